@@ -1,0 +1,15 @@
+#pragma once
+
+#include "core/endpoint_state.hpp"
+
+namespace aqueduct::detail {
+
+/// The message whose handler runs.
+struct Incoming {
+  EndpointState& state;
+  Rank source;
+  bool is_request;
+  bool replied = false;
+};
+
+}  // namespace aqueduct::detail

@@ -1,0 +1,125 @@
+#pragma once
+
+#include "am/incoming.hpp"
+#include "am/outbox.hpp"
+#include "am/prepared.hpp"
+#include "am/wire.hpp"
+#include "core/endpoint_state.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::am {
+
+using aqueduct::detail::Args;
+using aqueduct::detail::Callback;
+using aqueduct::detail::EndpointState;
+using aqueduct::detail::Incoming;
+using core::Bytes;
+using core::MutableBytes;
+using core::Post;
+using core::Token;
+
+/// Handlers of the library's own layers come first; users' numbers follow.
+constexpr HandlerId kFirstUserHandler = 16;
+
+/// Active messages of one endpoint: what the conduits deliver comes in here, and is sorted.
+///
+/// Credits: a request costs one of the credits that this rank has with the target; the target gives it back with
+/// its reply, or, when it does not reply, many at a time. So a peer never has more than `credits` requests on
+/// their way here, which bounds what must be kept for it, and nothing is ever refused on arrival.
+class Messages final : public core::Inbox, public core::Layer {
+ public:
+  explicit Messages(EndpointState& state);
+  ~Messages();
+
+  struct Entry {
+    Callback callback;
+    AmCategory category = AmCategory::short_request;
+    std::uint16_t args_bytes = 0;
+    std::uint16_t signature = 0;
+    bool used = false;
+  };
+
+  /// Registers a layer's own handler under a fixed number, or a user's under the next.
+  void add_internal(HandlerId id, AmCategory category, std::uint16_t args_bytes, Callback callback) noexcept;
+  Result<HandlerId> add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
+                        Callback callback) noexcept;
+  /// Ok if such a message may be sent: the same handlers are registered on all ranks.
+  Status check(AmCategory category, HandlerId id, const Args& args) const noexcept;
+
+  /// Begins a request without waiting: retry when there is no credit or no room. `token` names the payload's
+  /// end of use, as for Conduit::send.
+  Post try_request(Rank to, AmCategory category, HandlerId handler, const Args& args, const LongTarget* target,
+                   Bytes payload, Token token) noexcept;
+  /// Replies, from inside a handler: there is always room. `keep_payload`: the payload stays as it is until it is
+  /// sent, whenever that is (memory of a segment), so it need not be copied for a conduit that posts.
+  Status reply(Incoming& incoming, AmCategory category, HandlerId handler, const Args& args,
+               const LongTarget* target, Bytes payload) noexcept;
+
+  /// Who carries long requests: moving bytes into a segment is the business of rma/, above this.
+  using LongSender = Status (*)(void* layer, Rank to, HandlerId handler, const Args& args, Bytes payload,
+                                GlobalPtr<std::byte> place, const AmOptions& options) noexcept;
+  void set_long_sender(LongSender send, void* layer) noexcept {
+    send_long_ = send;
+    send_long_layer_ = layer;
+  }
+  Status send_long(Rank to, HandlerId handler, const Args& args, Bytes payload, GlobalPtr<std::byte> place,
+                   const AmOptions& options) noexcept {
+    return send_long_(send_long_layer_, to, handler, args, payload, place, options);
+  }
+
+  /// A request, waiting for room unless it is immediate; the payload's end of use as the options say.
+  Status request(Rank to, AmCategory category, HandlerId handler, const Args& args, const LongTarget* target,
+                 Bytes payload, const AmOptions& options) noexcept;
+
+  PreparedPool& prepared() noexcept { return prepared_; }
+
+  /// Largest payload of one packet with `args_bytes` of arguments.
+  std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
+  std::uint32_t credits_per_peer() const noexcept { return credits_per_peer_; }
+  std::uint32_t credits_left(Rank peer) const noexcept { return peers_[peer].credits; }
+
+  // core::Inbox
+  void packet(Rank from, Bytes packet) noexcept override;
+  void completed(Token token, Status status) noexcept override;
+  void signalled(Rank from, Signal signal) noexcept override;
+  void lost(Rank peer) noexcept override;
+  // core::Layer
+  void advance() noexcept override;
+  void peer_lost(Rank peer) noexcept override;
+  void describe(std::string& text, Rank peer) const override;
+
+  /// How many credits each peer has: many for few ranks, few for many.
+  static std::uint32_t choose_credits(const Config& config, Rank ranks) noexcept;
+
+ private:
+  struct Peer {
+    std::uint16_t credits = 0;  ///< requests I may still send there
+    std::uint16_t owed = 0;     ///< credits of theirs that I hold
+  };
+  /// Tokens of outbox places: this bit, and the place. Generations of operations stay below it.
+  static constexpr Token kOutboxToken = Token{1} << 63;
+
+  std::size_t put_head(std::byte* head, PacketKind kind, AmCategory category, HandlerId handler,
+                       const Args& args, const LongTarget* target, Bytes payload, Rank to) noexcept;
+  Post send(Rank to, Bytes head, Bytes payload, Token token) noexcept;
+  void dispatch(Rank from, const PacketHeader& header, Bytes packet) noexcept;
+  void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
+  void thank(Rank peer) noexcept;
+
+  EndpointState& state_;
+  std::vector<Entry> handlers_;
+  HandlerId next_user_ = kFirstUserHandler;
+  std::vector<Peer> peers_;
+  std::uint32_t credits_per_peer_;
+  Outbox outbox_;
+  PreparedPool prepared_;
+  std::vector<Rank> thanks_due_;  ///< peers whose credits could not be returned at once
+  std::vector<Rank> thanks_now_;  ///< those that `advance` is at
+  LongSender send_long_ = nullptr;
+  void* send_long_layer_ = nullptr;
+};
+
+}  // namespace aqueduct::am

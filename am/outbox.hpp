@@ -1,0 +1,53 @@
+#pragma once
+
+#include "core/conduit.hpp"
+
+#include <cstdint>
+#include <cstddef>
+#include <vector>
+
+namespace aqueduct::am {
+
+/// Replies that a conduit had no room for.
+///
+/// A handler cannot wait, so its reply must always find a place. A peer has no more requests on their way here
+/// than it has credits, hence ranks × credits places are enough. They are reserved as address space only: memory
+/// comes under the first reply that is kept back.
+class Outbox {
+ public:
+  struct Entry {
+    Rank to;
+    std::uint32_t head_bytes;
+    std::uint32_t payload_bytes;
+    bool posted;  ///< the conduit reads it; the place is freed by the completion
+  };
+
+  Outbox(std::size_t places, std::size_t place_bytes);
+  ~Outbox();
+  Outbox(const Outbox&) = delete;
+  Outbox& operator=(const Outbox&) = delete;
+
+  /// Copies a packet into a free place; its number. Requires: a free place.
+  std::uint32_t keep(Rank to, core::Bytes head, core::Bytes payload) noexcept;
+  void free(std::uint32_t place) noexcept;
+  bool has_room() const noexcept { return !free_.empty() || fresh_ < places_; }
+
+  Entry& operator[](std::uint32_t place) noexcept { return entries_[place]; }
+  core::Bytes head(std::uint32_t place) const noexcept;
+  core::Bytes payload(std::uint32_t place) const noexcept;
+
+  /// The places that wait to be sent, oldest first.
+  std::vector<std::uint32_t>& waiting() noexcept { return waiting_; }
+  const std::vector<std::uint32_t>& waiting() const noexcept { return waiting_; }
+
+ private:
+  std::size_t places_;
+  std::size_t place_bytes_;
+  std::byte* memory_ = nullptr;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> waiting_;
+  std::uint32_t fresh_ = 0;
+};
+
+}  // namespace aqueduct::am

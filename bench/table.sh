@@ -1,0 +1,114 @@
+#!/bin/sh
+# Prints the table "numbers to reach" of docs/performance.md: every row measured now, by aqperf.
+#
+#   bench/table.sh [BIN]      BIN holds aqperf and aqrun [build/release/bin]
+#   SECONDS_PER_ROW=2         time of each row, the raw measure included
+#
+# Takes about two minutes. Nothing else should run meanwhile; what did is in the last column.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+bin=${1:-$root/build/release/bin}
+seconds=${SECONDS_PER_ROW:-2}
+missed=0
+
+if [ ! -x "$bin/aqperf" ] || [ ! -x "$bin/aqrun" ]; then
+  echo "table.sh: no aqperf and aqrun in $bin; build first (./aq build), or name their folder" >&2
+  exit 2
+fi
+
+# One field of a JSON line on standard input; empty if it has none.
+field() { sed -n 's/.*"'"$1"'":"\{0,1\}\([^",}]*\).*/\1/p'; }
+calculate() { awk "BEGIN { printf \"%.4g\", $1 }"; }
+holds() { awk "BEGIN { exit !($1) }"; }
+perf() { "$bin/aqperf" "$@" --json --seconds "$seconds"; }
+
+# row WHAT COMMAND MEASURED RAW FIGURE COMPARISON GOAL UNIT OTHERS
+row() {
+  if holds "$5 $6 $7"; then verdict=reached; else verdict='**missed**'; missed=$((missed + 1)); fi
+  sign=$(printf %s "$6" | sed 's/<=/≤/; s/>=/≥/')
+  printf '| %s | `%s` | %s | %s | %.4g %s | %s %s | %s | %.2f |\n' \
+    "$1" "$2" "$3" "$4" "$5" "$8" "$sign" "$7" "$verdict" "$9"
+}
+
+# compared WHAT "ARGUMENTS" FIELD COMPARISON GOAL UNIT: FIELD of each row of `aqperf ARGUMENTS --vs raw`
+compared() {
+  # Word splitting is wanted: the arguments of a command.
+  # shellcheck disable=SC2086
+  perf $2 --vs raw | while IFS= read -r line; do
+    get() { printf '%s\n' "$line" | field "$1"; }
+    unit=$(get unit)
+    what=$1
+    case $2 in *:*) what="$1, $(get bytes) B" ;; esac
+    raw=$(get raw)
+    row "$what" "aqperf $2 --vs raw" "$(calculate "$(get median)") $unit" "${raw:+$(calculate "$raw") $unit}" \
+      "$(get "$3")" "$4" "$5" "$6" "$(get others_cores)"
+    # The loop is a process of its own: its count comes back through a file.
+    echo "$missed" > "$counter"
+  done
+  missed=$(cat "$counter")
+}
+
+# under_load WHAT "ARGUMENTS": the same quiet, then with a busy process on one core
+under_load() {
+  # shellcheck disable=SC2086
+  quiet=$(perf $2 | field median)
+  # shellcheck disable=SC2086
+  line=$(perf $2 --load)
+  get() { printf '%s\n' "$line" | field "$1"; }
+  loaded=$(get median)
+  row "$1, one core busy: median" "aqperf $2 --load" "$(calculate "$loaded") ns" \
+    "quiet: $(calculate "$quiet") ns" "$(calculate "$loaded / $quiet")" '<=' 50 '× quiet' "$(get others_cores)"
+  row "$1, one core busy: longest stall" "aqperf $2 --load" "$(calculate "$(get longest_stall_ms)") ms" '' \
+    "$(get longest_stall_ms)" '<=' 20 ms "$(get others_cores)"
+}
+
+# crowd WHAT "ARGUMENTS": 8 ranks beside a token hop, then 32 ranks beside 8
+crowd() {
+  compared "$1, 8 ranks" "$2 --ranks 8" ratio '<=' 3 '× a hop'
+  # shellcheck disable=SC2086
+  eight=$(perf $2 --ranks 8 | field median)
+  # shellcheck disable=SC2086
+  line=$(perf $2 --ranks 32)
+  get() { printf '%s\n' "$line" | field "$1"; }
+  row "$1, 32 ranks" "aqperf $2 --ranks 32" "$(calculate "$(get median)") ns" "8 ranks: $(calculate "$eight") ns" \
+    "$(calculate "$(get median) / $eight")" '<=' 4 '× 8 ranks' "$(get others_cores)"
+}
+
+# job_start RANKS GOAL
+job_start() {
+  line=$(perf start --ranks "$1" --vs raw)
+  get() { printf '%s\n' "$line" | field "$1"; }
+  row "job start and end, $1 ranks" "aqperf start --ranks $1 --vs raw" "$(calculate "$(get median)") ms" \
+    "$(calculate "$(get raw)") ms" "$(get median)" '<=' "$2" ms "$(get others_cores)"
+  mib=$(calculate "$(get peak_rss_kib) / 1024")
+  row "peak memory of a rank, of $1" "aqperf start --ranks $1" "$mib MiB" '' "$mib" '<=' 6 MiB "$(get others_cores)"
+}
+
+counter=$(mktemp)
+trap 'rm -f "$counter"' EXIT
+
+model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo 'no commit yet')
+echo "Machine: $(nproc) cores, ${model:-unknown}, Linux $(uname -r). Commit: $commit. Command: \`bench/table.sh\`."
+line=$(perf barrier)
+echo "A cache line there and back: $(printf '%s\n' "$line" | field cacheline_ns_before) ns."
+echo
+echo '| what | command | measured | raw | figure | goal | | others, cores |'
+echo '| --- | --- | --- | --- | --- | --- | --- | --- |'
+compared 'blocking put, 8 B' 'put-latency --bytes 8' difference_ns '<=' 5 'ns more'
+compared 'blocking get, 8 B' 'get-latency --bytes 8' difference_ns '<=' 5 'ns more'
+compared 'put bandwidth' 'put-bandwidth --bytes 4K:4M' ratio '>=' 0.97 '× raw'
+compared 'AM round trip, short' 'am-latency --bytes 0' ratio '<=' 1.6 '× raw'
+compared 'AM round trip, medium 512 B' 'am-latency --bytes 512' ratio '<=' 2.5 '× raw'
+compared 'AM rate, short' 'am-rate --bytes 0' median '>=' 25 'M/s'
+compared 'barrier, 2 ranks' 'barrier' ratio '<=' 0.8 '× raw'
+under_load 'barrier, 2 ranks' 'barrier'
+under_load 'AM round trip, short' 'am-latency --bytes 0'
+crowd 'barrier' 'barrier'
+crowd 'AM round trip' 'am-latency --bytes 0'
+job_start 2 30
+job_start 32 150
+job_start 128 600
+
+if [ "$missed" -gt 0 ]; then echo "table.sh: $missed rows missed their goal" >&2; fi

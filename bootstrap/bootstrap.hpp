@@ -1,0 +1,46 @@
+#pragma once
+
+#include <aqueduct/status.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aqueduct::bootstrap {
+
+/// How the processes of a job find one another before there is a network. One per process.
+///
+/// Processes are numbered 0 … processes - 1; which ranks a process holds is settled above, by an exchange.
+class Bootstrap {
+ public:
+  virtual ~Bootstrap() = default;
+
+  virtual std::string_view launcher() const noexcept = 0;  ///< "alone", "aqrun", "pmix"
+  virtual std::uint32_t process() const noexcept = 0;
+  virtual std::uint32_t processes() const noexcept = 0;
+  /// A number that no other job on this host has now.
+  virtual std::uint64_t job() const noexcept = 0;
+
+  /// Gives `mine` to every process and returns what each gave, by process. Collective; waits for all.
+  /// Errors: peer_lost (a process died), version_mismatch, timed_out, bootstrap_failed.
+  virtual Result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;
+
+  /// Calls `lost` for each process that the launcher has said is gone, once each. Never blocks; cheap enough to
+  /// call every few milliseconds.
+  virtual void poll_losses(const std::function<void(std::uint32_t process)>& lost) noexcept = 0;
+
+  /// Says that this process ends in good order: its going is no loss of the job.
+  virtual void leave() noexcept = 0;
+  /// Asks the launcher to end the whole job.
+  virtual void abort(int exit_code, std::string_view why) noexcept = 0;
+};
+
+/// A job of one process, without a launcher.
+std::unique_ptr<Bootstrap> alone();
+
+}  // namespace aqueduct::bootstrap

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <aqueduct/version.hpp>
+
+#include "bootstrap/bootstrap.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+namespace aqueduct::bootstrap {
+
+/// Set by a launcher for each process: "fd:5,process:2,processes:8,job:123456789".
+inline constexpr const char* kVariable = "AQUEDUCT_BOOTSTRAP";
+
+/// Where the reasons of failures go, as text for people.
+using Report = std::function<void(std::string_view why)>;
+
+/// Joins the job of the launcher that started this process.
+///
+/// `description` is the value of AQUEDUCT_BOOTSTRAP. An exchange waits `timeout` at most (setting
+/// AQUEDUCT_BOOTSTRAP_TIMEOUT), and fails at once when the launcher ends or says that it cannot complete. The
+/// descriptor belongs to the result from here on, and programs that this process starts do not inherit it.
+/// `library` is the version to claim; tests claim others.
+/// Threads:  the result may be used by several, one exchange at a time.
+/// Errors:   bad_setting (the description is unreadable), bootstrap_failed (its descriptor is of no use).
+Result<std::unique_ptr<Bootstrap>> from_launcher(std::string_view description,
+                                                 std::chrono::milliseconds timeout, Report report,
+                                                 std::uint32_t library = library_version());
+
+}  // namespace aqueduct::bootstrap

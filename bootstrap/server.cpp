@@ -1,0 +1,259 @@
+#include "bootstrap/server.hpp"
+
+#include "bootstrap/description.hpp"
+#include "bootstrap/job_number.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <deque>
+#include <utility>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace aqueduct::bootstrap {
+namespace {
+
+std::string version_text(std::uint32_t library, std::uint32_t protocol) {
+  return fmt::format("{}.{}.{} (protocol {})", library / 10000, library / 100 % 100, library % 100, protocol);
+}
+
+void close_and_forget(int& descriptor) noexcept {
+  if (descriptor >= 0) ::close(descriptor);
+  descriptor = -1;
+}
+
+}  // namespace
+
+struct Server::Peer {
+  int ours = -1;
+  int theirs = -1;  // until it has been started
+  bool asked = false, joined = false, left = false, gone = false;
+  bool watches_output = false;
+  wire::Frames frames;
+  std::optional<wire::Blob> given;  // to the present round
+  std::deque<Frame> output;
+  std::size_t output_sent = 0;  // bytes of the first frame
+};
+
+Server::Server(std::uint32_t processes, Report report, std::uint32_t library)
+    : report_(std::move(report)),
+      library_(library),
+      job_(new_job_number()),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      peers_(processes) {}
+
+Server::~Server() {
+  for (Peer& peer : peers_) {
+    close_and_forget(peer.ours);
+    close_and_forget(peer.theirs);
+  }
+  if (epoll_ >= 0) ::close(epoll_);
+}
+
+Result<Server::Child> Server::child_environment(std::uint32_t i) {
+  if (i >= peers_.size()) return ErrorCode::out_of_range;
+  Peer& peer = peers_[i];
+  if (std::exchange(peer.asked, true)) return ErrorCode::invalid_argument;
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return ErrorCode::bootstrap_failed;
+  peer.ours = ends[0];
+  peer.theirs = ends[1];
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  interest.data.u32 = i;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, peer.ours, &interest) != 0) return ErrorCode::bootstrap_failed;
+  // What happened before this process was there concerns it too.
+  for (std::uint32_t k = 0; k < peers_.size(); ++k) {
+    if (peers_[k].gone && !peers_[k].left)
+      send(i, std::make_shared<const wire::Blob>(wire::encode(wire::Lost{k})));
+  }
+  if (refusal_) send(i, refusal_);
+  const auto processes = static_cast<std::uint32_t>(peers_.size());
+  return Child{format_description({peer.theirs, i, processes, job_}), peer.theirs};
+}
+
+void Server::started(std::uint32_t i) noexcept { close_and_forget(peers_[i].theirs); }
+
+void Server::handed_over(std::uint32_t i) noexcept { peers_[i].theirs = -1; }
+
+void Server::become_child(std::uint32_t i) noexcept {
+  for (Peer& peer : peers_) {
+    close_and_forget(peer.ours);
+    if (&peer != &peers_[i]) close_and_forget(peer.theirs);
+  }
+  peers_[i].theirs = -1;  // the client's now
+}
+
+bool Server::joined(std::uint32_t i) const noexcept { return peers_[i].joined; }
+bool Server::left(std::uint32_t i) const noexcept { return peers_[i].left; }
+
+int Server::serve(std::chrono::milliseconds timeout) {
+  std::array<epoll_event, 64> ready;
+  const int count = ::epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()),
+                                 static_cast<int>(std::clamp<std::int64_t>(timeout.count(), 0, 1 << 30)));
+  for (int k = 0; k < count; ++k) {
+    const std::uint32_t i = ready[static_cast<std::size_t>(k)].data.u32;
+    const auto events = ready[static_cast<std::size_t>(k)].events;
+    if ((events & EPOLLOUT) != 0) flush(i);
+    if ((events & ~std::uint32_t{EPOLLOUT}) != 0) receive(i);
+  }
+  return std::max(count, 0);
+}
+
+void Server::process_ended(std::uint32_t i) {
+  started(i);  // or else our own copy of its end would hide that nobody else holds one
+  receive(i);
+  gone(i);
+}
+
+void Server::receive(std::uint32_t i) {
+  Peer& peer = peers_[i];
+  while (peer.ours >= 0) {
+    std::array<std::byte, 65536> piece;
+    const auto got = ::recv(peer.ours, piece.data(), piece.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) return gone(i);
+    peer.frames.append(std::span(piece).first(static_cast<std::size_t>(got)));
+    for (;;) {
+      auto message = peer.frames.next();
+      if (!message) {
+        refuse_all(ErrorCode::bootstrap_failed,
+                   fmt::format("process {} sent what is no message of protocol {}", i, wire::kProtocol));
+        return gone(i);
+      }
+      if (!*message) break;
+      take(i, **message);
+    }
+  }
+}
+
+void Server::take(std::uint32_t i, wire::Message& message) {
+  Peer& peer = peers_[i];
+  if (const auto* hello = std::get_if<wire::Hello>(&message)) {
+    take_hello(i, *hello);
+  } else if (auto* exchange = std::get_if<wire::Exchange>(&message); exchange && peer.joined) {
+    take_exchange(i, std::move(*exchange));
+  } else if (std::holds_alternative<wire::Leave>(message)) {
+    peer.left = true;
+  } else if (const auto* abort = std::get_if<wire::Abort>(&message)) {
+    if (!abort_) abort_ = AbortAsked{i, abort->code, abort->why};
+  } else {
+    refuse_all(ErrorCode::bootstrap_failed,
+               fmt::format("process {} sent a message that does not belong there", i));
+  }
+}
+
+void Server::take_hello(std::uint32_t i, const wire::Hello& hello) {
+  peers_[i].joined = true;
+  if (hello.protocol != wire::kProtocol || hello.library != library_) {
+    refuse_all(
+        ErrorCode::version_mismatch,
+        fmt::format("process {} uses Aqueduct {}, its launcher {}; build and install both from one version",
+                    i, version_text(hello.library, hello.protocol), version_text(library_, wire::kProtocol)));
+  } else if (hello.process != i) {
+    refuse_all(ErrorCode::bootstrap_failed,
+               fmt::format("process {} says that it is process {}; was {} copied by hand?", i, hello.process,
+                           Child::name));
+  }
+}
+
+void Server::take_exchange(std::uint32_t i, wire::Exchange exchange) {
+  Peer& peer = peers_[i];
+  if (refusal_) return send(i, refusal_);
+  if (exchange.round != round_ || peer.given) {
+    return refuse_all(
+        ErrorCode::bootstrap_failed,
+        fmt::format("process {} is in exchange {} while the job is in {}", i, exchange.round, round_));
+  }
+  peer.given = std::move(exchange.blob);
+  ++given_;
+  finish_round();
+}
+
+void Server::finish_round() {
+  if (refusal_ || given_ == 0) return;
+  if (given_ < peers_.size()) {
+    const auto missing =
+        std::find_if(peers_.begin(), peers_.end(), [](const Peer& p) { return p.gone && !p.given; });
+    if (missing == peers_.end()) return;
+    return refuse_all(ErrorCode::peer_lost,
+                      fmt::format("process {} {} before it took part in exchange {}",
+                                  missing - peers_.begin(), missing->left ? "left" : "died", round_));
+  }
+  wire::ExchangeResult result{round_, {}};
+  for (Peer& peer : peers_) result.blobs.push_back(std::move(*std::exchange(peer.given, std::nullopt)));
+  given_ = 0;
+  if (wire::frame_bytes(result.blobs) > wire::kMostFrame) {
+    return refuse_all(ErrorCode::too_large,
+                      fmt::format("exchange {} has {} bytes in all; the limit is {}: give less per process",
+                                  round_, wire::frame_bytes(result.blobs), wire::kMostFrame));
+  }
+  ++round_;
+  send_all(std::make_shared<const wire::Blob>(wire::encode(result)));
+}
+
+void Server::gone(std::uint32_t i) {
+  Peer& peer = peers_[i];
+  close(i);
+  if (std::exchange(peer.gone, true)) return;
+  if (!peer.left) send_all(std::make_shared<const wire::Blob>(wire::encode(wire::Lost{i})));
+  finish_round();
+}
+
+void Server::refuse_all(ErrorCode code, const std::string& why) {
+  if (refusal_) return;  // the first reason is the one to mend
+  if (report_) report_(why);
+  refusal_ = std::make_shared<const wire::Blob>(wire::encode(wire::Refused{code, why}));
+  send_all(refusal_);
+}
+
+void Server::send_all(const Frame& frame) {
+  for (std::uint32_t i = 0; i < peers_.size(); ++i) send(i, frame);
+}
+
+void Server::send(std::uint32_t i, const Frame& frame) {
+  if (peers_[i].ours < 0) return;
+  peers_[i].output.push_back(frame);
+  flush(i);
+}
+
+void Server::flush(std::uint32_t i) {
+  Peer& peer = peers_[i];
+  while (peer.ours >= 0 && !peer.output.empty()) {
+    const auto rest = std::span(*peer.output.front()).subspan(peer.output_sent);
+    const auto sent = ::send(peer.ours, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno != EAGAIN) {  // it is gone; reading finds that out
+      peer.output.clear();
+      peer.output_sent = 0;
+      return;
+    }
+    if (sent < 0) break;
+    peer.output_sent += static_cast<std::size_t>(sent);
+    if (peer.output_sent < peer.output.front()->size()) continue;
+    peer.output.pop_front();
+    peer.output_sent = 0;
+  }
+  const bool watch = !peer.output.empty();
+  if (peer.ours < 0 || watch == peer.watches_output) return;
+  peer.watches_output = watch;
+  epoll_event interest{};
+  interest.events = watch ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  interest.data.u32 = i;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, peer.ours, &interest);
+}
+
+void Server::close(std::uint32_t i) noexcept {
+  // Closing alone does not end the watch while a forked child has a copy of the descriptor.
+  if (peers_[i].ours >= 0) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, peers_[i].ours, nullptr);
+  close_and_forget(peers_[i].ours);
+  peers_[i].output.clear();
+}
+
+}  // namespace aqueduct::bootstrap

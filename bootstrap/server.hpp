@@ -1,0 +1,106 @@
+#pragma once
+
+#include <aqueduct/version.hpp>
+
+#include "bootstrap/wire.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aqueduct::bootstrap {
+
+/// The launcher's side of a job: one socket per process, no threads; the owner's loop calls `serve`.
+///
+/// With forks, as aqrun and the test harnesses use it:
+///
+///     Server server(ranks);
+///     for (i …) {
+///       auto child = server.child_environment(i);
+///       if (fork() == 0) { server.become_child(i); …from_launcher(child->value, …)… }
+///       server.started(i);
+///     }
+///     while (…) { server.serve(10ms); if (waitpid(…) found i) server.process_ended(i); }
+///
+/// With threads: `handed_over(i)` instead of `started(i)`, and the client closes the descriptor; one that ends
+/// without `leave` counts as a process that has died.
+class Server {
+ public:
+  struct Child {
+    std::string value;    ///< of the environment variable `name`
+    int descriptor = -1;  ///< what it speaks of; closed on exec: pass it on with dup2 or fcntl
+    static constexpr const char* name = "AQUEDUCT_BOOTSTRAP";
+  };
+  struct AbortAsked {
+    std::uint32_t process = 0;
+    int code = 0;
+    std::string why;
+  };
+  using Report = std::function<void(std::string_view why)>;
+
+  /// `report` hears, as text for people, why exchanges are refused. `library` is the version that all must have.
+  explicit Server(std::uint32_t processes, Report report = {}, std::uint32_t library = library_version());
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint64_t job() const noexcept { return job_; }
+
+  /// What process `i` needs to find this server. Once per process.
+  /// Errors: out_of_range, invalid_argument (asked twice), bootstrap_failed (no more descriptors: `ulimit -n`).
+  Result<Child> child_environment(std::uint32_t i);
+  /// The child has its descriptor, so this process closes its own copy.
+  void started(std::uint32_t i) noexcept;
+  /// A thread of this process has the descriptor.
+  void handed_over(std::uint32_t i) noexcept;
+  /// In a forked child: closes all descriptors of the server but those of child `i`. Only destroy it afterwards.
+  void become_child(std::uint32_t i) noexcept;
+
+  /// Becomes readable when `serve` has something to do: for an owner that waits for other things too.
+  int descriptor() const noexcept { return epoll_; }
+  /// Handles what is ready, after waiting up to `timeout` for the first of it. Returns how much it was.
+  int serve(std::chrono::milliseconds timeout);
+
+  /// The process does not exist any more (or was never started). What it said before still counts; unless it
+  /// said that it left, all others hear of its loss. An exchange that it has not contributed to fails.
+  void process_ended(std::uint32_t i);
+
+  /// Whether the process has made itself known; whether it has said that it leaves.
+  bool joined(std::uint32_t i) const noexcept;
+  bool left(std::uint32_t i) const noexcept;
+  /// The first request to end the whole job, if there was one.
+  const std::optional<AbortAsked>& abort_asked() const noexcept { return abort_; }
+
+ private:
+  struct Peer;
+  using Frame = std::shared_ptr<const wire::Blob>;
+
+  void receive(std::uint32_t i);
+  void take(std::uint32_t i, wire::Message& message);
+  void take_hello(std::uint32_t i, const wire::Hello& hello);
+  void take_exchange(std::uint32_t i, wire::Exchange exchange);
+  void finish_round();
+  void gone(std::uint32_t i);
+  void refuse_all(ErrorCode code, const std::string& why);
+  void send(std::uint32_t i, const Frame& frame);
+  void send_all(const Frame& frame);
+  void flush(std::uint32_t i);
+  void close(std::uint32_t i) noexcept;
+
+  const Report report_;
+  const std::uint32_t library_;
+  const std::uint64_t job_;
+  const int epoll_;
+  std::vector<Peer> peers_;
+  std::uint32_t round_ = 0;
+  std::uint32_t given_ = 0;  // how many have contributed to this round
+  Frame refusal_;            // once set, every exchange is answered with it
+  std::optional<AbortAsked> abort_;
+};
+
+}  // namespace aqueduct::bootstrap

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <aqueduct/status.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// What a process and its launcher say to one another over a stream socket.
+///
+/// A frame is a length (4 bytes: of what follows), a kind (1 byte) and a body. All numbers are little-endian.
+/// The layout of Hello and Refused stays the same in all protocol versions, so that two versions can still tell
+/// each other why they do not go together; a later Hello may be longer.
+namespace aqueduct::bootstrap::wire {
+
+/// Raised whenever a frame changes its meaning or layout.
+inline constexpr std::uint32_t kProtocol = 1;
+/// No frame is longer, in bytes; chosen: 256 processes may give 256 KiB each.
+inline constexpr std::size_t kMostFrame = std::size_t{64} << 20;
+/// Longer texts are cut, in bytes; chosen.
+inline constexpr std::size_t kMostText = 4096;
+
+using Blob = std::vector<std::byte>;
+
+/// From a process, first of all.
+struct Hello {
+  std::uint32_t protocol = kProtocol;
+  std::uint32_t library = 0;
+  std::uint32_t process = 0;
+  bool operator==(const Hello&) const = default;
+};
+/// From a process: its part of a round. Rounds are numbered 0, 1, …
+struct Exchange {
+  std::uint32_t round = 0;
+  Blob blob;
+  bool operator==(const Exchange&) const = default;
+};
+/// To a process: everybody's part, by process.
+struct ExchangeResult {
+  std::uint32_t round = 0;
+  std::vector<Blob> blobs;
+  bool operator==(const ExchangeResult&) const = default;
+};
+/// To a process: another one is gone.
+struct Lost {
+  std::uint32_t process = 0;
+  bool operator==(const Lost&) const = default;
+};
+/// From a process: its going is no loss.
+struct Leave {
+  bool operator==(const Leave&) const = default;
+};
+/// From a process: end the whole job.
+struct Abort {
+  std::int32_t code = 0;
+  std::string why;
+  bool operator==(const Abort&) const = default;
+};
+/// To a process: this and every later exchange fails.
+struct Refused {
+  ErrorCode code = ErrorCode::internal;
+  std::string why;
+  bool operator==(const Refused&) const = default;
+};
+
+using Message = std::variant<Hello, Exchange, ExchangeResult, Lost, Leave, Abort, Refused>;
+
+/// The whole frame. Requires: it is not longer than kMostFrame (see `frame_bytes`).
+Blob encode(const Message& message);
+/// How long the frame of a result of these blobs would be, in bytes.
+std::size_t frame_bytes(std::span<const Blob> blobs) noexcept;
+
+/// Reads one frame without its length. Errors: bootstrap_failed for anything but a well-formed message.
+Result<Message> decode(std::span<const std::byte> frame);
+
+/// Cuts the bytes of a stream into messages. Memory grows with what has arrived, never with what was announced.
+class Frames {
+ public:
+  void append(std::span<const std::byte> arrived);
+  /// The next whole message, if there is one. Errors: bootstrap_failed; the stream is of no use afterwards.
+  Result<std::optional<Message>> next();
+
+ private:
+  Blob bytes_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace aqueduct::bootstrap::wire

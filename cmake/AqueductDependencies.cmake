@@ -1,0 +1,30 @@
+# What comes from outside. `./aq setup` installs all of it on Debian.
+
+# find_package that says what to do when it finds nothing.
+macro(aqueduct_need package debian)
+  find_package(${package} QUIET)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "${package} was not found. On Debian: apt-get install ${debian} (./aq setup installs all)")
+  endif()
+endmacro()
+
+aqueduct_need(fmt libfmt-dev)
+aqueduct_need(spdlog libspdlog-dev)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+if(AQUEDUCT_BUILD_TOOLS OR AQUEDUCT_BUILD_TESTS)
+  aqueduct_need(PkgConfig pkg-config)
+  aqueduct_need(nlohmann_json nlohmann-json3-dev)
+  aqueduct_need(GTest libgtest-dev)
+  pkg_check_modules(hwloc QUIET IMPORTED_TARGET hwloc)
+  if(NOT hwloc_FOUND)
+    message(FATAL_ERROR "hwloc was not found. On Debian: apt-get install libhwloc-dev (./aq setup installs all)")
+  endif()
+endif()
+if(AQUEDUCT_BUILD_TOOLS OR AQUEDUCT_BUILD_EXAMPLES OR AQUEDUCT_BUILD_TESTS)
+  aqueduct_need(CLI11 libcli11-dev)
+endif()
+if(AQUEDUCT_BUILD_EXAMPLES)
+  aqueduct_need(PNG libpng-dev)
+endif()

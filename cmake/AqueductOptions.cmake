@@ -1,0 +1,45 @@
+# What can be chosen at configure time, and how everything in the tree is compiled.
+
+option(AQUEDUCT_CHECKED "Look for misuse of the API at run time (dev, asan and tsan presets)" OFF)
+option(AQUEDUCT_WERROR "Warnings are errors (presets only)" OFF)
+option(AQUEDUCT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(AQUEDUCT_BUILD_TOOLS "Build aqrun, aqinfo, aqperf, aqconform" ${PROJECT_IS_TOP_LEVEL})
+option(AQUEDUCT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(AQUEDUCT_COVERAGE "Count which lines the tests run" OFF)
+set(AQUEDUCT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+  endif()
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+  set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+  add_compile_options(-Wall -Wextra)
+  if(AQUEDUCT_WERROR)
+    add_compile_options(-Werror)
+  endif()
+  find_program(CCACHE ccache)
+  if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  endif()
+endif()
+
+# Unused functions of the static library and of the tools go at link time.
+add_compile_options($<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)
+
+if(AQUEDUCT_SANITIZE)
+  # A finding ends the program: a test that only prints one would pass.
+  set(sanitize -fsanitize=${AQUEDUCT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_compile_options(${sanitize})
+  add_link_options(${sanitize})
+endif()
+if(AQUEDUCT_COVERAGE)
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+endif()

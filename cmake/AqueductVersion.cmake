@@ -1,0 +1,15 @@
+# Sets AQUEDUCT_VERSION from include/aqueduct/version.hpp, its only source.
+
+set(AQUEDUCT_VERSION "")
+set(header "${CMAKE_CURRENT_SOURCE_DIR}/include/aqueduct/version.hpp")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${header}")
+file(READ "${header}" text)
+foreach(part Major Minor Patch)
+  if(NOT text MATCHES "kVersion${part} = ([0-9]+);")
+    message(FATAL_ERROR "${header}: no line 'kVersion${part} = <number>;'")
+  endif()
+  list(APPEND AQUEDUCT_VERSION "${CMAKE_MATCH_1}")
+endforeach()
+list(JOIN AQUEDUCT_VERSION "." AQUEDUCT_VERSION)
+unset(text)
+unset(header)

@@ -1,0 +1,110 @@
+#include "coll/barriers.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace aqueduct::coll {
+namespace {
+
+// More rounds than any team has: what a peer claims beyond is not believed.
+constexpr std::uint64_t kMostRounds = 32;
+
+}  // namespace
+
+Barriers::Barriers(EndpointState& state) : state_(state), exchanges_(state) {
+  state.barriers = this;
+  state.layers.push_back(this);
+  state.messages->add_internal(
+      kArrive, AmCategory::short_request, sizeof(Arrival),
+      {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
+         Arrival arrival;
+         std::memcpy(&arrival, args, sizeof arrival);
+         in.state.barriers->arrived(arrival);
+       },
+       nullptr});
+}
+
+Barriers::~Barriers() = default;
+
+void Barriers::enter(TeamState& team) {
+  BarrierState& barrier = barriers_[team.id];
+  barrier.team = &team;
+  barrier.rounds = static_cast<std::uint32_t>(std::bit_width(team.members.size() - 1));
+  barrier.heard.resize(kMostRounds);
+  team.barrier = &barrier;
+  // A conduit that serves every member may have a barrier of its own.
+  core::Conduit* conduit = &state_.conduit(team.members.front());
+  for (Rank member : team.members) {
+    if (&state_.conduit(member) != conduit) return;
+  }
+  if (core::NativeCollectives* native = conduit->collectives(); native != nullptr && team.size() > 1) {
+    barrier.native = native->make_barrier(team.members);
+  }
+}
+
+void Barriers::leave(TeamState& team) noexcept {
+  if (team.barrier == nullptr) return;
+  if (team.barrier->queued) --state_.busy;
+  barriers_.erase(team.id);
+  team.barrier = nullptr;
+}
+
+void Barriers::notify(BarrierState& barrier) noexcept {
+  ++barrier.phase;
+  barrier.waiting = true;
+  if (barrier.native) {
+    barrier.native->notify(barrier.phase);
+    return;
+  }
+  barrier.round = 0;
+  barrier.to_send = 0;
+  step(barrier);
+}
+
+bool Barriers::reached(BarrierState& barrier) noexcept {
+  if (barrier.native) return barrier.native->reached(barrier.phase);
+  return barrier.round == barrier.rounds;
+}
+
+void Barriers::arrived(const Arrival& arrival) {
+  if (arrival.round >= kMostRounds) return;
+  BarrierState& barrier = barriers_[arrival.team];
+  barrier.heard.resize(kMostRounds);
+  auto& heard = barrier.heard[arrival.round];
+  heard = std::max(heard, arrival.phase);
+  if (barrier.team != nullptr && barrier.waiting) step(barrier);
+}
+
+// Says whatever may be said: round k once round k - 1 was heard.
+void Barriers::step(BarrierState& barrier) noexcept {
+  const TeamState& team = *barrier.team;
+  for (;;) {
+    while (barrier.to_send <= barrier.round && barrier.to_send < barrier.rounds) {
+      const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
+      const Arrival arrival{team.id, barrier.phase, barrier.to_send};
+      const auto post = state_.messages->try_request(to, AmCategory::short_request, kArrive,
+                                                     {&arrival, sizeof arrival, 0}, nullptr, {}, 0);
+      if (post.kind == core::Post::Kind::retry) {
+        if (!barrier.queued) {
+          barrier.queued = true;
+          ++state_.busy;
+        }
+        return;
+      }
+      ++barrier.to_send;
+    }
+    if (barrier.round >= barrier.rounds || barrier.heard[barrier.round] < barrier.phase) return;
+    ++barrier.round;
+  }
+}
+
+void Barriers::advance() noexcept {
+  for (auto& [id, barrier] : barriers_) {
+    if (!barrier.queued) continue;
+    barrier.queued = false;
+    --state_.busy;
+    step(barrier);
+  }
+}
+
+}  // namespace aqueduct::coll

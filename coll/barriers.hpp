@@ -1,0 +1,61 @@
+#pragma once
+
+#include "am/messages.hpp"
+#include "coll/exchange.hpp"
+#include "coll/wire.hpp"
+#include "core/endpoint_state.hpp"
+#include "team/team_state.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace aqueduct::coll {
+
+using aqueduct::detail::EndpointState;
+using aqueduct::detail::Incoming;
+using aqueduct::detail::TeamState;
+
+/// One team's barrier on one member.
+struct BarrierState {
+  TeamState* team = nullptr;  ///< null while only others know of the team
+  std::uint64_t phase = 0;    ///< the one last notified; phases are numbered 1, 2, …
+  std::uint32_t round = 0;    ///< of this phase: rounds below it have been heard
+  std::uint32_t rounds = 0;
+  std::uint32_t to_send = 0;  ///< rounds below it have been said
+  bool waiting = false;       ///< notified and not yet waited for
+  bool queued = false;        ///< something to say found no room
+  std::vector<std::uint64_t> heard;  ///< [round] latest phase that has arrived
+  std::unique_ptr<core::NativeBarrier> native;
+};
+
+/// The barriers of an endpoint's teams: the conduit's own where it has one, else dissemination by short messages.
+///
+/// Cost:   ceil(log2 P) rounds of one message each, for P members.
+/// Source: Hensgen, Finkel and Manber, Int. J. Parallel Programming 17(1), 1988.
+class Barriers final : public core::Layer {
+ public:
+  explicit Barriers(EndpointState& state);
+  ~Barriers();
+
+  /// A new team's barrier. What others said of it before is remembered.
+  void enter(TeamState& team);
+  void leave(TeamState& team) noexcept;
+
+  void notify(BarrierState& barrier) noexcept;
+  bool reached(BarrierState& barrier) noexcept;
+  Exchanges& exchanges() noexcept { return exchanges_; }
+
+  void advance() noexcept override;
+
+ private:
+  void arrived(const Arrival& arrival);
+  void step(BarrierState& barrier) noexcept;
+
+  EndpointState& state_;
+  Exchanges exchanges_;
+  std::map<std::uint64_t, BarrierState> barriers_;  // by team id
+};
+
+}  // namespace aqueduct::coll

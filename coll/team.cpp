@@ -1,0 +1,117 @@
+#include <aqueduct/team.hpp>
+
+#include "coll/barriers.hpp"
+#include "coll/exchange.hpp"
+#include "core/wait.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct {
+
+using detail::TeamState;
+
+namespace {
+
+/// Ids of teams are agreed without a message: parent, number of the split, and colour, well mixed.
+std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t colour) noexcept {
+  std::uint64_t x = parent * 0x9e3779b97f4a7c15u + ((std::uint64_t{split} << 32) | colour);
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;  // the finaliser of SplitMix64
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Team::Team(std::unique_ptr<TeamState> state) noexcept : state_(std::move(state)) {
+  state_->endpoint.barriers->enter(*state_);
+}
+Team::Team(Team&&) noexcept = default;
+Team& Team::operator=(Team&& other) noexcept {
+  if (this != &other) {
+    if (state_) state_->endpoint.barriers->leave(*state_);
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+Team::~Team() {
+  if (state_) state_->endpoint.barriers->leave(*state_);
+}
+
+Rank Team::size() const noexcept { return state_->size(); }
+Rank Team::index() const noexcept { return state_->index; }
+std::span<const Rank> Team::members() const noexcept { return state_->members; }
+Rank Team::rank_of(Rank index) const noexcept {
+  return index < state_->size() ? state_->members[index] : kNoRank;
+}
+Rank Team::index_of(Rank rank) const noexcept { return state_->find(rank); }
+
+Status Team::notify() noexcept {
+  TeamState& team = *state_;
+  if (team.endpoint.polling) return ErrorCode::in_handler;
+  if (team.barrier->waiting) return ErrorCode::invalid_argument;
+  team.endpoint.barriers->notify(*team.barrier);
+  return {};
+}
+
+bool Team::try_wait() noexcept {
+  TeamState& team = *state_;
+  if (!team.barrier->waiting) return true;
+  if (team.endpoint.barriers->reached(*team.barrier)) return true;
+  core::progress(team.endpoint);
+  return team.endpoint.barriers->reached(*team.barrier) || team.lost_member() != kNoRank;
+}
+
+Status Team::wait() noexcept {
+  TeamState& team = *state_;
+  coll::BarrierState& barrier = *team.barrier;
+  if (team.endpoint.polling) return ErrorCode::in_handler;
+  if (!barrier.waiting) return ErrorCode::invalid_argument;
+  coll::Barriers& barriers = *team.endpoint.barriers;
+  const auto over = [&] { return barriers.reached(barrier) || team.lost_member() != kNoRank; };
+  const Status status = core::wait_until(team.endpoint, over, kNoRank, [&] {
+    return fmt::format("phase {} of the barrier of a team of {} ranks (member {})", barrier.phase, team.size(),
+                       team.index);
+  });
+  if (!status) return status;
+  barrier.waiting = false;
+  if (barriers.reached(barrier)) return {};
+  return {ErrorCode::peer_lost, team.lost_member()};
+}
+
+Status Team::barrier() noexcept {
+  if (const Status status = notify(); !status) return status;
+  return wait();
+}
+
+Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::uint32_t key) {
+  struct Choice {
+    std::uint32_t has_colour;
+    std::uint32_t colour;
+    std::uint32_t key;
+  };
+  TeamState& team = *state_;
+  const Choice mine{colour.has_value(), colour.value_or(0), key};
+  auto all = team.endpoint.barriers->exchanges().exchange(team, std::as_bytes(std::span(&mine, 1)));
+  if (!all) return all.status();
+  struct Member {
+    std::uint32_t key;
+    Rank index;
+  };
+  std::vector<Member> chosen;
+  for (Rank i = 0; i < team.size(); ++i) {
+    Choice choice;
+    if ((*all)[i].size() != sizeof choice) return {ErrorCode::internal, team.members[i]};
+    std::memcpy(&choice, (*all)[i].data(), sizeof choice);
+    if (colour && choice.has_colour != 0 && choice.colour == *colour) chosen.push_back({choice.key, i});
+  }
+  const std::uint32_t number = ++team.splits;
+  if (!colour) return std::optional<Team>{};
+  std::stable_sort(chosen.begin(), chosen.end(), [](auto& a, auto& b) { return a.key < b.key; });
+  std::vector<Rank> members;
+  for (const Member& member : chosen) members.push_back(team.members[member.index]);
+  return std::optional<Team>(
+      Team(std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, *colour), std::move(members))));
+}
+
+}  // namespace aqueduct

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <aqueduct/am.hpp>
+
+#include <cstdint>
+
+namespace aqueduct::coll {
+
+/// The collective layer's own messages.
+enum CollectiveHandler : HandlerId { kArrive = 8, kExchange = 9 };
+
+/// "I have reached this round of this phase of that team's barrier."
+struct Arrival {
+  std::uint64_t team;
+  std::uint64_t phase;
+  std::uint64_t round;
+};
+
+/// A piece of what a member sends in one round of an exchange.
+struct ExchangePiece {
+  std::uint64_t team;
+  std::uint64_t number;  ///< of the exchange, counted per team
+  std::uint32_t round;
+  std::uint32_t reserved;
+  std::uint64_t at;
+  std::uint64_t total;
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,13 @@
+#include "conduits/builtin.hpp"
+
+#include "conduits/loop/loop.hpp"
+#include "conduits/smp/smp.hpp"
+
+namespace aqueduct::conduits {
+
+std::span<const core::ConduitEntry* const> builtin() noexcept {
+  static constexpr const core::ConduitEntry* kAll[] = {&smp::smp_entry, &loop::loop_entry};
+  return kAll;
+}
+
+}  // namespace aqueduct::conduits

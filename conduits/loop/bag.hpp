@@ -1,0 +1,60 @@
+#pragma once
+
+#include "conduits/loop/dice.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::conduits::loop {
+
+/// A bounded queue that gives out what it holds in the order of arrival or, with a seed, in any order.
+///
+/// All elements exist from the start and are used again: neither adding nor drawing allocates.
+template <class T>
+class Bag {
+ public:
+  /// `seed` 0: first in, first out.
+  Bag(std::size_t capacity, std::uint64_t seed, std::uint64_t stream) : elements_(capacity) {
+    if (seed != 0) dice_.emplace(seed, stream);
+  }
+
+  std::size_t size() const noexcept { return count_; }
+  bool empty() const noexcept { return count_ == 0; }
+  bool full() const noexcept { return count_ == elements_.size(); }
+  /// All elements, in use or not: to give them their buffers.
+  std::vector<T>& elements() noexcept { return elements_; }
+
+  /// An element to fill, as its last user left it. Requires: not full.
+  T& add() noexcept { return at(count_++); }
+
+  /// The next element. It stays in the bag, at the front, until `drop`. Requires: not empty.
+  T& draw() noexcept {
+    if (dice_) std::swap(at(0), at(dice_->below(count_)));
+    return at(0);
+  }
+  void drop() noexcept {
+    first_ = (first_ + 1) % elements_.size();
+    --count_;
+  }
+
+  template <class Predicate>
+  bool any_of(Predicate predicate) noexcept {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (predicate(std::as_const(at(i)))) return true;
+    }
+    return false;
+  }
+
+ private:
+  T& at(std::size_t index) noexcept { return elements_[(first_ + index) % elements_.size()]; }
+
+  std::vector<T> elements_;  // a ring: `count_` in use from `first_` on
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
+  std::optional<Dice> dice_;
+};
+
+}  // namespace aqueduct::conduits::loop

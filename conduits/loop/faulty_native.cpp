@@ -1,0 +1,57 @@
+#include "conduits/loop/faulty_native.hpp"
+
+#include "conduits/loop/faulty.hpp"
+
+namespace aqueduct::conduits::loop {
+
+using core::Bytes;
+using core::Post;
+using core::Token;
+
+Result<std::vector<std::byte>> FaultyNative::register_segment(SegmentId id, core::MutableBytes memory) {
+  return inner_.rma()->register_segment(id, memory);
+}
+
+void FaultyNative::unregister_segment(SegmentId id) noexcept { inner_.rma()->unregister_segment(id); }
+
+Result<std::uint64_t> FaultyNative::import_key(Rank peer, Bytes key) {
+  if (outer_.is_cut(peer)) return {ErrorCode::peer_lost, peer};
+  return inner_.rma()->import_key(peer, key);
+}
+
+Post FaultyNative::put(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, bool inject,
+                       Token token) noexcept {
+  return outer_.start({.peer = peer, .token = token, .payload = from, .take = inject},
+                      [=, this](Token own, Bytes, Bytes payload) {
+                        return inner_.rma()->put(peer, key, offset, payload, inject, own);
+                      });
+}
+
+Post FaultyNative::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                       Token token) noexcept {
+  return outer_.start({.peer = peer, .token = token, .repeats = false}, [=, this](Token own, Bytes, Bytes) {
+    return inner_.rma()->get(peer, key, offset, to, own);
+  });
+}
+
+Post FaultyNative::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
+                              Token token) noexcept {
+  return outer_.start({.peer = peer, .token = token, .payload = from},
+                      [=, this](Token own, Bytes, Bytes payload) {
+                        return inner_.signal()->put_signal(peer, key, offset, payload, signal, own);
+                      });
+}
+
+bool FaultyNative::can(AtomicOp op, AtomicType type) const noexcept {
+  return inner_.atomics()->can(op, type);
+}
+
+Post FaultyNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                          Token token) noexcept {
+  const bool repeats = call.result == nullptr;
+  return outer_.start({.peer = peer, .token = token, .repeats = repeats}, [=, this](Token own, Bytes, Bytes) {
+    return inner_.atomics()->atomic(peer, key, offset, call, own);
+  });
+}
+
+}  // namespace aqueduct::conduits::loop

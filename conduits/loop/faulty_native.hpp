@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/conduit.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::conduits::loop {
+
+class FaultyConduit;
+
+/// The native parts of a FaultyConduit: each operation goes through FaultyConduit::start.
+///
+/// Requires: the conduit underneath has the capability that is called.
+class FaultyNative final : public core::NativeRma, public core::NativeSignal, public core::NativeAtomics {
+ public:
+  FaultyNative(FaultyConduit& outer, core::Conduit& inner) : outer_(outer), inner_(inner) {}
+
+  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
+  void unregister_segment(SegmentId id) noexcept override;
+  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                 core::Token token) noexcept override;
+  core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept override;
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                        core::Token token) noexcept override;
+  bool can(AtomicOp op, AtomicType type) const noexcept override;
+  core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                    core::Token token) noexcept override;
+
+ private:
+  FaultyConduit& outer_;
+  core::Conduit& inner_;
+};
+
+}  // namespace aqueduct::conduits::loop

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "conduits/loop/transfers.hpp"
+#include "core/conduit.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::conduits::loop {
+
+class LoopNetwork;
+
+/// Put, get, put with signal and atomics "by the network".
+///
+/// A post only notes the work; the bytes move at a later poll of the poster, just before the completion, with a
+/// seed in any order. Nobody who relies on more than the contract gets away with it here. Puts with `inject`
+/// are carried out at the call.
+class LoopNative final : public core::NativeRma, public core::NativeSignal, public core::NativeAtomics {
+ public:
+  LoopNative(LoopNetwork& network, Rank me);
+
+  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
+  void unregister_segment(SegmentId id) noexcept override;
+  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+
+  core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                 core::Token token) noexcept override;
+  core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept override;
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                        core::Token token) noexcept override;
+  bool can(AtomicOp op, AtomicType type) const noexcept override;
+  core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                    core::Token token) noexcept override;
+
+  /// Carries out some of what was posted; returns how many completions it delivered.
+  int carry_out(core::Inbox& inbox) noexcept { return transfers_.carry_out(inbox); }
+
+ private:
+  core::Post post(const Transfer& transfer) noexcept;
+
+  LoopNetwork& network_;
+  Rank me_;
+  Transfers transfers_;
+};
+
+/// Segments that all ranks see: they share an address space, so a map is the address itself.
+class LoopCrossMap final : public core::CrossMap {
+ public:
+  LoopCrossMap(LoopNetwork& network, Rank me) : network_(network), me_(me) {}
+
+  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
+  std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
+  Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
+  void wake(Rank) noexcept override {}  // loop has no sleepers
+
+ private:
+  LoopNetwork& network_;
+  Rank me_;
+};
+
+}  // namespace aqueduct::conduits::loop

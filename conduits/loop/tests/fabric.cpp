@@ -1,0 +1,58 @@
+#include "tests/conformance/fabric.hpp"
+
+#include "conduits/loop/faulty.hpp"
+#include "conduits/loop/loop.hpp"
+
+namespace aqueduct::conformance {
+
+namespace {
+
+using conduits::loop::FaultPlan;
+
+/// Loop by itself: all ranks in one process, and no shared memory between them but what loop offers.
+Fabric plain(std::string name, Settings settings) {
+  settings.push_back({"near", "off"});
+  return {.name = "loop-" + name, .conduit = "loop", .settings = std::move(settings)};
+}
+
+/// Loop inside a network that misbehaves.
+Fabric faulty(std::string name, Settings settings, const FaultPlan& plan, bool hidden = false) {
+  Fabric fabric = plain(std::move(name), std::move(settings));
+  fabric.network = [plan](const core::Process& process) -> Result<std::unique_ptr<core::Network>> {
+    auto inner = conduits::loop::loop_entry.make(process);
+    if (!inner) return inner.status();
+    return std::unique_ptr<core::Network>(
+        std::make_unique<conduits::loop::FaultyNetwork>(std::move(*inner), process.ranks, plan));
+  };
+  fabric.hidden = hidden;
+  return fabric;
+}
+
+}  // namespace
+
+std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
+  const std::string turns = std::to_string(seed % 1'000'000'000 + 1);
+  const Settings bare = {};
+  const Settings native = {{"loop_native", "rma"}};
+  constexpr bool kHidden = true;
+  return {
+      plain("bare", bare),
+      plain("native", native),
+      plain("mapped", {{"loop_native", "all"}}),
+      plain("tight", {{"loop_packet", "256"}, {"loop_queue", "1"}}),
+      plain("turns", {{"loop_seed", turns}}),
+      faulty("refusing", native, {.seed = seed, .refuse = 0.3}),
+      faulty("late", bare, {.seed = seed, .delay = 0.2, .reorder = 0.3, .repair = 0.02}),
+      faulty("posted", native, {.seed = seed, .refuse = 0.1, .delay = 0.1, .reorder = 0.1, .post = 0.5}),
+      // Broken on purpose: each has to fail a case (tests/integration/broken_conduits_test.cpp).
+      faulty("broken-duplicate", bare, {.seed = seed, .duplicate = 0.02}, kHidden),
+      faulty("broken-lose", bare, {.seed = seed, .lose = 0.02}, kHidden),
+      faulty("broken-corrupt", native, {.seed = seed, .corrupt = 0.02}, kHidden),
+      faulty("broken-early", native, {.seed = seed, .complete_early = 0.2}, kHidden),
+      faulty("broken-silent", native, {.seed = seed, .no_completion = 0.02}, kHidden),
+      faulty("broken-misdeliver", bare, {.seed = seed, .misdeliver = 0.02}, kHidden),
+      faulty("broken-overstate", bare, {.seed = seed, .overstate = 64}, kHidden),
+  };
+}
+
+}  // namespace aqueduct::conformance

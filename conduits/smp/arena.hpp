@@ -1,0 +1,71 @@
+#pragma once
+
+#include "conduits/smp/memory.hpp"
+#include "conduits/smp/ring.hpp"
+#include "core/network.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace aqueduct::conduits::smp {
+
+inline constexpr std::uint32_t kMagic = 0x41715350;  // "AqSP"
+inline constexpr std::uint32_t kArenaVersion = 1;
+inline constexpr std::size_t kLine = 128;  // two cache lines: neighbours in memory are fetched in pairs
+
+/// What a rank is, as its neighbours see it.
+enum class Life : std::uint32_t { unborn, alive, left, dead };
+
+/// The part of the arena that one rank owns.
+struct alignas(kLine) RankBlock {
+  // Read by every sender, written when its rank goes to sleep or wakes.
+  std::atomic<std::uint32_t> sleeping;
+  std::atomic<std::uint32_t> bell;  ///< raised to end a sleep; a futex
+  alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent something
+  alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
+  alignas(kLine) std::atomic<Life> life;
+};
+
+/// Memory that all ranks of a host share: who lives, who sleeps, the barrier, and a ring for each pair.
+struct ArenaHead {
+  std::uint32_t magic;
+  std::uint32_t version;
+  std::uint32_t ranks;
+  std::uint32_t reserved;
+  RingShape ring;
+  alignas(kLine) std::atomic<std::uint64_t> barrier_arrived;
+  alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
+};
+
+/// The arena as one process has mapped it.
+class Arena {
+ public:
+  /// For the first rank of a host: makes it.
+  static Result<std::unique_ptr<Arena>> create(const core::Process& process, std::uint32_t local_ranks);
+  /// For the other processes: maps what the first made.
+  static Result<std::unique_ptr<Arena>> attach(const core::Process& process, std::span<const std::byte> key,
+                                               std::uint32_t local_ranks);
+
+  std::vector<std::byte> key() const { return memory_.key(); }
+  std::uint32_t ranks() const noexcept { return head().ranks; }
+  const RingShape& ring_shape() const noexcept { return head().ring; }
+  ArenaHead& head() const noexcept { return *reinterpret_cast<ArenaHead*>(memory_.data()); }
+  RankBlock& block(std::uint32_t local) const noexcept {
+    return reinterpret_cast<RankBlock*>(memory_.data() + sizeof(ArenaHead))[local];
+  }
+  /// The ring of packets from one local rank to another.
+  std::byte* ring(std::uint32_t from, std::uint32_t to) const noexcept;
+
+  /// Takes the lock that says that a local rank lives: the system drops it when the process ends.
+  Status lock_life(std::uint32_t local) noexcept;
+  /// Whether a local rank of another process still holds its lock.
+  bool lives(std::uint32_t local) const noexcept;
+
+ private:
+  explicit Arena(SharedMemory memory) noexcept : memory_(std::move(memory)) {}
+  SharedMemory memory_;
+};
+
+}  // namespace aqueduct::conduits::smp

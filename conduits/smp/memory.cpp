@@ -1,0 +1,202 @@
+#include "conduits/smp/memory.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace aqueduct::conduits::smp {
+namespace {
+
+/// How to find an object from another process.
+struct Key {
+  std::uint64_t bytes;
+  std::uint64_t inode;  ///< so that a reused pid or name is not taken for the object
+  std::int32_t pid;
+  std::int32_t fd;
+  char path[96];  ///< posix; empty for memfd
+};
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+/// Bytes that the machine could still give, or the largest number if it does not say.
+std::uint64_t available_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::string word;
+  std::uint64_t kib = 0;
+  while (info >> word) {
+    if (word == "MemAvailable:" && info >> kib) return kib * 1024;
+  }
+  return UINT64_MAX;
+}
+
+std::uint64_t inode_of(int fd) noexcept {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 ? status.st_ino : 0;
+}
+
+int make_memfd(const std::string& name, std::size_t bytes, bool hugetlb) noexcept {
+  const unsigned flags = MFD_CLOEXEC | (hugetlb ? MFD_HUGETLB : 0u);
+  const int fd = ::memfd_create(name.c_str(), flags);
+  if (fd < 0) return -1;
+  if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
+    const int why = errno;
+    ::close(fd);
+    errno = why;
+    return -1;
+  }
+  return fd;
+}
+
+int make_file(const core::Process& process, const std::string& path, std::size_t bytes) noexcept {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    process.log->error("cannot make {}: {}; is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?", path, std::strerror(errno));
+    return -1;
+  }
+  // Reserves the pages now: a full file system is an error here, not a SIGBUS at the first touch.
+  if (const int why = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)); why != 0) {
+    struct statvfs room {};
+    ::fstatvfs(fd, &room);
+    process.log->error(
+        "{}: {} bytes do not fit, {} are free there: {}; make segments smaller (AQUEDUCT_SEGMENT_BYTES), that file "
+        "system larger (mount -o remount,size=…), or use AQUEDUCT_SMP_MEMORY=memfd",
+        path, bytes, static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize, std::strerror(why));
+    ::close(fd);
+    ::unlink(path.c_str());
+    errno = why;
+    return -1;
+  }
+  return fd;
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(SharedMemory&& other) noexcept { *this = std::move(other); }
+
+SharedMemory& SharedMemory::operator=(SharedMemory&& other) noexcept {
+  if (this == &other) return *this;
+  close();
+  data_ = std::exchange(other.data_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  fd_ = std::exchange(other.fd_, -1);
+  path_ = std::exchange(other.path_, {});
+  return *this;
+}
+
+SharedMemory::~SharedMemory() { close(); }
+
+void SharedMemory::close() noexcept {
+  if (data_ != nullptr) ::munmap(data_, bytes_);
+  if (fd_ >= 0) ::close(fd_);
+  if (!path_.empty()) ::unlink(path_.c_str());
+  data_ = nullptr;
+  fd_ = -1;
+}
+
+Result<SharedMemory> SharedMemory::create(const core::Process& process, const std::string& name, std::size_t bytes) {
+  SharedMemory memory;
+  memory.bytes_ = bytes;
+  const std::string huge = process.config->text("smp_huge_pages");
+  if (const auto most = available_memory(); bytes > most) {
+    process.log->error(
+        "{}: {} bytes are more than the {} that this machine has free; make segments smaller (AQUEDUCT_SEGMENT_BYTES)",
+        name, bytes, most);
+    return ErrorCode::no_memory;
+  }
+  if (process.config->text("smp_memory") == "posix") {
+    memory.path_ = process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
+    memory.fd_ = make_file(process, memory.path_, bytes);
+    if (memory.fd_ < 0) {
+      memory.path_.clear();
+      return errno == ENOSPC || errno == EFBIG ? ErrorCode::no_space : ErrorCode::network_failed;
+    }
+  } else {
+    if (huge == "hugetlb") {
+      const std::size_t rounded = (bytes + kHugePage - 1) & ~(kHugePage - 1);
+      memory.fd_ = make_memfd(name, rounded, true);
+      if (memory.fd_ >= 0) {
+        memory.bytes_ = rounded;
+      } else {
+        process.log->warn("{}: no huge pages ({}); reserve some with vm.nr_hugepages. Ordinary pages serve", name,
+                          std::strerror(errno));
+      }
+    }
+    if (memory.fd_ < 0) memory.fd_ = make_memfd(name, bytes, false);
+    if (memory.fd_ < 0) {
+      process.log->error("{}: the system gives no shared memory of {} bytes: {}", name, bytes, std::strerror(errno));
+      return ErrorCode::no_memory;
+    }
+  }
+  void* at = ::mmap(nullptr, memory.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd_, 0);
+  if (at == MAP_FAILED && memory.bytes_ != bytes) {  // huge pages promised and not there
+    process.log->warn("{}: too few huge pages are free; ordinary ones serve", name);
+    ::close(memory.fd_);
+    memory.bytes_ = bytes;
+    memory.fd_ = make_memfd(name, bytes, false);
+    at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd_, 0);
+  }
+  if (at == MAP_FAILED) {
+    process.log->error("{}: cannot map {} bytes: {}", name, bytes, std::strerror(errno));
+    return ErrorCode::no_memory;
+  }
+  memory.data_ = static_cast<std::byte*>(at);
+  // A wish that the system may not grant; it then gives ordinary pages.
+  if (huge != "off" && bytes >= kHugePage) ::madvise(at, memory.bytes_, MADV_HUGEPAGE);
+  return memory;
+}
+
+std::vector<std::byte> SharedMemory::key() const {
+  Key key{};
+  key.bytes = bytes_;
+  key.inode = inode_of(fd_);
+  key.pid = ::getpid();
+  key.fd = fd_;
+  std::strncpy(key.path, path_.c_str(), sizeof key.path - 1);
+  const auto* bytes = reinterpret_cast<const std::byte*>(&key);
+  return {bytes, bytes + sizeof key};
+}
+
+Result<SharedMemory> SharedMemory::open(const core::Process& process, std::span<const std::byte> bytes) {
+  Key key;
+  if (bytes.size() != sizeof key) return ErrorCode::internal;
+  std::memcpy(&key, bytes.data(), sizeof key);
+  key.path[sizeof key.path - 1] = 0;
+  const std::string path =
+      key.path[0] != 0 ? key.path : "/proc/" + std::to_string(key.pid) + "/fd/" + std::to_string(key.fd);
+  SharedMemory memory;
+  memory.fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (memory.fd_ < 0) {
+    const int why = errno;
+    if (why == EACCES || why == EPERM) {
+      process.log->warn("this system does not let a process open {}; AQUEDUCT_SMP_MEMORY=posix avoids that", path);
+      return ErrorCode::not_supported;
+    }
+    return ErrorCode::peer_lost;
+  }
+  if (inode_of(memory.fd_) != key.inode) return ErrorCode::peer_lost;
+  memory.bytes_ = key.bytes;
+  void* at = ::mmap(nullptr, key.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd_, 0);
+  if (at == MAP_FAILED) {
+    process.log->error("cannot map {} ({} bytes): {}", path, key.bytes, std::strerror(errno));
+    return ErrorCode::no_memory;
+  }
+  memory.data_ = static_cast<std::byte*>(at);
+  return memory;
+}
+
+std::uint64_t process_mark() noexcept {
+  std::uint64_t mark = 0;
+  if (::getrandom(&mark, sizeof mark, 0) != sizeof mark) mark = static_cast<std::uint64_t>(::getpid());
+  return mark;
+}
+
+}  // namespace aqueduct::conduits::smp

@@ -1,0 +1,160 @@
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+
+namespace aqueduct::conduits::smp {
+
+/// A ring of packets from one rank to another, in memory that both map. One producer, one consumer.
+///
+/// A slot is one cache line. Its first word says, with the slot's turn, that a packet is there and how long it
+/// is; a packet of up to 56 bytes follows in the same line, so that a short message moves one line and no more.
+/// A longer one lies in the ring's data area, where both sides compute its place alike. The consumer says how far
+/// it is in a line of its own, which the producer reads only when the ring seems full.
+/// docs/threading.md has the argument for its correctness.
+struct alignas(64) Slot {
+  std::atomic<std::uint64_t> word;  ///< turn << 32 | bytes; the turn of packet number n is n / slots + 1
+  std::byte packet[56];
+};
+static_assert(sizeof(Slot) == 64);
+
+struct alignas(64) Consumed {
+  std::atomic<std::uint64_t> packets;
+  std::atomic<std::uint64_t> data;
+};
+
+/// Sizes of every ring of a job; powers of two.
+struct RingShape {
+  std::uint32_t slots;
+  std::uint32_t data_bytes;
+
+  std::size_t bytes() const noexcept { return 2 * sizeof(Consumed) + slots * sizeof(Slot) + data_bytes; }
+  /// Largest packet: a quarter of the data area, so that some are always on their way.
+  std::size_t max_packet() const noexcept { return data_bytes / 4; }
+};
+
+/// Where in the data area a packet lies that begins at or after `cursor`: never across the end.
+inline std::uint64_t place_in_data(std::uint64_t cursor, std::size_t bytes, std::uint32_t data_bytes) noexcept {
+  const std::uint64_t at = cursor & (data_bytes - 1);
+  return at + bytes > data_bytes ? cursor + (data_bytes - at) : cursor;
+}
+inline std::uint64_t after_in_data(std::uint64_t place, std::size_t bytes) noexcept {
+  return place + ((bytes + 63) & ~std::uint64_t{63});
+}
+
+struct RingView {
+  Consumed* consumed = nullptr;
+  Slot* slots = nullptr;
+  std::byte* data = nullptr;
+
+  RingView() = default;
+  RingView(std::byte* memory, const RingShape& shape) noexcept
+      : consumed(reinterpret_cast<Consumed*>(memory)),
+        slots(reinterpret_cast<Slot*>(memory + 2 * sizeof(Consumed))),
+        data(memory + 2 * sizeof(Consumed) + shape.slots * sizeof(Slot)) {}
+};
+
+class Producer {
+ public:
+  Producer() = default;
+  Producer(std::byte* memory, const RingShape& shape) noexcept
+      : ring_(memory, shape), mask_(shape.slots - 1), shift_(std::countr_zero(shape.slots)), data_bytes_(shape.data_bytes) {}
+
+  bool attached() const noexcept { return ring_.slots != nullptr; }
+
+  /// Copies a packet in and makes it visible. False: there is no room. `order` is release, or seq_cst where the
+  /// caller looks afterwards whether the consumer sleeps.
+  bool push(std::span<const std::byte> head, std::span<const std::byte> payload, std::memory_order order) noexcept {
+    const std::size_t bytes = head.size() + payload.size();
+    if (next_ - consumed_packets_ > mask_) {
+      consumed_packets_ = ring_.consumed->packets.load(std::memory_order_acquire);
+      if (next_ - consumed_packets_ > mask_) return false;
+    }
+    Slot& slot = ring_.slots[next_ & mask_];
+    std::byte* to = slot.packet;
+    if (bytes > sizeof slot.packet) [[unlikely]] {
+      const std::uint64_t place = place_in_data(data_next_, bytes, data_bytes_);
+      const std::uint64_t end = after_in_data(place, bytes);
+      if (end - consumed_data_ > data_bytes_) {
+        consumed_data_ = ring_.consumed->data.load(std::memory_order_acquire);
+        if (end - consumed_data_ > data_bytes_) return false;
+      }
+      data_next_ = end;
+      to = ring_.data + (place & (data_bytes_ - 1));
+    }
+    std::memcpy(to, head.data(), head.size());
+    if (!payload.empty()) std::memcpy(to + head.size(), payload.data(), payload.size());
+    const std::uint64_t turn = (next_ >> shift_) + 1;
+    slot.word.store((turn << 32) | bytes, order);
+    ++next_;
+    return true;
+  }
+  /// Packets that the consumer has not said to have taken, as last heard.
+  std::uint64_t on_their_way() const noexcept {
+    return next_ - ring_.consumed->packets.load(std::memory_order_relaxed);
+  }
+
+ private:
+  RingView ring_;
+  std::uint64_t next_ = 0;
+  std::uint64_t consumed_packets_ = 0;
+  std::uint64_t data_next_ = 0;
+  std::uint64_t consumed_data_ = 0;
+  std::uint32_t mask_ = 0;
+  int shift_ = 0;
+  std::uint32_t data_bytes_ = 0;
+};
+
+class Consumer {
+ public:
+  Consumer() = default;
+  Consumer(std::byte* memory, const RingShape& shape) noexcept
+      : ring_(memory, shape), mask_(shape.slots - 1), shift_(std::countr_zero(shape.slots)), data_bytes_(shape.data_bytes) {}
+
+  /// Whether a packet is there.
+  bool ready() const noexcept { return (word() >> 32) == (static_cast<std::uint32_t>(next_ >> shift_) + 1u); }
+  /// Calls `take(packet)` for up to `most` packets; how many there were.
+  template <class Take>
+  int drain(int most, Take&& take) noexcept {
+    int taken = 0;
+    while (taken < most) {
+      Slot& slot = ring_.slots[next_ & mask_];
+      const std::uint64_t word = slot.word.load(std::memory_order_acquire);
+      if ((word >> 32) != static_cast<std::uint32_t>((next_ >> shift_) + 1)) break;
+      const std::size_t bytes = static_cast<std::uint32_t>(word);
+      std::byte* from = slot.packet;
+      std::uint64_t data_end = data_next_;
+      if (bytes > sizeof slot.packet) [[unlikely]] {
+        const std::uint64_t place = place_in_data(data_next_, bytes, data_bytes_);
+        from = ring_.data + (place & (data_bytes_ - 1));
+        data_end = after_in_data(place, bytes);
+      }
+      ++next_;
+      ++taken;
+      take(std::span<const std::byte>(from, bytes));
+      data_next_ = data_end;
+    }
+    if (taken != 0) {
+      ring_.consumed->data.store(data_next_, std::memory_order_release);
+      ring_.consumed->packets.store(next_, std::memory_order_release);
+    }
+    return taken;
+  }
+
+ private:
+  std::uint64_t word() const noexcept { return ring_.slots[next_ & mask_].word.load(std::memory_order_acquire); }
+
+  RingView ring_;
+  std::uint64_t next_ = 0;
+  std::uint64_t data_next_ = 0;
+  std::uint32_t mask_ = 0;
+  int shift_ = 0;
+  std::uint32_t data_bytes_ = 0;
+};
+
+}  // namespace aqueduct::conduits::smp

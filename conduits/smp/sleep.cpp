@@ -1,0 +1,50 @@
+#include "conduits/smp/sleep.hpp"
+
+#include <climits>
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace aqueduct::conduits::smp {
+namespace {
+
+// Futexes of shared memory: not the private kind, the waiters are other processes.
+void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_it_is, const timespec& limit) noexcept {
+  ::syscall(SYS_futex, &word, FUTEX_WAIT, while_it_is, &limit, nullptr, 0);
+}
+
+}  // namespace
+
+bool register_membarrier() noexcept {
+  const long can = ::syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+  if (can < 0 || (can & MEMBARRIER_CMD_GLOBAL_EXPEDITED) == 0) return false;
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+void ring_bell(RankBlock& block) noexcept {
+  if (block.sleeping.exchange(0) == 0) return;  // somebody else has
+  block.bell.fetch_add(1);
+  futex_wake(block.bell);
+}
+
+void Sleeper::arm() noexcept {
+  heard_ = mine_.bell.load();
+  mine_.sleeping.store(1, std::memory_order_seq_cst);
+  if (has_membarrier_) ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
+void Sleeper::disarm() noexcept { mine_.sleeping.store(0, std::memory_order_relaxed); }
+
+void Sleeper::sleep(std::chrono::nanoseconds limit) noexcept {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  futex_wait(mine_.bell, heard_, {seconds.count(), (limit - seconds).count()});
+}
+
+}  // namespace aqueduct::conduits::smp

@@ -1,0 +1,59 @@
+#include "conduits/smp/smp.hpp"
+
+#include "conduits/smp/memory.hpp"
+#include "conduits/smp/smp_network.hpp"
+
+#include <cstring>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace aqueduct::conduits::smp {
+namespace {
+
+constexpr SettingInfo kSettings[] = {
+    {"smp_memory", "AQUEDUCT_SMP_MEMORY", SettingType::choice, "", "memfd",
+     "what shared memory is made of: memfd leaves no files; posix is for systems that hide /proc/PID/fd", 0, 0,
+     "memfd|posix"},
+    {"smp_directory", "AQUEDUCT_SMP_DIRECTORY", SettingType::text, "", "/dev/shm",
+     "where posix shared memory lies; a tmpfs"},
+    {"smp_huge_pages", "AQUEDUCT_SMP_HUGE_PAGES", SettingType::choice, "", "auto",
+     "auto asks for transparent ones, hugetlb takes reserved ones, off neither", 0, 0, "auto|hugetlb|off"},
+    {"smp_cma", "AQUEDUCT_SMP_CMA", SettingType::boolean, "", "on",
+     "whether the system's cross-memory calls may serve memory that cannot be mapped"},
+    {"smp_slots", "AQUEDUCT_SMP_SLOTS", SettingType::number, "packets", "0",
+     "packets that a ring between two ranks holds; 0 chooses by the number of ranks", 0, 1 << 20},
+    {"smp_ring_bytes", "AQUEDUCT_SMP_RING_BYTES", SettingType::bytes, "bytes", "0",
+     "bytes of longer packets that a ring holds, four times the largest packet; 0 chooses", 0, 1 << 30},
+};
+
+core::Usability probe(const Config& config) {
+  const int fd = ::memfd_create("aqueduct-probe", MFD_CLOEXEC);
+  if (fd < 0 && config.text("smp_memory") == "memfd") {
+    return {false, std::string("this system has no memfd (") + std::strerror(errno) + "); use AQUEDUCT_SMP_MEMORY=posix"};
+  }
+  if (fd >= 0) ::close(fd);
+  return {true, "for ranks of one host: shared memory by " + config.text("smp_memory")};
+}
+
+Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
+  const auto bytes = process.config->number("smp_ring_bytes");
+  if (bytes != 0 && static_cast<std::size_t>(bytes) < 4 * core::kLeastPacket) {
+    process.log->error("AQUEDUCT_SMP_RING_BYTES is {}: it must be 0 or at least {}", bytes, 4 * core::kLeastPacket);
+    return ErrorCode::bad_setting;
+  }
+  return std::unique_ptr<core::Network>(std::make_unique<SmpNetwork>(process));
+}
+
+}  // namespace
+
+const core::ConduitEntry smp_entry{
+    .name = "smp",
+    .summary = "processes and threads of one host, through shared memory",
+    .crosses_hosts = false,
+    .settings = kSettings,
+    .probe = probe,
+    .make = make,
+};
+
+}  // namespace aqueduct::conduits::smp

@@ -1,0 +1,66 @@
+#include "conduits/smp/smp_barrier.hpp"
+
+#include "conduits/smp/sleep.hpp"
+#include "conduits/smp/smp_network.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::conduits::smp {
+namespace {
+
+/// Two ranks: each writes its own line and looks at the other's. One line moves each way, and at once.
+class PairBarrier final : public core::NativeBarrier {
+ public:
+  PairBarrier(RankBlock& mine, RankBlock& other, bool has_membarrier) noexcept
+      : mine_(mine), other_(other), has_membarrier_(has_membarrier) {}
+
+  void notify(std::uint64_t phase) noexcept override {
+    mine_.barrier_phase.store(phase, has_membarrier_ ? std::memory_order_release : std::memory_order_seq_cst);
+    wake_if_asleep(other_, has_membarrier_);
+  }
+  bool reached(std::uint64_t phase) noexcept override {
+    return other_.barrier_phase.load(std::memory_order_acquire) >= phase;
+  }
+
+ private:
+  RankBlock& mine_;
+  RankBlock& other_;
+  bool has_membarrier_;
+};
+
+/// More ranks: a counter; the last to arrive opens the phase. With more ranks than cores each rank then runs once
+/// per barrier, which no algorithm of several rounds achieves.
+class CounterBarrier final : public core::NativeBarrier {
+ public:
+  CounterBarrier(Arena& arena, bool has_membarrier) noexcept : arena_(arena), has_membarrier_(has_membarrier) {}
+
+  void notify(std::uint64_t phase) noexcept override {
+    ArenaHead& head = arena_.head();
+    if (head.barrier_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != phase * arena_.ranks()) return;
+    head.barrier_phase.store(phase, has_membarrier_ ? std::memory_order_release : std::memory_order_seq_cst);
+    for (std::uint32_t local = 0; local < arena_.ranks(); ++local) {
+      wake_if_asleep(arena_.block(local), has_membarrier_);
+    }
+  }
+  bool reached(std::uint64_t phase) noexcept override {
+    return arena_.head().barrier_phase.load(std::memory_order_acquire) >= phase;
+  }
+
+ private:
+  Arena& arena_;
+  bool has_membarrier_;
+};
+
+}  // namespace
+
+std::unique_ptr<core::NativeBarrier> Barriers::make_barrier(std::span<const Rank> members) {
+  // One set of words: for the team of all ranks of the host. Other teams use messages.
+  if (!std::ranges::equal(members, network_.local_ranks()) || claimed_) return nullptr;
+  claimed_ = true;
+  const bool quiet = network_.has_membarrier();
+  const std::uint32_t me = network_.local_of(me_);
+  if (members.size() == 2) return std::make_unique<PairBarrier>(arena_->block(me), arena_->block(1 - me), quiet);
+  return std::make_unique<CounterBarrier>(*arena_, quiet);
+}
+
+}  // namespace aqueduct::conduits::smp

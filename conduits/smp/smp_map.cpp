@@ -1,0 +1,51 @@
+#include "conduits/smp/smp_map.hpp"
+
+#include "conduits/smp/sleep.hpp"
+#include "conduits/smp/smp_network.hpp"
+
+#include <cstring>
+
+namespace aqueduct::conduits::smp {
+namespace {
+
+/// What leads to a segment: inside its own process its address, elsewhere the key of its memory (which follows).
+struct Head {
+  std::uint64_t process;
+  std::uint64_t address;
+};
+
+}  // namespace
+
+Result<core::MutableBytes> Map::allocate(SegmentId id, std::size_t bytes) {
+  if (keys_.size() <= id) keys_.resize(id + 1);
+  if (bytes == 0) return core::MutableBytes{};
+  return network_.allocate(me_, id, bytes, keys_[id]);
+}
+
+std::vector<std::byte> Map::export_map(SegmentId id, core::MutableBytes memory, bool allocated) {
+  if (memory.empty()) return {};
+  const Head head{network_.mark(), reinterpret_cast<std::uint64_t>(memory.data())};
+  const auto* bytes = reinterpret_cast<const std::byte*>(&head);
+  std::vector<std::byte> key(bytes, bytes + sizeof head);
+  if (allocated) key.insert(key.end(), keys_[id].begin(), keys_[id].end());
+  return key;
+}
+
+Result<std::byte*> Map::map(Rank, core::Bytes key, std::size_t) {
+  Head head;
+  if (key.size() < sizeof head) return ErrorCode::internal;
+  std::memcpy(&head, key.data(), sizeof head);
+  if (head.process == network_.mark()) return reinterpret_cast<std::byte*>(head.address);
+  if (key.size() == sizeof head) return ErrorCode::not_supported;  // somebody's own memory, in another process
+  return network_.map(key.subspan(sizeof head));
+}
+
+void Map::wake(Rank peer) noexcept {
+  const std::uint32_t local = network_.local_of(peer);
+  if (local >= arena_->ranks()) return;
+  // The counters that sleepers look at are raised by atomic read-modify-writes: on every machine that we know
+  // these are barriers enough where the kernel's are missing.
+  wake_if_asleep(arena_->block(local), network_.has_membarrier());
+}
+
+}  // namespace aqueduct::conduits::smp

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "conduits/smp/arena.hpp"
+#include "core/conduit.hpp"
+
+namespace aqueduct::conduits::smp {
+
+class SmpNetwork;
+
+/// Segments that neighbours map.
+class Map final : public core::CrossMap {
+ public:
+  Map(SmpNetwork& network, Rank me) noexcept : network_(network), me_(me) {}
+  void connect(Arena& arena) noexcept { arena_ = &arena; }
+
+  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
+  std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
+  Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
+  void wake(Rank peer) noexcept override;
+
+ private:
+  SmpNetwork& network_;
+  Rank me_;
+  Arena* arena_ = nullptr;
+  std::vector<std::vector<std::byte>> keys_;  // [segment] of what was allocated here
+};
+
+}  // namespace aqueduct::conduits::smp

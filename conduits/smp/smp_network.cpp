@@ -1,0 +1,69 @@
+#include "conduits/smp/smp_network.hpp"
+
+#include "conduits/smp/sleep.hpp"
+#include "conduits/smp/smp_conduit.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::conduits::smp {
+
+SmpNetwork::SmpNetwork(const core::Process& process)
+    : process_(process), local_of_(process.ranks), mark_(process_mark()), has_membarrier_(register_membarrier()) {
+  const std::uint32_t host = process.host[process.mine.front()];
+  for (Rank rank = 0; rank < process.ranks; ++rank) {
+    if (process.host[rank] == host) local_ranks_.push_back(rank);
+  }
+  std::fill(local_of_.begin(), local_of_.end(), static_cast<std::uint32_t>(local_ranks_.size()));
+  for (std::uint32_t local = 0; local < local_ranks_.size(); ++local) local_of_[local_ranks_[local]] = local;
+}
+
+Result<std::unique_ptr<core::Conduit>> SmpNetwork::open(Rank me) {
+  if (me == local_ranks_.front()) {
+    if (auto made = make_arena(); !made) return made.status();
+  }
+  return std::unique_ptr<core::Conduit>(std::make_unique<SmpConduit>(*this, me));
+}
+
+bool SmpNetwork::in_this_process(Rank rank) const noexcept {
+  return std::binary_search(process_.mine.begin(), process_.mine.end(), rank);
+}
+
+Result<Arena*> SmpNetwork::make_arena() {
+  const std::lock_guard lock(mutex_);
+  auto made = Arena::create(process_, static_cast<std::uint32_t>(local_ranks_.size()));
+  if (!made) return made.status();
+  arena_ = std::move(*made);
+  return arena_.get();
+}
+
+Result<Arena*> SmpNetwork::arena(std::span<const std::byte> key) {
+  const std::lock_guard lock(mutex_);
+  if (arena_ == nullptr) {
+    auto attached = Arena::attach(process_, key, static_cast<std::uint32_t>(local_ranks_.size()));
+    if (!attached) return attached.status();
+    arena_ = std::move(*attached);
+  }
+  return arena_.get();
+}
+
+Result<std::span<std::byte>> SmpNetwork::allocate(Rank owner, SegmentId id, std::size_t bytes,
+                                                  std::vector<std::byte>& key) {
+  auto memory =
+      SharedMemory::create(process_, "segment-" + std::to_string(id) + "-" + std::to_string(owner), bytes);
+  if (!memory) return memory.status();
+  key = memory->key();
+  const std::lock_guard lock(mutex_);
+  mine_.push_back(std::move(*memory));
+  return std::span<std::byte>(mine_.back().data(), bytes);
+}
+
+Result<std::byte*> SmpNetwork::map(std::span<const std::byte> key) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::byte> name(key.begin(), key.end());
+  if (auto found = theirs_.find(name); found != theirs_.end()) return found->second.data();
+  auto memory = SharedMemory::open(process_, key);
+  if (!memory) return memory.status();
+  return theirs_.emplace(std::move(name), std::move(*memory)).first->second.data();
+}
+
+}  // namespace aqueduct::conduits::smp

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <aqueduct/atomics.hpp>
+#include <aqueduct/rank.hpp>
+#include <aqueduct/signal.hpp>
+#include <aqueduct/status.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace aqueduct::core {
+
+/// Names an operation to a conduit, which hands it back with the completion and never looks inside.
+using Token = std::uint64_t;
+
+using Bytes = std::span<const std::byte>;
+using MutableBytes = std::span<std::byte>;
+
+/// The answer to a post.
+///
+/// done    it is over, and its buffers may be used again; no completion follows
+/// posted  exactly one Inbox::completed with the token follows; the buffers belong to the conduit until then
+/// retry   nothing happened: there was no room; try again after a poll
+/// failed  nothing was started, because of `why`
+struct Post {
+  enum class Kind : std::uint8_t { done, posted, retry, failed };
+  Kind kind;
+  ErrorCode why = ErrorCode::ok;
+
+  static constexpr Post done() noexcept { return {Kind::done}; }
+  static constexpr Post posted() noexcept { return {Kind::posted}; }
+  static constexpr Post retry() noexcept { return {Kind::retry}; }
+  static constexpr Post failed(ErrorCode why) noexcept { return {Kind::failed, why}; }
+};
+
+/// Where a conduit delivers what `poll` finds. Every call happens inside `poll`, on the poller's thread.
+class Inbox {
+ public:
+  /// A packet has arrived: header and payload, contiguous, valid during the call, 8-byte aligned. It is always
+  /// taken: the layers above bound what a peer may have in flight.
+  virtual void packet(Rank from, Bytes packet) noexcept = 0;
+  /// What was posted under `token` is over.
+  virtual void completed(Token token, Status status) noexcept = 0;
+  /// A peer put data here with a native signal.
+  virtual void signalled(Rank from, Signal signal) noexcept = 0;
+  /// A peer has died or left; said once per peer. Everything posted to it completes, before or after.
+  virtual void lost(Rank peer) noexcept = 0;
+
+ protected:
+  ~Inbox() = default;
+};
+
+/// Facts about a conduit, the same for its whole life after `connect`.
+struct Properties {
+  std::string name;                  ///< "smp"
+  std::size_t max_packet = 0;        ///< header + payload of one send, in bytes; at least kLeastPacket
+  std::size_t max_transfer = 0;      ///< bytes of one native put or get; longer ones are split above
+  std::size_t max_inject = 0;        ///< puts up to this size take the source at the call, when asked
+  bool put_before_send = false;      ///< a later send to the same peer arrives after an earlier put's bytes
+  bool concurrent_posts = false;     ///< posts may come from another thread than the poller's
+  bool reports_lost_peers = false;   ///< notices by itself that a peer is gone
+  bool copies = true;                ///< send never answers `posted`: the payload is free at return
+};
+
+/// No conduit offers packets smaller than this.
+inline constexpr std::size_t kLeastPacket = 256;
+/// No layer above sends a longer header.
+inline constexpr std::size_t kMostHeader = 128;
+
+/// Memory that a conduit's own RDMA (or what stands for it) reaches.
+///
+/// Keys travel as bytes, once; `import_key` is called at the first use of a peer's segment.
+class NativeRma {
+ public:
+  virtual ~NativeRma() = default;
+  /// Makes memory a legal target; the bytes returned are what peers need.
+  /// Errors: not_supported (the reference layer serves this segment), no_memory (names the limit in the log).
+  virtual Result<std::vector<std::byte>> register_segment(SegmentId id, MutableBytes memory) = 0;
+  virtual void unregister_segment(SegmentId id) noexcept = 0;
+  /// A handle for a peer's segment. Errors: not_supported, peer_lost.
+  virtual Result<std::uint64_t> import_key(Rank peer, Bytes key) = 0;
+
+  /// `inject`: the source is free when this returns (only asked for up to max_inject bytes).
+  /// A completion means the bytes are in the target's memory.
+  virtual Post put(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, bool inject,
+                   Token token) noexcept = 0;
+  virtual Post get(Rank peer, std::uint64_t key, std::uint64_t offset, MutableBytes to,
+                   Token token) noexcept = 0;
+};
+
+/// A put whose arrival the target learns: Inbox::signalled there, after the bytes are in place.
+class NativeSignal {
+ public:
+  virtual ~NativeSignal() = default;
+  virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
+                          Token token) noexcept = 0;
+};
+
+/// Atomics done by the network. All of a job's atomics on a conduit's peers go one way: a conduit says here what
+/// it can do, and a (type) with a single operation missing stays on the owner's processor.
+class NativeAtomics {
+ public:
+  virtual ~NativeAtomics() = default;
+  virtual bool can(aqueduct::AtomicOp op, aqueduct::AtomicType type) const noexcept = 0;
+  /// `call.result`, if not null, holds the old value at completion.
+  virtual Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                      Token token) noexcept = 0;
+};
+
+/// Memory that neighbours map.
+class CrossMap {
+ public:
+  virtual ~CrossMap() = default;
+  /// Zeroed memory for a segment of mine. The log says what to try when it fails.
+  virtual Result<MutableBytes> allocate(SegmentId id, std::size_t bytes) = 0;
+  /// What a neighbour needs to map it; also for the caller's own memory (allocated = false), which can be
+  /// mapped only inside one process: an empty key means that it cannot be mapped at all.
+  virtual std::vector<std::byte> export_map(SegmentId id, MutableBytes memory, bool allocated) = 0;
+  /// A neighbour's segment, in this address space. Errors: not_supported, peer_lost, no_memory.
+  virtual Result<std::byte*> map(Rank peer, Bytes key, std::size_t bytes) = 0;
+  /// Memory a neighbour may be asleep over was changed: wakes it if so. A load when it is awake.
+  virtual void wake(Rank peer) noexcept = 0;
+};
+
+/// A barrier of the conduit's own, over a fixed set of ranks. Phases are numbered 1, 2, …
+class NativeBarrier {
+ public:
+  virtual ~NativeBarrier() = default;
+  virtual void notify(std::uint64_t phase) noexcept = 0;
+  /// Whether all have notified that phase. Called again and again, so cheap.
+  virtual bool reached(std::uint64_t phase) noexcept = 0;
+};
+
+/// Operations on whole teams that a conduit does better than schedules of messages.
+class NativeCollectives {
+ public:
+  virtual ~NativeCollectives() = default;
+  /// Null when this set of ranks cannot have one.
+  virtual std::unique_ptr<NativeBarrier> make_barrier(std::span<const Rank> members) = 0;
+};
+
+/// How to sleep until something arrives. Used so: arm; look once more; sleep; disarm.
+class Waitable {
+ public:
+  virtual ~Waitable() = default;
+  /// From now on an arrival ends a sleep, even one that begins later.
+  virtual void arm() noexcept = 0;
+  virtual void disarm() noexcept = 0;
+  /// Sleeps until an arrival, or for `limit`.
+  virtual void sleep(std::chrono::nanoseconds limit) noexcept = 0;
+  /// A descriptor that becomes readable, for sleeping on several conduits at once; -1 if there is none.
+  virtual int descriptor() const noexcept { return -1; }
+};
+
+/// A transport, as one endpoint sees it. Five functions make it complete; the rest are capabilities that a
+/// conduit may return, null when absent, and that the reference layer otherwise supplies.
+///
+/// Threads: used by the endpoint's thread only, unless properties().concurrent_posts.
+class Conduit {
+ public:
+  virtual ~Conduit() = default;
+
+  virtual const Properties& properties() const noexcept = 0;
+  /// What peers need to reach this endpoint: any bytes.
+  virtual std::vector<std::byte> address() = 0;
+  /// Learns the addresses of its peers (indexed by rank; empty: not served by this conduit). Makes no connection
+  /// that a first send could make.
+  virtual Status connect(std::span<const std::vector<std::byte>> addresses) = 0;
+  /// Sends one packet, header then payload, to a peer (or to itself). It arrives exactly once, in any order.
+  /// `done`: both may be reused. `posted`: the payload belongs to the conduit until completed; the header never.
+  virtual Post send(Rank to, Bytes header, Bytes payload, Token token) noexcept = 0;
+  /// Delivers what has arrived or ended; returns how many calls it made to the inbox. Never blocks.
+  virtual int poll(Inbox& inbox) noexcept = 0;
+
+  virtual NativeRma* rma() noexcept { return nullptr; }
+  virtual NativeSignal* signal() noexcept { return nullptr; }
+  virtual NativeAtomics* atomics() noexcept { return nullptr; }
+  virtual CrossMap* cross_map() noexcept { return nullptr; }
+  virtual NativeCollectives* collectives() noexcept { return nullptr; }
+  virtual Waitable* waitable() noexcept { return nullptr; }
+
+  /// Looks whether its peers still live; called from time to time while something waits. Calls Inbox::lost.
+  virtual void check_peers(Inbox&) noexcept {}
+  /// One line for the stall report about a peer: queue lengths, last sign of life.
+  virtual std::string state_of(Rank) const { return {}; }
+};
+
+}  // namespace aqueduct::core

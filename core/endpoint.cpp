@@ -1,0 +1,112 @@
+#include <aqueduct/endpoint.hpp>
+
+#include <aqueduct/team.hpp>
+
+#include "core/wait.hpp"
+
+namespace aqueduct {
+namespace {
+
+std::string describe(const core::Op& op) {
+  constexpr const char* kNames[] = {"a group of operations", "a put", "a get", "an atomic", "a signal",
+                                    "the end of use of a source buffer"};
+  std::string text = kNames[static_cast<std::size_t>(op.kind)];
+  if (op.kind == core::Op::Kind::put || op.kind == core::Op::Kind::get) {
+    text += fmt::format(" of {} bytes (segment {}, offset {}, {} on their way)", op.bytes, op.segment, op.offset,
+                        op.begun);
+  }
+  if (op.peer != kNoRank) text += fmt::format(" with rank {}", op.peer);
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t Endpoint::segment_bytes(Rank rank, SegmentId id) const noexcept {
+  if (rank >= ranks_ || id >= segments_) return 0;
+  return state_->segments[id].parts[rank].bytes;
+}
+
+std::span<const Rank> Endpoint::neighbours() const noexcept { return state_->neighbours; }
+
+bool Endpoint::is_neighbour(Rank rank) const noexcept {
+  return rank < ranks_ && state_->host_of[rank] == state_->host_of[rank_];
+}
+
+std::uint32_t Endpoint::host_of(Rank rank) const noexcept { return rank < ranks_ ? state_->host_of[rank] : kNoRank; }
+
+bool Endpoint::is_lost(Rank rank) const noexcept { return rank < ranks_ && state_->lost[rank]; }
+
+std::string Endpoint::conduit_of(Rank rank) const {
+  return rank < ranks_ ? state_->conduit_of[rank]->properties().name : std::string();
+}
+
+int Endpoint::progress() noexcept { return core::progress(*state_); }
+
+bool Endpoint::in_handler() const noexcept { return state_->in_handler; }
+
+Statistics Endpoint::statistics() const noexcept { return state_->statistics; }
+
+Team& Endpoint::world() noexcept { return *state_->world; }
+
+Status Endpoint::barrier() noexcept { return state_->world->barrier(); }
+
+Status Endpoint::wait_for(Event& event, std::chrono::nanoseconds limit) noexcept {
+  if (event.done()) return event.status();
+  const core::Op& op = *static_cast<const core::Op*>(event.op_);
+  const Status status = core::wait_until(
+      *state_, [&] { return event.done(); }, op.peer, [&] { return describe(op); }, limit);
+  return status ? event.status() : status;
+}
+
+Status Endpoint::wait_slowly(Event& event) noexcept {
+  return wait_for(event, std::chrono::nanoseconds::max());
+}
+
+std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept {
+  auto checked = state_->segments.check(place, bytes);
+  if (!checked) return nullptr;
+  core::Part& part = **checked;
+  const Rank rank = place.rank();
+  if (part.reach != core::Part::Reach::unknown || part.map_key.empty() || state_->lost[rank]) return nullptr;
+  core::CrossMap* map = state_->conduit_of[rank]->cross_map();
+  if (map == nullptr) return nullptr;
+  auto base = map->map(rank, part.map_key, part.bytes);
+  part.map_key.clear();  // tried once; a part that cannot be mapped goes over the wire
+  if (!base) return nullptr;
+  state_->segments.set_window(place.segment(), rank, *base, part.bytes);
+  return mapped(rank, place.segment(), place.offset(), bytes);
+}
+
+Status Endpoint::wait_implicit() noexcept {
+  core::Op& group = state_->implicit;
+  const Status status = core::wait_until(
+      *state_, [&] { return group.parts == 1; }, kNoRank,
+      [&] { return fmt::format("{} operations with implicit completion", group.parts - 1); });
+  if (!status) return status;
+  return std::exchange(group.outcome, Status{});
+}
+
+bool Endpoint::test_implicit() noexcept {
+  progress();
+  return state_->implicit.parts == 1;
+}
+
+Status Endpoint::begin_region() noexcept {
+  if (state_->region != nullptr) return ErrorCode::invalid_argument;
+  core::Op* op = nullptr;
+  const auto place = [&] { return (op = state_->ops.acquire(core::Op::Kind::group, kNoRank, true)) != nullptr; };
+  // The caller may hold every explicit operation; then a region takes an internal one.
+  if (!place()) op = state_->ops.acquire(core::Op::Kind::group, kNoRank, false);
+  if (op == nullptr) return ErrorCode::refused;
+  state_->region = op;
+  return {};
+}
+
+Event Endpoint::end_region() noexcept {
+  core::Op* op = std::exchange(state_->region, nullptr);
+  if (op == nullptr) return Event(Status(ErrorCode::invalid_argument));
+  state_->ops.part_ended(*op, {});
+  return Event(op);
+}
+
+}  // namespace aqueduct

@@ -1,0 +1,81 @@
+#include <aqueduct/endpoint.hpp>
+
+#include "core/wait.hpp"
+
+namespace aqueduct {
+
+std::size_t EventSet::add(Event event) {
+  events_.push_back(std::move(event));
+  reported_.push_back(false);
+  return events_.size() - 1;
+}
+
+// Collects into found_ what is done and was not reported; returns how many are still to be reported at all.
+std::size_t EventSet::scan() {
+  std::size_t open = 0;
+  found_.clear();
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    if (reported_[i]) continue;
+    ++open;
+    if (events_[i].done()) found_.push_back(i);
+  }
+  return open;
+}
+
+std::size_t EventSet::wait_any(Endpoint& ep) {
+  if (scan() == 0) return events_.size();
+  if (found_.empty()) {
+    const auto some = [&] {
+      scan();
+      return !found_.empty();
+    };
+    const Status status = core::wait_until(ep.state(), some, kNoRank, [] { return std::string("any event of a set"); });
+    if (!status) return events_.size();
+  }
+  reported_[found_.front()] = true;
+  return found_.front();
+}
+
+std::span<const std::size_t> EventSet::wait_some(Endpoint& ep) {
+  if (scan() != 0 && found_.empty()) {
+    const auto some = [&] {
+      scan();
+      return !found_.empty();
+    };
+    const Status status =
+        core::wait_until(ep.state(), some, kNoRank, [] { return std::string("some events of a set"); });
+    if (!status) return {};
+  }
+  for (std::size_t i : found_) reported_[i] = true;
+  return found_;
+}
+
+std::span<const std::size_t> EventSet::test_some(Endpoint& ep) {
+  ep.progress();
+  scan();
+  for (std::size_t i : found_) reported_[i] = true;
+  return found_;
+}
+
+bool EventSet::test_all(Endpoint& ep) {
+  ep.progress();
+  for (const Event& event : events_) {
+    if (!event.done()) return false;
+  }
+  return true;
+}
+
+Status EventSet::wait_all(Endpoint& ep) {
+  Status first;
+  for (Event& event : events_) {
+    const Status status = ep.wait(event);
+    if (status.code() == ErrorCode::in_handler && !event.done()) return status;
+    if (first.ok()) first = status;
+  }
+  events_.clear();
+  reported_.clear();
+  found_.clear();
+  return first;
+}
+
+}  // namespace aqueduct

@@ -1,0 +1,16 @@
+#include <aqueduct/expect.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace aqueduct::detail {
+
+// Declared here too: a program compiled with AQUEDUCT_CHECKED may be linked with a library that was not.
+[[noreturn]] void misuse(const char* file, int line, const char* why) noexcept;
+
+void misuse(const char* file, int line, const char* why) noexcept {
+  std::fprintf(stderr, "aqueduct: misuse at %s:%d: %s\n", file, line, why);
+  std::abort();
+}
+
+}  // namespace aqueduct::detail

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <aqueduct/config.hpp>
+
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace aqueduct::core {
+
+/// Raised whenever core/conduit.hpp or this file changes in a way that a plug-in would notice.
+inline constexpr std::uint32_t kConduitInterface = 1;
+
+/// What a conduit is told about its process and job before it opens endpoints.
+struct Process {
+  const Config* config = nullptr;
+  Log* log = nullptr;
+  std::uint64_t job = 0;             ///< a number that other jobs on this host do not have
+  Rank ranks = 0;                    ///< in the whole job
+  std::vector<Rank> mine;            ///< this process's ranks, rising
+  std::vector<std::uint32_t> host;   ///< of each rank: equal numbers share a host
+};
+
+/// One conduit in one process: what its endpoints share. Outlives them.
+class Network {
+ public:
+  virtual ~Network() = default;
+  virtual Result<std::unique_ptr<Conduit>> open(Rank me) = 0;
+};
+
+/// Whether a conduit can work here.
+struct Usability {
+  bool usable = false;
+  std::string why;  ///< for people: what was found, or what is missing and what to do
+};
+
+/// An entry of the list of conduits (conduits/builtin.cpp), or what a plug-in's `aqueduct_conduit` points to.
+struct ConduitEntry {
+  std::uint32_t interface_version = kConduitInterface;
+  const char* name = nullptr;
+  const char* summary = nullptr;
+  bool crosses_hosts = false;
+  std::span<const SettingInfo> settings;
+  Usability (*probe)(const Config&) = nullptr;
+  Result<std::unique_ptr<Network>> (*make)(const Process&) = nullptr;
+};
+
+/// The symbol that a plug-in exports: `extern "C" const aqueduct::core::ConduitEntry* aqueduct_conduit();`
+using ConduitEntryFunction = const ConduitEntry* (*)();
+inline constexpr const char* kPluginSymbol = "aqueduct_conduit";
+
+}  // namespace aqueduct::core

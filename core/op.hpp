@@ -1,0 +1,99 @@
+#pragma once
+
+#include <aqueduct/event.hpp>
+#include <aqueduct/global_ptr.hpp>
+#include <aqueduct/signal.hpp>
+
+#include "core/conduit.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::core {
+
+class OpPool;
+
+/// An operation in flight. It is over when all its parts are; parts are packets, native posts, or whole
+/// operations of a group, and one more that its initiator holds while it begins the others.
+struct Op : aqueduct::detail::OpFace {
+  enum class Kind : std::uint8_t { group, put, get, atomic, signal, source };
+
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;  ///< raised at each release, so that a late completion finds nobody
+  std::uint32_t parts = 0;       ///< still to end
+  std::uint32_t sends = 0;       ///< of these: packets whose payload a conduit still reads
+  Kind kind = Kind::group;
+  bool is_explicit = false;  ///< an Event of the caller's own refers to it
+  bool abandoned = false;    ///< that Event is gone
+  bool by_packets = false;   ///< the reference layer carries it: nobody but us notices a lost peer
+  bool has_signal = false;   ///< after the bytes, `signal` is to be sent
+  Status outcome;
+  Rank peer = kNoRank;
+  Op* group = nullptr;   ///< told when this ends, which then needs no Event
+  Op* source = nullptr;  ///< ends as soon as the caller's buffer is free
+  Op* next = nullptr;    ///< in the pool's free list, or in a layer's list of work
+  OpPool* pool = nullptr;
+
+  // What moves, for the layers that do it in pieces.
+  std::byte* local = nullptr;
+  SegmentId segment = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t begun = 0;  ///< bytes whose pieces are on their way
+  Signal signal;
+  aqueduct::detail::AtomicCall atomic{};
+
+  /// Called instead of completing when the last part has ended well: there is more to do.
+  void (*then)(void* layer, Op&) = nullptr;
+  void* layer = nullptr;
+};
+
+/// The operations of one endpoint. Nothing is allocated after construction.
+///
+/// Explicit operations (those the caller holds an Event of) and internal ones have room of their own: internal
+/// ones always end by themselves, so waiting for one to come free is safe whatever the caller holds.
+class OpPool {
+ public:
+  explicit OpPool(std::uint32_t capacity);
+  ~OpPool();
+  OpPool(const OpPool&) = delete;
+  OpPool& operator=(const OpPool&) = delete;
+
+  /// An operation with one part (the initiator's), or null when there is no room.
+  Op* acquire(Op::Kind kind, Rank peer, bool is_explicit) noexcept;
+  /// Ends one part; the last one ends the operation.
+  void part_ended(Op& op, Status status) noexcept;
+  /// The caller's buffer is free: ends the source operation, if there is one.
+  void source_free(Op& op, Status status) noexcept;
+  /// For the holder of an Event.
+  Status collect(Op& op) noexcept;
+  void abandon(Op& op) noexcept;
+
+  /// What a completion or a reply carries for an operation. 0 is never one.
+  static Token token(const Op& op) noexcept {
+    return (static_cast<Token>(op.generation) << 32) | op.index;
+  }
+  /// Null when that operation is over.
+  Op* find(Token token) noexcept;
+
+  /// Ends, with `status`, the parts of every operation on `peer` that only packets carried.
+  void fail_packets(Rank peer, Status status) noexcept;
+  std::uint32_t in_flight() const noexcept { return in_flight_; }
+  /// The longest-waiting facts for a stall report: how many operations go to each of the first few peers.
+  std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
+
+ private:
+  void complete(Op& op) noexcept;
+  void release(Op& op) noexcept;
+
+  std::uint32_t capacity_;
+  Op* ops_;  // [0, capacity): explicit; [capacity, 2 capacity): internal; constructed at first use
+  Op* free_explicit_ = nullptr;
+  Op* free_internal_ = nullptr;
+  std::uint32_t fresh_explicit_ = 0;  // never used so far: their memory is touched only when needed
+  std::uint32_t fresh_internal_ = 0;
+  std::uint32_t in_flight_ = 0;
+};
+
+}  // namespace aqueduct::core

@@ -1,0 +1,42 @@
+#include "core/segment_table.hpp"
+
+namespace aqueduct::core {
+
+SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
+    : ranks_(ranks), capacity_(capacity), windows_(capacity), mine_(capacity) {
+  records_.reserve(capacity);
+}
+
+SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts) {
+  const SegmentId id = size();
+  SegmentRecord& record = records_.emplace_back();
+  record.mine = mine;
+  record.windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);
+  record.parts = std::move(parts);
+  windows_[id] = record.windows.get();
+  mine_[id] = mine;
+  return id;
+}
+
+Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
+  if (at.rank() >= ranks_ || at.segment() >= size()) return ErrorCode::out_of_range;
+  Part& part = records_[at.segment()].parts[at.rank()];
+  if (at.offset() > part.bytes || bytes > part.bytes - at.offset()) {
+    return {ErrorCode::out_of_range, at.rank()};
+  }
+  return &part;
+}
+
+void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes) noexcept {
+  records_[id].windows[rank] = {base, bytes};
+  records_[id].parts[rank].reach = Part::Reach::mapped;
+}
+
+void SegmentTable::forget(Rank rank) noexcept {
+  for (SegmentRecord& record : records_) {
+    record.windows[rank] = {};
+    record.parts[rank].reach = Part::Reach::reference;
+  }
+}
+
+}  // namespace aqueduct::core

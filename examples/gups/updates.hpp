@@ -1,0 +1,55 @@
+#pragma once
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "gups/table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gups {
+
+/// The part of the sequence of random numbers that a rank applies: `count` numbers from number `first` on.
+struct Share {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// Non-fetching atomics with implicit completion; no more than `window` are in flight.
+void update_by_atomics(aqueduct::Endpoint& ep, const Table& table, Share share, std::uint64_t window);
+
+/// Get, modify, put: what another rank writes to the word between my get and my put is lost.
+void update_by_gets(aqueduct::Endpoint& ep, const Table& table, Share share);
+
+/// Sends the numbers to the owners of their words, many in a message; their handlers do the updates.
+class MessageUpdates {
+ public:
+  /// Registers the handlers. All ranks make one, and pass a barrier before the first update.
+  MessageUpdates(aqueduct::Endpoint& ep, const Table& table);
+  MessageUpdates(const MessageUpdates&) = delete;
+  MessageUpdates& operator=(const MessageUpdates&) = delete;
+
+  /// Collective; returns when all updates of this rank's own words are done. A barrier follows before the next.
+  void update(Share share);
+
+ private:
+  struct Announcement {
+    std::uint64_t numbers;
+  };
+  void flush(aqueduct::Rank to);
+
+  aqueduct::Endpoint& ep_;
+  const Table& table_;
+  aqueduct::MediumRequest<aqueduct::NoArguments> numbers_;
+  aqueduct::ShortRequest<Announcement> all_sent_;
+
+  std::vector<std::vector<std::uint64_t>> batches_;  // by rank: numbers not sent yet
+  std::vector<std::uint64_t> sent_;                  // by rank: numbers sent in this round
+  // Written by the handlers.
+  std::uint64_t received_ = 0;   // numbers applied here
+  std::uint64_t announced_ = 0;  // numbers that others say they have sent me
+  aqueduct::Rank finished_ = 0;  // how many ranks have said so in this round
+};
+
+}  // namespace gups

@@ -1,0 +1,55 @@
+// Each rank says who it is and who shares its host, and writes a greeting into the memory of the next rank.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "common/check.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+using example::need;
+using Text = std::array<char, 128>;
+
+static std::string greeting(const std::string& word, aqueduct::Rank from, aqueduct::Rank to) {
+  return word + " from rank " + std::to_string(from) + " to rank " + std::to_string(to);
+}
+
+static void greet(aqueduct::Endpoint& me, const std::string& word) {
+  const aqueduct::Rank next = (me.rank() + 1) % me.ranks();
+  const aqueduct::Rank previous = (me.rank() + me.ranks() - 1) % me.ranks();
+
+  // Memory that the others may write; `inbox.at<char>(r)` names the start of rank r's part of it.
+  const auto inbox = need(aqueduct::Segment::create(me, sizeof(Text)), "allocate the inbox");
+
+  // One call carries the text and then raises the next rank's counter 0: who sees 1 there sees the text.
+  Text text{};
+  greeting(word, me.rank(), next).copy(text.data(), text.size() - 1);
+  need(aqueduct::put_signal(me, inbox.at<char>(next), text, {.slot = 0, .add = 1}), "greet the next rank");
+
+  need(aqueduct::wait_until(me, 0, 1, previous), "wait for the greeting");
+  Text received{};
+  std::memcpy(received.data(), inbox.mine().data(), received.size());
+
+  std::printf("rank %u of %u (%zu on this host): \"%s\"\n", me.rank(), me.ranks(), me.neighbours().size(),
+              received.data());
+  if (greeting(word, previous, me.rank()) != received.data())
+    example::fail("that is not the greeting expected");
+}
+
+int main(int argc, char** argv) {
+  CLI::App app{"Each rank greets the next one."};
+  std::string word = "hello";
+  app.add_option("--word", word, "How to greet")->capture_default_str()->check([](const std::string& value) {
+    return value.size() <= 64 ? std::string() : std::string("at most 64 characters");
+  });
+  CLI11_PARSE(app, argc, argv);
+
+  auto job = need(aqueduct::Job::start(), "start the job");
+  job.run_each([&](aqueduct::Endpoint& me) { greet(me, word); });
+  need(job.finish(), "finish the job");
+  return 0;
+}

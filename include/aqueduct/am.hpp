@@ -1,0 +1,298 @@
+#pragma once
+
+#include <aqueduct/rma.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace aqueduct {
+
+/// Short carries arguments; medium also a payload in a buffer that lives as long as the handler; long a payload
+/// that is in the target's segment before the handler runs. A reply can be sent only by a request's handler.
+enum class AmCategory : std::uint8_t {
+  short_request,
+  medium_request,
+  long_request,
+  short_reply,
+  medium_reply,
+  long_reply,
+};
+
+/// An argument struct travels by value: trivially copyable, at most 64 bytes; an empty struct costs none.
+template <class T>
+concept AmArguments = std::is_trivially_copyable_v<T> && sizeof(T) <= 64;
+
+/// For handlers that need no arguments.
+struct NoArguments {};
+
+/// The number under which all ranks know a handler: the order of registration.
+using HandlerId = std::uint16_t;
+
+/// A registered handler; category and argument struct are part of its type.
+template <AmCategory Category, AmArguments Args>
+struct Handler {
+  HandlerId id = 0;
+};
+template <class Args>
+using ShortRequest = Handler<AmCategory::short_request, Args>;
+template <class Args>
+using MediumRequest = Handler<AmCategory::medium_request, Args>;
+template <class Args>
+using LongRequest = Handler<AmCategory::long_request, Args>;
+template <class Args>
+using ShortReply = Handler<AmCategory::short_reply, Args>;
+template <class Args>
+using MediumReply = Handler<AmCategory::medium_reply, Args>;
+template <class Args>
+using LongReply = Handler<AmCategory::long_reply, Args>;
+
+struct AmOptions {
+  /// Rather than wait for room, come back with the Status `refused`.
+  bool immediate = false;
+  /// Null: the payload may be written again when the call returns. Else: replaced by the Event of that moment.
+  Event* source_event = nullptr;
+};
+
+/// Largest payloads, in bytes, towards one peer.
+struct AmLimits {
+  std::size_t arguments;     ///< bytes of an argument struct, or 4 × the plain form's arguments
+  std::size_t medium;        ///< request or reply
+  std::size_t long_request;  ///< bounded by the segment only
+  std::size_t long_reply;    ///< one packet, unless the requester's segment is mapped here
+};
+AmLimits am_limits(Endpoint& ep, Rank peer) noexcept;
+
+namespace detail {
+
+struct Incoming;  // am/incoming.hpp: the packet being handled
+
+/// 16 bits that differ, nearly always, between argument structs of different size or name.
+template <class T>
+constexpr std::uint16_t signature() noexcept {
+  std::uint32_t hash = 2166136261u ^ static_cast<std::uint32_t>(std::is_empty_v<T> ? 0 : sizeof(T));
+  for (const char* c = __PRETTY_FUNCTION__; *c != 0; ++c) {
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619u;
+  }
+  const auto folded = static_cast<std::uint16_t>(hash ^ (hash >> 16));
+  return folded == 0 ? std::uint16_t{1} : folded;  // 0 is the plain form
+}
+
+struct Args {
+  const void* data;
+  std::uint16_t bytes;
+  std::uint16_t signature;
+};
+template <AmArguments T>
+Args pack(const T& args) noexcept {
+  return {&args, static_cast<std::uint16_t>(std::is_empty_v<T> ? 0 : sizeof(T)), signature<T>()};
+}
+
+Status send_request(Endpoint&, Rank, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> to,
+                    const AmOptions&) noexcept;
+Status send_reply(Incoming&, AmCategory, HandlerId, Args, Bytes payload,
+                  GlobalPtr<std::byte> to) noexcept;
+Rank source_of(const Incoming&) noexcept;
+
+/// What dispatch calls: one indirect call to a thunk that knows the callable's type.
+struct Callback {
+  void (*run)(void* callable, Incoming&, const std::byte* args, MutableBytes payload) = nullptr;
+  std::shared_ptr<void> callable;
+};
+Result<HandlerId> register_callback(Endpoint&, AmCategory, std::uint16_t args_bytes,
+                                    std::uint16_t signature, Callback) noexcept;
+
+}  // namespace detail
+
+/// What a reply's handler may do: look at who replied. It cannot wait, and cannot send.
+class ReplyContext {
+ public:
+  explicit ReplyContext(detail::Incoming& incoming) noexcept : incoming_(&incoming) {}
+  Rank source() const noexcept { return detail::source_of(*incoming_); }
+
+ protected:
+  detail::Incoming* incoming_;
+};
+
+/// What a request's handler may do: reply, once, to its source. It cannot wait.
+///
+/// Completion: a reply's payload may be written again when `reply` returns; there is always room for it.
+/// Errors:     invalid_argument (a second reply), too_large, out_of_range, wrong_handler.
+class RequestContext : public ReplyContext {
+ public:
+  using ReplyContext::ReplyContext;
+
+  template <class A>
+  Status reply(ShortReply<A> handler, const std::type_identity_t<A>& args = {}) noexcept {
+    return detail::send_reply(*incoming_, AmCategory::short_reply, handler.id, detail::pack(args), {}, {});
+  }
+  template <class A>
+  Status reply(MediumReply<A> handler, const std::type_identity_t<A>& args, detail::Bytes payload) noexcept {
+    return detail::send_reply(*incoming_, AmCategory::medium_reply, handler.id, detail::pack(args), payload,
+                              {});
+  }
+  /// `to` must be on the source.
+  template <class A>
+  Status reply(LongReply<A> handler, const std::type_identity_t<A>& args, detail::Bytes payload,
+               GlobalPtr<std::byte> to) noexcept {
+    return detail::send_reply(*incoming_, AmCategory::long_reply, handler.id, detail::pack(args), payload,
+                              to);
+  }
+  /// The plain form: 0–16 arguments of 32 bits.
+  Status reply_plain(AmCategory category, HandlerId handler, std::span<const std::uint32_t> args,
+                     detail::Bytes payload = {}, GlobalPtr<std::byte> to = {}) noexcept;
+};
+
+/// Registers a handler. All ranks register the same handlers in the same order, before the first message to
+/// them is sent (a barrier after registration is enough).
+///
+/// `body` is called as body(context, args) for short messages and body(context, args, payload) for medium and
+/// long ones; context is a RequestContext& or ReplyContext&, payload a std::span<std::byte>.
+///
+/// Threads: runs on the endpoint's thread, inside progress.
+/// Errors:  refused (AQUEDUCT_HANDLERS reached), in_handler.
+template <AmCategory Category, AmArguments Args, class F>
+Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {
+  constexpr bool is_request = Category <= AmCategory::long_request;
+  constexpr bool has_payload =
+      Category != AmCategory::short_request && Category != AmCategory::short_reply;
+  using Context = std::conditional_t<is_request, RequestContext, ReplyContext>;
+  auto run = [](void* callable, detail::Incoming& incoming, const std::byte* bytes,
+                detail::MutableBytes payload) {
+    Args args{};
+    if constexpr (!std::is_empty_v<Args>) std::memcpy(&args, bytes, sizeof(Args));
+    Context context(incoming);
+    auto& f = *static_cast<F*>(callable);
+    if constexpr (has_payload) {
+      f(context, std::as_const(args), payload);
+    } else {
+      static_cast<void>(payload);
+      f(context, std::as_const(args));
+    }
+  };
+  const auto args = detail::pack(Args{});
+  auto id = detail::register_callback(ep, Category, args.bytes, args.signature,
+                                      {run, std::make_shared<F>(std::move(body))});
+  if (!id) return id.status();
+  return Handler<Category, Args>{*id};
+}
+
+// The same by name: on_short_request<Args>(ep, [](auto& context, const Args&) { … }).
+template <AmArguments Args, class F>
+auto on_short_request(Endpoint& ep, F body) {
+  return register_handler<AmCategory::short_request, Args>(ep, std::move(body));
+}
+template <AmArguments Args, class F>
+auto on_medium_request(Endpoint& ep, F body) {
+  return register_handler<AmCategory::medium_request, Args>(ep, std::move(body));
+}
+template <AmArguments Args, class F>
+auto on_long_request(Endpoint& ep, F body) {
+  return register_handler<AmCategory::long_request, Args>(ep, std::move(body));
+}
+template <AmArguments Args, class F>
+auto on_short_reply(Endpoint& ep, F body) {
+  return register_handler<AmCategory::short_reply, Args>(ep, std::move(body));
+}
+template <AmArguments Args, class F>
+auto on_medium_reply(Endpoint& ep, F body) {
+  return register_handler<AmCategory::medium_reply, Args>(ep, std::move(body));
+}
+template <AmArguments Args, class F>
+auto on_long_reply(Endpoint& ep, F body) {
+  return register_handler<AmCategory::long_reply, Args>(ep, std::move(body));
+}
+
+/// Sends a short request: the handler runs on `to`, exactly once, in no order with other messages.
+///
+/// Errors: out_of_range, wrong_handler, refused (immediate), peer_lost, in_handler.
+template <class A>
+Status request(Endpoint& ep, Rank to, ShortRequest<A> handler, const std::type_identity_t<A>& args = {},
+               const AmOptions& options = {}) noexcept {
+  return detail::send_request(ep, to, AmCategory::short_request, handler.id, detail::pack(args), {}, {},
+                              options);
+}
+/// Sends a medium request. Errors: as short, and too_large (see am_limits).
+template <class A>
+Status request(Endpoint& ep, Rank to, MediumRequest<A> handler, const std::type_identity_t<A>& args,
+               detail::Bytes payload, const AmOptions& options = {}) noexcept {
+  return detail::send_request(ep, to, AmCategory::medium_request, handler.id, detail::pack(args), payload,
+                              {}, options);
+}
+/// Sends a long request: `payload` is at `to`, and visible, before the handler runs on that rank.
+template <class A>
+Status request(Endpoint& ep, LongRequest<A> handler, const std::type_identity_t<A>& args,
+               detail::Bytes payload, GlobalPtr<std::byte> to, const AmOptions& options = {}) noexcept {
+  return detail::send_request(ep, to.rank(), AmCategory::long_request, handler.id, detail::pack(args),
+                              payload, to, options);
+}
+
+// The plain form, for C-like callers: 0–16 arguments of 32 bits; the category is checked at run time.
+
+/// Called with the argument words and, for medium and long, the payload.
+using PlainHandler =
+    std::function<void(RequestContext&, std::span<const std::uint32_t>, std::span<std::byte>)>;
+/// `args` is how many words the handler takes. A reply handler's context is only good for `source()`.
+Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body);
+/// Errors: as the typed forms; wrong_handler also if the category or the number of words differs.
+Status request_plain(Endpoint& ep, Rank to, AmCategory category, HandlerId handler,
+                     std::span<const std::uint32_t> args, std::span<const std::byte> payload = {},
+                     GlobalPtr<std::byte> where = {}, const AmOptions& options = {}) noexcept;
+
+namespace detail {
+struct Prepared;
+struct PreparedRelease {
+  Endpoint* ep = nullptr;
+  void operator()(Prepared*) const noexcept;
+};
+Result<Prepared*> prepare(Endpoint&, Rank, std::size_t bytes, GlobalPtr<std::byte> to, bool is_long,
+                          const AmOptions&) noexcept;
+MutableBytes buffer_of(Prepared&) noexcept;
+Status commit(Endpoint&, Prepared&, AmCategory, HandlerId, Args, std::size_t used) noexcept;
+}  // namespace detail
+
+/// Room for a payload that the library gave out: fill `buffer()`, then commit. Destroying it gives it back.
+class PreparedPayload {
+ public:
+  PreparedPayload(Endpoint& ep, detail::Prepared* prepared, bool is_long) noexcept
+      : prepared_(prepared, detail::PreparedRelease{&ep}), ep_(&ep), is_long_(is_long) {}
+  std::span<std::byte> buffer() noexcept { return detail::buffer_of(*prepared_); }
+
+  /// Sends the first `used` bytes. Errors: as `request`; invalid_argument if it was committed before.
+  template <class A>
+  Status commit(MediumRequest<A> handler, const std::type_identity_t<A>& args, std::size_t used) noexcept {
+    return send(is_long_, AmCategory::medium_request, handler.id, detail::pack(args), used);
+  }
+  template <class A>
+  Status commit(LongRequest<A> handler, const std::type_identity_t<A>& args, std::size_t used) noexcept {
+    return send(!is_long_, AmCategory::long_request, handler.id, detail::pack(args), used);
+  }
+
+ private:
+  Status send(bool mismatch, AmCategory category, HandlerId handler, detail::Args args,
+              std::size_t used) noexcept {
+    if (mismatch) return ErrorCode::wrong_handler;
+    if (!prepared_) return ErrorCode::invalid_argument;
+    const Status status = detail::commit(*ep_, *prepared_, category, handler, args, used);
+    if (status) prepared_.reset();
+    return status;
+  }
+  std::unique_ptr<detail::Prepared, detail::PreparedRelease> prepared_;
+  Endpoint* ep_;
+  bool is_long_;
+};
+
+/// Negotiated payload: asks for `bytes` of room towards `to`, so that the payload is built where it is sent from.
+///
+/// Errors: too_large, out_of_range, refused (no buffer free: commit or destroy earlier ones), peer_lost.
+Result<PreparedPayload> prepare_medium(Endpoint& ep, Rank to, std::size_t bytes,
+                                       const AmOptions& options = {}) noexcept;
+/// The same for a long request: where `to` is mapped here, `buffer()` is the destination itself.
+Result<PreparedPayload> prepare_long(Endpoint& ep, GlobalPtr<std::byte> to, std::size_t bytes,
+                                     const AmOptions& options = {}) noexcept;
+
+}  // namespace aqueduct

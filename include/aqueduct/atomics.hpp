@@ -1,0 +1,242 @@
+#pragma once
+
+#include <aqueduct/endpoint.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <cstring>
+#include <cstdint>
+#include <type_traits>
+
+namespace aqueduct {
+
+/// What an atomic does to the target, old value `a`, operand `x`.
+enum class AtomicOp : std::uint8_t {
+  load,          ///< nothing; fetches a
+  store,         ///< x
+  add,           ///< a + x, modulo 2^n for integers
+  bit_and,       ///< a & x
+  bit_or,        ///< a | x
+  bit_xor,       ///< a ^ x
+  min,           ///< the smaller of a and x
+  max,           ///< the larger
+  swap,          ///< x, and fetches a
+  compare_swap,  ///< x if a equals the expected value, else a; fetches a
+};
+
+enum class AtomicType : std::uint8_t { i32, u32, i64, u64, f32, f64 };
+
+template <class T>
+concept AtomicInteger = std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||
+                        std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
+template <class T>
+concept AtomicFloat = std::same_as<T, float> || std::same_as<T, double>;
+/// 32- and 64-bit integers have every operation; float and double have load, store, add and swap.
+template <class T>
+concept Atomic = AtomicInteger<T> || AtomicFloat<T>;
+
+struct AtomicOptions {
+  bool immediate = false;
+};
+
+namespace detail {
+
+template <Atomic T>
+constexpr AtomicType atomic_type() noexcept {
+  if constexpr (std::same_as<T, std::int32_t>) return AtomicType::i32;
+  if constexpr (std::same_as<T, std::uint32_t>) return AtomicType::u32;
+  if constexpr (std::same_as<T, std::int64_t>) return AtomicType::i64;
+  if constexpr (std::same_as<T, std::uint64_t>) return AtomicType::u64;
+  if constexpr (std::same_as<T, float>) return AtomicType::f32;
+  if constexpr (std::same_as<T, double>) return AtomicType::f64;
+}
+
+/// Does the operation on memory of this host; returns the old value.
+template <Atomic T>
+T apply(AtomicOp op, T& target, T operand, T expected) noexcept {
+  std::atomic_ref<T> cell(target);
+  static_assert(std::atomic_ref<T>::is_always_lock_free);
+  switch (op) {
+    case AtomicOp::load: return cell.load();
+    case AtomicOp::store: cell.store(operand); return operand;
+    case AtomicOp::swap: return cell.exchange(operand);
+    case AtomicOp::add: return cell.fetch_add(operand);
+    default: break;
+  }
+  if constexpr (AtomicInteger<T>) {
+    switch (op) {
+      case AtomicOp::bit_and: return cell.fetch_and(operand);
+      case AtomicOp::bit_or: return cell.fetch_or(operand);
+      case AtomicOp::bit_xor: return cell.fetch_xor(operand);
+      case AtomicOp::compare_swap: cell.compare_exchange_strong(expected, operand); return expected;
+      default: break;
+    }
+    T seen = cell.load();  // min and max
+    while (op == AtomicOp::min ? operand < seen : seen < operand) {
+      if (cell.compare_exchange_weak(seen, operand)) break;
+    }
+    return seen;
+  }
+  return operand;
+}
+
+/// An atomic as data, for the path over the wire.
+struct AtomicCall {
+  AtomicOp op;
+  AtomicType type;
+  std::uint64_t operand = 0;   // the bits of T, zero-extended
+  std::uint64_t expected = 0;
+  void* result = nullptr;      // a T, written before completion; null: not fetched
+};
+
+template <Atomic T>
+std::uint64_t bits(T value) noexcept {
+  std::uint64_t out = 0;
+  std::memcpy(&out, &value, sizeof(T));
+  return out;
+}
+
+/// The target as memory, if atomics on it are done by plain instructions from here.
+std::byte* atomic_place(Endpoint&, GlobalPtr<std::byte> at, std::size_t bytes) noexcept;
+Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
+                       const AtomicOptions&) noexcept;
+Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
+                         const AtomicOptions&) noexcept;
+
+template <Atomic T>
+Event atomic_nb(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected, T* result,
+                const AtomicOptions& options) noexcept {
+  const GlobalPtr<std::byte> place{at.rank(), at.offset(), at.segment()};
+  if (std::byte* here = atomic_place(ep, place, sizeof(T))) [[likely]] {
+    const T old = apply<T>(op, *reinterpret_cast<T*>(here), operand, expected);
+    if (result != nullptr) *result = old;
+    return Event{};
+  }
+  return atomic_nb_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result},
+                          options);
+}
+
+template <Atomic T>
+Status atomic_nbi(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected, T* result,
+                  const AtomicOptions& options) noexcept {
+  const GlobalPtr<std::byte> place{at.rank(), at.offset(), at.segment()};
+  if (std::byte* here = atomic_place(ep, place, sizeof(T))) [[likely]] {
+    const T old = apply<T>(op, *reinterpret_cast<T*>(here), operand, expected);
+    if (result != nullptr) *result = old;
+    return {};
+  }
+  return atomic_nbi_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result},
+                           options);
+}
+
+template <Atomic T>
+Result<T> atomic_fetch(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected = {}) noexcept {
+  T old{};
+  if (Status status = ep.wait(atomic_nb<T>(ep, op, at, operand, expected, &old, {})); !status) {
+    return status;
+  }
+  return old;
+}
+
+template <Atomic T>
+Status atomic(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand) noexcept {
+  return ep.wait(atomic_nb<T>(ep, op, at, operand, T{}, nullptr, {}));
+}
+
+template <Atomic T>
+constexpr bool has(AtomicOp op) noexcept {
+  return AtomicInteger<T> || op == AtomicOp::load || op == AtomicOp::store || op == AtomicOp::add ||
+         op == AtomicOp::swap;
+}
+
+}  // namespace detail
+
+// Every atomic comes in the same forms. All operations on one object are atomic with respect to one another,
+// whoever issues them; they are not atomic with respect to puts, gets and plain loads and stores.
+//
+// Requires:    the address is a multiple of sizeof(T).
+// Completion:  remote; with a result, the result is in place.
+// Lifetime:    `result` until completion.
+// Errors:      misaligned, out_of_range, refused (immediate), peer_lost; blocking forms: in_handler.
+// Cost:        an instruction when the target is mapped here and the job's atomics are done by processors; else
+//              one operation of the network, or a request and its reply.
+
+/// Does `Op` with `operand`; the general form, for operations chosen at compile time.
+template <AtomicOp Op, Atomic T>
+  requires(detail::has<T>(Op))
+Event atomic_nb(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand,
+                std::type_identity_t<T>* result = nullptr, const AtomicOptions& options = {}) noexcept {
+  return detail::atomic_nb<T>(ep, Op, at, operand, T{}, result, options);
+}
+/// The same with implicit completion.
+template <AtomicOp Op, Atomic T>
+  requires(detail::has<T>(Op))
+Status atomic_nbi(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand,
+                  std::type_identity_t<T>* result = nullptr, const AtomicOptions& options = {}) noexcept {
+  return detail::atomic_nbi<T>(ep, Op, at, operand, T{}, result, options);
+}
+/// Blocking: the value before.
+template <AtomicOp Op, Atomic T>
+  requires(detail::has<T>(Op))
+Result<T> atomic_fetch(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand) noexcept {
+  return detail::atomic_fetch<T>(ep, Op, at, operand);
+}
+/// Blocking, not fetching.
+template <AtomicOp Op, Atomic T>
+  requires(detail::has<T>(Op))
+Status atomic(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand) noexcept {
+  return detail::atomic<T>(ep, Op, at, operand);
+}
+
+// The same by name, blocking.
+template <Atomic T>
+Result<T> fetch_add(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::add, at, x);
+}
+template <AtomicInteger T>
+Result<T> fetch_and(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::bit_and, at, x);
+}
+template <AtomicInteger T>
+Result<T> fetch_or(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::bit_or, at, x);
+}
+template <AtomicInteger T>
+Result<T> fetch_xor(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::bit_xor, at, x);
+}
+template <AtomicInteger T>
+Result<T> fetch_min(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::min, at, x);
+}
+template <AtomicInteger T>
+Result<T> fetch_max(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::max, at, x);
+}
+template <Atomic T>
+Result<T> swap(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::swap, at, x);
+}
+template <Atomic T>
+Result<T> load(Endpoint& ep, GlobalPtr<T> at) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::load, at, T{});
+}
+template <Atomic T>
+Status store(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+  return detail::atomic<T>(ep, AtomicOp::store, at, x);
+}
+/// Stores `desired` if the target equals `expected`; the value before, which equals `expected` on success.
+template <AtomicInteger T>
+Result<T> compare_swap(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> expected,
+                       std::type_identity_t<T> desired) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::compare_swap, at, desired, expected);
+}
+/// The non-blocking form; `result` receives the value before.
+template <AtomicInteger T>
+Event compare_swap_nb(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> expected,
+                      std::type_identity_t<T> desired, std::type_identity_t<T>* result,
+                      const AtomicOptions& options = {}) noexcept {
+  return detail::atomic_nb<T>(ep, AtomicOp::compare_swap, at, desired, expected, result, options);
+}
+
+}  // namespace aqueduct

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <aqueduct/status.hpp>
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aqueduct {
+
+/// How a setting's text is read.
+enum class SettingType : std::uint8_t {
+  text,      ///< anything
+  number,    ///< a whole number between `least` and `most`
+  bytes,     ///< a number with an optional K, M, G or T (powers of 1024)
+  duration,  ///< a number with ns, us, ms or s; plain numbers are in the setting's unit
+  boolean,   ///< on/off, yes/no, true/false, 1/0
+  choice,    ///< one of `choices`
+};
+
+/// What there is to know of a setting before it has a value.
+struct SettingInfo {
+  std::string_view name;         ///< "segment_bytes"
+  std::string_view environment;  ///< "AQUEDUCT_SEGMENT_BYTES"
+  SettingType type = SettingType::text;
+  std::string_view unit;           ///< "bytes", "ms", … or empty
+  std::string_view default_value;  ///< in the form a user would write it
+  std::string_view help;           ///< one sentence
+  std::int64_t least = 0;          ///< number and bytes: the smallest value allowed
+  std::int64_t most = INT64_MAX;   ///< number and bytes: the largest
+  std::string_view choices = {};   ///< choice: the words, separated by '|'
+};
+
+/// Where a value came from.
+enum class SettingOrigin : std::uint8_t { built_in, environment, program };
+
+/// Something wrong with a setting, in words that name it, its value, its limits and the nearest right name.
+struct SettingProblem {
+  std::string variable;
+  std::string text;
+};
+
+/// Every setting with its value and origin. A copy is an independent set.
+///
+/// Errors: nothing is refused here; what was wrong is kept in `problems()`, and Job::start refuses a Config
+///         that has any.
+class Config {
+ public:
+  /// Built-in defaults alone, ignoring the environment.
+  Config();
+  /// Defaults overlaid with the AQUEDUCT_* variables of this process.
+  static Config from_environment();
+  /// The same from a given list of NAME=VALUE (for tests and launchers).
+  static Config from_variables(std::span<const std::string> variables);
+
+  /// Sets by name ("segment_bytes") or variable ("AQUEDUCT_SEGMENT_BYTES"); a problem is kept and returned.
+  Status set(std::string_view name, std::string_view value);
+
+  std::span<const SettingInfo> settings() const noexcept;
+  const std::vector<SettingProblem>& problems() const noexcept { return problems_; }
+
+  /// The value as text, number, nanoseconds or truth. `name` must be a setting.
+  std::string text(std::string_view name) const;
+  std::int64_t number(std::string_view name) const;
+  std::int64_t nanoseconds(std::string_view name) const;
+  bool flag(std::string_view name) const;
+  SettingOrigin origin(std::string_view name) const;
+
+ private:
+  struct Value {
+    std::string text;
+    std::int64_t number = 0;
+    SettingOrigin origin = SettingOrigin::built_in;
+  };
+  Status assign(std::string_view name, std::string_view value, SettingOrigin origin);
+  const Value& value(std::string_view name) const;
+
+  std::map<std::string, Value, std::less<>> values_;
+  std::vector<SettingProblem> problems_;
+};
+
+}  // namespace aqueduct

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace aqueduct {
+
+/// Names a segment: 0 is the primary one; the others come from Segment::create, in order.
+using SegmentId = std::uint32_t;
+
+/// A `T` in some rank's segment: 16 trivially copyable bytes.
+///
+/// Units:  `offset` is in bytes from the start of the segment on that rank; arithmetic is in elements.
+/// Errors: an offset outside the segment is found by the operation that uses it (out_of_range).
+template <class T>
+class GlobalPtr {
+ public:
+  constexpr GlobalPtr() noexcept = default;
+  constexpr GlobalPtr(Rank rank, std::uint64_t offset, SegmentId segment = 0) noexcept
+      : rank_(rank), segment_(segment), offset_(offset) {}
+  /// From pointer-to-mutable to pointer-to-const.
+  template <class U>
+    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
+  constexpr GlobalPtr(GlobalPtr<U> other) noexcept
+      : GlobalPtr(other.rank(), other.offset(), other.segment()) {}
+
+  constexpr Rank rank() const noexcept { return rank_; }
+  constexpr SegmentId segment() const noexcept { return segment_; }
+  constexpr std::uint64_t offset() const noexcept { return offset_; }
+  constexpr explicit operator bool() const noexcept { return rank_ != kNoRank; }
+
+  /// The same place seen as another type; `bytes` moves it first.
+  template <class U>
+  constexpr GlobalPtr<U> as(std::int64_t bytes = 0) const noexcept {
+    return {rank_, offset_ + static_cast<std::uint64_t>(bytes), segment_};
+  }
+  /// The same place in another rank's part of the segment.
+  constexpr GlobalPtr on(Rank rank) const noexcept { return {rank, offset_, segment_}; }
+
+  constexpr GlobalPtr& operator+=(std::int64_t elements) noexcept {
+    offset_ += static_cast<std::uint64_t>(elements * static_cast<std::int64_t>(sizeof(T)));
+    return *this;
+  }
+  constexpr GlobalPtr& operator-=(std::int64_t elements) noexcept { return *this += -elements; }
+  constexpr GlobalPtr& operator++() noexcept { return *this += 1; }
+  constexpr GlobalPtr& operator--() noexcept { return *this -= 1; }
+  friend constexpr GlobalPtr operator+(GlobalPtr p, std::int64_t n) noexcept { return p += n; }
+  friend constexpr GlobalPtr operator+(std::int64_t n, GlobalPtr p) noexcept { return p += n; }
+  friend constexpr GlobalPtr operator-(GlobalPtr p, std::int64_t n) noexcept { return p -= n; }
+  /// Elements between two pointers into one rank's part of one segment.
+  friend constexpr std::int64_t operator-(GlobalPtr a, GlobalPtr b) noexcept {
+    return static_cast<std::int64_t>(a.offset_ - b.offset_) / static_cast<std::int64_t>(sizeof(T));
+  }
+  friend constexpr bool operator==(GlobalPtr, GlobalPtr) noexcept = default;
+  friend constexpr auto operator<=>(GlobalPtr, GlobalPtr) noexcept = default;
+
+ private:
+  Rank rank_ = kNoRank;
+  SegmentId segment_ = 0;
+  std::uint64_t offset_ = 0;
+};
+static_assert(sizeof(GlobalPtr<int>) == 16 && std::is_trivially_copyable_v<GlobalPtr<int>>);
+
+}  // namespace aqueduct

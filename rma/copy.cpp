@@ -1,0 +1,31 @@
+#include <aqueduct/rma.hpp>
+
+#include "rma/transfers.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace aqueduct {
+
+Status copy(Endpoint& ep, GlobalPtr<std::byte> to, GlobalPtr<const std::byte> from, std::size_t bytes) noexcept {
+  auto& segments = ep.state().segments;
+  const GlobalPtr<std::byte> source{from.rank(), from.offset(), from.segment()};
+  if (auto part = segments.check(to, bytes); !part) return part.status();
+  if (auto part = segments.check(source, bytes); !part) return part.status();
+  if (bytes == 0) return {};
+  if (const std::byte* here = ep.local(source, bytes)) {
+    return put(ep, to, std::span<const std::byte>(here, bytes));
+  }
+  if (std::byte* here = ep.local(to, bytes)) return get(ep, std::span<std::byte>(here, bytes), source);
+  // Neither is mapped here: through this rank, a piece at a time.
+  std::array<std::byte, 16384> piece;
+  for (std::size_t at = 0; at < bytes; at += piece.size()) {
+    const std::span<std::byte> part(piece.data(), std::min(piece.size(), bytes - at));
+    const auto offset = static_cast<std::int64_t>(at);
+    if (const Status status = get(ep, part, source + offset); !status) return status;
+    if (const Status status = put(ep, to + offset, part); !status) return status;
+  }
+  return {};
+}
+
+}  // namespace aqueduct

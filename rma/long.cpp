@@ -1,0 +1,41 @@
+#include "rma/long.hpp"
+
+#include "rma/transfers.hpp"
+
+#include <cstring>
+
+namespace aqueduct::rma {
+namespace {
+
+// A long request: the payload to its place, then the message. In one packet where it fits; by plain instructions
+// where the place is mapped; else as a put that is complete before the message leaves.
+Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, core::Bytes payload,
+                 GlobalPtr<std::byte> place, const AmOptions& options) noexcept {
+  auto& state = *static_cast<EndpointState*>(layer);
+  am::Messages& messages = *state.messages;
+  const Access access = state.transfers->access(place, payload.size());
+  if (!access.status) return access.status;
+  const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
+  const AmOptions message{options.immediate, nullptr};
+  if (access.mapped != nullptr && !payload.empty()) {
+    // Room first: a refused message leaves no bytes behind.
+    if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
+    if (access.mapped != payload.data()) std::memcpy(access.mapped, payload.data(), payload.size());
+    return messages.request(to, AmCategory::long_request, handler, args, &target, {}, message);
+  }
+  if (payload.size() <= messages.room(to, true, am::kMaxArgs)) {
+    return messages.request(to, AmCategory::long_request, handler, args, &target, payload, options);
+  }
+  if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
+  const PutOptions put{SourceReuse::at_completion, nullptr, options.immediate};
+  const auto begun = state.transfers->put(place, payload.data(), payload.size(), Transfers::Form::blocking, put);
+  if (!begun.status) return begun.status;
+  // The bytes have arrived, so the message must follow, whatever it waits for.
+  return messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
+}
+
+}  // namespace
+
+void add_long_requests(EndpointState& state) noexcept { state.messages->set_long_sender(send_long, &state); }
+
+}  // namespace aqueduct::rma

@@ -1,0 +1,74 @@
+#include "core/wait.hpp"
+#include "rma/transfers.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::rma {
+
+// Posts until the conduit takes it. An immediate initiation gives up at the first `retry`, unless a part of it is
+// already on its way.
+template <class Try>
+Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
+  Post post = attempt();
+  if (post.kind == Post::Kind::retry) {
+    if (immediate && op.parts == 1) return {ErrorCode::refused, op.peer};
+    const auto taken = [&] {
+      post = state_.lost[op.peer] ? Post::failed(ErrorCode::peer_lost) : attempt();
+      return post.kind != Post::Kind::retry;
+    };
+    const Status status = core::wait_until(state_, taken, op.peer, [&] {
+      return fmt::format("room to begin a transfer of {} bytes with rank {}", op.bytes, op.peer);
+    });
+    if (!status) return status;
+  }
+  if (post.kind == Post::Kind::failed) return {post.why, op.peer};
+  if (post.kind == Post::Kind::posted) ++op.parts;
+  return {};
+}
+
+Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
+                             bool immediate) noexcept {
+  core::Conduit& conduit = state_.conduit(to.rank());
+  const std::size_t most = conduit.properties().max_transfer;
+  ++state_.statistics.native_puts;
+  if (core::NativeSignal* announced = conduit.signal(); op.has_signal && announced != nullptr && from.size() <= most) {
+    op.then = nullptr;
+    return post(op, immediate, [&] {
+      return announced->put_signal(to.rank(), part.key, to.offset(), from, op.signal, core::OpPool::token(op));
+    });
+  }
+  for (std::size_t at = 0; at < from.size(); at += most) {
+    const core::Bytes piece = from.subspan(at, std::min(most, from.size() - at));
+    const Status status = post(op, immediate, [&] {
+      return conduit.rma()->put(to.rank(), part.key, to.offset() + at, piece, inject, core::OpPool::token(op));
+    });
+    if (!status) return status;
+  }
+  return {};
+}
+
+Status Transfers::get_native(Op& op, const Part& part, GlobalPtr<std::byte> from, core::MutableBytes to,
+                             bool immediate) noexcept {
+  core::Conduit& conduit = state_.conduit(from.rank());
+  const std::size_t most = conduit.properties().max_transfer;
+  ++state_.statistics.native_gets;
+  for (std::size_t at = 0; at < to.size(); at += most) {
+    const core::MutableBytes piece = to.subspan(at, std::min(most, to.size() - at));
+    const Status status = post(op, immediate, [&] {
+      return conduit.rma()->get(from.rank(), part.key, from.offset() + at, piece, core::OpPool::token(op));
+    });
+    if (!status) return status;
+  }
+  return {};
+}
+
+Status Transfers::atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> at, const AtomicCall& call,
+                                bool immediate) noexcept {
+  ++state_.statistics.native_atomics;
+  return post(op, immediate, [&] {
+    return state_.conduit(at.rank()).atomics()->atomic(at.rank(), part.key, at.offset(), call,
+                                                       core::OpPool::token(op));
+  });
+}
+
+}  // namespace aqueduct::rma

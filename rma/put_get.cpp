@@ -1,0 +1,39 @@
+#include <aqueduct/rma.hpp>
+
+#include "rma/transfers.hpp"
+
+// Where the inline forms of include/aqueduct/rma.hpp go when the target is not mapped here.
+
+namespace aqueduct::detail {
+
+using Form = rma::Transfers::Form;
+
+Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
+  return ep.state().transfers->put(to, from, bytes, Form::blocking, {}).status;
+}
+
+Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                       const PutOptions& options) noexcept {
+  return ep.state().transfers->put(to, from, bytes, Form::event, options).event;
+}
+
+Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                         const PutOptions& options) noexcept {
+  return ep.state().transfers->put(to, from, bytes, Form::group, options).status;
+}
+
+Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {
+  return ep.state().transfers->get(to, from, bytes, Form::blocking, false).status;
+}
+
+Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                       const GetOptions& options) noexcept {
+  return ep.state().transfers->get(to, from, bytes, Form::event, options.immediate).event;
+}
+
+Status get_nbi_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                         const GetOptions& options) noexcept {
+  return ep.state().transfers->get(to, from, bytes, Form::group, options.immediate).status;
+}
+
+}  // namespace aqueduct::detail

@@ -1,0 +1,89 @@
+#include "core/signals.hpp"
+
+#include <aqueduct/signal.hpp>
+
+#include "core/wait.hpp"
+#include "rma/transfers.hpp"
+
+namespace aqueduct {
+
+using Form = rma::Transfers::Form;
+
+Status signal(Endpoint& ep, Rank to, Signal what) noexcept {
+  return ep.state().transfers->signal(to, what, Form::blocking).status;
+}
+
+Event signal_nb(Endpoint& ep, Rank to, Signal what) noexcept {
+  return ep.state().transfers->signal(to, what, Form::event).event;
+}
+
+namespace detail {
+
+Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Signal what,
+                       const PutOptions& options) noexcept {
+  EndpointState& state = ep.state();
+  const GlobalPtr<std::byte> counter{to.rank(), std::uint64_t{what.slot} * sizeof(std::uint64_t),
+                                     core::kSignalSegment};
+  if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part) return Event(part.status());
+  if (std::byte* place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes); place != nullptr && bytes != 0) {
+    std::memcpy(place, from, bytes);
+    if (state.transfers->raise_mapped(to.rank(), what)) return Event{};
+    return state.transfers->signal(to.rank(), what, Form::event).event;
+  }
+  return state.transfers->put(to, from, bytes, Form::event, options, &what).event;
+}
+
+}  // namespace detail
+
+std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept {
+  auto& state = ep.state();
+  if (slot >= core::signal_slots(state)) return 0;
+  return core::my_counter(state, slot).load(std::memory_order_acquire);
+}
+
+Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value) noexcept {
+  auto& state = ep.state();
+  if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;
+  core::my_counter(state, slot).store(value, std::memory_order_release);
+  return {};
+}
+
+bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept {
+  if (signal_value(ep, slot) >= at_least) return true;
+  ep.progress();
+  return signal_value(ep, slot) >= at_least;
+}
+
+Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank from,
+                  std::chrono::nanoseconds limit) noexcept {
+  auto& state = ep.state();
+  if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;
+  if (from != kAnyRank && from >= state.ranks) return ErrorCode::out_of_range;
+  auto counter = core::my_counter(state, slot);
+  Rank gone = kNoRank;
+  const auto over = [&] {
+    if (counter.load(std::memory_order_acquire) >= at_least) return true;
+    if (state.lost_count == 0) [[likely]] return false;
+    if (from != kAnyRank) {
+      if (state.lost[from]) gone = from;
+    } else {
+      for (Rank r = 0; r < state.ranks && gone == kNoRank; ++r) {
+        if (state.lost[r]) gone = r;
+      }
+    }
+    return gone != kNoRank;
+  };
+  const Status status = core::wait_until(
+      state, over, from,
+      [&] {
+        return fmt::format("signal {} to reach {} (it is {})", slot, at_least,
+                           counter.load(std::memory_order_relaxed));
+      },
+      limit);
+  if (!status) return status;
+  // What arrived before the loss still counts.
+  if (gone != kNoRank && counter.load(std::memory_order_acquire) < at_least) return {ErrorCode::peer_lost, gone};
+  return {};
+}
+
+}  // namespace aqueduct

@@ -1,0 +1,149 @@
+#include "rma/target.hpp"
+
+#include "core/signals.hpp"
+#include "rma/wire.hpp"
+
+#include <cstring>
+
+namespace aqueduct::rma {
+namespace {
+
+using aqueduct::detail::EndpointState;
+using aqueduct::detail::Incoming;
+
+template <class T>
+T read(const std::byte* args) noexcept {
+  T out;
+  std::memcpy(&out, args, sizeof out);
+  return out;
+}
+
+template <class T>
+void answer(Incoming& in, ReferenceHandler handler, const T& args, core::Bytes payload = {}) noexcept {
+  const auto category = payload.empty() && handler != kGetData ? AmCategory::short_reply : AmCategory::medium_reply;
+  // A peer that is gone needs no answer.
+  static_cast<void>(in.state.messages->reply(in, category, handler, {&args, sizeof(T), 0}, nullptr, payload));
+}
+
+/// My memory at a place that a peer named, or null when it is not in the segment.
+std::byte* place(EndpointState& state, SegmentId segment, std::uint64_t offset, std::uint64_t bytes) noexcept {
+  if (!state.segments.check({state.rank, offset, segment}, bytes)) return nullptr;
+  return state.segments[segment].mine.data() + offset;
+}
+
+/// The initiator's operation, if it is still there and was addressed to whoever answers.
+core::Op* asked(Incoming& in, core::Token token) noexcept {
+  core::Op* op = in.state.ops.find(token);
+  return op != nullptr && op->peer == in.source ? op : nullptr;
+}
+
+void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
+  const auto piece = read<PutPiece>(args);
+  std::byte* to = place(in.state, piece.segment, piece.offset, payload.size());
+  if (to != nullptr) {
+    std::memcpy(to, payload.data(), payload.size());
+    if (piece.add != 0) core::raise(in.state, {piece.slot, piece.add});
+  }
+  const auto code = to != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
+  answer(in, kPutAck, PutAck{piece.token, static_cast<std::uint64_t>(code)});
+}
+
+void put_ack(Incoming& in, const std::byte* args, core::MutableBytes) {
+  const auto ack = read<PutAck>(args);
+  if (core::Op* op = asked(in, ack.token)) {
+    in.state.ops.part_ended(*op, {static_cast<ErrorCode>(ack.code), in.source});
+  }
+}
+
+void get(Incoming& in, const std::byte* args, core::MutableBytes) {
+  const auto piece = read<GetPiece>(args);
+  const std::byte* from = place(in.state, piece.segment, piece.offset, piece.bytes);
+  const auto code = from != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
+  const std::size_t bytes = from != nullptr ? piece.bytes : 0;
+  answer(in, kGetData, GetData{piece.token, piece.at, static_cast<std::uint64_t>(code)}, {from, bytes});
+}
+
+void get_data(Incoming& in, const std::byte* args, core::MutableBytes payload) {
+  const auto data = read<GetData>(args);
+  core::Op* op = asked(in, data.token);
+  if (op == nullptr) return;
+  auto code = static_cast<ErrorCode>(data.code);
+  if (data.at > op->bytes || payload.size() > op->bytes - data.at) code = ErrorCode::internal;
+  if (code == ErrorCode::ok) std::memcpy(op->local + data.at, payload.data(), payload.size());
+  in.state.ops.part_ended(*op, {code, in.source});
+}
+
+template <Atomic T>
+std::uint64_t apply_bits(const AtomicRequest& request, std::byte* at) noexcept {
+  T operand;
+  T expected;
+  std::memcpy(&operand, &request.operand, sizeof(T));
+  std::memcpy(&expected, &request.expected, sizeof(T));
+  return aqueduct::detail::bits<T>(
+      aqueduct::detail::apply<T>(request.op, *reinterpret_cast<T*>(at), operand, expected));
+}
+
+void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
+  const auto request = read<AtomicRequest>(args);
+  const bool wide = request.type == AtomicType::i64 || request.type == AtomicType::u64 ||
+                    request.type == AtomicType::f64;
+  const std::size_t bytes = wide ? 8 : 4;
+  std::byte* at = place(in.state, request.segment, request.offset, bytes);
+  AtomicResult result{request.token, 0, 0};
+  if (at == nullptr) {
+    result.code = static_cast<std::uint64_t>(ErrorCode::out_of_range);
+  } else if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) {
+    result.code = static_cast<std::uint64_t>(ErrorCode::misaligned);
+  } else {
+    switch (request.type) {
+      case AtomicType::i32: result.old = apply_bits<std::int32_t>(request, at); break;
+      case AtomicType::u32: result.old = apply_bits<std::uint32_t>(request, at); break;
+      case AtomicType::i64: result.old = apply_bits<std::int64_t>(request, at); break;
+      case AtomicType::u64: result.old = apply_bits<std::uint64_t>(request, at); break;
+      case AtomicType::f32: result.old = apply_bits<float>(request, at); break;
+      case AtomicType::f64: result.old = apply_bits<double>(request, at); break;
+    }
+  }
+  answer(in, kAtomicResult, result);
+}
+
+void atomic_result(Incoming& in, const std::byte* args, core::MutableBytes) {
+  const auto result = read<AtomicResult>(args);
+  core::Op* op = asked(in, result.token);
+  if (op == nullptr) return;
+  if (op->atomic.result != nullptr && result.code == 0) std::memcpy(op->atomic.result, &result.old, op->bytes);
+  in.state.ops.part_ended(*op, {static_cast<ErrorCode>(result.code), in.source});
+}
+
+void signal(Incoming& in, const std::byte* args, core::MutableBytes) {
+  const auto request = read<SignalRequest>(args);
+  const bool there = request.slot < core::signal_slots(in.state);
+  if (there) core::raise(in.state, {request.slot, request.add});
+  const auto code = there ? ErrorCode::ok : ErrorCode::out_of_range;
+  answer(in, kPutAck, PutAck{request.token, static_cast<std::uint64_t>(code)});
+}
+
+using Body = void (*)(Incoming&, const std::byte*, core::MutableBytes);
+
+/// A layer's handler needs no state of its own: the endpoint comes with the message.
+template <Body body>
+am::Callback callback() noexcept {
+  return {[](void*, Incoming& in, const std::byte* args, core::MutableBytes payload) { body(in, args, payload); },
+          nullptr};
+}
+
+}  // namespace
+
+void add_reference_handlers(EndpointState& state) noexcept {
+  am::Messages& m = *state.messages;
+  using enum AmCategory;
+  m.add_internal(kPut, medium_request, sizeof(PutPiece), callback<put>());
+  m.add_internal(kPutAck, short_reply, sizeof(PutAck), callback<put_ack>());
+  m.add_internal(kGet, short_request, sizeof(GetPiece), callback<get>());
+  m.add_internal(kGetData, medium_reply, sizeof(GetData), callback<get_data>());
+  m.add_internal(kAtomic, short_request, sizeof(AtomicRequest), callback<atomic>());
+  m.add_internal(kAtomicResult, short_reply, sizeof(AtomicResult), callback<atomic_result>());
+  m.add_internal(kSignal, short_request, sizeof(SignalRequest), callback<signal>());
+}
+
+}  // namespace aqueduct::rma

@@ -1,0 +1,207 @@
+#include "rma/transfers.hpp"
+
+#include "core/signals.hpp"
+#include "core/wait.hpp"
+
+#include <cstring>
+
+namespace aqueduct::rma {
+
+Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
+  auto checked = state_.segments.check(at, bytes);
+  if (!checked) return {checked.status()};
+  Part& part = **checked;
+  if (state_.lost[at.rank()]) return {{ErrorCode::peer_lost, at.rank()}};
+  if (std::byte* place = state_.face.local(at, bytes)) return {{}, place, &part};
+  if (part.reach != Part::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
+  part.reach = Part::Reach::reference;
+  if (core::NativeRma* rma = state_.conduit(at.rank()).rma(); rma != nullptr && !part.rma_key.empty()) {
+    if (auto key = rma->import_key(at.rank(), part.rma_key)) {
+      part.key = *key;
+      part.reach = Part::Reach::native;
+    } else if (key.status().code() != ErrorCode::not_supported) {
+      return {key.status()};
+    }
+  }
+  return {{}, nullptr, &part};
+}
+
+// Gives an operation for what is begun. When all explicit ones are taken, the call blocks in place of
+// returning an Event: the caller may hold finished Events that it has not looked at, so none need ever come free.
+Result<Op*> Transfers::begin(Op::Kind kind, Rank peer, Form& form, bool immediate) noexcept {
+  if (state_.polling) return ErrorCode::in_handler;
+  Op* op = nullptr;
+  if (form == Form::event) {
+    op = state_.ops.acquire(kind, peer, true);
+    if (op == nullptr) {
+      if (immediate) return {ErrorCode::refused, peer};
+      form = Form::blocking;
+    }
+  }
+  if (op == nullptr) {
+    auto place = [&] { return (op = state_.ops.acquire(kind, peer, false)) != nullptr; };
+    if (!place()) {
+      if (immediate) return {ErrorCode::refused, peer};
+      const Status status = core::wait_until(
+          state_, place, kNoRank, [] { return std::string("a free operation (AQUEDUCT_OPERATIONS)"); });
+      if (!status) return status;
+    }
+  }
+  if (form == Form::group) {
+    op->group = &state_.group();
+    ++op->group->parts;
+  }
+  return op;
+}
+
+// Ends the initiator's part, unless the queue has taken it over (`begun` is then ok and op.begun < op.bytes…
+// the caller passes what `launch` said). An operation that could not begin leaves no trace in its group.
+Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) noexcept {
+  if (!begun && op.parts == 1) {
+    if (op.group != nullptr) --std::exchange(op.group, nullptr)->parts;
+    op.then = nullptr;
+    state_.ops.part_ended(op, begun);
+    static_cast<void>(state_.ops.collect(op));
+    return {begun, Event(begun)};
+  }
+  if (holds) state_.ops.part_ended(op, begun);
+  if (form == Form::group) return {};
+  Event event(&op);
+  if (form == Form::event) return {{}, std::move(event)};
+  const Status status = state_.face.wait(event);
+  return {status, Event(status)};
+}
+
+Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept {
+  waits = options.source == SourceReuse::at_return;
+  Op* source = nullptr;
+  if (options.source == SourceReuse::on_event && options.source_event != nullptr) {
+    source = state_.ops.acquire(Op::Kind::source, peer, true);
+    waits = source == nullptr;
+  }
+  if (waits) {
+    auto place = [&] { return (source = state_.ops.acquire(Op::Kind::source, peer, false)) != nullptr; };
+    if (!place()) {
+      if (options.immediate) return {ErrorCode::refused, peer};
+      const Status status = core::wait_until(
+          state_, place, kNoRank, [] { return std::string("a free operation (AQUEDUCT_OPERATIONS)"); });
+      if (!status) return status;
+    }
+  }
+  op.source = source;
+  return {};
+}
+
+Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
+                                const PutOptions& options, const Signal* signal) noexcept {
+  if (options.source_event != nullptr) *options.source_event = Event{};
+  const Access access = this->access(to, bytes);
+  if (!access.status) return {access.status, Event(access.status)};
+  const Rank peer = to.rank();
+  if (access.mapped != nullptr || bytes == 0) {
+    if (bytes != 0) std::memcpy(access.mapped, from, bytes);
+    return signal != nullptr ? this->signal(peer, *signal, form) : Begun{};
+  }
+  auto begun = begin(Op::Kind::put, peer, form, options.immediate);
+  if (!begun) return {begun.status(), Event(begun.status())};
+  Op& op = **begun;
+  op.local = static_cast<std::byte*>(const_cast<void*>(from));
+  op.segment = to.segment();
+  op.offset = to.offset();
+  op.bytes = bytes;
+  const core::Properties& properties = state_.conduit(peer).properties();
+  const bool native = access.part->reach == Part::Reach::native;
+  const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
+  bool waits = false;
+  if (options.source != SourceReuse::at_completion && !inject) {
+    if (const Status status = take_source(op, peer, options, waits); !status) return finish(op, status, form, true);
+  }
+  Op* source = op.source;
+  if (signal != nullptr) {
+    op.signal = *signal;
+    op.has_signal = true;
+  }
+  Status status;
+  bool holds = true;
+  if (native) {
+    if (op.has_signal) {
+      op.then = then_signal;
+      op.layer = this;
+    }
+    status = put_native(op, *access.part, to, {static_cast<const std::byte*>(from), bytes}, inject,
+                        options.immediate);
+  } else {
+    op.by_packets = true;
+    ++state_.statistics.reference_puts;
+    status = launch(op, options.immediate);
+    holds = !status || op.begun == op.bytes;
+  }
+  if (source == nullptr) return finish(op, status, form, holds);
+
+  if (!status && op.parts == 1) {  // nothing was begun, so nothing reads the source
+    op.source = nullptr;
+    state_.ops.part_ended(*source, status);
+    static_cast<void>(state_.ops.collect(*source));
+    return finish(op, status, form, holds);
+  }
+  if (!native && op.begun == op.bytes && op.sends == 0) state_.ops.source_free(op, {});
+  Begun result = finish(op, status, form == Form::blocking ? Form::blocking : form, holds);
+  Event free_source(source);
+  if (waits) {
+    static_cast<void>(state_.face.wait(free_source));  // a failure is the operation's own
+  } else {
+    *options.source_event = std::move(free_source);
+  }
+  return result;
+}
+
+Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form,
+                                bool immediate) noexcept {
+  const Access access = this->access(from, bytes);
+  if (!access.status) return {access.status, Event(access.status)};
+  if (access.mapped != nullptr || bytes == 0) {
+    if (bytes != 0) std::memcpy(to, access.mapped, bytes);
+    return {};
+  }
+  auto begun = begin(Op::Kind::get, from.rank(), form, immediate);
+  if (!begun) return {begun.status(), Event(begun.status())};
+  Op& op = **begun;
+  op.local = static_cast<std::byte*>(to);
+  op.segment = from.segment();
+  op.offset = from.offset();
+  op.bytes = bytes;
+  if (access.part->reach == Part::Reach::native) {
+    return finish(op, get_native(op, *access.part, from, {op.local, bytes}, immediate), form, true);
+  }
+  op.by_packets = true;
+  ++state_.statistics.reference_gets;
+  const Status status = launch(op, immediate);
+  return finish(op, status, form, !status || op.begun == op.bytes);
+}
+
+bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
+  const GlobalPtr<std::byte> counters{to, 0, core::kSignalSegment};
+  std::byte* mapped = state_.face.local(counters, (std::uint64_t{signal.slot} + 1) * sizeof(std::uint64_t));
+  if (mapped == nullptr) return false;
+  core::counter_at(mapped, signal.slot).fetch_add(signal.add, std::memory_order_release);
+  if (to != state_.rank) state_.wake(to);
+  return true;
+}
+
+Transfers::Begun Transfers::signal(Rank to, Signal signal, Form form) noexcept {
+  const GlobalPtr<std::byte> counter{to, std::uint64_t{signal.slot} * sizeof(std::uint64_t), core::kSignalSegment};
+  auto part = state_.segments.check(counter, sizeof(std::uint64_t));
+  if (!part) return {part.status(), Event(part.status())};
+  if (state_.lost[to]) return {{ErrorCode::peer_lost, to}, Event(Status(ErrorCode::peer_lost, to))};
+  if (raise_mapped(to, signal)) return {};
+  auto begun = begin(Op::Kind::signal, to, form, false);
+  if (!begun) return {begun.status(), Event(begun.status())};
+  Op& op = **begun;
+  op.signal = signal;
+  op.bytes = 1;  // of work: one message
+  op.by_packets = true;
+  const Status status = launch(op, false);
+  return finish(op, status, form, !status || op.begun == op.bytes);
+}
+
+}  // namespace aqueduct::rma

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <aqueduct/rma.hpp>
+
+#include "core/endpoint_state.hpp"
+#include "rma/wire.hpp"
+
+#include <vector>
+
+namespace aqueduct::rma {
+
+using aqueduct::detail::AtomicCall;
+using aqueduct::detail::EndpointState;
+using core::Op;
+using core::Part;
+using core::Post;
+
+/// A place in some segment, and how it is reached.
+struct Access {
+  Status status;               ///< why it is nothing
+  std::byte* mapped = nullptr;  ///< plain instructions reach it here
+  Part* part = nullptr;         ///< else: native (`part->reach`) or by packets
+};
+
+/// Puts, gets, atomics and signals that plain instructions cannot do: by the conduit where it can, else by the
+/// reference layer, in pieces of one packet, each answered.
+///
+/// Nothing waits for room here: what has no room is queued per peer, and goes on with progress.
+class Transfers final : public core::Layer {
+ public:
+  explicit Transfers(EndpointState& state);
+
+  /// Finds a place; maps a neighbour's segment or imports a key at the first use.
+  Access access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
+
+  /// How an operation is to end: with an Event of its own, in the group, or before the call returns.
+  enum class Form : std::uint8_t { event, group, blocking };
+  struct Begun {
+    Status status;
+    Event event;
+  };
+  Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form, const PutOptions& options,
+            const Signal* signal = nullptr) noexcept;
+  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form, bool immediate) noexcept;
+  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form, bool immediate) noexcept;
+  Begun signal(Rank to, Signal signal, Form form) noexcept;
+  /// Raises a counter where it lies, if it is mapped here.
+  bool raise_mapped(Rank to, Signal signal) noexcept;
+
+  // core::Layer
+  void advance() noexcept override;
+  void peer_lost(Rank peer) noexcept override;
+  void describe(std::string& text, Rank peer) const override;
+
+ private:
+  struct Queue {
+    Op* head = nullptr;
+    Op* tail = nullptr;
+  };
+  friend struct ReferenceTarget;
+
+  // Operations (transfers.cpp).
+  Result<Op*> begin(Op::Kind kind, Rank peer, Form& form, bool immediate) noexcept;
+  Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
+  Status take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept;
+  // The conduit's own operations (native.cpp).
+  Status put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
+                    bool immediate) noexcept;
+  Status get_native(Op& op, const Part& part, GlobalPtr<std::byte> from, core::MutableBytes to,
+                    bool immediate) noexcept;
+  Status atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> at, const AtomicCall& call,
+                       bool immediate) noexcept;
+  template <class Try>
+  Status post(Op& op, bool immediate, const Try& attempt) noexcept;
+  // The reference layer (reference.cpp).
+  Status launch(Op& op, bool immediate) noexcept;
+  bool push(Op& op) noexcept;
+  Post push_piece(Op& op) noexcept;
+  void all_begun(Op& op) noexcept;
+  static void then_signal(void* layer, Op& op) noexcept;
+
+  EndpointState& state_;
+  am::Messages& messages_;
+  std::vector<Queue> queues_;     // [rank]
+  std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
+};
+
+}  // namespace aqueduct::rma

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "am/messages.hpp"
+
+#include <cstdint>
+
+namespace aqueduct::rma {
+
+/// The reference layer's own messages. Tokens are the initiator's: the target hands them back.
+enum ReferenceHandler : HandlerId { kPut = 1, kPutAck, kGet, kGetData, kAtomic, kAtomicResult, kSignal };
+
+/// One piece of a put, in one packet. With the signal it announces, if it is the only piece.
+struct PutPiece {
+  core::Token token;
+  std::uint64_t offset;
+  std::uint64_t add;  ///< to the signal; 0: none
+  SegmentId segment;
+  SignalSlot slot;
+};
+
+struct PutAck {
+  core::Token token;
+  std::uint64_t code;  ///< an ErrorCode
+};
+
+struct GetPiece {
+  core::Token token;
+  std::uint64_t offset;
+  std::uint64_t at;  ///< where in the initiator's buffer
+  SegmentId segment;
+  std::uint32_t bytes;
+};
+
+struct GetData {
+  core::Token token;
+  std::uint64_t at;
+  std::uint64_t code;
+};
+
+struct AtomicRequest {
+  core::Token token;
+  std::uint64_t offset;
+  std::uint64_t operand;
+  std::uint64_t expected;
+  SegmentId segment;
+  AtomicOp op;
+  AtomicType type;
+  std::uint16_t reserved;
+};
+
+struct AtomicResult {
+  core::Token token;
+  std::uint64_t old;
+  std::uint64_t code;
+};
+
+struct SignalRequest {
+  core::Token token;
+  std::uint64_t add;
+  SignalSlot slot;
+  std::uint32_t reserved;
+};
+
+static_assert(sizeof(PutPiece) == 32 && sizeof(GetPiece) == 32 && sizeof(AtomicRequest) == 40);
+
+}  // namespace aqueduct::rma

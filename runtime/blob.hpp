@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace aqueduct::runtime {
+
+using Blob = std::vector<std::byte>;
+
+/// Writes what ranks tell one another when a job or a segment begins: numbers and blobs, one after another.
+class BlobWriter {
+ public:
+  void number(std::uint64_t value) {
+    const std::size_t at = out_.size();
+    out_.resize(at + sizeof value);
+    std::memcpy(out_.data() + at, &value, sizeof value);
+  }
+  void bytes(std::span<const std::byte> value) {
+    number(value.size());
+    out_.insert(out_.end(), value.begin(), value.end());
+  }
+  const Blob& blob() const noexcept { return out_; }
+
+ private:
+  Blob out_;
+};
+
+/// Reads the same back, never beyond the end: `ok()` says whether everything was there.
+class BlobReader {
+ public:
+  explicit BlobReader(std::span<const std::byte> in) noexcept : in_(in) {}
+
+  std::uint64_t number() noexcept {
+    std::uint64_t value = 0;
+    if (in_.size() < sizeof value) {
+      ok_ = false;
+      return 0;
+    }
+    std::memcpy(&value, in_.data(), sizeof value);
+    in_ = in_.subspan(sizeof value);
+    return value;
+  }
+  Blob bytes() {
+    const std::uint64_t size = number();
+    if (size > in_.size()) {
+      ok_ = false;
+      return {};
+    }
+    Blob value(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(size));
+    in_ = in_.subspan(size);
+    return value;
+  }
+  bool ok() const noexcept { return ok_; }
+
+ private:
+  std::span<const std::byte> in_;
+  bool ok_ = true;
+};
+
+}  // namespace aqueduct::runtime

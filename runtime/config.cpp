@@ -1,0 +1,152 @@
+#include <aqueduct/config.hpp>
+#include <aqueduct/expect.hpp>
+
+#include "conduits/builtin.hpp"
+#include "core/nearest_name.hpp"
+#include "core/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include <unistd.h>
+
+namespace aqueduct {
+namespace {
+
+constexpr std::string_view kPrefix = "AQUEDUCT_";
+/// Settings of plug-ins, whose names are not known before they are loaded.
+constexpr std::string_view kPluginPrefix = "AQUEDUCT_PLUGIN_";
+
+std::vector<SettingInfo> collect() {
+  const auto core = core::core_settings();
+  std::vector<SettingInfo> all(core.begin(), core.end());
+  for (const core::ConduitEntry* conduit : conduits::builtin()) {
+    all.insert(all.end(), conduit->settings.begin(), conduit->settings.end());
+  }
+  return all;
+}
+
+/// Made once and never changed: what this build knows, not what a job uses.
+const std::vector<SettingInfo>& registry() {
+  static const std::vector<SettingInfo> all = collect();
+  return all;
+}
+
+const SettingInfo* find(std::string_view name) {
+  for (const SettingInfo& info : registry()) {
+    if (info.name == name || info.environment == name) return &info;
+  }
+  return nullptr;
+}
+
+std::string variable_of(std::string_view name) {
+  if (name.starts_with(kPrefix)) return std::string(name);
+  std::string variable(kPrefix);
+  for (const char c : name) variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return variable;
+}
+
+/// Answers in the form in which the user wrote the name.
+std::string unknown(std::string_view name) {
+  const bool variable = name.starts_with(kPrefix);
+  core::NearestName nearest(variable ? name.substr(kPrefix.size()) : name);
+  for (const SettingInfo& info : registry()) nearest.offer(info.name);
+  const SettingInfo* meant = find(nearest.name());
+  if (meant == nullptr) {
+    return fmt::format("{} is not a setting; aqinfo lists all that there are", core::quoted(name));
+  }
+  return fmt::format("{} is not a setting; did you mean {}?", core::quoted(name),
+                     variable ? meant->environment : meant->name);
+}
+
+/// The one setting whose words depend on what was compiled in. Empty when there is such a conduit.
+std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
+  if (value == "auto" || value.find('/') != std::string_view::npos) return {};
+  std::string names = "auto";
+  core::NearestName nearest(value);
+  nearest.offer("auto");
+  for (const core::ConduitEntry* conduit : conduits::builtin()) {
+    if (value == conduit->name) return {};
+    nearest.offer(conduit->name);
+    names += fmt::format(", {}", conduit->name);
+  }
+  std::string problem = fmt::format("{}={}: there is no such conduit; it may be {} or the path of a plug-in",
+                                    info.environment, core::quoted(value), names);
+  if (!nearest.name().empty()) problem += fmt::format("; did you mean {}?", nearest.name());
+  return problem;
+}
+
+}  // namespace
+
+Config::Config() {
+  for (const SettingInfo& info : registry()) {
+    // A table's own mistake is a problem like any other: a test asks that there are none.
+    static_cast<void>(assign(info.name, info.default_value, SettingOrigin::built_in));
+  }
+}
+
+Config Config::from_environment() {
+  std::vector<std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with(kPrefix)) variables.emplace_back(*entry);
+  }
+  return from_variables(variables);
+}
+
+Config Config::from_variables(std::span<const std::string> variables) {
+  Config config;
+  for (const std::string_view entry : variables) {
+    const std::size_t equals = entry.find('=');
+    const std::string_view name = entry.substr(0, equals);
+    if (equals == std::string_view::npos || !name.starts_with(kPrefix)) continue;
+    if (name.starts_with(kPluginPrefix)) continue;
+    static_cast<void>(config.assign(name, entry.substr(equals + 1), SettingOrigin::environment));
+  }
+  return config;
+}
+
+Status Config::set(std::string_view name, std::string_view value) {
+  return assign(name, value, SettingOrigin::program);
+}
+
+Status Config::assign(std::string_view name, std::string_view value, SettingOrigin origin) {
+  const SettingInfo* info = find(name);
+  core::SettingValue read;
+  if (info == nullptr) {
+    read.problem = unknown(name);
+  } else {
+    read = core::read_setting(*info, value);
+    if (read.problem.empty() && info->name == "conduit") read.problem = unknown_conduit(*info, value);
+  }
+  const std::string variable = info != nullptr ? std::string(info->environment) : variable_of(name);
+  // The latest word counts: a good value takes the place of a bad one, and of the complaint about it.
+  std::erase_if(problems_, [&](const SettingProblem& old) { return old.variable == variable; });
+  if (!read.problem.empty()) {
+    problems_.push_back({variable, std::move(read.problem)});
+    return ErrorCode::bad_setting;
+  }
+  values_.insert_or_assign(std::string(info->name), Value{std::move(read.text), read.number, origin});
+  return {};
+}
+
+std::span<const SettingInfo> Config::settings() const noexcept { return registry(); }
+
+const Config::Value& Config::value(std::string_view name) const {
+  static const Value kNone;
+  const auto found = values_.find(name);
+  AQUEDUCT_EXPECT(found != values_.end(), "Config was asked for something that is not a setting");
+  return found != values_.end() ? found->second : kNone;
+}
+
+std::string Config::text(std::string_view name) const { return value(name).text; }
+std::int64_t Config::number(std::string_view name) const { return value(name).number; }
+std::int64_t Config::nanoseconds(std::string_view name) const { return value(name).number; }
+SettingOrigin Config::origin(std::string_view name) const { return value(name).origin; }
+
+bool Config::flag(std::string_view name) const {
+  // By its word, so that a choice of on and off answers like a truth.
+  return core::read_truth(value(name).text) == 1;
+}
+
+}  // namespace aqueduct

@@ -1,0 +1,21 @@
+#include "runtime/host.hpp"
+
+#include <fstream>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace aqueduct::runtime {
+
+std::string host_identity(const Config& config) {
+  if (std::string given = config.text("host_id"); !given.empty()) return "id:" + given;
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  struct stat pids {};
+  const bool known = ::stat("/proc/self/ns/pid", &pids) == 0;
+  return std::string(name) + "/" + boot + "/" + (known ? std::to_string(pids.st_ino) : "");
+}
+
+}  // namespace aqueduct::runtime

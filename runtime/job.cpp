@@ -1,0 +1,121 @@
+#include <aqueduct/job.hpp>
+
+#include "bootstrap/client.hpp"
+#include "core/wait.hpp"
+#include "runtime/builder.hpp"
+#include "runtime/start.hpp"
+
+#include <thread>
+
+namespace aqueduct {
+namespace {
+
+/// What the launcher says of lost processes reaches each endpoint on its own thread.
+void watch_losses(Job::Impl& job) {
+  for (auto& parts : job.endpoints) {
+    parts->state.poll_losses = [&job, &state = parts->state, seen = std::size_t{0}]() mutable {
+      const std::lock_guard lock(job.losses_mutex);
+      job.bootstrap->poll_losses([&](std::uint32_t process) { job.losses.push_back(process); });
+      for (; seen < job.losses.size(); ++seen) {
+        if (job.losses[seen] >= job.ranks_of.size()) continue;
+        for (Rank rank : job.ranks_of[job.losses[seen]]) state.peer_lost(rank);
+      }
+    };
+  }
+}
+
+Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
+  for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
+  if (!job->config.problems().empty()) return ErrorCode::bad_setting;
+  if (job->bootstrap == nullptr) {
+    if (const std::string description = job->config.text("bootstrap"); !description.empty()) {
+      const std::chrono::nanoseconds limit(job->config.nanoseconds("bootstrap_timeout"));
+      auto client = bootstrap::from_launcher(
+          description, std::chrono::duration_cast<std::chrono::milliseconds>(limit),
+          [&log = job->log](std::string_view why) { log.error("{}", why); });
+      if (!client) return client.status();
+      job->bootstrap = std::move(*client);
+    } else {
+      job->bootstrap = bootstrap::alone();
+    }
+    job->launcher = job->bootstrap->launcher();
+  }
+  if (const Status status = runtime::meet(*job, endpoints); !status) return status;
+  if (const Status status = runtime::open_networks(*job, far); !status) return status;
+  if (const Status status = runtime::open_endpoints(*job); !status) return status;
+  watch_losses(*job);
+  return Job(std::move(job));
+}
+
+Result<Job> build_here(Rank ranks, const Config& config, core::Network* far) {
+  if (ranks == 0 || ranks == kNoRank) return ErrorCode::invalid_argument;
+  auto job = std::make_unique<Job::Impl>(config);
+  job->bootstrap = bootstrap::alone();
+  job->launcher = "in-process";
+  return build(std::move(job), ranks, far);
+}
+
+}  // namespace
+
+Result<Job> Job::start(const Config& config) {
+  return build(std::make_unique<Impl>(config), static_cast<std::size_t>(config.number("endpoints")), nullptr);
+}
+
+Result<Job> Job::in_process(Rank ranks, const Config& config) { return build_here(ranks, config, nullptr); }
+
+Result<Job> runtime::build_in_process(Rank ranks, const Config& config, core::Network& far) {
+  return build_here(ranks, config, &far);
+}
+
+Job::Job(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+Job::Job(Job&&) noexcept = default;
+Job& Job::operator=(Job&&) noexcept = default;
+Job::~Job() = default;
+
+Rank Job::ranks() const noexcept { return impl_->process.ranks; }
+std::size_t Job::endpoints() const noexcept { return impl_->endpoints.size(); }
+std::string_view Job::launcher() const noexcept { return impl_->launcher; }
+const Config& Job::config() const noexcept { return impl_->config; }
+
+Endpoint& Job::endpoint(std::size_t index) noexcept {
+  AQUEDUCT_EXPECT(index < impl_->endpoints.size(), "Job::endpoint: this process has fewer endpoints, or has finished");
+  return impl_->endpoints[index]->state.face;
+}
+
+void Job::run_each(const std::function<void(Endpoint&)>& body) {
+  if (endpoints() == 1) return body(endpoint());
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < endpoints(); ++i) threads.emplace_back([&, i] { body(endpoint(i)); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+Status Job::finish() {
+  if (impl_->finished) return {};
+  impl_->finished = true;
+  Status first;
+  // All endpoints of this process take part at once: each may have messages to pass on for the others.
+  for (auto& parts : impl_->endpoints) {
+    Team& world = *parts->state.world;
+    if (world.state().barrier->waiting) continue;  // notified by the program itself
+    if (const Status status = world.notify(); !status && first.ok()) first = status;
+  }
+  auto& leading = impl_->endpoints.front()->state;
+  const auto all = [&] {
+    bool reached = true;
+    for (auto& parts : impl_->endpoints) reached = parts->state.world->try_wait() && reached;
+    return reached;
+  };
+  const Status status =
+      core::wait_until(leading, all, kNoRank, [] { return std::string("all ranks to finish"); });
+  if (first.ok()) first = status;
+  for (auto& parts : impl_->endpoints) {
+    if (const Status ended = parts->state.world->wait(); !ended && first.ok()) first = ended;
+  }
+  impl_->bootstrap->leave();
+  impl_->endpoints.clear();
+  return first;
+}
+
+void Job::abort(int exit_code, std::string_view why) noexcept { impl_->bootstrap->abort(exit_code, why); }
+
+}  // namespace aqueduct

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <aqueduct/job.hpp>
+
+#include "bootstrap/bootstrap.hpp"
+#include "core/log.hpp"
+#include "core/network.hpp"
+#include "runtime/choice.hpp"
+#include "runtime/parts.hpp"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace aqueduct {
+
+/// A job as one process holds it. Members end in reverse order: endpoints, networks, bootstrap.
+struct Job::Impl {
+  explicit Impl(const Config& settings) : config(settings), log(config, kNoRank) {}
+
+  Config config;
+  core::Log log;
+  std::string launcher;
+  std::unique_ptr<bootstrap::Bootstrap> bootstrap;
+  runtime::Choice choice;
+  core::Process process;
+  std::vector<std::vector<Rank>> ranks_of;  // [process]
+  std::unique_ptr<core::Network> near_network;
+  std::unique_ptr<core::Network> own_far_network;
+  core::Network* far_network = nullptr;
+  std::vector<std::unique_ptr<runtime::EndpointParts>> endpoints;
+  bool finished = false;
+
+  // Which processes the launcher has said to be gone; every endpoint's thread asks.
+  std::mutex losses_mutex;
+  std::vector<std::uint32_t> losses;
+};
+
+}  // namespace aqueduct

@@ -1,0 +1,72 @@
+#include "runtime/host.hpp"
+#include "runtime/start.hpp"
+
+#include <aqueduct/version.hpp>
+
+#include <map>
+
+namespace aqueduct::runtime {
+
+Status meet(Job::Impl& job, std::size_t endpoints) {
+  const std::string host = host_identity(job.config);
+  BlobWriter mine;
+  mine.number(library_version());
+  mine.number(endpoints);
+  mine.bytes(std::as_bytes(std::span(host.data(), host.size())));
+  auto all = job.bootstrap->exchange(mine.blob());
+  if (!all) {
+    job.log.error("the processes of this job could not find one another: {}", all.status().text());
+    return all.status();
+  }
+  std::map<Blob, std::uint32_t> hosts;
+  Rank next = 0;
+  for (std::uint32_t process = 0; process < all->size(); ++process) {
+    BlobReader in((*all)[process]);
+    const std::uint64_t version = in.number();
+    const std::uint64_t count = in.number();
+    const Blob where = in.bytes();
+    if (!in.ok() || version != library_version()) {
+      job.log.error("process {} runs version {} of Aqueduct and this one {}: start one version everywhere", process,
+                    version, library_version());
+      return ErrorCode::version_mismatch;
+    }
+    const std::uint32_t number = hosts.emplace(where, static_cast<std::uint32_t>(hosts.size())).first->second;
+    auto& ranks = job.ranks_of.emplace_back();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      ranks.push_back(next++);
+      job.process.host.push_back(number);
+    }
+  }
+  job.process.config = &job.config;
+  job.process.log = &job.log;
+  job.process.job = job.bootstrap->job();
+  job.process.ranks = next;
+  job.process.mine = job.ranks_of[job.bootstrap->process()];
+  return {};
+}
+
+Status open_networks(Job::Impl& job, core::Network* far) {
+  if (far != nullptr) {
+    job.far_network = far;
+    return {};
+  }
+  bool one_host = true;
+  for (std::uint32_t host : job.process.host) one_host = one_host && host == job.process.host.front();
+  auto choice = choose_conduits(job.config, {one_host, job.ranks_of.size() == 1}, job.log);
+  if (!choice) return choice.status();
+  job.choice = std::move(*choice);
+  if (job.choice.near != nullptr) {
+    auto network = job.choice.near->make(job.process);
+    if (!network) return network.status();
+    job.near_network = std::move(*network);
+  }
+  if (job.choice.far != nullptr) {
+    auto network = job.choice.far->make(job.process);
+    if (!network) return network.status();
+    job.own_far_network = std::move(*network);
+    job.far_network = job.own_far_network.get();
+  }
+  return {};
+}
+
+}  // namespace aqueduct::runtime

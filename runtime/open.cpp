@@ -1,0 +1,159 @@
+#include "core/signals.hpp"
+#include "runtime/start.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::runtime {
+namespace {
+
+using aqueduct::detail::EndpointState;
+
+constexpr SegmentId kOwnSegments = 2;  // the primary one, and the signal counters
+static_assert(core::kSignalSegment == 1);
+
+/// Conduits and tables of one endpoint, before it knows anybody's address.
+Status open_one(Job::Impl& job, EndpointParts& parts) {
+  EndpointState& state = parts.state;
+  const Rank me = state.rank;
+  if (job.near_network != nullptr) {
+    auto conduit = job.near_network->open(me);
+    if (!conduit) return conduit.status();
+    state.near = std::move(*conduit);
+  }
+  if (job.far_network != nullptr) {
+    auto conduit = job.far_network->open(me);
+    if (!conduit) return conduit.status();
+    state.far = std::move(*conduit);
+  }
+  for (Rank rank = 0; rank < state.ranks; ++rank) {
+    state.host_of[rank] = job.process.host[rank];
+    const bool here = state.host_of[rank] == job.process.host[me];
+    if (here) state.neighbours.push_back(rank);
+    const bool is_near = state.far == nullptr || (here && state.near != nullptr);
+    state.conduit_of[rank] = is_near ? state.near.get() : state.far.get();
+  }
+  return {};
+}
+
+/// What this process tells the others of one endpoint.
+Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine, BlobWriter& out) {
+  EndpointState& state = parts.state;
+  out.bytes(state.near != nullptr ? state.near->address() : Blob{});
+  out.bytes(state.far != nullptr ? state.far->address() : Blob{});
+  const std::size_t sizes[kOwnSegments] = {
+      static_cast<std::size_t>(job.config.number("segment_bytes")),
+      static_cast<std::size_t>(job.config.number("signals")) * sizeof(std::uint64_t)};
+  for (SegmentId id = 0; id < kOwnSegments; ++id) {
+    auto offer = offer_part(parts, id, sizes[id], nullptr);
+    if (!offer) return offer.status();
+    mine.push_back(offer->memory);
+    offer->write(out);
+  }
+  return {};
+}
+
+/// How many threads of this host's ranks can run at once; with fewer than ranks, spinning only delays.
+void set_pace(EndpointState& state) {
+  const auto cores = static_cast<std::size_t>(core::available_cores());
+  if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
+}
+
+/// Atomics of a job go one way. By processors wherever memory is mapped, for both must then agree; else by the
+/// network if it can do all of them.
+bool by_processor(const EndpointState& state) {
+  if (state.config.text("atomics") == "processor" || state.near != nullptr) return true;
+  core::NativeAtomics* native = state.far->atomics();
+  if (native == nullptr || state.far->cross_map() != nullptr) return true;
+  for (auto type : {AtomicType::i32, AtomicType::u32, AtomicType::i64, AtomicType::u64, AtomicType::f32, AtomicType::f64}) {
+    const bool whole = type != AtomicType::f32 && type != AtomicType::f64;
+    for (auto op : {AtomicOp::load, AtomicOp::store, AtomicOp::add, AtomicOp::swap}) {
+      if (!native->can(op, type)) return true;
+    }
+    for (auto op : {AtomicOp::bit_and, AtomicOp::bit_or, AtomicOp::bit_xor, AtomicOp::min, AtomicOp::max,
+                    AtomicOp::compare_swap}) {
+      if (whole && !native->can(op, type)) return true;
+    }
+  }
+  return false;
+}
+
+/// What the others told, by rank.
+struct Told {
+  std::vector<Blob> near;
+  std::vector<Blob> far;
+  std::vector<Blob> parts[kOwnSegments];  // still to be read, by an endpoint
+};
+
+Status read_told(Job::Impl& job, const std::vector<Blob>& all, Told& told) {
+  for (std::uint32_t process = 0; process < all.size(); ++process) {
+    BlobReader in(all[process]);
+    const auto code = static_cast<ErrorCode>(in.number());
+    if (code != ErrorCode::ok) {
+      job.log.error("process {} could not start: {}", process, Status(code).text());
+      return {code, job.ranks_of[process].front()};
+    }
+    for (std::size_t i = 0; i < job.ranks_of[process].size(); ++i) {
+      told.near.push_back(in.bytes());
+      told.far.push_back(in.bytes());
+      for (auto& parts : told.parts) {
+        BlobWriter copy;
+        copy.number(in.number());
+        for (int key = 0; key < 3; ++key) copy.bytes(in.bytes());
+        parts.push_back(copy.blob());
+      }
+    }
+    if (!in.ok()) return ErrorCode::bootstrap_failed;
+  }
+  return {};
+}
+
+Status connect_one(EndpointParts& parts, const Told& told, std::span<const std::span<std::byte>> mine) {
+  EndpointState& state = parts.state;
+  if (state.near != nullptr) {
+    if (const Status status = state.near->connect(told.near); !status) return status;
+  }
+  if (state.far != nullptr) {
+    if (const Status status = state.far->connect(told.far); !status) return status;
+  }
+  for (SegmentId id = 0; id < kOwnSegments; ++id) {
+    std::vector<core::Part> known(state.ranks);
+    for (Rank rank = 0; rank < state.ranks; ++rank) {
+      BlobReader in(told.parts[id][rank]);
+      known[rank] = read_part(state, rank, in);
+    }
+    add_segment(state, mine[id], std::move(known));
+  }
+  state.atomics_by_processor = by_processor(state);
+  set_pace(state);
+  parts.build_layers();
+  return {};
+}
+
+}  // namespace
+
+Status open_endpoints(Job::Impl& job) {
+  std::vector<std::vector<std::span<std::byte>>> mine(job.process.mine.size());
+  BlobWriter body;
+  Status status;
+  for (std::size_t i = 0; i < job.process.mine.size() && status; ++i) {
+    auto& parts = *job.endpoints.emplace_back(
+        std::make_unique<EndpointParts>(job.process.mine[i], job.process.ranks, job.config));
+    status = open_one(job, parts);
+    if (status) status = describe_one(job, parts, mine[i], body);
+  }
+  BlobWriter out;
+  out.number(static_cast<std::uint64_t>(status.code()));
+  Blob blob = out.blob();
+  blob.insert(blob.end(), body.blob().begin(), body.blob().end());
+  auto all = job.bootstrap->exchange(blob);
+  if (!status) return status;
+  if (!all) return all.status();
+  Told told;
+  if (status = read_told(job, *all, told); !status) return status;
+  for (std::size_t i = 0; i < job.endpoints.size(); ++i) {
+    if (status = connect_one(*job.endpoints[i], told, mine[i]); !status) return status;
+  }
+  return {};
+}
+
+}  // namespace aqueduct::runtime

@@ -1,0 +1,107 @@
+#include "runtime/parts.hpp"
+
+#include "rma/long.hpp"
+
+#include <fstream>
+#include <utility>
+
+#include <sys/mman.h>
+
+namespace aqueduct::runtime {
+
+using aqueduct::detail::EndpointState;
+
+Result<PlainMemory> PlainMemory::create(std::size_t bytes) {
+  if (bytes == 0) return PlainMemory(std::span<std::byte>{});
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return ErrorCode::no_memory;
+  return PlainMemory({static_cast<std::byte*>(at), bytes});
+}
+
+PlainMemory::PlainMemory(PlainMemory&& other) noexcept : span_(std::exchange(other.span_, {})) {}
+
+PlainMemory::~PlainMemory() {
+  if (!span_.empty()) ::munmap(span_.data(), span_.size());
+}
+
+EndpointParts::~EndpointParts() {
+  state.world.reset();  // before the barriers that know of it
+  state.layers.clear();
+  barriers.reset();
+  transfers.reset();
+  messages.reset();
+  state.near.reset();  // conduits end before the memory that peers may still read
+  state.far.reset();
+}
+
+void EndpointParts::build_layers() {
+  messages.emplace(state);
+  transfers.emplace(state);
+  rma::add_long_requests(state);
+  barriers.emplace(state);
+  std::vector<Rank> all(state.ranks);
+  for (Rank rank = 0; rank < state.ranks; ++rank) all[rank] = rank;
+  state.world = std::make_unique<Team>(std::make_unique<aqueduct::detail::TeamState>(state, 0, std::move(all)));
+}
+
+void PartOffer::write(BlobWriter& out) const {
+  out.number(memory.size());
+  out.bytes(map_key);
+  out.bytes(near_key);
+  out.bytes(far_key);
+}
+
+Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, std::size_t bytes, std::byte* own_memory) {
+  EndpointState& state = parts.state;
+  core::CrossMap* map = nullptr;
+  if (state.near != nullptr) map = state.near->cross_map();
+  if (map == nullptr && state.far != nullptr) map = state.far->cross_map();
+  PartOffer offer;
+  if (own_memory != nullptr) {
+    offer.memory = {own_memory, bytes};
+  } else if (map != nullptr) {
+    auto memory = map->allocate(id, bytes);
+    if (!memory) return memory.status();
+    offer.memory = *memory;
+  } else {
+    auto memory = PlainMemory::create(bytes);
+    if (!memory) {
+      state.log.error("segment {}: this machine does not give {} bytes; ask for less (AQUEDUCT_SEGMENT_BYTES)", id, bytes);
+      return memory.status();
+    }
+    offer.memory = memory->span();
+    parts.plain.push_back(std::move(*memory));
+  }
+  if (map != nullptr) offer.map_key = map->export_map(id, offer.memory, own_memory == nullptr);
+  const auto key_of = [&](core::Conduit* conduit, Blob& key) -> Status {
+    core::NativeRma* rma = conduit != nullptr ? conduit->rma() : nullptr;
+    if (rma == nullptr || bytes == 0) return {};
+    auto made = rma->register_segment(id, offer.memory);
+    if (made) key = std::move(*made);
+    return made || made.status().code() == ErrorCode::not_supported ? Status{} : made.status();
+  };
+  if (const Status status = key_of(state.near.get(), offer.near_key); !status) return status;
+  if (const Status status = key_of(state.far.get(), offer.far_key); !status) return status;
+  return offer;
+}
+
+core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {
+  core::Part part;
+  part.bytes = in.number();
+  Blob map_key = in.bytes();
+  Blob near_key = in.bytes();
+  Blob far_key = in.bytes();
+  const bool is_near = state.near != nullptr && state.conduit_of[rank] == state.near.get();
+  part.rma_key = is_near ? std::move(near_key) : std::move(far_key);
+  if (state.conduit_of[rank]->cross_map() != nullptr) part.map_key = std::move(map_key);
+  return part;
+}
+
+SegmentId add_segment(EndpointState& state, std::span<std::byte> mine, std::vector<core::Part> parts) {
+  const SegmentId id = state.segments.add(mine, std::move(parts));
+  state.segments.set_window(id, state.rank, mine.data(), mine.size());
+  state.publish_segments();
+  return id;
+}
+
+}  // namespace aqueduct::runtime

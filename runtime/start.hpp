@@ -1,0 +1,17 @@
+#pragma once
+
+#include "runtime/job_impl.hpp"
+
+namespace aqueduct::runtime {
+
+// The steps from a process that knows nobody to connected endpoints. Each returns the first thing that is wrong;
+// what can fail on one process alone is told to all, so that none waits for another that has given up.
+
+/// Who is in the job, on which host, with how many endpoints: one exchange.
+Status meet(Job::Impl& job, std::size_t endpoints);
+/// Which conduits serve it; makes their networks. `far` replaces the far one (tests).
+Status open_networks(Job::Impl& job, core::Network* far);
+/// Endpoints, addresses, the job's own segments: one exchange; then connects, and builds the layers.
+Status open_endpoints(Job::Impl& job);
+
+}  // namespace aqueduct::runtime

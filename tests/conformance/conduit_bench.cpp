@@ -1,0 +1,57 @@
+#include "tests/conformance/conduit_bench.hpp"
+
+#include "conduits/builtin.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace aqueduct::conformance {
+
+namespace {
+
+Result<std::unique_ptr<core::Network>> make_network(const Fabric& fabric, const core::Process& process) {
+  if (fabric.network) return fabric.network(process);
+  for (const core::ConduitEntry* entry : conduits::builtin()) {
+    if (entry->name == fabric.conduit) return entry->make(process);
+  }
+  return ErrorCode::not_supported;
+}
+
+}  // namespace
+
+void Recorder::packet(Rank from, core::Bytes packet) noexcept {
+  misaligned += reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0;
+  packets.push_back({from, {packet.begin(), packet.end()}});
+}
+
+void Recorder::completed(core::Token token, Status status) noexcept {
+  ++completions[token];
+  if (!status) failures.push_back(status);
+}
+
+ConduitBench::ConduitBench(const Fabric& fabric, Rank ranks, const Config& config)
+    : config_(config), log_(config_, kNoRank), inboxes_(ranks) {
+  process_ = {&config_, &log_, /*job=*/1, ranks, std::vector<Rank>(ranks), std::vector<std::uint32_t>(ranks)};
+  std::iota(process_.mine.begin(), process_.mine.end(), Rank{0});
+  auto network = make_network(fabric, process_);
+  status_ = network.status();
+  if (!network) return;
+  network_ = std::move(*network);
+  std::vector<std::vector<std::byte>> addresses;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    auto conduit = network_->open(rank);
+    status_ = conduit.status();
+    if (!conduit) return;
+    addresses.push_back((*conduit)->address());
+    conduits_.push_back(std::move(*conduit));
+  }
+  for (const auto& conduit : conduits_) {
+    if (status_) status_ = conduit->connect(addresses);
+  }
+}
+
+void ConduitBench::poll() {
+  for (Rank rank = 0; rank < ranks(); ++rank) conduits_[rank]->poll(inboxes_[rank]);
+}
+
+}  // namespace aqueduct::conformance

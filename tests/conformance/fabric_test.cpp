@@ -1,0 +1,217 @@
+#include "tests/conformance/fabric_test.hpp"
+
+#include "bootstrap/server.hpp"
+#include "runtime/builder.hpp"
+#include "tests/conformance/children.hpp"
+#include "tests/conformance/pattern.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+namespace aqueduct::conformance {
+
+namespace {
+
+constexpr int kFailed = 1;
+// Chosen: the other ranks' failures can be worth reading, hundreds of them are not.
+constexpr int kMostReports = 20;
+constexpr std::chrono::seconds kAfterFirstFailure{10};
+
+void configure(const Fabric& fabric, const Launch& launch, Rank endpoints, Config& config) {
+  const auto set = [&](const std::string& name, const std::string& value) {
+    if (!config.set(name, value)) ADD_FAILURE() << config.problems().back().text;
+  };
+  set("conduit", fabric.conduit);
+  set("segment_bytes", std::to_string(launch.segment_bytes));
+  if (!fabric.one_process()) set("endpoints", std::to_string(endpoints));
+  for (const auto& [name, value] : fabric.settings) set(name, value);
+  for (const auto& [name, value] : launch.settings) set(name, value);
+}
+
+/// The network that a fabric supplies, and a job on it.
+class FarNetwork {
+ public:
+  FarNetwork(const Fabric& fabric, Rank ranks, const Config& config)
+      : config_(config), log_(config, kNoRank), ranks_(ranks) {
+    core::Process process{&config_, &log_, /*job=*/1, ranks, std::vector<Rank>(ranks), {}};
+    std::iota(process.mine.begin(), process.mine.end(), Rank{0});
+    process.host.assign(ranks, 0);
+    network_ = fabric.network(process);
+  }
+  Result<Job> build() {
+    if (!network_) return network_.status();
+    return runtime::build_in_process(ranks_, config_, **network_);
+  }
+
+ private:
+  const Config& config_;
+  core::Log log_;
+  Rank ranks_;
+  Result<std::unique_ptr<core::Network>> network_ = ErrorCode::closed;
+};
+
+/// What the processes of one launch do, and how it is judged.
+class Launched {
+ public:
+  Launched(const Fabric& fabric, const Launch& launch, const Body& body, std::string where)
+      : fabric_(fabric), launch_(launch), body_(body), where_(std::move(where)) {
+    const Rank processes = fabric.process_each() ? launch.ranks : std::min(fabric.processes, launch.ranks);
+    for (Rank i = 0, first = 0; i < processes; ++i) {
+      const Rank count = launch.ranks / processes + (i < launch.ranks % processes ? 1 : 0);
+      holds_.push_back({first, count});
+      first += count;
+    }
+    if (!fabric.one_process()) {
+      server_.emplace(processes, [&](std::string_view why) { ADD_FAILURE() << "bootstrap: " << why; });
+    }
+  }
+
+  void operator()() {
+    Children children;
+    for (std::uint32_t i = 0; i < holds_.size(); ++i) {
+      std::string bootstrap;
+      if (server_) {
+        auto child = server_->child_environment(i);
+        ASSERT_TRUE(child) << child.status().text();
+        bootstrap = child->value;
+      }
+      children.start([&](std::uint32_t index) { return child_main(index, bootstrap); });
+      if (server_) server_->started(i);
+    }
+    Children::Watch watch{std::chrono::steady_clock::now() + fabric_.limit,
+                          [&](std::uint32_t i, const FailureReport& report) { failed(watch, i, report); },
+                          [&](std::uint32_t i, const Ending& ending) { ended(i, ending); }};
+    if (server_) {
+      watch.descriptor = server_->descriptor();
+      watch.readable = [&] { server_->serve(std::chrono::milliseconds(0)); };
+    }
+    children.wait(watch);
+  }
+
+ private:
+  struct Holds {
+    Rank first;
+    Rank count;
+  };
+
+  int child_main(std::uint32_t index, const std::string& bootstrap) {
+    if (server_) {
+      server_->become_child(index);
+      ::setenv(bootstrap::Server::Child::name, bootstrap.c_str(), 1);
+    }
+    Config config = Config::from_environment();
+    configure(fabric_, launch_, holds_[index].count, config);
+    std::optional<FarNetwork> far;  // outlives the job
+    if (fabric_.network) far.emplace(fabric_, launch_.ranks, config);
+    Result<Job> job = far                      ? far->build()
+                      : !fabric_.one_process() ? Job::start(config)
+                                               : Job::in_process(launch_.ranks, config);
+    if (!job) {
+      ADD_FAILURE() << where_ << "the job did not start: " << job.status().text();
+      return kFailed;
+    }
+    job->run_each([&](Endpoint& me) {
+      SCOPED_TRACE(where_ + "rank " + std::to_string(me.rank()) + " of " + std::to_string(me.ranks()));
+      body_(me);
+    });
+    // Leaves abruptly: the others, who may be waiting for this rank, learn it and end too.
+    if (testing::Test::HasFailure()) return kFailed;
+    const Status finished = job->finish();
+    const bool may_miss_some = !launch_.leaving.empty() && finished.code() == ErrorCode::peer_lost;
+    if (!finished && !may_miss_some) ADD_FAILURE() << where_ << "finish: " << finished.text();
+    return testing::Test::HasFailure() ? kFailed : 0;
+  }
+
+  void failed(Children::Watch& watch, std::uint32_t index, const FailureReport& report) {
+    failed_.insert(failed_.end(), index);
+    // A rank that has failed may be one that others wait for in vain.
+    watch.deadline = std::min(watch.deadline, std::chrono::steady_clock::now() + kAfterFirstFailure);
+    if (++reports_ <= kMostReports) {
+      ADD_FAILURE_AT(report.file.c_str(), report.line) << report.text;
+    } else if (reports_ == kMostReports + 1) {
+      ADD_FAILURE() << where_ << "… and more";
+    }
+  }
+
+  void ended(std::uint32_t index, const Ending& ending) {
+    if (server_) server_->process_ended(index);
+    const auto [first, count] = holds_[index];
+    const bool has_failed = std::ranges::find(failed_, index) != failed_.end();
+    const bool on_purpose = std::ranges::any_of(launch_.leaving, [&, begin = first, end = first + count](Rank r) {
+      return begin <= r && r < end;
+    });
+    if (ending.in_time && (ending.status == 0 || on_purpose || (has_failed && ending.status == kFailed << 8))) {
+      return;
+    }
+    std::string who = count == 1 ? "rank " + std::to_string(first)
+                                 : "the process of ranks " + std::to_string(first) + " to " +
+                                       std::to_string(first + count - 1);
+    ADD_FAILURE() << where_ << who << ' ' << describe_ending(ending)
+                  << (ending.in_time ? ""
+                      : reports_ > 0 ? ", as the first failure was 10 s ago"
+                                     : ", as its " + std::to_string(fabric_.limit.count()) + " s are over");
+  }
+
+  const Fabric& fabric_;
+  const Launch& launch_;
+  const Body& body_;
+  const std::string where_;
+  std::vector<Holds> holds_;
+  std::optional<bootstrap::Server> server_;
+  std::vector<std::uint32_t> failed_;
+  int reports_ = 0;
+};
+
+}  // namespace
+
+std::string FabricTest::where() const {
+  const auto* about = testing::UnitTest::GetInstance()->current_test_info();
+  return std::string(about->test_suite_name()) + '.' + about->name() + " (fabric " + fabric().name + ", --seed " +
+         std::to_string(fabric().seed) + "), ";
+}
+
+void FabricTest::run(const Launch& launch, const Body& body) {
+  if (launch.ranks > fabric().most_ranks) {
+    GTEST_SKIP() << "needs " << launch.ranks << " ranks, " << fabric().name << " has at most "
+                 << fabric().most_ranks;
+  }
+  Launched(fabric(), launch, body, where())();
+}
+
+void FabricTest::run_alone(const std::function<void(const Config&)>& body) {
+  Children children;
+  children.start([&](std::uint32_t) {
+    Config config = Config::from_environment();
+    configure(fabric(), {}, 1, config);
+    body(config);
+    return HasFailure() ? kFailed : 0;
+  });
+  Children::Watch watch{
+      std::chrono::steady_clock::now() + fabric().limit,
+      [&](std::uint32_t, const FailureReport& report) {
+        ADD_FAILURE_AT(report.file.c_str(), report.line) << report.text;
+      },
+      [&](std::uint32_t, const Ending& ending) {
+        if (ending.in_time && (ending.status == 0 || HasFailure())) return;
+        ADD_FAILURE() << where() << "the child " << describe_ending(ending);
+      }};
+  children.wait(watch);
+}
+
+std::uint64_t FabricTest::seed() const {
+  std::uint64_t seed = mix(fabric().seed);
+  const std::string_view name = testing::UnitTest::GetInstance()->current_test_info()->name();
+  for (const char c : name) seed = mix(seed ^ static_cast<unsigned char>(c));
+  return seed;
+}
+
+std::string fabric_name(const testing::TestParamInfo<Fabric>& info) {
+  std::string name = info.param.name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+}  // namespace aqueduct::conformance

@@ -1,0 +1,54 @@
+#include "tests/conformance/fabric.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::conformance {
+
+std::vector<Fabric> all_fabrics(std::uint64_t seed) {
+  std::vector<Fabric> all = loop_fabrics(seed);
+  for (Fabric& fabric : smp_fabrics()) all.push_back(std::move(fabric));
+  return all;
+}
+
+std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& conduit) {
+  return {{.name = name + "-threads", .conduit = conduit, .settings = {{"near", "off"}}, .processes = 1},
+          {.name = name + "-processes", .conduit = conduit, .settings = {{"near", "off"}}, .processes = 0},
+          {.name = name + "-mixed", .conduit = conduit, .settings = {{"near", "off"}}, .processes = 2}};
+}
+
+std::vector<Fabric> select(const Selection& selection) {
+  std::vector<Fabric> found;
+  if (!selection.plugin.empty()) {
+    found = plain_fabrics("plugin", selection.plugin);
+  } else {
+    found = all_fabrics(selection.seed);
+    const auto other = [&](const Fabric& fabric) { return fabric.conduit != selection.conduit; };
+    if (!selection.conduit.empty()) {
+      std::erase_if(found, other);
+      // No list of its own: a conduit of another's, or one to come.
+      if (found.empty()) found = plain_fabrics(selection.conduit, selection.conduit);
+    }
+  }
+  std::erase_if(found, [&](const Fabric& fabric) {
+    if (fabric.hidden) return fabric.name != selection.fabric;
+    return fabric.name.find(selection.fabric) == std::string::npos;
+  });
+  for (Fabric& fabric : found) {
+    // Asked for in so many words, --ranks also raises.
+    fabric.most_ranks = selection.most_ranks > 8 ? selection.most_ranks
+                                                 : std::min(fabric.most_ranks, selection.most_ranks);
+    fabric.seed = selection.seed;
+    fabric.limit = selection.limit;
+    fabric.thorough = selection.thorough;
+  }
+  return found;
+}
+
+Selection& program_selection() {
+  static Selection selection;
+  return selection;
+}
+
+std::vector<Fabric> fabrics() { return select(program_selection()); }
+
+}  // namespace aqueduct::conformance

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <aqueduct/aqueduct.hpp>
+
+#include <array>
+#include <chrono>
+#include <span>
+#include <thread>
+
+namespace aqueduct::conformance {
+
+/// The ways to say when an operation is over.
+enum class Form { blocking, nb, nbi, region };
+inline constexpr std::array kForms = {Form::blocking, Form::nb, Form::nbi, Form::region};
+
+constexpr const char* name_of(Form form) noexcept {
+  switch (form) {
+    case Form::blocking: return "blocking";
+    case Form::nb: return "nb";
+    case Form::nbi: return "nbi";
+    case Form::region: return "region";
+  }
+  return "";
+}
+
+/// Puts in one of the forms, and waits.
+inline Status put_by(Form form, Endpoint& me, GlobalPtr<std::byte> to, std::span<const std::byte> from) {
+  if (form == Form::blocking) return put(me, to, from);
+  if (form == Form::nb) return me.wait(put_nb(me, to, from));
+  if (form == Form::region) {
+    if (Status status = me.begin_region(); !status) return status;
+  }
+  const Status begun = put_nbi(me, to, from);
+  const Status done = form == Form::region ? me.wait(me.end_region()) : me.wait_implicit();
+  return begun ? done : begun;
+}
+
+/// Gets in one of the forms, and waits.
+inline Status get_by(Form form, Endpoint& me, std::span<std::byte> to, GlobalPtr<std::byte> from) {
+  if (form == Form::blocking) return get(me, to, from);
+  if (form == Form::nb) return me.wait(get_nb(me, to, from));
+  if (form == Form::region) {
+    if (Status status = me.begin_region(); !status) return status;
+  }
+  const Status begun = get_nbi(me, to, from);
+  const Status done = form == Form::region ? me.wait(me.end_region()) : me.wait_implicit();
+  return begun ? done : begun;
+}
+
+/// Makes progress until `condition`, with a bound; whether it came true.
+template <class Condition>
+bool progress_until(Endpoint& me, Condition condition,
+                    std::chrono::nanoseconds limit = std::chrono::seconds(30)) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (me.progress() == 0) std::this_thread::yield();
+    if (std::chrono::steady_clock::now() > end) return condition();
+  }
+  return true;
+}
+
+/// Waits for something that happens beside the library, making no progress in it; with a bound.
+template <class Condition>
+bool idle_until(Condition condition, std::chrono::nanoseconds limit = std::chrono::seconds(30)) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    std::this_thread::yield();
+    if (std::chrono::steady_clock::now() > end) return condition();
+  }
+  return true;
+}
+
+}  // namespace aqueduct::conformance

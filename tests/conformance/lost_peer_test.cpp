@@ -1,0 +1,145 @@
+#include "tests/conformance/fabric_test.hpp"
+#include "tests/conformance/forms.hpp"
+#include "tests/conformance/pattern.hpp"
+#include "tests/conformance/shared.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+
+namespace aqueduct::conformance {
+namespace {
+
+/// A rank that dies fails what was addressed to it and the teams it is in, soon, and nothing else.
+class LostPeer : public FabricTest {
+ protected:
+  /// Three ranks, of which rank 2 dies in its body.
+  void run_with_a_death(const Body& body) {
+    if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
+    run({.ranks = 3, .segment_bytes = 64 * 1024, .leaving = {2}}, body);
+  }
+};
+
+constexpr Rank kVictim = 2;
+constexpr std::chrono::seconds kBound{2};  // specified: issue 2
+
+/// The survivors go on: everything between them works, and a team of theirs.
+void survivors_go_on(Endpoint& me) {
+  const Rank other = 1 - me.rank();
+  const auto sent = pattern(me.rank(), 30'000);
+  ASSERT_TRUE(put_signal(me, GlobalPtr<std::byte>{other, 0}, sent, {20, 1}));
+  ASSERT_TRUE(wait_until(me, 20, 1, other, std::chrono::seconds(10)));
+  EXPECT_TRUE(holds(me.segment().first(30'000), pattern(other, 30'000)));
+  ASSERT_TRUE(fetch_add(me, GlobalPtr<std::uint64_t>{other, 40'000}, 1));
+  ASSERT_TRUE(signal(me, other, {21, 1}));
+  ASSERT_TRUE(wait_until(me, 21, 1, other, std::chrono::seconds(10)));
+}
+
+void expect_lost_in_time(const Status& status, std::chrono::steady_clock::time_point since) {
+  EXPECT_EQ(status.code(), ErrorCode::peer_lost) << status.text();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - since;
+  EXPECT_LT(took, kBound) << "it took " << took.count() << " s";
+}
+
+TEST_P(LostPeer, KilledEndsTheBarrierOfTheOthers) {
+  run_with_a_death([](Endpoint& me) {
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == kVictim) std::raise(SIGKILL);
+    const auto since = std::chrono::steady_clock::now();
+    expect_lost_in_time(me.barrier(), since);
+    EXPECT_TRUE(me.is_lost(kVictim));
+    EXPECT_FALSE(me.is_lost(1 - me.rank()));
+    expect_lost_in_time(me.barrier(), std::chrono::steady_clock::now());
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+TEST_P(LostPeer, ThatReturnsWithoutFinishIsLostToo) {
+  run_with_a_death([](Endpoint& me) {
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == kVictim) std::_Exit(3);
+    const auto since = std::chrono::steady_clock::now();
+    expect_lost_in_time(me.barrier(), since);
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+TEST_P(LostPeer, EndsAWaitForItsSignalAndNotOneForAnother) {
+  run_with_a_death([](Endpoint& me) {
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == kVictim) std::raise(SIGKILL);
+    const auto since = std::chrono::steady_clock::now();
+    const auto limit = std::chrono::seconds(20);
+    expect_lost_in_time(wait_until(me, 0, 1, kVictim, limit), since);
+    expect_lost_in_time(wait_until(me, 0, 1, kAnyRank, limit), std::chrono::steady_clock::now());
+    EXPECT_EQ(wait_until(me, 0, 1, 1 - me.rank(), std::chrono::milliseconds(50)).code(), ErrorCode::timed_out);
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+TEST_P(LostPeer, ASignalThatArrivedBeforeTheLossCounts) {
+  run_with_a_death([](Endpoint& me) {
+    if (me.rank() == kVictim) {
+      for (Rank to = 0; to < 2; ++to) ASSERT_TRUE(signal(me, to, {4, 9}));
+    }
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == kVictim) std::raise(SIGKILL);
+    ASSERT_TRUE(progress_until(me, [&] { return me.is_lost(kVictim) || !me.barrier(); }));
+    EXPECT_TRUE(wait_until(me, 4, 9, kVictim, std::chrono::seconds(1)));
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+struct Board {
+  std::atomic<int> busy{0};
+};
+
+TEST_P(LostPeer, InTheMiddleOfPutsAndMessagesHoldsNobodyUp) {
+  Shared<Board> board;
+  run_with_a_death([&board](Endpoint& me) {
+    std::uint64_t handled = 0;
+    const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) { ++handled; });
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == kVictim) {
+      ASSERT_TRUE(progress_until(me, [&] { return board->busy.load() == 2; }));
+      std::raise(SIGKILL);
+    }
+    const auto sent = pattern(me.rank(), 5000);
+    std::uint64_t turns = 0;
+    const auto lost_by_now = [&] {
+      // Where the victim's memory is mapped a put to it goes on working; a message never does.
+      const Status message = request(me, kVictim, *handler);
+      const Status put = put_nbi(me, GlobalPtr<std::byte>{kVictim, 5000 * me.rank()}, sent);
+      if (++turns == 50) board->busy.fetch_add(1);
+      EXPECT_TRUE(message || message.code() == ErrorCode::peer_lost) << message.text();
+      EXPECT_TRUE(put || put.code() == ErrorCode::peer_lost) << put.text();
+      return !message;
+    };
+    ASSERT_TRUE(progress_until(me, lost_by_now, std::chrono::seconds(20)));
+    const Status rest = me.wait_implicit();
+    EXPECT_TRUE(rest || rest.code() == ErrorCode::peer_lost) << rest.text();
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+TEST_P(LostPeer, FailsItsTeamsAndNotOthers) {
+  run_with_a_death([](Endpoint& me) {
+    auto survivors = me.world().split(me.rank() == kVictim ? 1 : 0, 0);
+    ASSERT_TRUE(survivors && survivors->has_value());
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == kVictim) std::raise(SIGKILL);
+    expect_lost_in_time(me.barrier(), std::chrono::steady_clock::now());
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE((*survivors)->barrier());
+    auto again = (*survivors)->split(0, 1 - me.rank());
+    ASSERT_TRUE(again && again->has_value());
+    EXPECT_EQ((*again)->index(), 1 - me.rank());
+    ASSERT_TRUE((*again)->barrier());
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(On, LostPeer, testing::ValuesIn(fabrics()), fabric_name);
+
+}  // namespace
+}  // namespace aqueduct::conformance

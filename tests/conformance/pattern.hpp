@@ -1,0 +1,50 @@
+#pragma once
+
+#include <aqueduct/endpoint.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+namespace aqueduct::conformance {
+
+/// Bytes that tell who wrote them: no two writers' patterns agree in more than a byte here and there, and no
+/// pattern is a shifted copy of itself. The same writer's longer pattern begins with the shorter one.
+std::vector<std::byte> pattern(std::uint64_t writer, std::size_t bytes);
+
+/// Whether `found` is `expected`; if not, names the first byte that differs, and how many do.
+testing::AssertionResult holds(std::span<const std::byte> found, std::span<const std::byte> expected);
+/// Whether every byte of `found` is `value`.
+testing::AssertionResult all_are(std::span<const std::byte> found, std::byte value);
+
+/// The neighbours in the circle of ranks.
+inline Rank next(const Endpoint& me) { return (me.rank() + 1) % me.ranks(); }
+inline Rank previous(const Endpoint& me) { return (me.rank() + me.ranks() - 1) % me.ranks(); }
+
+/// 0, small sizes, both sides of powers of two, and both sides of each limit; rising, none above `most`.
+std::vector<std::size_t> sizes_around(std::initializer_list<std::size_t> limits, std::size_t most);
+
+/// A good mixture of 64 bits: for choices and values that a seed decides.
+std::uint64_t mix(std::uint64_t value) noexcept;
+
+/// Numbers that a seed decides, the same on every machine and library.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
+  std::uint64_t operator()() noexcept { return mix(state_++); }
+  /// 0 … end - 1.
+  std::uint64_t below(std::uint64_t end) noexcept { return (*this)() % end; }
+  /// 0 … 2^most_bits, every order of magnitude as likely as another.
+  std::uint64_t any_magnitude(unsigned most_bits) noexcept {
+    return (*this)() & ((std::uint64_t{1} << below(most_bits + 1)) - 1);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+}  // namespace aqueduct::conformance

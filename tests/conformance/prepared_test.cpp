@@ -1,0 +1,172 @@
+#include "tests/conformance/fabric_test.hpp"
+#include "tests/conformance/forms.hpp"
+#include "tests/conformance/pattern.hpp"
+
+namespace aqueduct::conformance {
+namespace {
+
+class Prepared : public FabricTest {};
+
+struct Numbered {
+  std::uint64_t number;
+};
+
+/// Counts messages and checks that each payload is what its number says; medium and long alike.
+struct Checks {
+  std::uint64_t handled = 0;
+  testing::AssertionResult right = testing::AssertionSuccess();
+
+  auto handler() {
+    return [this](auto&, const Numbered& args, std::span<std::byte> payload) {
+      ++handled;
+      const auto same = holds(payload, pattern(args.number, payload.size()));
+      const bool whole = payload.size() == args.number % 1'000'000;
+      if (right && !whole) right = testing::AssertionFailure() << payload.size() << " bytes arrived";
+      if (right && !same) right = same;
+    };
+  }
+};
+
+/// The number says the size, and the pattern.
+std::uint64_t numbered(Rank writer, std::size_t bytes) { return 1'000'000 * (writer + 1) + bytes; }
+
+TEST_P(Prepared, MediumOfEverySizeArrivesAsItWasBuilt) {
+  as_each_of(2, 64, [](Endpoint& me) {
+    Checks checks;
+    const auto handler = on_medium_request<Numbered>(me, checks.handler());
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    std::uint64_t sent = 0;
+    for (const Rank to : {me.rank(), next(me)}) {
+      const std::size_t most = am_limits(me, to).medium;
+      for (const std::size_t size : sizes_around({most}, most)) {
+        for (const std::size_t room : {size, (size + most) / 2, most}) {
+          auto prepared = prepare_medium(me, to, room);
+          ASSERT_TRUE(prepared) << room << " bytes: " << prepared.status().text();
+          ASSERT_GE(prepared->buffer().size(), room);
+          const std::uint64_t number = numbered(me.rank(), size);
+          std::ranges::copy(pattern(number, size), prepared->buffer().begin());
+          ASSERT_TRUE(prepared->commit(*handler, {number}, size));
+          EXPECT_EQ(prepared->commit(*handler, {number}, size).code(), ErrorCode::invalid_argument);
+          ++sent;
+        }
+      }
+    }
+    ASSERT_TRUE(progress_until(me, [&] { return checks.handled >= sent; })) << checks.handled;
+    ASSERT_TRUE(me.barrier());
+    EXPECT_EQ(checks.handled, sent);
+    EXPECT_TRUE(checks.right);
+  });
+}
+
+TEST_P(Prepared, LongOfEverySizeArrivesWhereItWasSent) {
+  as_each_of(2, 512 * 1024, [](Endpoint& me) {
+    Checks checks;
+    const auto handler = on_long_request<Numbered>(me, checks.handler());
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    const std::size_t packet = am_limits(me, next(me)).medium;
+    std::uint64_t sent = 0;
+    for (const std::size_t size : sizes_around({packet}, 300'000)) {
+      auto prepared = prepare_long(me, GlobalPtr<std::byte>{next(me), 9}, size);
+      if (!prepared) {
+        // Beyond one packet only where the destination itself can be given out.
+        ASSERT_EQ(prepared.status().code(), ErrorCode::too_large);
+        ASSERT_GT(size, packet / 2);
+        continue;
+      }
+      const std::uint64_t number = numbered(me.rank(), size);
+      std::ranges::copy(pattern(number, size), prepared->buffer().begin());
+      ASSERT_TRUE(prepared->commit(*handler, {number}, size));
+      ++sent;
+      ASSERT_TRUE(progress_until(me, [&] { return checks.handled >= sent; }));
+      ASSERT_TRUE(holds(me.segment().subspan(9, size), pattern(numbered(previous(me), size), size)));
+      ASSERT_TRUE(me.barrier());
+    }
+    EXPECT_EQ(checks.handled, sent);
+    EXPECT_GT(sent, 5u);
+    EXPECT_TRUE(checks.right);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Prepared, ButNotCommittedIsGivenBack) {
+  run({.ranks = 2, .segment_bytes = 64, .settings = {{"prepared", "4"}}}, [](Endpoint& me) {
+    Checks checks;
+    const auto handler = on_medium_request<Numbered>(me, checks.handler());
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    for (int round = 0; round < 100; ++round) {
+      auto unused = prepare_medium(me, next(me), 100);
+      ASSERT_TRUE(unused) << "round " << round << ": " << unused.status().text();
+    }
+    for (std::uint64_t round = 0; round < 100; ++round) {
+      // Four that are held at the same time, then committed in another order.
+      std::vector<PreparedPayload> held;
+      for (int i = 0; i < 4; ++i) {
+        auto one = prepare_medium(me, next(me), 100);
+        ASSERT_TRUE(one) << one.status().text();
+        held.push_back(std::move(*one));
+      }
+      for (auto one = held.rbegin(); one != held.rend(); ++one) {
+        const std::uint64_t number = numbered(me.rank() + 2 * static_cast<Rank>(one - held.rbegin()), 77);
+        std::ranges::copy(pattern(number, 77), one->buffer().begin());
+        ASSERT_TRUE(one->commit(*handler, {number}, 77));
+      }
+    }
+    ASSERT_TRUE(progress_until(me, [&] { return checks.handled >= 400; })) << checks.handled;
+    EXPECT_TRUE(checks.right);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Prepared, BeyondWhatThereIsIsRefused) {
+  run({.ranks = 2, .segment_bytes = 64, .settings = {{"prepared", "4"}}}, [](Endpoint& me) {
+    std::vector<PreparedPayload> held;
+    Status status;
+    while (held.size() < 1000) {
+      auto one = prepare_medium(me, next(me), 100);
+      status = one.status();
+      if (!one) break;
+      held.push_back(std::move(*one));
+    }
+    EXPECT_EQ(status.code(), ErrorCode::refused);
+    EXPECT_GE(held.size(), 4u);
+    held.pop_back();
+    EXPECT_TRUE(prepare_medium(me, next(me), 100));
+    held.clear();
+    const std::size_t most = am_limits(me, next(me)).medium;
+    EXPECT_EQ(prepare_medium(me, next(me), most + 1).status().code(), ErrorCode::too_large);
+    EXPECT_EQ(prepare_medium(me, me.ranks(), 8).status().code(), ErrorCode::out_of_range);
+    EXPECT_EQ(prepare_long(me, GlobalPtr<std::byte>{next(me), 60}, 8).status().code(), ErrorCode::out_of_range);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Prepared, CommittedWronglyCanBeCommittedRightAfterwards) {
+  as_each_of(2, 64, [](Endpoint& me) {
+    Checks checks;
+    const auto medium = on_medium_request<Numbered>(me, checks.handler());
+    const auto into_segment = on_long_request<Numbered>(me, checks.handler());
+    ASSERT_TRUE(medium && into_segment);
+    ASSERT_TRUE(me.barrier());
+    auto prepared = prepare_medium(me, next(me), 10);
+    ASSERT_TRUE(prepared);
+    const std::uint64_t number = numbered(me.rank(), 10);
+    std::ranges::copy(pattern(number, 10), prepared->buffer().begin());
+    EXPECT_EQ(prepared->commit(*into_segment, {number}, 10).code(), ErrorCode::wrong_handler);
+    EXPECT_EQ(prepared->commit(MediumRequest<Numbered>{99}, {number}, 10).code(), ErrorCode::wrong_handler);
+    const std::size_t too_much = prepared->buffer().size() + 1;
+    EXPECT_EQ(prepared->commit(*medium, {number}, too_much).code(), ErrorCode::too_large);
+    EXPECT_TRUE(prepared->commit(*medium, {number}, 10));
+    ASSERT_TRUE(progress_until(me, [&] { return checks.handled >= 1; }));
+    EXPECT_TRUE(checks.right);
+    ASSERT_TRUE(me.barrier());
+    EXPECT_EQ(checks.handled, 1u);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Prepared, testing::ValuesIn(fabrics()), fabric_name);
+
+}  // namespace
+}  // namespace aqueduct::conformance

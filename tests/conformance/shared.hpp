@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/mman.h>
+
+#include <memory>
+#include <new>
+
+namespace aqueduct::conformance {
+
+/// A `T` that all ranks of a launch see, threads or processes: made before the launch, beside the library.
+/// For what a case has to know without asking the library under test. `T` holds atomics and plain data.
+template <class T>
+class Shared {
+ public:
+  Shared() {
+    void* memory = ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    value_ = ::new (memory) T{};
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared() { ::munmap(value_, sizeof(T)); }
+
+  T* operator->() noexcept { return value_; }
+  T& operator*() noexcept { return *value_; }
+
+ private:
+  T* value_;
+};
+
+}  // namespace aqueduct::conformance

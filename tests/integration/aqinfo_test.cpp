@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include <sys/wait.h>
+
+namespace aqueduct {
+namespace {
+
+struct Answer {
+  int status = -1;
+  std::string text;  // standard output and standard error
+};
+
+/// Runs aqinfo for at most ten seconds, with no AQUEDUCT_* variables but those of `variables` ("A=1 B=2").
+Answer aqinfo(const std::string& arguments, const std::string& variables = "") {
+  const std::string command =
+      "env -i PATH=\"$PATH\" " + variables + " timeout 10 " AQUEDUCT_BIN_DIR "/aqinfo " + arguments + " 2>&1";
+  Answer answer;
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return answer;
+  std::array<char, 4096> piece;
+  for (std::size_t got; (got = fread(piece.data(), 1, piece.size(), pipe)) > 0;) {
+    answer.text.append(piece.data(), got);
+  }
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) answer.status = WEXITSTATUS(status);
+  return answer;
+}
+
+nlohmann::json parse(const Answer& answer) {
+  const nlohmann::json json = nlohmann::json::parse(answer.text, nullptr, false);
+  EXPECT_TRUE(json.is_object()) << answer.text;
+  return json.is_object() ? json : nlohmann::json::object();
+}
+
+nlohmann::json setting(const nlohmann::json& all, const std::string& name) {
+  for (const auto& each : all.at("settings")) {
+    if (each.at("name") == name) return each;
+  }
+  ADD_FAILURE() << "no setting " << name;
+  return nlohmann::json::object();
+}
+
+TEST(Aqinfo, DescribesTheMachineInJson) {
+  const Answer answer = aqinfo("--json");
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  const auto machine = parse(answer).at("machine");
+  EXPECT_GE(machine.at("cores"), machine.at("cores_usable"));
+  EXPECT_GE(machine.at("cores_usable"), 1);
+  EXPECT_GE(machine.at("memory_bytes"), machine.at("memory_available_bytes"));
+  EXPECT_GE(machine.at("shm_bytes"), machine.at("shm_free_bytes"));
+  EXPECT_GE(machine.at("page_bytes"), 4096);
+  EXPECT_FALSE(machine.at("hostname").get<std::string>().empty());
+}
+
+TEST(Aqinfo, SaysOfEachConduitWhetherItIsUsableAndWhy) {
+  const auto all = parse(aqinfo("--json"));
+  std::set<std::string> names;
+  for (const auto& conduit : all.at("conduits")) {
+    const std::string name = conduit.at("name");
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_FALSE(conduit.at("why").get<std::string>().empty()) << name;
+    if (!conduit.at("usable")) continue;
+    EXPECT_GE(conduit.at("limits").at("max_packet"), 256) << name;
+    EXPECT_EQ(conduit.at("parts").size(), 6u) << name;
+    for (const auto& part : conduit.at("parts").items()) {
+      EXPECT_TRUE(part.value() == "native" || part.value() == "reference") << name << "." << part.key();
+    }
+  }
+  EXPECT_TRUE(names.contains("loop"));
+  EXPECT_TRUE(names.contains("smp"));
+}
+
+TEST(Aqinfo, ChoosesAConduitForRanksOfThisHost) {
+  const auto near = parse(aqinfo("--json")).at("choice").at("near");
+  EXPECT_EQ(near.at("conduit"), "smp") << near.at("why");
+  const auto asked = parse(aqinfo("--json", "AQUEDUCT_CONDUIT=loop")).at("choice").at("near");
+  EXPECT_EQ(asked.at("conduit"), "loop") << asked.at("why");
+}
+
+TEST(Aqinfo, ListsSettingsWithValueUnitDefaultAndOrigin) {
+  const Answer answer = aqinfo("--json", "AQUEDUCT_SEGMENT_BYTES=4M");
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  const auto all = parse(answer);
+  EXPECT_TRUE(all.at("problems").empty());
+  const auto changed = setting(all, "segment_bytes");
+  EXPECT_EQ(changed.at("variable"), "AQUEDUCT_SEGMENT_BYTES");
+  EXPECT_EQ(changed.at("value"), "4M");
+  EXPECT_EQ(changed.at("unit"), "bytes");
+  EXPECT_EQ(changed.at("default"), "16M");
+  EXPECT_EQ(changed.at("origin"), "environment");
+  EXPECT_EQ(setting(all, "segments").at("origin"), "built in");
+}
+
+TEST(Aqinfo, ShowsProblemsAndEndsWithOne) {
+  const std::string variables = "AQUEDUCT_SEGMNT_BYTES=4M AQUEDUCT_SIGNALS=none";
+  const Answer json = aqinfo("--json", variables);
+  EXPECT_EQ(json.status, 1);
+  const auto all = parse(json);
+  ASSERT_EQ(all.at("problems").size(), 2u);
+  std::set<std::string> of;
+  for (const auto& problem : all.at("problems")) of.insert(problem.at("variable").get<std::string>());
+  EXPECT_EQ(of, (std::set<std::string>{"AQUEDUCT_SEGMNT_BYTES", "AQUEDUCT_SIGNALS"}));
+
+  const Answer text = aqinfo("", variables);
+  EXPECT_EQ(text.status, 1);
+  EXPECT_NE(text.text.find("did you mean AQUEDUCT_SEGMENT_BYTES?"), std::string::npos) << text.text;
+}
+
+TEST(Aqinfo, TextHoldsTheSameFactsIn110Columns) {
+  const Answer answer = aqinfo("");
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  const auto all = parse(aqinfo("--json"));
+  for (const auto& conduit : all.at("conduits")) {
+    const std::string title = "\nConduit " + conduit.at("name").get<std::string>() + ": ";
+    EXPECT_NE(answer.text.find(title), std::string::npos) << title;
+  }
+  for (const auto& each : all.at("settings")) {
+    const std::string variable = each.at("variable");
+    EXPECT_NE(answer.text.find("  " + variable + " "), std::string::npos) << variable;
+  }
+  std::istringstream lines(answer.text);
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t columns = 0;
+    for (const char c : line) columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
+    EXPECT_LE(columns, 110u) << line;
+  }
+}
+
+TEST(Aqinfo, PrintsTheRegistryOfErrors) {
+  const Answer json = aqinfo("--errors --json");
+  ASSERT_EQ(json.status, 0) << json.text;
+  const auto errors = parse(json).at("errors");
+  const Answer text = aqinfo("--errors");
+  EXPECT_EQ(text.status, 0);
+  ASSERT_GT(errors.size(), 1u);
+  for (const auto& error : errors) {
+    EXPECT_FALSE(error.at("advice").get<std::string>().empty()) << error;
+    EXPECT_NE(text.text.find(" " + error.at("name").get<std::string>() + " "), std::string::npos) << error;
+  }
+}
+
+TEST(Aqinfo, EndsWithTwoWhenItIsMisused) {
+  EXPECT_EQ(aqinfo("--jsno").status, 2);
+  EXPECT_EQ(aqinfo("smp").status, 2);
+  EXPECT_EQ(aqinfo("--help").status, 0);
+}
+
+}  // namespace
+}  // namespace aqueduct

@@ -1,0 +1,202 @@
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// aqperf as a user calls it. No figure is judged here, only that there are figures and that they are of one
+// mind.
+
+namespace {
+
+struct Outcome {
+  int status = -1;  // of the exit; 128 + the signal if it was killed
+  std::string out;
+  std::string err;
+};
+
+std::string contents(std::FILE* file) {
+  std::string text;
+  std::rewind(file);
+  std::array<char, 4096> block{};
+  for (std::size_t got; (got = std::fread(block.data(), 1, block.size(), file)) > 0;)
+    text.append(block.data(), got);
+  std::fclose(file);
+  return text;
+}
+
+/// Runs aqperf with these arguments; kills it, and fails, after a minute.
+Outcome aqperf(const std::string& arguments) {
+  std::vector<std::string> words{AQUEDUCT_BIN_DIR "/aqperf"};
+  std::istringstream in(arguments);
+  for (std::string word; in >> word;) words.push_back(word);
+  std::FILE* out = std::tmpfile();
+  std::FILE* err = std::tmpfile();
+  const pid_t process = fork();
+  if (process == 0) {
+    dup2(fileno(out), STDOUT_FILENO);
+    dup2(fileno(err), STDERR_FILENO);
+    alarm(60);  // lives on through exec: SIGALRM ends whatever hangs
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execv(argv.front(), argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(process, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(out), contents(err)};
+}
+
+std::vector<nlohmann::json> rows_of(const Outcome& outcome) {
+  std::vector<nlohmann::json> rows;
+  std::istringstream in(outcome.out);
+  for (std::string line; std::getline(in, line);) {
+    auto row = nlohmann::json::parse(line, nullptr, false);
+    EXPECT_TRUE(row.is_object()) << "not an object: " << line;
+    if (row.is_object()) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void expect_sane(const nlohmann::json& row) {
+  SCOPED_TRACE(row.dump());
+  for (const char* text : {"bench", "conduit", "unit"})
+    ASSERT_TRUE(row.contains(text) && row[text].is_string());
+  for (const char* number : {"ranks", "bytes", "median", "p01", "p99", "samples"}) {
+    ASSERT_TRUE(row.contains(number) && row[number].is_number()) << number;
+  }
+  EXPECT_GT(row["median"], 0);
+  EXPECT_LE(row["p01"], row["median"]);
+  EXPECT_GE(row["p99"], row["median"]);
+  EXPECT_GT(row["samples"], 0);
+  EXPECT_FALSE(row["conduit"].get<std::string>().empty());
+  if (row.contains("raw")) {
+    EXPECT_GT(row["raw"], 0);
+    EXPECT_NEAR(row["ratio"], row["median"].get<double>() / row["raw"].get<double>(), 1e-6);
+  }
+}
+
+struct Case {
+  const char* bench;
+  const char* more;
+  const char* unit;
+  std::size_t rows;
+  bool has_raw;
+};
+
+class EachBench : public testing::TestWithParam<Case> {};
+
+TEST_P(EachBench, GivesRowsThatCanBeRead) {
+  const Case& example = GetParam();
+  const auto outcome = aqperf(std::string(example.bench) + " --json --seconds 0.05 --vs raw " + example.more);
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  ASSERT_EQ(rows.size(), example.rows) << outcome.out;
+  for (const auto& row : rows) {
+    expect_sane(row);
+    EXPECT_EQ(row["bench"], example.bench);
+    EXPECT_EQ(row["unit"], example.unit);
+    EXPECT_EQ(row.contains("raw"), example.has_raw) << row.dump();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Aqperf, EachBench,
+                         testing::Values(Case{"put-latency", "--bytes 8:64", "ns", 4, true},
+                                         Case{"get-latency", "--bytes 8", "ns", 1, true},
+                                         Case{"put-bandwidth", "--bytes 4K:8K", "MB/s", 2, true},
+                                         Case{"get-bandwidth", "--bytes 64K", "MB/s", 1, true},
+                                         Case{"put-rate", "", "M/s", 1, true},
+                                         Case{"am-latency", "--bytes 0:1", "ns", 2, true},
+                                         Case{"am-rate", "", "M/s", 1, false},
+                                         Case{"atomic-latency", "--op compare_swap", "ns", 1, true},
+                                         Case{"barrier", "", "ns", 1, true},
+                                         Case{"signal-latency", "--bytes 8", "ns", 1, true},
+                                         Case{"start", "--repeat 2", "ms", 1, true}),
+                         [](const auto& info) {
+                           std::string name = info.param.bench;
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+TEST(Aqperf, MeasuresMoreRanksThanCores) {
+  for (const char* bench : {"barrier", "am-latency"}) {
+    const auto outcome = aqperf(std::string(bench) + " --ranks 5 --json --seconds 0.05 --vs raw");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto rows = rows_of(outcome);
+    ASSERT_EQ(rows.size(), 1u);
+    expect_sane(rows.front());
+    EXPECT_EQ(rows.front()["ranks"], 5);
+  }
+}
+
+TEST(Aqperf, MeasuresMemoryThatTheCallerGave) {
+  for (const char* bench : {"put-latency", "get-latency"}) {
+    const auto outcome =
+        aqperf(std::string(bench) + " --memory outside --bytes 64:128 --json --seconds 0.05");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto rows = rows_of(outcome);
+    ASSERT_EQ(rows.size(), 2u);
+    for (const auto& row : rows) expect_sane(row);
+  }
+}
+
+TEST(Aqperf, TellsTheLongestStallUnderLoad) {
+  const auto outcome = aqperf("barrier --load --json --seconds 0.1");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  ASSERT_EQ(rows.size(), 1u);
+  // In milliseconds, of a sample; the median is of one barrier, in nanoseconds.
+  EXPECT_GE(rows.front()["longest_stall_ms"].get<double>() * 1e6, rows.front()["median"].get<double>());
+}
+
+TEST(Aqperf, PrintsATableForPeople) {
+  const auto outcome = aqperf("barrier --seconds 0.05");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("# barrier over "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("median"), std::string::npos) << outcome.out;
+}
+
+struct Wrong {
+  const char* arguments;
+  const char* said;  // part of the message
+};
+
+class WrongUse : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongUse, IsExplainedWithStatus2) {
+  const auto outcome = aqperf(GetParam().arguments);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find(GetParam().said), std::string::npos) << outcome.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Aqperf, WrongUse,
+    testing::Values(
+        Wrong{"", "BENCH"}, Wrong{"put-latencies", "there is no benchmark 'put-latencies'"},
+        Wrong{"put-latency --bytes 1Q", "--bytes '1Q'"}, Wrong{"put-latency --bytes 8:4", "rising range"},
+        Wrong{"put-latency --bytes 0:8", "needs at least 1"}, Wrong{"barrier --bytes 8", "has no size"},
+        Wrong{"put-latency --seconds 0", "--seconds"}, Wrong{"put-latency --vs mpi", "--vs"},
+        Wrong{"put-latency --ranks 0", "--ranks"}, Wrong{"put-latency --no-such", "--no-such"},
+        Wrong{"am-latency --memory outside", "--memory outside"}, Wrong{"atomic-latency --op nand", "--op"},
+        Wrong{"put-bandwidth --threads 2 --ranks 2", "exclude one another"}));
+
+TEST(Aqperf, ListsItsBenchmarks) {
+  const auto outcome = aqperf("--help");
+  EXPECT_EQ(outcome.status, 0);
+  for (const char* bench : {"put-latency", "am-rate", "signal-latency", "start"}) {
+    EXPECT_NE(outcome.out.find(bench), std::string::npos) << bench;
+  }
+}
+
+}  // namespace

@@ -1,0 +1,221 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+namespace aqueduct {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Answer {
+  int status = -1;   // 124 after a minute
+  std::string text;  // standard output and standard error
+};
+
+Answer shell(const std::string& command) {
+  Answer answer;
+  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return answer;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) answer.text.push_back(static_cast<char>(c));
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) answer.status = WEXITSTATUS(status);
+  return answer;
+}
+
+std::string program(const std::string& name) { return std::string(AQUEDUCT_BIN_DIR "/") + name; }
+
+/// `how` are options of aqrun, `what` is an example and its options.
+Answer run(const std::string& how, const std::string& what) {
+  return shell("timeout -k 5 60 " + program("aqrun") + " " + how + " " + program(what));
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string checksum_in(const std::string& text) {
+  const auto at = text.find("checksum ");
+  return at == std::string::npos ? "" : text.substr(at, std::string("checksum 0123456789abcdef").size());
+}
+
+/// A folder that is gone when the test is over.
+class Folder {
+ public:
+  Folder() {
+    std::string name = ::testing::TempDir() + "aqueduct-examples-XXXXXX";
+    path_ = mkdtemp(name.data()) == nullptr ? "" : name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// How an example is started.
+struct Start {
+  const char* name;
+  int ranks;
+  const char* options;  // of aqrun
+};
+
+class Examples : public ::testing::TestWithParam<Start> {
+ protected:
+  static Answer start(const std::string& what) { return run(GetParam().options, what); }
+  static std::string ranks() { return std::to_string(GetParam().ranks); }
+};
+
+TEST_P(Examples, HelloGreetsEveryRank) {
+  const Answer answer = start("hello --word ahoy");
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  for (int rank = 0; rank < GetParam().ranks; ++rank) {
+    const std::string from = std::to_string((rank + GetParam().ranks - 1) % GetParam().ranks);
+    const std::string to = std::to_string(rank);
+    EXPECT_THAT(answer.text,
+                HasSubstr("rank " + to + " of " + ranks() + " (" + ranks() +
+                          " on this host): \"ahoy from rank " + from + " to rank " + to + "\"\n"));
+  }
+}
+
+TEST_P(Examples, Heat2dEqualsTheSerialResult) {
+  // 7 rows: a single one for each of seven ranks.
+  for (const std::string size : {"64 40", "7 33"}) {
+    const Answer answer = start("heat2d --steps 30 --size " + size);
+    ASSERT_EQ(answer.status, 0) << answer.text;
+    EXPECT_THAT(answer.text, AllOf(HasSubstr("30 steps, " + ranks() + " ranks"), HasSubstr("cell updates/s"),
+                                   HasSubstr("heat2d: equal to the serial result\n")));
+  }
+}
+
+TEST_P(Examples, GupsLosesNoUpdateByAtomicsAndMessages) {
+  for (const std::string mode : {"atomics", "am"}) {
+    const Answer answer = start("gups --log2-words 12 --mode " + mode);
+    ASSERT_EQ(answer.status, 0) << answer.text;
+    EXPECT_THAT(answer.text,
+                AllOf(HasSubstr("gups: " + mode + ", 2^12 words, 16384 updates, " + ranks() + " ranks"),
+                      HasSubstr(" GUPS\n"), HasSubstr("gups: 0 wrong words, 0 allowed\n")));
+  }
+}
+
+TEST_P(Examples, RingPassesTheTokenByEveryKindOfMessage) {
+  const Answer answer = start("ring_am --laps 20 --bytes 8192");
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  const std::string hops = ranks() + " ranks, " + std::to_string(20 * GetParam().ranks) + " hops";
+  for (const std::string kind : {"short ", "medium", "long  "}) {
+    EXPECT_THAT(answer.text, HasSubstr("ring_am: " + kind + " " + hops));
+  }
+  EXPECT_THAT(answer.text, HasSubstr("ring_am: all sums are right\n"));
+}
+
+TEST_P(Examples, PointerChaseVisitsEveryNode) {
+  const Answer answer = start("pointer_chase --nodes 300 --chains 3");
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  EXPECT_THAT(answer.text, HasSubstr("pointer_chase: " + std::to_string(300 * GetParam().ranks) + " nodes, " +
+                                     ranks() + " ranks"));
+  EXPECT_THAT(answer.text, ContainsRegex("get_value [0-9.]+, get [0-9.]+, get_nb [0-9.]+ ns a hop"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, Examples,
+                         ::testing::Values(Start{"1", 1, "-n 1"}, Start{"2", 2, "-n 2"},
+                                           Start{"4", 4, "-n 4"}, Start{"7", 7, "-n 7"},
+                                           Start{"4_two_a_process", 4, "-n 4 --endpoints 2"}),
+                         [](const auto& info) { return std::string("ranks_") + info.param.name; });
+
+// Its lost updates are data races on purpose, so it runs with one endpoint a process: TSan sees no race then.
+TEST(ExampleGups, CountsAndBoundsWhatGetModifyPutLoses) {
+  for (const std::string ranks : {"1", "2", "4", "7"}) {
+    const Answer answer = run("-n " + ranks, "gups --log2-words 14 --mode gets");
+    ASSERT_EQ(answer.status, 0) << answer.text;
+    EXPECT_THAT(answer.text, ContainsRegex("gups: [0-9]+ wrong words, [0-9]+ allowed"));
+    if (ranks == "1") {
+      EXPECT_THAT(answer.text, HasSubstr("gups: 0 wrong words, 0 allowed\n"));
+    }
+  }
+}
+
+TEST(ExamplesAlone, RunWithoutALauncher) {
+  for (const std::string name : {"hello", "heat2d --size 32", "gups --log2-words 10", "ring_am --laps 3",
+                                 "pointer_chase --nodes 20"}) {
+    for (const std::string endpoints : {"1", "3"}) {
+      const Answer answer = shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));
+      EXPECT_EQ(answer.status, 0) << name << "\n" << answer.text;
+    }
+  }
+}
+
+TEST(ExampleHeat2d, GivesTheSameFieldAndPictureWithOneAndWithFourRanks) {
+  const Folder folder;
+  std::ofstream pgm(folder / "in.pgm", std::ios::binary);
+  pgm << "P5\n# a slope with a white corner\n37 23\n255\n";
+  for (int y = 0; y < 23; ++y) {
+    for (int x = 0; x < 37; ++x) pgm.put(static_cast<char>(x < 9 && y < 9 ? 255 : 3 * x + 4 * y));
+  }
+  pgm.close();
+
+  const std::string options = "heat2d --steps 25 --check --image " + (folder / "in.pgm").string() + " --out ";
+  const Answer one = run("-n 1", options + (folder / "one.png").string());
+  const Answer four = run("-n 4", options + (folder / "four.png").string());
+  ASSERT_EQ(one.status, 0) << one.text;
+  ASSERT_EQ(four.status, 0) << four.text;
+  EXPECT_THAT(four.text, AllOf(HasSubstr("23 x 37 cells"), HasSubstr("equal to the serial result")));
+  ASSERT_NE(checksum_in(one.text), "");
+  EXPECT_EQ(checksum_in(one.text), checksum_in(four.text));
+  const std::string picture = contents(folder / "one.png");
+  EXPECT_EQ(picture.substr(0, 8), "\x89PNG\r\n\x1a\n");
+  EXPECT_TRUE(picture == contents(folder / "four.png")) << "the two pictures differ";
+
+  // The picture that came out goes in again.
+  const Answer again = run("-n 4", "heat2d --steps 5 --image " + (folder / "four.png").string());
+  EXPECT_EQ(again.status, 0) << again.text;
+  EXPECT_THAT(again.text, AllOf(HasSubstr("23 x 37 cells"), HasSubstr("equal to the serial result")));
+}
+
+TEST(ExampleHeat2d, RefusesImagesThatItCannotRead) {
+  const Folder folder;
+  const auto refused = [&](const char* name, const std::string& bytes, const std::string& why) {
+    if (!bytes.empty()) std::ofstream(folder / name, std::ios::binary) << bytes;
+    const Answer answer = run("-n 2", "heat2d --image " + (folder / name).string());
+    EXPECT_NE(answer.status, 0) << name;
+    EXPECT_NE(answer.status, 124) << name << " took too long";
+    EXPECT_THAT(answer.text, AllOf(HasSubstr("failed: "), HasSubstr(name), HasSubstr(why)));
+  };
+  refused("missing.pgm", "", "cannot open it");
+  refused("short.pgm", "P5 4 4 255\nabc", "it ends before its last pixel");
+  refused("word.pgm", "P2 4 four 255\n", "expected a number");
+  refused("empty.pgm", "P5 0 4 255\n", "at least one");
+  refused("huge.pgm", "P5 100000 100000 255\n", "at most 2^28");
+  refused("text.png", "this is no picture", "text.png");
+}
+
+TEST(ExampleHeat2d, RefusesMoreRanksThanRows) {
+  const Answer answer = run("-n 4", "heat2d --size 3 --steps 1");
+  EXPECT_NE(answer.status, 0);
+  EXPECT_NE(answer.status, 124) << "took too long";
+  EXPECT_THAT(answer.text, AllOf(HasSubstr("3 rows"), HasSubstr("larger --size"), Not(HasSubstr("equal"))));
+}
+
+TEST(ExampleGups, RefusesAnUnknownMode) {
+  const Answer answer = run("-n 1", "gups --mode wishes");
+  EXPECT_NE(answer.status, 0);
+  EXPECT_THAT(answer.text, HasSubstr("wishes"));
+}
+
+}  // namespace
+}  // namespace aqueduct

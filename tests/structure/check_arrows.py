@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Holds the arrows of the architecture: which folder may include which.
+
+  check_arrows.py ROOT          prints file:line of each violation; exit status 1 if there is one
+  check_arrows.py --self-test   shows, on small trees, that violations are found and nothing else is
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# "A: B, C" is: A may include B and C, and what these may. Tests, tools, examples, fuzz and bench are free.
+ARROWS = {
+    "include": [],
+    "core": ["include"],
+    "bootstrap": ["include"],
+    "conduits/*": ["core"],  # each conduit; never another one
+    "am": ["core"],
+    "team": ["core"],
+    "rma": ["am"],
+    "vis": ["rma"],
+    "coll": ["team", "rma"],
+    "conduits": ["core", "conduits/*"],  # the list of conduits itself: files directly in the folder
+    "runtime": ["bootstrap", "conduits", "vis", "coll"],
+}
+FOLDERS = ["include", "core", "bootstrap", "conduits", "am", "team", "rma", "vis", "coll", "runtime"]
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+STANDARD = re.compile(r"[a-z_]+(\.h)?$")
+
+
+def reach(layer):
+    """The layers that `layer` may include, itself among them."""
+    found, todo = set(), [layer]
+    while todo:
+        here = todo.pop()
+        if here not in found:
+            found.add(here)
+            todo += ARROWS[here]
+    return found
+
+
+def place(path):
+    """(layer, conduit) of a path relative to the root; layer is None if it is free or not ours."""
+    parts = path.split("/")
+    if parts[0] == "aqueduct":
+        return "include", None
+    if parts[0] not in FOLDERS or "tests" in parts:
+        return None, None
+    if parts[0] == "conduits" and len(parts) > 2:
+        return "conduits/*", parts[1]
+    return parts[0], None
+
+
+def complaint(root, source, bracket, target):
+    """Why `source` may not include `target`; None if it may."""
+    layer, conduit = place(source)
+    to, to_conduit = place(target)
+    if layer == "include" and to != "include" and not (bracket == "<" and STANDARD.match(target)):
+        return "a public header includes <aqueduct/…> and the standard library only"
+    if bracket == '"' and not (root / target).is_file():
+        return "not a path from the root of the repository"
+    if to is None:
+        first = target.split("/")[0]
+        if first in ("tests", "tools", "examples", "fuzz", "bench") or "/tests/" in target:
+            return f"the library does not include {first}/"
+        return None
+    if to not in reach(layer):
+        return f"{layer} may include: {', '.join(sorted(reach(layer)))}"
+    if conduit and to_conduit and conduit != to_conduit:
+        return f"conduit {conduit} may not include conduit {to_conduit}"
+    return None
+
+
+def check(root):
+    """All violations below `root`, as lines of text, and how many files were read."""
+    found, files = [], 0
+    for folder in FOLDERS:
+        for file in sorted((root / folder).rglob("*")):
+            source = file.relative_to(root).as_posix()
+            if file.suffix not in (".hpp", ".cpp", ".h") or place(source)[0] is None:
+                continue
+            files += 1
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                match = INCLUDE.match(line)
+                why = complaint(root, source, *match.groups()) if match else None
+                if why:
+                    found.append(f"{source}:{number}: {line.strip()}: {why}")
+    return found, files
+
+
+# Each: the file, what it includes, whether it may.
+CASES = [
+    ("core/a.hpp", "<aqueduct/rank.hpp>", True),
+    ("core/a.hpp", '"am/x.hpp"', False),
+    ("core/a.hpp", '"bootstrap/x.hpp"', False),
+    ("core/a.cpp", '"nowhere.hpp"', False),
+    ("core/a.cpp", '"tests/x.hpp"', False),
+    ("bootstrap/a.cpp", '"core/x.hpp"', False),
+    ("include/aqueduct/a.hpp", "<cstdint>", True),
+    ("include/aqueduct/a.hpp", "<spdlog/spdlog.h>", False),
+    ("include/aqueduct/a.hpp", '"core/x.hpp"', False),
+    ("am/a.cpp", '"core/x.hpp"', True),
+    ("am/a.cpp", '"rma/x.hpp"', False),
+    ("rma/a.cpp", '"core/x.hpp"', True),
+    ("rma/a.cpp", '"team/x.hpp"', False),
+    ("team/a.cpp", '"am/x.hpp"', False),
+    ("vis/a.cpp", '"am/x.hpp"', True),
+    ("coll/a.cpp", '"am/x.hpp"', True),
+    ("coll/a.cpp", '"runtime/x.hpp"', False),
+    ("conduits/smp/a.cpp", '"core/x.hpp"', True),
+    ("conduits/smp/a.cpp", '"conduits/smp/x.hpp"', True),
+    ("conduits/smp/a.cpp", '"conduits/loop/x.hpp"', False),
+    ("conduits/smp/a.cpp", '"am/x.hpp"', False),
+    ("conduits/smp/tests/a.cpp", '"conduits/loop/x.hpp"', True),
+    ("conduits/builtin.cpp", '"conduits/loop/x.hpp"', True),
+    ("conduits/builtin.cpp", '"runtime/x.hpp"', False),
+    ("runtime/a.cpp", '"conduits/smp/x.hpp"', True),
+    ("runtime/a.cpp", '"bootstrap/x.hpp"', True),
+    ("tools/a.cpp", '"runtime/x.hpp"', True),
+]
+
+
+def self_test():
+    wrong = 0
+    for source, include, allowed in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            names = [include.strip('"')] if include[0] == '"' and "nowhere" not in include else []
+            for name in names + [source]:
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text("#pragma once\n")
+            (root / source).write_text(f"#pragma once\n\n#include {include}\n")
+            found, _ = check(root)
+        expected = [] if allowed else [f"{source}:3"]
+        if [":".join(line.split(":")[:2]) for line in found] != expected:
+            wrong += 1
+            print(f"self-test: {source} includes {include}: expected {expected}, found {found}")
+    print(f"self-test: {len(CASES)} trees, {wrong} wrong")
+    return wrong != 0
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    if len(sys.argv) != 2:
+        print(__doc__)
+        return 2
+    found, files = check(pathlib.Path(sys.argv[1]).resolve())
+    for line in found:
+        print(line)
+    print(f"{files} files, {len(found)} includes against the arrows")
+    return bool(found) or files == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

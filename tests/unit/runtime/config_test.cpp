@@ -1,0 +1,129 @@
+#include <aqueduct/config.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace aqueduct {
+namespace {
+
+Config from(std::vector<std::string> variables) { return Config::from_variables(variables); }
+
+TEST(Config, OfDefaultsHasNoProblemsWhateverWasCompiledIn) {
+  const Config config;
+  for (const SettingProblem& problem : config.problems()) ADD_FAILURE() << problem.text;
+  for (const SettingInfo& info : config.settings()) {
+    EXPECT_EQ(config.origin(info.name), SettingOrigin::built_in) << info.name;
+    EXPECT_FALSE(info.help.empty()) << info.name;
+  }
+}
+
+TEST(Config, EverySettingHasANameOfItsOwnAndTheVariableThatFollowsFromIt) {
+  std::set<std::string_view> names;
+  for (const SettingInfo& info : Config().settings()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    std::string variable = "AQUEDUCT_";
+    for (const char c : info.name) variable += static_cast<char>(std::toupper(c));
+    EXPECT_EQ(info.environment, variable);
+  }
+}
+
+TEST(Config, ReadsVariablesOverDefaults) {
+  const Config config = from({"AQUEDUCT_SEGMENT_BYTES=64K", "AQUEDUCT_SPIN=5", "AQUEDUCT_NEAR=off",
+                              "AQUEDUCT_HOST_ID=a=b", "HOME=/root", "AQUEDUCT"});
+  EXPECT_TRUE(config.problems().empty());
+  EXPECT_EQ(config.number("segment_bytes"), 65536);
+  EXPECT_EQ(config.nanoseconds("spin"), 5000);
+  EXPECT_FALSE(config.flag("near"));
+  EXPECT_EQ(config.text("host_id"), "a=b");
+  EXPECT_EQ(config.origin("spin"), SettingOrigin::environment);
+  EXPECT_EQ(config.origin("yield"), SettingOrigin::built_in);
+  EXPECT_EQ(config.nanoseconds("yield"), 1'000'000);
+  EXPECT_EQ(config.text("log"), "warn");
+}
+
+TEST(Config, AnUnknownVariableIsAProblemThatNamesTheNearest) {
+  const Config config = from({"AQUEDUCT_SEGMNT_BYTES=1M"});
+  ASSERT_EQ(config.problems().size(), 1u);
+  EXPECT_EQ(config.problems()[0].variable, "AQUEDUCT_SEGMNT_BYTES");
+  EXPECT_EQ(config.problems()[0].text,
+            "AQUEDUCT_SEGMNT_BYTES is not a setting; did you mean AQUEDUCT_SEGMENT_BYTES?");
+}
+
+TEST(Config, AnUnknownVariableLikeNoneSaysWhereToLook) {
+  const Config config = from({"AQUEDUCT_COLOUR_OF_WATER=blue"});
+  ASSERT_EQ(config.problems().size(), 1u);
+  EXPECT_NE(config.problems()[0].text.find("aqinfo lists all"), std::string::npos);
+}
+
+TEST(Config, VariablesOfPluginsPassUnread) {
+  EXPECT_TRUE(from({"AQUEDUCT_PLUGIN_ANYTHING=?"}).problems().empty());
+}
+
+TEST(Config, ABadValueIsAProblemAndLeavesTheDefault) {
+  const Config config = from({"AQUEDUCT_SEGMENTS=5000", "AQUEDUCT_LOG=loud"});
+  ASSERT_EQ(config.problems().size(), 2u);
+  EXPECT_NE(config.problems()[0].text.find("AQUEDUCT_SEGMENTS=5000"), std::string::npos);
+  EXPECT_NE(config.problems()[0].text.find("1 to 1024"), std::string::npos);
+  EXPECT_EQ(config.number("segments"), 16);
+  EXPECT_EQ(config.origin("segments"), SettingOrigin::built_in);
+  EXPECT_EQ(config.text("log"), "warn");
+}
+
+TEST(Config, IsSetByNameOrByVariable) {
+  Config config;
+  EXPECT_TRUE(config.set("segments", "3"));
+  EXPECT_TRUE(config.set("AQUEDUCT_SIGNALS", "77"));
+  EXPECT_EQ(config.number("segments"), 3);
+  EXPECT_EQ(config.number("signals"), 77);
+  EXPECT_EQ(config.origin("segments"), SettingOrigin::program);
+}
+
+TEST(Config, SetReturnsAndKeepsAProblem) {
+  Config config;
+  EXPECT_EQ(config.set("segments", "0").code(), ErrorCode::bad_setting);
+  EXPECT_EQ(config.set("sgements", "1").code(), ErrorCode::bad_setting);
+  ASSERT_EQ(config.problems().size(), 2u);
+  EXPECT_EQ(config.problems()[1].text, "sgements is not a setting; did you mean segments?");
+}
+
+TEST(Config, AGoodValueTakesAwayTheProblemOfTheBadOneBefore) {
+  Config config = from({"AQUEDUCT_SEGMENTS=0", "AQUEDUCT_SIGNALS=0"});
+  EXPECT_EQ(config.problems().size(), 2u);
+  EXPECT_TRUE(config.set("segments", "2"));
+  ASSERT_EQ(config.problems().size(), 1u);
+  EXPECT_EQ(config.problems()[0].variable, "AQUEDUCT_SIGNALS");
+}
+
+TEST(Config, ACopyIsIndependent) {
+  Config first;
+  Config second = first;
+  EXPECT_TRUE(second.set("segments", "2"));
+  EXPECT_EQ(first.number("segments"), 16);
+  EXPECT_EQ(second.number("segments"), 2);
+}
+
+TEST(Config, AConduitIsAutoOrOneThereIsOrAPath) {
+  EXPECT_TRUE(from({"AQUEDUCT_CONDUIT=auto"}).problems().empty());
+  EXPECT_TRUE(from({"AQUEDUCT_CONDUIT=./libmine.so"}).problems().empty());
+  const Config config = from({"AQUEDUCT_CONDUIT=pigeon"});
+  ASSERT_EQ(config.problems().size(), 1u);
+  const std::string& text = config.problems()[0].text;
+  EXPECT_EQ(text.find("AQUEDUCT_CONDUIT=pigeon: there is no such conduit; it may be auto"), 0u) << text;
+  EXPECT_EQ(config.text("conduit"), "auto");
+}
+
+TEST(Config, ReadsTheEnvironmentOfThisProcess) {
+  ASSERT_EQ(setenv("AQUEDUCT_PREPARED", "31", 1), 0);
+  const Config config = Config::from_environment();
+  ASSERT_EQ(unsetenv("AQUEDUCT_PREPARED"), 0);
+  EXPECT_EQ(config.number("prepared"), 31);
+  EXPECT_EQ(Config().number("prepared"), 16) << "plain construction ignores the environment";
+}
+
+}  // namespace
+}  // namespace aqueduct

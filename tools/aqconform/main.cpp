@@ -1,0 +1,98 @@
+// aqconform: holds a conduit to everything that Aqueduct expects of one. See docs/write-a-conduit.md.
+
+#include "tests/conformance/fabric.hpp"
+#include "tools/aqconform/table.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+using aqueduct::conformance::Fabric;
+using aqueduct::conformance::Selection;
+
+// A sanitizer makes everything slower, some waits by more than a factor of ten.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kStandardLimit = 240;
+#else
+constexpr int kStandardLimit = 60;
+#endif
+
+constexpr int kUsage = 2;
+
+int list(const Selection& selection) {
+  for (const Fabric& fabric : select(selection)) {
+    const std::string processes = fabric.one_process()    ? "threads of one process"
+                                  : fabric.process_each() ? "a process each"
+                                                          : fmt::format("{} processes", fabric.processes);
+    std::string settings;
+    for (const auto& [name, value] : fabric.settings) settings += fmt::format(" {}={}", name, value);
+    fmt::print("{:24} {:8} up to {} ranks, {};{}\n", fabric.name, fabric.conduit, fabric.most_ranks, processes,
+               settings);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Selection& selection = aqueduct::conformance::program_selection();
+  long limit = kStandardLimit;
+  bool only_list = false;
+
+  CLI::App app("Checks that a conduit does what Aqueduct expects of one.", "aqconform");
+  auto* conduit = app.add_option("--conduit", selection.conduit, "only this conduit's fabrics");
+  app.add_option("--plugin", selection.plugin, "a conduit in a shared object, as AQUEDUCT_CONDUIT=FILE")
+      ->check(CLI::ExistingFile)
+      ->excludes(conduit);
+  app.add_option("--fabric", selection.fabric, "only fabrics whose name contains this");
+  app.add_flag("--list", only_list, "print the fabrics and stop");
+  app.add_option("--ranks", selection.most_ranks, "the largest number of ranks of one job")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--seed", selection.seed, "what the random choices follow from")->capture_default_str();
+  app.add_option("--limit", limit, "seconds that one job may take")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--thorough", selection.thorough, "makes the random programs so many times longer")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.footer("GoogleTest's own options work too: --gtest_filter=*Put* --gtest_repeat=10 …");
+  app.allow_extras();
+  CLI11_PARSE(app, argc, argv);
+
+  selection.limit = std::chrono::seconds(limit);
+  if (selection.plugin.find('/') == std::string::npos && !selection.plugin.empty()) {
+    selection.plugin.insert(0, "./");  // a '/' is what tells a file from a name
+  }
+  if (only_list) return list(selection);
+  if (select(selection).empty()) {
+    fmt::print(stderr, "aqconform: no fabric of conduit '{}' contains '{}'; try aqconform --list\n",
+               selection.conduit, selection.fabric);
+    return kUsage;
+  }
+
+  // What is left is GoogleTest's; the suites are instantiated while it starts, over the selection.
+  std::vector<std::string> rest = {argv[0]};
+  for (const std::string& extra : app.remaining()) rest.push_back(extra);
+  std::vector<char*> arguments;
+  for (std::string& argument : rest) arguments.push_back(argument.data());
+  int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  testing::InitGoogleTest(&count, arguments.data());
+  if (count > 1) {
+    fmt::print(stderr, "aqconform: unknown option '{}'; try aqconform --help\n", arguments[1]);
+    return kUsage;
+  }
+
+  auto* table = new aqueduct::tools::Table;  // GoogleTest owns it
+  testing::UnitTest::GetInstance()->listeners().Append(table);
+  const int failed = RUN_ALL_TESTS();
+  if (testing::GTEST_FLAG(list_tests)) return 0;
+  fmt::print("{}", table->text());
+  std::fflush(stdout);
+  return failed == 0 && table->all_passed() ? 0 : 1;
+}

@@ -1,0 +1,76 @@
+#include "tools/aqinfo/facts.hpp"
+
+#include "conduits/builtin.hpp"
+#include "core/log.hpp"
+#include "tools/aqinfo/choice.hpp"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include <unistd.h>
+
+namespace aqueduct::aqinfo {
+namespace {
+
+/// In the order of design.md, section 3.
+std::vector<Part> parts_of(core::Conduit& conduit) {
+  return {
+      {"rma", conduit.rma() != nullptr, "in pieces of a packet, by active messages"},
+      {"signal", conduit.signal() != nullptr, "by a long active message"},
+      {"cross_map", conduit.cross_map() != nullptr, "everything goes over the wire"},
+      {"atomics", conduit.atomics() != nullptr, "by the owner's processor"},
+      {"collectives", conduit.collectives() != nullptr, "schedules over rma and active messages"},
+      {"waitable", conduit.waitable() != nullptr, "waits spin, yield, then sleep"},
+  };
+}
+
+/// Opens one endpoint in a job of one rank and lets it connect to itself: some limits are known only then.
+Status try_out(const core::ConduitEntry& entry, const core::Process& process, ConduitFacts& facts) {
+  const Result<std::unique_ptr<core::Network>> network = entry.make(process);
+  if (!network) return network.status();
+  const Result<std::unique_ptr<core::Conduit>> conduit = (*network)->open(0);
+  if (!conduit) return conduit.status();
+  const std::vector<std::vector<std::byte>> addresses{(*conduit)->address()};
+  if (const Status connected = (*conduit)->connect(addresses); !connected) return connected;
+  facts.properties = (*conduit)->properties();
+  facts.parts = parts_of(**conduit);
+  return {};
+}
+
+ConduitFacts look_at(const core::ConduitEntry& entry, const Config& config) {
+  ConduitFacts facts;
+  facts.name = entry.name;
+  facts.summary = entry.summary;
+  facts.crosses_hosts = entry.crosses_hosts;
+  facts.usability = entry.probe(config);
+  if (!facts.usability.usable) return facts;
+
+  core::Log log(core::LogLevel::warn,
+                [&](core::LogLevel, std::string_view line) { facts.notes.emplace_back(line); });
+  core::Process process;
+  process.config = &config;
+  process.log = &log;
+  process.job = static_cast<std::uint64_t>(getpid());  // no other process of this host has it now
+  process.ranks = 1;
+  process.mine = {0};
+  process.host = {0};
+  if (const Status status = try_out(entry, process, facts); !status) {
+    facts.usability = {false, fmt::format("an endpoint could not be opened: {}", status.text())};
+  }
+  return facts;
+}
+
+}  // namespace
+
+Facts gather(const Config& config) {
+  Facts facts{config, look_at_machine(), {}, {}, {}};
+  for (const core::ConduitEntry* entry : conduits::builtin()) {
+    facts.conduits.push_back(look_at(*entry, config));
+  }
+  facts.near = choose_near(config, facts.conduits);
+  facts.far = choose_far(config, facts.conduits);
+  return facts;
+}
+
+}  // namespace aqueduct::aqinfo

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace aqueduct::aqinfo {
+
+/// Text broken between words before column 110, to follow `indent` columns; later lines are indented so far.
+std::string wrapped(std::string_view text, std::size_t indent);
+
+/// "24.0 GiB", "4.0 KiB", "100 bytes", "no limit".
+std::string size_text(std::uint64_t bytes);
+
+}  // namespace aqueduct::aqinfo

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "tools/aqperf/options.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace aqueduct::perf {
+
+class Session;
+class Reporter;
+
+/// An entry of the list of benchmarks (benches.cpp).
+struct Bench {
+  std::string_view name;
+  std::string_view help;
+  ByteRange bytes;          ///< measured unless --bytes says otherwise
+  bool has_bytes = true;    ///< whether --bytes means anything
+  bool zero_bytes = false;  ///< whether a size of 0 does
+  bool outside = false;     ///< whether --memory outside does
+  /// Every rank of the job calls it; null for those that start jobs rather than run in one.
+  void (*run)(Session&, Reporter&) = nullptr;
+};
+
+std::span<const Bench> benches() noexcept;
+const Bench* find_bench(std::string_view name) noexcept;
+std::string bench_names();
+std::string bench_help();
+
+// Each in the file that its name says.
+void put_latency(Session&, Reporter&);     // rma_latency.cpp
+void get_latency(Session&, Reporter&);     // rma_latency.cpp
+void put_bandwidth(Session&, Reporter&);   // rma_bandwidth.cpp
+void get_bandwidth(Session&, Reporter&);   // rma_bandwidth.cpp
+void put_rate(Session&, Reporter&);        // rma_bandwidth.cpp
+void am_latency(Session&, Reporter&);      // am_latency.cpp
+void am_rate(Session&, Reporter&);         // am_rate.cpp
+void atomic_latency(Session&, Reporter&);  // atomic_latency.cpp
+void barrier(Session&, Reporter&);         // synchronization.cpp
+void signal_latency(Session&, Reporter&);  // synchronization.cpp
+
+}  // namespace aqueduct::perf

@@ -1,0 +1,63 @@
+#include "tools/aqperf/bench.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace aqueduct::perf {
+
+namespace {
+
+constexpr std::size_t kKilo = 1024;
+constexpr ByteRange kLatencyBytes{8, 8};
+constexpr ByteRange kBandwidthBytes{4 * kKilo, 4 * kKilo* kKilo};
+constexpr ByteRange kNoBytes{0, 0};
+
+// Sized, zero allowed, memory outside allowed: in the order of the fields.
+constexpr std::array kBenches{
+    Bench{"put-latency", "a put until it is complete at the target", kLatencyBytes, true, false, true,
+          put_latency},
+    Bench{"get-latency", "a get until the bytes are here", kLatencyBytes, true, false, true, get_latency},
+    Bench{"put-bandwidth", "windows of non-blocking puts, bytes per second", kBandwidthBytes, true, false,
+          true, put_bandwidth},
+    Bench{"get-bandwidth", "windows of non-blocking gets, bytes per second", kBandwidthBytes, true, false,
+          true, get_bandwidth},
+    Bench{"put-rate", "windows of non-blocking puts, operations per second", kLatencyBytes, true, false, true,
+          put_rate},
+    Bench{"am-latency", "active message and its reply; 0 bytes is short, else medium", kNoBytes, true, true,
+          false, am_latency},
+    Bench{"am-rate", "active messages in one direction; 0 bytes is short, else medium", kNoBytes, true, true,
+          false, am_rate},
+    Bench{"atomic-latency", "one atomic on a peer's memory (--op)", kLatencyBytes, false, false, false,
+          atomic_latency},
+    Bench{"barrier", "a barrier of all ranks", kNoBytes, false, false, false, barrier},
+    Bench{"signal-latency", "put-with-signal there and back", kLatencyBytes, true, true, false,
+          signal_latency},
+    Bench{"start", "a job of --ranks from start to end, and the memory of a rank", kNoBytes, false, false,
+          false, nullptr},
+};
+
+}  // namespace
+
+std::span<const Bench> benches() noexcept { return kBenches; }
+
+const Bench* find_bench(std::string_view name) noexcept {
+  for (const Bench& bench : kBenches) {
+    if (bench.name == name) return &bench;
+  }
+  return nullptr;
+}
+
+std::string bench_names() {
+  std::string out;
+  for (const Bench& bench : kBenches) out += (out.empty() ? "" : " ") + std::string(bench.name);
+  return out;
+}
+
+std::string bench_help() {
+  std::string out;
+  for (const Bench& bench : kBenches) out += fmt::format("  {:<15} {}\n", bench.name, bench.help);
+  return out;
+}
+
+}  // namespace aqueduct::perf

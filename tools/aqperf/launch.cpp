@@ -1,0 +1,97 @@
+#include "tools/aqperf/launch.hpp"
+
+#include "tools/aqperf/failure.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace aqueduct::perf {
+
+namespace {
+
+std::vector<char*> as_argv(const std::vector<std::string>& command) {
+  std::vector<char*> out;
+  for (const std::string& word : command) out.push_back(const_cast<char*>(word.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+std::string read_all(int descriptor) {
+  std::string out;
+  std::array<char, 4096> block{};
+  for (;;) {
+    const ssize_t got = read(descriptor, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return out;
+    out.append(block.data(), static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace
+
+bool has_launcher() {
+  for (const char* variable : {"AQUEDUCT_BOOTSTRAP", "PMIX_RANK"}) {
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return true;
+  }
+  return false;
+}
+
+std::string own_program() {
+  std::error_code error;
+  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) throw Failure("/proc/self/exe: " + error.message() + "; is /proc mounted?", 1);
+  return path.string();
+}
+
+std::string aqrun_beside() {
+  const auto path = std::filesystem::path(own_program()).parent_path() / "aqrun";
+  if (access(path.c_str(), X_OK) != 0) {
+    throw Failure("there is no aqrun at " + path.string() + "; start this as: aqrun -n 2 aqperf …", 1);
+  }
+  return path.string();
+}
+
+void relaunch(const Options& options, int argc, char** argv) {
+  const std::string aqrun = aqrun_beside();
+  std::vector<std::string> command{aqrun, "-n", std::to_string(options.ranks == 0 ? 2 : options.ranks)};
+  if (!options.conduit.empty()) command.insert(command.end(), {"--conduit", options.conduit});
+  command.push_back(own_program());
+  command.insert(command.end(), argv + 1, argv + argc);
+  execv(aqrun.c_str(), as_argv(command).data());
+  throw Failure(aqrun + ": " + std::strerror(errno), 1);
+}
+
+std::string output_of(const std::vector<std::string>& command) {
+  std::array<int, 2> pipe{};
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0) throw Failure(std::string("pipe: ") + std::strerror(errno), 1);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
+  pid_t process = 0;
+  const int error =
+      posix_spawn(&process, command.front().c_str(), &actions, nullptr, as_argv(command).data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(pipe[1]);
+  std::string out = error == 0 ? read_all(pipe[0]) : std::string();
+  close(pipe[0]);
+  if (error != 0) throw Failure(command.front() + ": " + std::strerror(error), 1);
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    throw Failure(command.front() + " failed with " +
+                      (WIFEXITED(status) ? "status " + std::to_string(WEXITSTATUS(status))
+                                         : "signal " + std::to_string(WTERMSIG(status))),
+                  WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+  }
+  return out;
+}
+
+}  // namespace aqueduct::perf

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+
+#include <sched.h>
+
+namespace aqueduct::perf {
+
+/// Seconds that all cores together have spent on anything since the machine started, in steps of 10 ms.
+double busy_core_seconds();
+/// Processor seconds of this thread.
+double own_core_seconds();
+/// The most memory this process ever had, in KiB.
+std::size_t peak_rss_kib();
+
+/// The cores this thread may run on.
+cpu_set_t allowed_cores();
+/// Binds this thread to the `index`-th core of the set. Where that is not allowed, nothing changes.
+void bind_to(const cpu_set_t& cores, std::size_t index);
+
+}  // namespace aqueduct::perf

@@ -1,0 +1,101 @@
+#include <aqueduct/aqueduct.hpp>
+
+#include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/failure.hpp"
+#include "tools/aqperf/launch.hpp"
+#include "tools/aqperf/load.hpp"
+#include "tools/aqperf/report.hpp"
+#include "tools/aqperf/session.hpp"
+#include "tools/aqperf/start.hpp"
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace aqueduct::perf {
+
+namespace {
+
+Job start_job(const Options& options) {
+  Config config = Config::from_environment();
+  if (!options.conduit.empty()) require(config.set("conduit", options.conduit), "--conduit");
+  return options.threads > 0 ? require(Job::in_process(options.threads, config), "the job cannot start")
+                             : require(Job::start(config), "the job cannot start");
+}
+
+/// Runs the benchmark at each of this process's ranks; the exit status.
+int run_in_job(const Options& options, const Bench& bench) {
+  std::vector<std::unique_ptr<Session>> sessions;  // they outlive the job
+  Job job = start_job(options);
+  if (options.ranks != 0 && options.ranks != job.ranks()) {
+    throw Failure(
+        fmt::format("--ranks {}, but the launcher started {}; leave --ranks out", options.ranks, job.ranks()),
+        kUsageError);
+  }
+  sessions.resize(job.endpoints());
+  const Rank first = job.endpoint(0).rank();
+  std::atomic<int> exit_status{0};
+  job.run_each([&](Endpoint& ep) {
+    try {
+      auto& session = sessions[ep.rank() - first];
+      session = std::make_unique<Session>(ep, options);
+      Reporter reporter(options.json, options.load, ep.rank() != 0);
+      bench.run(*session, reporter);
+    } catch (const Failure& failure) {
+      // Misuse is the same at every rank, so one says it; a failure may be one rank's own.
+      const bool misuse = failure.exit_status() == kUsageError;
+      if (!misuse || ep.rank() == 0) fmt::print(stderr, "aqperf: {}: {}\n", bench.name, failure.what());
+      exit_status = failure.exit_status();
+      // The other ranks of this process may wait for this one, and only its end tells them.
+      if (!misuse && job.endpoints() > 1) std::_Exit(failure.exit_status());
+    }
+  });
+  // After a failure the others may be anywhere: leave without them.
+  if (exit_status != 0 && exit_status != kUsageError) return exit_status;
+  const Status finished = job.finish();
+  return exit_status != 0 ? exit_status.load() : finished.exit_code();
+}
+
+int run(int argc, char** argv) {
+  const std::string_view mode = argc > 1 ? argv[1] : "";
+  if (mode == kKeepBusy) keep_busy();
+  if (mode == kStartNothing) return 0;
+  if (mode == kStartMember) return start_member();
+
+  const CommandLine line = parse_command_line(argc, argv);
+  if (!line.options) {
+    fmt::print(line.exit_status == 0 ? stdout : stderr, "{}", line.message);
+    return line.exit_status;
+  }
+  const Options& options = *line.options;
+  const Bench& bench = *find_bench(options.bench);
+  if (bench.run == nullptr) {
+    if (has_launcher()) {
+      throw Failure("start runs aqrun itself: call it without a launcher, as: aqperf start --ranks N",
+                    kUsageError);
+    }
+    Reporter reporter(options.json, false, false);
+    time_starts(options, reporter);
+    return 0;
+  }
+  if (!has_launcher() && options.threads == 0) relaunch(options, argc, argv);
+  return run_in_job(options, bench);
+}
+
+}  // namespace
+
+}  // namespace aqueduct::perf
+
+int main(int argc, char** argv) {
+  try {
+    return aqueduct::perf::run(argc, argv);
+  } catch (const aqueduct::perf::Failure& failure) {
+    fmt::print(stderr, "aqperf: {}\n", failure.what());
+    return failure.exit_status();
+  }
+}

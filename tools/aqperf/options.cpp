@@ -1,0 +1,138 @@
+#include "tools/aqperf/options.hpp"
+
+#include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/failure.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+
+namespace aqueduct::perf {
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+
+std::optional<std::size_t> parse_size(std::string_view text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  int shift = 0;
+  if (unit == "K" || unit == "k")
+    shift = 10;
+  else if (unit == "M" || unit == "m")
+    shift = 20;
+  else if (unit == "G" || unit == "g")
+    shift = 30;
+  else if (!unit.empty())
+    return std::nullopt;
+  if (value > (kMostBytes >> shift)) return std::nullopt;
+  return value << shift;
+}
+
+/// The rest of what can be wrong, once every option is readable by itself; empty if nothing is.
+std::string problem_of(const Options& options) {
+  const Bench* bench = find_bench(options.bench);
+  if (bench == nullptr) {
+    return fmt::format("there is no benchmark '{}'; there are: {}", options.bench, bench_names());
+  }
+  if (options.bytes && !bench->has_bytes) {
+    return fmt::format("{} has no size, so --bytes means nothing to it; leave it out", options.bench);
+  }
+  if (options.bytes && options.bytes->first == 0 && !bench->zero_bytes) {
+    return fmt::format("--bytes begins with 0, and {} needs at least 1; try --bytes 1:{}", options.bench,
+                       std::max<std::size_t>(1, options.bytes->last));
+  }
+  if (options.outside && !bench->outside) {
+    return fmt::format("--memory outside is for put and get benchmarks, not for {}", options.bench);
+  }
+  if (options.threads > 0 && options.ranks > 0) return "--threads and --ranks exclude one another; give one";
+  return {};
+}
+
+std::string as_text(const CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream out;
+  app.exit(error, out, out);
+  return out.str();
+}
+
+}  // namespace
+
+std::vector<std::size_t> ByteRange::sizes() const {
+  std::vector<std::size_t> out;
+  for (std::size_t bytes = first; bytes < last; bytes = bytes == 0 ? 1 : bytes * 2) out.push_back(bytes);
+  out.push_back(last);
+  return out;
+}
+
+std::optional<ByteRange> parse_bytes(std::string_view text) {
+  const auto colon = text.find(':');
+  const auto first = parse_size(text.substr(0, colon));
+  const auto last = colon == std::string_view::npos ? first : parse_size(text.substr(colon + 1));
+  if (!first || !last || *last < *first) return std::nullopt;
+  return ByteRange{*first, *last};
+}
+
+std::size_t Options::largest_bytes() const {
+  const Bench* found = find_bench(bench);
+  return bytes ? bytes->last : found != nullptr ? found->bytes.last : 0;
+}
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  std::string bytes, memory = "segment", raw;
+  double seconds = 1;
+
+  CLI::App app{"aqperf: how fast Aqueduct is here, and how fast the machine itself is", "aqperf"};
+  app.footer("Benchmarks:\n" + bench_help() +
+             "\nWithout aqrun (or another launcher) aqperf starts its own job of 2 ranks.");
+  app.add_option("BENCH", options.bench, "what to measure (below)")->required();
+  app.add_option("--bytes", bytes, "one size, or a range A:B by doubling; K, M and G are powers of 1024");
+  app.add_option("--seconds", seconds, "time for each row, raw measure included [1]")
+      ->check(CLI::Range(0.001, 3600.0));
+  app.add_option("--repeat", options.repeat, "how often raw and measured take turns in a row [5]")
+      ->check(CLI::Range(1, 1000));
+  app.add_flag("--json", options.json, "one JSON object per line");
+  app.add_option("--vs", raw, "'raw': measure the machine itself too, in turns")
+      ->check(CLI::IsMember({"raw"}));
+  app.add_option("--ranks", options.ranks, "ranks of the job that aqperf starts [2]")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--threads", options.threads, "a job of that many threads of this process instead")
+      ->check(CLI::Range(1, 64));
+  app.add_option("--conduit", options.conduit, "conduit by name, as AQUEDUCT_CONDUIT");
+  app.add_option("--peers", options.peers, "bandwidth: targets that take turns [1]")
+      ->check(CLI::Range(1, 255));
+  app.add_option("--window", options.window, "bandwidth and put-rate: operations in flight [64]")
+      ->check(CLI::Range(1, 1024));
+  app.add_flag("--bidirectional", options.bidirectional, "bandwidth and put-rate: every rank sends");
+  app.add_option("--memory", memory, "targets in a 'segment' of the library, or 'outside': the caller's own")
+      ->check(CLI::IsMember({"segment", "outside"}));
+  app.add_option("--op", options.operation, "atomic-latency: which atomic [add]")
+      ->check(CLI::IsMember({"add", "xor", "min", "swap", "compare_swap", "load", "store"}));
+  app.add_flag("--load", options.load, "a busy process keeps one core meanwhile");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return {std::nullopt, 0, as_text(app, error)};
+    return {std::nullopt, kUsageError, "aqperf: " + as_text(app, error)};
+  }
+
+  options.vs_raw = raw == "raw";
+  options.outside = memory == "outside";
+  options.seconds = std::chrono::duration<double>(seconds);
+  std::string problem;
+  if (!bytes.empty() && !(options.bytes = parse_bytes(bytes))) {
+    problem = fmt::format("--bytes '{}' is not a size like 8 or 64K, nor a rising range like 8:1M, up to 1G",
+                          bytes);
+  } else {
+    problem = problem_of(options);
+  }
+  if (!problem.empty()) return {std::nullopt, kUsageError, "aqperf: " + problem + "\n"};
+  return {std::move(options), 0, {}};
+}
+
+}  // namespace aqueduct::perf

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "tools/aqperf/session.hpp"
+
+#include <cstddef>
+#include <span>
+
+#include <sys/types.h>
+
+namespace aqueduct::perf {
+
+/// The system's own way into another process's memory: one process_vm_writev or _readv for each transfer.
+/// What transfers to memory outside any mapped segment are compared with.
+class CrossMemory {
+ public:
+  /// Collective: learns where every rank's part of the target memory is.
+  CrossMemory(Session& session, Rank peer);
+  /// Whether the system allows it, at every rank that asked.
+  bool usable() const noexcept { return usable_; }
+
+  bool write(std::span<const std::byte> from) const noexcept;
+  bool read(std::span<std::byte> to) const noexcept;
+
+ private:
+  pid_t process_ = 0;
+  std::byte* place_ = nullptr;
+  bool usable_ = false;
+};
+
+}  // namespace aqueduct::perf

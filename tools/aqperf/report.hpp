@@ -1,0 +1,55 @@
+#pragma once
+
+#include "tools/aqperf/statistics.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::perf {
+
+/// One line of the report. What is unset could not be measured here.
+struct Row {
+  std::string bench;
+  std::string conduit;
+  unsigned ranks = 0;
+  std::size_t bytes = 0;
+  Unit unit;
+  Summary figure;               ///< in the unit
+  std::optional<double> raw;    ///< its median, in the unit
+  std::string raw_what;         ///< what raw was, or why there is none
+  double longest_stall_ms = 0;  ///< the longest sample: no stall was longer
+  double others_cores = 0;      ///< cores that other processes kept busy meanwhile
+  std::optional<double> cacheline_before_ns;
+  std::optional<double> cacheline_after_ns;
+  std::vector<std::pair<std::string, double>> extra;  ///< what only this benchmark has
+
+  /// median / raw, if there is a raw.
+  std::optional<double> ratio() const;
+};
+
+std::string to_json(const Row& row);
+
+/// Prints rows as they come. Only one rank has one that prints.
+class Reporter {
+ public:
+  Reporter(bool json, bool show_stalls, bool silent)
+      : json_(json), show_stalls_(show_stalls), silent_(silent) {}
+  /// Standard output: the row. Standard error: what makes it doubtful.
+  void add(const Row& row);
+
+ private:
+  void head(const Row& row);
+  void doubt(const Row& row);
+  bool json_;
+  bool show_stalls_;
+  bool silent_;
+  bool headed_ = false;
+  bool told_busy_ = false;
+  bool told_far_ = false;
+};
+
+}  // namespace aqueduct::perf

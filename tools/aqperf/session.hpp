@@ -1,0 +1,115 @@
+#pragma once
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "tools/aqperf/failure.hpp"
+#include "tools/aqperf/options.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace aqueduct::perf {
+
+/// What a rank does in a benchmark between two: begin operations, be their target, or both, or neither.
+struct Role {
+  bool active = false;
+  bool passive = false;
+  Rank peer = kNoRank;
+};
+
+/// One rank of a benchmark: its endpoint, memory to work on, and ways to agree with the others.
+///
+/// Lifetime: longer than the job, which may hold a segment made of this object's memory (--memory outside).
+/// Everything that is not const is collective: all ranks do it in the same order.
+class Session {
+ public:
+  Session(Endpoint& ep, const Options& options);
+
+  Endpoint& ep() noexcept { return *ep_; }
+  const Options& options() const noexcept { return *options_; }
+  Rank rank() const noexcept { return ep_->rank(); }
+  Rank ranks() const noexcept { return ep_->ranks(); }
+  /// More ranks than cores on my host: whoever waits must let others run.
+  bool crowded() const noexcept { return crowded_; }
+
+  /// Rank i of the first half is active towards rank i + ranks / 2. A single rank is its own peer; the last
+  /// of an odd number has none.
+  Role pair() const noexcept;
+  /// Every rank is active towards the next.
+  Role ring() const noexcept;
+
+  /// A place for payload on a rank: as large as the largest size asked for.
+  GlobalPtr<std::byte> target(Rank rank) const noexcept { return data_.at<std::byte>(rank); }
+  /// My own part of that, and private memory of the same size.
+  std::span<std::byte> mine() const noexcept { return data_.mine(); }
+  std::span<std::byte> buffer() const noexcept { return {buffer_.get(), bytes_}; }
+
+  /// A 64-bit word in a cache line of its own, zero at the start.
+  /// `turns` is written by its owner alone: how many ping-pongs it has made.
+  enum class Line : std::uint64_t { ping_pong, token, turns };
+  GlobalPtr<std::uint64_t> line(Rank rank, Line line) const noexcept;
+
+  /// Rank 0's value, at every rank.
+  template <class T>
+  T share(const T& value);
+  /// Every rank's value, at every rank.
+  template <class T>
+  std::vector<T> exchange(const T& value);
+  /// Whether it is true for every rank.
+  bool everyone(bool mine);
+
+ private:
+  static constexpr std::size_t kSlotBytes = 256;
+  struct FreeAligned {
+    void operator()(std::byte* memory) const noexcept;
+  };
+
+  GlobalPtr<std::byte> slot(Rank owner, Rank writer) const noexcept;
+  void settle_on_cores();
+
+  Endpoint* ep_;
+  const Options* options_;
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, FreeAligned> buffer_;
+  std::unique_ptr<std::byte, FreeAligned> outside_;  // null unless --memory outside
+  Segment control_;
+  Segment data_;
+  bool crowded_ = false;
+  std::uint64_t round_ = 0;  // slots come in two sets: the one of the last round may still be read
+};
+
+template <class T>
+T Session::share(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSlotBytes);
+  ++round_;
+  if (rank() == 0) {
+    for (Rank to = 0; to < ranks(); ++to) {
+      require(put(ep(), slot(to, 0), std::as_bytes(std::span<const T>(&value, 1))), "put");
+    }
+  }
+  require(ep().barrier(), "barrier");
+  T out{};
+  std::memcpy(&out, control_.mine().data() + slot(rank(), 0).offset(), sizeof(T));
+  return out;
+}
+
+template <class T>
+std::vector<T> Session::exchange(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSlotBytes);
+  ++round_;
+  for (Rank to = 0; to < ranks(); ++to) {
+    require(put(ep(), slot(to, rank()), std::as_bytes(std::span<const T>(&value, 1))), "put");
+  }
+  require(ep().barrier(), "barrier");
+  std::vector<T> out(ranks());
+  for (Rank from = 0; from < ranks(); ++from) {
+    std::memcpy(&out[from], control_.mine().data() + slot(rank(), from).offset(), sizeof(T));
+  }
+  return out;
+}
+
+}  // namespace aqueduct::perf

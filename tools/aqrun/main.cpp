@@ -1,0 +1,35 @@
+#include "tools/aqrun/options.hpp"
+#include "tools/aqrun/spawn.hpp"
+#include "tools/aqrun/supervisor.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace {
+
+/// A missing standard descriptor would be taken by the first pipe that is opened.
+void fill_standard_descriptors() {
+  int opened = ::open("/dev/null", O_RDWR);
+  while (opened >= 0 && opened <= STDERR_FILENO) opened = ::open("/dev/null", O_RDWR);
+  if (opened > STDERR_FILENO) ::close(opened);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    fill_standard_descriptors();
+    const auto read = aqrun::read_options(argc, argv);
+    if (const auto* ended = std::get_if<aqrun::Ended>(&read)) return ended->status;
+    aqrun::Leader leader;
+    return aqrun::Supervisor(std::get<aqrun::Options>(read), leader).run();
+  } catch (const std::exception& error) {  // no memory, most of all
+    fmt::print(stderr, "aqrun: {}\n", error.what());
+    return 1;
+  }
+}

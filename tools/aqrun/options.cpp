@@ -1,0 +1,129 @@
+#include "tools/aqrun/options.hpp"
+
+#include <aqueduct/version.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+namespace aqrun {
+namespace {
+
+struct Raw {
+  std::int64_t ranks = 0;
+  std::int64_t endpoints = 0;
+  std::string conduit, hosts, stdin_to = "0";
+  bool pmix = false;
+  double grace = 3, timeout = 0;
+  std::vector<std::string> environment;
+};
+
+std::string complaint(const Raw& raw, const Options& options) {
+  if (!raw.hosts.empty()) {
+    return "--hosts needs a conduit that crosses hosts; this build has none (udp will be the first). "
+           "All ranks on this host: leave --hosts out";
+  }
+  if (raw.pmix) {
+    return "--pmix needs a conduit that crosses hosts; this build has none (PMIx comes with the first one, "
+           "and "
+           "mpirun, prterun or srun --mpi=pmix then start the program itself). "
+           "All ranks on this host: leave --pmix out";
+  }
+  if (raw.ranks < 1 || raw.ranks > kMostRanks) {
+    return fmt::format("-n {}: the number of ranks must be 1 to {} (one host)", raw.ranks, kMostRanks);
+  }
+  if (options.endpoints_given && (raw.endpoints < 1 || raw.endpoints > raw.ranks)) {
+    return fmt::format("--endpoints {}: the ranks per process must be 1 to -n, which is {}", raw.endpoints,
+                       raw.ranks);
+  }
+  for (const std::string& item : raw.environment) {
+    const auto equals = item.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return fmt::format("-e {}: write NAME=value (what is set already passes through without -e)", item);
+    }
+    if (item.substr(0, equals) == "AQUEDUCT_BOOTSTRAP") {
+      return "-e AQUEDUCT_BOOTSTRAP=…: aqrun itself sets this variable, to another value for each process";
+    }
+  }
+  if (!(raw.grace >= 0 && raw.grace <= 86400)) return "--grace: seconds from 0 to 86400";
+  if (!(raw.timeout >= 0 && raw.timeout <= 1e7)) return "--timeout: seconds from 0 (none) to 10000000";
+  if (options.program.empty()) return "no PROGRAM: aqrun -n N [options] PROGRAM ARGS…";
+  if (options.program.front().starts_with('-')) {
+    return fmt::format(
+        "unknown option {}; options of aqrun are listed by aqrun --help, and those of the program "
+        "come after PROGRAM",
+        options.program.front());
+  }
+  return {};
+}
+
+std::chrono::milliseconds seconds(double value) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(value * 1000));
+}
+
+}  // namespace
+
+std::variant<Options, Ended> read_options(int argc, char** argv) {
+  Options options;
+  Raw raw;
+  CLI::App app{"Starts the ranks of an Aqueduct job on this host: aqrun -n N [options] PROGRAM ARGS...",
+               "aqrun"};
+  app.prefix_command();  // PROGRAM ends the options of aqrun
+  app.set_version_flag("--version", aqueduct::library_version_text());
+  const auto option = [&app](const char* names, auto& into, const char* meaning) {
+    return app.add_option(names, into, meaning)->take_last();
+  };
+  option("-n", raw.ranks, "Ranks, 1 to 256")->required();
+  option("--conduit", raw.conduit, "Sets AQUEDUCT_CONDUIT: smp, loop, ... or the file of a plug-in");
+  option("--hosts", raw.hosts, "File of hosts (needs a conduit that crosses hosts)");
+  app.add_flag("--pmix", raw.pmix, "Start through PMIx (needs a conduit that crosses hosts)");
+  app.add_option("-e", raw.environment, "NAME=value: a variable for the ranks; may be repeated")
+      ->type_size(1)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  auto* endpoints = option("--endpoints", raw.endpoints, "Ranks per process, as endpoints of one program");
+  app.add_flag("--tag", options.tag, "Begin each line of output with its rank");
+  option("--bind", options.bind, "auto, none, core, pu, numa or package: processes in turn")
+      ->check(CLI::IsMember({"auto", "none", "core", "pu", "numa", "package"}));
+  option("--grace", raw.grace, "Seconds that the others have after the first failure (3)");
+  option("--timeout", raw.timeout, "Seconds after which the whole job is ended (none)");
+  option("--stdin", raw.stdin_to, "0: rank 0 reads the input; none: nobody does")
+      ->check(CLI::IsMember({"0", "none"}));
+  app.add_flag("-v,--verbose", options.verbose, "Say what is started and how it ends");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return Ended{app.exit(error)};  // --help, --version
+    fmt::print(stderr, "aqrun: {} (aqrun --help)\n", error.what());
+    return Ended{kUsageStatus};
+  }
+  options.program = app.remaining();
+  if (!options.program.empty() && options.program.front() == "--")
+    options.program.erase(options.program.begin());
+  options.endpoints_given = endpoints->count() > 0;
+  if (const std::string why = complaint(raw, options); !why.empty()) {
+    fmt::print(stderr, "aqrun: {}\n", why);
+    return Ended{kUsageStatus};
+  }
+  options.ranks = static_cast<std::uint32_t>(raw.ranks);
+  if (options.endpoints_given) options.endpoints = static_cast<std::uint32_t>(raw.endpoints);
+  if (!raw.conduit.empty()) options.environment.push_back("AQUEDUCT_CONDUIT=" + raw.conduit);
+  options.environment.insert(options.environment.end(), raw.environment.begin(), raw.environment.end());
+  options.grace = seconds(raw.grace);
+  options.timeout = seconds(raw.timeout);
+  options.stdin_to_first = raw.stdin_to == "0";
+  return options;
+}
+
+std::string ranks_of_process(const Options& options, std::uint32_t process) {
+  const std::uint32_t first = process * options.endpoints;
+  const std::uint32_t last = std::min(first + options.endpoints, options.ranks) - 1;
+  return first == last ? fmt::format("rank {}", first) : fmt::format("ranks {}-{}", first, last);
+}
+
+}  // namespace aqrun

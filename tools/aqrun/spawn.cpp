@@ -1,0 +1,129 @@
+#include "tools/aqrun/spawn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace aqrun {
+namespace {
+
+bool is_file(const std::string& path) {
+  struct stat about {};
+  return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/// The new process between vfork and exec: only system calls, for it still runs in its parent's memory.
+[[noreturn]] void become(const Start& start, pid_t parent, int* why) {
+  const bool ready = ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::dup2(start.input, 0) == 0 &&
+                     ::dup2(start.output, 1) == 1 && ::dup2(start.errors, 2) == 2 &&
+                     (start.keep < 0 || ::fcntl(start.keep, F_SETFD, 0) == 0);
+  // The parent may have ended before it was watched.
+  if (::getppid() != parent) ::_exit(1);
+  // A group whose leader was killed by somebody cannot be joined; then this process leads its own.
+  if (start.group > 0 && ::setpgid(0, start.group) != 0) ::setpgid(0, 0);
+  // A hint: if the processors are not there any more, run anywhere.
+  if (start.processors != nullptr) ::sched_setaffinity(0, sizeof *start.processors, start.processors);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &start.signals, nullptr);
+  if (ready) ::execve(start.file, start.arguments, start.environment);
+  *why = errno;
+  ::_exit(127);
+}
+
+[[noreturn]] void lead(int pipe) {
+  ::prctl(PR_SET_NAME, "aqrun-leader");
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);  // what is sent to the group is not meant for its leader
+  const int nothing = ::open("/dev/null", O_RDWR);
+  for (int standard = 0; standard < 3; ++standard) ::dup2(nothing, standard);
+  char byte;
+  while (::read(pipe, &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::kill(0, SIGKILL);
+  ::_exit(0);
+}
+
+}  // namespace
+
+Found find_program(const std::string& name) {
+  std::string seen;  // a file that is there but cannot be executed
+  const auto try_file = [&seen](const std::string& path) {
+    if (!is_file(path)) return false;
+    if (::access(path.c_str(), X_OK) == 0) return true;
+    seen = path;
+    return false;
+  };
+  if (name.find('/') != std::string::npos) {
+    if (try_file(name)) return {name, 0, {}};
+    if (seen.empty() && ::access(name.c_str(), F_OK) == 0) seen = name;
+  } else {
+    const char* variable = std::getenv("PATH");
+    std::string folders = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
+    for (std::size_t from = 0; from <= folders.size();) {
+      const std::size_t colon = std::min(folders.find(':', from), folders.size());
+      const std::string folder = folders.substr(from, colon - from);
+      std::string path = (folder.empty() ? "." : folder) + "/" + name;
+      if (try_file(path)) return {std::move(path), 0, {}};
+      from = colon + 1;
+    }
+  }
+  if (!seen.empty()) return {{}, 126, fmt::format("{} is not an executable file (chmod +x?)", seen)};
+  const char* hint = name.find('/') == std::string::npos && is_file(name) ? "; did you mean ./{}?" : "";
+  return {{}, 127, fmt::format("there is no program {}", name) + fmt::format(fmt::runtime(hint), name)};
+}
+
+pid_t spawn(const Start& start) {
+  const pid_t parent = ::getpid();
+  volatile int why = 0;
+  const pid_t child = ::vfork();
+  if (child == 0) become(start, parent, const_cast<int*>(&why));
+  if (child > 0 && why != 0) {
+    ::waitpid(child, nullptr, 0);
+    errno = why;
+    return -1;
+  }
+  return child;
+}
+
+Leader::Leader() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return;
+  pid_ = ::fork();
+  if (pid_ == 0) {
+    ::setpgid(0, 0);
+    ::close(ends[1]);
+    lead(ends[0]);
+  }
+  ::close(ends[0]);
+  pipe_ = ends[1];
+  if (pid_ > 0) ::setpgid(pid_, pid_);  // whichever of the two is first
+}
+
+Leader::~Leader() {
+  signal_group(SIGKILL);
+  if (pipe_ >= 0) ::close(pipe_);
+}
+
+void Leader::signal_group(int signal) noexcept {
+  if (pid_ <= 0 || killed_) return;
+  ::kill(-pid_, signal);
+  killed_ = signal == SIGKILL;
+}
+
+void kill_adopted() noexcept {
+  std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
+  for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+}
+
+}  // namespace aqrun
