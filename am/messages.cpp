@@ -101,6 +101,7 @@ Post Messages::send(Rank to, Bytes head, Bytes payload, Token token) noexcept {
   } else {
     ++state_.statistics.packets_sent;
     state_.statistics.payload_bytes_sent += payload.size();
+    if (post.kind == Post::Kind::posted && (token == 0 || (token & kOutboxToken) != 0)) ++posted_;
   }
   return post;
 }
@@ -226,8 +227,9 @@ void Messages::reject(Rank from, const PacketHeader& header, std::string_view wh
 }
 
 void Messages::completed(Token token, Status status) noexcept {
-  if ((token & kOutboxToken) != 0) {
-    outbox_.free(static_cast<std::uint32_t>(token));
+  if (token == 0 || (token & kOutboxToken) != 0) {
+    --posted_;
+    if (token != 0) outbox_.free(static_cast<std::uint32_t>(token));
     return;
   }
   core::Op* op = state_.ops.find(token);

@@ -75,6 +75,8 @@ class Messages final : public core::Inbox, public core::Layer {
                  Bytes payload, const AmOptions& options) noexcept;
 
   PreparedPool& prepared() noexcept { return prepared_; }
+  /// Whether everything that was sent has left this process, as far as the conduits say.
+  bool all_sent() const noexcept { return posted_ == 0 && outbox_.waiting().empty() && thanks_due_.empty(); }
 
   /// Largest payload of one packet with `args_bytes` of arguments.
   std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
@@ -118,6 +120,7 @@ class Messages final : public core::Inbox, public core::Layer {
   PreparedPool prepared_;
   std::vector<Rank> thanks_due_;  ///< peers whose credits could not be returned at once
   std::vector<Rank> thanks_now_;  ///< those that `advance` is at
+  std::uint64_t posted_ = 0;  ///< packets that a conduit holds and no operation waits for
   LongSender send_long_ = nullptr;
   void* send_long_layer_ = nullptr;
 };

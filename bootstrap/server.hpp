@@ -27,8 +27,8 @@ namespace aqueduct::bootstrap {
 ///     }
 ///     while (…) { server.serve(10ms); if (waitpid(…) found i) server.process_ended(i); }
 ///
-/// With threads: `handed_over(i)` instead of `started(i)`, and the client closes the descriptor; one that ends
-/// without `leave` counts as a process that has died.
+/// With threads: `handed_over(i)` instead of `started(i)`, and the client closes the descriptor; one that
+/// ends without `leave` counts as a process that has died.
 class Server {
  public:
   struct Child {
@@ -43,7 +43,7 @@ class Server {
   };
   using Report = std::function<void(std::string_view why)>;
 
-  /// `report` hears, as text for people, why exchanges are refused. `library` is the version that all must have.
+  /// `report` hears, as text for people, why exchanges are refused. `library`: what all must have.
   explicit Server(std::uint32_t processes, Report report = {}, std::uint32_t library = library_version());
   ~Server();
   Server(const Server&) = delete;
@@ -52,13 +52,13 @@ class Server {
   std::uint64_t job() const noexcept { return job_; }
 
   /// What process `i` needs to find this server. Once per process.
-  /// Errors: out_of_range, invalid_argument (asked twice), bootstrap_failed (no more descriptors: `ulimit -n`).
+  /// Errors: out_of_range, invalid_argument (asked twice), bootstrap_failed (no descriptors: `ulimit -n`).
   Result<Child> child_environment(std::uint32_t i);
   /// The child has its descriptor, so this process closes its own copy.
   void started(std::uint32_t i) noexcept;
   /// A thread of this process has the descriptor.
   void handed_over(std::uint32_t i) noexcept;
-  /// In a forked child: closes all descriptors of the server but those of child `i`. Only destroy it afterwards.
+  /// In a forked child: closes all descriptors of the server but that of child `i`. Then only destroy it.
   void become_child(std::uint32_t i) noexcept;
 
   /// Becomes readable when `serve` has something to do: for an owner that waits for other things too.

@@ -13,8 +13,8 @@
 /// What a process and its launcher say to one another over a stream socket.
 ///
 /// A frame is a length (4 bytes: of what follows), a kind (1 byte) and a body. All numbers are little-endian.
-/// The layout of Hello and Refused stays the same in all protocol versions, so that two versions can still tell
-/// each other why they do not go together; a later Hello may be longer.
+/// The layout of Hello and Refused stays the same in all protocol versions, so that two versions can still
+/// tell each other why they do not go together; a later Hello may be longer.
 namespace aqueduct::bootstrap::wire {
 
 /// Raised whenever a frame changes its meaning or layout.
@@ -77,7 +77,7 @@ std::size_t frame_bytes(std::span<const Blob> blobs) noexcept;
 /// Reads one frame without its length. Errors: bootstrap_failed for anything but a well-formed message.
 Result<Message> decode(std::span<const std::byte> frame);
 
-/// Cuts the bytes of a stream into messages. Memory grows with what has arrived, never with what was announced.
+/// Cuts the bytes of a stream into messages. Memory grows with what arrived, never with what was announced.
 class Frames {
  public:
   void append(std::span<const std::byte> arrived);

@@ -118,6 +118,8 @@ class CrossMap {
   virtual ~CrossMap() = default;
   /// Zeroed memory for a segment of mine. The log says what to try when it fails.
   virtual Result<MutableBytes> allocate(SegmentId id, std::size_t bytes) = 0;
+  /// Gives back what `allocate` gave for a segment that came to nothing: no key of it has been used.
+  virtual void release(SegmentId id, MutableBytes memory) noexcept = 0;
   /// What a neighbour needs to map it; also for the caller's own memory (allocated = false), which can be
   /// mapped only inside one process: an empty key means that it cannot be mapped at all.
   virtual std::vector<std::byte> export_map(SegmentId id, MutableBytes memory, bool allocated) = 0;

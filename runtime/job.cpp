@@ -5,6 +5,7 @@
 #include "runtime/builder.hpp"
 #include "runtime/start.hpp"
 
+#include <atomic>
 #include <thread>
 
 namespace aqueduct {
@@ -85,7 +86,17 @@ Endpoint& Job::endpoint(std::size_t index) noexcept {
 void Job::run_each(const std::function<void(Endpoint&)>& body) {
   if (endpoints() == 1) return body(endpoint());
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < endpoints(); ++i) threads.emplace_back([&, i] { body(endpoint(i)); });
+  std::atomic<std::size_t> ended{0};
+  for (std::size_t i = 0; i < endpoints(); ++i) {
+    threads.emplace_back([&, i] {
+      body(endpoint(i));
+      ++ended;
+      // Its siblings may still need what this endpoint has to pass on.
+      static_cast<void>(core::wait_until(
+          endpoint(i).state(), [&] { return ended == endpoints(); }, kNoRank,
+          [&] { return fmt::format("{} other threads of this process", endpoints() - ended); }));
+    });
+  }
   for (std::thread& thread : threads) thread.join();
 }
 
@@ -102,7 +113,10 @@ Status Job::finish() {
   auto& leading = impl_->endpoints.front()->state;
   const auto all = [&] {
     bool reached = true;
-    for (auto& parts : impl_->endpoints) reached = parts->state.world->try_wait() && reached;
+    for (auto& parts : impl_->endpoints) {
+      core::progress(parts->state);  // also of one that has heard all: others may wait for what it passes on
+      reached = parts->state.world->try_wait() && reached;
+    }
     return reached;
   };
   const Status status =
@@ -111,6 +125,17 @@ Status Job::finish() {
   for (auto& parts : impl_->endpoints) {
     if (const Status ended = parts->state.world->wait(); !ended && first.ok()) first = ended;
   }
+  // Others may wait for words that are still on their way out of here; a second is far more than they take.
+  const auto sent = [&] {
+    bool all_sent = true;
+    for (auto& parts : impl_->endpoints) {
+      core::progress(parts->state);
+      all_sent = parts->messages->all_sent() && parts->state.busy == 0 && all_sent;
+    }
+    return all_sent;
+  };
+  static_cast<void>(core::wait_until(
+      leading, sent, kNoRank, [] { return std::string("the last messages to leave"); }, std::chrono::seconds(1)));
   impl_->bootstrap->leave();
   impl_->endpoints.clear();
   return first;

@@ -2,7 +2,6 @@
 
 #include "rma/long.hpp"
 
-#include <fstream>
 #include <utility>
 
 #include <sys/mman.h>
@@ -51,11 +50,32 @@ void PartOffer::write(BlobWriter& out) const {
   out.bytes(far_key);
 }
 
+namespace {
+
+/// Whoever allocates memory that neighbours map; null if nobody does.
+core::CrossMap* mapper(EndpointState& state) noexcept {
+  core::CrossMap* map = state.near != nullptr ? state.near->cross_map() : nullptr;
+  return map == nullptr && state.far != nullptr ? state.far->cross_map() : map;
+}
+
+}  // namespace
+
+void withdraw_part(EndpointParts& parts, SegmentId id, const PartOffer& offer, bool own_memory) noexcept {
+  EndpointState& state = parts.state;
+  for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
+    if (conduit != nullptr && conduit->rma() != nullptr) conduit->rma()->unregister_segment(id);
+  }
+  if (own_memory) return;
+  if (core::CrossMap* map = mapper(state)) {
+    map->release(id, offer.memory);
+  } else {
+    parts.plain.pop_back();
+  }
+}
+
 Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, std::size_t bytes, std::byte* own_memory) {
   EndpointState& state = parts.state;
-  core::CrossMap* map = nullptr;
-  if (state.near != nullptr) map = state.near->cross_map();
-  if (map == nullptr && state.far != nullptr) map = state.far->cross_map();
+  core::CrossMap* map = mapper(state);
   PartOffer offer;
   if (own_memory != nullptr) {
     offer.memory = {own_memory, bytes};

@@ -57,6 +57,8 @@ struct PartOffer {
 
 /// Allocates (or, given memory, takes) this rank's part and makes the conduits know it. Logs what is wrong.
 Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, std::size_t bytes, std::byte* own_memory);
+/// Takes an offer back: another rank could not make one.
+void withdraw_part(EndpointParts& parts, SegmentId id, const PartOffer& offer, bool own_memory) noexcept;
 /// What another rank's offer means here.
 core::Part read_part(aqueduct::detail::EndpointState& state, Rank rank, BlobReader& in);
 /// Adds a segment whose parts are known. My own part is mapped at once.

@@ -37,9 +37,17 @@ Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_
     known[rank] = runtime::read_part(state, rank, in);
     if (!in.ok()) return {ErrorCode::internal, rank};
   }
-  if (!first) return first;
+  if (!first) {
+    if (offer) runtime::withdraw_part(parts, state.segments.size(), *offer, own_memory != nullptr);
+    return first;
+  }
   const std::span<std::byte> mine = offer->memory;
-  return std::pair{runtime::add_segment(state, mine, std::move(known)), mine};
+  const SegmentId id = runtime::add_segment(state, mine, std::move(known));
+  // Nobody writes to a part before its owner knows of it.
+  if (auto known_to_all = state.barriers->exchanges().exchange(ep.world().state(), {}); !known_to_all) {
+    return known_to_all.status();
+  }
+  return std::pair{id, mine};
 }
 
 }  // namespace

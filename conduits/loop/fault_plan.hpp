@@ -28,9 +28,9 @@ struct FaultPlan {
   double corrupt = 0;        ///< packets and puts: one byte differs
   double misdeliver = 0;     ///< packets: go to the next rank
   double no_completion = 0;  ///< posts: answered `posted`, done, and never completed
-  double complete_early =
-      0;  ///< posts: answered `done`, and done later; the payload is read only then, so it
-          ///< must outlive the operation even if its user believes that it is over
+  /// Posts: answered `done`, and done later. The payload is read only then, so it must outlive the operation
+  /// even if its user believes that it is over.
+  double complete_early = 0;
   std::size_t overstate = 0;  ///< properties().max_packet is so many bytes too large
 
   // Which capabilities of the conduit underneath are passed on.

@@ -24,8 +24,8 @@ class FaultyNetwork final : public core::Network {
 
   Result<std::unique_ptr<core::Conduit>> open(Rank me) override;
 
-  /// Cuts a rank off: what it sends from now on vanishes, posts to it fail, its peers are told that it is lost, and
-  /// it that all of them are. Ranks of this process only.
+  /// Cuts a rank off: what it sends from now on vanishes, posts to it fail, its peers are told that it is
+  /// lost, and it that all of them are. Ranks of this process only.
   ///
   /// Threads: any.
   void die(Rank rank) noexcept { dead_[rank].store(true, std::memory_order_release); }

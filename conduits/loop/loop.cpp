@@ -59,8 +59,7 @@ Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
   if (process.mine.size() != process.ranks) {
     process.log->error(
         "loop: this process holds {} of the job's {} ranks, and loop joins the ranks of one process only; "
-        "start "
-        "all ranks in one process, or choose another conduit (AQUEDUCT_CONDUIT=smp or udp)",
+        "start all ranks in one process, or choose another conduit (AQUEDUCT_CONDUIT=smp or udp)",
         process.mine.size(), process.ranks);
     return ErrorCode::not_supported;
   }

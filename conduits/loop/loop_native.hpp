@@ -13,9 +13,9 @@ class LoopNetwork;
 
 /// Put, get, put with signal and atomics "by the network".
 ///
-/// A post only notes the work; the bytes move at a later poll of the poster, just before the completion, with a
-/// seed in any order. Nobody who relies on more than the contract gets away with it here. Puts with `inject`
-/// are carried out at the call.
+/// A post only notes the work; the bytes move at a later poll of the poster, just before the completion, with
+/// a seed in any order. Nobody who relies on more than the contract gets away with it here. Puts with
+/// `inject` are carried out at the call.
 class LoopNative final : public core::NativeRma, public core::NativeSignal, public core::NativeAtomics {
  public:
   LoopNative(LoopNetwork& network, Rank me);
@@ -51,6 +51,7 @@ class LoopCrossMap final : public core::CrossMap {
   LoopCrossMap(LoopNetwork& network, Rank me) : network_(network), me_(me) {}
 
   Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
+  void release(SegmentId id, core::MutableBytes memory) noexcept override;
   std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
   Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
   void wake(Rank) noexcept override {}  // loop has no sleepers

@@ -57,6 +57,14 @@ class RegisteredMemory {
     allocated_.push_back({static_cast<std::byte*>(memory), size});
     return core::MutableBytes{static_cast<std::byte*>(memory), bytes};
   }
+  void release(core::MutableBytes memory) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(allocated_, [&](const core::MutableBytes& one) {
+      if (one.data() != memory.data()) return false;
+      ::munmap(one.data(), one.size());
+      return true;
+    });
+  }
 
  private:
   std::mutex mutex_;

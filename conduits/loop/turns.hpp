@@ -15,8 +15,8 @@ namespace aqueduct::conduits::loop {
 
 /// Lets the ranks of a process run one after the other, in an order that a seed decides.
 ///
-/// The rank that holds the turn runs until it polls; it then passes the turn to one of the open ranks, perhaps
-/// itself. A rank without the turn may compute, but waits as soon as it touches the network.
+/// The rank that holds the turn runs until it polls; it then passes the turn to one of the open ranks,
+/// perhaps itself. A rank without the turn may compute, but waits as soon as it touches the network.
 ///
 /// What repeats: with the same seed and the same number of ranks, the order in which ranks send, post and
 /// poll, and with it every delivery, as long as all ranks were opened before the first one communicates (an

@@ -22,6 +22,8 @@ Result<core::MutableBytes> Map::allocate(SegmentId id, std::size_t bytes) {
   return network_.allocate(me_, id, bytes, keys_[id]);
 }
 
+void Map::release(SegmentId, core::MutableBytes memory) noexcept { network_.release(memory); }
+
 std::vector<std::byte> Map::export_map(SegmentId id, core::MutableBytes memory, bool allocated) {
   if (memory.empty()) return {};
   const Head head{network_.mark(), reinterpret_cast<std::uint64_t>(memory.data())};

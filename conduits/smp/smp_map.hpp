@@ -14,6 +14,7 @@ class Map final : public core::CrossMap {
   void connect(Arena& arena) noexcept { arena_ = &arena; }
 
   Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
+  void release(SegmentId id, core::MutableBytes memory) noexcept override;
   std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
   Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
   void wake(Rank peer) noexcept override;

@@ -57,6 +57,11 @@ Result<std::span<std::byte>> SmpNetwork::allocate(Rank owner, SegmentId id, std:
   return std::span<std::byte>(mine_.back().data(), bytes);
 }
 
+void SmpNetwork::release(std::span<std::byte> memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(mine_, [&](const SharedMemory& one) { return one.data() == memory.data(); });
+}
+
 Result<std::byte*> SmpNetwork::map(std::span<const std::byte> key) {
   const std::lock_guard lock(mutex_);
   std::vector<std::byte> name(key.begin(), key.end());

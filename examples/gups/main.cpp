@@ -71,7 +71,8 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
   const std::uint64_t allowed = allowed_errors(options, table.words(), ep.ranks());
   std::printf("gups: %llu wrong words, %llu allowed\n", static_cast<unsigned long long>(errors),
               static_cast<unsigned long long>(allowed));
-  if (touched < table.words() / 2) fail("only " + std::to_string(touched) + " words were updated at all");
+  // The first numbers of the sequence have few bits set, so that a small table is hit in few places.
+  if (touched < table.words() / 8) fail("only " + std::to_string(touched) + " words were updated at all");
   if (errors > allowed) fail(std::to_string(errors) + " words are wrong");
 }
 
@@ -84,7 +85,7 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"atomics", "gets", "am"}))
       ->capture_default_str();
   app.add_option("--log2-words", options.log2_words, "The table has 2^N words of 8 bytes, in all")
-      ->check(CLI::Range(10, 34))
+      ->check(CLI::Range(12, 34))
       ->capture_default_str();
   app.add_option("--updates-per-word", options.updates_per_word,
                  "How many updates, as a multiple of the table")

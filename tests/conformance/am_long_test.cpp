@@ -16,14 +16,15 @@ struct Numbered {
 TEST_P(AmLong, PayloadOfEverySizeIsInTheSegmentWhenTheHandlerRuns) {
   as_each_of(3, 3 << 20, [](Endpoint& me) {
     const std::size_t packet = am_limits(me, next(me)).medium;
-    const auto sizes = sizes_around({packet, 2 * packet}, 300'000);
+    const auto sizes = sizes_around({packet, 2 * packet}, reasonable(me, 300'000));
     constexpr std::size_t kThird = 1 << 20;
     std::uint64_t handled = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto handler = on_long_request<Numbered>(
-        me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
+    const auto handler =
+        on_long_request<Numbered>(me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
           ++handled;
-          const auto place = me.segment().subspan(context.source() * kThird + args.number % 64, payload.size());
+          const auto place =
+              me.segment().subspan(context.source() * kThird + args.number % 64, payload.size());
           auto same = holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
           if (same && !payload.empty() && payload.data() != place.data()) {
             same = testing::AssertionFailure() << "the handler's payload is not where it was sent to";
@@ -41,7 +42,8 @@ TEST_P(AmLong, PayloadOfEverySizeIsInTheSegmentWhenTheHandlerRuns) {
         std::ranges::fill(source, std::byte{0x5a});  // reusable at return
       }
       // One at a time from each rank: the next one overwrites it.
-      ASSERT_TRUE(progress_until(me, [&] { return handled >= (i + 1) * me.ranks(); })) << sizes[i] << " bytes";
+      ASSERT_TRUE(progress_until(me, [&] { return handled >= (i + 1) * me.ranks(); }))
+          << sizes[i] << " bytes";
       ASSERT_TRUE(right) << sizes[i] << " bytes";
       ASSERT_TRUE(me.barrier());
     }
@@ -56,8 +58,8 @@ TEST_P(AmLong, ManyInFlightEachFindItsOwnPayload) {
     std::vector<int> seen(kMessages);
     std::uint64_t handled = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto handler = on_long_request<Numbered>(
-        me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
+    const auto handler =
+        on_long_request<Numbered>(me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
           ++handled;
           ++seen[args.number % kMessages];
           const auto same = holds(payload, pattern(5000 * context.source() + args.number, kBytes));
@@ -83,10 +85,11 @@ TEST_P(AmLong, ReplyReachesTheAskersSegmentBeforeItsHandler) {
     std::uint64_t replies = 0;
     std::uint64_t refused = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto reply = on_long_reply<Numbered>(
-        me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
+    const auto reply =
+        on_long_reply<Numbered>(me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
           ++replies;
-          const auto same = holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
+          const auto same =
+              holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
           if (right && !same) right = same;
         });
     ASSERT_TRUE(reply);
@@ -113,7 +116,8 @@ TEST_P(AmLong, ReplyAboveItsLimitOrElsewhereIsRefused) {
     std::optional<std::array<ErrorCode, 3>> codes;
     const auto reply = on_long_reply<NoArguments>(me, [](auto&, const NoArguments&, std::span<std::byte>) {});
     ASSERT_TRUE(reply);
-    const std::vector<std::byte> large(std::min<std::size_t>(am_limits(me, next(me)).long_reply, 1 << 20) + 1);
+    const std::vector<std::byte> large(std::min<std::size_t>(am_limits(me, next(me)).long_reply, 1 << 20) +
+                                       1);
     const auto ask = on_short_request<NoArguments>(me, [&](RequestContext& context, const NoArguments&) {
       const GlobalPtr<std::byte> there{context.source(), 0};
       codes = {context.reply(*reply, {}, large, there).code(),
@@ -145,8 +149,9 @@ TEST_P(AmLong, OutsideTheSegmentIsRefusedAndWritesNothing) {
     EXPECT_EQ(request(me, *handler, {}, std::span(bytes).first(4097), there).code(), ErrorCode::out_of_range);
     EXPECT_EQ(request(me, *handler, {}, std::span(bytes).first(97), there + 4000).code(),
               ErrorCode::out_of_range);
-    EXPECT_EQ(request(me, *handler, {}, std::span(bytes).first(1), GlobalPtr<std::byte>{next(me), 0, 9}).code(),
-              ErrorCode::out_of_range);
+    EXPECT_EQ(
+        request(me, *handler, {}, std::span(bytes).first(1), GlobalPtr<std::byte>{next(me), 0, 9}).code(),
+        ErrorCode::out_of_range);
     EXPECT_EQ(request(me, *handler, {}, std::span(bytes).first(1), there.on(me.ranks())).code(),
               ErrorCode::out_of_range);
     ASSERT_TRUE(me.barrier());
@@ -161,8 +166,8 @@ TEST_P(AmLong, SourceEventSaysWhenThePayloadMayBeOverwritten) {
     std::uint64_t handled = 0;
     std::uint64_t given = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto handler = on_long_request<Numbered>(
-        me, [&](auto&, const Numbered& args, std::span<std::byte> payload) {
+    const auto handler =
+        on_long_request<Numbered>(me, [&](auto&, const Numbered& args, std::span<std::byte> payload) {
           ++handled;
           const auto same = all_are(payload, static_cast<std::byte>(args.number));
           if (right && !same) right = same;
@@ -170,7 +175,7 @@ TEST_P(AmLong, SourceEventSaysWhenThePayloadMayBeOverwritten) {
     const auto next_please = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) { ++given; });
     ASSERT_TRUE(handler && next_please);
     ASSERT_TRUE(me.barrier());
-    std::vector<std::byte> source(200'000);
+    std::vector<std::byte> source(reasonable(me, 200'000));
     for (std::uint64_t i = 0; i < kMessages; ++i) {
       std::ranges::fill(source, static_cast<std::byte>(i));
       Event source_event;

@@ -19,8 +19,8 @@ TEST_P(AmMisuse, AWrongHandlerIsRefusedBeforeAnythingIsSent) {
     const auto small = on_short_request<Small>(me, [&](auto&, const Small&) { ++handled; });
     const auto medium =
         on_medium_request<Small>(me, [&](auto&, const Small&, std::span<std::byte>) { ++handled; });
-    const auto plain = register_plain(me, AmCategory::short_request, 2,
-                                      [&](RequestContext&, auto, auto) { ++handled; });
+    const auto plain =
+        register_plain(me, AmCategory::short_request, 2, [&](RequestContext&, auto, auto) { ++handled; });
     const auto reply = on_short_reply<Small>(me, [&](auto&, const Small&) { ++handled; });
     ASSERT_TRUE(small && medium && plain && reply);
     ASSERT_TRUE(me.barrier());
@@ -67,13 +67,12 @@ TEST_P(AmMisuse, AHandlerThatWouldBlockIsToldSo) {
     ShortRequest<NoArguments> self;
     const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) {
       Team& world = me.world();
-      seen = Codes{{me.barrier().code(), world.notify().code(), world.wait().code(),
-                    wait_until(me, 0, 1, kAnyRank, std::chrono::seconds(1)).code(),
-                    request(me, next(me), self).code(), Segment::create(me, 64).status().code(),
-                    world.split(0, 0).status().code(), on_short_request<NoArguments>(me, [](auto&, auto&) {})
-                                                           .status()
-                                                           .code()},
-                   me.in_handler()};
+      seen = Codes{
+          {me.barrier().code(), world.notify().code(), world.wait().code(),
+           wait_until(me, 0, 1, kAnyRank, std::chrono::seconds(1)).code(), request(me, next(me), self).code(),
+           Segment::create(me, 64).status().code(), world.split(0, 0).status().code(),
+           on_short_request<NoArguments>(me, [](auto&, auto&) {}).status().code()},
+          me.in_handler()};
     });
     ASSERT_TRUE(handler);
     self = *handler;

@@ -133,13 +133,14 @@ TEST_P(AmShort, WithoutArgumentsAndInThePlainFormWithEveryNumberOfWords) {
     ASSERT_TRUE(bare);
     std::array<HandlerId, 17> plain{};
     for (std::uint32_t words = 0; words <= 16; ++words) {
-      const auto id = register_plain(
-          me, AmCategory::short_request, words,
-          [&, words](RequestContext& context, std::span<const std::uint32_t> args, std::span<std::byte> payload) {
-            ++handled[words];
-            wrong += args.size() != words || !payload.empty();
-            for (const std::uint32_t arg : args) wrong += arg != 7 * context.source() + words;
-          });
+      const auto id = register_plain(me, AmCategory::short_request, words,
+                                     [&, words](RequestContext& context, std::span<const std::uint32_t> args,
+                                                std::span<std::byte> payload) {
+                                       ++handled[words];
+                                       wrong += args.size() != words || !payload.empty();
+                                       for (const std::uint32_t arg : args)
+                                         wrong += arg != 7 * context.source() + words;
+                                     });
       ASSERT_TRUE(id);
       plain[words] = *id;
     }
@@ -149,9 +150,8 @@ TEST_P(AmShort, WithoutArgumentsAndInThePlainFormWithEveryNumberOfWords) {
       const std::vector<std::uint32_t> args(words, 7 * me.rank() + words);
       ASSERT_TRUE(request_plain(me, next(me), AmCategory::short_request, plain[words], args));
     }
-    ASSERT_TRUE(progress_until(me, [&] {
-      return empty == 1 && std::ranges::all_of(handled, [](int n) { return n == 1; });
-    }));
+    ASSERT_TRUE(progress_until(
+        me, [&] { return empty == 1 && std::ranges::all_of(handled, [](int n) { return n == 1; }); }));
     EXPECT_EQ(wrong, 0);
     ASSERT_TRUE(me.barrier());
   });

@@ -154,10 +154,14 @@ void hammer(Endpoint& me, GlobalPtr<T> sum, GlobalPtr<T> extreme, T turns) {
 TEST_P(Atomics, OfAllRanksOnOneCellLoseNothing) {
   as_each_of(4, 256, [](Endpoint& me) {
     const GlobalPtr<std::byte> there{0, 0};
-    ASSERT_NO_FATAL_FAILURE(hammer<std::int32_t>(me, there.as<std::int32_t>(), there.as<std::int32_t>(4), 500));
-    ASSERT_NO_FATAL_FAILURE(hammer<std::uint32_t>(me, there.as<std::uint32_t>(8), there.as<std::uint32_t>(12), 500));
-    ASSERT_NO_FATAL_FAILURE(hammer<std::int64_t>(me, there.as<std::int64_t>(16), there.as<std::int64_t>(24), 500));
-    ASSERT_NO_FATAL_FAILURE(hammer<std::uint64_t>(me, there.as<std::uint64_t>(32), there.as<std::uint64_t>(40), 500));
+    ASSERT_NO_FATAL_FAILURE(
+        hammer<std::int32_t>(me, there.as<std::int32_t>(), there.as<std::int32_t>(4), 500));
+    ASSERT_NO_FATAL_FAILURE(
+        hammer<std::uint32_t>(me, there.as<std::uint32_t>(8), there.as<std::uint32_t>(12), 500));
+    ASSERT_NO_FATAL_FAILURE(
+        hammer<std::int64_t>(me, there.as<std::int64_t>(16), there.as<std::int64_t>(24), 500));
+    ASSERT_NO_FATAL_FAILURE(
+        hammer<std::uint64_t>(me, there.as<std::uint64_t>(32), there.as<std::uint64_t>(40), 500));
     ASSERT_NO_FATAL_FAILURE(hammer<float>(me, there.as<float>(48), {}, 500));
     ASSERT_NO_FATAL_FAILURE(hammer<double>(me, there.as<double>(56), {}, 500));
     ASSERT_TRUE(me.barrier());
@@ -222,7 +226,8 @@ TEST_P(Atomics, MisalignedOrOutsideAreRefusedAndChangeNothing) {
       EXPECT_EQ(fetch_add(me, GlobalPtr<std::int32_t>{to, 2}, 1).status().code(), ErrorCode::misaligned);
       EXPECT_TRUE(fetch_add(me, GlobalPtr<std::int32_t>{to, 4}, 0));
       EXPECT_EQ(fetch_add(me, GlobalPtr<std::uint64_t>{to, 64}, 1).status().code(), ErrorCode::out_of_range);
-      EXPECT_EQ(fetch_add(me, GlobalPtr<std::uint64_t>{to, 0, 3}, 1).status().code(), ErrorCode::out_of_range);
+      EXPECT_EQ(fetch_add(me, GlobalPtr<std::uint64_t>{to, 0, 3}, 1).status().code(),
+                ErrorCode::out_of_range);
     }
     EXPECT_EQ(swap(me, GlobalPtr<double>{me.ranks(), 0}, 1.0).status().code(), ErrorCode::out_of_range);
     EXPECT_EQ(store(me, GlobalPtr<float>{kNoRank, 0}, 1.0f).code(), ErrorCode::out_of_range);

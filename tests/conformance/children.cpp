@@ -1,11 +1,5 @@
 #include "tests/conformance/children.hpp"
 
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -13,6 +7,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace aqueduct::conformance {
 
@@ -80,8 +80,8 @@ void Children::wait(Watch& watch) {
       whose.push_back(i);
     }
     if (watched.empty()) return;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(watch.deadline -
-                                                                   std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(watch.deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) {
       for (const std::uint32_t i : whose) ::kill(children_[i].pid, SIGKILL);
       for (const std::uint32_t i : whose) reap(i, /*in_time=*/false, watch);

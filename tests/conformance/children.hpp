@@ -2,14 +2,14 @@
 
 #include "tests/conformance/report.hpp"
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace aqueduct::conformance {
 
@@ -19,8 +19,8 @@ struct Ending {
   int status = 0;       ///< as waitpid says it
 };
 
-/// Forked copies of this process, each with a socket on which it reports failures. No threads, so that a child
-/// may start some under every sanitizer.
+/// Forked copies of this process, each with a socket on which it reports failures. No threads, so that a
+/// child may start some under every sanitizer.
 class Children {
  public:
   /// What a child does; its result is the exit code.
@@ -37,7 +37,7 @@ class Children {
     std::chrono::steady_clock::time_point deadline;
     std::function<void(std::uint32_t index, const FailureReport&)> failed;
     std::function<void(std::uint32_t index, const Ending&)> ended;
-    int descriptor = -1;                ///< also watched, if not -1 …
+    int descriptor = -1;                  ///< also watched, if not -1 …
     std::function<void()> readable = {};  ///< … and this is called when it is readable
   };
   /// Returns when all have ended; kills those that have not at the deadline.

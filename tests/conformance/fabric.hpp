@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/network.hpp"
-
 #include <aqueduct/config.hpp>
+
+#include "core/network.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Fabric {
   Rank processes = 1;
   /// The largest number of ranks that makes sense here. Cases that want more take this many, or are skipped.
   Rank most_ranks = 8;
-  /// Makes the far network for a job in one process, around or instead of the conduit's own; null: the conduit.
+  /// Makes the far network for a job in one process, around or instead of the conduit's own; null: that one.
   std::function<Result<std::unique_ptr<core::Network>>(const core::Process&)> network = nullptr;
   /// Only run when --fabric names it exactly: fabrics that are meant to fail.
   bool hidden = false;

@@ -36,10 +36,10 @@ class FarNetwork {
  public:
   FarNetwork(const Fabric& fabric, Rank ranks, const Config& config)
       : config_(config), log_(config, kNoRank), ranks_(ranks) {
-    core::Process process{&config_, &log_, /*job=*/1, ranks, std::vector<Rank>(ranks), {}};
-    std::iota(process.mine.begin(), process.mine.end(), Rank{0});
-    process.host.assign(ranks, 0);
-    network_ = fabric.network(process);
+    process_ = {
+        &config_, &log_, /*job=*/1, ranks, std::vector<Rank>(ranks), std::vector<std::uint32_t>(ranks)};
+    std::iota(process_.mine.begin(), process_.mine.end(), Rank{0});
+    network_ = fabric.network(process_);
   }
   Result<Job> build() {
     if (!network_) return network_.status();
@@ -50,6 +50,7 @@ class FarNetwork {
   const Config& config_;
   core::Log log_;
   Rank ranks_;
+  core::Process process_;
   Result<std::unique_ptr<core::Network>> network_ = ErrorCode::closed;
 };
 
@@ -65,7 +66,9 @@ class Launched {
       first += count;
     }
     if (!fabric.one_process()) {
-      server_.emplace(processes, [&](std::string_view why) { ADD_FAILURE() << "bootstrap: " << why; });
+      server_.emplace(processes, [&](std::string_view why) {
+        if (launch_.leaving.empty()) ADD_FAILURE() << where_ << "bootstrap: " << why;
+      });
     }
   }
 
@@ -140,10 +143,10 @@ class Launched {
     if (server_) server_->process_ended(index);
     const auto [first, count] = holds_[index];
     const bool has_failed = std::ranges::find(failed_, index) != failed_.end();
-    const bool on_purpose = std::ranges::any_of(launch_.leaving, [&, begin = first, end = first + count](Rank r) {
-      return begin <= r && r < end;
-    });
-    if (ending.in_time && (ending.status == 0 || on_purpose || (has_failed && ending.status == kFailed << 8))) {
+    const bool on_purpose = std::ranges::any_of(
+        launch_.leaving, [&, begin = first, end = first + count](Rank r) { return begin <= r && r < end; });
+    if (ending.in_time &&
+        (ending.status == 0 || on_purpose || (has_failed && ending.status == kFailed << 8))) {
       return;
     }
     std::string who = count == 1 ? "rank " + std::to_string(first)
@@ -169,8 +172,8 @@ class Launched {
 
 std::string FabricTest::where() const {
   const auto* about = testing::UnitTest::GetInstance()->current_test_info();
-  return std::string(about->test_suite_name()) + '.' + about->name() + " (fabric " + fabric().name + ", --seed " +
-         std::to_string(fabric().seed) + "), ";
+  return std::string(about->test_suite_name()) + '.' + about->name() + " (fabric " + fabric().name +
+         ", --seed " + std::to_string(fabric().seed) + "), ";
 }
 
 void FabricTest::run(const Launch& launch, const Body& body) {
@@ -189,15 +192,14 @@ void FabricTest::run_alone(const std::function<void(const Config&)>& body) {
     body(config);
     return HasFailure() ? kFailed : 0;
   });
-  Children::Watch watch{
-      std::chrono::steady_clock::now() + fabric().limit,
-      [&](std::uint32_t, const FailureReport& report) {
-        ADD_FAILURE_AT(report.file.c_str(), report.line) << report.text;
-      },
-      [&](std::uint32_t, const Ending& ending) {
-        if (ending.in_time && (ending.status == 0 || HasFailure())) return;
-        ADD_FAILURE() << where() << "the child " << describe_ending(ending);
-      }};
+  Children::Watch watch{std::chrono::steady_clock::now() + fabric().limit,
+                        [&](std::uint32_t, const FailureReport& report) {
+                          ADD_FAILURE_AT(report.file.c_str(), report.line) << report.text;
+                        },
+                        [&](std::uint32_t, const Ending& ending) {
+                          if (ending.in_time && (ending.status == 0 || HasFailure())) return;
+                          ADD_FAILURE() << where() << "the child " << describe_ending(ending);
+                        }};
   children.wait(watch);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "tests/conformance/fabric.hpp"
-
 #include <aqueduct/aqueduct.hpp>
+
+#include "tests/conformance/fabric.hpp"
 
 #include <gtest/gtest.h>
 

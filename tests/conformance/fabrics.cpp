@@ -35,8 +35,8 @@ std::vector<Fabric> select(const Selection& selection) {
   });
   for (Fabric& fabric : found) {
     // Asked for in so many words, --ranks also raises.
-    fabric.most_ranks = selection.most_ranks > 8 ? selection.most_ranks
-                                                 : std::min(fabric.most_ranks, selection.most_ranks);
+    fabric.most_ranks =
+        selection.most_ranks > 8 ? selection.most_ranks : std::min(fabric.most_ranks, selection.most_ranks);
     fabric.seed = selection.seed;
     fabric.limit = selection.limit;
     fabric.thorough = selection.thorough;

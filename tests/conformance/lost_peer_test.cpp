@@ -72,7 +72,8 @@ TEST_P(LostPeer, EndsAWaitForItsSignalAndNotOneForAnother) {
     const auto limit = std::chrono::seconds(20);
     expect_lost_in_time(wait_until(me, 0, 1, kVictim, limit), since);
     expect_lost_in_time(wait_until(me, 0, 1, kAnyRank, limit), std::chrono::steady_clock::now());
-    EXPECT_EQ(wait_until(me, 0, 1, 1 - me.rank(), std::chrono::milliseconds(50)).code(), ErrorCode::timed_out);
+    EXPECT_EQ(wait_until(me, 0, 1, 1 - me.rank(), std::chrono::milliseconds(50)).code(),
+              ErrorCode::timed_out);
     ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
   });
 }

@@ -12,17 +12,17 @@ using std::chrono::seconds;
 
 TEST_P(Ordering, PutsCompletedBeforeABarrierAreSeenByAllAfterIt) {
   as_each_of(3, 64 * 1024, [](Endpoint& me) {
-    constexpr std::size_t kBytes = 20'000;
-    std::vector<std::byte> read(kBytes);
+    const std::size_t bytes = reasonable(me, 20'000);
+    std::vector<std::byte> read(bytes);
     for (std::uint64_t round = 0; round < 100; ++round) {
-      const auto sent = pattern(10 * round + me.rank(), kBytes);
+      const auto sent = pattern(10 * round + me.rank(), bytes);
       ASSERT_TRUE(put(me, GlobalPtr<std::byte>{next(me), 0}, sent));
       ASSERT_TRUE(me.barrier());
-      ASSERT_TRUE(holds(me.segment().first(kBytes), pattern(10 * round + previous(me), kBytes)));
+      ASSERT_TRUE(holds(me.segment().first(bytes), pattern(10 * round + previous(me), bytes)));
       // A third rank sees it too.
       ASSERT_TRUE(get(me, read, GlobalPtr<std::byte>{previous(me), 0}));
       const Rank writer = (me.rank() + me.ranks() - 2) % me.ranks();
-      ASSERT_TRUE(holds(read, pattern(10 * round + writer, kBytes)));
+      ASSERT_TRUE(holds(read, pattern(10 * round + writer, bytes)));
       ASSERT_TRUE(me.barrier());
     }
   });
@@ -43,10 +43,12 @@ TEST_P(Ordering, AFlagPutAfterCompletedDataIsSeenAfterTheData) {
         };
         ASSERT_TRUE(progress_until(me, acknowledged)) << "round " << round;
       } else {
-        ASSERT_TRUE(progress_until(me, [&] {
-          const auto seen = load(me, flag);
-          return seen && *seen >= round;
-        })) << "round " << round;
+        ASSERT_TRUE(progress_until(me,
+                                   [&] {
+                                     const auto seen = load(me, flag);
+                                     return seen && *seen >= round;
+                                   }))
+            << "round " << round;
         const auto value = get_value(me, data);
         ASSERT_TRUE(value);
         ASSERT_EQ(*value, mix(round)) << "the flag came before the data, round " << round;
@@ -77,7 +79,7 @@ TEST_P(Ordering, AMessageSentAfterACompletedPutFindsItsBytes) {
     ASSERT_TRUE(look);
     ASSERT_TRUE(me.barrier());
     for (std::uint64_t i = 1; i <= 300; ++i) {
-      const std::uint64_t bytes = 1 + mix(i) % 40'000;
+      const std::uint64_t bytes = 1 + mix(i) % reasonable(me, 40'000);
       const auto sent = pattern(2 * i + me.rank(), bytes);
       ASSERT_TRUE(put(me, GlobalPtr<std::byte>{next(me), 0}, sent));
       ASSERT_TRUE(request(me, next(me), *look, {2 * i + me.rank(), bytes}));

@@ -21,7 +21,8 @@ TEST_P(Overlap, StartingNeedsNothingOfTheTarget) {
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 1) {
       // No progress here until rank 0 has started everything.
-      ASSERT_TRUE(idle_until([&] { return board->started.load(); })) << "rank 0 was held back by its own calls";
+      ASSERT_TRUE(idle_until([&] { return board->started.load(); }))
+          << "rank 0 was held back by its own calls";
       ASSERT_TRUE(me.barrier());
       EXPECT_TRUE(holds(me.segment().first(200), pattern(7, 200)));
       return;
@@ -106,8 +107,10 @@ TEST_P(Overlap, ManyKindsInFlightAtOnceCompleteInAnyOrderOfWaiting) {
     const GlobalPtr<std::uint64_t> counter{previous(me), (1 << 20) - 8};
     for (std::size_t i = 0; i < kEach; ++i) {
       const std::size_t at = i * kBytes;
-      events.push_back(put_nb(me, GlobalPtr<std::byte>{next(me), 400'000 + at}, std::span(sent).subspan(at, kBytes)));
-      events.push_back(get_nb(me, std::span(read).subspan(at, kBytes), GlobalPtr<std::byte>{previous(me), at}));
+      events.push_back(
+          put_nb(me, GlobalPtr<std::byte>{next(me), 400'000 + at}, std::span(sent).subspan(at, kBytes)));
+      events.push_back(
+          get_nb(me, std::span(read).subspan(at, kBytes), GlobalPtr<std::byte>{previous(me), at}));
       events.push_back(atomic_nb<AtomicOp::add>(me, counter, 2));
       events.push_back(signal_nb(me, next(me), {1, 3}));
     }
@@ -118,7 +121,8 @@ TEST_P(Overlap, ManyKindsInFlightAtOnceCompleteInAnyOrderOfWaiting) {
     }
     EXPECT_TRUE(holds(read, pattern(previous(me), kEach * kBytes)));
     ASSERT_TRUE(me.barrier());
-    EXPECT_TRUE(holds(me.segment().subspan(400'000, kEach * kBytes), pattern(50 + previous(me), kEach * kBytes)));
+    EXPECT_TRUE(
+        holds(me.segment().subspan(400'000, kEach * kBytes), pattern(50 + previous(me), kEach * kBytes)));
     EXPECT_EQ(signal_value(me, 1), 3 * kEach);
     const auto count = load(me, counter.on(me.rank()));
     ASSERT_TRUE(count);

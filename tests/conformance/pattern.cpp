@@ -1,5 +1,7 @@
 #include "tests/conformance/pattern.hpp"
 
+#include <aqueduct/am.hpp>
+
 #include <algorithm>
 #include <cstring>
 
@@ -45,9 +47,15 @@ testing::AssertionResult holds(std::span<const std::byte> found, std::span<const
 testing::AssertionResult all_are(std::span<const std::byte> found, std::byte value) {
   const auto other = std::ranges::find_if(found, [&](std::byte b) { return b != value; });
   if (other == found.end()) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "byte " << other - found.begin() << " of " << found.size()
-                                     << " is " << std::to_integer<int>(*other) << ", not "
+  return testing::AssertionFailure() << "byte " << other - found.begin() << " of " << found.size() << " is "
+                                     << std::to_integer<int>(*other) << ", not "
                                      << std::to_integer<int>(value);
+}
+
+std::size_t reasonable(Endpoint& me, std::size_t bytes) {
+  constexpr std::size_t kPackets = 50;  // chosen: more than any queue of the kit's fabrics holds per peer
+  const std::size_t packet = am_limits(me, next(me)).medium;
+  return packet < 1024 / 2 ? std::min(bytes, kPackets * packet) : bytes;
 }
 
 std::vector<std::size_t> sizes_around(std::initializer_list<std::size_t> limits, std::size_t most) {

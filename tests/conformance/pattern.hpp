@@ -25,6 +25,9 @@ testing::AssertionResult all_are(std::span<const std::byte> found, std::byte val
 inline Rank next(const Endpoint& me) { return (me.rank() + 1) % me.ranks(); }
 inline Rank previous(const Endpoint& me) { return (me.rank() + me.ranks() - 1) % me.ranks(); }
 
+/// `bytes`, or as many packets' worth as do not take all day where packets are small.
+std::size_t reasonable(Endpoint& me, std::size_t bytes);
+
 /// 0, small sizes, both sides of powers of two, and both sides of each limit; rising, none above `most`.
 std::vector<std::size_t> sizes_around(std::initializer_list<std::size_t> limits, std::size_t most);
 

@@ -138,7 +138,8 @@ TEST_P(Prepared, BeyondWhatThereIsIsRefused) {
     const std::size_t most = am_limits(me, next(me)).medium;
     EXPECT_EQ(prepare_medium(me, next(me), most + 1).status().code(), ErrorCode::too_large);
     EXPECT_EQ(prepare_medium(me, me.ranks(), 8).status().code(), ErrorCode::out_of_range);
-    EXPECT_EQ(prepare_long(me, GlobalPtr<std::byte>{next(me), 60}, 8).status().code(), ErrorCode::out_of_range);
+    EXPECT_EQ(prepare_long(me, GlobalPtr<std::byte>{next(me), 60}, 8).status().code(),
+              ErrorCode::out_of_range);
     ASSERT_TRUE(me.barrier());
   });
 }

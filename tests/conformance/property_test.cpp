@@ -66,7 +66,8 @@ TEST_P(Property, EveryPacketUpToTheLargestArrivesOnceAndWhole) {
           const Rank to = static_cast<Rank>((from + sent) % bench.ranks());
           const core::Post post = bench.insist([&] {
             auto header = header_of(1'000'000 * (from + 1) + size);
-            const core::Post answer = bench.conduit(from).send(to, header, std::span(payload).first(size), token);
+            const core::Post answer =
+                bench.conduit(from).send(to, header, std::span(payload).first(size), token);
             header.fill(std::byte{0xee});  // the header is the sender's again, whatever the answer
             return answer;
           });
@@ -183,7 +184,8 @@ TEST_P(Property, PutBeforeSendMeansThatThePacketComesAfterTheBytes) {
       const core::Post put = bench.insist([&] { return rma->put(1, target.key, 0, source, false, token); });
       bench.insist([&] { return bench.conduit(0).send(1, header, {}, 1'000'000 + token); });
       ASSERT_TRUE(bench.poll_until([&] { return bench.inbox(1).packets.size() >= token; }));
-      ASSERT_TRUE(holds(std::span(target.memory).first(source.size()), source)) << "the packet overtook the put";
+      ASSERT_TRUE(holds(std::span(target.memory).first(source.size()), source))
+          << "the packet overtook the put";
       ASSERT_TRUE(ends(bench, put, token));
     }
     bench.conduit(1).rma()->unregister_segment(0);
@@ -203,7 +205,8 @@ TEST_P(Property, NativeSignalsAreHeardOnceEachAfterTheirBytes) {
       const core::Post post =
           bench.insist([&] { return signal->put_signal(1, target.key, 0, source, sent, token); });
       ASSERT_TRUE(bench.poll_until([&] { return heard.size() >= token; }));
-      ASSERT_TRUE(holds(std::span(target.memory).first(source.size()), source)) << "heard before it was there";
+      ASSERT_TRUE(holds(std::span(target.memory).first(source.size()), source))
+          << "heard before it was there";
       ASSERT_EQ(heard.back().first, 0u);
       ASSERT_EQ(heard.back().second.slot, sent.slot);
       ASSERT_EQ(heard.back().second.add, sent.add);

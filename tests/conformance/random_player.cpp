@@ -112,7 +112,8 @@ class Player {
 
   Status start_put(const Action& action, GlobalPtr<std::byte> to) {
     const auto from = source(action);
-    const PutOptions options{.source = action.at_return ? SourceReuse::at_return : SourceReuse::at_completion};
+    const PutOptions options{.source =
+                                 action.at_return ? SourceReuse::at_return : SourceReuse::at_completion};
     Status status;
     if (action.form == Form::blocking) {
       status = put(me_, to, from);

@@ -22,15 +22,23 @@ void add_slices(const ProgramShape& shape, Random& random, Rank target, std::vec
                   bytes,
                   random()};
     switch (random.below(8)) {
-      case 0: case 1: actions.push_back(action); break;
+      case 0:
+      case 1: actions.push_back(action); break;
       case 2:
         action.kind = Kind::put_value;
         action.bytes = std::min<std::uint64_t>(8, bytes);
         if (action.bytes == 8) actions.push_back(action);
         break;
-      case 3: action.kind = Kind::put_signal; actions.push_back(action); break;
-      case 4: action.kind = Kind::long_request; actions.push_back(action); break;
-      case 5: case 6:
+      case 3:
+        action.kind = Kind::put_signal;
+        actions.push_back(action);
+        break;
+      case 4:
+        action.kind = Kind::long_request;
+        actions.push_back(action);
+        break;
+      case 5:
+      case 6:
         action.kind = Kind::get;
         for (std::uint64_t readers = 1 + random.below(3); readers > 0; --readers) {
           action.actor = static_cast<Rank>(random.below(shape.ranks));
@@ -74,7 +82,10 @@ ProgramModel::ProgramModel(const ProgramShape& shape) : ranks(shape.ranks) {
 void ProgramModel::apply(const Action& action) {
   RankState& target = ranks[action.target];
   switch (action.kind) {
-    case Kind::put: case Kind::put_value: case Kind::put_signal: case Kind::long_request:
+    case Kind::put:
+    case Kind::put_value:
+    case Kind::put_signal:
+    case Kind::long_request:
       std::ranges::copy(pattern(action.number, action.bytes),
                         target.data.begin() + static_cast<std::ptrdiff_t>(action.offset));
       if (action.kind == Kind::put_signal) target.signals[action.number % ProgramShape::kSignals] += 1;
@@ -82,7 +93,8 @@ void ProgramModel::apply(const Action& action) {
     case Kind::get: return;
     case Kind::atomic: target.counters[action.offset] += action.number; return;
     case Kind::signal: target.signals[action.offset] += action.number; return;
-    case Kind::short_request: case Kind::medium_request: break;
+    case Kind::short_request:
+    case Kind::medium_request: break;
   }
   if (action.kind >= Kind::short_request || action.kind == Kind::long_request) {
     ++target.messages;

@@ -13,10 +13,20 @@ namespace aqueduct::conformance {
 /// Inside a round no two actions conflict: a slice of memory is written once or read, and counters are only
 /// added to. So what holds at the end of a round is certain, whatever the network's order.
 struct Action {
-  enum class Kind { put, put_value, put_signal, long_request, get, atomic, signal, short_request, medium_request };
+  enum class Kind {
+    put,
+    put_value,
+    put_signal,
+    long_request,
+    get,
+    atomic,
+    signal,
+    short_request,
+    medium_request
+  };
   Kind kind;
-  Form form;             ///< of puts, gets and atomics
-  bool at_return;        ///< puts: the source is overwritten at once
+  Form form;       ///< of puts, gets and atomics
+  bool at_return;  ///< puts: the source is overwritten at once
   Rank actor;
   Rank target;
   std::uint64_t offset;  ///< in the target's data, or which counter

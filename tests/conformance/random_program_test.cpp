@@ -9,9 +9,8 @@ class RandomProgram : public FabricTest {
  protected:
   void play_with(ProgramShape shape, std::uint64_t rounds, const Settings& settings = {}) {
     const std::uint64_t all_rounds = rounds * fabric().thorough;
-    run({shape.ranks, shape.segment_bytes(), settings, {}}, [shape, all_rounds, seed = seed()](Endpoint& me) {
-      play(me, shape, seed, all_rounds);
-    });
+    run({shape.ranks, shape.segment_bytes(), settings, {}},
+        [shape, all_rounds, seed = seed()](Endpoint& me) { play(me, shape, seed, all_rounds); });
   }
 };
 

@@ -18,8 +18,8 @@ TEST_P(Region, TurnsAGroupOfPutsAndGetsIntoOneEvent) {
     ASSERT_TRUE(me.begin_region());
     for (std::size_t i = 0; i < kPieces; ++i) {
       const std::size_t at = i * kBytes;
-      ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), kHalf + at},
-                          std::span(sent).subspan(at, kBytes)));
+      ASSERT_TRUE(
+          put_nbi(me, GlobalPtr<std::byte>{next(me), kHalf + at}, std::span(sent).subspan(at, kBytes)));
       ASSERT_TRUE(get_nbi(me, std::span(read).subspan(at, kBytes), GlobalPtr<std::byte>{previous(me), at}));
     }
     Event all = me.end_region();
@@ -85,8 +85,7 @@ TEST_P(Region, SeveralMayBeInFlight) {
       ASSERT_TRUE(me.begin_region());
       for (std::size_t half = 0; half < 2; ++half) {
         const std::size_t at = i * kBytes + half * kBytes / 2;
-        ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), at},
-                            std::span(sent).subspan(at, kBytes / 2)));
+        ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), at}, std::span(sent).subspan(at, kBytes / 2)));
       }
       regions.push_back(me.end_region());
     }

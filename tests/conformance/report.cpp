@@ -1,8 +1,9 @@
 #include "tests/conformance/report.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <cerrno>
+#include <cstdlib>
+
 #include <sys/socket.h>
 
 namespace aqueduct::conformance {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <sys/mman.h>
-
 #include <memory>
 #include <new>
+
+#include <sys/mman.h>
 
 namespace aqueduct::conformance {
 

@@ -15,7 +15,7 @@ TEST_P(Signals, WhoSeesTheSumSeesTheBytes) {
     constexpr SignalSlot kArrived = 3;
     constexpr SignalSlot kChecked = 4;
     std::uint64_t round = 0;
-    for (const std::size_t size : sizes_around({am_limits(me, next(me)).medium}, 300'000)) {
+    for (const std::size_t size : sizes_around({am_limits(me, next(me)).medium}, reasonable(me, 300'000))) {
       ++round;
       const auto sent = pattern(1000 * round + me.rank(), size);
       // Late bytes would show as those of the round before.
@@ -76,8 +76,8 @@ TEST_P(Signals, ArePipelinedWithTheirOwnData) {
     const auto expected = pattern(previous(me), kPieces * kBytes);
     for (std::size_t i = 0; i < kPieces; ++i) {
       ASSERT_TRUE(wait_until(me, static_cast<SignalSlot>(i), 1, previous(me), seconds(20)));
-      ASSERT_TRUE(holds(me.segment().subspan(i * kBytes, kBytes),
-                        std::span(expected).subspan(i * kBytes, kBytes)))
+      ASSERT_TRUE(
+          holds(me.segment().subspan(i * kBytes, kBytes), std::span(expected).subspan(i * kBytes, kBytes)))
           << "piece " << i;
     }
     for (Event& event : events) ASSERT_TRUE(me.wait(event));

@@ -10,8 +10,11 @@ class SourceBuffer : public FabricTest {};
 
 constexpr std::size_t kArea = 1 << 20;
 
-/// Sizes from 1 B to 256 KiB, small ones far more often: about 14 KiB each on the average.
-std::size_t some_size(Random& random) { return 1 + random.any_magnitude(18) % (256 * 1024); }
+/// Sizes from 1 B to 256 KiB, small ones far more often.
+std::size_t some_size(Endpoint& me, Random& random) {
+  const std::size_t most = reasonable(me, 256 * 1024);
+  return 1 + random.any_magnitude(18) % most;
+}
 
 TEST_P(SourceBuffer, MayBeOverwrittenAtReturnIfAskedSo) {
   as_each_of(2, kArea, [seed = seed()](Endpoint& me) {
@@ -28,8 +31,9 @@ TEST_P(SourceBuffer, MayBeOverwrittenAtReturnIfAskedSo) {
       ASSERT_TRUE(holds(std::span(read).first(at), std::span(expected).first(at)));
       at = 0;
     };
-    for (int i = 0; i < 10'000; ++i) {
-      const std::size_t size = some_size(random);
+    const std::size_t puts = reasonable(me, 10'000);
+    for (std::size_t i = 0; i < puts; ++i) {
+      const std::size_t size = some_size(me, random);
       if (at + size > kArea) {
         ASSERT_NO_FATAL_FAILURE(check());
       }
@@ -37,8 +41,8 @@ TEST_P(SourceBuffer, MayBeOverwrittenAtReturnIfAskedSo) {
       const auto value = static_cast<std::byte>(random());
       std::ranges::fill(from, value);
       std::ranges::fill(std::span(expected).subspan(at, size), value);
-      events.push_back(put_nb(me, GlobalPtr<std::byte>{next(me), at}, from,
-                              {.source = SourceReuse::at_return}));
+      events.push_back(
+          put_nb(me, GlobalPtr<std::byte>{next(me), at}, from, {.source = SourceReuse::at_return}));
       std::ranges::fill(from, ~value);  // at once
       at += size;
     }
@@ -71,7 +75,7 @@ TEST_P(SourceBuffer, MayBeOverwrittenWhenItsEventFires) {
     std::vector<std::byte> source(256 * 1024);
     std::vector<std::byte> read(256 * 1024);
     for (int i = 0; i < 500; ++i) {
-      const auto from = std::span(source).first(some_size(random));
+      const auto from = std::span(source).first(some_size(me, random));
       const auto to = GlobalPtr<std::byte>{next(me), random.below(kArea - from.size())};
       const auto value = static_cast<std::byte>(random());
       std::ranges::fill(from, value);

@@ -1,5 +1,5 @@
-// A kit that passes everything is worth nothing: each of these conduits breaks one rule of core/conduit.hpp, and
-// the case named has to notice.
+// A kit that passes everything is worth nothing: each of these conduits breaks one rule of core/conduit.hpp,
+// and the case named has to notice.
 
 #include <gtest/gtest.h>
 
@@ -77,21 +77,26 @@ TEST_P(BrokenConduit, IsNoticed) {
                                         std::chrono::seconds(60));
   ASSERT_TRUE(outcome.in_time) << outcome.output;
   ASSERT_TRUE(WIFEXITED(outcome.status)) << outcome.output;
-  EXPECT_EQ(WEXITSTATUS(outcome.status), 1) << "a conduit that " << broken.what << " passes\n" << outcome.output;
+  EXPECT_EQ(WEXITSTATUS(outcome.status), 1) << "a conduit that " << broken.what << " passes\n"
+                                            << outcome.output;
   EXPECT_NE(outcome.output.find(std::string("[  FAILED  ] On/") + broken.noticed_by), std::string::npos)
       << outcome.output;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, BrokenConduit,
-    testing::Values(
-        Broken{"delivers packets twice", "loop-broken-duplicate", "AmShort.ArrivesExactlyOnce"},
-        Broken{"loses packets", "loop-broken-lose", "AmShort.ArrivesExactlyOnce"},
-        Broken{"changes bytes", "loop-broken-corrupt", "Put.EverySizeInEveryFormReachesEveryRankAndNothingElse"},
-        Broken{"says done too early", "loop-broken-early", "Property.NativePutsAndGetsUpToTheLargestAreInPlaceWhenComplete"},
-        Broken{"forgets completions", "loop-broken-silent", "Property.NativePutsAndGetsUpToTheLargestAreInPlaceWhenComplete"},
-        Broken{"delivers to the wrong rank", "loop-broken-misdeliver", "Property.EveryPacketUpToTheLargestArrivesOnceAndWhole"},
-        Broken{"promises larger packets than it takes", "loop-broken-overstate", "Property.EveryPacketUpToTheLargestArrivesOnceAndWhole"}),
+    testing::Values(Broken{"delivers packets twice", "loop-broken-duplicate", "AmShort.ArrivesExactlyOnce"},
+                    Broken{"loses packets", "loop-broken-lose", "AmShort.ArrivesExactlyOnce"},
+                    Broken{"changes bytes", "loop-broken-corrupt",
+                           "Put.EverySizeInEveryFormReachesEveryRankAndNothingElse"},
+                    Broken{"says done too early", "loop-broken-early",
+                           "Property.NativePutsAndGetsUpToTheLargestAreInPlaceWhenComplete"},
+                    Broken{"forgets completions", "loop-broken-silent",
+                           "Property.NativePutsAndGetsUpToTheLargestAreInPlaceWhenComplete"},
+                    Broken{"delivers to the wrong rank", "loop-broken-misdeliver",
+                           "Property.EveryPacketUpToTheLargestArrivesOnceAndWhole"},
+                    Broken{"promises larger packets than it takes", "loop-broken-overstate",
+                           "Property.EveryPacketUpToTheLargestArrivesOnceAndWhole"}),
     [](const auto& info) {
       std::string name = info.param.fabric;
       for (char& c : name) c = c == '-' ? '_' : c;

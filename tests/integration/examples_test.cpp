@@ -151,7 +151,7 @@ TEST(ExampleGups, CountsAndBoundsWhatGetModifyPutLoses) {
 }
 
 TEST(ExamplesAlone, RunWithoutALauncher) {
-  for (const std::string name : {"hello", "heat2d --size 32", "gups --log2-words 10", "ring_am --laps 3",
+  for (const std::string name : {"hello", "heat2d --size 32", "gups --log2-words 12", "ring_am --laps 3",
                                  "pointer_chase --nodes 20"}) {
     for (const std::string endpoints : {"1", "3"}) {
       const Answer answer = shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));

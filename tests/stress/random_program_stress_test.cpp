@@ -18,7 +18,9 @@ struct Size {
   int thorough;
 };
 
-void PrintTo(const Size& size, std::ostream* out) { *out << size.fabric << " with " << size.ranks << " ranks"; }
+void PrintTo(const Size& size, std::ostream* out) {
+  *out << size.fabric << " with " << size.ranks << " ranks";
+}
 
 class RandomProgramStress : public testing::TestWithParam<Size> {};
 
@@ -27,8 +29,9 @@ TEST_P(RandomProgramStress, FollowsItsModel) {
   // Another program each time; the command that a failure prints has its seed.
   const unsigned seed = std::random_device()();
   const std::string command = AQUEDUCT_BIN_DIR "/aqconform --fabric " + std::string(fabric) + " --ranks " +
-                              std::to_string(ranks) + " --thorough " + std::to_string(thorough) + " --limit 100 --seed " +
-                              std::to_string(seed) + " --gtest_filter='*RandomProgram.*' --gtest_brief=1";
+                              std::to_string(ranks) + " --thorough " + std::to_string(thorough) +
+                              " --limit 100 --seed " + std::to_string(seed) +
+                              " --gtest_filter='*RandomProgram.*' --gtest_brief=1";
   RecordProperty("command", command);
   const int status = std::system(command.c_str());
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "again with: " << command;
@@ -41,7 +44,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, RandomProgramStress,
                                          Size{"smp-threads", 8, 10}, Size{"smp-processes", 8, 10},
                                          Size{"smp-without-cma", 8, 5}, Size{"smp-processes", 32, 1}),
                          [](const auto& info) {
-                           std::string name = info.param.fabric + std::string("_") + std::to_string(info.param.ranks);
+                           std::string name =
+                               info.param.fabric + std::string("_") + std::to_string(info.param.ranks);
                            for (char& c : name) c = c == '-' ? '_' : c;
                            return name;
                          });

@@ -32,8 +32,8 @@ int list(const Selection& selection) {
                                                           : fmt::format("{} processes", fabric.processes);
     std::string settings;
     for (const auto& [name, value] : fabric.settings) settings += fmt::format(" {}={}", name, value);
-    fmt::print("{:24} {:8} up to {} ranks, {};{}\n", fabric.name, fabric.conduit, fabric.most_ranks, processes,
-               settings);
+    fmt::print("{:24} {:8} up to {} ranks, {};{}\n", fabric.name, fabric.conduit, fabric.most_ranks,
+               processes, settings);
   }
   return 0;
 }
@@ -56,7 +56,9 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--seed", selection.seed, "what the random choices follow from")->capture_default_str();
-  app.add_option("--limit", limit, "seconds that one job may take")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--limit", limit, "seconds that one job may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   app.add_option("--thorough", selection.thorough, "makes the random programs so many times longer")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -30,7 +30,7 @@ class Table : public testing::EmptyTestEventListener {
   };
   static std::string cell(const Counts& counts);
 
-  std::vector<std::string> suites_;   // in the order of their first case
+  std::vector<std::string> suites_;  // in the order of their first case
   std::vector<std::string> fabrics_;
   std::map<std::pair<std::string, std::string>, Counts> cells_;
   Counts total_;

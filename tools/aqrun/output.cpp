@@ -122,7 +122,7 @@ void Output::write_out() {
   while (written_ < pending_.size()) {
     pollfd writable{to_, POLLOUT, 0};
     if (::poll(&writable, 1, 0) == 0) break;
-    // A pipe that is writable takes PIPE_BUF bytes without blocking; whole lines of them, if it can be. Setting
+    // A pipe that is writable takes PIPE_BUF bytes without blocking; in whole lines if possible. Setting
     // O_NONBLOCK instead would set it for everyone who shares the terminal.
     std::string_view rest = std::string_view(pending_).substr(written_);
     if (!whole_writes_ && rest.size() > PIPE_BUF) {

@@ -12,9 +12,9 @@ namespace aqrun {
 
 /// Brings what the ranks write to one of their standard streams to one of ours.
 ///
-/// With labels, whole lines, each behind its label; otherwise bytes as they come. The order of each rank is kept.
-/// Nothing here blocks: what our reader does not take waits, up to a limit, and then the ranks wait as they would
-/// without us. When our reader is gone, so are theirs.
+/// With labels, whole lines, each behind its label; otherwise bytes as they come. Each rank's order is kept.
+/// Nothing here blocks: what our reader does not take waits, up to a limit, and then the ranks wait as they
+/// would without us. When our reader is gone, so are theirs.
 class Output {
  public:
   explicit Output(int to);

@@ -33,8 +33,9 @@ struct Start {
 /// Starts a process that ends with this one, however this one ends. Returns its number, or -1 and errno.
 pid_t spawn(const Start& start);
 
-/// A process that does nothing but lead the group of all ranks and everything they start. Should aqrun be killed,
-/// the leader sees its pipe close and kills the group; ranks alone would end by themselves, but not their children.
+/// A process that does nothing but lead the group of all ranks and everything they start. Should aqrun be
+/// killed, the leader sees its pipe close and kills the group; the ranks would end without it, but not their
+/// children. (Those who leave the group with setsid are out of its reach.)
 class Leader {
  public:
   /// Requires: called first of all, while there are no other descriptors for the leader to inherit.
@@ -44,7 +45,7 @@ class Leader {
   Leader& operator=(const Leader&) = delete;
 
   pid_t group() const noexcept { return pid_; }  ///< -1 if it could not be started
-  /// To all members but the leader, except SIGKILL, which ends it too, and after which there is no group any more.
+  /// To all members but the leader, except SIGKILL, which ends it too; after that there is no group any more.
   void signal_group(int signal) noexcept;
 
  private:

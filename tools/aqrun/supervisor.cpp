@@ -21,7 +21,7 @@ constexpr auto kFromTermToKill = 2s;    // chosen: time to remove a file, not to
 constexpr auto kFromKillToGiveUp = 5s;  // chosen: longer means a process stuck inside the system
 constexpr int kTimeoutStatus = 124;     // as timeout(1) has it
 
-/// What is taken with signalfd: those that end or report, unless whoever started aqrun had them ignored (nohup).
+/// What is taken with signalfd: those that end or report, unless who started aqrun had them ignored (nohup).
 sigset_t watched_signals() {
   sigset_t set;
   ::sigemptyset(&set);

@@ -16,10 +16,10 @@
 
 namespace aqrun {
 
-/// Runs one job from the first start to the last ending: a single loop over sockets, pipes, signals and the clock.
+/// Runs one job from the first start to the last ending: one loop over sockets, pipes, signals and the clock.
 ///
-/// The first event that spoils the job (a failure, an interrupt, an abort, the time limit) fixes its status. From
-/// then on: grace, while the ranks may end by themselves; SIGTERM; SIGKILL.
+/// The first event that spoils the job (a failure, an interrupt, an abort, the time limit) fixes its status.
+/// From then on: grace, while the ranks may end by themselves; SIGTERM; SIGKILL.
 class Supervisor {
  public:
   Supervisor(const Options& options, Leader& leader);

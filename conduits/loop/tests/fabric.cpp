@@ -1,7 +1,6 @@
-#include "tests/conformance/fabric.hpp"
-
 #include "conduits/loop/faulty.hpp"
 #include "conduits/loop/loop.hpp"
+#include "tests/conformance/fabric.hpp"
 
 namespace aqueduct::conformance {
 
