@@ -35,26 +35,24 @@ class Messages final : public core::Inbox, public core::Layer {
   ~Messages();
 
   struct Entry {
+    std::uint64_t key = 0;  ///< of the messages that it takes; 0: no such handler
     Callback callback;
-    AmCategory category = AmCategory::short_request;
-    std::uint16_t args_bytes = 0;
-    std::uint16_t signature = 0;
-    bool used = false;
   };
 
   /// Registers a layer's own handler under a fixed number, or a user's under the next.
   void add_internal(HandlerId id, AmCategory category, std::uint16_t args_bytes, Callback callback) noexcept;
   Result<HandlerId> add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
                         Callback callback) noexcept;
-  /// Ok if such a message may be sent: the same handlers are registered on all ranks.
-  Status check(AmCategory category, HandlerId id, const Args& args) const noexcept;
+  /// Whether such a message may be sent: the same handlers are registered on all ranks.
+  bool knows(AmCategory category, HandlerId id, const Args& args) const noexcept {
+    return id < handlers_.size() && handlers_[id].key == key_of(category, args.bytes, args.signature);
+  }
 
   /// Begins a request without waiting: retry when there is no credit or no room. `token` names the payload's
   /// end of use, as for Conduit::send.
   Post try_request(Rank to, AmCategory category, HandlerId handler, const Args& args, const LongTarget* target,
                    Bytes payload, Token token) noexcept;
-  /// Replies, from inside a handler: there is always room. `keep_payload`: the payload stays as it is until it is
-  /// sent, whenever that is (memory of a segment), so it need not be copied for a conduit that posts.
+  /// Replies, from inside a handler: there is always room, and the payload is free at return.
   Status reply(Incoming& incoming, AmCategory category, HandlerId handler, const Args& args,
                const LongTarget* target, Bytes payload) noexcept;
 
@@ -80,6 +78,7 @@ class Messages final : public core::Inbox, public core::Layer {
 
   /// Largest payload of one packet with `args_bytes` of arguments.
   std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
+  std::size_t medium_room(Rank peer) const noexcept { return peers_[peer].room; }
   std::uint32_t credits_per_peer() const noexcept { return credits_per_peer_; }
   std::uint32_t credits_left(Rank peer) const noexcept { return peers_[peer].credits; }
 
@@ -98,17 +97,30 @@ class Messages final : public core::Inbox, public core::Layer {
 
  private:
   struct Peer {
-    std::uint16_t credits = 0;  ///< requests I may still send there
-    std::uint16_t owed = 0;     ///< credits of theirs that I hold
+    core::Conduit* conduit = nullptr;
+    std::uint32_t room = 0;      ///< payload of one packet, whatever its arguments
+    std::uint16_t credits = 0;   ///< requests I may still send there
+    std::uint16_t owed = 0;      ///< credits of theirs that I hold
+    bool copies = true;          ///< its conduit takes payloads at the call
+    bool lost = false;
   };
   /// Tokens of outbox places: this bit, and the place. Generations of operations stay below it.
   static constexpr Token kOutboxToken = Token{1} << 63;
 
-  std::size_t put_head(std::byte* head, PacketKind kind, AmCategory category, HandlerId handler,
-                       const Args& args, const LongTarget* target, Bytes payload, Rank to) noexcept;
-  Post send(Rank to, Bytes head, Bytes payload, Token token) noexcept;
-  void dispatch(Rank from, const PacketHeader& header, Bytes packet) noexcept;
-  void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
+  static constexpr std::uint64_t wire_key(AmCategory category, std::uint16_t args_bytes) noexcept {
+    return std::uint64_t{1} | (static_cast<std::uint64_t>(category) << 8) | (std::uint64_t{args_bytes} << 16);
+  }
+  static constexpr std::uint64_t key_of(AmCategory category, std::uint16_t args_bytes,
+                                        std::uint16_t signature) noexcept {
+    return wire_key(category, args_bytes) | (std::uint64_t{signature} << 32);
+  }
+  static constexpr std::uint64_t kWireMask = 0xffffffff;  ///< what a packet tells of a key
+
+  void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
+  void dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept;
+  [[gnu::cold]] Status request_slowly(Rank to, AmCategory category, HandlerId handler, const Args& args,
+                                      const LongTarget* target, Bytes payload, const AmOptions& options) noexcept;
+  [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
   void thank(Rank peer) noexcept;
 
   EndpointState& state_;

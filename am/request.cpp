@@ -1,3 +1,4 @@
+#include "am/head.hpp"
 #include "am/messages.hpp"
 #include "core/wait.hpp"
 
@@ -12,13 +13,50 @@ std::string about(std::string_view what, Rank to) {
 
 }  // namespace
 
+void Messages::count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept {
+  if (post.kind == Post::Kind::retry) {
+    ++state_.statistics.retries;
+    return;
+  }
+  ++state_.statistics.packets_sent;
+  state_.statistics.payload_bytes_sent += payload_bytes;
+  if (post.kind == Post::Kind::posted && (token == 0 || (token & kOutboxToken) != 0)) [[unlikely]] ++posted_;
+}
+
+Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, const Args& args,
+                           const LongTarget* target, Bytes payload, Token token) noexcept {
+  Peer& peer = peers_[to];
+  if (peer.lost) [[unlikely]] return Post::failed(ErrorCode::peer_lost);
+  if (peer.credits == 0) [[unlikely]] return Post::retry();
+  Head head({PacketKind::request, category, handler, peer.owed, args.bytes,
+             static_cast<std::uint32_t>(payload.size()), 0});
+  if (target != nullptr) head.append(target, sizeof *target);
+  head.append(args.data, args.bytes);
+  const Post post = peer.conduit->send(to, head.bytes(), payload, token);
+  if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) [[likely]] {
+    --peer.credits;
+    peer.owed = 0;  // the packet gives them back
+  }
+  count_sent(post, payload.size(), token);
+  return post;
+}
+
 Status Messages::request(Rank to, AmCategory category, HandlerId handler, const Args& args,
                          const LongTarget* target, Bytes payload, const AmOptions& options) noexcept {
+  if (payload.empty() || peers_[to].copies) [[likely]] {
+    const Post post = try_request(to, category, handler, args, target, payload, 0);
+    if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) [[likely]] return {};
+  }
+  return request_slowly(to, category, handler, args, target, payload, options);
+}
+
+Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler, const Args& args,
+                                const LongTarget* target, Bytes payload, const AmOptions& options) noexcept {
   // Only a conduit that does not copy needs an operation to tell when the payload is free: the caller's own, or
   // one that is waited for here.
   core::Op* op = nullptr;
   bool waits = options.source_event == nullptr;
-  if (!payload.empty() && !state_.conduit_of[to]->properties().copies) {
+  if (!payload.empty() && !peers_[to].copies) {
     if (!waits) op = state_.ops.acquire(core::Op::Kind::source, to, true);
     waits = op == nullptr;
     auto place = [&] { return (op = state_.ops.acquire(core::Op::Kind::source, to, false)) != nullptr; };
@@ -32,10 +70,6 @@ Status Messages::request(Rank to, AmCategory category, HandlerId handler, const 
   Post post = Post::retry();
   const Token token = op != nullptr ? core::OpPool::token(*op) : 0;
   auto sent = [&] {
-    if (state_.lost[to]) {
-      post = Post::failed(ErrorCode::peer_lost);
-      return true;
-    }
     post = try_request(to, category, handler, args, target, payload, token);
     return post.kind != Post::Kind::retry;
   };
@@ -74,38 +108,13 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
   EndpointState& state = ep.state();
   am::Messages& messages = *state.messages;
   if (to >= state.ranks) [[unlikely]] return ErrorCode::out_of_range;
-  if (const Status status = messages.check(category, handler, args); !status) [[unlikely]] return status;
+  if (!messages.knows(category, handler, args)) [[unlikely]] return ErrorCode::wrong_handler;
   if (state.polling) [[unlikely]] return ErrorCode::in_handler;
-  if (options.source_event != nullptr) *options.source_event = Event{};
+  if (options.source_event != nullptr) [[unlikely]] *options.source_event = Event{};
   if (am::is_long(category)) return messages.send_long(to, handler, args, payload, place, options);
-  if (payload.size() > messages.room(to, false, am::kMaxArgs)) [[unlikely]] return {ErrorCode::too_large, to};
+  if (payload.size() > messages.medium_room(to)) [[unlikely]] return {ErrorCode::too_large, to};
   return messages.request(to, category, handler, args, nullptr, payload, options);
 }
-
-Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Args args, Bytes payload,
-                  GlobalPtr<std::byte> place) noexcept {
-  EndpointState& state = incoming.state;
-  am::Messages& messages = *state.messages;
-  const Rank to = incoming.source;
-  if (!incoming.is_request || incoming.replied) return ErrorCode::invalid_argument;
-  if (const Status status = messages.check(category, handler, args); !status) return status;
-  if (!am::is_long(category)) {
-    if (payload.size() > messages.room(to, false, am::kMaxArgs)) return {ErrorCode::too_large, to};
-    return messages.reply(incoming, category, handler, args, nullptr, payload);
-  }
-  if (place.rank() != to) return ErrorCode::invalid_argument;
-  if (auto part = state.segments.check(place, payload.size()); !part) return part.status();
-  const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
-  // Where the requester's segment is mapped here, the payload goes there at once and the packet says so.
-  if (std::byte* there = state.face.local(place, payload.size()); there != nullptr && !payload.empty()) {
-    std::memcpy(there, payload.data(), payload.size());
-    return messages.reply(incoming, category, handler, args, &target, {});
-  }
-  if (payload.size() > messages.room(to, true, am::kMaxArgs)) return {ErrorCode::too_large, to};
-  return messages.reply(incoming, category, handler, args, &target, payload);
-}
-
-Rank source_of(const Incoming& incoming) noexcept { return incoming.source; }
 
 }  // namespace detail
 
@@ -114,7 +123,7 @@ AmLimits am_limits(Endpoint& ep, Rank peer) noexcept {
   if (peer >= state.ranks) return {};
   const auto& messages = *state.messages;
   const bool mapped = state.face.local(GlobalPtr<std::byte>{peer, 0}, 1) != nullptr;
-  return {am::kMaxArgs, messages.room(peer, false, am::kMaxArgs), SIZE_MAX,
+  return {am::kMaxArgs, messages.medium_room(peer), SIZE_MAX,
           mapped ? SIZE_MAX : messages.room(peer, true, am::kMaxArgs)};
 }
 

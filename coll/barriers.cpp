@@ -1,5 +1,6 @@
 #include "coll/barriers.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -53,7 +54,9 @@ void Barriers::notify(BarrierState& barrier) noexcept {
   ++barrier.phase;
   barrier.waiting = true;
   if (barrier.native) {
-    barrier.native->notify(barrier.phase);
+    // Whoever has been told of a lost member does not arrive again: a conduit that only counts would take its
+    // next arrival for the lost member's, and open the phase to those who have not been told yet.
+    if (barrier.team->lost_member() == kNoRank) [[likely]] barrier.native->notify(barrier.phase);
     return;
   }
   barrier.round = 0;
@@ -64,6 +67,24 @@ void Barriers::notify(BarrierState& barrier) noexcept {
 bool Barriers::reached(BarrierState& barrier) noexcept {
   if (barrier.native) return barrier.native->reached(barrier.phase);
   return barrier.round == barrier.rounds;
+}
+
+std::string Barriers::missing(const BarrierState& barrier) const {
+  const TeamState& team = *barrier.team;
+  std::vector<Rank> ranks;
+  if (barrier.native) {
+    ranks = barrier.native->missing(barrier.phase);
+  } else if (barrier.round < barrier.rounds) {
+    const std::uint64_t distance = std::uint64_t{1} << barrier.round;
+    ranks = {team.members[(team.index + team.size() - distance % team.size()) % team.size()]};
+  }
+  std::string text;
+  constexpr std::size_t kMost = 8;
+  for (std::size_t i = 0; i < std::min(ranks.size(), kMost); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "rank " : ", ", ranks[i]);
+  }
+  if (ranks.size() > kMost) text += fmt::format(" and {} more", ranks.size() - kMost);
+  return text.empty() ? "news of its end" : text;
 }
 
 void Barriers::arrived(const Arrival& arrival) {

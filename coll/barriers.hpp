@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -45,6 +46,8 @@ class Barriers final : public core::Layer {
 
   void notify(BarrierState& barrier) noexcept;
   bool reached(BarrierState& barrier) noexcept;
+  /// For the stall report: which members the present phase waits for.
+  std::string missing(const BarrierState& barrier) const;
   Exchanges& exchanges() noexcept { return exchanges_; }
 
   void advance() noexcept override;

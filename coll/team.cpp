@@ -70,8 +70,8 @@ Status Team::wait() noexcept {
   coll::Barriers& barriers = *team.endpoint.barriers;
   const auto over = [&] { return barriers.reached(barrier) || team.lost_member() != kNoRank; };
   const Status status = core::wait_until(team.endpoint, over, kNoRank, [&] {
-    return fmt::format("phase {} of the barrier of a team of {} ranks (member {})", barrier.phase, team.size(),
-                       team.index);
+    return fmt::format("phase {} of the barrier of a team of {} ranks (member {}), in which it waits for {}",
+                       barrier.phase, team.size(), team.index, barriers.missing(barrier));
   });
   if (!status) return status;
   barrier.waiting = false;

@@ -136,6 +136,8 @@ class NativeBarrier {
   virtual void notify(std::uint64_t phase) noexcept = 0;
   /// Whether all have notified that phase. Called again and again, so cheap.
   virtual bool reached(std::uint64_t phase) noexcept = 0;
+  /// For the stall report: who has not notified that phase, as far as it can be told from here.
+  virtual std::vector<Rank> missing(std::uint64_t) const { return {}; }
 };
 
 /// Operations on whole teams that a conduit does better than schedules of messages.
@@ -174,6 +176,7 @@ class Conduit {
   /// that a first send could make.
   virtual Status connect(std::span<const std::vector<std::byte>> addresses) = 0;
   /// Sends one packet, header then payload, to a peer (or to itself). It arrives exactly once, in any order.
+  /// The header is 8-byte aligned, and a multiple of 8 bytes long.
   /// `done`: both may be reused. `posted`: the payload belongs to the conduit until completed; the header never.
   virtual Post send(Rank to, Bytes header, Bytes payload, Token token) noexcept = 0;
   /// Delivers what has arrived or ended; returns how many calls it made to the inbox. Never blocks.

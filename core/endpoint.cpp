@@ -40,8 +40,6 @@ std::string Endpoint::conduit_of(Rank rank) const {
   return rank < ranks_ ? state_->conduit_of[rank]->properties().name : std::string();
 }
 
-int Endpoint::progress() noexcept { return core::progress(*state_); }
-
 bool Endpoint::in_handler() const noexcept { return state_->in_handler; }
 
 Statistics Endpoint::statistics() const noexcept { return state_->statistics; }

@@ -2,10 +2,6 @@
 
 #include <aqueduct/team.hpp>
 
-#include <algorithm>
-
-#include <sched.h>
-
 namespace aqueduct::detail {
 
 EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
@@ -48,31 +44,3 @@ void EndpointState::peer_lost(Rank peer) noexcept {
 }
 
 }  // namespace aqueduct::detail
-
-namespace aqueduct::core {
-
-int progress(EndpointState& state) noexcept {
-  if (state.polling) [[unlikely]] return 0;
-  state.polling = true;
-  int found = 0;
-  if (state.near != nullptr) found += state.near->poll(*state.inbox);
-  if (state.far != nullptr) found += state.far->poll(*state.inbox);
-  if (state.busy != 0) [[unlikely]] {
-    for (Layer* layer : state.layers) layer->advance();
-  }
-  state.polling = false;
-  // A program that only polls must hear of losses too.
-  if ((++state.polls & 0xffff) == 0) [[unlikely]] check_peers(state);
-  return found;
-}
-
-void check_peers(EndpointState& state) noexcept {
-  const auto now = std::chrono::steady_clock::now();
-  if (now - state.checked_peers < std::chrono::milliseconds(20)) return;
-  state.checked_peers = now;
-  if (state.near != nullptr) state.near->check_peers(*state.inbox);
-  if (state.far != nullptr) state.far->check_peers(*state.inbox);
-  if (state.poll_losses) state.poll_losses();
-}
-
-}  // namespace aqueduct::core

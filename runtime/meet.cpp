@@ -3,16 +3,37 @@
 
 #include <aqueduct/version.hpp>
 
+#include <algorithm>
 #include <map>
+#include <string>
 
 namespace aqueduct::runtime {
+
+namespace {
+
+/// Settings on which the ranks of a job have to agree.
+constexpr const char* kCommon[] = {"conduit", "near", "credits", "atomics"};
+
+std::string common_settings(const Config& config) {
+  std::string text;
+  for (const char* name : kCommon) text += std::string(name) + "=" + config.text(name) + " ";
+  return text;
+}
+
+std::span<const std::byte> as_blob(const std::string& text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+}  // namespace
 
 Status meet(Job::Impl& job, std::size_t endpoints) {
   const std::string host = host_identity(job.config);
   BlobWriter mine;
   mine.number(library_version());
   mine.number(endpoints);
-  mine.bytes(std::as_bytes(std::span(host.data(), host.size())));
+  mine.bytes(as_blob(host));
+  const std::string settings = common_settings(job.config);
+  mine.bytes(as_blob(settings));
   auto all = job.bootstrap->exchange(mine.blob());
   if (!all) {
     job.log.error("the processes of this job could not find one another: {}", all.status().text());
@@ -25,10 +46,16 @@ Status meet(Job::Impl& job, std::size_t endpoints) {
     const std::uint64_t version = in.number();
     const std::uint64_t count = in.number();
     const Blob where = in.bytes();
+    const Blob theirs = in.bytes();
     if (!in.ok() || version != library_version()) {
       job.log.error("process {} runs version {} of Aqueduct and this one {}: start one version everywhere", process,
                     version, library_version());
       return ErrorCode::version_mismatch;
+    }
+    if (!std::ranges::equal(theirs, as_blob(settings))) {
+      job.log.error("process {} has other settings than this one, {}here {}: give all ranks the same (aqrun -e NAME=VALUE)",
+                    process, std::string(reinterpret_cast<const char*>(theirs.data()), theirs.size()), settings);
+      return ErrorCode::bad_setting;
     }
     const std::uint32_t number = hosts.emplace(where, static_cast<std::uint32_t>(hosts.size())).first->second;
     auto& ranks = job.ranks_of.emplace_back();

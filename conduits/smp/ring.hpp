@@ -67,7 +67,7 @@ class Producer {
 
   bool attached() const noexcept { return ring_.slots != nullptr; }
 
-  /// Copies a packet in and makes it visible. False: there is no room. `order` is release, or seq_cst where the
+  /// Copies a packet in (the head in whole words of 8 bytes) and makes it visible. False: there is no room. `order` is release, or seq_cst where the
   /// caller looks afterwards whether the consumer sleeps.
   bool push(std::span<const std::byte> head, std::span<const std::byte> payload, std::memory_order order) noexcept {
     const std::size_t bytes = head.size() + payload.size();
@@ -87,7 +87,12 @@ class Producer {
       data_next_ = end;
       to = ring_.data + (place & (data_bytes_ - 1));
     }
-    std::memcpy(to, head.data(), head.size());
+    // In words, as the header was written: a wider read would wait for the writes before it.
+    for (std::size_t at = 0; at < head.size(); at += sizeof(std::uint64_t)) {
+      std::uint64_t word;
+      std::memcpy(&word, head.data() + at, sizeof word);
+      std::memcpy(to + at, &word, sizeof word);
+    }
     if (!payload.empty()) std::memcpy(to + head.size(), payload.data(), payload.size());
     const std::uint64_t turn = (next_ >> shift_) + 1;
     slot.word.store((turn << 32) | bytes, order);
@@ -116,8 +121,6 @@ class Consumer {
   Consumer(std::byte* memory, const RingShape& shape) noexcept
       : ring_(memory, shape), mask_(shape.slots - 1), shift_(std::countr_zero(shape.slots)), data_bytes_(shape.data_bytes) {}
 
-  /// Whether a packet is there.
-  bool ready() const noexcept { return (word() >> 32) == (static_cast<std::uint32_t>(next_ >> shift_) + 1u); }
   /// Calls `take(packet)` for up to `most` packets; how many there were.
   template <class Take>
   int drain(int most, Take&& take) noexcept {
@@ -125,7 +128,7 @@ class Consumer {
     while (taken < most) {
       Slot& slot = ring_.slots[next_ & mask_];
       const std::uint64_t word = slot.word.load(std::memory_order_acquire);
-      if ((word >> 32) != static_cast<std::uint32_t>((next_ >> shift_) + 1)) break;
+      if ((word >> 32) != static_cast<std::uint32_t>((next_ >> shift_) + 1)) [[likely]] break;
       const std::size_t bytes = static_cast<std::uint32_t>(word);
       std::byte* from = slot.packet;
       std::uint64_t data_end = data_next_;
@@ -147,8 +150,6 @@ class Consumer {
   }
 
  private:
-  std::uint64_t word() const noexcept { return ring_.slots[next_ & mask_].word.load(std::memory_order_acquire); }
-
   RingView ring_;
   std::uint64_t next_ = 0;
   std::uint64_t data_next_ = 0;

@@ -14,7 +14,7 @@ constexpr int kBatch = 32;
 }  // namespace
 
 SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
-    : network_(network), me_(me), local_(network.local_of(me)), map_(network, me), cma_(network), barriers_(network, me) {
+    : network_(network), me_(me), local_(network.local_of(me)), has_membarrier_(network.has_membarrier()), map_(network, me), cma_(network), barriers_(network, me) {
   properties_.name = "smp";
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = properties_.max_transfer;
@@ -45,38 +45,40 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   const RingShape& shape = arena_->ring_shape();
   properties_.max_packet = shape.max_packet();
   few_ = ranks <= kFewRanks;
-  if (!network_.has_membarrier()) publish_ = std::memory_order_seq_cst;
+  if (!has_membarrier_) publish_ = std::memory_order_seq_cst;
   in_.resize(ranks);
   out_.resize(ranks);
   gone_.resize(ranks);
   for (std::uint32_t from = 0; from < ranks; ++from) in_[from] = Consumer(arena_->ring(from, local_), shape);
-  for (std::uint32_t to = 0; to < ranks; ++to) out_[to] = Producer(arena_->ring(local_, to), shape);
+  for (std::uint32_t to = 0; to < ranks; ++to) {
+    out_[to] = {Producer(arena_->ring(local_, to), shape), &arena_->block(to)};
+  }
+  local_of_ = network_.locals();
+  rank_of_ = network_.local_ranks().data();
   if (const Status status = arena_->lock_life(local_); !status) return status;
   mine_ = &arena_->block(local_);
   mine_->life.store(Life::alive, std::memory_order_release);
-  sleeper_.emplace(*mine_, network_.has_membarrier());
+  sleeper_.emplace(*mine_, has_membarrier_);
   map_.connect(*arena_);
   barriers_.connect(*arena_);
   return {};
 }
 
 core::Post SmpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
-  const std::uint32_t local = network_.local_of(to);
-  if (!out_[local].push(header, payload, publish_)) return core::Post::retry();
-  RankBlock& block = arena_->block(local);
-  if (!few_) block.arrived[local_ / 64].fetch_or(std::uint64_t{1} << (local_ % 64), std::memory_order_seq_cst);
-  wake_if_asleep(block, network_.has_membarrier());
+  Out& out = out_[local_of_[to]];
+  if (!out.ring.push(header, payload, publish_)) [[unlikely]] return core::Post::retry();
+  if (!few_) out.block->arrived[local_ / 64].fetch_or(std::uint64_t{1} << (local_ % 64), std::memory_order_seq_cst);
+  wake_if_asleep(*out.block, has_membarrier_);
   return core::Post::done();
 }
 
 int SmpConduit::poll(core::Inbox& inbox) noexcept {
   if (!few_) return poll_some(inbox);
   int found = 0;
-  const auto ranks = static_cast<std::uint32_t>(in_.size());
-  for (std::uint32_t from = 0; from < ranks; ++from) {
-    if (!in_[from].ready()) [[likely]] continue;
-    const Rank rank = network_.local_ranks()[from];
-    found += in_[from].drain(kBatch, [&](core::Bytes packet) { inbox.packet(rank, packet); });
+  const Rank* rank = rank_of_;
+  for (Consumer& in : in_) {
+    found += in.drain(kBatch, [&inbox, from = *rank](core::Bytes packet) { inbox.packet(from, packet); });
+    ++rank;
   }
   return found;
 }
@@ -126,7 +128,7 @@ std::string SmpConduit::state_of(Rank peer) const {
   constexpr const char* kLives[] = {"not yet connected", "alive", "gone in good order", "dead"};
   const RankBlock& block = arena_->block(local);
   return fmt::format("it is {}{}, {} packets lie in its ring", kLives[static_cast<std::size_t>(block.life.load())],
-                     block.sleeping.load() != 0 ? " and asleep" : "", out_[local].on_their_way());
+                     block.sleeping.load() != 0 ? " and asleep" : "", out_[local].ring.on_their_way());
 }
 
 }  // namespace aqueduct::conduits::smp

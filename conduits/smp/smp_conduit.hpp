@@ -46,7 +46,14 @@ class SmpConduit final : public core::Conduit {
   bool few_ = true;  ///< so few ranks that looking at each ring is cheaper than a bit per sender
   std::memory_order publish_ = std::memory_order_release;
   std::vector<Consumer> in_;   // [local rank]
-  std::vector<Producer> out_;  // [local rank]
+  struct Out {
+    Producer ring;
+    RankBlock* block = nullptr;
+  };
+  std::vector<Out> out_;  // [local rank]
+  const std::uint32_t* local_of_ = nullptr;  // [rank]
+  const Rank* rank_of_ = nullptr;            // [local rank]
+  bool has_membarrier_;
   std::vector<bool> gone_;     // [local rank] said to be lost
   Map map_;
   Cma cma_;

@@ -24,6 +24,7 @@ class SmpNetwork final : public core::Network {
   const std::vector<Rank>& local_ranks() const noexcept { return local_ranks_; }
   /// A rank's number among those of this host; local_ranks().size() if it is not one of them.
   std::uint32_t local_of(Rank rank) const noexcept { return local_of_[rank]; }
+  const std::uint32_t* locals() const noexcept { return local_of_.data(); }
   bool in_this_process(Rank rank) const noexcept;
   std::uint64_t mark() const noexcept { return mark_; }
 

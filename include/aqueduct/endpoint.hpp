@@ -49,7 +49,7 @@ struct Statistics {
 /// One rank: what a thread communicates through.
 ///
 /// Threads:   an endpoint belongs to one thread at a time; threads that communicate in parallel each use their
-///            own. Nothing is shared between two endpoints of a process.
+///            own. What two endpoints of a process share guards itself.
 /// Lifetime:  owned by its Job.
 class Endpoint {
  public:
@@ -114,15 +114,19 @@ class Endpoint {
     return event.done();
   }
 
-  /// Waits for every operation with implicit completion (`_nbi`) begun so far outside a closed region.
+  /// Waits for every operation with implicit completion (`_nbi`) begun so far outside of access regions.
   ///
   /// Errors: the first failure among them; they count as finished then.
   Status wait_implicit() noexcept;
-  /// One round of progress; whether every implicit operation is over.
+  /// One round of progress; whether every implicit operation outside of access regions is over.
   bool test_implicit() noexcept;
   /// Opens an access region: `_nbi` operations until `end_region` belong to it. Regions do not nest.
+  ///
+  /// Errors: invalid_argument (one is open), refused (AQUEDUCT_OPERATIONS in flight).
   Status begin_region() noexcept;
   /// Closes the region: one Event for all its operations; its outcome is their first failure.
+  ///
+  /// Errors: invalid_argument (none is open).
   Event end_region() noexcept;
 
   /// The team of all ranks.

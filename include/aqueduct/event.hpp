@@ -96,7 +96,7 @@ class EventSet {
   bool empty() const noexcept { return events_.empty(); }
   Event& operator[](std::size_t index) noexcept { return events_[index]; }
 
-  /// Waits until one more is done; its index, or size() if all had been reported.
+  /// Waits until one more is done; its index, or size() if all had been reported (or inside a handler).
   std::size_t wait_any(Endpoint& ep);
   /// Waits until at least one more is done; the indices of all that are. Valid until the next call.
   std::span<const std::size_t> wait_some(Endpoint& ep);

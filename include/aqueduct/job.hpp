@@ -20,10 +20,13 @@ class Job {
   ///
   /// Completion: when it returns, every rank has an address and the primary segment; connections are made at
   ///             first use.
-  /// Errors:     bad_setting, bootstrap_failed, version_mismatch, no_memory, no_space, peer_lost. The reason is
-  ///             logged where it was found.
+  /// Errors:     bad_setting, bootstrap_failed, timed_out (AQUEDUCT_BOOTSTRAP_TIMEOUT), version_mismatch,
+  ///             not_supported (no conduit can serve this job), network_failed, no_memory, no_space,
+  ///             peer_lost. The reason is logged where it was found.
   static Result<Job> start(const Config& config = Config::from_environment());
   /// A job of `ranks` ranks, all in this process, whatever the launcher.
+  ///
+  /// Errors: as start, and invalid_argument (no ranks).
   static Result<Job> in_process(Rank ranks, const Config& config = Config::from_environment());
 
   Job(Job&&) noexcept;
@@ -43,10 +46,11 @@ class Job {
   ///
   /// Errors: peer_lost if a rank died before; everything is closed all the same.
   Status finish();
-  /// Tells the launcher that the job has failed, with a reason for people: it ends all ranks.
+  /// Tells the launcher that the job has failed, with a reason for people: it ends all ranks. Without a
+  /// launcher it does nothing.
   void abort(int exit_code, std::string_view why) noexcept;
 
-  /// What started this job: "aqrun", "pmix", "alone" or "in-process".
+  /// What started this job: "aqrun", "alone" (no launcher) or "in-process".
   std::string_view launcher() const noexcept;
   const Config& config() const noexcept;
 

@@ -46,6 +46,16 @@ using MutableBytes = std::span<std::byte>;
 [[gnu::cold]] Status get_nbi_over_wire(Endpoint&, void* to, GlobalPtr<std::byte> from,
                                        std::size_t bytes, const GetOptions&) noexcept;
 
+/// memcpy for the sizes at which the C library's is not the fastest.
+void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
+
+inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
+  constexpr std::size_t kLeast = 2048;  // measured, see core/copy.cpp
+  constexpr std::size_t kMost = 262144;
+  if (bytes - kLeast <= kMost - kLeast) return copy_middling(static_cast<std::byte*>(to), from, bytes);
+  std::memcpy(to, from, bytes);
+}
+
 template <class T>
 concept Wireable = std::is_trivially_copyable_v<T>;
 
@@ -86,7 +96,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
-    std::memcpy(place, std::ranges::data(from), bytes);
+    detail::copy_bytes(place, std::ranges::data(from), bytes);
     return Event{};
   }
   return detail::put_nb_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -100,7 +110,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
-    std::memcpy(place, std::ranges::data(from), bytes);
+    detail::copy_bytes(place, std::ranges::data(from), bytes);
     return {};
   }
   return detail::put_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes);
@@ -114,7 +124,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
-    std::memcpy(place, std::ranges::data(from), bytes);
+    detail::copy_bytes(place, std::ranges::data(from), bytes);
     return {};
   }
   return detail::put_nbi_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -130,7 +140,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Event get_nb(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& options = {}) noexcept {
   const std::size_t bytes = detail::size_in_bytes(to);
   if (const std::byte* place = detail::find(ep, from, bytes)) [[likely]] {
-    std::memcpy(std::ranges::data(to), place, bytes);
+    detail::copy_bytes(std::ranges::data(to), place, bytes);
     return Event{};
   }
   return detail::get_nb_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes, options);
@@ -142,7 +152,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Status get(Endpoint& ep, R&& to, GlobalPtr<T> from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(to);
   if (const std::byte* place = detail::find(ep, from, bytes)) [[likely]] {
-    std::memcpy(std::ranges::data(to), place, bytes);
+    detail::copy_bytes(std::ranges::data(to), place, bytes);
     return {};
   }
   return detail::get_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes);
@@ -154,7 +164,7 @@ template <detail::Wireable T, detail::LastingRange R>
 inline Status get_nbi(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& options = {}) noexcept {
   const std::size_t bytes = detail::size_in_bytes(to);
   if (const std::byte* place = detail::find(ep, from, bytes)) [[likely]] {
-    std::memcpy(std::ranges::data(to), place, bytes);
+    detail::copy_bytes(std::ranges::data(to), place, bytes);
     return {};
   }
   return detail::get_nbi_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes, options);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <optional>
 #include <string_view>
@@ -92,9 +93,23 @@ class Launched {
       watch.readable = [&] { server_->serve(std::chrono::milliseconds(0)); };
     }
     children.wait(watch);
+    if (server_) remove_leftovers();
   }
 
  private:
+  /// A launcher's duty: what ranks that died could not remove. Ranks that ended well leave nothing.
+  void remove_leftovers() {
+    const std::string ours = "aqueduct-" + std::to_string(server_->job()) + "-";
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
+      if (entry.path().filename().string().compare(0, ours.size(), ours) != 0) continue;
+      if (launch_.leaving.empty() && !testing::Test::HasFailure()) {
+        ADD_FAILURE() << where_ << entry.path() << " was left behind";
+      }
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+
   struct Holds {
     Rank first;
     Rank count;

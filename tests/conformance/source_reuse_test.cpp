@@ -31,7 +31,8 @@ TEST_P(SourceBuffer, MayBeOverwrittenAtReturnIfAskedSo) {
       ASSERT_TRUE(holds(std::span(read).first(at), std::span(expected).first(at)));
       at = 0;
     };
-    const std::size_t puts = reasonable(me, 10'000);
+    const std::size_t puts =
+        reasonable(me, 100'000) < 100'000 ? 1'500 : 10'000;  // fewer where packets are small
     for (std::size_t i = 0; i < puts; ++i) {
       const std::size_t size = some_size(me, random);
       if (at + size > kArea) {

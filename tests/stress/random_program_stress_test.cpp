@@ -38,11 +38,11 @@ TEST_P(RandomProgramStress, FollowsItsModel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, RandomProgramStress,
-                         testing::Values(Size{"loop-bare", 8, 10}, Size{"loop-native", 8, 10},
-                                         Size{"loop-late", 8, 3}, Size{"loop-posted", 8, 5},
-                                         Size{"loop-bare", 32, 1}, Size{"loop-mapped", 32, 1},
-                                         Size{"smp-threads", 8, 10}, Size{"smp-processes", 8, 10},
-                                         Size{"smp-without-cma", 8, 5}, Size{"smp-processes", 32, 1}),
+                         testing::Values(Size{"loop-bare", 8, 60}, Size{"loop-native", 8, 60},
+                                         Size{"loop-late", 8, 20}, Size{"loop-posted", 8, 30},
+                                         Size{"loop-bare", 32, 10}, Size{"loop-mapped", 32, 10},
+                                         Size{"smp-threads", 8, 60}, Size{"smp-processes", 8, 60},
+                                         Size{"smp-without-cma", 8, 30}, Size{"smp-processes", 32, 10}),
                          [](const auto& info) {
                            std::string name =
                                info.param.fabric + std::string("_") + std::to_string(info.param.ranks);

@@ -1,3 +1,4 @@
+#include "tools/aqrun/leftovers.hpp"
 #include "tools/aqrun/options.hpp"
 #include "tools/aqrun/spawn.hpp"
 #include "tools/aqrun/supervisor.hpp"
@@ -26,8 +27,9 @@ int main(int argc, char** argv) {
     fill_standard_descriptors();
     const auto read = aqrun::read_options(argc, argv);
     if (const auto* ended = std::get_if<aqrun::Ended>(&read)) return ended->status;
-    aqrun::Leader leader;
-    return aqrun::Supervisor(std::get<aqrun::Options>(read), leader).run();
+    const auto& options = std::get<aqrun::Options>(read);
+    aqrun::Leader leader(aqrun::shared_memory_folder(options));
+    return aqrun::Supervisor(options, leader).run();
   } catch (const std::exception& error) {  // no memory, most of all
     fmt::print(stderr, "aqrun: {}\n", error.what());
     return 1;

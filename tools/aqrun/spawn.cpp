@@ -1,5 +1,7 @@
 #include "tools/aqrun/spawn.hpp"
 
+#include "tools/aqrun/leftovers.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <fstream>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,16 +43,36 @@ bool is_file(const std::string& path) {
   ::_exit(127);
 }
 
-[[noreturn]] void lead(int pipe) {
+/// Ends the group of a job whose aqrun is gone, then removes its shared memory: from outside the group, to
+/// outlive it, and after its end, for until then a rank may still make a file.
+[[noreturn]] void clear_away(pid_t group, const std::string& folder, std::uint64_t job) {
+  constexpr int kPatience = 200;  // chosen: looks, 10 ms apart; the killed count until somebody has reaped them
+  ::setpgid(0, 0);
+  ::kill(-group, SIGKILL);
+  for (int look = 0; look < kPatience && ::kill(-group, 0) == 0; ++look) {
+    remove_shared_memory(folder, job);
+    ::poll(nullptr, 0, 10);
+  }
+  remove_shared_memory(folder, job);
+  ::_exit(0);
+}
+
+[[noreturn]] void lead(int pipe, const std::string& folder) {
   ::prctl(PR_SET_NAME, "aqrun-leader");
   sigset_t all;
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);  // what is sent to the group is not meant for its leader
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; ++standard) ::dup2(nothing, standard);
+  std::uint64_t job = 0;
+  const bool has_job = ::read(pipe, &job, sizeof job) == sizeof job;
   char byte;
-  while (::read(pipe, &byte, 1) < 0 && errno == EINTR) {
+  while (has_job && ::read(pipe, &byte, 1) < 0 && errno == EINTR) {
   }
+  const pid_t group = ::getpgrp();
+  const pid_t helper = has_job ? ::fork() : -1;
+  if (helper == 0) clear_away(group, folder, job);
+  if (helper > 0) ::waitpid(helper, nullptr, 0);  // it ends this process too
   ::kill(0, SIGKILL);
   ::_exit(0);
 }
@@ -96,14 +119,14 @@ pid_t spawn(const Start& start) {
   return child;
 }
 
-Leader::Leader() {
+Leader::Leader(std::string folder) : folder_(std::move(folder)) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return;
   pid_ = ::fork();
   if (pid_ == 0) {
     ::setpgid(0, 0);
     ::close(ends[1]);
-    lead(ends[0]);
+    lead(ends[0], folder_);
   }
   ::close(ends[0]);
   pipe_ = ends[1];
@@ -113,6 +136,11 @@ Leader::Leader() {
 Leader::~Leader() {
   signal_group(SIGKILL);
   if (pipe_ >= 0) ::close(pipe_);
+}
+
+void Leader::leads(std::uint64_t job) noexcept {
+  // Fits into any pipe; a leader that is gone is noticed nowhere else either.
+  if (pipe_ >= 0 && ::write(pipe_, &job, sizeof job) < 0) return;
 }
 
 void Leader::signal_group(int signal) noexcept {

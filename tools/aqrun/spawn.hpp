@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,21 +35,26 @@ struct Start {
 pid_t spawn(const Start& start);
 
 /// A process that does nothing but lead the group of all ranks and everything they start. Should aqrun be
-/// killed, the leader sees its pipe close and kills the group; the ranks would end without it, but not their
-/// children. (Those who leave the group with setsid are out of its reach.)
+/// killed, the leader sees its pipe close, kills the group and removes the job's shared memory; the ranks would
+/// end without it, but not their children. (Those who leave the group with setsid are out of its reach.)
 class Leader {
  public:
   /// Requires: called first of all, while there are no other descriptors for the leader to inherit.
-  Leader();
+  /// `folder`: see leftovers.hpp.
+  explicit Leader(std::string folder);
   ~Leader();
   Leader(const Leader&) = delete;
   Leader& operator=(const Leader&) = delete;
 
+  const std::string& folder() const noexcept { return folder_; }
+  /// Tells the leader which job's shared memory it would have to remove.
+  void leads(std::uint64_t job) noexcept;
   pid_t group() const noexcept { return pid_; }  ///< -1 if it could not be started
   /// To all members but the leader, except SIGKILL, which ends it too; after that there is no group any more.
   void signal_group(int signal) noexcept;
 
  private:
+  std::string folder_;
   pid_t pid_ = -1;
   int pipe_ = -1;
   bool killed_ = false;  // then the number may belong to others

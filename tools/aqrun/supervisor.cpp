@@ -1,5 +1,7 @@
 #include "tools/aqrun/supervisor.hpp"
 
+#include "tools/aqrun/leftovers.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,6 +54,7 @@ Supervisor::Supervisor(const Options& options, Leader& leader)
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t watched = watched_signals();
   ::sigprocmask(SIG_BLOCK, &watched, &old_mask_);
+  leader_.leads(server_.job());
   signals_ = ::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
@@ -253,6 +256,7 @@ void Supervisor::leave_nothing() {
     while (::read(signals_, &signal, sizeof signal) == sizeof signal) {
     }
   } while (Clock::now() < until);
+  remove_shared_memory(leader_.folder(), server_.job());
 }
 
 }  // namespace aqrun

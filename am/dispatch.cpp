@@ -1,0 +1,137 @@
+#include "am/head.hpp"
+#include "am/messages.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+// What arrives, and what handlers send in answer.
+
+namespace aqueduct {
+
+namespace am {
+
+void Messages::packet(Rank from, Bytes packet) noexcept {
+  ++state_.statistics.packets_received;
+  PacketHeader header;
+  if (packet.size() < sizeof header) [[unlikely]] {
+    reject(from, {}, "it is shorter than a header");
+    return;
+  }
+  std::memcpy(&header, packet.data(), sizeof header);
+  Peer& peer = peers_[from];
+  const std::uint32_t credits = peer.credits + std::uint32_t{header.credits};
+  peer.credits = static_cast<std::uint16_t>(std::min(credits, credits_per_peer_));
+  if (header.kind == PacketKind::credits) return;
+  dispatch(from, peer, header, packet);
+}
+
+void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept {
+  const bool request = header.kind == PacketKind::request;
+  Incoming incoming{state_, from, request};
+  if (header.handler >= handlers_.size() || handlers_[header.handler].key == 0) [[unlikely]] {
+    reject(from, header, "no such handler is registered here");
+  } else if (const Entry& entry = handlers_[header.handler];
+             (entry.key & kWireMask) != wire_key(header.category, header.args_bytes) ||
+             is_request(header.category) != request) [[unlikely]] {
+    reject(from, header, "the handler registered here under that number is of another category or argument size");
+  } else {
+    const std::byte* at = packet.data() + sizeof header;
+    const bool with_target = is_long(header.category);
+    const std::size_t head = sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
+    if (packet.size() != head + header.payload_bytes) [[unlikely]] {
+      reject(from, header, "its lengths do not add up");
+      return;
+    }
+    MutableBytes payload{const_cast<std::byte*>(packet.data()) + head, header.payload_bytes};
+    if (with_target) {
+      LongTarget target;
+      std::memcpy(&target, at, sizeof target);
+      at += sizeof target;
+      const auto part = state_.segments.check({state_.rank, target.offset, target.segment}, target.bytes);
+      if (!part || (header.payload_bytes != 0 && header.payload_bytes != target.bytes)) [[unlikely]] {
+        reject(from, header, "its target is outside the segment");
+        return;
+      }
+      std::byte* place = state_.segments[target.segment].mine.data() + target.offset;
+      if (!payload.empty()) std::memcpy(place, payload.data(), payload.size());
+      payload = {place, static_cast<std::size_t>(target.bytes)};
+    }
+    ++state_.statistics.handlers_run;
+    state_.in_handler = true;
+    entry.callback.run(entry.callback.callable.get(), incoming, at, payload);
+    state_.in_handler = false;
+  }
+  if (!request || incoming.replied) return;
+  if (++peer.owed * 2u >= credits_per_peer_) thank(from);
+}
+
+Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handler, const Args& args,
+                       const LongTarget* target, Bytes payload) noexcept {
+  const Rank to = incoming.source;
+  Peer& peer = peers_[to];
+  incoming.replied = true;
+  if (peer.lost) [[unlikely]] return {ErrorCode::peer_lost, to};
+  // With the credit of the request that this answers.
+  Head head({PacketKind::reply, category, handler, static_cast<std::uint16_t>(peer.owed + 1), args.bytes,
+             static_cast<std::uint32_t>(payload.size()), 0});
+  peer.owed = 0;
+  if (target != nullptr) head.append(target, sizeof *target);
+  head.append(args.data, args.bytes);
+  if (payload.empty() || peer.copies) [[likely]] {
+    const Post post = peer.conduit->send(to, head.bytes(), payload, 0);
+    count_sent(post, payload.size(), 0);
+    if (post.kind == Post::Kind::failed) [[unlikely]] return {post.why, to};
+    if (post.kind != Post::Kind::retry) [[likely]] return {};
+  }
+  outbox_.waiting().push_back(outbox_.keep(to, head.bytes(), payload));
+  ++state_.statistics.deferred;
+  ++state_.busy;
+  return {};
+}
+
+// Gives a peer its credits back, in a packet of their own, when nothing else is going there.
+void Messages::thank(Rank to) noexcept {
+  Peer& peer = peers_[to];
+  const Head head({PacketKind::credits, AmCategory::short_reply, 0, peer.owed, 0, 0, 0});
+  const Post post = peer.conduit->send(to, head.bytes(), {}, 0);
+  count_sent(post, 0, 0);
+  if (post.kind != Post::Kind::retry) [[likely]] {
+    peer.owed = 0;
+  } else if (std::find(thanks_due_.begin(), thanks_due_.end(), to) == thanks_due_.end()) {
+    thanks_due_.push_back(to);
+    ++state_.busy;
+  }
+}
+
+}  // namespace am
+
+namespace detail {
+
+Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Args args, Bytes payload,
+                  GlobalPtr<std::byte> place) noexcept {
+  EndpointState& state = incoming.state;
+  am::Messages& messages = *state.messages;
+  const Rank to = incoming.source;
+  if (!incoming.is_request || incoming.replied) [[unlikely]] return ErrorCode::invalid_argument;
+  if (!messages.knows(category, handler, args)) [[unlikely]] return ErrorCode::wrong_handler;
+  if (!am::is_long(category)) [[likely]] {
+    if (payload.size() > messages.medium_room(to)) [[unlikely]] return {ErrorCode::too_large, to};
+    return messages.reply(incoming, category, handler, args, nullptr, payload);
+  }
+  if (place.rank() != to) return ErrorCode::invalid_argument;
+  if (auto part = state.segments.check(place, payload.size()); !part) return part.status();
+  const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
+  // Where the requester's segment is mapped here, the payload goes there at once and the packet says so.
+  if (std::byte* there = state.face.local(place, payload.size()); there != nullptr && !payload.empty()) {
+    std::memcpy(there, payload.data(), payload.size());
+    return messages.reply(incoming, category, handler, args, &target, {});
+  }
+  if (payload.size() > messages.room(to, true, am::kMaxArgs)) return {ErrorCode::too_large, to};
+  return messages.reply(incoming, category, handler, args, &target, payload);
+}
+
+Rank source_of(const Incoming& incoming) noexcept { return incoming.source; }
+
+}  // namespace detail
+
+}  // namespace aqueduct

@@ -1,0 +1,40 @@
+#include "core/endpoint_state.hpp"
+
+#include <utility>
+
+namespace aqueduct {
+
+namespace core {
+
+int progress(EndpointState& state) noexcept {
+  if (state.polling) [[unlikely]] return 0;
+  state.polling = true;
+  int found = 0;
+  if (state.near != nullptr) found += state.near->poll(*state.inbox);
+  if (state.far != nullptr) found += state.far->poll(*state.inbox);
+  if (state.busy != 0) [[unlikely]] {
+    for (Layer* layer : state.layers) layer->advance();
+  }
+  state.polling = false;
+  // A program that only polls must hear of losses too.
+  if ((++state.polls & 0xffff) == 0) [[unlikely]] check_peers(state);
+  return found;
+}
+
+void check_peers(EndpointState& state) noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - state.checked_peers < std::chrono::milliseconds(20)) return;
+  state.checked_peers = now;
+  // A conduit delivers a lost peer's last packets here, so handlers run as in progress.
+  const bool polling = std::exchange(state.polling, true);
+  if (state.near != nullptr) state.near->check_peers(*state.inbox);
+  if (state.far != nullptr) state.far->check_peers(*state.inbox);
+  if (state.poll_losses) state.poll_losses();
+  state.polling = polling;
+}
+
+}  // namespace core
+
+int Endpoint::progress() noexcept { return core::progress(*state_); }
+
+}  // namespace aqueduct

@@ -1,0 +1,95 @@
+// More ranks than cores, and what waiting costs; stalls; a system that forbids cross-memory calls.
+
+#include "tests/fault/launch.hpp"
+
+#include <gtest/gtest.h>
+
+namespace aqueduct::fault {
+namespace {
+
+TEST(Crowd, OfThirtyTwoRanksPassesATokenAndBarriers) {
+  Launch job(aqrun({"-n", "32", "--timeout", "35", program("fault_crowd"), "ring"}));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.err(), "");
+  EXPECT_LT(job.took().count(), 15.0);  // measured: far below a second
+}
+
+TEST(Crowd, OfTheLargestSizeStartsAndEnds) {
+  Launch job(aqrun(
+      {"-n", "256", "--timeout", "35", "-e", "AQUEDUCT_SEGMENT_BYTES=64K", program("fault_crowd"), "hello"}));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.err(), "");
+  EXPECT_EQ(job.lines("hello from ").size(), 256u);
+  EXPECT_LT(job.took().count(), 30.0);
+}
+
+TEST(Crowd, ThatWaitsSleeps) {
+  Launch job(aqrun({"-n", "8", "--timeout", "30", program("fault_crowd"), "idle"}));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_GE(job.took().count(), 2.0);
+  // Of one core, all eight and aqrun together, start and end included.
+  EXPECT_LT(job.processor_time().count(), 0.1 * job.took().count());
+}
+
+TEST(Stall, OfAWaitForASignalSaysWhatForOnWhomAndTheQueues) {
+  Launch job(aqrun(
+      {"-n", "2", "--timeout", "30", "-e", "AQUEDUCT_STALL_WARN=200ms", program("fault_stall"), "signal"}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  for (const char* part :
+       {"has waited 0.2 s for signal 0 to reach 1 (it is 0)", "rank 1 is not known to be lost over smp",
+        "it is alive", "packets lie in its ring", "request credits left there", "operations in flight",
+        "AQUEDUCT_STALL_WARN"}) {
+    EXPECT_TRUE(has(job.err(), part)) << part << " is not in:\n" << job.err();
+  }
+}
+
+TEST(Stall, OfABarrierSaysWhoIsMissing) {
+  Launch job(aqrun(
+      {"-n", "2", "--timeout", "30", "-e", "AQUEDUCT_STALL_WARN=200ms", program("fault_stall"), "barrier"}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_TRUE(has(job.err(),
+                  "has waited 0.2 s for phase 2 of the barrier of a team of 2 ranks (member 0), in which it "
+                  "waits for rank 1;"))
+      << job.err();
+}
+
+TEST(Stall, IsNotReportedBeforeItsTime) {
+  Launch job(
+      aqrun({"-n", "3", "--timeout", "30", "-e", "AQUEDUCT_STALL_WARN=0", program("fault_crowd"), "idle"}));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.err(), "");
+}
+
+class CmaDenied : public testing::Test {
+ protected:
+  void SetUp() override {
+    Launch probe({program("deny_cma"), "true"});
+    if (probe.status() == 77) GTEST_SKIP() << probe.err();
+  }
+};
+
+TEST_F(CmaDenied, PacketsServeMemoryThatCannotBeMapped) {
+  Launch job(aqrun(
+      {"-n", "2", "--timeout", "30", "-e", "AQUEDUCT_LOG=info", program("deny_cma"), program("fault_cma")}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.lines("native 0 reference 2").size(), 2u) << job.out();
+  EXPECT_EQ(count(job.err(), "cross-memory calls are not allowed here"), 2u)
+      << job.err();  // once per process
+}
+
+// The same program where it is allowed: or the test above would prove nothing.
+TEST_F(CmaDenied, ElseTheSystemDoesIt) {
+  Launch job(aqrun({"-n", "2", "--timeout", "30", program("fault_cma")}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  if (job.lines("native 0 reference 2").size() == 2) GTEST_SKIP() << "cross-memory calls are forbidden here";
+  EXPECT_EQ(job.lines("native 2 reference 0").size(), 2u) << job.out();
+}
+
+TEST_F(CmaDenied, TheConformanceKitPasses) {
+  Launch kit({program("deny_cma"), program("aqconform"), "--conduit", "smp", "--fabric", "smp-processes",
+              "--gtest_filter=*Segment*:*Put*.*:*SourceReuse*", "--gtest_brief=1"});
+  EXPECT_EQ(kit.status(), 0) << kit.out() << kit.err();
+}
+
+}  // namespace
+}  // namespace aqueduct::fault

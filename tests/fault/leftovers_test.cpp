@@ -1,0 +1,130 @@
+// Whatever ends a job, no process and no file of it stays.
+
+#include "tests/fault/launch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+namespace aqueduct::fault {
+namespace {
+
+/// A folder of its own on the file system of shared memory, so that other jobs of this host are not seen.
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/dev/shm/aqueduct-test-XXXXXX";
+    EXPECT_NE(::mkdtemp(name), nullptr);
+    path_ = name;
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+  std::size_t files() const {
+    const std::filesystem::directory_iterator all(path_);
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
+  std::vector<std::string> settings() const {
+    return {"AQUEDUCT_SMP_MEMORY=posix", "AQUEDUCT_SMP_DIRECTORY=" + path_, "AQUEDUCT_SEGMENT_BYTES=64K"};
+  }
+
+ private:
+  std::string path_;
+};
+
+bool is_running(const std::string& pid) {
+  std::ifstream in("/proc/" + pid + "/stat");
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const auto name_end = text.rfind(')');
+  return name_end != std::string::npos && text[name_end + 2] != 'Z' && text[name_end + 2] != 'X';
+}
+
+template <class Condition>
+bool comes_true(Condition condition) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+std::vector<std::string> pids(const Launch& job) {
+  std::vector<std::string> found;
+  for (const std::string& line : job.lines("pid ")) found.push_back(line.substr(line.find("pid ") + 4));
+  return found;
+}
+
+void expect_nothing_left(const Launch& job, const Folder& folder) {
+  const auto all = pids(job);
+  EXPECT_EQ(all.size(), 4u);
+  EXPECT_TRUE(comes_true([&] { return std::none_of(all.begin(), all.end(), is_running); })) << job.out();
+  EXPECT_TRUE(comes_true([&] { return folder.files() == 0; })) << folder.files() << " files are left";
+}
+
+class Leftovers : public testing::Test {
+ protected:
+  Folder folder_;
+  Launch job_{aqrun({"-n", "4", "--grace", "1", program("fault_crowd"), "linger"}), folder_.settings()};
+  void SetUp() override {
+    ASSERT_TRUE(job_.says("pid ", 4)) << job_.err();
+    ASSERT_GT(folder_.files(), 4u);  // or the test would prove nothing
+  }
+};
+
+TEST_F(Leftovers, NoneAfterAqrunIsKilled) {
+  job_.signal(SIGKILL);
+  EXPECT_EQ(job_.status(), 128 + SIGKILL);
+  expect_nothing_left(job_, folder_);
+}
+
+TEST_F(Leftovers, NoneAfterARankIsKilled) {
+  ::kill(std::stoi(pids(job_).at(2)), SIGKILL);
+  EXPECT_EQ(job_.status(), 128 + SIGKILL) << job_.err();
+  EXPECT_EQ(folder_.files(), 0u);  // at once: aqrun has ended
+  expect_nothing_left(job_, folder_);
+}
+
+TEST_F(Leftovers, NoneAfterAnInterrupt) {
+  job_.signal(SIGINT);
+  EXPECT_EQ(job_.status(), 128 + SIGINT) << job_.err();
+  EXPECT_EQ(folder_.files(), 0u);
+  expect_nothing_left(job_, folder_);
+}
+
+TEST(LeftoversOfAGoodEnd, AreNone) {
+  Folder folder;
+  Launch job(aqrun({"-n", "4", program("fault_crowd"), "ring"}), folder.settings());
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(folder.files(), 0u);
+}
+
+TEST(LeftoversOfOtherJobs, AreNotTouched) {
+  Folder folder;
+  const std::string other = folder.path() + "/aqueduct-1-segment-0-0";
+  std::ofstream(other) << "of job 1";
+  Launch job(aqrun({"-n", "2", program("fault_crowd"), "hello"}), folder.settings());
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_TRUE(std::filesystem::exists(other));
+}
+
+// With memfd there is no file at any time, so none can stay.
+TEST(LeftoversOfMemfd, CannotBe) {
+  Folder folder;
+  Launch job(aqrun({"-n", "4", program("fault_crowd"), "linger"}),
+             {"AQUEDUCT_SMP_DIRECTORY=" + folder.path()});
+  ASSERT_TRUE(job.says("pid ", 4)) << job.err();
+  EXPECT_EQ(folder.files(), 0u);
+  job.signal(SIGKILL);
+  job.status();
+  expect_nothing_left(job, folder);
+}
+
+}  // namespace
+}  // namespace aqueduct::fault

@@ -1,0 +1,140 @@
+// What a job is told wrongly, or asks for and cannot have: it ends at once, and says what to change.
+
+#include <aqueduct/status.hpp>
+
+#include "tests/fault/launch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+
+#include <unistd.h>
+
+namespace aqueduct::fault {
+namespace {
+
+struct Wrong {
+  const char* setting;
+  ErrorCode code;
+  std::vector<const char*> says;
+};
+void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.setting; }
+
+class WrongSetting : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongSetting, EndsTheJobWithTheReason) {
+  const Wrong& wrong = GetParam();
+  Launch job(aqrun({"-n", "2", "--timeout", "30", "-e", wrong.setting, program("fault_crowd"), "hello"}));
+  EXPECT_EQ(job.status(), Status(wrong.code).exit_code()) << job.err();
+  for (const char* part : wrong.says)
+    EXPECT_TRUE(has(job.err(), part)) << part << " is not in:\n" << job.err();
+  EXPECT_EQ(job.out(), "");
+  EXPECT_LT(job.took().count(), 5.0);
+  EXPECT_TRUE(has(job.err(), ") exited with status " + std::to_string(Status(wrong.code).exit_code())))
+      << job.err();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Faults, WrongSetting,
+    testing::Values(
+        Wrong{"AQUEDUCT_SEGMENT_BYTS=1M",
+              ErrorCode::bad_setting,
+              {"AQUEDUCT_SEGMENT_BYTS", "is not a setting; did you mean AQUEDUCT_SEGMENT_BYTES?"}},
+        Wrong{"AQUEDUCT_SEGMENT_BYTES=many", ErrorCode::bad_setting, {"AQUEDUCT_SEGMENT_BYTES", "many"}},
+        Wrong{"AQUEDUCT_SEGMENT_BYTES=-1", ErrorCode::bad_setting, {"AQUEDUCT_SEGMENT_BYTES", "-1"}},
+        Wrong{"AQUEDUCT_OPERATIONS=3", ErrorCode::bad_setting, {"AQUEDUCT_OPERATIONS", "16"}},
+        Wrong{"AQUEDUCT_STALL_WARN=10parsecs", ErrorCode::bad_setting, {"AQUEDUCT_STALL_WARN", "10parsecs"}},
+        Wrong{"AQUEDUCT_LOG=loud", ErrorCode::bad_setting, {"AQUEDUCT_LOG", "loud", "warn"}},
+        Wrong{"AQUEDUCT_CONDUIT=snp", ErrorCode::bad_setting, {"AQUEDUCT_CONDUIT", "did you mean smp?"}},
+        Wrong{"AQUEDUCT_CONDUIT=/no/such/conduit.so", ErrorCode::bad_setting, {"/no/such/conduit.so"}},
+        Wrong{"AQUEDUCT_SMP_RING_BYTES=100",
+              ErrorCode::bad_setting,
+              {"AQUEDUCT_SMP_RING_BYTES is 100", "1024"}},
+        Wrong{"AQUEDUCT_SEGMENT_BYTES=64T",
+              ErrorCode::no_memory,
+              {"70368744177664 bytes are more than the", "AQUEDUCT_SEGMENT_BYTES"}},
+        Wrong{"AQUEDUCT_CONDUIT=loop", ErrorCode::not_supported, {"loop"}}),
+    [](const auto& info) {
+      std::string name = info.param.setting;
+      for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+      return name;
+    });
+
+TEST(Memory, ASegmentLargerThanTheMachineIsRefusedToAllAndTheJobGoesOn) {
+  Launch job(aqrun({"-n", "3", "--timeout", "30", program("fault_crowd"), "huge"}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.lines("create no_memory").size(), 3u) << job.out();
+  EXPECT_EQ(job.lines("then ok").size(), 3u) << job.out();
+  EXPECT_EQ(count(job.err(), "are more than the"), 1u) << job.err();  // by the rank that asked, once
+}
+
+/// aqrun under a file system of its own of that size, for shared memory; gone with the job.
+std::vector<std::string> on_small_disk(const std::string& size, std::vector<std::string> command) {
+  std::vector<std::string> all{
+      "unshare",
+      "-m",
+      "sh",
+      "-c",
+      "mount -t tmpfs -o size=" + size + " tmpfs /mnt || exit 77; shift 0; exec \"$@\"",
+      "sh"};
+  all.insert(all.end(), command.begin(), command.end());
+  return all;
+}
+
+class SmallDisk : public testing::Test {
+ protected:
+  void SetUp() override {
+    Launch probe(on_small_disk("1m", {"true"}));
+    if (probe.status() != 0) GTEST_SKIP() << "needs root and mount namespaces: " << probe.err();
+  }
+  const std::vector<std::string> settings_{"AQUEDUCT_SMP_MEMORY=posix", "AQUEDUCT_SMP_DIRECTORY=/mnt"};
+};
+
+TEST_F(SmallDisk, FullIsAnErrorAtTheStartWithTheRoomThatThereIs) {
+  Launch job(on_small_disk("2m", aqrun({"-n", "2", "--timeout", "30", program("fault_crowd"), "hello"})),
+             settings_);
+  EXPECT_EQ(job.status(), Status(ErrorCode::no_space).exit_code()) << job.err();
+  EXPECT_TRUE(has(job.err(), "16777216 bytes do not fit")) << job.err();
+  EXPECT_TRUE(has(job.err(), "are free there: No space left on device")) << job.err();
+  EXPECT_TRUE(has(job.err(), "AQUEDUCT_SEGMENT_BYTES")) << job.err();
+  EXPECT_LT(job.took().count(), 5.0);
+}
+
+TEST_F(SmallDisk, LargeEnoughServes) {
+  Launch job(on_small_disk("8m", aqrun({"-n", "2", "--timeout", "30", "-e", "AQUEDUCT_SEGMENT_BYTES=64K",
+                                        program("fault_crowd"), "hello"})),
+             settings_);
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.lines("hello from").size(), 2u);
+}
+
+TEST(Memory, ADirectoryThatIsNotThereIsNamed) {
+  Launch job(aqrun({"-n", "2", "--timeout", "30", program("fault_crowd"), "hello"}),
+             {"AQUEDUCT_SMP_MEMORY=posix", "AQUEDUCT_SMP_DIRECTORY=/no/such/folder"});
+  EXPECT_EQ(job.status(), Status(ErrorCode::network_failed).exit_code()) << job.err();
+  EXPECT_TRUE(has(job.err(), "cannot make /no/such/folder/aqueduct-")) << job.err();
+  EXPECT_TRUE(has(job.err(), "is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?")) << job.err();
+}
+
+/// Process 0 runs one program and process 1 another.
+std::vector<std::string> two_programs(const std::string& first, const std::string& second) {
+  return aqrun(
+      {"-n", "2", "--timeout", "30", "sh", "-c",
+       "case $AQUEDUCT_BOOTSTRAP in *process:0,*) exec " + first + ";; *) exec " + second + ";; esac"});
+}
+
+TEST(Versions, TwoInOneJobAreAnErrorForAll) {
+  for (const bool other_first : {false, true}) {
+    const std::string ours = program("fault_crowd") + " hello", theirs = program("fault_other_version");
+    Launch job(other_first ? two_programs(theirs, ours) : two_programs(ours, theirs));
+    EXPECT_EQ(job.status(), Status(ErrorCode::version_mismatch).exit_code()) << job.out() << job.err();
+    EXPECT_EQ(job.lines("other: version_mismatch").size(), 1u) << job.out() << job.err();
+    EXPECT_TRUE(has(job.err(), "; build and install both from one version")) << job.err();
+    EXPECT_TRUE(has(job.err(), std::string("process ") + (other_first ? "0" : "1") + " uses Aqueduct "))
+        << job.err();
+    EXPECT_LT(job.took().count(), 5.0);
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::fault

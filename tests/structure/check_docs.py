@@ -1,0 +1,161 @@
+"""What the documents say that a program can check.
+
+check_docs.py readme ROOT BUILD COMPILER [FLAGS…]   the program in README.md compiles, and runs on two ranks
+check_docs.py conduit ROOT BUILD COMPILER [FLAGS…]  the conduit in docs/write-a-conduit.md passes the kit
+check_docs.py words ROOT                            files, settings, error codes and commands named are there
+check_docs.py self-test                             the checks notice what they are for
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+FOLDERS = ("am|bench|bootstrap|cmake|coll|conduits|core|docs|examples|include|rma|runtime|team|tests|tools")
+
+
+def first_block(text, language):
+    """The first fenced block of that language, or nothing."""
+    found = re.search(r"^```" + language + r"\n(.*?)^```", text, re.S | re.M)
+    return found.group(1) if found else ""
+
+
+def run(command, seconds, **more):
+    print("$", " ".join(map(str, command)), flush=True)
+    return subprocess.run(command, timeout=seconds, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          stdin=subprocess.DEVNULL, **more)
+
+
+def must(command, seconds, **more):
+    try:
+        done = run(command, seconds, **more)
+    except subprocess.TimeoutExpired as late:
+        said = late.output or ""
+        said = said if isinstance(said, str) else said.decode(errors="replace")
+        sys.exit(f"{said}\nit did not end within {seconds} s")
+    if done.returncode != 0:
+        sys.exit(f"{done.stdout}\nended with {done.returncode}")
+    return done.stdout
+
+
+def built(path):
+    if not path.exists():
+        print(f"skipped: {path} is not built")
+        sys.exit(SKIPPED)
+    return path
+
+
+def check_readme(root, build, compiler, flags):
+    launcher = built(build / "bin/aqrun")
+    built(build / "lib/libaqueduct.so")
+    program = first_block((root / "README.md").read_text(), "cpp")
+    if "int main" not in program:
+        sys.exit("README.md has no program in a ```cpp block")
+    with tempfile.TemporaryDirectory() as work:
+        source = pathlib.Path(work, "readme.cpp")
+        source.write_text(program)
+        must([compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-O1", *flags, f"-I{root}/include", source,
+              f"-L{build}/lib", "-laqueduct", f"-Wl,-rpath,{build}/lib", "-o", f"{work}/readme"], 120)
+        said = must([launcher, "-n", "2", "--timeout", "30", f"{work}/readme"], 60)
+    for rank in range(2):
+        if f"rank {rank} of 2: the ranks add up to 1\n" not in said:
+            sys.exit(f"rank {rank} did not say what README.md promises:\n{said}")
+
+
+def check_conduit(root, build, compiler, flags):
+    kit = built(build / "bin/aqconform")
+    source_text = first_block((root / "docs/write-a-conduit.md").read_text(), "cpp")
+    if "aqueduct_conduit()" not in source_text:
+        sys.exit("docs/write-a-conduit.md has no conduit in its first ```cpp block")
+    with tempfile.TemporaryDirectory() as work:
+        source = pathlib.Path(work, "tiny.cpp")
+        source.write_text(source_text)
+        must([compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-O1", *flags, "-fPIC", "-shared",
+              f"-I{root}/include", f"-I{root}", source, "-o", f"{work}/tiny.so"], 120)
+        said = must([kit, "--plugin", f"{work}/tiny.so", "--ranks", "4", "--limit", "20", "--gtest_fail_fast",
+                     "--gtest_filter=*Property*:*Put.*:*AmMedium*:*Barrier*"], 240)
+    if "[  PASSED  ]" not in said:
+        sys.exit(said)
+
+
+def error_rows(source):
+    """name, meaning and advice of each entry of the registry in core/status.cpp, in order."""
+    entry = re.compile(r'ErrorInfo\{ErrorCode::(\w+),\s*"(\w+)",\s*"([^"]*)",\s*"([^"]*)"\}')
+    return [(name, meaning, advice) for _, name, meaning, advice in entry.findall(source)]
+
+
+def missing_rows(rows, document):
+    """The rows of the table that the registry asks for and the document does not have."""
+    wanted = [f"| {code} | {0 if code == 0 else code + 10} | `{name}` | {meaning} | {advice} |"
+              for code, (name, meaning, advice) in enumerate(rows)]
+    return [row for row in wanted if row not in document.splitlines()]
+
+
+def wrong_words(text, exists, settings, commands):
+    """Everything in a document that names what is not there."""
+    wrong = []
+    for path in re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", text):
+        if not exists(path):
+            wrong.append(f"file {path}")
+    for path in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text):
+        if not exists(path, True):
+            wrong.append(f"link to {path}")
+    for word in set(re.findall(r"\bAQUEDUCT_[A-Z0-9_]*[A-Z0-9]\b", text)):
+        if word not in settings:
+            wrong.append(f"setting {word}")
+    for command in re.findall(r"\./aq ([a-z]+)", text):
+        if command not in commands:
+            wrong.append(f"command ./aq {command}")
+    return wrong
+
+
+def check_words(root):
+    sources = [path for folder in ("include", "core", "runtime", "bootstrap", "conduits", "tools")
+               for path in (root / folder).rglob("*.?pp")]
+    code = "\n".join(path.read_text() for path in sources)
+    code += (root / "cmake/AqueductOptions.cmake").read_text()
+    settings = set(re.findall(r"\bAQUEDUCT_[A-Z0-9_]*[A-Z0-9]\b", code))
+    commands = set(re.findall(r"^\./aq ([a-z]+)", (root / "aq").read_text(), re.M))
+    wrong = []
+    for document in [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]:
+        def exists(path, link=False):
+            return ((document.parent if link else root) / path).exists()
+        wrong += [f"{document.relative_to(root)}: there is no {what}"
+                  for what in wrong_words(document.read_text(), exists, settings, commands)]
+    rows = error_rows((root / "core/status.cpp").read_text())
+    if len(rows) < 19:
+        wrong.append(f"core/status.cpp: only {len(rows)} error codes could be read")
+    wrong += [f"docs/errors.md lacks the row\n  {row}"
+              for row in missing_rows(rows, (root / "docs/errors.md").read_text())]
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+def self_test():
+    assert first_block("text\n```cpp\nint x;\n```\n```cpp\nno\n```\n", "cpp") == "int x;\n"
+    assert first_block("```sh\nx\n```\n", "cpp") == ""
+    rows = error_rows('ErrorInfo{ErrorCode::ok, "ok", "fine",\n  "nothing"}, ErrorInfo{ErrorCode::a, "a", "b", "c"}')
+    assert rows == [("ok", "fine", "nothing"), ("a", "b", "c")]
+    assert missing_rows(rows, "| 0 | 0 | `ok` | fine | nothing |\n| 1 | 11 | `a` | b | c |") == []
+    assert missing_rows(rows, "| 0 | 0 | `ok` | fine | nothing |") == ["| 1 | 11 | `a` | b | c |"]
+    text = "`core/no.hpp` `core/op.hpp` [x](gone.md) [y](https://a.b) AQUEDUCT_NEAR AQUEDUCT_FAR ./aq test ./aq fly"
+    wrong = wrong_words(text, lambda path, link=False: path == "core/op.hpp", {"AQUEDUCT_NEAR"}, {"test"})
+    assert wrong == ["file core/no.hpp", "link to gone.md", "setting AQUEDUCT_FAR", "command ./aq fly"], wrong
+
+
+def main():
+    what, *rest = sys.argv[1:] or ["?"]
+    if what == "self-test":
+        return self_test()
+    if what == "words" and len(rest) == 1:
+        return check_words(pathlib.Path(rest[0]))
+    if what in ("readme", "conduit") and len(rest) >= 3:
+        check = check_readme if what == "readme" else check_conduit
+        return check(pathlib.Path(rest[0]), pathlib.Path(rest[1]), rest[2], [flag for flag in rest[3:] if flag])
+    sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

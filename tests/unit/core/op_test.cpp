@@ -1,0 +1,154 @@
+#include "core/op.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace aqueduct::core {
+namespace {
+
+constexpr Status kLost{ErrorCode::peer_lost, 3};
+
+TEST(OpPool, ALastPartEndsAnOperationAndItsOutcomeIsTheFirstFailure) {
+  OpPool pool(4);
+  Op* op = pool.acquire(Op::Kind::put, 3, true);
+  ASSERT_NE(op, nullptr);
+  op->parts = 3;
+  pool.part_ended(*op, {});
+  pool.part_ended(*op, kLost);
+  EXPECT_EQ(op->done.load(), 0u);
+  EXPECT_EQ(pool.in_flight(), 1u);
+  pool.part_ended(*op, {ErrorCode::internal, 1});
+  EXPECT_EQ(op->done.load(), 1u);
+  EXPECT_EQ(pool.in_flight(), 0u);
+  EXPECT_EQ(pool.collect(*op), kLost);
+  EXPECT_EQ(pool.in_flight(), 0u);
+}
+
+TEST(OpPool, RoomOfExplicitAndInternalOperationsIsSeparate) {
+  OpPool pool(2);
+  Op* first = pool.acquire(Op::Kind::put, 0, true);
+  Op* second = pool.acquire(Op::Kind::put, 0, true);
+  ASSERT_TRUE(first != nullptr && second != nullptr);
+  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, true), nullptr);
+  Op* internal = pool.acquire(Op::Kind::put, 0, false);
+  ASSERT_NE(internal, nullptr);
+  EXPECT_NE(pool.acquire(Op::Kind::put, 0, false), nullptr);
+  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, false), nullptr);
+  EXPECT_EQ(pool.in_flight(), 4u);
+  pool.part_ended(*second, {});
+  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, true), nullptr) << "done, but its Event has not been looked at";
+  EXPECT_TRUE(pool.collect(*second).ok());
+  EXPECT_EQ(pool.acquire(Op::Kind::get, 1, true), second);
+}
+
+TEST(OpPool, ALateCompletionFindsNobody) {
+  OpPool pool(1);
+  Op* op = pool.acquire(Op::Kind::put, 0, true);
+  const Token token = OpPool::token(*op);
+  EXPECT_NE(token, 0u);
+  EXPECT_EQ(pool.find(token), op);
+  pool.part_ended(*op, {});
+  EXPECT_EQ(pool.find(token), nullptr) << "it is over";
+  EXPECT_TRUE(pool.collect(*op).ok());
+  EXPECT_EQ(pool.find(token), nullptr);
+  Op* next = pool.acquire(Op::Kind::put, 0, true);
+  EXPECT_EQ(next, op);
+  EXPECT_EQ(pool.find(token), nullptr) << "the same record serves another operation now";
+  EXPECT_EQ(pool.find(OpPool::token(*next)), next);
+}
+
+TEST(OpPool, TokensThatAreNoneFindNobody) {
+  OpPool pool(4);
+  for (const Token token : {Token{0}, Token{1}, Token{7}, Token{8}, (Token{1} << 32) | 3, ~Token{0}}) {
+    EXPECT_EQ(pool.find(token), nullptr) << token;
+  }
+}
+
+TEST(OpPool, AGroupEndsWithTheLastOfItsOperations) {
+  OpPool pool(8);
+  Op* group = pool.acquire(Op::Kind::group, kNoRank, true);
+  Op* members[2];
+  for (Op*& op : members) {
+    op = pool.acquire(Op::Kind::put, 3, false);
+    op->group = group;
+    ++group->parts;
+  }
+  pool.part_ended(*group, {});  // the region is closed
+  pool.part_ended(*members[0], {});
+  EXPECT_EQ(group->done.load(), 0u);
+  pool.part_ended(*members[1], kLost);
+  EXPECT_EQ(group->done.load(), 1u);
+  EXPECT_EQ(pool.in_flight(), 0u) << "members return to the pool by themselves";
+  EXPECT_EQ(pool.collect(*group), kLost);
+}
+
+TEST(OpPool, AnAbandonedOperationReturnsToThePoolWhenItEnds) {
+  OpPool pool(1);
+  Op* op = pool.acquire(Op::Kind::put, 0, true);
+  pool.abandon(*op);
+  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, true), nullptr);
+  pool.part_ended(*op, {});
+  EXPECT_EQ(pool.in_flight(), 0u);
+  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, true), op);
+}
+
+TEST(OpPool, WhatComesNextRunsInPlaceOfTheEndAndNotAfterAFailure) {
+  for (const Status outcome : {Status{}, kLost}) {
+    OpPool pool(1);
+    Op* op = pool.acquire(Op::Kind::put, 0, true);
+    int ran = 0;
+    op->layer = &ran;
+    op->then = [](void* layer, Op&) { ++*static_cast<int*>(layer); };
+    pool.part_ended(*op, outcome);
+    EXPECT_EQ(ran, outcome.ok() ? 1 : 0);
+    EXPECT_EQ(op->done.load(), outcome.ok() ? 0u : 1u);
+    if (outcome.ok()) pool.part_ended(*op, {});
+    EXPECT_EQ(pool.collect(*op), outcome);
+    EXPECT_EQ(ran, outcome.ok() ? 1 : 0);
+  }
+}
+
+TEST(OpPool, TheSourceIsFreeAtTheLatestWhenTheOperationEnds) {
+  OpPool pool(4);
+  Op* op = pool.acquire(Op::Kind::put, 0, true);
+  Op* source = pool.acquire(Op::Kind::source, 0, true);
+  op->source = source;
+  pool.part_ended(*op, kLost);
+  EXPECT_EQ(source->done.load(), 1u);
+  EXPECT_EQ(pool.collect(*source), kLost);
+  EXPECT_EQ(pool.collect(*op), kLost);
+}
+
+TEST(OpPool, ALostPeerFailsWhatOnlyPacketsCarryToIt) {
+  OpPool pool(8);
+  Op* lost = pool.acquire(Op::Kind::put, 3, true);
+  Op* native = pool.acquire(Op::Kind::put, 3, true);  // its conduit completes it
+  Op* other = pool.acquire(Op::Kind::put, 2, true);
+  Op* lent = pool.acquire(Op::Kind::put, 3, false);  // a conduit still reads a packet of it
+  lost->by_packets = other->by_packets = lent->by_packets = true;
+  lost->parts = 5;
+  lent->parts = 4;
+  lent->sends = 1;
+  pool.fail_packets(3, kLost);
+  EXPECT_EQ(lost->done.load(), 1u);
+  EXPECT_EQ(pool.collect(*lost), kLost);
+  EXPECT_EQ(native->done.load(), 0u);
+  EXPECT_EQ(other->done.load(), 0u);
+  EXPECT_EQ(lent->done.load(), 0u);
+  pool.part_ended(*lent, {});
+  EXPECT_EQ(lent->done.load(), 1u);
+  EXPECT_EQ(pool.collect(*lent), kLost);
+}
+
+TEST(OpPool, TellsWhoIsBusiest) {
+  OpPool pool(16);
+  for (const Rank peer : {5u, 5u, 2u}) ASSERT_NE(pool.acquire(Op::Kind::put, peer, true), nullptr);
+  ASSERT_NE(pool.acquire(Op::Kind::group, kNoRank, true), nullptr);
+  auto busiest = pool.busiest();
+  std::sort(busiest.begin(), busiest.end());
+  EXPECT_EQ(busiest, (std::vector<std::pair<Rank, std::uint32_t>>{{2, 1}, {5, 2}}));
+}
+
+}  // namespace
+}  // namespace aqueduct::core

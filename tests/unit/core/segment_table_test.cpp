@@ -1,0 +1,75 @@
+#include "core/segment_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace aqueduct::core {
+namespace {
+
+std::vector<Part> parts(std::initializer_list<std::uint64_t> sizes) {
+  std::vector<Part> made;
+  for (const std::uint64_t bytes : sizes) made.emplace_back().bytes = bytes;
+  return made;
+}
+
+TEST(SegmentTable, ChecksEveryBoundWithoutOverflow) {
+  SegmentTable table(2, 4);
+  std::vector<std::byte> mine(100);
+  ASSERT_EQ(table.add(mine, parts({100, 0})), 0u);
+  struct Case {
+    Rank rank;
+    SegmentId segment;
+    std::uint64_t offset, bytes;
+    bool ok;
+  };
+  for (const Case& c :
+       {Case{0, 0, 0, 100, true}, Case{0, 0, 100, 0, true}, Case{0, 0, 99, 1, true}, Case{0, 0, 99, 2, false},
+        Case{0, 0, 101, 0, false}, Case{0, 0, 0, 101, false}, Case{0, 0, UINT64_MAX, 1, false},
+        Case{0, 0, 1, UINT64_MAX, false}, Case{0, 0, UINT64_MAX, UINT64_MAX, false}, Case{1, 0, 0, 0, true},
+        Case{1, 0, 0, 1, false}, Case{2, 0, 0, 0, false}, Case{kNoRank, 0, 0, 0, false},
+        Case{0, 1, 0, 0, false}, Case{0, ~SegmentId{0}, 0, 0, false}}) {
+    const auto found = table.check({c.rank, c.offset, c.segment}, c.bytes);
+    EXPECT_EQ(found.ok(), c.ok) << c.rank << ' ' << c.segment << ' ' << c.offset << ' ' << c.bytes;
+    EXPECT_EQ(found.status().code(), c.ok ? ErrorCode::ok : ErrorCode::out_of_range);
+  }
+}
+
+TEST(SegmentTable, ArraysOfTheInlineCodeDoNotMoveAsItGrows) {
+  SegmentTable table(2, 3);
+  const auto* const windows = table.windows();
+  const auto* const mine = table.mine();
+  std::vector<std::byte> memory(64);
+  std::vector<const detail::Window*> rows;
+  for (SegmentId id = 0; id < 3; ++id) {
+    ASSERT_EQ(table.add(memory, parts({64, 64})), id);
+    rows.push_back(table.windows()[id]);
+    for (SegmentId old = 0; old <= id; ++old) EXPECT_EQ(table.windows()[old], rows[old]);
+  }
+  EXPECT_EQ(table.windows(), windows);
+  EXPECT_EQ(table.mine(), mine);
+  EXPECT_EQ(table.size(), table.capacity());
+  EXPECT_EQ(table.mine()[2].data(), memory.data());
+}
+
+TEST(SegmentTable, AWindowOpensAndALossClosesThemAll) {
+  SegmentTable table(3, 2);
+  std::vector<std::byte> memory(64);
+  for (SegmentId id = 0; id < 2; ++id) {
+    table.add(memory, parts({64, 64, 64}));
+    EXPECT_EQ(table.windows()[id][1].bytes, 0u);  // nothing is reached before it is mapped
+    table.set_window(id, 1, memory.data(), 64);
+    table.set_window(id, 2, memory.data(), 64);
+    EXPECT_EQ(table[id].parts[1].reach, Part::Reach::mapped);
+  }
+  table.forget(1);
+  for (SegmentId id = 0; id < 2; ++id) {
+    EXPECT_EQ(table.windows()[id][1].base, nullptr);
+    EXPECT_EQ(table.windows()[id][1].bytes, 0u);
+    EXPECT_NE(table[id].parts[1].reach, Part::Reach::mapped);
+    EXPECT_EQ(table.windows()[id][2].base, memory.data());
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::core
