@@ -114,7 +114,7 @@ void PrintTo(const Setup& setup, std::ostream* out) { *out << setup.name; }
 
 class BadInput : public testing::TestWithParam<Setup> {
  protected:
-  /// Two ranks in threads; both wait for one another at the end, so that a call that has broken one is noticed.
+  /// Two ranks in threads; they wait for one another at the end, so that one that is broken is noticed.
   void as_each(const std::function<void(Endpoint&)>& body) {
     Watchdog watchdog;
     Config config;

@@ -1,4 +1,4 @@
-// A rank that dies, wherever it was: the others hear of it in time and end in good order, and aqrun says who and why.
+// A rank that dies, wherever it was: the others hear of it in time and end well; aqrun says who and why.
 
 #include "tests/fault/launch.hpp"
 

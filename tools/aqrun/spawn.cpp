@@ -46,7 +46,7 @@ bool is_file(const std::string& path) {
 /// Ends the group of a job whose aqrun is gone, then removes its shared memory: from outside the group, to
 /// outlive it, and after its end, for until then a rank may still make a file.
 [[noreturn]] void clear_away(pid_t group, const std::string& folder, std::uint64_t job) {
-  constexpr int kPatience = 200;  // chosen: looks, 10 ms apart; the killed count until somebody has reaped them
+  constexpr int kPatience = 200;  // chosen: looks, 10 ms apart; the dead count until they are reaped
   ::setpgid(0, 0);
   ::kill(-group, SIGKILL);
   for (int look = 0; look < kPatience && ::kill(-group, 0) == 0; ++look) {

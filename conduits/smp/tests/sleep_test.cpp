@@ -94,7 +94,7 @@ TEST_P(Sleep, IsEndedByAnotherProcess) {
   EXPECT_EQ(status, 0);
 }
 
-// "Write, then look whether it sleeps" against "say that I sleep, then look once more": one must see the other.
+// "Write, then look whether it sleeps" against "say that I sleep, then look again": one must see the other.
 TEST_P(Sleep, MissesNoWake) {
   constexpr std::uint32_t kRounds = 3000;
   Block word;  // its bell serves as the memory that is waited for, and as the answer

@@ -1,5 +1,5 @@
-// fault_crowd MODE: hello (start, barrier, end), ring (barriers and a token of messages that goes round), idle
-// (rank 0 comes to the barrier two seconds late), linger (waits until it is killed), huge (asks for too much).
+// fault_crowd MODE: hello (start, barrier, end), ring (barriers; a token of messages that goes round), idle
+// (rank 0 comes to the barrier two seconds late), linger (waits until it is killed) or huge (asks too much).
 
 #include <aqueduct/aqueduct.hpp>
 

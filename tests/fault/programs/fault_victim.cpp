@@ -1,4 +1,4 @@
-// fault_victim WHEN HOW VICTIM: rank VICTIM dies; the others say what they notice, and when, and end in good order.
+// fault_victim WHEN HOW VICTIM: rank VICTIM dies; the others say what they notice and when, and end well.
 // WHEN: before, during, barrier, puts, messages or sleep. HOW: kill or an exit status.
 
 #include <aqueduct/aqueduct.hpp>
@@ -6,8 +6,7 @@
 #include "bootstrap/client.hpp"
 #include "bootstrap/description.hpp"
 #include "core/endpoint_state.hpp"
-#include "runtime/blob.hpp"
-#include "runtime/host.hpp"
+#include "runtime/start.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -15,6 +14,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace aqueduct;
 using Clock = std::chrono::steady_clock;
@@ -35,16 +35,13 @@ struct Plan {
 
 std::int64_t now() { return Clock::now().time_since_epoch().count(); }
 
-/// Takes part in the first exchange of a start, as a job does, and goes no further.
+/// Takes the first step of a start, and goes no further.
 void meet_and_die(const Plan& plan, const std::string& description) {
+  Job::Impl job(Config::from_environment());
   auto launcher = bootstrap::from_launcher(description, std::chrono::seconds(20), {});
   if (!launcher) std::_Exit(90);
-  const std::string host = runtime::host_identity(Config());
-  runtime::BlobWriter mine;
-  mine.number(library_version());
-  mine.number(1);
-  mine.bytes(std::as_bytes(std::span(host.data(), host.size())));
-  if (!(*launcher)->exchange(mine.blob())) std::_Exit(91);
+  job.bootstrap = std::move(*launcher);
+  if (!runtime::meet(job, 1)) std::_Exit(91);
   die(plan);
 }
 
