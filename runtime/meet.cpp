@@ -47,7 +47,11 @@ Status meet(Job::Impl& job, std::size_t endpoints) {
     const std::uint64_t count = in.number();
     const Blob where = in.bytes();
     const Blob theirs = in.bytes();
-    if (!in.ok() || version != library_version()) {
+    if (!in.ok()) {
+      job.log.error("what process {} says of itself cannot be read: is it another version of Aqueduct?", process);
+      return ErrorCode::version_mismatch;
+    }
+    if (version != library_version()) {
       job.log.error("process {} runs version {} of Aqueduct and this one {}: start one version everywhere", process,
                     version, library_version());
       return ErrorCode::version_mismatch;

@@ -60,6 +60,16 @@ struct RingView {
         data(memory + 2 * sizeof(Consumed) + shape.slots * sizeof(Slot)) {}
 };
 
+/// A store whose order is chosen at run time: to hand such an order to std::atomic makes every store the strongest.
+template <class T>
+void publish(std::atomic<T>& word, T value, std::memory_order order) noexcept {
+  if (order == std::memory_order_seq_cst) [[unlikely]] {
+    word.store(value, std::memory_order_seq_cst);
+  } else {
+    word.store(value, std::memory_order_release);
+  }
+}
+
 /// Takes a cache line into this core, to write to it soon.
 inline void prefetch_for_write(const void* line) noexcept {
 #if defined(__x86_64__)
@@ -106,7 +116,7 @@ class Producer {
     }
     if (!payload.empty()) std::memcpy(to + head.size(), payload.data(), payload.size());
     const std::uint64_t turn = (next_ >> shift_) + 1;
-    slot.word.store((turn << 32) | bytes, order);
+    publish(slot.word, (turn << 32) | bytes, order);
     ++next_;
     fetch_ahead(bytes);
     return true;
