@@ -30,10 +30,15 @@ double own_core_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+// From /proc: getrusage counts what the launcher's memory was when this process was still its copy.
 std::size_t peak_rss_kib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::size_t>(usage.ru_maxrss);
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  std::size_t kib = 0;
+  while (status >> word) {
+    if (word == "VmHWM:" && status >> kib) return kib;
+  }
+  return 0;
 }
 
 cpu_set_t allowed_cores() {
