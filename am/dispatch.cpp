@@ -33,11 +33,13 @@ void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes
   } else if (const Entry& entry = handlers_[header.handler];
              (entry.key & kWireMask) != wire_key(header.category, header.args_bytes) ||
              is_request(header.category) != request) [[unlikely]] {
-    reject(from, header, "the handler registered here under that number is of another category or argument size");
+    reject(from, header,
+           "the handler registered here under that number is of another category or argument size");
   } else {
     const std::byte* at = packet.data() + sizeof header;
     const bool with_target = is_long(header.category);
-    const std::size_t head = sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
+    const std::size_t head =
+        sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
     if (packet.size() != head + header.payload_bytes) [[unlikely]] {
       reject(from, header, "its lengths do not add up");
       return;
@@ -70,7 +72,8 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   const Rank to = incoming.source;
   Peer& peer = peers_[to];
   incoming.replied = true;
-  if (peer.lost) [[unlikely]] return {ErrorCode::peer_lost, to};
+  if (peer.lost) [[unlikely]]
+    return {ErrorCode::peer_lost, to};
   // With the credit of the request that this answers.
   Head head({PacketKind::reply, category, handler, static_cast<std::uint16_t>(peer.owed + 1), args.bytes,
              static_cast<std::uint32_t>(payload.size()), 0});
@@ -80,8 +83,10 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   if (payload.empty() || peer.copies) [[likely]] {
     const Post post = peer.conduit->send(to, head.bytes(), payload, 0);
     count_sent(post, payload.size(), 0);
-    if (post.kind == Post::Kind::failed) [[unlikely]] return {post.why, to};
-    if (post.kind != Post::Kind::retry) [[likely]] return {};
+    if (post.kind == Post::Kind::failed) [[unlikely]]
+      return {post.why, to};
+    if (post.kind != Post::Kind::retry) [[likely]]
+      return {};
   }
   outbox_.waiting().push_back(outbox_.keep(to, head.bytes(), payload));
   ++state_.statistics.deferred;
@@ -112,10 +117,13 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
   EndpointState& state = incoming.state;
   am::Messages& messages = *state.messages;
   const Rank to = incoming.source;
-  if (!incoming.is_request || incoming.replied) [[unlikely]] return ErrorCode::invalid_argument;
-  if (!messages.knows(category, handler, args)) [[unlikely]] return ErrorCode::wrong_handler;
+  if (!incoming.is_request || incoming.replied) [[unlikely]]
+    return ErrorCode::invalid_argument;
+  if (!messages.knows(category, handler, args)) [[unlikely]]
+    return ErrorCode::wrong_handler;
   if (!am::is_long(category)) [[likely]] {
-    if (payload.size() > messages.medium_room(to)) [[unlikely]] return {ErrorCode::too_large, to};
+    if (payload.size() > messages.medium_room(to)) [[unlikely]]
+      return {ErrorCode::too_large, to};
     return messages.reply(incoming, category, handler, args, nullptr, payload);
   }
   if (place.rank() != to) return ErrorCode::invalid_argument;

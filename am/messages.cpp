@@ -65,8 +65,7 @@ Result<HandlerId> Messages::add(AmCategory category, std::uint16_t args_bytes, s
 }
 
 std::size_t Messages::room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept {
-  const std::size_t head =
-      padded(sizeof(PacketHeader) + (with_target ? sizeof(LongTarget) : 0) + args_bytes);
+  const std::size_t head = padded(sizeof(PacketHeader) + (with_target ? sizeof(LongTarget) : 0) + args_bytes);
   return state_.conduit_of[peer]->properties().max_packet - head;
 }
 
@@ -144,7 +143,8 @@ void Messages::describe(std::string& text, Rank peer) const {
   if (peer < state_.ranks) {
     text += fmt::format("; {} of {} request credits left there", peers_[peer].credits, credits_per_peer_);
   }
-  if (!outbox_.waiting().empty()) text += fmt::format("; {} replies kept back here", outbox_.waiting().size());
+  if (!outbox_.waiting().empty())
+    text += fmt::format("; {} replies kept back here", outbox_.waiting().size());
 }
 
 }  // namespace aqueduct::am

@@ -50,8 +50,8 @@ class Messages final : public core::Inbox, public core::Layer {
 
   /// Begins a request without waiting: retry when there is no credit or no room. `token` names the payload's
   /// end of use, as for Conduit::send.
-  Post try_request(Rank to, AmCategory category, HandlerId handler, const Args& args, const LongTarget* target,
-                   Bytes payload, Token token) noexcept;
+  Post try_request(Rank to, AmCategory category, HandlerId handler, const Args& args,
+                   const LongTarget* target, Bytes payload, Token token) noexcept;
   /// Replies, from inside a handler: there is always room, and the payload is free at return.
   Status reply(Incoming& incoming, AmCategory category, HandlerId handler, const Args& args,
                const LongTarget* target, Bytes payload) noexcept;
@@ -98,10 +98,10 @@ class Messages final : public core::Inbox, public core::Layer {
  private:
   struct Peer {
     core::Conduit* conduit = nullptr;
-    std::uint32_t room = 0;      ///< payload of one packet, whatever its arguments
-    std::uint16_t credits = 0;   ///< requests I may still send there
-    std::uint16_t owed = 0;      ///< credits of theirs that I hold
-    bool copies = true;          ///< its conduit takes payloads at the call
+    std::uint32_t room = 0;     ///< payload of one packet, whatever its arguments
+    std::uint16_t credits = 0;  ///< requests I may still send there
+    std::uint16_t owed = 0;     ///< credits of theirs that I hold
+    bool copies = true;         ///< its conduit takes payloads at the call
     bool lost = false;
   };
   /// Tokens of outbox places: this bit, and the place. Generations of operations stay below it.
@@ -119,7 +119,8 @@ class Messages final : public core::Inbox, public core::Layer {
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   void dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept;
   [[gnu::cold]] Status request_slowly(Rank to, AmCategory category, HandlerId handler, const Args& args,
-                                      const LongTarget* target, Bytes payload, const AmOptions& options) noexcept;
+                                      const LongTarget* target, Bytes payload,
+                                      const AmOptions& options) noexcept;
   [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
   void thank(Rank peer) noexcept;
 
@@ -132,7 +133,7 @@ class Messages final : public core::Inbox, public core::Layer {
   PreparedPool prepared_;
   std::vector<Rank> thanks_due_;  ///< peers whose credits could not be returned at once
   std::vector<Rank> thanks_now_;  ///< those that `advance` is at
-  std::uint64_t posted_ = 0;  ///< packets that a conduit holds and no operation waits for
+  std::uint64_t posted_ = 0;      ///< packets that a conduit holds and no operation waits for
   LongSender send_long_ = nullptr;
   void* send_long_layer_ = nullptr;
 };

@@ -31,8 +31,8 @@ std::uint32_t Outbox::keep(Rank to, core::Bytes head, core::Bytes payload) noexc
   std::byte* at = memory_ + place * place_bytes_;
   std::memcpy(at, head.data(), head.size());
   if (!payload.empty()) std::memcpy(at + core::kMostHeader, payload.data(), payload.size());
-  entries_[place] = {to, static_cast<std::uint32_t>(head.size()),
-                     static_cast<std::uint32_t>(payload.size()), false};
+  entries_[place] = {to, static_cast<std::uint32_t>(head.size()), static_cast<std::uint32_t>(payload.size()),
+                     false};
   return place;
 }
 

@@ -2,8 +2,8 @@
 
 #include "core/conduit.hpp"
 
-#include <cstdint>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace aqueduct::am {

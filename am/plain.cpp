@@ -14,7 +14,8 @@ detail::Args pack_words(std::span<const std::uint32_t> words) noexcept {
   return {words.data(), static_cast<std::uint16_t>(words.size_bytes()), 0};
 }
 
-void run_plain(void* callable, detail::Incoming& incoming, const std::byte* args, std::span<std::byte> payload) {
+void run_plain(void* callable, detail::Incoming& incoming, const std::byte* args,
+               std::span<std::byte> payload) {
   auto& plain = *static_cast<Plain*>(callable);
   std::uint32_t words[kMostWords];
   std::memcpy(words, args, plain.words * sizeof(std::uint32_t));
@@ -41,8 +42,9 @@ Status request_plain(Endpoint& ep, Rank to, AmCategory category, HandlerId handl
   return detail::send_request(ep, to, category, handler, pack_words(args), payload, where, options);
 }
 
-Status RequestContext::reply_plain(AmCategory category, HandlerId handler, std::span<const std::uint32_t> args,
-                                   detail::Bytes payload, GlobalPtr<std::byte> to) noexcept {
+Status RequestContext::reply_plain(AmCategory category, HandlerId handler,
+                                   std::span<const std::uint32_t> args, detail::Bytes payload,
+                                   GlobalPtr<std::byte> to) noexcept {
   if (args.size() > kMostWords) return ErrorCode::too_large;
   if (am::is_request(category)) return ErrorCode::wrong_handler;
   if (category == AmCategory::short_reply && !payload.empty()) return ErrorCode::invalid_argument;

@@ -10,8 +10,8 @@ namespace aqueduct::detail {
 /// Room that was given out for one payload.
 struct Prepared {
   Rank to = kNoRank;
-  GlobalPtr<std::byte> place;      ///< long: where it goes
-  std::span<std::byte> buffer;     ///< the caller's part
+  GlobalPtr<std::byte> place;               ///< long: where it goes
+  std::span<std::byte> buffer;              ///< the caller's part
   std::vector<std::byte>* owner = nullptr;  ///< null: the destination itself is mapped here
   bool immediate = false;
 };

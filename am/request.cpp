@@ -20,14 +20,17 @@ void Messages::count_sent(const Post& post, std::size_t payload_bytes, Token tok
   }
   ++state_.statistics.packets_sent;
   state_.statistics.payload_bytes_sent += payload_bytes;
-  if (post.kind == Post::Kind::posted && (token == 0 || (token & kOutboxToken) != 0)) [[unlikely]] ++posted_;
+  if (post.kind == Post::Kind::posted && (token == 0 || (token & kOutboxToken) != 0)) [[unlikely]]
+    ++posted_;
 }
 
 Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, const Args& args,
                            const LongTarget* target, Bytes payload, Token token) noexcept {
   Peer& peer = peers_[to];
-  if (peer.lost) [[unlikely]] return Post::failed(ErrorCode::peer_lost);
-  if (peer.credits == 0) [[unlikely]] return Post::retry();
+  if (peer.lost) [[unlikely]]
+    return Post::failed(ErrorCode::peer_lost);
+  if (peer.credits == 0) [[unlikely]]
+    return Post::retry();
   Head head({PacketKind::request, category, handler, peer.owed, args.bytes,
              static_cast<std::uint32_t>(payload.size()), 0});
   if (target != nullptr) head.append(target, sizeof *target);
@@ -45,7 +48,8 @@ Status Messages::request(Rank to, AmCategory category, HandlerId handler, const 
                          const LongTarget* target, Bytes payload, const AmOptions& options) noexcept {
   if (payload.empty() || peers_[to].copies) [[likely]] {
     const Post post = try_request(to, category, handler, args, target, payload, 0);
-    if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) [[likely]] return {};
+    if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) [[likely]]
+      return {};
   }
   return request_slowly(to, category, handler, args, target, payload, options);
 }
@@ -62,7 +66,8 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
     auto place = [&] { return (op = state_.ops.acquire(core::Op::Kind::source, to, false)) != nullptr; };
     if (op == nullptr && !place()) {
       if (options.immediate) return {ErrorCode::refused, to};
-      const Status status = core::wait_until(state_, place, to, [&] { return about("an active message", to); });
+      const Status status =
+          core::wait_until(state_, place, to, [&] { return about("an active message", to); });
       if (!status) return status;
     }
     op->by_packets = true;
@@ -107,12 +112,17 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
                     GlobalPtr<std::byte> place, const AmOptions& options) noexcept {
   EndpointState& state = ep.state();
   am::Messages& messages = *state.messages;
-  if (to >= state.ranks) [[unlikely]] return ErrorCode::out_of_range;
-  if (!messages.knows(category, handler, args)) [[unlikely]] return ErrorCode::wrong_handler;
-  if (state.polling) [[unlikely]] return ErrorCode::in_handler;
-  if (options.source_event != nullptr) [[unlikely]] *options.source_event = Event{};
+  if (to >= state.ranks) [[unlikely]]
+    return ErrorCode::out_of_range;
+  if (!messages.knows(category, handler, args)) [[unlikely]]
+    return ErrorCode::wrong_handler;
+  if (state.polling) [[unlikely]]
+    return ErrorCode::in_handler;
+  if (options.source_event != nullptr) [[unlikely]]
+    *options.source_event = Event{};
   if (am::is_long(category)) return messages.send_long(to, handler, args, payload, place, options);
-  if (payload.size() > messages.medium_room(to)) [[unlikely]] return {ErrorCode::too_large, to};
+  if (payload.size() > messages.medium_room(to)) [[unlikely]]
+    return {ErrorCode::too_large, to};
   return messages.request(to, category, handler, args, nullptr, payload, options);
 }
 

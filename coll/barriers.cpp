@@ -15,14 +15,13 @@ constexpr std::uint64_t kMostRounds = 32;
 Barriers::Barriers(EndpointState& state) : state_(state), exchanges_(state) {
   state.barriers = this;
   state.layers.push_back(this);
-  state.messages->add_internal(
-      kArrive, AmCategory::short_request, sizeof(Arrival),
-      {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
-         Arrival arrival;
-         std::memcpy(&arrival, args, sizeof arrival);
-         in.state.barriers->arrived(arrival);
-       },
-       nullptr});
+  state.messages->add_internal(kArrive, AmCategory::short_request, sizeof(Arrival),
+                               {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
+                                  Arrival arrival;
+                                  std::memcpy(&arrival, args, sizeof arrival);
+                                  in.state.barriers->arrived(arrival);
+                                },
+                                nullptr});
 }
 
 Barriers::~Barriers() = default;
@@ -56,7 +55,8 @@ void Barriers::notify(BarrierState& barrier) noexcept {
   if (barrier.native) {
     // Whoever has been told of a lost member does not arrive again: a conduit that only counts would take its
     // next arrival for the lost member's, and open the phase to those who have not been told yet.
-    if (barrier.team->lost_member() == kNoRank) [[likely]] barrier.native->notify(barrier.phase);
+    if (barrier.team->lost_member() == kNoRank) [[likely]]
+      barrier.native->notify(barrier.phase);
     return;
   }
   barrier.round = 0;

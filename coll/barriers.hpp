@@ -24,9 +24,9 @@ struct BarrierState {
   std::uint64_t phase = 0;    ///< the one last notified; phases are numbered 1, 2, …
   std::uint32_t round = 0;    ///< of this phase: rounds below it have been heard
   std::uint32_t rounds = 0;
-  std::uint32_t to_send = 0;  ///< rounds below it have been said
-  bool waiting = false;       ///< notified and not yet waited for
-  bool queued = false;        ///< something to say found no room
+  std::uint32_t to_send = 0;         ///< rounds below it have been said
+  bool waiting = false;              ///< notified and not yet waited for
+  bool queued = false;               ///< something to say found no room
   std::vector<std::uint64_t> heard;  ///< [round] latest phase that has arrived
   std::unique_ptr<core::NativeBarrier> native;
 };

@@ -79,11 +79,13 @@ Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const s
     const auto key = Key{team.id, number, round};
     const auto over = [&] {
       const auto at = streams_.find(key);
-      if (at != streams_.end() && at->second.begun && at->second.arrived == at->second.bytes.size()) return true;
+      if (at != streams_.end() && at->second.begun && at->second.arrived == at->second.bytes.size())
+        return true;
       return team.lost_member() != kNoRank;
     };
-    const Status status = core::wait_until(
-        state_, over, from, [&] { return fmt::format("round {} of a set-up exchange, from rank {}", round, from); });
+    const Status status = core::wait_until(state_, over, from, [&] {
+      return fmt::format("round {} of a set-up exchange, from rank {}", round, from);
+    });
     if (!status) return status;
     if (const Rank gone = team.lost_member(); gone != kNoRank) return {ErrorCode::peer_lost, gone};
     const bool whole = split(streams_[key].bytes, found);

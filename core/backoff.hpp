@@ -10,9 +10,9 @@ struct Pacing {
   std::chrono::nanoseconds spin_at_most{20'000};
   std::chrono::nanoseconds yield_at_most{1'000'000};
   std::chrono::nanoseconds stall_warn{10'000'000'000};
-  std::uint32_t spins = 1000;  ///< looks before a wait gives up the core; learned
-  static constexpr std::uint32_t kFewestSpins = 16;   // chosen: some 0.2 us
-  static constexpr std::uint32_t kMostSpins = 2000;   // chosen: about spin_at_most
+  std::uint32_t spins = 1000;                        ///< looks before a wait gives up the core; learned
+  static constexpr std::uint32_t kFewestSpins = 16;  // chosen: some 0.2 us
+  static constexpr std::uint32_t kMostSpins = 2000;  // chosen: about spin_at_most
 };
 
 /// How many threads of this process can run at once.

@@ -1,5 +1,4 @@
 #include <aqueduct/endpoint.hpp>
-
 #include <aqueduct/team.hpp>
 
 #include "core/wait.hpp"
@@ -8,12 +7,16 @@ namespace aqueduct {
 namespace {
 
 std::string describe(const core::Op& op) {
-  constexpr const char* kNames[] = {"a group of operations", "a put", "a get", "an atomic", "a signal",
+  constexpr const char* kNames[] = {"a group of operations",
+                                    "a put",
+                                    "a get",
+                                    "an atomic",
+                                    "a signal",
                                     "the end of use of a source buffer"};
   std::string text = kNames[static_cast<std::size_t>(op.kind)];
   if (op.kind == core::Op::Kind::put || op.kind == core::Op::Kind::get) {
-    text += fmt::format(" of {} bytes (segment {}, offset {}, {} on their way)", op.bytes, op.segment, op.offset,
-                        op.begun);
+    text += fmt::format(" of {} bytes (segment {}, offset {}, {} on their way)", op.bytes, op.segment,
+                        op.offset, op.begun);
   }
   if (op.peer != kNoRank) text += fmt::format(" with rank {}", op.peer);
   return text;
@@ -32,7 +35,9 @@ bool Endpoint::is_neighbour(Rank rank) const noexcept {
   return rank < ranks_ && state_->host_of[rank] == state_->host_of[rank_];
 }
 
-std::uint32_t Endpoint::host_of(Rank rank) const noexcept { return rank < ranks_ ? state_->host_of[rank] : kNoRank; }
+std::uint32_t Endpoint::host_of(Rank rank) const noexcept {
+  return rank < ranks_ ? state_->host_of[rank] : kNoRank;
+}
 
 bool Endpoint::is_lost(Rank rank) const noexcept { return rank < ranks_ && state_->lost[rank]; }
 
@@ -92,7 +97,9 @@ bool Endpoint::test_implicit() noexcept {
 Status Endpoint::begin_region() noexcept {
   if (state_->region != nullptr) return ErrorCode::invalid_argument;
   core::Op* op = nullptr;
-  const auto place = [&] { return (op = state_->ops.acquire(core::Op::Kind::group, kNoRank, true)) != nullptr; };
+  const auto place = [&] {
+    return (op = state_->ops.acquire(core::Op::Kind::group, kNoRank, true)) != nullptr;
+  };
   // The caller may hold every explicit operation; then a region takes an internal one.
   if (!place()) op = state_->ops.acquire(core::Op::Kind::group, kNoRank, false);
   if (op == nullptr) return ErrorCode::refused;

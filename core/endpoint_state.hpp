@@ -42,8 +42,8 @@ struct EndpointState {
   core::Log log;
 
   // Who is reached how.
-  std::unique_ptr<core::Conduit> near;  ///< null when switched off
-  std::unique_ptr<core::Conduit> far;   ///< null in a job of one host
+  std::unique_ptr<core::Conduit> near;     ///< null when switched off
+  std::unique_ptr<core::Conduit> far;      ///< null in a job of one host
   std::vector<core::Conduit*> conduit_of;  // [rank]
   std::vector<std::uint32_t> host_of;      // [rank]
   std::vector<Rank> neighbours;
@@ -51,7 +51,7 @@ struct EndpointState {
   Rank lost_count = 0;
 
   core::OpPool ops;
-  core::Op implicit;         ///< the group of `_nbi` operations outside a region
+  core::Op implicit;           ///< the group of `_nbi` operations outside a region
   core::Op* region = nullptr;  ///< the open access region
   core::SegmentTable segments;
   core::Pacing pacing;
@@ -66,10 +66,10 @@ struct EndpointState {
   core::Inbox* inbox = nullptr;
   std::vector<core::Layer*> layers;
   std::unique_ptr<Team> world;
-  std::uint32_t busy = 0;  ///< how many pieces of work wait in the layers for `advance`
+  std::uint32_t busy = 0;            ///< how many pieces of work wait in the layers for `advance`
   bool atomics_by_processor = true;  ///< atomics on mapped memory are plain instructions
 
-  bool polling = false;     ///< inside progress: handlers run, nothing may wait
+  bool polling = false;  ///< inside progress: handlers run, nothing may wait
   bool in_handler = false;
   std::uint32_t polls = 0;
   std::chrono::steady_clock::time_point checked_peers{};

@@ -29,7 +29,8 @@ std::size_t EventSet::wait_any(Endpoint& ep) {
       scan();
       return !found_.empty();
     };
-    const Status status = core::wait_until(ep.state(), some, kNoRank, [] { return std::string("any event of a set"); });
+    const Status status =
+        core::wait_until(ep.state(), some, kNoRank, [] { return std::string("any event of a set"); });
     if (!status) return events_.size();
   }
   reported_[found_.front()] = true;

@@ -20,10 +20,10 @@ inline constexpr std::uint32_t kConduitInterface = 1;
 struct Process {
   const Config* config = nullptr;
   Log* log = nullptr;
-  std::uint64_t job = 0;             ///< a number that other jobs on this host do not have
-  Rank ranks = 0;                    ///< in the whole job
-  std::vector<Rank> mine;            ///< this process's ranks, rising
-  std::vector<std::uint32_t> host;   ///< of each rank: equal numbers share a host
+  std::uint64_t job = 0;            ///< a number that other jobs on this host do not have
+  Rank ranks = 0;                   ///< in the whole job
+  std::vector<Rank> mine;           ///< this process's ranks, rising
+  std::vector<std::uint32_t> host;  ///< of each rank: equal numbers share a host
 };
 
 /// One conduit in one process: what its endpoints share. Outlives them.

@@ -71,9 +71,7 @@ class OpPool {
   void abandon(Op& op) noexcept;
 
   /// What a completion or a reply carries for an operation. 0 is never one.
-  static Token token(const Op& op) noexcept {
-    return (static_cast<Token>(op.generation) << 32) | op.index;
-  }
+  static Token token(const Op& op) noexcept { return (static_cast<Token>(op.generation) << 32) | op.index; }
   /// Null when that operation is over.
   Op* find(Token token) noexcept;
 

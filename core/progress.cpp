@@ -7,7 +7,8 @@ namespace aqueduct {
 namespace core {
 
 int progress(EndpointState& state) noexcept {
-  if (state.polling) [[unlikely]] return 0;
+  if (state.polling) [[unlikely]]
+    return 0;
   state.polling = true;
   int found = 0;
   if (state.near != nullptr) found += state.near->poll(*state.inbox);
@@ -17,7 +18,8 @@ int progress(EndpointState& state) noexcept {
   }
   state.polling = false;
   // A program that only polls must hear of losses too.
-  if ((++state.polls & 0xffff) == 0) [[unlikely]] check_peers(state);
+  if ((++state.polls & 0xffff) == 0) [[unlikely]]
+    check_peers(state);
   return found;
 }
 

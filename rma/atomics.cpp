@@ -8,7 +8,8 @@ namespace rma {
 
 Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form,
                                    bool immediate) noexcept {
-  const bool wide = call.type == AtomicType::i64 || call.type == AtomicType::u64 || call.type == AtomicType::f64;
+  const bool wide =
+      call.type == AtomicType::i64 || call.type == AtomicType::u64 || call.type == AtomicType::f64;
   const std::size_t bytes = wide ? 8 : 4;
   const Access access = this->access(at, bytes);
   if (!access.status) return {access.status, Event(access.status)};

@@ -7,7 +7,8 @@
 
 namespace aqueduct {
 
-Status copy(Endpoint& ep, GlobalPtr<std::byte> to, GlobalPtr<const std::byte> from, std::size_t bytes) noexcept {
+Status copy(Endpoint& ep, GlobalPtr<std::byte> to, GlobalPtr<const std::byte> from,
+            std::size_t bytes) noexcept {
   auto& segments = ep.state().segments;
   const GlobalPtr<std::byte> source{from.rank(), from.offset(), from.segment()};
   if (auto part = segments.check(to, bytes); !part) return part.status();

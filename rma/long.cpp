@@ -28,7 +28,8 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   }
   if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
   const PutOptions put{SourceReuse::at_completion, nullptr, options.immediate};
-  const auto begun = state.transfers->put(place, payload.data(), payload.size(), Transfers::Form::blocking, put);
+  const auto begun =
+      state.transfers->put(place, payload.data(), payload.size(), Transfers::Form::blocking, put);
   if (!begun.status) return begun.status;
   // The bytes have arrived, so the message must follow, whatever it waits for.
   return messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});

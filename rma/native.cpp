@@ -31,16 +31,19 @@ Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, 
   core::Conduit& conduit = state_.conduit(to.rank());
   const std::size_t most = conduit.properties().max_transfer;
   ++state_.statistics.native_puts;
-  if (core::NativeSignal* announced = conduit.signal(); op.has_signal && announced != nullptr && from.size() <= most) {
+  if (core::NativeSignal* announced = conduit.signal();
+      op.has_signal && announced != nullptr && from.size() <= most) {
     op.then = nullptr;
     return post(op, immediate, [&] {
-      return announced->put_signal(to.rank(), part.key, to.offset(), from, op.signal, core::OpPool::token(op));
+      return announced->put_signal(to.rank(), part.key, to.offset(), from, op.signal,
+                                   core::OpPool::token(op));
     });
   }
   for (std::size_t at = 0; at < from.size(); at += most) {
     const core::Bytes piece = from.subspan(at, std::min(most, from.size() - at));
     const Status status = post(op, immediate, [&] {
-      return conduit.rma()->put(to.rank(), part.key, to.offset() + at, piece, inject, core::OpPool::token(op));
+      return conduit.rma()->put(to.rank(), part.key, to.offset() + at, piece, inject,
+                                core::OpPool::token(op));
     });
     if (!status) return status;
   }

@@ -14,8 +14,7 @@ am::Args pack(const T& args) noexcept {
 
 }  // namespace
 
-Transfers::Transfers(EndpointState& state)
-    : state_(state), messages_(*state.messages), queues_(state.ranks) {
+Transfers::Transfers(EndpointState& state) : state_(state), messages_(*state.messages), queues_(state.ranks) {
   waiting_on_.reserve(state.ranks);
   state.transfers = this;
   state.layers.push_back(this);
@@ -26,7 +25,8 @@ Transfers::Transfers(EndpointState& state)
 // initiator's part with it.
 Status Transfers::launch(Op& op, bool immediate) noexcept {
   Queue& queue = queues_[op.peer];
-  if (op.has_signal && op.kind == Op::Kind::put && op.bytes > messages_.room(op.peer, false, sizeof(PutPiece))) {
+  if (op.has_signal && op.kind == Op::Kind::put &&
+      op.bytes > messages_.room(op.peer, false, sizeof(PutPiece))) {
     op.has_signal = false;  // more than one packet: the signal follows when all have been answered
     op.then = then_signal;
     op.layer = this;
@@ -79,7 +79,8 @@ Post Transfers::push_piece(Op& op) noexcept {
     }
     case Op::Kind::get: {
       step = std::min<std::uint64_t>(left, messages_.room(op.peer, false, sizeof(GetData)));
-      const GetPiece piece{token, op.offset + op.begun, op.begun, op.segment, static_cast<std::uint32_t>(step)};
+      const GetPiece piece{token, op.offset + op.begun, op.begun, op.segment,
+                           static_cast<std::uint32_t>(step)};
       post = messages_.try_request(op.peer, AmCategory::short_request, kGet, pack(piece), nullptr, {}, 0);
       break;
     }
@@ -87,13 +88,15 @@ Post Transfers::push_piece(Op& op) noexcept {
       step = left;
       const AtomicRequest request{token,      op.offset,    op.atomic.operand, op.atomic.expected,
                                   op.segment, op.atomic.op, op.atomic.type,    0};
-      post = messages_.try_request(op.peer, AmCategory::short_request, kAtomic, pack(request), nullptr, {}, 0);
+      post =
+          messages_.try_request(op.peer, AmCategory::short_request, kAtomic, pack(request), nullptr, {}, 0);
       break;
     }
     default: {
       step = left;
       const SignalRequest request{token, op.signal.add, op.signal.slot, 0};
-      post = messages_.try_request(op.peer, AmCategory::short_request, kSignal, pack(request), nullptr, {}, 0);
+      post =
+          messages_.try_request(op.peer, AmCategory::short_request, kSignal, pack(request), nullptr, {}, 0);
       break;
     }
   }

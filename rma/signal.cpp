@@ -1,7 +1,6 @@
-#include "core/signals.hpp"
-
 #include <aqueduct/signal.hpp>
 
+#include "core/signals.hpp"
 #include "core/wait.hpp"
 #include "rma/transfers.hpp"
 
@@ -19,13 +18,14 @@ Event signal_nb(Endpoint& ep, Rank to, Signal what) noexcept {
 
 namespace detail {
 
-Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Signal what,
-                       const PutOptions& options) noexcept {
+Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                       Signal what, const PutOptions& options) noexcept {
   EndpointState& state = ep.state();
   const GlobalPtr<std::byte> counter{to.rank(), std::uint64_t{what.slot} * sizeof(std::uint64_t),
                                      core::kSignalSegment};
   if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part) return Event(part.status());
-  if (std::byte* place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes); place != nullptr && bytes != 0) {
+  if (std::byte* place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
+      place != nullptr && bytes != 0) {
     std::memcpy(place, from, bytes);
     if (state.transfers->raise_mapped(to.rank(), what)) return Event{};
     return state.transfers->signal(to.rank(), what, Form::event).event;
@@ -63,7 +63,8 @@ Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank fr
   Rank gone = kNoRank;
   const auto over = [&] {
     if (counter.load(std::memory_order_acquire) >= at_least) return true;
-    if (state.lost_count == 0) [[likely]] return false;
+    if (state.lost_count == 0) [[likely]]
+      return false;
     if (from != kAnyRank) {
       if (state.lost[from]) gone = from;
     } else {
@@ -82,7 +83,8 @@ Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank fr
       limit);
   if (!status) return status;
   // What arrived before the loss still counts.
-  if (gone != kNoRank && counter.load(std::memory_order_acquire) < at_least) return {ErrorCode::peer_lost, gone};
+  if (gone != kNoRank && counter.load(std::memory_order_acquire) < at_least)
+    return {ErrorCode::peer_lost, gone};
   return {};
 }
 

@@ -20,13 +20,15 @@ T read(const std::byte* args) noexcept {
 
 template <class T>
 void answer(Incoming& in, ReferenceHandler handler, const T& args, core::Bytes payload = {}) noexcept {
-  const auto category = payload.empty() && handler != kGetData ? AmCategory::short_reply : AmCategory::medium_reply;
+  const auto category =
+      payload.empty() && handler != kGetData ? AmCategory::short_reply : AmCategory::medium_reply;
   // A peer that is gone needs no answer.
   static_cast<void>(in.state.messages->reply(in, category, handler, {&args, sizeof(T), 0}, nullptr, payload));
 }
 
 /// My memory at a place that a peer named, or null when it is not in the segment.
-std::byte* place(EndpointState& state, SegmentId segment, std::uint64_t offset, std::uint64_t bytes) noexcept {
+std::byte* place(EndpointState& state, SegmentId segment, std::uint64_t offset,
+                 std::uint64_t bytes) noexcept {
   if (!state.segments.check({state.rank, offset, segment}, bytes)) return nullptr;
   return state.segments[segment].mine.data() + offset;
 }
@@ -85,8 +87,8 @@ std::uint64_t apply_bits(const AtomicRequest& request, std::byte* at) noexcept {
 
 void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto request = read<AtomicRequest>(args);
-  const bool wide = request.type == AtomicType::i64 || request.type == AtomicType::u64 ||
-                    request.type == AtomicType::f64;
+  const bool wide =
+      request.type == AtomicType::i64 || request.type == AtomicType::u64 || request.type == AtomicType::f64;
   const std::size_t bytes = wide ? 8 : 4;
   std::byte* at = place(in.state, request.segment, request.offset, bytes);
   AtomicResult result{request.token, 0, 0};
@@ -111,7 +113,8 @@ void atomic_result(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto result = read<AtomicResult>(args);
   core::Op* op = asked(in, result.token);
   if (op == nullptr) return;
-  if (op->atomic.result != nullptr && result.code == 0) std::memcpy(op->atomic.result, &result.old, op->bytes);
+  if (op->atomic.result != nullptr && result.code == 0)
+    std::memcpy(op->atomic.result, &result.old, op->bytes);
   in.state.ops.part_ended(*op, {static_cast<ErrorCode>(result.code), in.source});
 }
 
@@ -128,8 +131,9 @@ using Body = void (*)(Incoming&, const std::byte*, core::MutableBytes);
 /// A layer's handler needs no state of its own: the endpoint comes with the message.
 template <Body body>
 am::Callback callback() noexcept {
-  return {[](void*, Incoming& in, const std::byte* args, core::MutableBytes payload) { body(in, args, payload); },
-          nullptr};
+  return {
+      [](void*, Incoming& in, const std::byte* args, core::MutableBytes payload) { body(in, args, payload); },
+      nullptr};
 }
 
 }  // namespace

@@ -114,7 +114,8 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   bool waits = false;
   if (options.source != SourceReuse::at_completion && !inject) {
-    if (const Status status = take_source(op, peer, options, waits); !status) return finish(op, status, form, true);
+    if (const Status status = take_source(op, peer, options, waits); !status)
+      return finish(op, status, form, true);
   }
   Op* source = op.source;
   if (signal != nullptr) {
@@ -189,7 +190,8 @@ bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
 }
 
 Transfers::Begun Transfers::signal(Rank to, Signal signal, Form form) noexcept {
-  const GlobalPtr<std::byte> counter{to, std::uint64_t{signal.slot} * sizeof(std::uint64_t), core::kSignalSegment};
+  const GlobalPtr<std::byte> counter{to, std::uint64_t{signal.slot} * sizeof(std::uint64_t),
+                                     core::kSignalSegment};
   auto part = state_.segments.check(counter, sizeof(std::uint64_t));
   if (!part) return {part.status(), Event(part.status())};
   if (state_.lost[to]) return {{ErrorCode::peer_lost, to}, Event(Status(ErrorCode::peer_lost, to))};

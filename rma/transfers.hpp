@@ -17,7 +17,7 @@ using core::Post;
 
 /// A place in some segment, and how it is reached.
 struct Access {
-  Status status;               ///< why it is nothing
+  Status status;                ///< why it is nothing
   std::byte* mapped = nullptr;  ///< plain instructions reach it here
   Part* part = nullptr;         ///< else: native (`part->reach`) or by packets
 };
@@ -39,8 +39,8 @@ class Transfers final : public core::Layer {
     Status status;
     Event event;
   };
-  Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form, const PutOptions& options,
-            const Signal* signal = nullptr) noexcept;
+  Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
+            const PutOptions& options, const Signal* signal = nullptr) noexcept;
   Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form, bool immediate) noexcept;
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form, bool immediate) noexcept;
   Begun signal(Rank to, Signal signal, Form form) noexcept;

@@ -75,7 +75,8 @@ Result<Choice> choose_conduits(const Config& config, Circumstances job, core::Lo
   const bool lacks_far = !job.one_host && (choice.far == nullptr || !choice.far->crosses_hosts);
   if (lacks_far || (choice.near == nullptr && choice.far == nullptr)) {
     log.error(
-        "no conduit can serve this job: {}; this build has {}, and needs one that {}. Start all ranks on one host{}",
+        "no conduit can serve this job: {}; this build has {}, and needs one that {}. Start all ranks on one "
+        "host{}",
         job.one_host ? "its ranks share a host" : "its ranks are on several hosts", names(),
         job.one_host ? "serves several processes with AQUEDUCT_NEAR=off" : "crosses hosts",
         job.one_host ? " with AQUEDUCT_NEAR=on" : "");

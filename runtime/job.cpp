@@ -31,9 +31,9 @@ Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::N
   if (job->bootstrap == nullptr) {
     if (const std::string description = job->config.text("bootstrap"); !description.empty()) {
       const std::chrono::nanoseconds limit(job->config.nanoseconds("bootstrap_timeout"));
-      auto client = bootstrap::from_launcher(
-          description, std::chrono::duration_cast<std::chrono::milliseconds>(limit),
-          [&log = job->log](std::string_view why) { log.error("{}", why); });
+      auto client =
+          bootstrap::from_launcher(description, std::chrono::duration_cast<std::chrono::milliseconds>(limit),
+                                   [&log = job->log](std::string_view why) { log.error("{}", why); });
       if (!client) return client.status();
       job->bootstrap = std::move(*client);
     } else {
@@ -79,7 +79,8 @@ std::string_view Job::launcher() const noexcept { return impl_->launcher; }
 const Config& Job::config() const noexcept { return impl_->config; }
 
 Endpoint& Job::endpoint(std::size_t index) noexcept {
-  AQUEDUCT_EXPECT(index < impl_->endpoints.size(), "Job::endpoint: this process has fewer endpoints, or has finished");
+  AQUEDUCT_EXPECT(index < impl_->endpoints.size(),
+                  "Job::endpoint: this process has fewer endpoints, or has finished");
   return impl_->endpoints[index]->state.face;
 }
 
@@ -135,7 +136,8 @@ Status Job::finish() {
     return all_sent;
   };
   static_cast<void>(core::wait_until(
-      leading, sent, kNoRank, [] { return std::string("the last messages to leave"); }, std::chrono::seconds(1)));
+      leading, sent, kNoRank, [] { return std::string("the last messages to leave"); },
+      std::chrono::seconds(1)));
   impl_->bootstrap->leave();
   impl_->endpoints.clear();
   return first;

@@ -1,7 +1,7 @@
+#include <aqueduct/version.hpp>
+
 #include "runtime/host.hpp"
 #include "runtime/start.hpp"
-
-#include <aqueduct/version.hpp>
 
 #include <algorithm>
 #include <map>
@@ -48,17 +48,20 @@ Status meet(Job::Impl& job, std::size_t endpoints) {
     const Blob where = in.bytes();
     const Blob theirs = in.bytes();
     if (!in.ok()) {
-      job.log.error("what process {} says of itself cannot be read: is it another version of Aqueduct?", process);
+      job.log.error("what process {} says of itself cannot be read: is it another version of Aqueduct?",
+                    process);
       return ErrorCode::version_mismatch;
     }
     if (version != library_version()) {
-      job.log.error("process {} runs version {} of Aqueduct and this one {}: start one version everywhere", process,
-                    version, library_version());
+      job.log.error("process {} runs version {} of Aqueduct and this one {}: start one version everywhere",
+                    process, version, library_version());
       return ErrorCode::version_mismatch;
     }
     if (!std::ranges::equal(theirs, as_blob(settings))) {
-      job.log.error("process {} has other settings than this one, {}here {}: give all ranks the same (aqrun -e NAME=VALUE)",
-                    process, std::string(reinterpret_cast<const char*>(theirs.data()), theirs.size()), settings);
+      job.log.error(
+          "process {} has other settings than this one, {}here {}: give all ranks the same (aqrun -e "
+          "NAME=VALUE)",
+          process, std::string(reinterpret_cast<const char*>(theirs.data()), theirs.size()), settings);
       return ErrorCode::bad_setting;
     }
     const std::uint32_t number = hosts.emplace(where, static_cast<std::uint32_t>(hosts.size())).first->second;

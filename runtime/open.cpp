@@ -36,7 +36,8 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
 }
 
 /// What this process tells the others of one endpoint.
-Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine, BlobWriter& out) {
+Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine,
+                    BlobWriter& out) {
   EndpointState& state = parts.state;
   out.bytes(state.near != nullptr ? state.near->address() : Blob{});
   out.bytes(state.far != nullptr ? state.far->address() : Blob{});
@@ -64,7 +65,8 @@ bool by_processor(const EndpointState& state) {
   if (state.config.text("atomics") == "processor" || state.near != nullptr) return true;
   core::NativeAtomics* native = state.far->atomics();
   if (native == nullptr || state.far->cross_map() != nullptr) return true;
-  for (auto type : {AtomicType::i32, AtomicType::u32, AtomicType::i64, AtomicType::u64, AtomicType::f32, AtomicType::f64}) {
+  for (auto type : {AtomicType::i32, AtomicType::u32, AtomicType::i64, AtomicType::u64, AtomicType::f32,
+                    AtomicType::f64}) {
     const bool whole = type != AtomicType::f32 && type != AtomicType::f64;
     for (auto op : {AtomicOp::load, AtomicOp::store, AtomicOp::add, AtomicOp::swap}) {
       if (!native->can(op, type)) return true;

@@ -40,7 +40,8 @@ void EndpointParts::build_layers() {
   barriers.emplace(state);
   std::vector<Rank> all(state.ranks);
   for (Rank rank = 0; rank < state.ranks; ++rank) all[rank] = rank;
-  state.world = std::make_unique<Team>(std::make_unique<aqueduct::detail::TeamState>(state, 0, std::move(all)));
+  state.world =
+      std::make_unique<Team>(std::make_unique<aqueduct::detail::TeamState>(state, 0, std::move(all)));
 }
 
 void PartOffer::write(BlobWriter& out) const {
@@ -86,7 +87,9 @@ Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, std::size_t byt
   } else {
     auto memory = PlainMemory::create(bytes);
     if (!memory) {
-      state.log.error("segment {}: this machine does not give {} bytes; ask for less (AQUEDUCT_SEGMENT_BYTES)", id, bytes);
+      state.log.error(
+          "segment {}: this machine does not give {} bytes; ask for less (AQUEDUCT_SEGMENT_BYTES)", id,
+          bytes);
       return memory.status();
     }
     offer.memory = memory->span();

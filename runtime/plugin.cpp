@@ -19,8 +19,8 @@ Result<std::pair<const core::ConduitEntry*, std::shared_ptr<void>>> load_plugin(
     return ErrorCode::bad_setting;
   }
   if (entry->interface_version != core::kConduitInterface) {
-    log.error("{} was built for conduit interface {}, this library has {}: build it against this version", path,
-              entry->interface_version, core::kConduitInterface);
+    log.error("{} was built for conduit interface {}, this library has {}: build it against this version",
+              path, entry->interface_version, core::kConduitInterface);
     return ErrorCode::version_mismatch;
   }
   return std::pair{entry, std::move(library)};

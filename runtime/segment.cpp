@@ -1,5 +1,4 @@
 #include <aqueduct/segment.hpp>
-
 #include <aqueduct/team.hpp>
 
 #include "runtime/parts.hpp"
@@ -10,12 +9,14 @@ namespace {
 using detail::EndpointState;
 
 // Both forms: every rank tells every other of its part, or that it has none.
-Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_t bytes, std::byte* own_memory) {
+Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_t bytes,
+                                                        std::byte* own_memory) {
   EndpointState& state = ep.state();
   if (state.polling) return ErrorCode::in_handler;
   if (state.segments.size() >= state.segments.capacity()) {
-    state.log.error("no room for another segment: AQUEDUCT_SEGMENTS is {}, two of which are the job's own; raise it",
-                    state.segments.capacity());
+    state.log.error(
+        "no room for another segment: AQUEDUCT_SEGMENTS is {}, two of which are the job's own; raise it",
+        state.segments.capacity());
     return ErrorCode::refused;
   }
   auto& parts = *state.owner;

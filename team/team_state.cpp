@@ -19,7 +19,8 @@ Rank TeamState::find(Rank rank) const noexcept {
 }
 
 Rank TeamState::lost_member() const noexcept {
-  if (endpoint.lost_count == 0) [[likely]] return kNoRank;
+  if (endpoint.lost_count == 0) [[likely]]
+    return kNoRank;
   for (Rank member : members) {
     if (endpoint.lost[member]) return member;
   }

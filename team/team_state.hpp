@@ -20,7 +20,7 @@ struct TeamState {
   std::vector<Rank> members;   ///< in team order
   std::vector<Rank> index_of;  ///< by rank; kNoRank for strangers; empty when member i is rank i
   Rank index = 0;
-  std::uint32_t splits = 0;    ///< how many times it was split: part of its children's ids
+  std::uint32_t splits = 0;               ///< how many times it was split: part of its children's ids
   coll::BarrierState* barrier = nullptr;  ///< owned by coll::Barriers
   std::uint64_t exchanges = 0;            ///< how many collective exchanges it has made
 

@@ -93,7 +93,9 @@ Result<core::MutableBytes> LoopCrossMap::allocate(SegmentId id, std::size_t byte
   return memory;
 }
 
-void LoopCrossMap::release(SegmentId, core::MutableBytes memory) noexcept { network_.memory(me_).release(memory); }
+void LoopCrossMap::release(SegmentId, core::MutableBytes memory) noexcept {
+  network_.memory(me_).release(memory);
+}
 
 std::vector<std::byte> LoopCrossMap::export_map(SegmentId, core::MutableBytes memory, bool) {
   return to_bytes(memory.data());  // whoever allocated it: it is the same address for all

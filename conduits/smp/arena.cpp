@@ -46,8 +46,9 @@ Result<std::unique_ptr<Arena>> Arena::attach(const core::Process& process, std::
   std::unique_ptr<Arena> arena(new Arena(std::move(*memory)));
   const ArenaHead& head = arena->head();
   if (head.magic != kMagic || head.version != kArenaVersion || head.ranks != local_ranks) {
-    process.log->error("the shared arena of this host is of another version of Aqueduct ({}, here {}); start one version",
-                       head.version, kArenaVersion);
+    process.log->error(
+        "the shared arena of this host is of another version of Aqueduct ({}, here {}); start one version",
+        head.version, kArenaVersion);
     return ErrorCode::version_mismatch;
   }
   return arena;

@@ -22,7 +22,7 @@ enum class Life : std::uint32_t { unborn, alive, left, dead };
 struct alignas(kLine) RankBlock {
   // Read by every sender, written when its rank goes to sleep or wakes.
   std::atomic<std::uint32_t> sleeping;
-  std::atomic<std::uint32_t> bell;  ///< raised to end a sleep; a futex
+  std::atomic<std::uint32_t> bell;                       ///< raised to end a sleep; a futex
   alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent something
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
   alignas(kLine) std::atomic<Life> life;

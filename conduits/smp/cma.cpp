@@ -21,7 +21,8 @@ core::Post move(Call call, int pid, std::uint64_t remote, std::byte* local, std:
     const ssize_t moved = call(pid, &here, 1, &there, 1, 0);
     if (moved <= 0) {
       if (moved < 0 && errno == EINTR) continue;
-      return core::Post::failed(moved < 0 && errno == ESRCH ? ErrorCode::peer_lost : ErrorCode::network_failed);
+      return core::Post::failed(moved < 0 && errno == ESRCH ? ErrorCode::peer_lost
+                                                            : ErrorCode::network_failed);
     }
     at += static_cast<std::size_t>(moved);
   }
@@ -49,7 +50,8 @@ Result<std::uint64_t> Cma::import_key(Rank peer, core::Bytes key) {
     if (probe.why == ErrorCode::peer_lost) return {ErrorCode::peer_lost, peer};
     if (!said_) {
       network_.process().log->info(
-          "cross-memory calls are not allowed here ({}); transfers with memory that cannot be mapped go by messages. "
+          "cross-memory calls are not allowed here ({}); transfers with memory that cannot be mapped go by "
+          "messages. "
           "Containers allow them with CAP_SYS_PTRACE or seccomp=unconfined",
           std::strerror(errno));
     }
@@ -60,13 +62,15 @@ Result<std::uint64_t> Cma::import_key(Rank peer, core::Bytes key) {
   return remotes_.size();
 }
 
-core::Post Cma::put(Rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool, core::Token) noexcept {
+core::Post Cma::put(Rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool,
+                    core::Token) noexcept {
   const Remote& remote = remotes_[key - 1];
   return move(::process_vm_writev, remote.pid, remote.address + offset, const_cast<std::byte*>(from.data()),
               from.size());
 }
 
-core::Post Cma::get(Rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to, core::Token) noexcept {
+core::Post Cma::get(Rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                    core::Token) noexcept {
   const Remote& remote = remotes_[key - 1];
   return move(::process_vm_readv, remote.pid, remote.address + offset, to.data(), to.size());
 }

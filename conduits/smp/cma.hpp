@@ -30,7 +30,7 @@ class Cma final : public core::NativeRma {
   };
   SmpNetwork& network_;
   bool wanted_;
-  bool said_ = false;  ///< that it is forbidden
+  bool said_ = false;            ///< that it is forbidden
   std::vector<Remote> remotes_;  // by key - 1
 };
 

@@ -59,7 +59,8 @@ int make_memfd(const std::string& name, std::size_t bytes, bool hugetlb) noexcep
 int make_file(const core::Process& process, const std::string& path, std::size_t bytes) noexcept {
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
-    process.log->error("cannot make {}: {}; is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?", path, std::strerror(errno));
+    process.log->error("cannot make {}: {}; is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?", path,
+                       std::strerror(errno));
     return -1;
   }
   // Reserves the pages now: a full file system is an error here, not a SIGBUS at the first touch.
@@ -67,7 +68,8 @@ int make_file(const core::Process& process, const std::string& path, std::size_t
     struct statvfs room {};
     ::fstatvfs(fd, &room);
     process.log->error(
-        "{}: {} bytes do not fit, {} are free there: {}; make segments smaller (AQUEDUCT_SEGMENT_BYTES), that file "
+        "{}: {} bytes do not fit, {} are free there: {}; make segments smaller (AQUEDUCT_SEGMENT_BYTES), "
+        "that file "
         "system larger (mount -o remount,size=…), or use AQUEDUCT_SMP_MEMORY=memfd",
         path, bytes, static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize, std::strerror(why));
     ::close(fd);
@@ -102,18 +104,21 @@ void SharedMemory::close() noexcept {
   fd_ = -1;
 }
 
-Result<SharedMemory> SharedMemory::create(const core::Process& process, const std::string& name, std::size_t bytes) {
+Result<SharedMemory> SharedMemory::create(const core::Process& process, const std::string& name,
+                                          std::size_t bytes) {
   SharedMemory memory;
   memory.bytes_ = bytes;
   const std::string huge = process.config->text("smp_huge_pages");
   if (const auto most = available_memory(); bytes > most) {
     process.log->error(
-        "{}: {} bytes are more than the {} that this machine has free; make segments smaller (AQUEDUCT_SEGMENT_BYTES)",
+        "{}: {} bytes are more than the {} that this machine has free; make segments smaller "
+        "(AQUEDUCT_SEGMENT_BYTES)",
         name, bytes, most);
     return ErrorCode::no_memory;
   }
   if (process.config->text("smp_memory") == "posix") {
-    memory.path_ = process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
+    memory.path_ =
+        process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
     memory.fd_ = make_file(process, memory.path_, bytes);
     if (memory.fd_ < 0) {
       memory.path_.clear();
@@ -126,13 +131,14 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
       if (memory.fd_ >= 0) {
         memory.bytes_ = rounded;
       } else {
-        process.log->warn("{}: no huge pages ({}); reserve some with vm.nr_hugepages. Ordinary pages serve", name,
-                          std::strerror(errno));
+        process.log->warn("{}: no huge pages ({}); reserve some with vm.nr_hugepages. Ordinary pages serve",
+                          name, std::strerror(errno));
       }
     }
     if (memory.fd_ < 0) memory.fd_ = make_memfd(name, bytes, false);
     if (memory.fd_ < 0) {
-      process.log->error("{}: the system gives no shared memory of {} bytes: {}", name, bytes, std::strerror(errno));
+      process.log->error("{}: the system gives no shared memory of {} bytes: {}", name, bytes,
+                         std::strerror(errno));
       return ErrorCode::no_memory;
     }
   }
@@ -177,7 +183,8 @@ Result<SharedMemory> SharedMemory::open(const core::Process& process, std::span<
   if (memory.fd_ < 0) {
     const int why = errno;
     if (why == EACCES || why == EPERM) {
-      process.log->warn("this system does not let a process open {}; AQUEDUCT_SMP_MEMORY=posix avoids that", path);
+      process.log->warn("this system does not let a process open {}; AQUEDUCT_SMP_MEMORY=posix avoids that",
+                        path);
       return ErrorCode::not_supported;
     }
     return ErrorCode::peer_lost;

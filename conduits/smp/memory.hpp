@@ -24,7 +24,8 @@ class SharedMemory {
 
   /// Makes `bytes` bytes of zeroes. `name` is for people and, with posix, part of the file's name.
   /// Errors: no_memory, no_space, network_failed; logged with what to try.
-  static Result<SharedMemory> create(const core::Process& process, const std::string& name, std::size_t bytes);
+  static Result<SharedMemory> create(const core::Process& process, const std::string& name,
+                                     std::size_t bytes);
   /// Maps what another process made. Errors: peer_lost (it is gone), not_supported (the system hides it), no_memory.
   static Result<SharedMemory> open(const core::Process& process, std::span<const std::byte> key);
 

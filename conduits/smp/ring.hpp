@@ -40,7 +40,8 @@ struct RingShape {
 };
 
 /// Where in the data area a packet lies that begins at or after `cursor`: never across the end.
-inline std::uint64_t place_in_data(std::uint64_t cursor, std::size_t bytes, std::uint32_t data_bytes) noexcept {
+inline std::uint64_t place_in_data(std::uint64_t cursor, std::size_t bytes,
+                                   std::uint32_t data_bytes) noexcept {
   const std::uint64_t at = cursor & (data_bytes - 1);
   return at + bytes > data_bytes ? cursor + (data_bytes - at) : cursor;
 }
@@ -84,13 +85,17 @@ class Producer {
  public:
   Producer() = default;
   Producer(std::byte* memory, const RingShape& shape) noexcept
-      : ring_(memory, shape), mask_(shape.slots - 1), shift_(std::countr_zero(shape.slots)), data_bytes_(shape.data_bytes) {}
+      : ring_(memory, shape),
+        mask_(shape.slots - 1),
+        shift_(std::countr_zero(shape.slots)),
+        data_bytes_(shape.data_bytes) {}
 
   bool attached() const noexcept { return ring_.slots != nullptr; }
 
   /// Copies a packet in (the head in whole words of 8 bytes) and makes it visible. False: there is no room.
   /// `order` is release, or seq_cst where the caller looks afterwards whether the consumer sleeps.
-  bool push(std::span<const std::byte> head, std::span<const std::byte> payload, std::memory_order order) noexcept {
+  bool push(std::span<const std::byte> head, std::span<const std::byte> payload,
+            std::memory_order order) noexcept {
     const std::size_t bytes = head.size() + payload.size();
     if (next_ - consumed_packets_ > mask_) {
       consumed_packets_ = ring_.consumed->packets.load(std::memory_order_acquire);
@@ -131,7 +136,8 @@ class Producer {
   /// waits, and not when the next packet is written. Not the very next slot: the consumer is looking at it.
   void fetch_ahead(std::size_t bytes) noexcept {
     prefetch_for_write(&ring_.slots[(next_ + 2) & mask_]);
-    if (bytes <= sizeof(Slot::packet)) [[likely]] return;
+    if (bytes <= sizeof(Slot::packet)) [[likely]]
+      return;
     constexpr std::size_t kMost = 1024;  // chosen: longer packets hide the wait themselves
     for (std::size_t at = 0; at < std::min(bytes, kMost); at += 64) {
       prefetch_for_write(ring_.data + ((data_next_ + at) & (data_bytes_ - 1)));
@@ -152,7 +158,10 @@ class Consumer {
  public:
   Consumer() = default;
   Consumer(std::byte* memory, const RingShape& shape) noexcept
-      : ring_(memory, shape), mask_(shape.slots - 1), shift_(std::countr_zero(shape.slots)), data_bytes_(shape.data_bytes) {}
+      : ring_(memory, shape),
+        mask_(shape.slots - 1),
+        shift_(std::countr_zero(shape.slots)),
+        data_bytes_(shape.data_bytes) {}
 
   /// Calls `take(packet)` for up to `most` packets; how many there were.
   template <class Take>
@@ -161,7 +170,8 @@ class Consumer {
     while (taken < most) {
       Slot& slot = ring_.slots[next_ & mask_];
       const std::uint64_t word = slot.word.load(std::memory_order_acquire);
-      if ((word >> 32) != static_cast<std::uint32_t>((next_ >> shift_) + 1)) [[likely]] break;
+      if ((word >> 32) != static_cast<std::uint32_t>((next_ >> shift_) + 1)) [[likely]]
+        break;
       const std::size_t bytes = static_cast<std::uint32_t>(word);
       std::byte* from = slot.packet;
       std::uint64_t data_end = data_next_;

@@ -21,7 +21,8 @@ void ring_bell(RankBlock& block) noexcept;
 inline void wake_if_asleep(RankBlock& block, bool has_membarrier) noexcept {
   if (has_membarrier) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (block.sleeping.load(std::memory_order_relaxed) != 0) [[unlikely]] ring_bell(block);
+    if (block.sleeping.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      ring_bell(block);
   } else if (block.sleeping.load(std::memory_order_seq_cst) != 0) [[unlikely]] {
     ring_bell(block);
   }

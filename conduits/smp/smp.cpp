@@ -13,8 +13,8 @@ namespace {
 
 constexpr SettingInfo kSettings[] = {
     {"smp_memory", "AQUEDUCT_SMP_MEMORY", SettingType::choice, "", "memfd",
-     "what shared memory is made of: memfd leaves no files; posix is for systems that hide /proc/PID/fd", 0, 0,
-     "memfd|posix"},
+     "what shared memory is made of: memfd leaves no files; posix is for systems that hide /proc/PID/fd", 0,
+     0, "memfd|posix"},
     {"smp_directory", "AQUEDUCT_SMP_DIRECTORY", SettingType::text, "", "/dev/shm",
      "where posix shared memory lies; a tmpfs"},
     {"smp_huge_pages", "AQUEDUCT_SMP_HUGE_PAGES", SettingType::choice, "", "auto",
@@ -30,7 +30,8 @@ constexpr SettingInfo kSettings[] = {
 core::Usability probe(const Config& config) {
   const int fd = ::memfd_create("aqueduct-probe", MFD_CLOEXEC);
   if (fd < 0 && config.text("smp_memory") == "memfd") {
-    return {false, std::string("this system has no memfd (") + std::strerror(errno) + "); use AQUEDUCT_SMP_MEMORY=posix"};
+    return {false, std::string("this system has no memfd (") + std::strerror(errno) +
+                       "); use AQUEDUCT_SMP_MEMORY=posix"};
   }
   if (fd >= 0) ::close(fd);
   return {true, "for ranks of one host: shared memory by " + config.text("smp_memory")};
@@ -39,7 +40,8 @@ core::Usability probe(const Config& config) {
 Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
   const auto bytes = process.config->number("smp_ring_bytes");
   if (bytes != 0 && static_cast<std::size_t>(bytes) < 4 * core::kLeastPacket) {
-    process.log->error("AQUEDUCT_SMP_RING_BYTES is {}: it must be 0 or at least {}", bytes, 4 * core::kLeastPacket);
+    process.log->error("AQUEDUCT_SMP_RING_BYTES is {}: it must be 0 or at least {}", bytes,
+                       4 * core::kLeastPacket);
     return ErrorCode::bad_setting;
   }
   return std::unique_ptr<core::Network>(std::make_unique<SmpNetwork>(process));

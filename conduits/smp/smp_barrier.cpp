@@ -15,7 +15,8 @@ class PairBarrier final : public core::NativeBarrier {
       : mine_(mine), other_(other), other_rank_(other_rank), has_membarrier_(has_membarrier) {}
 
   void notify(std::uint64_t phase) noexcept override {
-    publish(mine_.barrier_phase, phase, has_membarrier_ ? std::memory_order_release : std::memory_order_seq_cst);
+    publish(mine_.barrier_phase, phase,
+            has_membarrier_ ? std::memory_order_release : std::memory_order_seq_cst);
     wake_if_asleep(other_, has_membarrier_);
   }
   bool reached(std::uint64_t phase) noexcept override {
@@ -38,13 +39,17 @@ class PairBarrier final : public core::NativeBarrier {
 class CounterBarrier final : public core::NativeBarrier {
  public:
   CounterBarrier(SmpNetwork& network, Arena& arena, Rank me) noexcept
-      : network_(network), arena_(arena), mine_(arena.block(network.local_of(me))), has_membarrier_(network.has_membarrier()) {}
+      : network_(network),
+        arena_(arena),
+        mine_(arena.block(network.local_of(me))),
+        has_membarrier_(network.has_membarrier()) {}
 
   void notify(std::uint64_t phase) noexcept override {
     ArenaHead& head = arena_.head();
     mine_.barrier_phase.store(phase, std::memory_order_relaxed);  // a line of its own, for stall reports only
     if (head.barrier_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != phase * arena_.ranks()) return;
-    publish(head.barrier_phase, phase, has_membarrier_ ? std::memory_order_release : std::memory_order_seq_cst);
+    publish(head.barrier_phase, phase,
+            has_membarrier_ ? std::memory_order_release : std::memory_order_seq_cst);
     for (std::uint32_t local = 0; local < arena_.ranks(); ++local) {
       wake_if_asleep(arena_.block(local), has_membarrier_);
     }

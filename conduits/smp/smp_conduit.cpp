@@ -14,7 +14,13 @@ constexpr int kBatch = 32;
 }  // namespace
 
 SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
-    : network_(network), me_(me), local_(network.local_of(me)), has_membarrier_(network.has_membarrier()), map_(network, me), cma_(network), barriers_(network, me) {
+    : network_(network),
+      me_(me),
+      local_(network.local_of(me)),
+      has_membarrier_(network.has_membarrier()),
+      map_(network, me),
+      cma_(network),
+      barriers_(network, me) {
   properties_.name = "smp";
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = properties_.max_transfer;
@@ -49,7 +55,8 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   in_.resize(ranks);
   out_.resize(ranks);
   gone_.resize(ranks);
-  for (std::uint32_t from = 0; from < ranks; ++from) in_[from].ring = Consumer(arena_->ring(from, local_), shape);
+  for (std::uint32_t from = 0; from < ranks; ++from)
+    in_[from].ring = Consumer(arena_->ring(from, local_), shape);
   for (std::uint32_t to = 0; to < ranks; ++to) {
     out_[to] = {Producer(arena_->ring(local_, to), shape), &arena_->block(to)};
   }
@@ -66,8 +73,10 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
 
 core::Post SmpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
   Out& out = out_[local_of_[to]];
-  if (!out.ring.push(header, payload, publish_)) [[unlikely]] return core::Post::retry();
-  if (!few_) out.block->arrived[local_ / 64].fetch_or(std::uint64_t{1} << (local_ % 64), std::memory_order_seq_cst);
+  if (!out.ring.push(header, payload, publish_)) [[unlikely]]
+    return core::Post::retry();
+  if (!few_)
+    out.block->arrived[local_ / 64].fetch_or(std::uint64_t{1} << (local_ % 64), std::memory_order_seq_cst);
   wake_if_asleep(*out.block, has_membarrier_);
   in_[local_of_[to]].streak = 0;
   return core::Post::done();
@@ -83,8 +92,10 @@ int SmpConduit::poll(core::Inbox& inbox) noexcept {
       --in.skip;  // but the last look before a sleep leaves nothing out
       continue;
     }
-    const int taken = in.ring.drain(kBatch, [&inbox, from](core::Bytes packet) { inbox.packet(from, packet); });
-    if (taken == 0) [[likely]] continue;
+    const int taken =
+        in.ring.drain(kBatch, [&inbox, from](core::Bytes packet) { inbox.packet(from, packet); });
+    if (taken == 0) [[likely]]
+      continue;
     found += taken;
     if (++in.streak >= kStream && taken < kBatch) in.skip = kLeaveOut;
   }
@@ -124,7 +135,8 @@ void SmpConduit::check_peers(core::Inbox& inbox) noexcept {
     }
     if (life != Life::left && life != Life::dead) continue;
     // What it sent before it went is delivered first.
-    const int taken = in_[local].ring.drain(INT32_MAX, [&](core::Bytes packet) { inbox.packet(rank, packet); });
+    const int taken =
+        in_[local].ring.drain(INT32_MAX, [&](core::Bytes packet) { inbox.packet(rank, packet); });
     static_cast<void>(taken);
     gone_[local] = true;
     inbox.lost(rank);
@@ -135,7 +147,8 @@ std::string SmpConduit::state_of(Rank peer) const {
   const std::uint32_t local = network_.local_of(peer);
   constexpr const char* kLives[] = {"not yet connected", "alive", "gone in good order", "dead"};
   const RankBlock& block = arena_->block(local);
-  return fmt::format("it is {}{}, {} packets lie in its ring", kLives[static_cast<std::size_t>(block.life.load())],
+  return fmt::format("it is {}{}, {} packets lie in its ring",
+                     kLives[static_cast<std::size_t>(block.life.load())],
                      block.sleeping.load() != 0 ? " and asleep" : "", out_[local].ring.on_their_way());
 }
 

@@ -50,21 +50,22 @@ class SmpConduit final : public core::Conduit {
   /// when it is left alone for a moment and then taken many at a time.
   struct In {
     Consumer ring;
-    std::uint32_t streak = 0;  ///< looks that found something, one after the other, without an answer from here
-    std::uint32_t skip = 0;    ///< looks to leave out
+    std::uint32_t streak =
+        0;                   ///< looks that found something, one after the other, without an answer from here
+    std::uint32_t skip = 0;  ///< looks to leave out
   };
   static constexpr std::uint32_t kStream = 8;     // chosen: finds in a row that make a stream
   static constexpr std::uint32_t kLeaveOut = 24;  // measured: some 100 ns of looks
-  std::vector<In> in_;  // [local rank]
+  std::vector<In> in_;                            // [local rank]
   struct Out {
     Producer ring;
     RankBlock* block = nullptr;
   };
-  std::vector<Out> out_;  // [local rank]
+  std::vector<Out> out_;                     // [local rank]
   const std::uint32_t* local_of_ = nullptr;  // [rank]
   const Rank* rank_of_ = nullptr;            // [local rank]
   bool has_membarrier_;
-  std::vector<bool> gone_;     // [local rank] said to be lost
+  std::vector<bool> gone_;  // [local rank] said to be lost
   Map map_;
   Cma cma_;
   Barriers barriers_;

@@ -38,7 +38,8 @@ Result<std::byte*> Map::map(Rank, core::Bytes key, std::size_t) {
   if (key.size() < sizeof head) return ErrorCode::internal;
   std::memcpy(&head, key.data(), sizeof head);
   if (head.process == network_.mark()) return reinterpret_cast<std::byte*>(head.address);
-  if (key.size() == sizeof head) return ErrorCode::not_supported;  // somebody's own memory, in another process
+  if (key.size() == sizeof head)
+    return ErrorCode::not_supported;  // somebody's own memory, in another process
   return network_.map(key.subspan(sizeof head));
 }
 

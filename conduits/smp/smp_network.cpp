@@ -8,7 +8,10 @@
 namespace aqueduct::conduits::smp {
 
 SmpNetwork::SmpNetwork(const core::Process& process)
-    : process_(process), local_of_(process.ranks), mark_(process_mark()), has_membarrier_(register_membarrier()) {
+    : process_(process),
+      local_of_(process.ranks),
+      mark_(process_mark()),
+      has_membarrier_(register_membarrier()) {
   const std::uint32_t host = process.host[process.mine.front()];
   for (Rank rank = 0; rank < process.ranks; ++rank) {
     if (process.host[rank] == host) local_ranks_.push_back(rank);

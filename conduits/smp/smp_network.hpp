@@ -35,7 +35,8 @@ class SmpNetwork final : public core::Network {
   /// Senders need no fence: whoever goes to sleep interrupts them instead.
   bool has_membarrier() const noexcept { return has_membarrier_; }
 
-  Result<std::span<std::byte>> allocate(Rank owner, SegmentId id, std::size_t bytes, std::vector<std::byte>& key);
+  Result<std::span<std::byte>> allocate(Rank owner, SegmentId id, std::size_t bytes,
+                                        std::vector<std::byte>& key);
   void release(std::span<std::byte> memory) noexcept;
   /// A neighbour's segment of another process; mapped once per process.
   Result<std::byte*> map(std::span<const std::byte> key);

@@ -94,8 +94,7 @@ Args pack(const T& args) noexcept {
 
 Status send_request(Endpoint&, Rank, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> to,
                     const AmOptions&) noexcept;
-Status send_reply(Incoming&, AmCategory, HandlerId, Args, Bytes payload,
-                  GlobalPtr<std::byte> to) noexcept;
+Status send_reply(Incoming&, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> to) noexcept;
 Rank source_of(const Incoming&) noexcept;
 
 /// What dispatch calls: one indirect call to a thunk that knows the callable's type.
@@ -103,8 +102,8 @@ struct Callback {
   void (*run)(void* callable, Incoming&, const std::byte* args, MutableBytes payload) = nullptr;
   std::shared_ptr<void> callable;
 };
-Result<HandlerId> register_callback(Endpoint&, AmCategory, std::uint16_t args_bytes,
-                                    std::uint16_t signature, Callback) noexcept;
+Result<HandlerId> register_callback(Endpoint&, AmCategory, std::uint16_t args_bytes, std::uint16_t signature,
+                                    Callback) noexcept;
 
 }  // namespace detail
 
@@ -158,8 +157,7 @@ class RequestContext : public ReplyContext {
 template <AmCategory Category, AmArguments Args, class F>
 Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {
   constexpr bool is_request = Category <= AmCategory::long_request;
-  constexpr bool has_payload =
-      Category != AmCategory::short_request && Category != AmCategory::short_reply;
+  constexpr bool has_payload = Category != AmCategory::short_request && Category != AmCategory::short_reply;
   using Context = std::conditional_t<is_request, RequestContext, ReplyContext>;
   auto run = [](void* callable, detail::Incoming& incoming, const std::byte* bytes,
                 detail::MutableBytes payload) {
@@ -220,8 +218,8 @@ Status request(Endpoint& ep, Rank to, ShortRequest<A> handler, const std::type_i
 template <class A>
 Status request(Endpoint& ep, Rank to, MediumRequest<A> handler, const std::type_identity_t<A>& args,
                detail::Bytes payload, const AmOptions& options = {}) noexcept {
-  return detail::send_request(ep, to, AmCategory::medium_request, handler.id, detail::pack(args), payload,
-                              {}, options);
+  return detail::send_request(ep, to, AmCategory::medium_request, handler.id, detail::pack(args), payload, {},
+                              options);
 }
 /// Sends a long request: `payload` is at `to`, and visible, before the handler runs on that rank.
 template <class A>

@@ -4,8 +4,8 @@
 
 #include <atomic>
 #include <concepts>
-#include <cstring>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace aqueduct {
@@ -28,7 +28,7 @@ enum class AtomicType : std::uint8_t { i32, u32, i64, u64, f32, f64 };
 
 template <class T>
 concept AtomicInteger = std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||
-                        std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
+    std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 template <class T>
 concept AtomicFloat = std::same_as<T, float> || std::same_as<T, double>;
 /// 32- and 64-bit integers have every operation; float and double have load, store, add and swap.
@@ -84,9 +84,9 @@ T apply(AtomicOp op, T& target, T operand, T expected) noexcept {
 struct AtomicCall {
   AtomicOp op;
   AtomicType type;
-  std::uint64_t operand = 0;   // the bits of T, zero-extended
+  std::uint64_t operand = 0;  // the bits of T, zero-extended
   std::uint64_t expected = 0;
-  void* result = nullptr;      // a T, written before completion; null: not fetched
+  void* result = nullptr;  // a T, written before completion; null: not fetched
 };
 
 template <Atomic T>
@@ -98,8 +98,7 @@ std::uint64_t bits(T value) noexcept {
 
 /// The target as memory, if atomics on it are done by plain instructions from here.
 std::byte* atomic_place(Endpoint&, GlobalPtr<std::byte> at, std::size_t bytes) noexcept;
-Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
-                       const AtomicOptions&) noexcept;
+Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, const AtomicOptions&) noexcept;
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
 
@@ -112,8 +111,7 @@ Event atomic_nb(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expecte
     if (result != nullptr) *result = old;
     return Event{};
   }
-  return atomic_nb_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result},
-                          options);
+  return atomic_nb_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result}, options);
 }
 
 template <Atomic T>
@@ -125,8 +123,7 @@ Status atomic_nbi(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expec
     if (result != nullptr) *result = old;
     return {};
   }
-  return atomic_nbi_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result},
-                           options);
+  return atomic_nbi_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result}, options);
 }
 
 template <Atomic T>
@@ -161,32 +158,32 @@ constexpr bool has(AtomicOp op) noexcept {
 // Cost:        an instruction when the target is mapped here and the job's atomics are done by processors; else
 //              one operation of the network, or a request and its reply.
 
+// clang-format off: version 14 takes `noexcept` after such a requires-clause for a part of it.
+
 /// Does `Op` with `operand`; the general form, for operations chosen at compile time.
 template <AtomicOp Op, Atomic T>
   requires(detail::has<T>(Op))
 Event atomic_nb(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand,
-                std::type_identity_t<T>* result = nullptr, const AtomicOptions& options = {}) noexcept {
-  return detail::atomic_nb<T>(ep, Op, at, operand, T{}, result, options);
-}
+                std::type_identity_t<T>* result = nullptr, const AtomicOptions& options = {})
+noexcept { return detail::atomic_nb<T>(ep, Op, at, operand, T{}, result, options); }
 /// The same with implicit completion.
 template <AtomicOp Op, Atomic T>
   requires(detail::has<T>(Op))
 Status atomic_nbi(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand,
-                  std::type_identity_t<T>* result = nullptr, const AtomicOptions& options = {}) noexcept {
-  return detail::atomic_nbi<T>(ep, Op, at, operand, T{}, result, options);
-}
+                  std::type_identity_t<T>* result = nullptr, const AtomicOptions& options = {})
+noexcept { return detail::atomic_nbi<T>(ep, Op, at, operand, T{}, result, options); }
 /// Blocking: the value before.
 template <AtomicOp Op, Atomic T>
   requires(detail::has<T>(Op))
-Result<T> atomic_fetch(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand) noexcept {
-  return detail::atomic_fetch<T>(ep, Op, at, operand);
-}
+Result<T> atomic_fetch(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand)
+noexcept { return detail::atomic_fetch<T>(ep, Op, at, operand); }
 /// Blocking, not fetching.
 template <AtomicOp Op, Atomic T>
   requires(detail::has<T>(Op))
-Status atomic(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand) noexcept {
-  return detail::atomic<T>(ep, Op, at, operand);
-}
+Status atomic(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand)
+noexcept { return detail::atomic<T>(ep, Op, at, operand); }
+
+// clang-format on
 
 // The same by name, blocking.
 template <Atomic T>

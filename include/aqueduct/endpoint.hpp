@@ -77,7 +77,8 @@ class Endpoint {
   T* local(GlobalPtr<T> to, std::size_t bytes = sizeof(T)) noexcept {
     auto place = to.template as<std::byte>();
     std::byte* found = mapped(place.rank(), place.segment(), place.offset(), bytes);
-    if (found == nullptr) [[unlikely]] found = map_and_find(place, bytes);
+    if (found == nullptr) [[unlikely]]
+      found = map_and_find(place, bytes);
     return reinterpret_cast<T*>(found);
   }
 
@@ -101,7 +102,8 @@ class Endpoint {
   ///
   /// Errors: the operation's own; in_handler if called from a handler (the event stays as it was).
   Status wait(Event& event) noexcept {
-    if (event.done()) [[likely]] return event.status();
+    if (event.done()) [[likely]]
+      return event.status();
     return wait_slowly(event);
   }
   Status wait(Event&& event) noexcept { return wait(event); }
@@ -140,8 +142,7 @@ class Endpoint {
   detail::EndpointState& state() noexcept { return *state_; }
 
   /// The address of `bytes` bytes, or null when they are not mapped here or not inside the segment.
-  std::byte* mapped(Rank rank, SegmentId segment, std::uint64_t offset,
-                    std::size_t bytes) const noexcept {
+  std::byte* mapped(Rank rank, SegmentId segment, std::uint64_t offset, std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
       const detail::Window& window = windows_[segment][rank];
       if (offset <= window.bytes && bytes <= window.bytes - offset) [[likely]] {
@@ -161,8 +162,8 @@ class Endpoint {
   Rank rank_ = 0;
   Rank ranks_ = 0;
   SegmentId segments_ = 0;
-  detail::Window* const* windows_ = nullptr;       // [segment][rank]
-  const std::span<std::byte>* mine_ = nullptr;     // [segment]
+  detail::Window* const* windows_ = nullptr;    // [segment][rank]
+  const std::span<std::byte>* mine_ = nullptr;  // [segment]
   detail::EndpointState* state_ = nullptr;
 };
 

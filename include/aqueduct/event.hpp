@@ -42,8 +42,7 @@ class [[nodiscard]] Event {
   /// An operation that was over before it was in flight.
   explicit Event(Status outcome) noexcept : status_(outcome) {}
   explicit Event(detail::OpFace* op) noexcept : op_(op) {}
-  Event(Event&& other) noexcept
-      : op_(std::exchange(other.op_, nullptr)), status_(other.status_) {}
+  Event(Event&& other) noexcept : op_(std::exchange(other.op_, nullptr)), status_(other.status_) {}
   Event& operator=(Event&& other) noexcept {
     if (this != &other) {
       drop();
@@ -55,9 +54,7 @@ class [[nodiscard]] Event {
   ~Event() { drop(); }
 
   /// Whether the operation is over, without making progress: an acquire load.
-  bool done() const noexcept {
-    return op_ == nullptr || op_->done.load(std::memory_order_acquire) != 0;
-  }
+  bool done() const noexcept { return op_ == nullptr || op_->done.load(std::memory_order_acquire) != 0; }
   /// The outcome. Requires: done().
   Status status() noexcept {
     if (op_ != nullptr) [[unlikely]] {
@@ -70,7 +67,8 @@ class [[nodiscard]] Event {
  private:
   friend class Endpoint;  // for the stall report: what the operation is
   void drop() noexcept {
-    if (op_ == nullptr) [[likely]] return;
+    if (op_ == nullptr) [[likely]]
+      return;
     if (done()) {
       static_cast<void>(detail::collect(op_));
     } else {

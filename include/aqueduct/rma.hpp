@@ -35,16 +35,16 @@ using MutableBytes = std::span<std::byte>;
 
 [[gnu::cold]] Status put_over_wire(Endpoint&, GlobalPtr<std::byte> to, const void* from,
                                    std::size_t bytes) noexcept;
-[[gnu::cold]] Event put_nb_over_wire(Endpoint&, GlobalPtr<std::byte> to, const void* from,
-                                     std::size_t bytes, const PutOptions&) noexcept;
+[[gnu::cold]] Event put_nb_over_wire(Endpoint&, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                                     const PutOptions&) noexcept;
 [[gnu::cold]] Status put_nbi_over_wire(Endpoint&, GlobalPtr<std::byte> to, const void* from,
                                        std::size_t bytes, const PutOptions&) noexcept;
 [[gnu::cold]] Status get_over_wire(Endpoint&, void* to, GlobalPtr<std::byte> from,
                                    std::size_t bytes) noexcept;
-[[gnu::cold]] Event get_nb_over_wire(Endpoint&, void* to, GlobalPtr<std::byte> from,
-                                     std::size_t bytes, const GetOptions&) noexcept;
-[[gnu::cold]] Status get_nbi_over_wire(Endpoint&, void* to, GlobalPtr<std::byte> from,
-                                       std::size_t bytes, const GetOptions&) noexcept;
+[[gnu::cold]] Event get_nb_over_wire(Endpoint&, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                                     const GetOptions&) noexcept;
+[[gnu::cold]] Status get_nbi_over_wire(Endpoint&, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
+                                       const GetOptions&) noexcept;
 
 /// memcpy for the sizes at which the C library's is not the fastest.
 void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
@@ -61,8 +61,8 @@ concept Wireable = std::is_trivially_copyable_v<T>;
 
 /// Sized and contiguous, and alive after the call: an lvalue container or a view such as std::span.
 template <class R>
-concept LastingRange = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-                       std::ranges::borrowed_range<R>;
+concept LastingRange =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && std::ranges::borrowed_range<R>;
 template <class R>
 concept TemporaryRange = std::ranges::contiguous_range<R> && !std::ranges::borrowed_range<R>;
 

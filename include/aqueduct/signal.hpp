@@ -41,8 +41,8 @@ template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event put_signal_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, Signal what = {},
                            const PutOptions& options = {}) noexcept {
-  return detail::put_signal_bytes(ep, detail::plain(to), std::ranges::data(from),
-                                  detail::size_in_bytes(from), what, options);
+  return detail::put_signal_bytes(ep, detail::plain(to), std::ranges::data(from), detail::size_in_bytes(from),
+                                  what, options);
 }
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>

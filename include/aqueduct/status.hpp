@@ -15,24 +15,24 @@ namespace aqueduct {
 /// Every way a call can fail. `errors()` tells what each means and what to try.
 enum class ErrorCode : std::uint16_t {
   ok = 0,
-  invalid_argument,   ///< an argument is wrong in itself
-  out_of_range,       ///< a rank, team index, slot or address outside its bounds
-  misaligned,         ///< an atomic on an address that is not a multiple of its size
-  too_large,          ///< a payload or argument struct above the declared limit
-  wrong_handler,      ///< no such handler, or one of another category or argument struct
-  in_handler,         ///< a call that may block, made inside a handler
-  refused,            ///< an immediate initiation found no room; nothing happened
-  peer_lost,          ///< the peer, or a member of the team, has died or left
-  timed_out,          ///< a bounded wait came to its end
-  no_memory,          ///< the machine cannot give that much memory
-  no_space,           ///< the file system behind shared memory is full
-  bad_setting,        ///< a setting is unknown or its value unreadable
-  version_mismatch,   ///< two versions of the library, or of a conduit, met in one job
-  bootstrap_failed,   ///< the ranks could not find one another
-  not_supported,      ///< this conduit or this machine cannot do it
-  network_failed,     ///< the operating system or a network library refused
-  closed,             ///< the object has ended
-  internal,           ///< a bug in Aqueduct
+  invalid_argument,  ///< an argument is wrong in itself
+  out_of_range,      ///< a rank, team index, slot or address outside its bounds
+  misaligned,        ///< an atomic on an address that is not a multiple of its size
+  too_large,         ///< a payload or argument struct above the declared limit
+  wrong_handler,     ///< no such handler, or one of another category or argument struct
+  in_handler,        ///< a call that may block, made inside a handler
+  refused,           ///< an immediate initiation found no room; nothing happened
+  peer_lost,         ///< the peer, or a member of the team, has died or left
+  timed_out,         ///< a bounded wait came to its end
+  no_memory,         ///< the machine cannot give that much memory
+  no_space,          ///< the file system behind shared memory is full
+  bad_setting,       ///< a setting is unknown or its value unreadable
+  version_mismatch,  ///< two versions of the library, or of a conduit, met in one job
+  bootstrap_failed,  ///< the ranks could not find one another
+  not_supported,     ///< this conduit or this machine cannot do it
+  network_failed,    ///< the operating system or a network library refused
+  closed,            ///< the object has ended
+  internal,          ///< a bug in Aqueduct
 };
 
 /// One entry of the registry of error codes.

@@ -1,6 +1,7 @@
+#include "tests/conformance/fabric.hpp"
+
 #include "conduits/loop/faulty.hpp"
 #include "conduits/loop/loop.hpp"
-#include "tests/conformance/fabric.hpp"
 
 namespace aqueduct::conformance {
 
