@@ -26,45 +26,45 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
 }
 
 void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept {
-  const bool request = header.kind == PacketKind::request;
-  Incoming incoming{state_, from, request};
-  if (header.handler >= handlers_.size() || handlers_[header.handler].key == 0) [[unlikely]] {
-    reject(from, header, "no such handler is registered here");
-  } else if (const Entry& entry = handlers_[header.handler];
-             (entry.key & kWireMask) != wire_key(header.category, header.args_bytes) ||
-             is_request(header.category) != request) [[unlikely]] {
-    reject(from, header,
-           "the handler registered here under that number is of another category or argument size");
-  } else {
-    const std::byte* at = packet.data() + sizeof header;
-    const bool with_target = is_long(header.category);
-    const std::size_t head =
-        sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
-    if (packet.size() != head + header.payload_bytes) [[unlikely]] {
-      reject(from, header, "its lengths do not add up");
-      return;
-    }
-    MutableBytes payload{const_cast<std::byte*>(packet.data()) + head, header.payload_bytes};
-    if (with_target) {
-      LongTarget target;
-      std::memcpy(&target, at, sizeof target);
-      at += sizeof target;
-      const auto part = state_.segments.check({state_.rank, target.offset, target.segment}, target.bytes);
-      if (!part || (header.payload_bytes != 0 && header.payload_bytes != target.bytes)) [[unlikely]] {
-        reject(from, header, "its target is outside the segment");
-        return;
-      }
-      std::byte* place = state_.segments[target.segment].mine.data() + target.offset;
-      if (!payload.empty()) std::memcpy(place, payload.data(), payload.size());
-      payload = {place, static_cast<std::size_t>(target.bytes)};
-    }
-    ++state_.statistics.handlers_run;
-    state_.in_handler = true;
-    entry.callback.run(entry.callback.callable.get(), incoming, at, payload);
-    state_.in_handler = false;
-  }
-  if (!request || incoming.replied) return;
+  Incoming incoming{state_, from, header.kind == PacketKind::request};
+  if (const char* why = run_handler(incoming, header, packet)) [[unlikely]] reject(from, header, why);
+  // Whatever became of it, a request's credit goes back.
+  if (!incoming.is_request || incoming.replied) return;
   if (++peer.owed * 2u >= credits_per_peer_) thank(from);
+}
+
+/// Null, or why the message is not what it should be.
+const char* Messages::run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept {
+  if (header.handler >= handlers_.size() || handlers_[header.handler].key == 0) [[unlikely]] {
+    return "no such handler is registered here";
+  }
+  const Entry& entry = handlers_[header.handler];
+  if ((entry.key & kWireMask) != wire_key(header.category, header.args_bytes) ||
+      is_request(header.category) != incoming.is_request) [[unlikely]] {
+    return "the handler registered here under that number is of another category or argument size";
+  }
+  const std::byte* args = packet.data() + sizeof header;
+  const bool with_target = is_long(header.category);
+  const std::size_t head = sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
+  if (packet.size() != head + header.payload_bytes) [[unlikely]] return "its lengths do not add up";
+  MutableBytes payload{const_cast<std::byte*>(packet.data()) + head, header.payload_bytes};
+  if (with_target) {
+    LongTarget target;
+    std::memcpy(&target, args, sizeof target);
+    args += sizeof target;
+    const auto part = state_.segments.check({state_.rank, target.offset, target.segment}, target.bytes);
+    if (!part || (header.payload_bytes != 0 && header.payload_bytes != target.bytes)) [[unlikely]] {
+      return "its target is outside the segment";
+    }
+    std::byte* place = state_.segments[target.segment].mine.data() + target.offset;
+    if (!payload.empty()) std::memcpy(place, payload.data(), payload.size());
+    payload = {place, static_cast<std::size_t>(target.bytes)};
+  }
+  ++state_.statistics.handlers_run;
+  state_.in_handler = true;
+  entry.callback.run(entry.callback.callable.get(), incoming, args, payload);
+  state_.in_handler = false;
+  return nullptr;
 }
 
 Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handler, const Args& args,
@@ -74,13 +74,15 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   incoming.replied = true;
   if (peer.lost) [[unlikely]]
     return {ErrorCode::peer_lost, to};
-  // With the credit of the request that this answers.
-  Head head({PacketKind::reply, category, handler, static_cast<std::uint16_t>(peer.owed + 1), args.bytes,
-             static_cast<std::uint32_t>(payload.size()), 0});
+  // With the credit of the request that this answers, unless a conduit may hold the payload for longer than the
+  // requester waits: then the place in the outbox stays taken, and the credit is given back with it.
+  const bool lends = !payload.empty() && !peer.copies;
+  Head head({PacketKind::reply, category, handler, static_cast<std::uint16_t>(peer.owed + (lends ? 0 : 1)),
+             args.bytes, static_cast<std::uint32_t>(payload.size()), 0});
   peer.owed = 0;
   if (target != nullptr) head.append(target, sizeof *target);
   head.append(args.data, args.bytes);
-  if (payload.empty() || peer.copies) [[likely]] {
+  if (!lends) [[likely]] {
     const Post post = peer.conduit->send(to, head.bytes(), payload, 0);
     count_sent(post, payload.size(), 0);
     if (post.kind == Post::Kind::failed) [[unlikely]]
@@ -88,7 +90,7 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
     if (post.kind != Post::Kind::retry) [[likely]]
       return {};
   }
-  outbox_.waiting().push_back(outbox_.keep(to, head.bytes(), payload));
+  outbox_.waiting().push_back(outbox_.keep(to, head.bytes(), payload, lends));
   ++state_.statistics.deferred;
   ++state_.busy;
   return {};

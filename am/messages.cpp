@@ -80,7 +80,7 @@ void Messages::reject(Rank from, const PacketHeader& header, std::string_view wh
 void Messages::completed(Token token, Status status) noexcept {
   if (token == 0 || (token & kOutboxToken) != 0) {
     --posted_;
-    if (token != 0) outbox_.free(static_cast<std::uint32_t>(token));
+    if (token != 0) free_place(static_cast<std::uint32_t>(token));
     return;
   }
   core::Op* op = state_.ops.find(token);
@@ -106,25 +106,33 @@ void Messages::advance() noexcept {
   }
   auto& waiting = outbox_.waiting();
   if (waiting.empty()) return;
-  // Each of the oldest replies gets its chance; a peer without room holds up nobody else's.
+  // Each gets its chance, but for those to a peer that has just had no room: it holds up nobody else's.
+  ++pass_;
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < waiting.size(); ++i) {
-    const std::uint32_t place = waiting[i];
-    auto& entry = outbox_[place];
-    Post post = Post::retry();
-    if (i < 64 || kept < 8) {
-      post = peers_[entry.to].conduit->send(entry.to, outbox_.head(place), outbox_.payload(place),
-                                            kOutboxToken | place);
-      count_sent(post, entry.payload_bytes, kOutboxToken | place);
+  for (const std::uint32_t place : waiting) {
+    const Rank to = outbox_[place].to;
+    Peer& peer = peers_[to];
+    if (peer.full_at != pass_) {
+      const Bytes payload = outbox_.payload(place);
+      const Post post = peer.conduit->send(to, outbox_.head(place), payload, kOutboxToken | place);
+      count_sent(post, payload.size(), kOutboxToken | place);
+      if (post.kind != Post::Kind::retry) {
+        --state_.busy;
+        if (post.kind != Post::Kind::posted) free_place(place);
+        continue;
+      }
+      peer.full_at = pass_;
     }
-    if (post.kind == Post::Kind::retry) {
-      waiting[kept++] = place;
-      continue;
-    }
-    --state_.busy;
-    if (post.kind != Post::Kind::posted) outbox_.free(place);
+    waiting[kept++] = place;
   }
   waiting.resize(kept);
+}
+
+void Messages::free_place(std::uint32_t place) noexcept {
+  const Outbox::Entry entry = outbox_[place];
+  outbox_.free(place);
+  if (!entry.owes || peers_[entry.to].lost) return;
+  if (++peers_[entry.to].owed * 2u >= credits_per_peer_) thank(entry.to);
 }
 
 void Messages::peer_lost(Rank peer) noexcept {

@@ -103,6 +103,7 @@ class Messages final : public core::Inbox, public core::Layer {
     std::uint16_t owed = 0;     ///< credits of theirs that I hold
     bool copies = true;         ///< its conduit takes payloads at the call
     bool lost = false;
+    std::uint64_t full_at = 0;  ///< the pass of `advance` that found no room there
   };
   /// Tokens of outbox places: this bit, and the place. Generations of operations stay below it.
   static constexpr Token kOutboxToken = Token{1} << 63;
@@ -117,6 +118,8 @@ class Messages final : public core::Inbox, public core::Layer {
   static constexpr std::uint64_t kWireMask = 0xffffffff;  ///< what a packet tells of a key
 
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
+  const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
+  void free_place(std::uint32_t place) noexcept;
   void dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept;
   [[gnu::cold]] Status request_slowly(Rank to, AmCategory category, HandlerId handler, const Args& args,
                                       const LongTarget* target, Bytes payload,
@@ -133,6 +136,7 @@ class Messages final : public core::Inbox, public core::Layer {
   PreparedPool prepared_;
   std::vector<Rank> thanks_due_;  ///< peers whose credits could not be returned at once
   std::vector<Rank> thanks_now_;  ///< those that `advance` is at
+  std::uint64_t pass_ = 0;    ///< of `advance`
   std::uint64_t posted_ = 0;      ///< packets that a conduit holds and no operation waits for
   LongSender send_long_ = nullptr;
   void* send_long_layer_ = nullptr;

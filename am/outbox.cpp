@@ -20,7 +20,7 @@ Outbox::Outbox(std::size_t places, std::size_t place_bytes)
 
 Outbox::~Outbox() { ::munmap(memory_, places_ * place_bytes_); }
 
-std::uint32_t Outbox::keep(Rank to, core::Bytes head, core::Bytes payload) noexcept {
+std::uint32_t Outbox::keep(Rank to, core::Bytes head, core::Bytes payload, bool owes) noexcept {
   std::uint32_t place;
   if (!free_.empty()) {
     place = free_.back();
@@ -32,7 +32,7 @@ std::uint32_t Outbox::keep(Rank to, core::Bytes head, core::Bytes payload) noexc
   std::memcpy(at, head.data(), head.size());
   if (!payload.empty()) std::memcpy(at + core::kMostHeader, payload.data(), payload.size());
   entries_[place] = {to, static_cast<std::uint32_t>(head.size()), static_cast<std::uint32_t>(payload.size()),
-                     false};
+                     owes};
   return place;
 }
 

@@ -19,7 +19,7 @@ class Outbox {
     Rank to;
     std::uint32_t head_bytes;
     std::uint32_t payload_bytes;
-    bool posted;  ///< the conduit reads it; the place is freed by the completion
+    bool owes;  ///< the requester has its credit back only when the place is free again
   };
 
   Outbox(std::size_t places, std::size_t place_bytes);
@@ -28,9 +28,8 @@ class Outbox {
   Outbox& operator=(const Outbox&) = delete;
 
   /// Copies a packet into a free place; its number. Requires: a free place.
-  std::uint32_t keep(Rank to, core::Bytes head, core::Bytes payload) noexcept;
+  std::uint32_t keep(Rank to, core::Bytes head, core::Bytes payload, bool owes) noexcept;
   void free(std::uint32_t place) noexcept;
-  bool has_room() const noexcept { return !free_.empty() || fresh_ < places_; }
 
   Entry& operator[](std::uint32_t place) noexcept { return entries_[place]; }
   core::Bytes head(std::uint32_t place) const noexcept;

@@ -70,7 +70,6 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
           core::wait_until(state_, place, to, [&] { return about("an active message", to); });
       if (!status) return status;
     }
-    op->by_packets = true;
   }
   Post post = Post::retry();
   const Token token = op != nullptr ? core::OpPool::token(*op) : 0;

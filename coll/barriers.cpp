@@ -24,7 +24,12 @@ Barriers::Barriers(EndpointState& state) : state_(state), exchanges_(state) {
                                 nullptr});
 }
 
-Barriers::~Barriers() = default;
+// A Team may outlive its job: it finds no barrier then, and touches nothing.
+Barriers::~Barriers() {
+  for (auto& [id, barrier] : barriers_) {
+    if (barrier.team != nullptr) barrier.team->barrier = nullptr;
+  }
+}
 
 void Barriers::enter(TeamState& team) {
   BarrierState& barrier = barriers_[team.id];

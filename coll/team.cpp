@@ -29,13 +29,13 @@ Team::Team(std::unique_ptr<TeamState> state) noexcept : state_(std::move(state))
 Team::Team(Team&&) noexcept = default;
 Team& Team::operator=(Team&& other) noexcept {
   if (this != &other) {
-    if (state_) state_->endpoint.barriers->leave(*state_);
+    if (state_ && state_->barrier != nullptr) state_->endpoint.barriers->leave(*state_);
     state_ = std::move(other.state_);
   }
   return *this;
 }
 Team::~Team() {
-  if (state_) state_->endpoint.barriers->leave(*state_);
+  if (state_ && state_->barrier != nullptr) state_->endpoint.barriers->leave(*state_);
 }
 
 Rank Team::size() const noexcept { return state_->size(); }

@@ -96,12 +96,7 @@ bool Endpoint::test_implicit() noexcept {
 
 Status Endpoint::begin_region() noexcept {
   if (state_->region != nullptr) return ErrorCode::invalid_argument;
-  core::Op* op = nullptr;
-  const auto place = [&] {
-    return (op = state_->ops.acquire(core::Op::Kind::group, kNoRank, true)) != nullptr;
-  };
-  // The caller may hold every explicit operation; then a region takes an internal one.
-  if (!place()) op = state_->ops.acquire(core::Op::Kind::group, kNoRank, false);
+  core::Op* op = state_->ops.acquire(core::Op::Kind::group, kNoRank, true);
   if (op == nullptr) return ErrorCode::refused;
   state_->region = op;
   return {};

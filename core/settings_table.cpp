@@ -32,7 +32,7 @@ constexpr std::array kSettings{
     number("endpoints", "AQUEDUCT_ENDPOINTS", "1", 1, 256, "Ranks that each process holds."),
     SettingInfo{"segment_bytes", "AQUEDUCT_SEGMENT_BYTES", SettingType::bytes, "bytes", "16M",
                 "Size of the primary segment of each rank."},
-    number("segments", "AQUEDUCT_SEGMENTS", "16", 1, 1024, "Most segments that a job can have."),
+    number("segments", "AQUEDUCT_SEGMENTS", "16", 2, 1024, "Most segments that a job can have."),
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
     number("handlers", "AQUEDUCT_HANDLERS", "256", 1, 65535, "Most active-message handlers of an endpoint."),
     number("operations", "AQUEDUCT_OPERATIONS", "4096", 16, 1048576,

@@ -8,7 +8,8 @@ namespace aqueduct::core {
 namespace {
 
 // Chosen: a job that sleeps looks up this often at the most, to see whether its peers still live.
-constexpr std::chrono::nanoseconds kLongestNap{50'000'000};
+constexpr std::chrono::nanoseconds kLongestNap{10'000'000};
+constexpr std::chrono::nanoseconds kBriefNap{100'000};
 
 /// What this endpoint can sleep on. With two conduits there is none: it naps, briefly.
 Waitable* sleeper(EndpointState& state) noexcept {
@@ -49,25 +50,30 @@ void LongWait::report(Clock::time_point now) noexcept {
       std::chrono::duration<double>(now - began_).count(), text);
 }
 
-void LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
+bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
   auto nap = nap_;
   nap_ = std::min(nap_ * 2, kLongestNap);
   if (limit_ != std::chrono::nanoseconds::max()) {
-    nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - Clock::now(), std::chrono::nanoseconds{1},
-                                               nap);
+    nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - Clock::now(), std::chrono::nanoseconds{1}, nap);
   }
   Waitable* on = sleeper(state_);
-  if (on == nullptr) {
-    const timespec brief{0, std::min<long>(static_cast<long>(nap.count()), 200'000)};
+  // What waits for room here needs looking after, and nobody rings when there is room: a short nap then.
+  if (on == nullptr || state_.busy != 0) {
+    const timespec brief{0, static_cast<long>(std::min<std::chrono::nanoseconds>(nap, kBriefNap).count())};
     ::nanosleep(&brief, nullptr);
-    return;
+    return false;
   }
   on->arm();
-  if (progress(state_) == 0 && !done(what) && state_.busy == 0) {
-    ++state_.statistics.sleeps;
-    on->sleep(nap);
+  bool over = false;
+  if (progress(state_) == 0) {
+    over = done(what);
+    if (!over && state_.busy == 0) {
+      ++state_.statistics.sleeps;
+      on->sleep(nap);
+    }
   }
   on->disarm();
+  return over;
 }
 
 }  // namespace aqueduct::core

@@ -20,8 +20,8 @@ class LongWait {
 
   /// Between two yields and around each sleep. False: the limit has passed.
   bool look_around() noexcept;
-  /// Sleeps until something arrives, unless `done(what)` by then.
-  void sleep(bool (*done)(const void*), const void* what) noexcept;
+  /// Sleeps until something arrives; true, at once, if `done(what)` by then.
+  bool sleep(bool (*done)(const void*), const void* what) noexcept;
 
  private:
   void report(Clock::time_point now) noexcept;
@@ -36,7 +36,8 @@ class LongWait {
   std::chrono::nanoseconds nap_{1'000'000};
 };
 
-/// Waits, making progress, until `done()`.
+/// Waits, making progress, until `done()`, which may do something when it succeeds: once it was true it is not
+/// called again.
 ///
 /// Errors: in_handler, timed_out. The loss of a peer must make `done()` true.
 template <class Done, class Describe>
@@ -61,7 +62,7 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
     const Backoff::Step step = backoff.next();
     if (step == Backoff::Step::again) continue;
     if (!longer.look_around()) return ErrorCode::timed_out;
-    if (step == Backoff::Step::sleep) longer.sleep(over, &done);
+    if (step == Backoff::Step::sleep && longer.sleep(over, &done)) return {};
   }
 }
 

@@ -16,12 +16,11 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   const Access access = state.transfers->access(place, payload.size());
   if (!access.status) return access.status;
   const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
-  const AmOptions message{options.immediate, nullptr};
   if (access.mapped != nullptr && !payload.empty()) {
-    // Room first: a refused message leaves no bytes behind.
+    // Credit first: a refused message leaves no bytes behind, and once they are there it is no longer refused.
     if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
     if (access.mapped != payload.data()) std::memcpy(access.mapped, payload.data(), payload.size());
-    return messages.request(to, AmCategory::long_request, handler, args, &target, {}, message);
+    return messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
   }
   if (payload.size() <= messages.room(to, true, am::kMaxArgs)) {
     return messages.request(to, AmCategory::long_request, handler, args, &target, payload, options);

@@ -59,7 +59,8 @@ void put_ack(Incoming& in, const std::byte* args, core::MutableBytes) {
 
 void get(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto piece = read<GetPiece>(args);
-  const std::byte* from = place(in.state, piece.segment, piece.offset, piece.bytes);
+  const bool fits = piece.bytes <= in.state.messages->room(in.source, false, sizeof(GetData));
+  const std::byte* from = fits ? place(in.state, piece.segment, piece.offset, piece.bytes) : nullptr;
   const auto code = from != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
   const std::size_t bytes = from != nullptr ? piece.bytes : 0;
   answer(in, kGetData, GetData{piece.token, piece.at, static_cast<std::uint64_t>(code)}, {from, bytes});

@@ -103,9 +103,11 @@ Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, std::size_t byt
     if (made) key = std::move(*made);
     return made || made.status().code() == ErrorCode::not_supported ? Status{} : made.status();
   };
-  if (const Status status = key_of(state.near.get(), offer.near_key); !status) return status;
-  if (const Status status = key_of(state.far.get(), offer.far_key); !status) return status;
-  return offer;
+  Status status = key_of(state.near.get(), offer.near_key);
+  if (status) status = key_of(state.far.get(), offer.far_key);
+  if (status) return offer;
+  withdraw_part(parts, id, offer, own_memory != nullptr);
+  return status;
 }
 
 core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {

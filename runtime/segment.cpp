@@ -25,7 +25,10 @@ Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_
   out.number(static_cast<std::uint64_t>(offer.status().code()));
   if (offer) offer->write(out);
   auto all = state.barriers->exchanges().exchange(ep.world().state(), out.blob());
-  if (!all) return all.status();
+  if (!all) {
+    if (offer) runtime::withdraw_part(parts, state.segments.size(), *offer, own_memory != nullptr);
+    return all.status();
+  }
   std::vector<core::Part> known(state.ranks);
   Status first = offer.status();
   for (Rank rank = 0; rank < state.ranks; ++rank) {

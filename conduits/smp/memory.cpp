@@ -119,6 +119,12 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
   if (process.config->text("smp_memory") == "posix") {
     memory.path_ =
         process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
+    if (memory.path_.size() >= sizeof(Key::path)) {
+      process.log->error("AQUEDUCT_SMP_DIRECTORY makes names of {} characters, {} are the most: choose a shorter one",
+                         memory.path_.size(), sizeof(Key::path) - 1);
+      memory.path_.clear();
+      return ErrorCode::bad_setting;
+    }
     memory.fd_ = make_file(process, memory.path_, bytes);
     if (memory.fd_ < 0) {
       memory.path_.clear();

@@ -71,6 +71,9 @@ void publish(std::atomic<T>& word, T value, std::memory_order order) noexcept {
   }
 }
 
+/// How much of a packet is fetched ahead. Chosen: longer ones hide the wait themselves.
+inline constexpr std::size_t kFetched = 1024;
+
 /// Takes a cache line into this core, to write to it soon.
 inline void prefetch_for_write(const void* line) noexcept {
 #if defined(__x86_64__)
@@ -138,8 +141,7 @@ class Producer {
     prefetch_for_write(&ring_.slots[(next_ + 2) & mask_]);
     if (bytes <= sizeof(Slot::packet)) [[likely]]
       return;
-    constexpr std::size_t kMost = 1024;  // chosen: longer packets hide the wait themselves
-    for (std::size_t at = 0; at < std::min(bytes, kMost); at += 64) {
+    for (std::size_t at = 0; at < std::min(bytes, kFetched); at += 64) {
       prefetch_for_write(ring_.data + ((data_next_ + at) & (data_bytes_ - 1)));
     }
   }
@@ -179,6 +181,8 @@ class Consumer {
         const std::uint64_t place = place_in_data(data_next_, bytes, data_bytes_);
         from = ring_.data + (place & (data_bytes_ - 1));
         data_end = after_in_data(place, bytes);
+        // All its lines at once, while the layers above look at the head.
+        for (std::size_t at = 0; at < std::min(bytes, kFetched); at += 64) __builtin_prefetch(from + at);
       }
       ++next_;
       ++taken;

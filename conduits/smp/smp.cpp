@@ -3,6 +3,7 @@
 #include "conduits/smp/memory.hpp"
 #include "conduits/smp/smp_network.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include <sys/mman.h>
@@ -43,6 +44,11 @@ Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
     process.log->error("AQUEDUCT_SMP_RING_BYTES is {}: it must be 0 or at least {}", bytes,
                        4 * core::kLeastPacket);
     return ErrorCode::bad_setting;
+  }
+  const std::uint32_t host = process.host[process.mine.front()];
+  if (const auto local = std::ranges::count(process.host, host); local > 256) {
+    process.log->error("smp serves 256 ranks of a host, not {}: start fewer", local);
+    return ErrorCode::not_supported;
   }
   return std::unique_ptr<core::Network>(std::make_unique<SmpNetwork>(process));
 }

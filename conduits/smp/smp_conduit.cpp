@@ -56,7 +56,7 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   out_.resize(ranks);
   gone_.resize(ranks);
   for (std::uint32_t from = 0; from < ranks; ++from)
-    in_[from].ring = Consumer(arena_->ring(from, local_), shape);
+    in_[from] = Consumer(arena_->ring(from, local_), shape);
   for (std::uint32_t to = 0; to < ranks; ++to) {
     out_[to] = {Producer(arena_->ring(local_, to), shape), &arena_->block(to)};
   }
@@ -78,7 +78,6 @@ core::Post SmpConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   if (!few_)
     out.block->arrived[local_ / 64].fetch_or(std::uint64_t{1} << (local_ % 64), std::memory_order_seq_cst);
   wake_if_asleep(*out.block, has_membarrier_);
-  in_[local_of_[to]].streak = 0;
   return core::Post::done();
 }
 
@@ -86,18 +85,9 @@ int SmpConduit::poll(core::Inbox& inbox) noexcept {
   if (!few_) return poll_some(inbox);
   int found = 0;
   const Rank* rank = rank_of_;
-  for (In& in : in_) {
-    const Rank from = *rank++;
-    if (in.skip != 0 && mine_->sleeping.load(std::memory_order_relaxed) == 0) [[unlikely]] {
-      --in.skip;  // but the last look before a sleep leaves nothing out
-      continue;
-    }
-    const int taken =
-        in.ring.drain(kBatch, [&inbox, from](core::Bytes packet) { inbox.packet(from, packet); });
-    if (taken == 0) [[likely]]
-      continue;
-    found += taken;
-    if (++in.streak >= kStream && taken < kBatch) in.skip = kLeaveOut;
+  for (Consumer& in : in_) {
+    found += in.drain(kBatch, [&inbox, from = *rank](core::Bytes packet) { inbox.packet(from, packet); });
+    ++rank;
   }
   return found;
 }
@@ -114,7 +104,7 @@ int SmpConduit::poll_some(core::Inbox& inbox) noexcept {
       bits &= bits - 1;
       const std::uint32_t from = word * 64 + bit;
       const Rank rank = network_.local_ranks()[from];
-      const int taken = in_[from].ring.drain(kBatch, [&](core::Bytes packet) { inbox.packet(rank, packet); });
+      const int taken = in_[from].drain(kBatch, [&](core::Bytes packet) { inbox.packet(rank, packet); });
       found += taken;
       if (taken == kBatch) again |= std::uint64_t{1} << bit;
     }
@@ -136,7 +126,7 @@ void SmpConduit::check_peers(core::Inbox& inbox) noexcept {
     if (life != Life::left && life != Life::dead) continue;
     // What it sent before it went is delivered first.
     const int taken =
-        in_[local].ring.drain(INT32_MAX, [&](core::Bytes packet) { inbox.packet(rank, packet); });
+        in_[local].drain(INT32_MAX, [&](core::Bytes packet) { inbox.packet(rank, packet); });
     static_cast<void>(taken);
     gone_[local] = true;
     inbox.lost(rank);

@@ -45,18 +45,7 @@ class SmpConduit final : public core::Conduit {
   RankBlock* mine_ = nullptr;
   bool few_ = true;  ///< so few ranks that looking at each ring is cheaper than a bit per sender
   std::memory_order publish_ = std::memory_order_release;
-  /// A ring that packets come from, and how eagerly it is looked at. Looking at a slot takes its line from a
-  /// producer that is about to write it: harmless for a message and its answer, but a stream is twice as fast
-  /// when it is left alone for a moment and then taken many at a time.
-  struct In {
-    Consumer ring;
-    std::uint32_t streak =
-        0;                   ///< looks that found something, one after the other, without an answer from here
-    std::uint32_t skip = 0;  ///< looks to leave out
-  };
-  static constexpr std::uint32_t kStream = 8;     // chosen: finds in a row that make a stream
-  static constexpr std::uint32_t kLeaveOut = 24;  // measured: some 100 ns of looks
-  std::vector<In> in_;                            // [local rank]
+  std::vector<Consumer> in_;  // [local rank]
   struct Out {
     Producer ring;
     RankBlock* block = nullptr;

@@ -44,6 +44,8 @@ class Job {
 
   /// Ends the job: collective. Waits for all ranks, then closes everything.
   ///
+  /// Lifetime: Events in flight and prepared payloads end before it; nothing of an endpoint is used afterwards.
+  ///
   /// Errors: peer_lost if a rank died before; everything is closed all the same.
   Status finish();
   /// Tells the launcher that the job has failed, with a reason for people: it ends all ranks. Without a

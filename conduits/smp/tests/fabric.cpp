@@ -11,6 +11,8 @@ std::vector<Fabric> smp_fabrics() {
       fabric("smp-processes", 0),
       fabric("smp-mixed", 2),
       fabric("smp-without-cma", 0, {{"smp_cma", "off"}}),
+      // A ring of one slot, and waits that sleep at once: every way of waiting for room is taken.
+      fabric("smp-cramped", 0, {{"smp_slots", "1"}, {"spin", "0"}, {"yield", "0"}}),
       fabric("smp-posix", 0, {{"smp_memory", "posix"}}),
   };
 }
