@@ -68,7 +68,7 @@ TEST(Config, ABadValueIsAProblemAndLeavesTheDefault) {
   const Config config = from({"AQUEDUCT_SEGMENTS=5000", "AQUEDUCT_LOG=loud"});
   ASSERT_EQ(config.problems().size(), 2u);
   EXPECT_NE(config.problems()[0].text.find("AQUEDUCT_SEGMENTS=5000"), std::string::npos);
-  EXPECT_NE(config.problems()[0].text.find("1 to 1024"), std::string::npos);
+  EXPECT_NE(config.problems()[0].text.find("2 to 1024"), std::string::npos);
   EXPECT_EQ(config.number("segments"), 16);
   EXPECT_EQ(config.origin("segments"), SettingOrigin::built_in);
   EXPECT_EQ(config.text("log"), "warn");
