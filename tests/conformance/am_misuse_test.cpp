@@ -63,7 +63,7 @@ TEST_P(AmMisuse, AHandlerThatWouldBlockIsToldSo) {
       bool inside;
     };
     std::optional<Codes> seen;
-    Event pending = put_nb(me, GlobalPtr<std::byte>{next(me), 0}, me.segment().first(8));
+    Event pending = put_nb(me, GlobalPtr<std::byte>{next(me), 0}, me.segment().subspan(8, 8));
     ShortRequest<NoArguments> self;
     const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) {
       Team& world = me.world();
