@@ -15,7 +15,6 @@ constexpr int kBatch = 32;
 
 SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
     : network_(network),
-      me_(me),
       local_(network.local_of(me)),
       has_membarrier_(network.has_membarrier()),
       map_(network, me),

@@ -38,7 +38,6 @@ class SmpConduit final : public core::Conduit {
   int poll_some(core::Inbox& inbox) noexcept;
 
   SmpNetwork& network_;
-  Rank me_;
   std::uint32_t local_;  ///< my number on this host
   core::Properties properties_;
   Arena* arena_ = nullptr;
