@@ -36,8 +36,8 @@ std::uint64_t Turns::passed_over() const noexcept {
 void Turns::wait_for_turn(Lock& lock, Rank rank) {
   Player& me = players_[rank];
   me.thread = std::this_thread::get_id();
-  me.away = false;
   while (holder_ != rank) {
+    me.away = false;  // it may have been passed over while it slept here, given the turn and not yet awake
     if (holder_ == kNoRank) {
       give_to_next();
     } else if (players_[holder_].thread == me.thread) {
