@@ -16,9 +16,9 @@ class BackPressure : public FabricTest {
   }
 };
 
-TEST_P(BackPressure, ImplicitPutsByTheHundredThousand) {
+TEST_P(BackPressure, ImplicitPutsByTheTenThousand) {
   run_short_of_everything(2, 8 * kSlots, [](Endpoint& me) {
-    constexpr std::uint64_t kPuts = 100'000;
+    constexpr std::uint64_t kPuts = 20'000;
     std::uint64_t value = 0;
     for (std::uint64_t i = 0; i < kPuts; ++i) {
       // A slot again only after a wait: overlapping puts have no order.
@@ -40,9 +40,9 @@ TEST_P(BackPressure, ImplicitPutsByTheHundredThousand) {
   });
 }
 
-TEST_P(BackPressure, ImplicitGetsByTheHundredThousand) {
+TEST_P(BackPressure, ImplicitGetsByTheTenThousand) {
   run_short_of_everything(2, 8 * kSlots, [](Endpoint& me) {
-    constexpr std::uint64_t kGets = 100'000;
+    constexpr std::uint64_t kGets = 20'000;
     const auto mine = pattern(me.rank(), 8 * kSlots);
     std::ranges::copy(mine, me.segment().begin());
     ASSERT_TRUE(me.barrier());
@@ -62,9 +62,9 @@ TEST_P(BackPressure, ImplicitGetsByTheHundredThousand) {
   });
 }
 
-TEST_P(BackPressure, ImplicitAtomicsByTheHundredThousand) {
+TEST_P(BackPressure, ImplicitAtomicsByTheTenThousand) {
   run_short_of_everything(2, 64, [](Endpoint& me) {
-    constexpr std::uint64_t kEach = 100'000;
+    constexpr std::uint64_t kEach = 20'000;
     for (std::uint64_t i = 0; i < kEach; ++i) {
       ASSERT_TRUE(atomic_nbi<AtomicOp::add>(me, GlobalPtr<std::uint64_t>{next(me), 0}, 1));
     }
