@@ -1,6 +1,7 @@
 // Whatever ends a job, no process and no file of it stays.
 
 #include "tests/fault/launch.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,33 +11,16 @@
 #include <thread>
 
 #include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 namespace aqueduct::fault {
 namespace {
 
-/// A folder of its own on the file system of shared memory, so that other jobs of this host are not seen.
-class Folder {
- public:
-  Folder() {
-    char name[] = "/dev/shm/aqueduct-test-XXXXXX";
-    EXPECT_NE(::mkdtemp(name), nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-  std::size_t files() const {
-    const std::filesystem::directory_iterator all(path_);
-    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-  }
-  std::vector<std::string> settings() const {
-    return {"AQUEDUCT_SMP_MEMORY=posix", "AQUEDUCT_SMP_DIRECTORY=" + path_, "AQUEDUCT_SEGMENT_BYTES=64K"};
-  }
+using Folder = testing_support::ScratchFolder;
 
- private:
-  std::string path_;
-};
+std::vector<std::string> settings(const Folder& folder) {
+  return {"AQUEDUCT_SMP_MEMORY=posix", "AQUEDUCT_SMP_DIRECTORY=" + folder.path(),
+          "AQUEDUCT_SEGMENT_BYTES=64K"};
+}
 
 bool is_running(const std::string& pid) {
   std::ifstream in("/proc/" + pid + "/stat");
@@ -71,7 +55,7 @@ void expect_nothing_left(const Launch& job, const Folder& folder) {
 class Leftovers : public testing::Test {
  protected:
   Folder folder_;
-  Launch job_{aqrun({"-n", "4", "--grace", "1", program("fault_crowd"), "linger"}), folder_.settings()};
+  Launch job_{aqrun({"-n", "4", "--grace", "1", program("fault_crowd"), "linger"}), settings(folder_)};
   void SetUp() override {
     ASSERT_TRUE(job_.says("pid ", 4)) << job_.err();
     ASSERT_GT(folder_.files(), 4u);  // or the test would prove nothing
@@ -100,16 +84,16 @@ TEST_F(Leftovers, NoneAfterAnInterrupt) {
 
 TEST(LeftoversOfAGoodEnd, AreNone) {
   Folder folder;
-  Launch job(aqrun({"-n", "4", program("fault_crowd"), "ring"}), folder.settings());
+  Launch job(aqrun({"-n", "4", program("fault_crowd"), "ring"}), settings(folder));
   EXPECT_EQ(job.status(), 0) << job.err();
   EXPECT_EQ(folder.files(), 0u);
 }
 
 TEST(LeftoversOfOtherJobs, AreNotTouched) {
   Folder folder;
-  const std::string other = folder.path() + "/aqueduct-1-segment-0-0";
+  const std::filesystem::path other = folder / "aqueduct-1-segment-0-0";
   std::ofstream(other) << "of job 1";
-  Launch job(aqrun({"-n", "2", program("fault_crowd"), "hello"}), folder.settings());
+  Launch job(aqrun({"-n", "2", program("fault_crowd"), "hello"}), settings(folder));
   EXPECT_EQ(job.status(), 0) << job.err();
   EXPECT_TRUE(std::filesystem::exists(other));
 }

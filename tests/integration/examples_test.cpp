@@ -1,3 +1,5 @@
+#include "tests/support/scratch_folder.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 #include <iterator>
 #include <string>
 
-#include <stdlib.h>
 #include <sys/wait.h>
 
 namespace aqueduct {
@@ -50,24 +51,7 @@ std::string checksum_in(const std::string& text) {
   return at == std::string::npos ? "" : text.substr(at, std::string("checksum 0123456789abcdef").size());
 }
 
-/// A folder that is gone when the test is over.
-class Folder {
- public:
-  Folder() {
-    std::string name = ::testing::TempDir() + "aqueduct-examples-XXXXXX";
-    path_ = mkdtemp(name.data()) == nullptr ? "" : name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = aqueduct::testing_support::ScratchFolder;
 
 /// How an example is started.
 struct Start {
@@ -161,7 +145,7 @@ TEST(ExamplesAlone, RunWithoutALauncher) {
 }
 
 TEST(ExampleHeat2d, GivesTheSameFieldAndPictureWithOneAndWithFourRanks) {
-  const Folder folder;
+  const Folder folder(::testing::TempDir());
   std::ofstream pgm(folder / "in.pgm", std::ios::binary);
   pgm << "P5\n# a slope with a white corner\n37 23\n255\n";
   for (int y = 0; y < 23; ++y) {
@@ -188,7 +172,7 @@ TEST(ExampleHeat2d, GivesTheSameFieldAndPictureWithOneAndWithFourRanks) {
 }
 
 TEST(ExampleHeat2d, RefusesImagesThatItCannotRead) {
-  const Folder folder;
+  const Folder folder(::testing::TempDir());
   const auto refused = [&](const char* name, const std::string& bytes, const std::string& why) {
     if (!bytes.empty()) std::ofstream(folder / name, std::ios::binary) << bytes;
     const Answer answer = run("-n 2", "heat2d --image " + (folder / name).string());

@@ -1,30 +1,17 @@
 #include "conduits/smp/memory.hpp"
 #include "conduits/smp/tests/party.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace aqueduct::conduits::smp {
 namespace {
-
-class Folder {
- public:
-  Folder() {
-    char name[] = "/dev/shm/aqueduct-test-XXXXXX";
-    EXPECT_NE(::mkdtemp(name), nullptr);
-    path = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  bool empty() const { return std::filesystem::is_empty(path); }
-  std::string path;
-};
 
 /// What another process finds: 0, or the number of the check that failed.
 int in_a_child(const std::function<int()>& body) {
@@ -37,8 +24,8 @@ int in_a_child(const std::function<int()>& body) {
 
 class Memory : public testing::TestWithParam<const char*> {
  protected:
-  Folder folder_;
-  TestProcess test_{{{"smp_memory", GetParam()}, {"smp_directory", folder_.path}}};
+  testing_support::ScratchFolder folder_;
+  TestProcess test_{{{"smp_memory", GetParam()}, {"smp_directory", folder_.path()}}};
 };
 
 TEST_P(Memory, IsZeroAndSharedWithWhoOpensIt) {
@@ -88,10 +75,10 @@ TEST_P(Memory, LeavesNoFile) {
   {
     auto mine = SharedMemory::create(test_.process, "thing", 4096);
     ASSERT_TRUE(mine);
-    EXPECT_EQ(folder_.empty(), std::string_view(GetParam()) == "memfd");
+    EXPECT_EQ(folder_.files() == 0, std::string_view(GetParam()) == "memfd");
     SharedMemory moved = std::move(*mine);
   }
-  EXPECT_TRUE(folder_.empty());
+  EXPECT_EQ(folder_.files(), 0u);
 }
 
 TEST_P(Memory, OfMoreThanTheMachineHasIsRefusedWithAReason) {
@@ -99,7 +86,7 @@ TEST_P(Memory, OfMoreThanTheMachineHasIsRefusedWithAReason) {
   EXPECT_EQ(none.status().code(), ErrorCode::no_memory);
   EXPECT_NE(test_.said.find("thing: 70368744177664 bytes are more than the "), std::string::npos)
       << test_.said;
-  EXPECT_TRUE(folder_.empty());
+  EXPECT_EQ(folder_.files(), 0u);
 }
 
 TEST_P(Memory, KeyThatIsNoneIsRefused) {
