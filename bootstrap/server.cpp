@@ -202,7 +202,10 @@ void Server::gone(std::uint32_t i) {
   Peer& peer = peers_[i];
   close(i);
   if (std::exchange(peer.gone, true)) return;
-  if (!peer.left) send_all(std::make_shared<const wire::Blob>(wire::encode(wire::Lost{i})));
+  if (!peer.left) {
+    if (!first_lost_) first_lost_ = i;
+    send_all(std::make_shared<const wire::Blob>(wire::encode(wire::Lost{i})));
+  }
   finish_round();
 }
 

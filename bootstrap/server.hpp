@@ -73,6 +73,8 @@ class Server {
   /// Whether the process has made itself known; whether it has said that it leaves.
   bool joined(std::uint32_t i) const noexcept;
   bool left(std::uint32_t i) const noexcept;
+  /// The first process that went without saying so: those after it may have gone because of it.
+  const std::optional<std::uint32_t>& first_lost() const noexcept { return first_lost_; }
   /// The first request to end the whole job, if there was one.
   const std::optional<AbortAsked>& abort_asked() const noexcept { return abort_; }
 
@@ -100,6 +102,7 @@ class Server {
   std::uint32_t round_ = 0;
   std::uint32_t given_ = 0;  // how many have contributed to this round
   Frame refusal_;            // once set, every exchange is answered with it
+  std::optional<std::uint32_t> first_lost_;
   std::optional<AbortAsked> abort_;
 };
 

@@ -12,7 +12,7 @@ namespace aqueduct {
 
 /// All ranks of one program, and this process's endpoints among them.
 ///
-/// Lifetime: ends by `finish()`. A Job destroyed without it leaves abruptly: the others see peer_lost.
+/// Lifetime: ends by `finish()`. A Job destroyed without it leaves abruptly: peer_lost for the others.
 class Job {
  public:
   /// Joins the job that a launcher (aqrun) started this process for; without a launcher, a job of this process

@@ -73,11 +73,22 @@ INSTANTIATE_TEST_SUITE_P(
              "_of_" + std::to_string(info.param.ranks) + (info.param.setting != nullptr ? "_posix" : "");
     });
 
-TEST(LostRank, ThatExitsWithZeroButWithoutLeavingIsReported) {
-  Launch job(aqrun({"-n", "3", "--timeout", "30", program("fault_victim"), "barrier", "0", "1"}));
-  job.status();
+TEST(LostRank, ThatExitsWithZeroButWithoutLeavingIsReportedAndSpoilsTheJob) {
+  Launch job(
+      aqrun({"-n", "3", "--timeout", "30", "--grace", "20", program("fault_victim"), "barrier", "0", "1"}));
+  EXPECT_EQ(job.status(), 1) << job.out() << job.err();
   EXPECT_EQ(job.lines("noticed peer_lost (rank 1)").size(), 2u) << job.out() << job.err();
-  EXPECT_TRUE(has(job.err(), ") exited with status 0, but without leaving the job")) << job.err();
+  EXPECT_EQ(count(job.err(), "aqrun: rank 1 (pid "), 1u) << job.err();
+  EXPECT_TRUE(has(job.err(), ") exited with status 0, but without leaving the job (Job::finish)"))
+      << job.err();
+}
+
+// One rule for every size: a program that leaves out its finish shows that already alone.
+TEST(LostRank, ThatWasTheOnlyOneIsReportedToo) {
+  Launch job(aqrun({"-n", "1", "--timeout", "30", program("fault_victim"), "barrier", "0", "0"}));
+  EXPECT_EQ(job.status(), 1) << job.out() << job.err();
+  EXPECT_TRUE(has(job.err(), ") exited with status 0, but without leaving the job (Job::finish)\n"))
+      << job.err();
 }
 
 }  // namespace

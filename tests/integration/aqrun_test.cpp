@@ -148,6 +148,7 @@ bool all_end(const std::vector<std::string>& pids) {
   return true;
 }
 
+// These programs know nothing of Aqueduct: who has never joined the job need not leave it.
 TEST(Aqrun, EndsWithZeroWhenAllDo) {
   Job job({"-n", "3", "/bin/true"});
   EXPECT_EQ(job.status(), 0);

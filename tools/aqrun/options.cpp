@@ -73,6 +73,11 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
                "aqrun"};
   app.prefix_command();  // PROGRAM ends the options of aqrun
   app.set_version_flag("--version", aqueduct::library_version_text());
+  app.footer(
+      "Exit status: 0 when every rank ended with 0, and left the job if it had joined it. Else that of the\n"
+      "first failure: a rank's own; 128 + N when signal N killed it; 1 when it ended with 0 but without\n"
+      "Job::finish; that of Job::abort. 124: --timeout; 128 + N: signal N to aqrun itself; 2: wrong usage;\n"
+      "126, 127: PROGRAM cannot be executed, is not there.");
   const auto option = [&app](const char* names, auto& into, const char* meaning) {
     return app.add_option(names, into, meaning)->take_last();
   };

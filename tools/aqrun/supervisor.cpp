@@ -22,6 +22,7 @@ using namespace std::chrono_literals;
 constexpr auto kFromTermToKill = 2s;    // chosen: time to remove a file, not to finish a computation
 constexpr auto kFromKillToGiveUp = 5s;  // chosen: longer means a process stuck inside the system
 constexpr int kTimeoutStatus = 124;     // as timeout(1) has it
+constexpr int kLeftOutStatus = 1;       // what other launchers return for an end without their finalize
 
 /// What is taken with signalfd: those that end or report, unless who started aqrun had them ignored (nohup).
 sigset_t watched_signals() {
@@ -151,8 +152,11 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
     return failed(i, fmt::format("exited with status {}", WEXITSTATUS(wait_status)),
                   WEXITSTATUS(wait_status));
   }
-  const bool early = server_.joined(i) && !server_.left(i) && running_ > 0 && !status_;
-  if (early) return say(fmt::format("{} exited with status 0, but without leaving the job", name_of(i)));
+  // Programs that know nothing of Aqueduct never join; on who has joined the others count until it leaves. Those
+  // that end after the first to be lost may well do so because of it.
+  if (server_.joined(i) && server_.first_lost() == i) {
+    return failed(i, "exited with status 0, but without leaving the job (Job::finish)", kLeftOutStatus);
+  }
   say_verbose(fmt::format("{} ended", name_of(i)));
 }
 

@@ -96,6 +96,7 @@ TEST_P(Exchange, GivesEveryPartToEveryone) {
     me->leave();
   });
   for (std::uint32_t i = 0; i < processes; ++i) EXPECT_TRUE(job.server().left(i)) << i;
+  EXPECT_FALSE(job.server().first_lost());
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, Exchange, testing::Values(1, 2, 17));
 
@@ -168,6 +169,8 @@ TEST(Exchange, SucceedsWhenTheDeadHadGivenTheirPart) {
   });
   while (!ended) server.serve(5ms);
   other.join();
+  server.process_ended(0);
+  EXPECT_EQ(server.first_lost(), 1u) << "whoever goes later may do so because of it";
 }
 
 TEST(Leaving, IsNoLossButNoLongerTakesPart) {
