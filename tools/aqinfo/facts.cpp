@@ -2,7 +2,7 @@
 
 #include "conduits/builtin.hpp"
 #include "core/log.hpp"
-#include "tools/aqinfo/choice.hpp"
+#include "runtime/choice.hpp"
 
 #include <fmt/core.h>
 
@@ -17,7 +17,7 @@ namespace {
 std::vector<Part> parts_of(core::Conduit& conduit) {
   return {
       {"rma", conduit.rma() != nullptr, "in pieces of a packet, by active messages"},
-      {"signal", conduit.signal() != nullptr, "by a long active message"},
+      {"signal", conduit.signal() != nullptr, "in the put's packet if it is one, else by a message after it"},
       {"cross_map", conduit.cross_map() != nullptr, "everything goes over the wire"},
       {"atomics", conduit.atomics() != nullptr, "by the owner's processor"},
       {"collectives", conduit.collectives() != nullptr, "schedules over rma and active messages"},
@@ -61,6 +61,16 @@ ConduitFacts look_at(const core::ConduitEntry& entry, const Config& config) {
   return facts;
 }
 
+/// What the runtime chooses for a job of several processes, or why it refuses it.
+Choice choose(const Config& config, bool one_host) {
+  std::string refusal;
+  core::Log log(core::LogLevel::error, [&](core::LogLevel, std::string_view line) { refusal = line; });
+  const auto chosen = runtime::choose_conduits(config, {.one_host = one_host, .one_process = false}, log);
+  if (!chosen) return {"", refusal.empty() ? chosen.status().text() : refusal};
+  const bool near = one_host && chosen->near != nullptr;
+  return {(near ? chosen->near : chosen->far)->name, chosen->why};
+}
+
 }  // namespace
 
 Facts gather(const Config& config) {
@@ -68,8 +78,8 @@ Facts gather(const Config& config) {
   for (const core::ConduitEntry* entry : conduits::builtin()) {
     facts.conduits.push_back(look_at(*entry, config));
   }
-  facts.near = choose_near(config, facts.conduits);
-  facts.far = choose_far(config, facts.conduits);
+  facts.near = choose(config, /*one_host=*/true);
+  facts.far = choose(config, /*one_host=*/false);
   return facts;
 }
 
