@@ -92,9 +92,9 @@ Args pack(const T& args) noexcept {
   return {&args, static_cast<std::uint16_t>(std::is_empty_v<T> ? 0 : sizeof(T)), signature<T>()};
 }
 
-Status send_request(Endpoint&, Rank, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> to,
+Status send_request(Endpoint&, Rank, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> place,
                     const AmOptions&) noexcept;
-Status send_reply(Incoming&, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> to) noexcept;
+Status send_reply(Incoming&, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> place) noexcept;
 Rank source_of(const Incoming&) noexcept;
 
 /// What dispatch calls: one indirect call to a thunk that knows the callable's type.
@@ -159,6 +159,16 @@ Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {
   constexpr bool is_request = Category <= AmCategory::long_request;
   constexpr bool has_payload = Category != AmCategory::short_request && Category != AmCategory::short_reply;
   using Context = std::conditional_t<is_request, RequestContext, ReplyContext>;
+  if constexpr (has_payload) {
+    static_assert(
+        std::is_invocable_v<F&, Context&, const Args&, detail::MutableBytes>,
+        "a medium or long handler is called as body(context, args, payload): context is a RequestContext& "
+        "(replies: ReplyContext&), args a const Args&, payload a std::span<std::byte>");
+  } else {
+    static_assert(std::is_invocable_v<F&, Context&, const Args&>,
+                  "a short handler is called as body(context, args): context is a RequestContext& (replies: "
+                  "ReplyContext&), args a const Args&");
+  }
   auto run = [](void* callable, detail::Incoming& incoming, const std::byte* bytes,
                 detail::MutableBytes payload) {
     Args args{};
@@ -247,7 +257,7 @@ struct PreparedRelease {
   Endpoint* ep = nullptr;
   void operator()(Prepared*) const noexcept;
 };
-Result<Prepared*> prepare(Endpoint&, Rank, std::size_t bytes, GlobalPtr<std::byte> to, bool is_long,
+Result<Prepared*> prepare(Endpoint&, Rank, std::size_t bytes, GlobalPtr<std::byte> place, bool is_long,
                           const AmOptions&) noexcept;
 MutableBytes buffer_of(Prepared&) noexcept;
 Status commit(Endpoint&, Prepared&, AmCategory, HandlerId, Args, std::size_t used) noexcept;

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Shows that wrong uses of the API do not compile, and that the compiler says why.
+
+  check_refused.py ROOT COMPILER
+
+Each case is a line inside a function that has an Endpoint `ep`, and what the compiler must say of it; those that say
+nothing must compile, so that a snippet cannot be refused for another reason than its own.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+FRAME = """#include <aqueduct/aqueduct.hpp>
+
+#include <vector>
+
+using namespace aqueduct;
+struct Args { int a; };
+struct Other { int b; };
+using Payload = std::span<std::byte>;
+
+void use(Endpoint& ep, ShortRequest<Args> handler, ShortReply<Args> answer, GlobalPtr<int> there) {
+  static_cast<void>(ep), static_cast<void>(handler), static_cast<void>(answer), static_cast<void>(there);
+  %s
+}
+"""
+SHORT = "a short handler is called as body(context, args)"
+LONGER = "a medium or long handler is called as body(context, args, payload)"
+CASES = [
+    ("static_cast<void>(on_short_request<Args>(ep, [](RequestContext&, const Args&) {}));", ""),
+    ("static_cast<void>(on_short_request<Args>(ep, [](auto& context, auto& args) { return context.source() + args.a; }));",
+     ""),
+    ("static_cast<void>(on_long_reply<Args>(ep, [](ReplyContext&, Args, Payload) {}));", ""),
+    ("static_cast<void>(on_short_request<Args>(ep, [](RequestContext&, const Other&) {}));", SHORT),
+    ("static_cast<void>(on_short_request<Args>(ep, [](RequestContext&, Args&) {}));", SHORT),
+    ("static_cast<void>(on_short_request<Args>(ep, [](RequestContext&, const Args&, Payload) {}));", SHORT),
+    ("static_cast<void>(on_short_reply<Args>(ep, [](RequestContext&, const Args&) {}));", SHORT),
+    ("static_cast<void>(on_medium_request<Args>(ep, [](RequestContext&, const Args&) {}));", LONGER),
+    ("static_cast<void>(on_long_request<Args>(ep, [](RequestContext&, const Args&, std::span<int>) {}));", LONGER),
+    ("static_cast<void>(on_medium_reply<Args>(ep, [](RequestContext&, const Args&, Payload) {}));", LONGER),
+    # Other calls that are impossible to write; here the words are the compiler's own, as far as g++ and clang share them.
+    ("static_cast<void>(request(ep, 0, handler, Args{1}));", ""),
+    ("static_cast<void>(request(ep, 0, handler, Other{1}));", "error:"),
+    ("static_cast<void>(request(ep, 0, answer, Args{1}));", "no matching function"),
+    ("static_cast<void>(on_short_reply<Args>(ep, [=](auto& c, auto&) { static_cast<void>(c.reply(answer)); }));",
+     "reply"),
+    ("std::vector<int> mine(1); static_cast<void>(put_nbi(ep, there, mine));", ""),
+    ("static_cast<void>(put_nbi(ep, there, std::vector<int>(1)));", "deleted function"),
+]
+
+
+def compile_one(root, compiler, folder, number):
+    line, _ = CASES[number]
+    source = pathlib.Path(folder, f"case{number}.cpp")
+    source.write_text(FRAME % line)
+    return subprocess.run([compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                           "-fdiagnostics-color=never", f"-I{root}/include", source], text=True, timeout=120,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def complaint(case, done):
+    """What is wrong with how the compiler took a case; None if nothing is."""
+    line, wanted = case
+    if not wanted:
+        return f"must compile: {line}\n{done.stdout}" if done.returncode != 0 else None
+    if done.returncode == 0:
+        return f"compiles, and must not: {line}"
+    errors = [said for said in done.stdout.splitlines() if "error:" in said]
+    # The reason has to come first: nobody reads the tenth error of a template.
+    if not errors or wanted not in errors[0]:
+        return f"does not say “{wanted}” first: {line}\n{done.stdout}"
+    return None
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__)
+        return 2
+    root, compiler = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    with tempfile.TemporaryDirectory() as folder:
+        done = [compile_one(root, compiler, folder, number) for number in range(len(CASES))]
+    wrong = [found for case, one in zip(CASES, done) if (found := complaint(case, one))]
+    print("\n".join(wrong + [f"{len(CASES)} snippets, {len(wrong)} wrong"]))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
