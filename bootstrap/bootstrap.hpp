@@ -20,7 +20,7 @@ class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
 
-  virtual std::string_view launcher() const noexcept = 0;  ///< "alone", "aqrun", "pmix"
+  virtual std::string_view launcher() const noexcept = 0;  ///< "alone" or "aqrun"
   virtual std::uint32_t process() const noexcept = 0;
   virtual std::uint32_t processes() const noexcept = 0;
   /// A number that no other job on this host has now.

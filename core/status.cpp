@@ -40,7 +40,7 @@ constexpr std::array kErrors{
               "two versions of the library, or of a conduit, met in one job",
               "start every rank with the same build; rebuild plug-ins against this version's headers"},
     ErrorInfo{ErrorCode::bootstrap_failed, "bootstrap_failed", "the ranks could not find one another",
-              "start the program with aqrun or a PMIx launcher, or raise AQUEDUCT_BOOTSTRAP_TIMEOUT"},
+              "start the program with aqrun, or raise AQUEDUCT_BOOTSTRAP_TIMEOUT"},
     ErrorInfo{ErrorCode::not_supported, "not_supported", "this conduit or this machine cannot do it",
               "run aqinfo to see what each conduit offers here, and choose one by AQUEDUCT_CONDUIT"},
     ErrorInfo{ErrorCode::network_failed, "network_failed",
