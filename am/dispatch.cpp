@@ -27,7 +27,8 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
 
 void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept {
   Incoming incoming{state_, from, header.kind == PacketKind::request};
-  if (const char* why = run_handler(incoming, header, packet)) [[unlikely]] reject(from, header, why);
+  if (const char* why = run_handler(incoming, header, packet)) [[unlikely]]
+    reject(from, header, why);
   // Whatever became of it, a request's credit goes back.
   if (!incoming.is_request || incoming.replied) return;
   if (++peer.owed * 2u >= credits_per_peer_) thank(from);
@@ -46,7 +47,8 @@ const char* Messages::run_handler(Incoming& incoming, const PacketHeader& header
   const std::byte* args = packet.data() + sizeof header;
   const bool with_target = is_long(header.category);
   const std::size_t head = sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
-  if (packet.size() != head + header.payload_bytes) [[unlikely]] return "its lengths do not add up";
+  if (packet.size() != head + header.payload_bytes) [[unlikely]]
+    return "its lengths do not add up";
   MutableBytes payload{const_cast<std::byte*>(packet.data()) + head, header.payload_bytes};
   if (with_target) {
     LongTarget target;

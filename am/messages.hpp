@@ -125,7 +125,7 @@ class Messages final : public core::Inbox, public core::Layer {
                                       const LongTarget* target, Bytes payload,
                                       const AmOptions& options) noexcept;
   [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
-  void thank(Rank peer) noexcept;
+  void thank(Rank to) noexcept;
 
   EndpointState& state_;
   std::vector<Entry> handlers_;
@@ -136,7 +136,7 @@ class Messages final : public core::Inbox, public core::Layer {
   PreparedPool prepared_;
   std::vector<Rank> thanks_due_;  ///< peers whose credits could not be returned at once
   std::vector<Rank> thanks_now_;  ///< those that `advance` is at
-  std::uint64_t pass_ = 0;    ///< of `advance`
+  std::uint64_t pass_ = 0;        ///< of `advance`
   std::uint64_t posted_ = 0;      ///< packets that a conduit holds and no operation waits for
   LongSender send_long_ = nullptr;
   void* send_long_layer_ = nullptr;

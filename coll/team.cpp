@@ -109,6 +109,7 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   if (!colour) return std::optional<Team>{};
   std::stable_sort(chosen.begin(), chosen.end(), [](auto& a, auto& b) { return a.key < b.key; });
   std::vector<Rank> members;
+  members.reserve(chosen.size());
   for (const Member& member : chosen) members.push_back(team.members[member.index]);
   return std::optional<Team>(Team(
       std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, *colour), std::move(members))));

@@ -32,7 +32,7 @@ namespace aqueduct::detail {
 
 /// Everything an endpoint is made of. Built by runtime/, used by the layers; each knows only those below it.
 struct EndpointState {
-  EndpointState(Rank rank, Rank ranks, const Config& config);
+  EndpointState(Rank my_rank, Rank all, const Config& settings);
   ~EndpointState();
 
   Endpoint face;  ///< what the user sees

@@ -6,6 +6,7 @@
 namespace aqueduct::detail {
 
 // Declared here too: a program compiled with AQUEDUCT_CHECKED may be linked with a library that was not.
+// NOLINTNEXTLINE(readability-redundant-declaration): for a checked library only
 [[noreturn]] void misuse(const char* file, int line, const char* why) noexcept;
 
 void misuse(const char* file, int line, const char* why) noexcept {

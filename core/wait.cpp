@@ -54,7 +54,8 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
   auto nap = nap_;
   nap_ = std::min(nap_ * 2, kLongestNap);
   if (limit_ != std::chrono::nanoseconds::max()) {
-    nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - Clock::now(), std::chrono::nanoseconds{1}, nap);
+    nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - Clock::now(), std::chrono::nanoseconds{1},
+                                               nap);
   }
   Waitable* on = sleeper(state_);
   // What waits for room here needs looking after, and nobody rings when there is room: a short nap then.

@@ -120,8 +120,9 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
     memory.path_ =
         process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
     if (memory.path_.size() >= sizeof(Key::path)) {
-      process.log->error("AQUEDUCT_SMP_DIRECTORY makes names of {} characters, {} are the most: choose a shorter one",
-                         memory.path_.size(), sizeof(Key::path) - 1);
+      process.log->error(
+          "AQUEDUCT_SMP_DIRECTORY makes names of {} characters, {} are the most: choose a shorter one",
+          memory.path_.size(), sizeof(Key::path) - 1);
       memory.path_.clear();
       return ErrorCode::bad_setting;
     }
@@ -177,13 +178,14 @@ std::vector<std::byte> SharedMemory::key() const {
   return {bytes, bytes + sizeof key};
 }
 
-Result<SharedMemory> SharedMemory::open(const core::Process& process, std::span<const std::byte> bytes) {
-  Key key;
-  if (bytes.size() != sizeof key) return ErrorCode::internal;
-  std::memcpy(&key, bytes.data(), sizeof key);
-  key.path[sizeof key.path - 1] = 0;
-  const std::string path =
-      key.path[0] != 0 ? key.path : "/proc/" + std::to_string(key.pid) + "/fd/" + std::to_string(key.fd);
+Result<SharedMemory> SharedMemory::open(const core::Process& process, std::span<const std::byte> key) {
+  Key place;
+  if (key.size() != sizeof place) return ErrorCode::internal;
+  std::memcpy(&place, key.data(), sizeof place);
+  place.path[sizeof place.path - 1] = 0;
+  const std::string path = place.path[0] != 0
+                               ? place.path
+                               : "/proc/" + std::to_string(place.pid) + "/fd/" + std::to_string(place.fd);
   SharedMemory memory;
   memory.fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (memory.fd_ < 0) {
@@ -195,11 +197,11 @@ Result<SharedMemory> SharedMemory::open(const core::Process& process, std::span<
     }
     return ErrorCode::peer_lost;
   }
-  if (inode_of(memory.fd_) != key.inode) return ErrorCode::peer_lost;
-  memory.bytes_ = key.bytes;
-  void* at = ::mmap(nullptr, key.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd_, 0);
+  if (inode_of(memory.fd_) != place.inode) return ErrorCode::peer_lost;
+  memory.bytes_ = place.bytes;
+  void* at = ::mmap(nullptr, place.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd_, 0);
   if (at == MAP_FAILED) {
-    process.log->error("cannot map {} ({} bytes): {}", path, key.bytes, std::strerror(errno));
+    process.log->error("cannot map {} ({} bytes): {}", path, place.bytes, std::strerror(errno));
     return ErrorCode::no_memory;
   }
   memory.data_ = static_cast<std::byte*>(at);

@@ -137,7 +137,7 @@ class Producer {
  private:
   /// The lines of the next packets belong to the consumer, who read them last: asks for them now, when nobody
   /// waits, and not when the next packet is written. Not the very next slot: the consumer is looking at it.
-  void fetch_ahead(std::size_t bytes) noexcept {
+  void fetch_ahead(std::size_t bytes) const noexcept {
     prefetch_for_write(&ring_.slots[(next_ + 2) & mask_]);
     if (bytes <= sizeof(Slot::packet)) [[likely]]
       return;

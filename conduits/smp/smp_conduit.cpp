@@ -54,8 +54,7 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   in_.resize(ranks);
   out_.resize(ranks);
   gone_.resize(ranks);
-  for (std::uint32_t from = 0; from < ranks; ++from)
-    in_[from] = Consumer(arena_->ring(from, local_), shape);
+  for (std::uint32_t from = 0; from < ranks; ++from) in_[from] = Consumer(arena_->ring(from, local_), shape);
   for (std::uint32_t to = 0; to < ranks; ++to) {
     out_[to] = {Producer(arena_->ring(local_, to), shape), &arena_->block(to)};
   }
@@ -124,8 +123,7 @@ void SmpConduit::check_peers(core::Inbox& inbox) noexcept {
     }
     if (life != Life::left && life != Life::dead) continue;
     // What it sent before it went is delivered first.
-    const int taken =
-        in_[local].drain(INT32_MAX, [&](core::Bytes packet) { inbox.packet(rank, packet); });
+    const int taken = in_[local].drain(INT32_MAX, [&](core::Bytes packet) { inbox.packet(rank, packet); });
     static_cast<void>(taken);
     gone_[local] = true;
     inbox.lost(rank);
