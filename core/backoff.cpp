@@ -46,7 +46,7 @@ Backoff::~Backoff() {
   if (soon && !others_ran_) {
     pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins * 2);  // would have come while spinning
   } else {
-    pacing_.spins = std::max(pacing_.kFewestSpins, pacing_.spins / 2);
+    pacing_.spins = std::max(pacing_.fewest, pacing_.spins / 2);
   }
 }
 

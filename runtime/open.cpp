@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <unistd.h>
+
 namespace aqueduct::runtime {
 namespace {
 
@@ -57,6 +59,12 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
 void set_pace(EndpointState& state) {
   const auto cores = static_cast<std::size_t>(core::available_cores());
   if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
+  // Ranks that are bound each see their own core only; the host has more.
+  const auto of_host = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  if (state.neighbours.size() <= of_host) {
+    state.pacing.fewest = core::Pacing::kFewestWithCores;
+    state.pacing.spins = std::max(state.pacing.spins, state.pacing.fewest);
+  }
 }
 
 /// Atomics of a job go one way. By processors wherever memory is mapped, for both must then agree; else by the

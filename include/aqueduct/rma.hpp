@@ -51,7 +51,7 @@ void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
 
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   constexpr std::size_t kLeast = 2048;  // measured, see core/copy.cpp
-  constexpr std::size_t kMost = 262144;
+  constexpr std::size_t kMost = 12288;
   if (bytes - kLeast <= kMost - kLeast) return copy_middling(static_cast<std::byte*>(to), from, bytes);
   if (bytes != 0) std::memcpy(to, from, bytes);  // of nothing, the addresses may be null
 }

@@ -52,6 +52,18 @@ TEST(Backoff, AWaitThatDidNotEndWhileSpinningShortensTheNextOne) {
   EXPECT_EQ(pacing.spins, Pacing::kFewestSpins);
 }
 
+TEST(Backoff, NeverLearnsToLookLessOftenThanItIsTold) {
+  Pacing pacing = pacing_of(1000, 1ms);
+  pacing.fewest = Pacing::kFewestWithCores;
+  for (int wait = 0; wait < 20; ++wait) {
+    Backoff backoff(pacing);
+    const auto until = Clock::now() + 10s;
+    while (backoff.next() != Step::sleep && Clock::now() < until) {
+    }
+  }
+  EXPECT_EQ(pacing.spins, Pacing::kFewestWithCores);
+}
+
 TEST(Backoff, NeverLearnsBeyondItsBounds) {
   Pacing pacing = pacing_of(Pacing::kMostSpins, 1ms);
   for (int wait = 0; wait < 1000; ++wait) {
