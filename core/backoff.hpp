@@ -16,7 +16,7 @@ struct Pacing {
   /// Where each rank can have a core: longer than any answer from a rank that runs takes. Whoever yields earlier to a
   /// stranger on its core gives away a whole time slice, as measured: 2 ms a barrier instead of 0.3 us.
   static constexpr std::uint32_t kFewestWithCores = 300;  // some 4 us
-  static constexpr std::uint32_t kMostSpins = 2000;  // chosen: about spin_at_most
+  static constexpr std::uint32_t kMostSpins = 2000;       // chosen: about spin_at_most
 };
 
 /// How many threads of this process can run at once.

@@ -148,7 +148,7 @@ class NativeCollectives {
   virtual std::unique_ptr<NativeBarrier> make_barrier(std::span<const Rank> members) = 0;
 };
 
-/// How to sleep until something arrives. Used so: arm; look once more; sleep; disarm.
+/// How to sleep until something arrives. Used so: arm, in one of two ways; poll once more; sleep; disarm.
 class Waitable {
  public:
   virtual ~Waitable() = default;
@@ -157,8 +157,21 @@ class Waitable {
   virtual void disarm() noexcept = 0;
   /// Sleeps until an arrival, or for `limit`.
   virtual void sleep(std::chrono::nanoseconds limit) noexcept = 0;
-  /// A descriptor that becomes readable, for sleeping on several conduits at once; -1 if there is none.
+
+  /// A descriptor that is readable from an arrival on, for sleeping on several conduits at once; -1 if there is
+  /// none, or none before the first `arm_descriptor`.
   virtual int descriptor() const noexcept { return -1; }
+  /// As `arm`, for a sleep on the descriptor, which it returns. -1: it has none, and nothing is armed. It may be
+  /// readable without an arrival, but not again after the poll that follows: errors of a socket must be taken too.
+  virtual int arm_descriptor() noexcept {
+    const int fd = descriptor();
+    if (fd >= 0) arm();
+    return fd;
+  }
+
+  /// How long from now the conduit can do without a poll though nothing arrives: until the next of its timers.
+  /// Asked after the poll that follows arming; no sleep lasts longer. Zero or less: poll again at once.
+  virtual std::chrono::nanoseconds within() const noexcept { return std::chrono::nanoseconds::max(); }
 };
 
 /// A transport, as one endpoint sees it. Five functions make it complete; the rest are capabilities that a
@@ -191,6 +204,9 @@ class Conduit {
 
   /// Looks whether its peers still live; called from time to time while something waits. Calls Inbox::lost.
   virtual void check_peers(Inbox&) noexcept {}
+  /// The launcher says that a peer is gone, perhaps before the conduit has noticed: what was posted to it completes with
+  /// peer_lost in the next poll.
+  virtual void forget(Rank) noexcept {}
   /// One line for the stall report about a peer: queue lengths, last sign of life.
   virtual std::string state_of(Rank) const { return {}; }
 };

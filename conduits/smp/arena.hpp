@@ -12,7 +12,7 @@
 namespace aqueduct::conduits::smp {
 
 inline constexpr std::uint32_t kMagic = 0x41715350;  // "AqSP"
-inline constexpr std::uint32_t kArenaVersion = 1;
+inline constexpr std::uint32_t kArenaVersion = 2;
 inline constexpr std::size_t kLine = 128;  // two cache lines: neighbours in memory are fetched in pairs
 
 /// What a rank is, as its neighbours see it.
@@ -21,8 +21,8 @@ enum class Life : std::uint32_t { unborn, alive, left, dead };
 /// The part of the arena that one rank owns.
 struct alignas(kLine) RankBlock {
   // Read by every sender, written when its rank goes to sleep or wakes.
-  std::atomic<std::uint32_t> sleeping;
-  std::atomic<std::uint32_t> bell;                       ///< raised to end a sleep; a futex
+  std::atomic<std::uint32_t> sleeping;  ///< how to wake it: 0 awake, 1 by the bell, else a Doorbell's name
+  std::atomic<std::uint32_t> bell;      ///< raised to end a sleep; a futex
   alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent something
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
   alignas(kLine) std::atomic<Life> life;

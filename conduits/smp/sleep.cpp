@@ -1,5 +1,7 @@
 #include "conduits/smp/sleep.hpp"
 
+#include "conduits/smp/doorbell.hpp"
+
 #include <climits>
 
 #include <linux/futex.h>
@@ -10,6 +12,10 @@
 
 namespace aqueduct::conduits::smp {
 namespace {
+
+// What RankBlock::sleeping says: zero while awake, else how to wake.
+constexpr std::uint32_t kOnFutex = 1;
+constexpr std::uint32_t kOnDoorbell = std::uint32_t{1} << 31;  // the doorbell's name is in the lower bits
 
 // Futexes of shared memory: not the private kind, the waiters are other processes.
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
@@ -29,15 +35,39 @@ bool register_membarrier() noexcept {
 }
 
 void ring_bell(RankBlock& block) noexcept {
-  if (block.sleeping.exchange(0) == 0) return;  // somebody else has
+  const std::uint32_t how = block.sleeping.exchange(0);
+  if (how == 0) return;  // somebody else has
+  if ((how & kOnDoorbell) != 0) return ring_doorbell(how & ~kOnDoorbell);
   block.bell.fetch_add(1);
   futex_wake(block.bell);
 }
 
+Sleeper::~Sleeper() {
+  if (socket_ >= 0) ::close(socket_);
+}
+
+void Sleeper::say(std::uint32_t how_i_sleep) noexcept {
+  mine_.sleeping.store(how_i_sleep, std::memory_order_seq_cst);
+  if (has_membarrier_) ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+}
+
 void Sleeper::arm() noexcept {
   heard_ = mine_.bell.load();
-  mine_.sleeping.store(1, std::memory_order_seq_cst);
-  if (has_membarrier_) ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+  say(kOnFutex);
+}
+
+int Sleeper::arm_descriptor() noexcept {
+  if (socket_ < 0) {
+    const Doorbell made = make_doorbell();
+    if (made.socket < 0) return -1;
+    socket_ = made.socket;
+    called_ = kOnDoorbell | made.name;
+  }
+  // Rings up to here told of what the poll after this one finds. Later ones, though meant for an earlier sleep, end
+  // this one early, and are gone at the next.
+  silence_doorbell(socket_);
+  say(called_);
+  return socket_;
 }
 
 void Sleeper::disarm() noexcept { mine_.sleeping.store(0, std::memory_order_relaxed); }

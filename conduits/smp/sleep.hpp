@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 
 namespace aqueduct::conduits::smp {
 
@@ -28,18 +29,28 @@ inline void wake_if_asleep(RankBlock& block, bool has_membarrier) noexcept {
   }
 }
 
-/// Sleeping on a rank's own bell.
+/// Sleeping on a rank's own bell: a futex in its block; or a socket, when other descriptors may end the sleep too.
 class Sleeper final : public core::Waitable {
  public:
   Sleeper(RankBlock& mine, bool has_membarrier) noexcept : mine_(mine), has_membarrier_(has_membarrier) {}
+  ~Sleeper() override;
+  Sleeper(const Sleeper&) = delete;
+  Sleeper& operator=(const Sleeper&) = delete;
+
   void arm() noexcept override;
   void disarm() noexcept override;
   void sleep(std::chrono::nanoseconds limit) noexcept override;
+  int descriptor() const noexcept override { return socket_; }
+  int arm_descriptor() noexcept override;
 
  private:
+  void say(std::uint32_t how_i_sleep) noexcept;
+
   RankBlock& mine_;
   bool has_membarrier_;
   std::uint32_t heard_ = 0;
+  int socket_ = -1;           ///< made at the first `arm_descriptor`
+  std::uint32_t called_ = 0;  ///< what `sleeping` says while I sleep on it
 };
 
 }  // namespace aqueduct::conduits::smp
