@@ -38,6 +38,7 @@ void EndpointState::peer_lost(Rank peer) noexcept {
   lost[peer] = true;
   ++lost_count;
   segments.forget(peer);
+  if (conduit_of[peer] != nullptr) conduit_of[peer]->forget(peer);
   for (core::Layer* layer : layers) layer->peer_lost(peer);
   ops.fail_packets(peer, {ErrorCode::peer_lost, peer});
   log.info("rank {} is gone: what was addressed to it fails with peer_lost", peer);
