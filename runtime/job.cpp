@@ -25,6 +25,32 @@ void watch_losses(Job::Impl& job) {
   }
 }
 
+/// All endpoints of this process take part at once: each may have messages to pass on for the others.
+Status all_barrier(Job::Impl& job) {
+  Status first;
+  for (auto& parts : job.endpoints) {
+    Team& world = *parts->state.world;
+    if (world.state().barrier->waiting) continue;  // notified by the program itself
+    if (const Status status = world.notify(); !status && first.ok()) first = status;
+  }
+  auto& leading = job.endpoints.front()->state;
+  const auto all = [&] {
+    bool reached = true;
+    for (auto& parts : job.endpoints) {
+      core::progress(parts->state);  // also of one that has heard all: others may wait for what it passes on
+      reached = parts->state.world->try_wait() && reached;
+    }
+    return reached;
+  };
+  const Status status =
+      core::wait_until(leading, all, kNoRank, [] { return std::string("all ranks to finish"); });
+  if (first.ok()) first = status;
+  for (auto& parts : job.endpoints) {
+    if (const Status ended = parts->state.world->wait(); !ended && first.ok()) first = ended;
+  }
+  return first;
+}
+
 Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
   for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
   if (!job->config.problems().empty()) return ErrorCode::bad_setting;
@@ -104,28 +130,11 @@ void Job::run_each(const std::function<void(Endpoint&)>& body) {
 Status Job::finish() {
   if (impl_->finished) return {};
   impl_->finished = true;
-  Status first;
-  // All endpoints of this process take part at once: each may have messages to pass on for the others.
-  for (auto& parts : impl_->endpoints) {
-    Team& world = *parts->state.world;
-    if (world.state().barrier->waiting) continue;  // notified by the program itself
-    if (const Status status = world.notify(); !status && first.ok()) first = status;
-  }
+  const Status first = all_barrier(*impl_);
+  // A rank that is through is gone for those that wait for a third rank's word still, and a loss ends their barrier. So
+  // nobody leaves before all are through, which a second barrier tells; whoever fails there has nothing more to lose.
+  if (first.ok()) static_cast<void>(all_barrier(*impl_));
   auto& leading = impl_->endpoints.front()->state;
-  const auto all = [&] {
-    bool reached = true;
-    for (auto& parts : impl_->endpoints) {
-      core::progress(parts->state);  // also of one that has heard all: others may wait for what it passes on
-      reached = parts->state.world->try_wait() && reached;
-    }
-    return reached;
-  };
-  const Status status =
-      core::wait_until(leading, all, kNoRank, [] { return std::string("all ranks to finish"); });
-  if (first.ok()) first = status;
-  for (auto& parts : impl_->endpoints) {
-    if (const Status ended = parts->state.world->wait(); !ended && first.ok()) first = ended;
-  }
   // Others may wait for words that are still on their way out of here; a second is far more than they take.
   const auto sent = [&] {
     bool all_sent = true;
