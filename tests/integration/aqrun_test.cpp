@@ -1,152 +1,20 @@
 // Drives the real aqrun with small shell programs as ranks.
 
+#include "tests/integration/aqrun_job.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <functional>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+namespace aqueduct::integration {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-constexpr auto kBound = 30s;  // for what should take a fraction: only ever reached by a failure
-
-/// aqrun as a child of the test, with its streams in pipes.
-class Job {
- public:
-  explicit Job(std::vector<std::string> arguments, std::string input = {}) {
-    int in[2], out[2], err[2];
-    for (int* ends : {in, out, err}) EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    arguments.insert(arguments.begin(), AQUEDUCT_BIN_DIR "/aqrun");
-    std::vector<char*> pointers;
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::dup2(in[0], 0);
-      ::dup2(out[1], 1);
-      ::dup2(err[1], 2);
-      ::execv(pointers[0], pointers.data());
-      ::_exit(99);
-    }
-    for (const int end : {in[0], out[1], err[1]}) ::close(end);
-    EXPECT_EQ(::write(in[1], input.data(), input.size()), static_cast<ssize_t>(input.size()));
-    ::close(in[1]);
-    streams_ = {{out[0], {}}, {err[0], {}}};
-  }
-  ~Job() {
-    if (status_ < 0) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-    for (const auto& stream : streams_) ::close(stream.descriptor);
-  }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
-
-  /// Reads until the condition holds; false at the end of both streams or of the bound.
-  bool read_until(const std::function<bool()>& condition) {
-    const auto until = Clock::now() + kBound;
-    while (!condition()) {
-      std::array<pollfd, 2> events{};
-      for (std::size_t i = 0; i < 2; ++i)
-        events[i] = {streams_[i].open ? streams_[i].descriptor : -1, POLLIN, 0};
-      if ((!streams_[0].open && !streams_[1].open) || Clock::now() > until) return false;
-      ::poll(events.data(), events.size(), 100);
-      for (std::size_t i = 0; i < 2; ++i) {
-        if (events[i].revents == 0) continue;
-        std::array<char, 65536> piece;
-        const auto got = ::read(streams_[i].descriptor, piece.data(), piece.size());
-        if (got > 0) streams_[i].text.append(piece.data(), static_cast<std::size_t>(got));
-        streams_[i].open = got > 0;
-      }
-    }
-    return true;
-  }
-  /// Waits for the end of aqrun and of its streams; its status, 128 + signal, or -1 at the bound.
-  int status() {
-    read_until([] { return false; });
-    if (status_ >= 0 || streams_[0].open || streams_[1].open) return status_;
-    int found = 0;
-    if (::waitpid(pid_, &found, 0) == pid_) {
-      status_ = WIFSIGNALED(found) ? 128 + WTERMSIG(found) : WEXITSTATUS(found);
-    }
-    return status_;
-  }
-  const std::string& out() const { return streams_[0].text; }
-  const std::string& err() const { return streams_[1].text; }
-  std::vector<std::string> lines() const {
-    std::vector<std::string> found;
-    std::istringstream in(out());
-    for (std::string line; std::getline(in, line);) found.push_back(line);
-    return found;
-  }
-  std::size_t count_lines(const std::string& wanted) const {
-    const auto all = lines();
-    return static_cast<std::size_t>(std::count(all.begin(), all.end(), wanted));
-  }
-  void signal(int number) const { ::kill(pid_, number); }
-  void close_output() {
-    ::close(streams_[0].descriptor);
-    streams_[0] = {-1, {}, false};
-  }
-
- private:
-  struct Stream {
-    int descriptor = -1;
-    std::string text;
-    bool open = true;
-  };
-  pid_t pid_ = -1;
-  int status_ = -1;
-  std::vector<Stream> streams_;
-};
-
-/// A shell program that knows its process number as $p.
-std::string numbered(const std::string& script) {
-  return "p=${AQUEDUCT_BOOTSTRAP#*process:}; p=${p%%,*}; " + script;
-}
-std::vector<std::string> shell(std::vector<std::string> options, const std::string& script) {
-  for (const std::string& word : {std::string("/bin/sh"), std::string("-c"), numbered(script)}) {
-    options.push_back(word);
-  }
-  return options;
-}
-bool has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
-
-bool is_alive(pid_t pid) {
-  std::string state;
-  if (FILE* file = std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r"); file != nullptr) {
-    std::array<char, 512> text{};
-    state.assign(text.data(), std::fread(text.data(), 1, text.size(), file));
-    std::fclose(file);
-  }
-  const auto name_end = state.rfind(')');
-  return name_end != std::string::npos && state[name_end + 2] != 'Z' && state[name_end + 2] != 'X';
-}
-/// Whether all the processes whose numbers were printed are gone, at the latest after a few seconds.
-bool all_end(const std::vector<std::string>& pids) {
-  const auto until = Clock::now() + 5s;
-  const auto alive = [](const std::string& pid) { return is_alive(std::stoi(pid)); };
-  while (std::any_of(pids.begin(), pids.end(), alive)) {
-    if (Clock::now() > until) return false;
-    ::poll(nullptr, 0, 2);
-  }
-  return true;
-}
+using Job = AqrunJob;
 
 // These programs know nothing of Aqueduct: who has never joined the job need not leave it.
 TEST(Aqrun, EndsWithZeroWhenAllDo) {
@@ -272,18 +140,19 @@ TEST_P(BadCommandLine, SaysWhatIsWrong) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Aqrun, BadCommandLine,
-    testing::Values(Wrong{{"-n", "0", "true"}, 2, "-n 0"}, Wrong{{"-n", "257", "true"}, 2, "1 to 256"},
-                    Wrong{{"-n", "x", "true"}, 2, "-n"}, Wrong{{"true"}, 2, "-n is required"},
-                    Wrong{{"-n", "2"}, 2, "no PROGRAM"}, Wrong{{"-n", "2", "--tga", "true"}, 2, "--tga"},
-                    Wrong{{"-n", "2", "-e", "A", "true"}, 2, "NAME=value"},
-                    Wrong{{"-n", "2", "-e", "AQUEDUCT_BOOTSTRAP=x", "true"}, 2, "aqrun itself sets"},
-                    Wrong{{"-n", "2", "--endpoints", "3", "true"}, 2, "--endpoints 3"},
-                    Wrong{{"-n", "2", "--bind", "moon", "true"}, 2, "--bind"},
-                    Wrong{{"-n", "2", "--hosts", "f", "true"}, 2, "this build has none"},
-                    Wrong{{"-n", "2", "--pmix", "true"}, 2, "this build has none"},
-                    Wrong{{"-n", "2", "no-such-program"}, 127, "no program no-such-program"},
-                    Wrong{{"-n", "2", "/no/such/program"}, 127, "no program /no/such/program"},
-                    Wrong{{"-n", "2", "/etc/passwd"}, 126, "/etc/passwd is not an executable file"}));
+    testing::Values(
+        Wrong{{"-n", "0", "true"}, 2, "-n 0"}, Wrong{{"-n", "257", "true"}, 2, "1 to 256"},
+        Wrong{{"-n", "x", "true"}, 2, "-n"}, Wrong{{"true"}, 2, "-n is required"},
+        Wrong{{"-n", "2"}, 2, "no PROGRAM"}, Wrong{{"-n", "2", "--tga", "true"}, 2, "--tga"},
+        Wrong{{"-n", "2", "-e", "A", "true"}, 2, "NAME=value"},
+        Wrong{{"-n", "2", "-e", "AQUEDUCT_BOOTSTRAP=x", "true"}, 2, "aqrun itself sets"},
+        Wrong{{"-n", "2", "--endpoints", "3", "true"}, 2, "--endpoints 3"},
+        Wrong{{"-n", "2", "--bind", "moon", "true"}, 2, "--bind"},
+        Wrong{{"-n", "2", "--remote", "env {command}", "true"}, 2, "--hosts FILE, which is missing"},
+        Wrong{{"-n", "2", "--pmix", "true"}, 2, "this build cannot"},
+        Wrong{{"-n", "2", "no-such-program"}, 127, "no program no-such-program"},
+        Wrong{{"-n", "2", "/no/such/program"}, 127, "no program /no/such/program"},
+        Wrong{{"-n", "2", "/etc/passwd"}, 126, "/etc/passwd is not an executable file"}));
 
 class Ending : public testing::TestWithParam<int> {};
 
@@ -309,9 +178,6 @@ TEST(Aqrun, KillsAtOnceAtTheSecondInterrupt) {
   EXPECT_EQ(job.status(), 128 + SIGINT);
 }
 
-// Each rank prints its own number and that of a child.
-constexpr const char* kFamily = "echo $$; sleep 300 & echo $!; ";
-
 TEST(Aqrun, LeavesNothingBehindWhenItIsKilled) {
   Job job(shell({"-n", "4"}, std::string(kFamily) + "wait"));
   ASSERT_TRUE(job.read_until([&] { return job.lines().size() == 8 && job.out().back() == '\n'; }))
@@ -336,3 +202,4 @@ TEST(Aqrun, LeavesNothingBehindAfterAGoodEndEvenOutsideTheGroup) {
 }
 
 }  // namespace
+}  // namespace aqueduct::integration

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,11 +10,12 @@
 
 namespace aqrun {
 
-Input::Input(bool to_first) : nothing_(::open("/dev/null", O_RDONLY | O_CLOEXEC)), first_(nothing_) {
+Input::Input(bool to_first, bool relayed)
+    : nothing_(::open("/dev/null", O_RDONLY | O_CLOEXEC)), first_(nothing_) {
   if (!to_first) return;
   first_ = STDIN_FILENO;
   int ends[2];
-  if (::isatty(STDIN_FILENO) == 0 || ::pipe2(ends, O_CLOEXEC) != 0) return;
+  if ((!relayed && ::isatty(STDIN_FILENO) == 0) || ::pipe2(ends, O_CLOEXEC) != 0) return;
   first_ = ends[0];
   pipe_ = ends[1];
   ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
@@ -29,6 +31,8 @@ Input::~Input() {
 void Input::started() noexcept {
   if (pipe_ >= 0) ::close(first_);
 }
+
+int Input::hand_over() noexcept { return pipe_ >= 0 ? std::exchange(first_, nothing_) : -1; }
 
 void Input::stop() noexcept {
   if (pipe_ >= 0) ::close(pipe_);

@@ -10,11 +10,11 @@
 
 namespace aqrun {
 
-std::string shared_memory_folder(const Options& options) {
+std::string shared_memory_folder(const std::vector<std::string>& environment) {
   constexpr std::string_view kName = "AQUEDUCT_SMP_DIRECTORY=";
   std::string folder = "/dev/shm";
   if (const char* inherited = std::getenv("AQUEDUCT_SMP_DIRECTORY"); inherited != nullptr) folder = inherited;
-  for (const std::string& assignment : options.environment) {
+  for (const std::string& assignment : environment) {
     if (assignment.starts_with(kName)) folder = assignment.substr(kName.size());
   }
   return folder;

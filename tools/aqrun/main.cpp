@@ -1,3 +1,4 @@
+#include "tools/aqrun/agent.hpp"
 #include "tools/aqrun/leftovers.hpp"
 #include "tools/aqrun/options.hpp"
 #include "tools/aqrun/spawn.hpp"
@@ -7,6 +8,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -25,10 +27,11 @@ void fill_standard_descriptors() {
 int main(int argc, char** argv) {
   try {
     fill_standard_descriptors();
+    if (argc == 2 && std::string_view(argv[1]) == aqrun::kAgentOption) return aqrun::run_agent();
     const auto read = aqrun::read_options(argc, argv);
     if (const auto* ended = std::get_if<aqrun::Ended>(&read)) return ended->status;
     const auto& options = std::get<aqrun::Options>(read);
-    aqrun::Leader leader(aqrun::shared_memory_folder(options));
+    aqrun::Leader leader(aqrun::shared_memory_folder(options.environment));
     return aqrun::Supervisor(options, leader).run();
   } catch (const std::exception& error) {  // no memory, most of all
     fmt::print(stderr, "aqrun: {}\n", error.what());

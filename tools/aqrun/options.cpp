@@ -2,6 +2,8 @@
 
 #include <aqueduct/version.hpp>
 
+#include "tools/aqrun/remote_command.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -15,25 +17,20 @@ namespace {
 struct Raw {
   std::int64_t ranks = 0;
   std::int64_t endpoints = 0;
-  std::string conduit, hosts, stdin_to = "0";
+  std::string conduit, hosts, remote, remote_aqrun, stdin_to = "0";
   bool pmix = false;
-  double grace = 3, timeout = 0;
+  double grace = 3, timeout = 0, connect = 60;
   std::vector<std::string> environment;
 };
 
 std::string complaint(const Raw& raw, const Options& options) {
-  if (!raw.hosts.empty()) {
-    return "--hosts needs a conduit that crosses hosts; this build has none (udp will be the first). "
-           "All ranks on this host: leave --hosts out";
-  }
   if (raw.pmix) {
-    return "--pmix needs a conduit that crosses hosts; this build has none (PMIx comes with the first one, "
-           "and "
-           "mpirun, prterun or srun --mpi=pmix then start the program itself). "
-           "All ranks on this host: leave --pmix out";
+    return "--pmix: this build cannot be started through PMIx; on several hosts use --hosts FILE, on this "
+           "one "
+           "leave --pmix out";
   }
   if (raw.ranks < 1 || raw.ranks > kMostRanks) {
-    return fmt::format("-n {}: the number of ranks must be 1 to {} (one host)", raw.ranks, kMostRanks);
+    return fmt::format("-n {}: the number of ranks must be 1 to {}", raw.ranks, kMostRanks);
   }
   if (options.endpoints_given && (raw.endpoints < 1 || raw.endpoints > raw.ranks)) {
     return fmt::format("--endpoints {}: the ranks per process must be 1 to -n, which is {}", raw.endpoints,
@@ -50,6 +47,12 @@ std::string complaint(const Raw& raw, const Options& options) {
   }
   if (!(raw.grace >= 0 && raw.grace <= 86400)) return "--grace: seconds from 0 to 86400";
   if (!(raw.timeout >= 0 && raw.timeout <= 1e7)) return "--timeout: seconds from 0 (none) to 10000000";
+  if (!(raw.connect > 0 && raw.connect <= 86400))
+    return "--connect-timeout: seconds up to 86400, more than 0";
+  if (raw.hosts.empty() && !(raw.remote.empty() && raw.remote_aqrun.empty())) {
+    return "--remote and --remote-aqrun say how to start ranks on the hosts of --hosts FILE, which is "
+           "missing";
+  }
   if (options.program.empty()) return "no PROGRAM: aqrun -n N [options] PROGRAM ARGS…";
   if (options.program.front().starts_with('-')) {
     return fmt::format(
@@ -57,6 +60,21 @@ std::string complaint(const Raw& raw, const Options& options) {
         "come after PROGRAM",
         options.program.front());
   }
+  return {};
+}
+
+/// Which host runs what. Returns why that cannot be.
+std::string read_hosts_into(Options& options, const Raw& raw) {
+  if (raw.hosts.empty()) return {};
+  options.remote = raw.remote.empty() ? kSshTemplate : raw.remote;
+  options.remote_aqrun = raw.remote_aqrun;
+  const auto command = RemoteCommand::parse(options.remote);
+  if (const auto* why = std::get_if<std::string>(&command)) return "--remote: " + *why;
+  const auto hosts = read_hosts_file(raw.hosts);
+  if (const auto* why = std::get_if<std::string>(&hosts)) return "--hosts " + *why;
+  auto shares = place(std::get<std::vector<Host>>(hosts), options.processes(), options.endpoints);
+  if (const auto* why = std::get_if<std::string>(&shares)) return "--hosts " + raw.hosts + ": " + *why;
+  options.shares = std::get<std::vector<Share>>(std::move(shares));
   return {};
 }
 
@@ -69,8 +87,9 @@ std::chrono::milliseconds seconds(double value) {
 std::variant<Options, Ended> read_options(int argc, char** argv) {
   Options options;
   Raw raw;
-  CLI::App app{"Starts the ranks of an Aqueduct job on this host: aqrun -n N [options] PROGRAM ARGS...",
-               "aqrun"};
+  CLI::App app{
+      "Starts the ranks of an Aqueduct job, on this host or on several: aqrun -n N [options] PROGRAM ARGS...",
+      "aqrun"};
   app.prefix_command();  // PROGRAM ends the options of aqrun
   app.set_version_flag("--version", aqueduct::library_version_text());
   app.footer(
@@ -83,8 +102,19 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
   };
   option("-n", raw.ranks, "Ranks, 1 to 256")->required();
   option("--conduit", raw.conduit, "Sets AQUEDUCT_CONDUIT: smp, loop, ... or the file of a plug-in");
-  option("--hosts", raw.hosts, "File of hosts (needs a conduit that crosses hosts)");
-  app.add_flag("--pmix", raw.pmix, "Start through PMIx (needs a conduit that crosses hosts)");
+  option(
+      "--hosts", raw.hosts,
+      "File of hosts to run on, one a line: name [slots=K]; # begins a comment. Each takes as many ranks as "
+      "it has slots; without slots, all take as many");
+  option(
+      "--remote", raw.remote,
+      fmt::format("How to run a command on {{host}}: {{command}} stands for its words, {{shell-command}} for "
+                  "one word that a shell reads there ({})",
+                  kSshTemplate)
+          .c_str());
+  option("--remote-aqrun", raw.remote_aqrun, "Where aqrun is on the hosts (where it is here)");
+  option("--connect-timeout", raw.connect, "Seconds that a host has to answer (60)");
+  app.add_flag("--pmix", raw.pmix, "Start through PMIx (not in this build)");
   app.add_option("-e", raw.environment, "NAME=value: a variable for the ranks; may be repeated")
       ->type_size(1)
       ->expected(1)
@@ -111,24 +141,43 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
   if (!options.program.empty() && options.program.front() == "--")
     options.program.erase(options.program.begin());
   options.endpoints_given = endpoints->count() > 0;
-  if (const std::string why = complaint(raw, options); !why.empty()) {
+  std::string why = complaint(raw, options);
+  if (why.empty()) {
+    options.ranks = static_cast<std::uint32_t>(raw.ranks);
+    if (options.endpoints_given) options.endpoints = static_cast<std::uint32_t>(raw.endpoints);
+    why = read_hosts_into(options, raw);
+  }
+  if (!why.empty()) {
     fmt::print(stderr, "aqrun: {}\n", why);
     return Ended{kUsageStatus};
   }
-  options.ranks = static_cast<std::uint32_t>(raw.ranks);
-  if (options.endpoints_given) options.endpoints = static_cast<std::uint32_t>(raw.endpoints);
   if (!raw.conduit.empty()) options.environment.push_back("AQUEDUCT_CONDUIT=" + raw.conduit);
   options.environment.insert(options.environment.end(), raw.environment.begin(), raw.environment.end());
   options.grace = seconds(raw.grace);
   options.timeout = seconds(raw.timeout);
+  options.connect = seconds(raw.connect);
   options.stdin_to_first = raw.stdin_to == "0";
   return options;
 }
 
+std::uint32_t endpoints_of_process(const Options& options, std::uint32_t process) {
+  return std::min(options.endpoints, options.ranks - process * options.endpoints);
+}
+
+std::string quantity_of_ranks(std::uint32_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "rank" : "ranks");
+}
+
 std::string ranks_of_process(const Options& options, std::uint32_t process) {
   const std::uint32_t first = process * options.endpoints;
-  const std::uint32_t last = std::min(first + options.endpoints, options.ranks) - 1;
+  const std::uint32_t last = first + endpoints_of_process(options, process) - 1;
   return first == last ? fmt::format("rank {}", first) : fmt::format("ranks {}-{}", first, last);
+}
+
+std::string label_of_process(const Options& options, std::uint32_t process) {
+  if (!options.tag) return {};
+  const std::string ranks = ranks_of_process(options, process);
+  return "[" + ranks.substr(ranks.find(' ') + 1) + "] ";
 }
 
 }  // namespace aqrun

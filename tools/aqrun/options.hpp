@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tools/aqrun/hosts.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -8,7 +10,7 @@
 
 namespace aqrun {
 
-/// No job is larger; chosen: one host, and three descriptors a process fit into the usual limit of 1024.
+/// No job is larger; chosen: three descriptors a process fit into the usual limit of 1024.
 inline constexpr std::uint32_t kMostRanks = 256;
 
 /// What the command line asks for.
@@ -24,6 +26,10 @@ struct Options {
   bool stdin_to_first = true;
   bool verbose = false;
   std::vector<std::string> program;  ///< and its arguments
+  std::vector<Share> shares;         ///< which host runs what; empty: this one runs all
+  std::string remote;                ///< how to run a command on another host
+  std::string remote_aqrun;          ///< where aqrun is there; empty: where it is here
+  std::chrono::milliseconds connect{0};
 
   std::uint32_t processes() const noexcept { return (ranks + endpoints - 1) / endpoints; }
 };
@@ -36,8 +42,14 @@ struct Ended {
 /// Reads the command line up to PROGRAM; what follows belongs to the program.
 std::variant<Options, Ended> read_options(int argc, char** argv);
 
+/// How many ranks the process has.
+std::uint32_t endpoints_of_process(const Options& options, std::uint32_t process);
+/// "1 rank", "2 ranks"
+std::string quantity_of_ranks(std::uint32_t count);
 /// "rank 3", or "ranks 4-7" for a process with several.
 std::string ranks_of_process(const Options& options, std::uint32_t process);
+/// What each line of its output begins with: "[3] " or "[4-7] " if that is wanted.
+std::string label_of_process(const Options& options, std::uint32_t process);
 
 /// The status for a command line that cannot be carried out.
 inline constexpr int kUsageStatus = 2;

@@ -30,7 +30,7 @@ Output::Output(int to)
     : to_(to), epoll_(::epoll_create1(EPOLL_CLOEXEC)), whole_writes_(is_regular_file(to)) {}
 
 Output::~Output() {
-  for (const auto& [pipe, stream] : streams_) ::close(pipe);
+  close_pipes();
   ::close(epoll_);
 }
 
@@ -50,6 +50,19 @@ int Output::add(std::string label) {
   }
   streams_.emplace(ends[0], Stream{std::move(label), {}});
   return ends[1];
+}
+
+int Output::add_remote(std::string label) {
+  const int remote = -(++remotes_) - 1;  // -1 is a failure elsewhere
+  streams_.emplace(remote, Stream{std::move(label), {}});
+  return remote;
+}
+
+void Output::put(int remote, std::string_view bytes) {
+  const auto found = streams_.find(remote);
+  if (found == streams_.end()) return;
+  if (bytes.empty()) return close_stream(remote);
+  take(found->second, bytes);
 }
 
 void Output::say(std::string_view line) {
@@ -146,8 +159,14 @@ void Output::give_up() {
   broken_ = true;
   pending_.clear();
   written_ = 0;
-  for (const auto& [pipe, stream] : streams_) ::close(pipe);  // the ranks get EPIPE, as we did
+  close_pipes();  // the ranks get EPIPE, as we did
   streams_.clear();
+}
+
+void Output::close_pipes() noexcept {
+  for (const auto& [pipe, stream] : streams_) {
+    if (pipe >= 0) ::close(pipe);
+  }
 }
 
 void Output::close_stream(int pipe) {
@@ -155,7 +174,7 @@ void Output::close_stream(int pipe) {
   if (found == streams_.end()) return;
   if (!found->second.line.empty()) put_line(found->second, found->second.line);
   streams_.erase(found);
-  ::close(pipe);
+  if (pipe >= 0) ::close(pipe);
 }
 
 }  // namespace aqrun

@@ -25,6 +25,14 @@ class Output {
   /// A pipe for one more rank, whose lines begin with `label`. Returns the end to write to, which the caller
   /// closes, or -1 and errno.
   int add(std::string label);
+  /// A rank elsewhere, whose output others bring with `put`. Returns what stands for it there.
+  int add_remote(std::string label);
+  /// Takes what a rank elsewhere has written; no bytes: that was all. Never more than it was told that there is
+  /// room for.
+  void put(int remote, std::string_view bytes);
+  /// Whether ranks elsewhere may send more. Whether nobody reads any more.
+  bool has_room() const noexcept { return !congested(); }
+  bool is_broken() const noexcept { return broken_; }
   /// A line of our own.
   void say(std::string_view line);
 
@@ -47,6 +55,7 @@ class Output {
   void put_line(const Stream& stream, std::string_view line);
   void write_out();
   void give_up();
+  void close_pipes() noexcept;
   void close_stream(int pipe);
 
   const int to_;
@@ -54,8 +63,9 @@ class Output {
   bool whole_writes_;  // to a file: no need for small pieces
   bool broken_ = false;
   std::string pending_;
-  std::size_t written_ = 0;  // of pending_
-  std::unordered_map<int, Stream> streams_;
+  std::size_t written_ = 0;                  // of pending_
+  std::unordered_map<int, Stream> streams_;  // by pipe; those elsewhere by numbers below 0
+  int remotes_ = 0;
 };
 
 }  // namespace aqrun

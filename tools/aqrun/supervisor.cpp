@@ -1,16 +1,14 @@
 #include "tools/aqrun/supervisor.hpp"
 
-#include "tools/aqrun/leftovers.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,42 +22,20 @@ constexpr auto kFromKillToGiveUp = 5s;  // chosen: longer means a process stuck 
 constexpr int kTimeoutStatus = 124;     // as timeout(1) has it
 constexpr int kLeftOutStatus = 1;       // what other launchers return for an end without their finalize
 
-/// What is taken with signalfd: those that end or report, unless who started aqrun had them ignored (nohup).
-sigset_t watched_signals() {
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGCHLD);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction now {};
-    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) ::sigaddset(&set, signal);
-  }
-  return set;
-}
-
-std::string quantity(std::uint32_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "rank" : "ranks");
-}
-
 }  // namespace
 
 Supervisor::Supervisor(const Options& options, Leader& leader)
     : options_(options),
-      leader_(leader),
+      children_(leader),
       server_(options.processes(), [this](std::string_view why) { say(std::string(why)); }),
-      input_(options.stdin_to_first),
+      input_(options.stdin_to_first, /*relayed=*/!options.shares.empty()),
       output_(STDOUT_FILENO),
       errors_(STDERR_FILENO),
+      link_job_{options_, server_, output_, errors_, *this},
       processes_(options.processes()) {
-  ::signal(SIGPIPE, SIG_IGN);
-  // A rank's orphans come to us, so that those who leave the group are found as well.
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const sigset_t watched = watched_signals();
-  ::sigprocmask(SIG_BLOCK, &watched, &old_mask_);
-  leader_.leads(server_.job());
-  signals_ = ::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
+  leader.leads(server_.job());
+  if (!options.shares.empty()) remote_.emplace(link_job_);
 }
-
-Supervisor::~Supervisor() { ::close(signals_); }
 
 void Supervisor::say(const std::string& line) { errors_.say("aqrun: " + line); }
 void Supervisor::say_verbose(const std::string& line) {
@@ -67,13 +43,14 @@ void Supervisor::say_verbose(const std::string& line) {
 }
 
 std::string Supervisor::name_of(std::uint32_t i) const {
-  return fmt::format("{} (pid {})", ranks_of_process(options_, i), processes_[i].pid);
+  const Process& process = processes_[i];
+  return fmt::format("{} (pid {}{})", ranks_of_process(options_, i), process.pid, process.where);
 }
 
 std::uint32_t Supervisor::running_ranks() const {
   std::uint32_t ranks = 0;
   for (std::uint32_t i = 0; i < processes_.size(); ++i) {
-    if (processes_[i].running) ranks += std::min(options_.endpoints, options_.ranks - i * options_.endpoints);
+    if (processes_[i].running) ranks += endpoints_of_process(options_, i);
   }
   return ranks;
 }
@@ -81,14 +58,16 @@ std::uint32_t Supervisor::running_ranks() const {
 std::string Supervisor::others() const {
   if (running_ == 0) return "";
   const std::uint32_t ranks = running_ranks();
-  return ranks == 1 ? "; ending the other rank" : fmt::format("; ending the other {}", quantity(ranks));
+  return ranks == 1 ? "; ending the other rank"
+                    : fmt::format("; ending the other {}", quantity_of_ranks(ranks));
 }
 
 int Supervisor::run() {
   if (options_.timeout > 0ms) job_ends_ = Clock::now() + options_.timeout;
   if (!start_all()) enter(Phase::killing);
   while (running_ > 0 && !hopeless_) wait_and_serve();
-  leave_nothing();
+  if (remote_) clear_remote();
+  children_.leave_nothing(server_.job());
   // Nobody writes any more; what the ranks have written is still to be brought to our readers.
   output_.serve();
   errors_.serve();
@@ -97,12 +76,18 @@ int Supervisor::run() {
 }
 
 void Supervisor::wait_and_serve() {
-  std::vector<pollfd> events{{signals_, POLLIN, 0}, {server_.descriptor(), POLLIN, 0}};
+  std::vector<pollfd> events{{children_.descriptor(), POLLIN, 0}, {server_.descriptor(), POLLIN, 0}};
   output_.wait_for(events);
   errors_.wait_for(events);
   input_.wait_for(events);
-  auto until = phase_ends_;
-  if (job_ends_ && (!until || *job_ends_ < *until)) until = job_ends_;
+  std::optional<Clock::time_point> until;
+  if (remote_) {
+    remote_->wait_for(events);
+    until = remote_->deadline();
+  }
+  for (const auto& end : {phase_ends_, job_ends_, patience_ends_}) {
+    if (end && (!until || *end < *until)) until = end;
+  }
   int limit = -1;
   if (until) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now()).count();
@@ -115,32 +100,21 @@ void Supervisor::wait_and_serve() {
   output_.serve();
   errors_.serve();
   input_.serve();
-  take_signals();
+  if (remote_) remote_->serve();
+  children_.take_signals([this](pid_t pid, int status) { reaped(pid, status); },
+                         [this](int signal) { interrupted(signal); });
   check_deadlines();
 }
 
-void Supervisor::take_signals() {
-  signalfd_siginfo signal{};
-  while (::read(signals_, &signal, sizeof signal) == sizeof signal) {
-    if (signal.ssi_signo == SIGCHLD) {
-      reap();
-    } else {
-      interrupted(static_cast<int>(signal.ssi_signo));
-    }
-  }
-}
-
-void Supervisor::reap() {
-  int status = 0;
-  for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
-    const auto found = std::find_if(processes_.begin(), processes_.end(),
-                                    [pid](const Process& p) { return p.running && p.pid == pid; });
-    if (found != processes_.end()) ended(static_cast<std::uint32_t>(found - processes_.begin()), status);
-  }
+void Supervisor::reaped(pid_t pid, int wait_status) {
+  if (remote_) return remote_->reaped(pid, wait_status);
+  const auto found = std::find_if(processes_.begin(), processes_.end(),
+                                  [pid](const Process& p) { return p.running && p.pid == pid; });
+  if (found != processes_.end()) ended(static_cast<std::uint32_t>(found - processes_.begin()), wait_status);
 }
 
 void Supervisor::ended(std::uint32_t i, int wait_status) {
-  processes_[i].running = false;
+  if (!std::exchange(processes_[i].running, false)) return;
   --running_;
   server_.process_ended(i);
   check_abort();  // it may have been the last thing that it said
@@ -175,7 +149,7 @@ void Supervisor::interrupted(int signal) {
     return enter(Phase::killing);
   }
   interrupted_ = true;
-  say(fmt::format("{}; ending {}", ::strsignal(signal), quantity(running_ranks())));
+  say(fmt::format("{}; ending {}", ::strsignal(signal), quantity_of_ranks(running_ranks())));
   spoiled(128 + signal);
   signal_all(signal);
   if (phase_ == Phase::running) enter(Phase::grace);
@@ -193,11 +167,13 @@ void Supervisor::check_abort() {
 
 void Supervisor::check_deadlines() {
   const auto now = Clock::now();
+  if (remote_) remote_->check_deadlines();
   if (job_ends_ && now >= *job_ends_) {
     job_ends_.reset();
     if (running_ > 0 && phase_ == Phase::running) {
       say(fmt::format("the job has taken longer than --timeout {} s; ending {}",
-                      std::chrono::duration<double>(options_.timeout).count(), quantity(running_ranks())));
+                      std::chrono::duration<double>(options_.timeout).count(),
+                      quantity_of_ranks(running_ranks())));
       spoiled(kTimeoutStatus);
       enter(Phase::terminating);
     }
@@ -233,34 +209,12 @@ void Supervisor::enter(Phase phase) {
 }
 
 void Supervisor::signal_all(int signal) {
-  leader_.signal_group(signal);
-  // Those outside the group: none, unless its leader could not be started or a rank made its own.
-  for (const Process& process : processes_) {
-    if (process.running && ::getpgid(process.pid) != leader_.group()) ::kill(process.pid, signal);
-  }
+  if (remote_) return remote_->signal(signal);
+  children_.signal_all(signal);
 }
 
 void Supervisor::spoiled(int status) {
   if (!status_) status_ = status;
-}
-
-void Supervisor::leave_nothing() {
-  const auto until = Clock::now() + kFromTermToKill;
-  leader_.signal_group(SIGKILL);
-  do {
-    kill_adopted();
-    int status = 0;
-    while (::waitpid(-1, &status, WNOHANG) > 0) {
-    }
-    siginfo_t about{};
-    if (::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) != 0) break;  // no children left
-    pollfd child{signals_, POLLIN, 0};
-    ::poll(&child, 1, 10);
-    signalfd_siginfo signal{};
-    while (::read(signals_, &signal, sizeof signal) == sizeof signal) {
-    }
-  } while (Clock::now() < until);
-  remove_shared_memory(leader_.folder(), server_.job());
 }
 
 }  // namespace aqrun

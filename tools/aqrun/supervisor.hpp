@@ -1,29 +1,30 @@
 #pragma once
 
 #include "bootstrap/server.hpp"
+#include "tools/aqrun/children.hpp"
 #include "tools/aqrun/input.hpp"
 #include "tools/aqrun/options.hpp"
 #include "tools/aqrun/output.hpp"
-#include "tools/aqrun/spawn.hpp"
+#include "tools/aqrun/rank_program.hpp"
+#include "tools/aqrun/remote.hpp"
 
 #include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <signal.h>
 #include <sys/types.h>
 
 namespace aqrun {
 
 /// Runs one job from the first start to the last ending: one loop over sockets, pipes, signals and the clock.
+/// The ranks are children of this process, or those of agents on other hosts (`remote_`).
 ///
 /// The first event that spoils the job (a failure, an interrupt, an abort, the time limit) fixes its status.
 /// From then on: grace, while the ranks may end by themselves; SIGTERM; SIGKILL.
-class Supervisor {
+class Supervisor : private LinkOwner {
  public:
   Supervisor(const Options& options, Leader& leader);
-  ~Supervisor();
 
   /// Returns the status with which aqrun ends.
   int run();
@@ -34,13 +35,18 @@ class Supervisor {
   struct Process {
     pid_t pid = -1;
     bool running = false;
+    std::string where;  // " on b", for those on other hosts
   };
 
   bool start_all();
-  std::string start_one(std::uint32_t i, Start start, std::vector<char*> environment);
+  bool start_local();
+  bool start_remote();
+  std::string start_one(std::uint32_t i, RankProgram& program);
+  void rank_started(std::uint32_t process, pid_t pid) override;
+  void rank_ended(std::uint32_t process, int wait_status) override { ended(process, wait_status); }
+  void host_failed(const Share& share, const std::string& why, int status, bool early) override;
   void wait_and_serve();
-  void take_signals();
-  void reap();
+  void reaped(pid_t pid, int wait_status);
   void ended(std::uint32_t i, int wait_status);
   void failed(std::uint32_t i, const std::string& how, int status);
   void interrupted(int signal);
@@ -49,7 +55,7 @@ class Supervisor {
   void enter(Phase phase);
   void signal_all(int signal);
   void spoiled(int status);
-  void leave_nothing();
+  void clear_remote();
   void say(const std::string& line);
   void say_verbose(const std::string& line);
   std::string name_of(std::uint32_t i) const;
@@ -57,17 +63,17 @@ class Supervisor {
   std::string others() const;
 
   const Options& options_;
-  Leader& leader_;
-  sigset_t old_mask_;
-  int signals_ = -1;
+  Children children_;
   aqueduct::bootstrap::Server server_;
   Input input_;
   Output output_, errors_;
+  LinkJob link_job_;
+  std::optional<Remote> remote_;
   std::vector<Process> processes_;
   std::uint32_t running_ = 0;  // processes
 
   Phase phase_ = Phase::running;
-  std::optional<Clock::time_point> phase_ends_, job_ends_;
+  std::optional<Clock::time_point> phase_ends_, job_ends_, patience_ends_;
   std::optional<int> status_;  // once the job is spoiled
   bool interrupted_ = false;
   bool abort_seen_ = false;

@@ -1,46 +1,26 @@
-#include "tools/aqrun/binding.hpp"
-#include "tools/aqrun/environment.hpp"
 #include "tools/aqrun/supervisor.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <variant>
 
 #include <unistd.h>
 
 namespace aqrun {
 
-bool Supervisor::start_all() {
-  const Found program = find_program(options_.program.front());
-  auto binding = choose_binding(options_.bind, options_.processes(), options_.endpoints);
-  const auto* no_binding = std::get_if<std::string>(&binding);
-  if (program.status != 0 || no_binding != nullptr) {
-    say(program.status != 0 ? program.why : *no_binding);
-    spoiled(program.status != 0 ? program.status : kUsageStatus);
+bool Supervisor::start_all() { return remote_ ? start_remote() : start_local(); }
+
+bool Supervisor::start_local() {
+  RankProgram program(options_.program, options_.environment, options_.bind, options_.processes(),
+                      options_.endpoints);
+  if (program.status() != 0) {
+    say(program.why());
+    spoiled(program.status());
     return false;
   }
-  const auto& places = std::get<std::vector<cpu_set_t>>(binding);
-
-  Environment common(environ);
-  common.unset(aqueduct::bootstrap::Server::Child::name);
-  for (const std::string& assignment : options_.environment) common.set(assignment);
-  std::vector<char*> arguments;
-  for (const std::string& argument : options_.program) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));
-  }
-  arguments.push_back(nullptr);
-
-  Start start;
-  start.file = program.file.c_str();
-  start.arguments = arguments.data();
-  start.group = leader_.group();
-  start.signals = old_mask_;
   for (std::uint32_t i = 0; i < processes_.size(); ++i) {
-    start.processors = places.empty() ? nullptr : &places[i];
-    if (const std::string why = start_one(i, start, common.pointers()); !why.empty()) {
+    if (const std::string why = start_one(i, program); !why.empty()) {
       say(fmt::format("{} cannot be started: {}{}", ranks_of_process(options_, i), why, others()));
       spoiled(126);
       return false;
@@ -52,10 +32,10 @@ bool Supervisor::start_all() {
   return true;
 }
 
-std::string Supervisor::start_one(std::uint32_t i, Start start, std::vector<char*> environment) {
-  const std::string ranks = ranks_of_process(options_, i);
-  const std::string label = options_.tag ? "[" + ranks.substr(ranks.find(' ') + 1) + "] " : "";
+std::string Supervisor::start_one(std::uint32_t i, RankProgram& program) {
+  const std::string label = label_of_process(options_, i);
   const auto child = server_.child_environment(i);
+  Start start;
   start.output = output_.add(label);
   start.errors = errors_.add(label);
   std::string why;
@@ -63,18 +43,12 @@ std::string Supervisor::start_one(std::uint32_t i, Start start, std::vector<char
     why = fmt::format("{} (each process needs three descriptors; is `ulimit -n` too low?)",
                       std::strerror(errno));
   } else {
-    std::string job = fmt::format("{}={}", aqueduct::bootstrap::Server::Child::name, child->value);
-    std::string endpoints = fmt::format(
-        "AQUEDUCT_ENDPOINTS={}", std::min(options_.endpoints, options_.ranks - i * options_.endpoints));
-    environment.back() = job.data();
-    if (options_.endpoints_given) environment.push_back(endpoints.data());
-    environment.push_back(nullptr);
-    start.environment = environment.data();
     start.keep = child->descriptor;
     start.input = input_.for_process(i);
-    const pid_t pid = spawn(start);
-    if (pid < 0) why = fmt::format("{}: {}", start.file, std::strerror(errno));
-    processes_[i] = {pid, pid > 0};
+    const std::uint32_t endpoints = options_.endpoints_given ? endpoints_of_process(options_, i) : 0;
+    const pid_t pid = program.start(children_, i, start, child->value, endpoints);
+    if (pid < 0) why = fmt::format("{}: {}", program.file(), std::strerror(errno));
+    processes_[i] = {pid, pid > 0, {}};
     running_ += pid > 0 ? 1 : 0;
   }
   server_.started(i);

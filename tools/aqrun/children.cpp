@@ -1,0 +1,96 @@
+#include "tools/aqrun/children.hpp"
+
+#include "tools/aqrun/leftovers.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace aqrun {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kPatience = 2s;  // chosen: the dead are reaped in milliseconds
+
+/// What is taken with signalfd: those that end or report, unless who started aqrun had them ignored (nohup).
+sigset_t watched_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGCHLD);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) ::sigaddset(&set, signal);
+  }
+  return set;
+}
+
+}  // namespace
+
+Children::Children(Leader& leader) : leader_(leader) {
+  ::signal(SIGPIPE, SIG_IGN);
+  // A rank's orphans come to us, so that those who leave the group are found as well.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  const sigset_t watched = watched_signals();
+  ::sigprocmask(SIG_BLOCK, &watched, &old_mask_);
+  signals_ = ::signalfd(-1, &watched, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+Children::~Children() { ::close(signals_); }
+
+pid_t Children::start(Start start) {
+  start.group = leader_.group();
+  start.signals = old_mask_;
+  const pid_t pid = spawn(start);
+  if (pid > 0) running_.push_back(pid);
+  return pid;
+}
+
+void Children::take_signals(const std::function<void(pid_t, int)>& ended,
+                            const std::function<void(int)>& asked) {
+  signalfd_siginfo signal{};
+  while (::read(signals_, &signal, sizeof signal) == sizeof signal) {
+    if (signal.ssi_signo != SIGCHLD) {
+      asked(static_cast<int>(signal.ssi_signo));
+      continue;
+    }
+    int status = 0;
+    for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (std::erase(running_, pid) > 0) ended(pid, status);
+    }
+  }
+}
+
+void Children::signal_all(int signal) noexcept {
+  leader_.signal_group(signal);
+  // Those outside the group: none, unless its leader could not be started or a rank made its own.
+  for (const pid_t pid : running_) {
+    if (::getpgid(pid) != leader_.group()) ::kill(pid, signal);
+  }
+}
+
+void Children::leave_nothing(std::uint64_t job) {
+  const auto until = Clock::now() + kPatience;
+  leader_.signal_group(SIGKILL);
+  do {
+    kill_adopted();
+    int status = 0;
+    for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG)) > 0;) std::erase(running_, pid);
+    siginfo_t about{};
+    if (::waitid(P_ALL, 0, &about, WEXITED | WNOHANG | WNOWAIT) != 0) break;  // no children left
+    pollfd child{signals_, POLLIN, 0};
+    ::poll(&child, 1, 10);
+    signalfd_siginfo signal{};
+    while (::read(signals_, &signal, sizeof signal) == sizeof signal) {
+    }
+  } while (Clock::now() < until);
+  remove_shared_memory(leader_.folder(), job);
+}
+
+}  // namespace aqrun

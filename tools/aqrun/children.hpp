@@ -1,0 +1,45 @@
+#pragma once
+
+#include "tools/aqrun/spawn.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include <signal.h>
+#include <sys/types.h>
+
+namespace aqrun {
+
+/// The processes that this one has started, and the signals that it gets: SIGCHLD and those that ask it to end,
+/// both by one descriptor instead of handlers.
+class Children {
+ public:
+  /// `leader`: of the group that they all join.
+  explicit Children(Leader& leader);
+  ~Children();
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+
+  /// Becomes readable when `take_signals` has something to do.
+  int descriptor() const noexcept { return signals_; }
+  const Leader& leader() const noexcept { return leader_; }
+
+  /// As spawn(), in the group and with the signal mask that this process began with.
+  pid_t start(Start start);
+  /// Calls `ended` for each process started here that has ended, `asked` for each signal that wants an end.
+  void take_signals(const std::function<void(pid_t, int wait_status)>& ended,
+                    const std::function<void(int signal)>& asked);
+  /// To the whole group, and to those of ours who are not in it.
+  void signal_all(int signal) noexcept;
+  /// Kills whatever is left of what they have started, and removes the job's shared memory.
+  void leave_nothing(std::uint64_t job);
+
+ private:
+  Leader& leader_;
+  sigset_t old_mask_;
+  int signals_ = -1;
+  std::vector<pid_t> running_;
+};
+
+}  // namespace aqrun

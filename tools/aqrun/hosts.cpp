@@ -1,0 +1,105 @@
+#include "tools/aqrun/hosts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+namespace aqrun {
+namespace {
+
+constexpr std::uint32_t kMostSlots = 1u << 20;  // chosen: more is a slip of the pen
+constexpr std::string_view kForm = "a line is: name [slots=K]";
+
+/// As ssh takes them: user@host, numbers of either kind. Never what could be taken for an option.
+bool is_name(std::string_view word) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@%";
+  return word.front() != '-' && word.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+bool read_slots(std::string_view word, std::uint32_t& slots) {
+  constexpr std::string_view kStart = "slots=";
+  if (!word.starts_with(kStart)) return false;
+  word.remove_prefix(kStart.size());
+  const char* end = word.data() + word.size();
+  const auto [stopped, error] = std::from_chars(word.data(), end, slots);
+  return error == std::errc{} && stopped == end && slots >= 1 && slots <= kMostSlots;
+}
+
+/// Reads a line that is not empty. Returns why it cannot be read.
+std::string read_line(std::istringstream& words, Host& host) {
+  words >> host.name;
+  if (!is_name(host.name)) return fmt::format("{} is no name of a host; {}", host.name, kForm);
+  for (std::string word; words >> word;) {
+    if (host.slots != 0) return fmt::format("{} after slots=; {}", word, kForm);
+    if (!read_slots(word, host.slots))
+      return fmt::format("{}; {}, with K from 1 to {}", word, kForm, kMostSlots);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::variant<std::vector<Host>, std::string> read_hosts(std::istream& in, const std::string& file) {
+  std::vector<Host> hosts;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    line = line.substr(0, line.find('#'));
+    std::istringstream words(line);
+    if ((words >> std::ws).eof()) continue;
+    Host host;
+    if (const std::string why = read_line(words, host); !why.empty())
+      return fmt::format("{}:{}: {}", file, number, why);
+    const auto same = [&host](const Host& other) { return other.name == host.name; };
+    if (std::any_of(hosts.begin(), hosts.end(), same)) {
+      return fmt::format("{}:{}: host {} is there already; give it more slots instead", file, number,
+                         host.name);
+    }
+    if (!hosts.empty() && (host.slots == 0) != (hosts.front().slots == 0)) {
+      return fmt::format("{}:{}: some hosts have slots= and some have not; give it to all or to none", file,
+                         number);
+    }
+    hosts.push_back(std::move(host));
+  }
+  if (in.bad()) return fmt::format("{}: it cannot be read", file);
+  if (hosts.empty()) return fmt::format("{}: there is no host in it; {}", file, kForm);
+  return hosts;
+}
+
+std::variant<std::vector<Host>, std::string> read_hosts_file(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) return fmt::format("{}: {}", file, std::strerror(errno));
+  return read_hosts(in, file);
+}
+
+std::variant<std::vector<Share>, std::string> place(const std::vector<Host>& hosts, std::uint32_t processes,
+                                                    std::uint32_t ranks_per_process) {
+  std::vector<Share> shares;
+  std::uint32_t first = 0;
+  std::uint64_t slots = 0;
+  const auto count = static_cast<std::uint32_t>(hosts.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const bool even = hosts[i].slots == 0;
+    const std::uint32_t room =
+        even ? processes / count + (i < processes % count ? 1 : 0) : hosts[i].slots / ranks_per_process;
+    const std::uint32_t here = std::min(room, processes - first);
+    if (here > 0) shares.push_back({hosts[i].name, first, here});
+    first += here;
+    slots += hosts[i].slots;
+  }
+  if (first < processes) {
+    const std::string each =
+        ranks_per_process == 1 ? "" : fmt::format(" ({} for each process)", ranks_per_process);
+    return fmt::format("-n asks for more ranks than the {} slots of all hosts hold{}; add hosts or slots",
+                       slots, each);
+  }
+  return shares;
+}
+
+}  // namespace aqrun

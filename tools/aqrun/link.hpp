@@ -1,0 +1,109 @@
+#pragma once
+
+#include "bootstrap/server.hpp"
+#include "tools/aqrun/channel.hpp"
+#include "tools/aqrun/children.hpp"
+#include "tools/aqrun/options.hpp"
+#include "tools/aqrun/output.hpp"
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+
+namespace aqrun {
+
+/// Hears what becomes of the ranks on other hosts.
+class LinkOwner {
+ public:
+  virtual void rank_started(std::uint32_t process, pid_t pid) = 0;
+  virtual void rank_ended(std::uint32_t process, int wait_status) = 0;
+  /// All that still ran there is lost, or was never started (`early`).
+  virtual void host_failed(const Share& share, const std::string& why, int status, bool early) = 0;
+
+ protected:
+  ~LinkOwner() = default;
+};
+
+/// What the links of a job have in common.
+struct LinkJob {
+  const Options& options;
+  aqueduct::bootstrap::Server& server;
+  Output& output;
+  Output& errors;
+  LinkOwner& owner;
+};
+
+/// One other host: the command that reaches it, the agent behind that, and the streams of the ranks there, which
+/// end here where those of local ranks would.
+class Link {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Link(LinkJob& job, const Share& share);
+
+  /// Starts the command. Returns why that cannot be.
+  std::string start(Children& children, const std::vector<std::string>& command);
+  /// Our input, for the first rank, which is there.
+  void gives_input(int pipe) { input_ = Tube(pipe); }
+
+  pid_t pid() const noexcept { return pid_; }
+  void wait_for(std::vector<pollfd>& events) const;
+  void serve();
+  /// The command has ended.
+  void reaped(int wait_status);
+  void check_deadline();
+  std::optional<Clock::time_point> deadline() const noexcept { return gone_ ? std::nullopt : deadline_; }
+
+  /// To all ranks there. If there are none yet, there will not be any.
+  void signal(int number);
+  /// No rank runs any more; nothing shall be left.
+  void clear();
+  void kill() noexcept;
+  /// No process is left there. Besides, all that was written there is here.
+  bool is_cleared() const noexcept { return cleared_ || gone_; }
+  bool is_gone() const noexcept { return gone_; }
+
+ private:
+  struct Process {
+    Tube bootstrap;
+    std::array<int, 2> streams{-1, -1};  // what stands for them in Output
+    bool over = false;
+  };
+
+  void take(Frame& frame);
+  void take_hello(const Frame& frame);
+  void take_for_process(Frame& frame, Process& process);
+  void take_from_process(Frame& frame, std::size_t stream, Process& process);
+  void send_setup();
+  std::string prepare(Process& process, std::uint32_t i, std::string& about);
+  std::vector<std::string> variables() const;
+  void relay_bootstrap();
+  void relay_input();
+  void grant();
+  void fail(std::string why, int status = 1);
+  void check_channel();
+
+  LinkJob& job_;
+  const Share share_;
+  std::string program_;  // of the command
+  std::string folder_;   // where the ranks are to run
+  Channel channel_{-1, -1};
+  pid_t pid_ = -1;
+  std::vector<Process> processes_;
+  Tube input_;
+  std::uint32_t input_allowed_ = kWindow;
+  std::array<std::uint32_t, 2> owed_{0, 0};  // bytes taken that the agent has not been told of
+  std::array<bool, 2> shut_{false, false};
+  std::uint32_t started_ = 0;
+  bool answered_ = false, end_seen_ = false, cleared_ = false, gone_ = false;
+  std::optional<Clock::time_point>
+      deadline_;     // for an answer; then for the command, once its stream has ended
+  std::string why_;  // it failed, other than by the end of the command
+  int status_ = 1;
+};
+
+}  // namespace aqrun

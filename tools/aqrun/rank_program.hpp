@@ -1,0 +1,40 @@
+#pragma once
+
+#include "tools/aqrun/children.hpp"
+#include "tools/aqrun/environment.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <sched.h>
+
+namespace aqrun {
+
+/// What a job's processes on this host are started with.
+class RankProgram {
+ public:
+  /// `program` and its arguments; `environment`: "NAME=value" besides what this process has; `binding`: see
+  /// choose_binding.
+  RankProgram(std::vector<std::string> program, const std::vector<std::string>& environment,
+              const std::string& binding, std::uint32_t processes, std::uint32_t ranks_per_process);
+
+  /// The status to end with if nothing can be started, or 0; and why, for people.
+  int status() const noexcept { return status_; }
+  const std::string& why() const noexcept { return why_; }
+
+  /// Starts process `place` of this host. `start` has the descriptors; `bootstrap` is the value of
+  /// AQUEDUCT_BOOTSTRAP; `endpoints` the one of AQUEDUCT_ENDPOINTS, unless 0. Returns -1 and errno, or its number.
+  pid_t start(Children& children, std::uint32_t place, Start start, const std::string& bootstrap,
+              std::uint32_t endpoints);
+  const std::string& file() const noexcept { return file_; }
+
+ private:
+  std::vector<std::string> program_;
+  Environment environment_;
+  std::vector<cpu_set_t> places_;
+  std::string file_, why_;
+  int status_ = 0;
+};
+
+}  // namespace aqrun

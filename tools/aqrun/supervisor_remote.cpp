@@ -1,0 +1,64 @@
+#include "tools/aqrun/supervisor.hpp"
+
+#include <fmt/format.h>
+
+// What differs when the ranks are on other hosts.
+namespace aqrun {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kFromClearToGiveUp = 5s;  // chosen: an agent needs 2 s at the most, if it is still heard
+
+}  // namespace
+
+bool Supervisor::start_remote() {
+  // A rank runs from here on until its agent says otherwise, or is lost.
+  for (const Share& share : options_.shares) {
+    for (std::uint32_t k = 0; k < share.processes; ++k) {
+      processes_[share.first + k] = {-1, true, " on " + share.host};
+      ++running_;
+    }
+  }
+  const std::string why = remote_->start(children_, input_);
+  if (why.empty()) return true;
+  say(why);
+  spoiled(126);
+  for (Process& process : processes_) process.running = false;
+  running_ = 0;
+  return false;
+}
+
+void Supervisor::rank_started(std::uint32_t process, pid_t pid) {
+  processes_[process].pid = pid;
+  say_verbose(fmt::format("{} started", name_of(process)));
+}
+
+void Supervisor::host_failed(const Share& share, const std::string& why, int status, bool early) {
+  std::uint32_t lost = 0;
+  for (std::uint32_t i = share.first; i < share.first + share.processes; ++i) {
+    if (!std::exchange(processes_[i].running, false)) continue;
+    --running_;
+    server_.process_ended(i);
+    lost += endpoints_of_process(options_, i);
+  }
+  if (lost == 0 && running_ == 0) return;  // it was about to end anyway
+  const std::string what = early ? "" : fmt::format("; lost with it: {}", quantity_of_ranks(lost));
+  const std::string line = fmt::format("host {}: {}{}", share.host, why, what);
+  if (interrupted_ || phase_ >= Phase::terminating) return say_verbose(line);
+  say(line + (status_ ? "" : others()));
+  spoiled(status);
+  if (phase_ == Phase::running || early) enter(early ? Phase::killing : Phase::grace);
+}
+
+void Supervisor::clear_remote() {
+  remote_->clear();
+  patience_ends_ = Clock::now() + kFromClearToGiveUp;
+  while (!hurried_ && !remote_->is_cleared() && Clock::now() < *patience_ends_) wait_and_serve();
+  // Who has cleared still brings what was written, as long as our reader takes; who has not is beyond reach.
+  patience_ends_.reset();
+  remote_->give_up_on_uncleared();
+  while (!hurried_ && !remote_->is_gone()) wait_and_serve();
+}
+
+}  // namespace aqrun
