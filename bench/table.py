@@ -4,7 +4,7 @@
 import json
 import sys
 
-HEAD = ("what", "ranks", "bytes", "median", "p99", "raw", "ratio", "unit")
+HEAD = ("what", "over", "ranks", "bytes", "median", "p99", "raw", "ratio", "unit")
 
 
 def size(count):
@@ -21,7 +21,7 @@ def number(value):
 def row(line):
     data = json.loads(line)
     raw = data.get("raw")
-    return (data["bench"], str(data["ranks"]), size(data["bytes"]), number(data["median"]), number(data["p99"]),
+    return (data["bench"], data["conduit"], str(data["ranks"]), size(data["bytes"]), number(data["median"]), number(data["p99"]),
             number(raw), number(data.get("ratio")), data["unit"])
 
 
@@ -32,7 +32,7 @@ def main():
         return 1
     widths = [max(len(r[i]) for r in rows) for i in range(len(HEAD))]
     for cells in rows:
-        print("  ".join(c.ljust(w) if i in (0, len(HEAD) - 1) else c.rjust(w)
+        print("  ".join(c.ljust(w) if i in (0, 1, len(HEAD) - 1) else c.rjust(w)
                         for i, (c, w) in enumerate(zip(cells, widths))).rstrip())
     return 0
 

@@ -5,6 +5,7 @@ option(AQUEDUCT_WERROR "Warnings are errors (presets only)" OFF)
 option(AQUEDUCT_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(AQUEDUCT_BUILD_TOOLS "Build aqrun, aqinfo, aqperf, aqconform" ${PROJECT_IS_TOP_LEVEL})
 option(AQUEDUCT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
+option(AQUEDUCT_FUZZ "Build the fuzz targets (fuzz preset)" OFF)
 option(AQUEDUCT_COVERAGE "Count which lines the tests run" OFF)
 set(AQUEDUCT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
 

@@ -15,7 +15,7 @@ struct Numbered {
 
 TEST_P(AmLong, PayloadOfEverySizeIsInTheSegmentWhenTheHandlerRuns) {
   as_each_of(3, 3 << 20, [](Endpoint& me) {
-    const std::size_t packet = am_limits(me, next(me)).medium;
+    const std::size_t packet = least_limits(me).medium;
     const auto sizes = sizes_around({packet, 2 * packet}, reasonable(me, 300'000));
     constexpr std::size_t kThird = 1 << 20;
     std::uint64_t handled = 0;
@@ -80,7 +80,7 @@ TEST_P(AmLong, ManyInFlightEachFindItsOwnPayload) {
 
 TEST_P(AmLong, ReplyReachesTheAskersSegmentBeforeItsHandler) {
   as_each_of(3, 256 * 1024, [](Endpoint& me) {
-    const std::size_t most = std::min<std::size_t>(am_limits(me, next(me)).long_reply, 100'000);
+    const std::size_t most = std::min<std::size_t>(least_limits(me).long_reply, 100'000);
     const auto sizes = sizes_around({most}, most);
     std::uint64_t replies = 0;
     std::uint64_t refused = 0;
@@ -116,8 +116,7 @@ TEST_P(AmLong, ReplyAboveItsLimitOrElsewhereIsRefused) {
     std::optional<std::array<ErrorCode, 3>> codes;
     const auto reply = on_long_reply<NoArguments>(me, [](auto&, const NoArguments&, std::span<std::byte>) {});
     ASSERT_TRUE(reply);
-    const std::vector<std::byte> large(std::min<std::size_t>(am_limits(me, next(me)).long_reply, 1 << 20) +
-                                       1);
+    const std::vector<std::byte> large(std::min<std::size_t>(least_limits(me).long_reply, 1 << 20) + 1);
     const auto ask = on_short_request<NoArguments>(me, [&](RequestContext& context, const NoArguments&) {
       const GlobalPtr<std::byte> there{context.source(), 0};
       codes = {context.reply(*reply, {}, large, there).code(),

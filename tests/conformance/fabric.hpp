@@ -29,6 +29,11 @@ struct Fabric {
   Rank most_ranks = 8;
   /// Makes the far network for a job in one process, around or instead of the conduit's own; null: that one.
   std::function<Result<std::unique_ptr<core::Network>>(const core::Process&)> network = nullptr;
+  /// Called in the kit before each launch: gets ready what this fabric stands on, or says why it cannot be had
+  /// here, and the case is skipped; null: nothing is needed.
+  std::function<std::string()> prepare = nullptr;
+  /// Called in each process of a job before it starts, with its number; what it answers is set there besides.
+  std::function<Settings(std::uint32_t process)> enter = nullptr;
   /// Only run when --fabric names it exactly: fabrics that are meant to fail.
   bool hidden = false;
 
@@ -48,7 +53,7 @@ inline void PrintTo(const Fabric& fabric, std::ostream* out) { *out << fabric.na
 struct Selection {
   std::string conduit;  ///< empty: every conduit of the kit
   std::string plugin;   ///< a plug-in's file instead
-  std::string fabric;   ///< part of a fabric's name
+  std::string fabric;   ///< parts of fabrics' names, with commas between them
   Rank most_ranks = 8;
   std::uint64_t seed = 1;
   std::chrono::seconds limit{60};
@@ -60,6 +65,8 @@ std::vector<Fabric> all_fabrics(std::uint64_t seed);
 // What the conduits give to it, from conduits/<name>/tests/fabric.cpp.
 std::vector<Fabric> loop_fabrics(std::uint64_t seed);
 std::vector<Fabric> smp_fabrics();
+std::vector<Fabric> udp_fabrics();
+std::vector<Fabric> udp_fabrics_over_hosts();
 /// Any conduit, by name or file: its ranks as threads, as processes, and both.
 std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& conduit);
 

@@ -21,14 +21,18 @@ constexpr int kFailed = 1;
 constexpr int kMostReports = 20;
 constexpr std::chrono::seconds kAfterFirstFailure{10};
 
-void configure(const Fabric& fabric, const Launch& launch, Rank endpoints, Config& config) {
+/// In a child, before anything else of the library.
+void configure(const Fabric& fabric, const Launch& launch, std::uint32_t process, Rank endpoints,
+               Config& config) {
   const auto set = [&](const std::string& name, const std::string& value) {
     if (!config.set(name, value)) ADD_FAILURE() << config.problems().back().text;
   };
+  const Settings place = fabric.enter ? fabric.enter(process) : Settings{};
   set("conduit", fabric.conduit);
   set("segment_bytes", std::to_string(launch.segment_bytes));
   if (!fabric.one_process()) set("endpoints", std::to_string(endpoints));
   for (const auto& [name, value] : fabric.settings) set(name, value);
+  for (const auto& [name, value] : place) set(name, value);
   for (const auto& [name, value] : launch.settings) set(name, value);
 }
 
@@ -121,7 +125,7 @@ class Launched {
       ::setenv(bootstrap::Server::Child::name, bootstrap.c_str(), 1);
     }
     Config config = Config::from_environment();
-    configure(fabric_, launch_, holds_[index].count, config);
+    configure(fabric_, launch_, index, holds_[index].count, config);
     std::optional<FarNetwork> far;  // outlives the job
     if (fabric_.network) far.emplace(fabric_, launch_.ranks, config);
     Result<Job> job = far                      ? far->build()
@@ -191,6 +195,11 @@ std::string FabricTest::where() const {
          ", --seed " + std::to_string(fabric().seed) + "), ";
 }
 
+void FabricTest::SetUp() {
+  if (!fabric().prepare) return;
+  if (const std::string why = fabric().prepare(); !why.empty()) GTEST_SKIP() << why;
+}
+
 void FabricTest::run(const Launch& launch, const Body& body) {
   if (launch.ranks > fabric().most_ranks) {
     GTEST_SKIP() << "needs " << launch.ranks << " ranks, " << fabric().name << " has at most "
@@ -203,7 +212,7 @@ void FabricTest::run_alone(const std::function<void(const Config&)>& body) {
   Children children;
   children.start([&](std::uint32_t) {
     Config config = Config::from_environment();
-    configure(fabric(), {}, 1, config);
+    configure(fabric(), {}, /*process=*/0, 1, config);
     body(config);
     return HasFailure() ? kFailed : 0;
   });

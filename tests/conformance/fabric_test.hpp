@@ -33,6 +33,8 @@ struct Launch {
 /// reported here with their own file and line.
 class FabricTest : public testing::TestWithParam<Fabric> {
  protected:
+  /// Skips the case if the fabric cannot be had here.
+  void SetUp() override;
   const Fabric& fabric() const { return GetParam(); }
   /// Skips the case if the fabric cannot have that many ranks.
   void as_each_of(Rank ranks, std::size_t segment_bytes, const Body& body) {

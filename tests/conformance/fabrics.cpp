@@ -1,12 +1,15 @@
 #include "tests/conformance/fabric.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace aqueduct::conformance {
 
 std::vector<Fabric> all_fabrics(std::uint64_t seed) {
   std::vector<Fabric> all = loop_fabrics(seed);
   for (Fabric& fabric : smp_fabrics()) all.push_back(std::move(fabric));
+  for (Fabric& fabric : udp_fabrics()) all.push_back(std::move(fabric));
+  for (Fabric& fabric : udp_fabrics_over_hosts()) all.push_back(std::move(fabric));
   return all;
 }
 
@@ -15,6 +18,20 @@ std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& co
           {.name = name + "-processes", .conduit = conduit, .settings = {{"near", "off"}}, .processes = 0},
           {.name = name + "-mixed", .conduit = conduit, .settings = {{"near", "off"}}, .processes = 2}};
 }
+
+namespace {
+
+/// Whether one of the parts of names, with commas between them, is part of this one's; a hidden one's is all of it.
+bool named(const Fabric& fabric, const std::string& parts) {
+  if (parts.empty()) return !fabric.hidden;
+  std::istringstream list(parts);
+  for (std::string part; std::getline(list, part, ',');) {
+    if (fabric.hidden ? fabric.name == part : fabric.name.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 std::vector<Fabric> select(const Selection& selection) {
   std::vector<Fabric> found;
@@ -29,10 +46,7 @@ std::vector<Fabric> select(const Selection& selection) {
       if (found.empty()) found = plain_fabrics(selection.conduit, selection.conduit);
     }
   }
-  std::erase_if(found, [&](const Fabric& fabric) {
-    if (fabric.hidden) return fabric.name != selection.fabric;
-    return fabric.name.find(selection.fabric) == std::string::npos;
-  });
+  std::erase_if(found, [&](const Fabric& fabric) { return !named(fabric, selection.fabric); });
   for (Fabric& fabric : found) {
     // Asked for in so many words, --ranks also raises.
     fabric.most_ranks =

@@ -13,7 +13,7 @@ TEST_P(Get, EverySizeInEveryFormFromEveryRankReadsExactlyThat) {
   as_each_of(3, 512 * 1024, [](Endpoint& me) {
     std::ranges::copy(pattern(me.rank(), me.segment().size()), me.segment().begin());
     ASSERT_TRUE(me.barrier());
-    const std::size_t packet = am_limits(me, next(me)).medium;
+    const std::size_t packet = least_limits(me).medium;
     std::vector<std::byte> read(512 * 1024);
     for (const Form form : kForms) {
       for (Rank from = 0; from < me.ranks(); ++from) {

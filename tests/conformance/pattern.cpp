@@ -52,9 +52,21 @@ testing::AssertionResult all_are(std::span<const std::byte> found, std::byte val
                                      << std::to_integer<int>(value);
 }
 
+AmLimits least_limits(Endpoint& me) noexcept {
+  AmLimits least = am_limits(me, me.rank());
+  for (Rank rank = 0; rank < me.ranks(); ++rank) {
+    const AmLimits one = am_limits(me, rank);
+    least.arguments = std::min(least.arguments, one.arguments);
+    least.medium = std::min(least.medium, one.medium);
+    least.long_request = std::min(least.long_request, one.long_request);
+    least.long_reply = std::min(least.long_reply, one.long_reply);
+  }
+  return least;
+}
+
 std::size_t reasonable(Endpoint& me, std::size_t bytes) {
   constexpr std::size_t kPackets = 50;  // chosen: more than any queue of the kit's fabrics holds per peer
-  const std::size_t packet = am_limits(me, next(me)).medium;
+  const std::size_t packet = least_limits(me).medium;
   return packet < 1024 / 2 ? std::min(bytes, kPackets * packet) : bytes;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <aqueduct/endpoint.hpp>
+#include <aqueduct/am.hpp>
 
 #include <gtest/gtest.h>
 
@@ -24,6 +24,10 @@ testing::AssertionResult all_are(std::span<const std::byte> found, std::byte val
 /// The neighbours in the circle of ranks.
 inline Rank next(const Endpoint& me) { return (me.rank() + 1) % me.ranks(); }
 inline Rank previous(const Endpoint& me) { return (me.rank() + me.ranks() - 1) % me.ranks(); }
+
+/// The limits that hold for messages to any rank, me included: the same on every rank, also where two conduits
+/// serve a job, for then every rank has peers of both.
+AmLimits least_limits(Endpoint& me) noexcept;
 
 /// `bytes`, or as many packets' worth as do not take all day where packets are small.
 std::size_t reasonable(Endpoint& me, std::size_t bytes);

@@ -65,7 +65,7 @@ TEST_P(Prepared, LongOfEverySizeArrivesWhereItWasSent) {
     const auto handler = on_long_request<Numbered>(me, checks.handler());
     ASSERT_TRUE(handler);
     ASSERT_TRUE(me.barrier());
-    const std::size_t packet = am_limits(me, next(me)).medium;
+    const std::size_t packet = least_limits(me).medium;
     std::uint64_t sent = 0;
     for (const std::size_t size : sizes_around({packet}, 300'000)) {
       auto prepared = prepare_long(me, GlobalPtr<std::byte>{next(me), 9}, size);
@@ -135,7 +135,7 @@ TEST_P(Prepared, BeyondWhatThereIsIsRefused) {
     held.pop_back();
     EXPECT_TRUE(prepare_medium(me, next(me), 100));
     held.clear();
-    const std::size_t most = am_limits(me, next(me)).medium;
+    const std::size_t most = least_limits(me).medium;
     EXPECT_EQ(prepare_medium(me, next(me), most + 1).status().code(), ErrorCode::too_large);
     EXPECT_EQ(prepare_medium(me, me.ranks(), 8).status().code(), ErrorCode::out_of_range);
     EXPECT_EQ(prepare_long(me, GlobalPtr<std::byte>{next(me), 60}, 8).status().code(),

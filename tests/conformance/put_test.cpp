@@ -49,7 +49,7 @@ void write_and_check_every_size(Endpoint& me, Form form, std::span<const std::si
 
 TEST_P(Put, EverySizeInEveryFormReachesEveryRankAndNothingElse) {
   as_each_of(3, 8 << 20, [](Endpoint& me) {
-    const std::size_t packet = am_limits(me, next(me)).medium;
+    const std::size_t packet = least_limits(me).medium;
     const auto sizes = sizes_around({packet, 2 * packet, 3 * packet}, reasonable(me, 300'000));
     for (const Form form : kForms) {
       SCOPED_TRACE(name_of(form));

@@ -50,7 +50,8 @@ int main(int argc, char** argv) {
   app.add_option("--plugin", selection.plugin, "a conduit in a shared object, as AQUEDUCT_CONDUIT=FILE")
       ->check(CLI::ExistingFile)
       ->excludes(conduit);
-  app.add_option("--fabric", selection.fabric, "only fabrics whose name contains this");
+  app.add_option("--fabric", selection.fabric,
+                 "only fabrics whose names contain this, or one of several parts with commas");
   app.add_flag("--list", only_list, "print the fabrics and stop");
   app.add_option("--ranks", selection.most_ranks, "the largest number of ranks of one job")
       ->check(CLI::Range(1, 256))

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "conduits/udp/wire.hpp"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <variant>
+
+namespace aqueduct::conduits::udp {
+
+/// A datagram cut into its parts. They refer to its memory.
+struct Packet {
+  PacketHeader header;
+  std::span<std::byte> frames;
+  std::span<std::byte> data;
+  std::span<std::byte> trailer;  ///< what follows, exactly as long as was asked for
+};
+
+/// Nothing unless the datagram has our magic number and version, and lengths that add up to its own.
+std::optional<Packet> cut_packet(std::span<std::byte> datagram, std::size_t trailer) noexcept;
+
+/// How long the packet says it is that begins here; all of `datagrams` where that makes no sense.
+std::size_t packet_bytes(std::span<const std::byte> datagrams, std::size_t trailer) noexcept;
+
+// The frames, with what belongs to each. `bytes` refers to the packet.
+struct Ack {
+  AckFrame frame;
+  std::array<AckRange, kMostAckRanges> ranges;
+};
+struct Message {
+  std::span<const std::byte> bytes;
+};
+struct Fragment {
+  FragmentFrame frame;
+  std::span<const std::byte> bytes;
+};
+struct Put {
+  PutFrame frame;
+  SignalPart signal;  ///< meaningful if frame.flags & kSignal
+  std::span<const std::byte> bytes;
+};
+struct Get {
+  GetFrame frame;
+};
+struct Data {
+  DataFrame frame;
+  std::span<const std::byte> bytes;
+};
+struct Close {};
+struct Probe {
+  ProbeFrame frame;
+};
+using Frame = std::variant<Ack, Message, Fragment, Put, Get, Data, Close, Probe>;
+
+/// Walks over the frames of a packet. The only code that reads them.
+class FrameReader {
+ public:
+  explicit FrameReader(const Packet& packet) noexcept : frames_(packet.frames), data_(packet.data) {}
+
+  /// The next frame; nothing at the end, or where they stop making sense: see `good`.
+  std::optional<Frame> next() noexcept;
+  /// After the end: every byte belonged to a frame.
+  bool good() const noexcept { return good_ && frames_.empty() && data_.empty(); }
+
+ private:
+  template <class T>
+  bool take(T& into) noexcept;
+  /// The bytes of a frame: bulk, or the next `bytes` of the frames, padded.
+  bool take_bytes(bool bulk, std::size_t bytes, std::span<const std::byte>& into) noexcept;
+  std::optional<Frame> bad() noexcept;
+
+  std::span<const std::byte> frames_;
+  std::span<const std::byte> data_;
+  bool good_ = true;
+};
+
+/// Whether all frames of the packet can be read, and belong into one of its kind. Asked before any of them has an effect.
+bool well_formed(const Packet& packet) noexcept;
+
+}  // namespace aqueduct::conduits::udp

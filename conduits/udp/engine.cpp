@@ -1,0 +1,281 @@
+#include "conduits/udp/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include <poll.h>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+constexpr std::size_t kMostReads = 8;              // of 64 KiB each: what fits the second-level cache
+constexpr Time kRetryBlocked = 50 * kMicrosecond;  // a full send buffer is looked at again then
+constexpr Time kShareEvery = 10 * kMillisecond;    // between two looks at who is sending
+constexpr Time kActive = 100 * kMillisecond;       // who was heard of in that time counts as sending
+constexpr Time kLinger = 500 * kMillisecond;       // for the last acknowledgements, at the end
+constexpr std::uint32_t kLeastWindow = 4 * 1024;   // two packets of the smallest path
+constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
+               std::uint64_t job)
+    : carrier_(std::move(carrier)),
+      common_(host, me, job),
+      watcher_(watcher),
+      links_(ranks),
+      gone_(ranks),
+      last_turn_(clock_now()) {
+  common_.burst = std::min(common_.burst, carrier_->most_bytes());
+  common_.most_cars = std::min(common_.most_cars, carrier_->most_segments());
+  batch_.reserve(kTrains);
+  active_.reserve(ranks);
+  dirty_.reserve(ranks);
+}
+
+Engine::~Engine() = default;
+
+void Engine::learn(std::vector<PeerAddress> peers, Rank me) {
+  peers_ = std::move(peers);
+  const PeerAddress* only = nullptr;
+  int served = 0;
+  for (Rank rank = 0; rank < peers_.size(); ++rank) {
+    if (rank == me || peers_[rank].address.bytes == 0) continue;
+    only = &peers_[rank];
+    ++served;
+  }
+  if (served == 1) carrier_->only_peer(only->address);
+}
+
+Link* Engine::link(Rank peer) noexcept try {
+  if (links_[peer] != nullptr) return links_[peer].get();
+  if (gone_[peer] || peer >= peers_.size() || peers_[peer].address.bytes == 0) return nullptr;
+  auto made = std::make_unique<Link>(common_, peer, peers_[peer].secret, clock_now());
+  made->address = &peers_[peer].address;
+  links_[peer] = std::move(made);
+  active_.push_back(links_[peer].get());
+  shared_at_ = 0;  // one more shares the buffer
+  return links_[peer].get();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+void Engine::set_budget(std::size_t bytes) noexcept {
+  budget_ = bytes;
+  share_window(clock_now());
+}
+
+// The receive buffer is shared by those who send now. What they may have in flight together fits it.
+void Engine::share_window(Time now) noexcept {
+  shared_at_ = now;
+  std::size_t sending = 0;
+  for (const Link* link : active_) sending += now - link->heard_at() < kActive ? 1 : 0;
+  const std::size_t share = budget_ / std::max<std::size_t>(1, sending);
+  common_.window = static_cast<std::uint32_t>(std::clamp<std::size_t>(share, kLeastWindow, kMostWindow));
+}
+
+// ---------------------------------------------------------------------------------------------------- sending
+
+Train* Engine::next_train() noexcept {
+  if (batch_.size() == kTrains && !push()) return nullptr;
+  Train* train = &trains_[batch_.size()];
+  train->clear();
+  return train;
+}
+
+void Engine::add(const Link& link, bool may_fragment) noexcept {
+  batch_.push_back(trains_[batch_.size()].outgoing(*link.address, may_fragment));
+}
+
+// Hands the batch to the system. False: it has no room for all of it.
+bool Engine::push() noexcept {
+  if (batch_.empty()) return true;
+  pushed_ += carrier_->send(std::span(batch_).subspan(pushed_));
+  blocked_ = pushed_ < batch_.size();
+  if (blocked_) return false;
+  batch_.clear();
+  pushed_ = 0;
+  return true;
+}
+
+void Engine::flush(Time now, Link& link) noexcept {
+  bool may_fragment = false;
+  for (Train* train = next_train(); train != nullptr && link.fill(now, *train, may_fragment);
+       train = next_train()) {
+    add(link, may_fragment);
+  }
+  deadline_ = std::min(deadline_, link.deadline());
+}
+
+void Engine::posted(Link& link) noexcept {
+  if (!turning_ && !blocked_ && (link.idle() || link.full_load())) {
+    flush(clock_now(), link);
+    push();
+  } else if (!link.dirty) {
+    link.dirty = true;
+    dirty_.push_back(&link);
+  }
+}
+
+void Engine::serve_dirty(Time now) noexcept {
+  if (blocked_ && !push()) {
+    deadline_ = std::min(deadline_, now + kRetryBlocked);
+    return;
+  }
+  for (std::size_t i = 0; i < dirty_.size(); ++i) {
+    dirty_[i]->dirty = false;
+    flush(now, *dirty_[i]);
+    if (blocked_) {  // the rest keep their places
+      dirty_[i]->dirty = true;
+      dirty_.erase(dirty_.begin(), dirty_.begin() + static_cast<std::ptrdiff_t>(i));
+      deadline_ = std::min(deadline_, now + kRetryBlocked);
+      return;
+    }
+  }
+  dirty_.clear();
+  if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
+}
+
+// -------------------------------------------------------------------------------------------------- receiving
+
+void Engine::take(Time now, std::span<std::byte> datagram) noexcept {
+  auto packet = cut_packet(datagram, common_.security == Security::full ? Seal::kTrailer : 0);
+  if (!packet || packet->header.from >= links_.size() || packet->header.from == common_.me) {
+    ++strangers_;
+    return;
+  }
+  const Rank from = packet->header.from;
+  const bool first = links_[from] == nullptr;
+  Link* link = this->link(from);
+  if (link == nullptr) {
+    ++strangers_;
+    return;
+  }
+  const Link::Verdict verdict = link->receive(now, *packet, datagram);
+  if (verdict == Link::Verdict::rejected && first) {  // a stranger who gives himself a number makes no link
+    active_.pop_back();
+    links_[from].reset();
+    ++strangers_;
+    return;
+  }
+  if (verdict == Link::Verdict::closed) part(from);
+  if (!link->dirty) {
+    link->dirty = true;
+    dirty_.push_back(link);
+  }
+}
+
+int Engine::turn() noexcept {
+  turning_ = true;
+  Time now = clock_now();
+  // If this endpoint itself was away, its peers' silence says nothing: what they sent waits in the buffer.
+  if (now - last_turn_ > common_.timeout / 4) {
+    for (Link* link : active_) link->forgive(now - last_turn_);
+  }
+  last_turn_ = now;
+  int datagrams = 0;
+  const auto arrived = carrier_->receive(reads_);
+  const std::size_t trailer = common_.security == Security::full ? Seal::kTrailer : 0;
+  for (const Incoming& incoming : arrived) {
+    for (std::span<std::byte> rest = incoming.bytes; !rest.empty(); ++datagrams) {
+      const std::size_t bytes =
+          incoming.segment != 0 ? std::min(incoming.segment, rest.size()) : packet_bytes(rest, trailer);
+      take(now, rest.first(bytes));
+      rest = rest.subspan(bytes);
+    }
+  }
+  // One datagram in a while is read singly, which is faster; a stream of them is not.
+  busy_turns_ = arrived.empty() ? 0 : busy_turns_ + 1;
+  reads_ = busy_turns_ < 2 ? 1 : std::min(reads_ * 2, kMostReads);
+  if (!dirty_.empty() || blocked_) serve_dirty(now);
+  if (now >= deadline_) tick(now);
+  turning_ = false;
+  return datagrams;
+}
+
+// ------------------------------------------------------------------------------------------------------- time
+
+void Engine::tick(Time now) noexcept {
+  if (now - shared_at_ >= kShareEvery) share_window(now);
+  deadline_ = kNever;
+  const std::size_t too_long = carrier_->too_long();
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    Link& link = *active_[i];
+    if (too_long != 0) link.too_long(now, too_long);
+    if (!link.tick(now)) {
+      const Rank peer = link.peer();
+      forget(peer);
+      continue;
+    }
+    if (!blocked_) {
+      flush(now, link);
+      if (Train* train = next_train(); train != nullptr && link.fill_ping(now, *train)) add(link, false);
+    }
+    deadline_ = std::min(deadline_, link.deadline());
+  }
+  if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
+}
+
+void Engine::part(Rank peer) noexcept {
+  gone_[peer] = true;
+  if (links_[peer] != nullptr) links_[peer]->fail({ErrorCode::peer_lost, peer});
+}
+
+void Engine::forget(Rank peer) noexcept {
+  if (gone_[peer]) return;
+  part(peer);
+  watcher_.lost(peer);
+}
+
+template <class Done>
+void Engine::turn_until(const Done& done, Time limit) noexcept {
+  const Time end = clock_now() + limit;
+  for (Time now = clock_now(); !done() && now < end; now = clock_now()) {
+    if (turn() != 0) continue;
+    const Time wait = std::clamp<Time>(std::min(deadline(), end) - now, 0, 10 * kMillisecond);
+    const timespec pause{0, static_cast<long>(wait)};
+    pollfd readable{carrier_->descriptor(), POLLIN, 0};
+    ::ppoll(&readable, 1, &pause, nullptr);
+  }
+}
+
+void Engine::close() noexcept {
+  turn_until(
+      [&] { return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->settled(); }); },
+      kLinger);
+  blocked_ = false;
+  batch_.clear();
+  pushed_ = 0;
+  const Time now = clock_now();
+  for (int copy = 0; copy < 3; ++copy) {  // nobody acknowledges a farewell
+    for (Link* link : active_) {
+      if (gone_[link->peer()]) continue;
+      Train* train = next_train();
+      if (train == nullptr) return;
+      link->fill_close(now, *train);
+      add(*link, false);
+    }
+    if (!push()) return;
+  }
+}
+
+void Engine::finish_replies() noexcept {
+  const auto none = [&] {
+    return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->replies() == 0; });
+  };
+  turn_until(none, kSecond);
+  for (Link* link : active_) link->drop_replies();
+}
+
+std::string Engine::text(Rank peer) const {
+  if (peer >= links_.size()) return {};
+  if (links_[peer] == nullptr) return gone_[peer] ? "gone before anything was said" : "nothing was said yet";
+  std::string text = links_[peer]->text(clock_now());
+  if (strangers_ != 0) text += fmt::format("; {} datagrams of strangers dropped", strangers_);
+  if (blocked_) text += "; the system's send buffer is full";
+  return text;
+}
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "conduits/udp/carrier.hpp"
+#include "conduits/udp/fault_dice.hpp"
+#include "conduits/udp/fault_plan.hpp"
+#include "conduits/udp/held_datagrams.hpp"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace aqueduct::conduits::udp {
+
+/// A carrier that does to arriving datagrams what bad networks do, as a plan says. What is sent passes
+/// untouched: it meets the carrier of its receiver, so each datagram meets one plan.
+///
+/// In this order: longer than `mtu`, lost, no room in the queue of `rate`, doubled, delayed and held back,
+/// corrupted.
+class FaultyCarrier final : public Carrier {
+ public:
+  using Clock = std::function<Time()>;
+  /// `stream`: a number that the carriers of one seed do not share, such as the rank.
+  FaultyCarrier(std::unique_ptr<Carrier> below, const FaultPlan& plan, Clock clock, std::uint64_t stream);
+
+  struct Faults {
+    std::uint64_t seen = 0, delivered = 0;
+    std::uint64_t too_long = 0, lost = 0, duplicated = 0, held_back = 0, corrupted = 0;
+    std::uint64_t over_rate = 0;  ///< dropped, because the queue of `rate` was full
+    std::uint64_t no_memory = 0;  ///< dropped, because too much is on its way (HeldDatagrams::kMostBytes)
+  };
+  const Faults& faults() const noexcept { return faults_; }
+  Carrier& below() noexcept { return *below_; }
+
+  void only_peer(const Address& peer) noexcept override { below_->only_peer(peer); }
+  std::size_t most_segments() const noexcept override { return below_->most_segments(); }
+  std::size_t most_bytes() const noexcept override { return below_->most_bytes(); }
+  std::size_t send(std::span<const Outgoing> batch) noexcept override { return below_->send(batch); }
+  /// Each datagram comes singly, at most 64 for each read.
+  std::span<const Incoming> receive(std::size_t most) noexcept override;
+  Time deadline() const noexcept override;
+  int descriptor() const noexcept override { return below_->descriptor(); }
+  const Counters& counters() const noexcept override { return below_->counters(); }
+  int last_error() const noexcept override { return below_->last_error(); }
+  std::size_t too_long() noexcept override { return below_->too_long(); }
+
+ private:
+  void admit(Time now, std::span<const std::byte> datagram) noexcept;
+  void schedule(Time leaves, std::span<const std::byte> datagram) noexcept;
+  bool pass_rate(Time now, std::size_t bytes, Time& leaves) noexcept;
+  void flip_bits(std::span<std::byte> datagram) noexcept;
+
+  static constexpr std::size_t kReadDatagrams = 64;
+  static constexpr std::size_t kMostDelivered = 1024;
+
+  std::unique_ptr<Carrier> below_;
+  FaultPlan plan_;
+  Clock clock_;
+  FaultDice dice_;
+  Faults faults_;
+  HeldDatagrams held_;
+  std::vector<HeldDatagrams::Datagram> delivered_;  // in the user's hands until the next receive
+  std::vector<Incoming> incoming_;
+  Time line_free_ = 0;  // when the limited line has sent what it was given
+};
+
+}  // namespace aqueduct::conduits::udp

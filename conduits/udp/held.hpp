@@ -1,0 +1,67 @@
+#pragma once
+
+#include "core/conduit.hpp"
+
+#include <cstring>
+#include <vector>
+
+namespace aqueduct::conduits::udp {
+
+/// What arrived while the owner of an endpoint was not polling, in order, until it does.
+///
+/// Bounded by what the layers above let peers have in flight: their messages and their own operations.
+class Held {
+ public:
+  bool empty() const noexcept { return events_.empty(); }
+
+  void message(Rank from, core::Bytes bytes) {
+    Event event{.kind = Kind::message, .peer = from, .at = bytes_.size(), .bytes = bytes.size()};
+    bytes_.resize(bytes_.size() + ((bytes.size() + 7) & ~std::size_t{7}));  // the next one is aligned as well
+    if (!bytes.empty()) std::memcpy(bytes_.data() + event.at, bytes.data(), bytes.size());
+    events_.push_back(event);
+  }
+  void completed(core::Token token, Status status) {
+    events_.push_back({.kind = Kind::completed, .token = token, .status = status});
+  }
+  void signalled(Rank from, Signal signal) {
+    events_.push_back({.kind = Kind::signalled, .peer = from, .signal = signal});
+  }
+  void lost(Rank peer) { events_.push_back({.kind = Kind::lost, .peer = peer}); }
+
+  void swap(Held& other) noexcept {
+    events_.swap(other.events_);
+    bytes_.swap(other.bytes_);
+  }
+  /// Hands all of it over; returns how many calls that took.
+  int deliver(core::Inbox& inbox) noexcept {
+    for (const Event& event : events_) {
+      switch (event.kind) {
+        case Kind::message: inbox.packet(event.peer, {bytes_.data() + event.at, event.bytes}); break;
+        case Kind::completed: inbox.completed(event.token, event.status); break;
+        case Kind::signalled: inbox.signalled(event.peer, event.signal); break;
+        case Kind::lost: inbox.lost(event.peer); break;
+      }
+    }
+    const int calls = static_cast<int>(events_.size());
+    events_.clear();
+    bytes_.clear();
+    return calls;
+  }
+
+ private:
+  enum class Kind : std::uint8_t { message, completed, signalled, lost };
+  struct Event {
+    Kind kind;
+    Rank peer = kNoRank;
+    core::Token token = 0;
+    Status status{};
+    Signal signal{};
+    std::size_t at = 0;
+    std::size_t bytes = 0;
+  };
+
+  std::vector<Event> events_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,262 @@
+#pragma once
+
+#include "conduits/udp/address.hpp"
+#include "conduits/udp/decode.hpp"
+#include "conduits/udp/flight.hpp"
+#include "conduits/udp/parcels.hpp"
+#include "conduits/udp/path_mtu.hpp"
+#include "conduits/udp/received.hpp"
+#include "conduits/udp/rtt.hpp"
+#include "conduits/udp/seal.hpp"
+#include "conduits/udp/train.hpp"
+#include "core/conduit.hpp"
+
+#include <vector>
+
+namespace aqueduct::conduits::udp {
+
+/// What a link's packets do to the endpoint that it belongs to.
+class Host {
+ public:
+  virtual void message(Rank from, core::Bytes bytes) noexcept = 0;
+  virtual void completed(core::Token token, Status status) noexcept = 0;
+  virtual void signalled(Rank from, Signal signal) noexcept = 0;
+  /// Memory of a segment of mine; empty if there is none of that number.
+  virtual core::MutableBytes segment(std::uint32_t id) noexcept = 0;
+
+ protected:
+  ~Host() = default;
+};
+
+/// What all links of an endpoint share.
+struct Common {
+  Common(Host& the_host, Rank my_rank, std::uint64_t job_number)
+      : host(the_host), me(my_rank), job(job_number) {}
+
+  Host& host;
+  Rank me;
+  std::uint64_t job;
+  Security security = Security::header;
+  Secret secret{};
+  Cipher cipher = best_cipher();       ///< that every peer has
+  std::size_t most_datagram = 65'504;  ///< what the setting and the socket allow
+  std::size_t mtu_hint = 0;            ///< UDP payload that the interface carries, as the system says
+  std::size_t bulk_packet = 16'384;    ///< longest packet of bulk data: longer ones gain nothing
+  std::size_t burst = 65'504;          ///< bytes of one system call
+  std::size_t most_cars = Train::kMostCars;
+  Time ack_delay = 500 * kMicrosecond;
+  Time heartbeat = kSecond;
+  Time timeout = 5 * kSecond;
+  std::uint32_t window = 65'536;  ///< bytes that each peer may have in flight to us now
+
+  Pool<Bundle> bundles{16'384, 16};
+  Pool<Parcel> parcels{4'096, 4};
+  Pool<Stream> streams{65'536, 64};
+};
+
+/// What is known of the traffic with one peer.
+struct LinkCounters {
+  std::uint64_t sent = 0, received = 0, sent_bytes = 0, received_bytes = 0;  ///< packets of any kind
+  std::uint64_t retransmitted = 0, duplicate = 0, out_of_order = 0, rejected = 0;
+  std::uint64_t timeouts = 0, probes = 0;  ///< retransmission timers, tail-loss probes
+};
+
+/// The protocol between this endpoint and one peer: repairs loss, reordering and duplication, keeps within what the path and
+/// the peer can take. Has no clock and no socket: it is told the time, handed packets, and asked for trains.
+class Link {
+ public:
+  Link(Common& common, Rank peer, const Secret& peer_secret, Time now);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  // What the layers above want (link_post.cpp). retry: there is no room now.
+  core::Post send(core::Bytes header, core::Bytes payload) noexcept;
+  core::Post put(std::uint32_t segment, std::uint64_t offset, core::Bytes from, const Signal* signal,
+                 core::Token token) noexcept;
+  core::Post get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept;
+
+  // What arrives (link_receive.cpp).
+  enum class Verdict : std::uint8_t { taken, rejected, closed };
+  Verdict receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept;
+
+  // What leaves (link_send.cpp).
+  /// Puts the packets that may leave now into `train`, which is empty. False: none may.
+  bool fill(Time now, Train& train, bool& may_fragment) noexcept;
+  /// A farewell, or a sign of life.
+  void fill_close(Time now, Train& train) noexcept;
+  /// Something waits to leave, perhaps for the window.
+  bool waiting() const noexcept;
+  /// Enough waits to be worth a system call even while earlier packets are under way.
+  bool full_load() const noexcept { return ready_count_ >= 8; }
+  bool idle() const noexcept { return flight_.packets() < 4; }
+
+  // Time (link_time.cpp).
+  /// When `tick` wants to be called.
+  Time deadline() const noexcept;
+  /// False: the peer has been silent for too long.
+  bool tick(Time now) noexcept;
+  /// Asks for a sign of life, if it is time to.
+  bool fill_ping(Time now, Train& train) noexcept;
+  /// This endpoint itself has slept for so long: that is no fault of the peer's.
+  void forgive(Time gap) noexcept { heard_at_ += gap; }
+  /// The system has called a datagram of so many bytes too long.
+  void too_long(Time now, std::size_t bytes) noexcept { mtu_.black_hole(now, bytes); }
+
+  /// Ends everything with `status`, and takes nothing more.
+  void fail(Status status) noexcept;
+  bool settled() const noexcept { return ended_ || (flight_.empty() && !waiting()); }
+  /// Answers to gets that are still being sent, from segments of mine.
+  std::size_t replies() const noexcept { return replies_; }
+  /// Their memory is about to go: what is not yet acknowledged will not be read again.
+  void drop_replies() noexcept;
+
+  Rank peer() const noexcept { return peer_; }
+  Time heard_at() const noexcept { return heard_at_; }
+  const LinkCounters& counters() const noexcept { return counters_; }
+  std::string text(Time now) const;
+
+  bool dirty = false;  ///< in its endpoint's list of links to be served
+  const Address* address = nullptr;
+
+ private:
+  struct Fetch {  // a get of mine
+    core::Token token = 0;
+    std::byte* to = nullptr;
+    std::uint32_t bytes = 0;
+    std::uint32_t arrived = 0;
+    std::uint32_t next_free = 0;
+  };
+  struct Rejoin {  // a message that arrives in fragments
+    std::uint32_t id;
+    std::uint32_t arrived;
+    Parcel* parcel;
+  };
+  struct Announced {  // a put with a signal that arrives in pieces
+    std::uint32_t id;
+    std::uint32_t missing;
+    Signal signal;
+  };
+
+  /// However near the peer is: threads change places, interrupts come late.
+  static constexpr Time kLeastReordering = 20 * kMicrosecond;
+  /// Every path carries datagrams of this size.
+  static constexpr std::size_t kBaseMtu = 1200;
+  static constexpr std::size_t kMostBundles = 48;
+  /// Then something long has its turn, if any waits.
+  static constexpr std::uint32_t kMostShortsInRow = 16;
+  static constexpr std::size_t kMostParcels = 12;
+  static constexpr std::size_t kMostFetches = 256;
+  static constexpr std::size_t kMostStreams = 256;
+
+  std::size_t trailer() const noexcept { return common_.security == Security::full ? Seal::kTrailer : 0; }
+
+  // post
+  std::byte* room(std::size_t bytes, bool with_token) noexcept;
+  void close_bundle() noexcept;
+  bool queue_stream(const Stream& what) noexcept;
+
+  // send
+  bool may_send(Time now, std::size_t bytes) noexcept;
+  void left(Time now, std::size_t bytes) noexcept;
+  Sent note(Time now, Sent::Kind kind, std::size_t wire_bytes) noexcept;
+  bool fill_lost(Time now, Train& train, bool& may_fragment) noexcept;
+  bool fill_bundle(Time now, Train& train) noexcept;
+  bool fill_parcel(Time now, Train& train) noexcept;
+  bool fill_stream(Time now, Train& train) noexcept;
+  bool fill_control(Time now, Train& train, PacketKind kind) noexcept;
+  bool fill_probe(Time now, Train& train) noexcept;
+  void couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t number,
+                     std::uint16_t attempt) noexcept;
+  void couple_parcel(Time now, Train& train, Parcel& parcel, std::uint64_t number,
+                     std::uint16_t attempt) noexcept;
+  void couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t number,
+                       const Sent& piece) noexcept;
+  void couple_stream(Time now, Train& train, Stream& stream, std::uint64_t number,
+                     const Sent& piece) noexcept;
+  std::size_t parcel_bytes(const Parcel& parcel) const noexcept;
+  std::size_t stream_head(const Stream& stream) const noexcept;
+  /// Header at `front`, `frames` bytes of frames behind it, then `data`: seals it all and couples it.
+  void couple(Time now, Train& train, PacketHeader header, std::byte* front, std::size_t frames,
+              const std::byte* data, std::size_t data_bytes) noexcept;
+  /// Writes an acknowledgement at `to`; returns its bytes.
+  std::size_t write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept;
+
+  // receive
+  bool genuine(Packet& packet, std::span<std::byte> datagram) noexcept;
+  bool replayed(std::uint64_t number) noexcept;
+  bool has_room(const Packet& packet) noexcept;
+  Verdict apply(Time now, const Packet& packet, bool fresh) noexcept;
+  void apply(Time now, const Ack& ack) noexcept;
+  void apply(const Fragment& fragment) noexcept;
+  bool apply(const Put& put) noexcept;
+  bool apply(const Get& get) noexcept;
+  bool apply(const Data& data) noexcept;
+  void delivered(Time now, std::uint64_t number) noexcept;
+  void acknowledged(Sent& packet) noexcept;
+  void want_ack(Time by) noexcept { ack_at_ = std::min(ack_at_, by); }
+
+  // time
+  Time probe_timeout() const noexcept;
+  Time retransmit_at() const noexcept;
+  void suspect_black_hole(Time now, const Sent& lost) noexcept;
+
+  Common& common_;
+  Rank peer_;
+  Seal out_;
+  Seal in_;
+  std::uint64_t out_mark_ = 0;  // instead of a tag, without security
+  std::uint64_t in_mark_ = 0;
+  LinkCounters counters_;
+
+  // Waiting to leave.
+  Bundle* open_ = nullptr;
+  Queue<Bundle> ready_;
+  Queue<Parcel> parcels_;
+  Queue<Stream> streams_;
+  std::size_t ready_count_ = 0;
+  std::uint32_t shorts_in_row_ = 0;  // bundles that left since something long did
+  std::size_t bundles_used_ = 0;     // waiting or in flight
+  std::size_t parcels_used_ = 0;
+  std::size_t streams_used_ = 0;
+  std::size_t replies_ = 0;  // of these
+  std::uint32_t next_id_ = 0;
+  bool answer_ping_ = false;
+  std::size_t answer_probe_ = 0;
+
+  // Under way.
+  Flight flight_;
+  RoundTrip rtt_;
+  Congestion congestion_;
+  PathMtu mtu_;
+  std::uint32_t large_in_vain_ = 0;  // packets above the base MTU sent again since one of them has arrived
+  std::uint64_t peer_window_;
+  std::uint64_t control_number_ = 0;
+  Time release_ = 0;              // pacing: the next packet does not leave earlier
+  Time paced_ = kNever;           // something would leave now but for that; else kNever
+  Time recheck_ = kNever;         // a packet will count as lost then
+  bool asks_ = false;             // a tail-loss probe is due: it does not wait for a window
+  int expiries_ = 0;              // of the timer, since something was last acknowledged
+  std::uint32_t reordering_ = 4;  // the window of reordering is a round trip / this
+  std::uint32_t peer_duplicates_ = 0;
+  std::vector<Fetch> fetches_;
+  std::uint32_t free_fetch_ = 0;  // index + 1
+  std::size_t fetches_used_ = 0;
+
+  // Arrived.
+  Received received_;
+  std::uint64_t control_seen_ = 0;  // one more than the highest control number
+  std::uint64_t control_bits_ = 0;  // which of the 64 below it
+  std::vector<Rejoin> rejoining_;
+  std::vector<Announced> announced_;
+  std::uint32_t echo_ = 0;
+  Time echo_at_ = 0;  // 0: nothing to echo
+  Time ack_at_ = kNever;
+  std::uint64_t unacknowledged_ = 0;  // bytes that arrived since the last acknowledgement left
+  Time heard_at_;
+  Time pinged_at_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,305 @@
+#include "conduits/udp/link.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+// Received bytes after which an acknowledgement does not wait any longer.
+constexpr std::uint64_t kAckBytes = 64 * 1024;
+
+bool known(PacketKind kind) noexcept { return kind <= PacketKind::probe_answer; }
+
+}  // namespace
+
+// Whether the packet was made by this peer, in this job, for this endpoint, and came unharmed.
+bool Link::genuine(Packet& packet, std::span<std::byte> datagram) noexcept {
+  const PacketHeader& header = packet.header;
+  if (header.from != peer_ || header.to != common_.me || !known(header.kind)) return false;
+  switch (common_.security) {
+    case Security::none: return header.tag == in_mark_;
+    case Security::header:
+      std::memset(datagram.data() + offsetof(PacketHeader, tag), 0, sizeof header.tag);
+      return header.tag == in_.tag(datagram.first(sizeof header + packet.frames.size()));
+    case Security::full:
+      return in_.decrypt(datagram.first(sizeof header),
+                         datagram.subspan(sizeof header, packet.frames.size() + packet.data.size()),
+                         packet.trailer.data(), header.number,
+                         header.attempt | static_cast<std::uint32_t>(header.kind) << 16);
+  }
+  return false;
+}
+
+// Packets other than data are not remembered for long: a late one is not worth it.
+bool Link::replayed(std::uint64_t number) noexcept {
+  if (number >= control_seen_) {
+    const std::uint64_t step = number - control_seen_ + 1;
+    control_bits_ = step >= 64 ? 1 : control_bits_ << step | 1;
+    control_seen_ = number + 1;
+    return false;
+  }
+  const std::uint64_t age = control_seen_ - 1 - number;
+  if (age >= 64 || (control_bits_ >> age & 1) != 0) return true;
+  control_bits_ |= std::uint64_t{1} << age;
+  return false;
+}
+
+// Before a packet counts as arrived there must be room for what it brings.
+bool Link::has_room(const Packet& packet) noexcept {
+  FrameReader reader(packet);
+  std::size_t streams = 0;
+  while (const auto frame = reader.next()) {
+    if (std::holds_alternative<Get>(*frame)) ++streams;
+    if (std::holds_alternative<Fragment>(*frame) &&
+        (rejoining_.size() >= 2 * kMostParcels || !common_.parcels.ready(1))) {
+      return false;
+    }
+    if (const auto* put = std::get_if<Put>(&*frame)) {
+      const bool in_pieces = (put->frame.flags & kSignal) != 0 && put->signal.total != put->frame.bytes;
+      if (in_pieces && announced_.size() >= kMostStreams) return false;
+    }
+  }
+  return streams == 0 || (streams_used_ + streams <= 2 * kMostFetches && common_.streams.ready(streams));
+}
+
+Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept {
+  if (ended_) return Verdict::taken;
+  if (!genuine(packet, datagram) || !well_formed(packet)) {
+    ++counters_.rejected;
+    return Verdict::rejected;
+  }
+  const PacketHeader& header = packet.header;
+  ++counters_.received;
+  counters_.received_bytes += datagram.size();
+  heard_at_ = now;
+  if (header.kind != PacketKind::data) {
+    if (replayed(header.number)) {
+      ++counters_.duplicate;
+      return Verdict::taken;
+    }
+    if (header.kind == PacketKind::probe) answer_probe_ = datagram.size();
+    if (header.kind == PacketKind::ping) want_ack(now);
+    return apply(now, packet, true);
+  }
+  const auto verdict = received_.check(header.number);
+  if (verdict == Received::Verdict::beyond || (verdict == Received::Verdict::fresh && !has_room(packet))) {
+    return Verdict::taken;  // as if it had been lost
+  }
+  if (verdict == Received::Verdict::duplicate) {
+    ++counters_.duplicate;
+    want_ack(now);  // it was sent again because our acknowledgement is missing
+    return apply(now, packet, false);
+  }
+  if (header.number < received_.end()) ++counters_.out_of_order;
+  const bool gap_before = received_.gaps();
+  received_.note(header.number);
+  echo_ = header.stamp;
+  echo_at_ = now;
+  unacknowledged_ += datagram.size();
+  const bool at_once = (header.flags & kWantsAnswer) != 0 || gap_before || received_.gaps() ||
+                       unacknowledged_ >= std::min<std::uint64_t>(kAckBytes, common_.window / 4);
+  want_ack(at_once ? now : now + common_.ack_delay);
+  return apply(now, packet, true);
+}
+
+Link::Verdict Link::apply(Time now, const Packet& packet, bool fresh) noexcept {
+  if (packet.header.kind == PacketKind::probe) return Verdict::taken;
+  FrameReader reader(packet);
+  bool good = true;
+  bool closed = false;
+  while (const auto frame = reader.next()) {
+    if (const auto* ack = std::get_if<Ack>(&*frame)) {
+      apply(now, *ack);
+    } else if (!fresh) {
+      continue;
+    } else if (const auto* message = std::get_if<Message>(&*frame)) {
+      common_.host.message(peer_, message->bytes);
+    } else if (const auto* put = std::get_if<Put>(&*frame)) {
+      good = apply(*put) && good;
+    } else if (const auto* data = std::get_if<Data>(&*frame)) {
+      good = apply(*data) && good;
+    } else if (const auto* get = std::get_if<Get>(&*frame)) {
+      good = apply(*get) && good;
+    } else if (const auto* fragment = std::get_if<Fragment>(&*frame)) {
+      apply(*fragment);
+    } else if (const auto* probe = std::get_if<Probe>(&*frame)) {
+      mtu_.probe_arrived(now, probe->frame.bytes);
+    } else if (std::holds_alternative<Close>(*frame)) {
+      closed = true;
+    }
+    if (ended_) return Verdict::taken;
+  }
+  if (!good) ++counters_.rejected;  // it names memory that there is not
+  return closed ? Verdict::closed : Verdict::taken;
+}
+
+void Link::apply(const Fragment& fragment) noexcept {
+  const FragmentFrame& frame = fragment.frame;
+  auto found = std::find_if(rejoining_.begin(), rejoining_.end(),
+                            [&](const Rejoin& one) { return one.id == frame.message; });
+  if (found == rejoining_.end()) {
+    Parcel* parcel = common_.parcels.take();
+    if (parcel == nullptr) return;  // has_room has seen to it that there is one
+    parcel->bytes = frame.total;
+    rejoining_.push_back({frame.message, 0, parcel});
+    found = rejoining_.end() - 1;
+  }
+  Parcel* parcel = found->parcel;
+  if (frame.total != parcel->bytes) return;
+  std::memcpy(parcel->message() + frame.offset, fragment.bytes.data(), fragment.bytes.size());
+  found->arrived += frame.bytes;
+  if (found->arrived < parcel->bytes) return;
+  rejoining_.erase(found);
+  common_.host.message(peer_, {parcel->message(), parcel->bytes});
+  common_.parcels.give(parcel);
+}
+
+bool Link::apply(const Put& put) noexcept {
+  const PutFrame& frame = put.frame;
+  bool good = true;
+  if (!put.bytes.empty()) {
+    const core::MutableBytes segment = common_.host.segment(frame.segment);
+    good = frame.offset <= segment.size() && put.bytes.size() <= segment.size() - frame.offset;
+    if (good) std::memcpy(segment.data() + frame.offset, put.bytes.data(), put.bytes.size());
+  }
+  if ((frame.flags & kSignal) == 0) return good;
+  const Signal signal{put.signal.slot, put.signal.add};
+  if (put.signal.total == frame.bytes) {
+    common_.host.signalled(peer_, signal);
+    return good;
+  }
+  auto found = std::find_if(announced_.begin(), announced_.end(),
+                            [&](const Announced& one) { return one.id == frame.transfer; });
+  if (found == announced_.end()) {
+    announced_.push_back({frame.transfer, put.signal.total, signal});
+    found = announced_.end() - 1;
+  }
+  found->missing -= std::min(found->missing, frame.bytes);
+  if (found->missing != 0) return good;
+  announced_.erase(found);
+  common_.host.signalled(peer_, signal);
+  return good;
+}
+
+bool Link::apply(const Get& get) noexcept {
+  const GetFrame& frame = get.frame;
+  const core::MutableBytes segment = common_.host.segment(frame.segment);
+  if (frame.offset > segment.size() || frame.bytes > segment.size() - frame.offset) return false;
+  const std::byte* from = segment.data() + frame.offset;
+  if (frame.bytes <= kMostInline) {
+    if (std::byte* at = room(sizeof(DataFrame) + padded(frame.bytes), false)) {
+      const DataFrame data{.bytes = frame.bytes, .transfer = frame.transfer};
+      std::memcpy(at, &data, sizeof data);
+      std::memcpy(at + sizeof data, from, frame.bytes);
+      std::memset(at + sizeof data + frame.bytes, 0, padded(frame.bytes) - frame.bytes);
+      return true;
+    }
+  }
+  Stream reply;
+  reply.reply = true;
+  reply.from = from;
+  reply.bytes = frame.bytes;
+  reply.id = frame.transfer;
+  return queue_stream(reply);
+}
+
+bool Link::apply(const Data& data) noexcept {
+  const DataFrame& frame = data.frame;
+  if (frame.transfer >= fetches_.size()) return false;
+  Fetch& fetch = fetches_[frame.transfer];
+  if (fetch.to == nullptr || frame.offset > fetch.bytes || frame.bytes > fetch.bytes - frame.offset)
+    return false;
+  std::memcpy(fetch.to + frame.offset, data.bytes.data(), data.bytes.size());
+  fetch.arrived += frame.bytes;
+  if (fetch.arrived < fetch.bytes) return true;
+  fetch.to = nullptr;
+  fetch.next_free = free_fetch_;
+  free_fetch_ = frame.transfer + 1;
+  --fetches_used_;
+  common_.host.completed(fetch.token, {});
+  return true;
+}
+
+// ------------------------------------------------------------------------------------------ acknowledgements
+
+void Link::acknowledged(Sent& sent) noexcept {
+  switch (sent.kind) {
+    case Sent::Kind::bundle:
+      for (std::size_t i = 0; i < sent.bundle->tokens; ++i) common_.host.completed(sent.bundle->token[i], {});
+      common_.bundles.give(sent.bundle);
+      --bundles_used_;
+      break;
+    case Sent::Kind::parcel:
+    case Sent::Kind::fragment:
+      if (--sent.parcel->unacknowledged == 0 && sent.parcel->cut == sent.parcel->bytes) {
+        common_.parcels.give(sent.parcel);
+        --parcels_used_;
+      }
+      break;
+    case Sent::Kind::stream:
+      sent.stream->acknowledged += sent.bytes;
+      if (sent.stream->acknowledged == sent.stream->bytes) {
+        --streams_used_;
+        if (sent.stream->reply) {
+          --replies_;
+        } else {
+          common_.host.completed(sent.stream->token, {});
+        }
+        common_.streams.give(sent.stream);
+      }
+      break;
+  }
+}
+
+void Link::delivered(Time now, std::uint64_t number) noexcept {
+  if (!flight_.arrived(number)) return;
+  Sent& sent = flight_.at(number);
+  if (sent.wire_bytes > kBaseMtu) large_in_vain_ = 0;
+  congestion_.acknowledged(now, sent.wire_bytes, sent.sent_at, sent.mark);
+  acknowledged(sent);
+}
+
+void Link::apply(Time now, const Ack& ack) noexcept {
+  const AckFrame& frame = ack.frame;
+  if (frame.next > flight_.next()) return;  // it speaks of what was never sent
+  peer_window_ = frame.window;
+  const std::uint32_t before = flight_.packets() + flight_.lost();
+  for (std::uint64_t n = flight_.oldest(); n < frame.next; ++n) delivered(now, n);
+  std::uint64_t end = frame.next;
+  for (std::size_t i = 0; i < frame.ranges; ++i) {
+    const std::uint64_t first = end + ack.ranges[i].skip;
+    end = std::min(first + ack.ranges[i].count, flight_.next());
+    for (std::uint64_t n = std::max(first, flight_.oldest()); n < end; ++n) delivered(now, n);
+  }
+  if (ended_) return;  // a completion may have led there
+  const std::uint32_t after = flight_.packets() + flight_.lost();
+  if (frame.duplicates != peer_duplicates_) {  // something was sent again in vain: bear with more reordering
+    peer_duplicates_ = frame.duplicates;
+    if (reordering_ > 1) --reordering_;
+  }
+  if (before == after) return;
+  flight_.trim();
+  Time sample = 0;
+  if (frame.delay != UINT16_MAX) {
+    const auto age = static_cast<std::uint32_t>(static_cast<std::uint32_t>(now >> kStampShift) - frame.echo);
+    sample = std::max<Time>((Time{age} - frame.delay) << kStampShift, Time{1} << kStampShift);
+    if (sample < 60 * kSecond) {
+      rtt_.sample(sample, now);
+    } else {
+      sample = 0;
+    }
+  }
+  rtt_.recovered();
+  expiries_ = 0;
+  asks_ = false;
+  std::uint64_t lost = 0;
+  recheck_ = kNever;
+  if (frame.ranges != 0) {
+    lost = flight_.find_lost(now, rtt_.smoothed(), std::max(rtt_.least() / reordering_, kLeastReordering),
+                             recheck_);
+  }
+  congestion_.acknowledged_round(now, sample, rtt_.least(), flight_.in_flight(), lost);
+}
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,116 @@
+#include "conduits/udp/link.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+// The timer's lower bounds. Chosen: a lost packet on a local network costs less than a time slice, and a peer whose core is
+// taken for a moment is not flooded.
+constexpr Time kLeastTimeout = 5 * kMillisecond;
+constexpr Time kFirstGuess = 10 * kMillisecond;
+constexpr Time kLeastProbeTimeout = 300 * kMicrosecond;
+
+constexpr std::uint32_t kVainAttempts = 3;
+constexpr std::uint64_t kFirstWindow = 32 * 1024;
+constexpr std::byte kMark[8] = {std::byte{'a'}, std::byte{'q'}, std::byte{'u'}, std::byte{'e'},
+                                std::byte{'d'}, std::byte{'u'}, std::byte{'c'}, std::byte{'t'}};
+
+}  // namespace
+
+Link::Link(Common& common, Rank peer, const Secret& peer_secret, Time now)
+    : common_(common),
+      peer_(peer),
+      out_(common.security, common.secret, peer_secret, common.me, peer, common.job, common.cipher),
+      in_(common.security, peer_secret, common.secret, peer, common.me, common.job, common.cipher),
+      rtt_(kLeastTimeout, kFirstGuess),
+      congestion_(kBaseMtu, common.burst, common.job ^ (std::uint64_t{common.me} << 32 | peer)),
+      mtu_(std::min(kBaseMtu, common.most_datagram), common.most_datagram, common.mtu_hint),
+      peer_window_(kFirstWindow),
+      heard_at_(now) {
+  rejoining_.reserve(2 * kMostParcels);
+  announced_.reserve(kMostStreams);
+  if (common.security == Security::none) {  // no secret is kept, but strangers' packets are told from ours
+    out_mark_ = Seal(Security::header, common.secret, peer_secret, common.me, peer, common.job).tag(kMark);
+    in_mark_ = Seal(Security::header, peer_secret, common.secret, peer, common.me, common.job).tag(kMark);
+  }
+}
+
+Link::~Link() { fail(ErrorCode::closed); }
+
+// How long after the last packet left the peer is asked again (tail-loss probe, RFC 8985 section 7).
+Time Link::probe_timeout() const noexcept {
+  const Time delay = flight_.empty() || flight_.at(flight_.next() - 1).wants_answer ? 0 : common_.ack_delay;
+  return std::max(2 * rtt_.smoothed() + 2 * rtt_.variation() + delay, kLeastProbeTimeout);
+}
+
+Time Link::retransmit_at() const noexcept {
+  if (flight_.packets() == 0) return kNever;
+  if (expiries_ == 0) return flight_.latest_sent() + probe_timeout();
+  // Doubling ends well before the peer would count as lost: when an outage ends, traffic resumes soon.
+  const Time most = std::max(common_.timeout / 16, rtt_.smoothed() + 4 * rtt_.variation());
+  return flight_.latest_sent() + std::min(rtt_.timeout(), most);
+}
+
+Time Link::deadline() const noexcept {
+  if (ended_) return kNever;
+  // Before the window opens nothing can leave, and an acknowledgement will say when it does: no time is named for it.
+  const Time at = std::min({retransmit_at(), recheck_, ack_at_, mtu_.deadline(), paced_});
+  return std::min(at, std::max(heard_at_, pinged_at_) + common_.heartbeat);
+}
+
+bool Link::tick(Time now) noexcept {
+  if (ended_) return true;
+  if (now - heard_at_ >= common_.timeout) return false;
+  if (now >= recheck_) {
+    const Time window = std::max(rtt_.least() / reordering_, kLeastReordering);
+    const std::uint64_t lost = flight_.find_lost(now, rtt_.smoothed(), window, recheck_);
+    if (lost != 0) congestion_.acknowledged_round(now, 0, rtt_.least(), flight_.in_flight(), lost);
+  }
+  if (now >= retransmit_at()) {
+    if (expiries_++ == 0) {
+      flight_.lose_last();
+      asks_ = true;
+      ++counters_.probes;
+    } else {
+      flight_.lose_all();
+      asks_ = false;
+      rtt_.back_off();
+      congestion_.timed_out(now);
+      ++counters_.timeouts;
+    }
+    release_ = now;
+  }
+  if (now >= mtu_.deadline()) mtu_.expire(now, std::max(3 * rtt_.smoothed(), 20 * kMillisecond));
+  congestion_.set_packet(mtu_.size());
+  return true;
+}
+
+// Before a packet leaves again. Large ones that are lost again and again while none of them arrives are too large for the
+// path as it is now; small ones may get through meanwhile, so this is not left to the timer.
+void Link::suspect_black_hole(Time now, const Sent& lost) noexcept {
+  if (lost.wire_bytes <= kBaseMtu || mtu_.size() <= kBaseMtu) return;
+  if (++large_in_vain_ < kVainAttempts || lost.attempt < kVainAttempts) return;
+  large_in_vain_ = 0;
+  mtu_.black_hole(now, mtu_.size());
+}
+
+std::string Link::text(Time now) const {
+  const auto us = [](Time time) { return static_cast<double>(time) / 1e3; };
+  return fmt::format(
+      "sent {} packets ({} bytes), received {} ({} bytes), retransmitted {}, duplicate {}, out of order {}, "
+      "rejected {}, "
+      "probes {}, timeouts {}; in flight {} packets ({} bytes), lost {}, round trip {:.0f} us (least {:.0f}, "
+      "varies {:.0f}), "
+      "window {} bytes, peer's {}, rate {:.0f} MB/s ({}), packet size {}, heard {:.1f} ms ago",
+      counters_.sent, counters_.sent_bytes, counters_.received, counters_.received_bytes,
+      counters_.retransmitted, counters_.duplicate, counters_.out_of_order, counters_.rejected,
+      counters_.probes, counters_.timeouts, flight_.packets(), flight_.in_flight(), flight_.lost(),
+      us(rtt_.smoothed()), us(rtt_.least()), us(rtt_.variation()), congestion_.window(), peer_window_,
+      congestion_.bandwidth() / 1e6, congestion_.phase(), mtu_.size(),
+      static_cast<double>(now - heard_at_) / 1e6);
+}
+
+}  // namespace aqueduct::conduits::udp

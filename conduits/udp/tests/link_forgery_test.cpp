@@ -1,0 +1,342 @@
+#include "conduits/udp/tests/two_links.hpp"
+
+#include <gtest/gtest.h>
+
+namespace aqueduct::conduits::udp::testing {
+namespace {
+
+constexpr Security kAll[] = {Security::none, Security::header, Security::full};
+
+/// Packets that a sent to b, none of which has arrived: a bundle of everything short, a parcel, bulk data, a get.
+std::vector<Buffer> record(TwoLinks& links) {
+  std::vector<Buffer> seen;
+  links.b.host.segments = {Buffer(4096), Buffer(4096, std::byte{7})};
+  links.on_sent = [&](const Station&, core::Bytes datagram) {
+    seen.emplace_back(datagram.begin(), datagram.end());
+  };
+  links.a.out.loss = 1;
+  const Buffer small(100, std::byte{1}), message(900, std::byte{2}), bulk(1024, std::byte{3});
+  static Buffer to(64);
+  const Signal signal{5, 6};
+  Link& link = *links.a.link;
+  EXPECT_EQ(link.send({}, small).kind, core::Post::Kind::done);
+  EXPECT_EQ(link.put(0, 0, small, &signal, 1).kind, core::Post::Kind::posted);
+  EXPECT_EQ(link.get(1, 0, to, 2).kind, core::Post::Kind::posted);
+  EXPECT_EQ(link.send({}, message).kind, core::Post::Kind::done);
+  EXPECT_EQ(link.put(0, 512, bulk, nullptr, 3).kind, core::Post::Kind::posted);
+  links.serve(links.a);
+  links.on_sent = nullptr;
+  return seen;
+}
+
+bool untouched(const Station& station) {
+  const Buffer zeros(4096);
+  return station.host.messages.empty() && station.host.signals.empty() && station.host.segments[0] == zeros &&
+         station.link->counters().received == 0 && !station.link->waiting();
+}
+
+/// Bytes of a datagram that the mode protects.
+std::size_t covered(Security security, const Buffer& datagram) {
+  if (security == Security::full) return datagram.size();
+  PacketHeader header;
+  std::memcpy(&header, datagram.data(), sizeof header);
+  return sizeof header + header.frames;
+}
+
+TEST(UdpLinkForgery, AChangedBitHasNoEffectButTheCounter) {
+  for (const Security security : {Security::header, Security::full}) {
+    SCOPED_TRACE(static_cast<int>(security));
+    TwoLinks links({.security = security});
+    const std::vector<Buffer> recorded = record(links);
+    ASSERT_GE(recorded.size(), 3u);
+    std::uint64_t cut = 0, tried = 0;
+    for (const Buffer& genuine : recorded) {
+      for (std::size_t at = 0; at < covered(security, genuine); ++at) {
+        Buffer forged = genuine;
+        forged[at] ^= static_cast<std::byte>(1u << at % 8);
+        ++tried;
+        const std::uint64_t before = links.b.link->counters().rejected;
+        ASSERT_EQ(links.hand_over(links.b, forged), Link::Verdict::rejected) << "offset " << at;
+        if (links.b.link->counters().rejected == before) ++cut;  // its lengths are wrong: not even looked at
+        ASSERT_TRUE(untouched(links.b)) << "offset " << at;
+      }
+    }
+    EXPECT_GT(tried, 1000u);
+    EXPECT_LE(cut, recorded.size() * 8);
+    for (const Buffer& genuine : recorded) EXPECT_EQ(links.hand_over(links.b, genuine), Link::Verdict::taken);
+    EXPECT_EQ(links.b.host.messages.size(), 2u);
+    EXPECT_EQ(links.b.host.signals.size(), 1u);
+  }
+}
+
+TEST(UdpLinkForgery, ATruncatedOrLengthenedPacketHasNoEffect) {
+  for (const Security security : kAll) {
+    SCOPED_TRACE(static_cast<int>(security));
+    TwoLinks links({.security = security});
+    for (const Buffer& genuine : record(links)) {
+      for (std::size_t bytes = 0; bytes < genuine.size(); ++bytes) {
+        ASSERT_EQ(links.hand_over(links.b, core::Bytes(genuine).first(bytes)), Link::Verdict::rejected);
+      }
+      Buffer longer = genuine;
+      longer.push_back(std::byte{0});
+      EXPECT_EQ(links.hand_over(links.b, longer), Link::Verdict::rejected);
+      EXPECT_TRUE(untouched(links.b));
+    }
+  }
+}
+
+TEST(UdpLinkForgery, AReplayedPacketHasNoEffect) {
+  for (const Security security : kAll) {
+    SCOPED_TRACE(static_cast<int>(security));
+    TwoLinks links({.security = security});
+    const std::vector<Buffer> recorded = record(links);
+    for (int round = 0; round < 3; ++round) {
+      for (const Buffer& genuine : recorded) links.hand_over(links.b, genuine);
+      if (round == 0) links.b.host.segments[0].assign(4096, std::byte{0});
+    }
+    EXPECT_EQ(links.b.host.messages.size(), 2u);
+    EXPECT_EQ(links.b.host.signals.size(), 1u);
+    EXPECT_EQ(links.b.host.segments[0], Buffer(4096));
+    EXPECT_EQ(links.b.link->counters().duplicate, 2 * recorded.size());
+  }
+}
+
+TEST(UdpLinkForgery, AReplayedFarewellPingOrAcknowledgementHasNoEffect) {
+  TwoLinks links;
+  std::vector<Buffer> recorded;
+  links.on_sent = [&](const Station& from, core::Bytes datagram) {
+    if (&from == &links.a) recorded.emplace_back(datagram.begin(), datagram.end());
+  };
+  links.run(2500 * kMillisecond);  // pings
+  links.on_sent = nullptr;
+  ASSERT_GE(recorded.size(), 2u);
+  links.run(100 * kMillisecond);
+  const std::uint64_t before = links.b.packets_sent;
+  for (const Buffer& one : recorded) {
+    EXPECT_EQ(links.hand_over(links.b, one), Link::Verdict::taken);
+    links.serve(links.b);
+  }
+  EXPECT_EQ(links.b.packets_sent, before);
+  EXPECT_EQ(links.b.link->counters().duplicate, recorded.size());
+}
+
+TEST(UdpLinkForgery, PacketsOfOthersAreRejected) {
+  for (const Security security : kAll) {
+    SCOPED_TRACE(static_cast<int>(security));
+    TwoLinks mine({.security = security});
+    mine.b.host.segments = {Buffer(4096)};
+    const auto reject = [&](Common& common, Rank to, const Secret& secret) {
+      Link stranger(common, to, secret, mine.now());
+      const Buffer payload(100);
+      ASSERT_EQ(stranger.send({}, payload).kind, core::Post::Kind::done);
+      Train train;
+      bool may_fragment = false;
+      ASSERT_TRUE(stranger.fill(mine.now(), train, may_fragment));
+      const Address nowhere;
+      const Outgoing out = train.outgoing(nowhere, false);
+      const auto* bytes = static_cast<const std::byte*>(out.pieces[0].iov_base);
+      EXPECT_EQ(mine.hand_over(mine.b, {bytes, out.pieces[0].iov_len}), Link::Verdict::rejected);
+      EXPECT_TRUE(untouched(mine.b));
+    };
+    RecordingHost host;
+    const auto common = [&](Rank me, std::uint64_t job, int secret) {
+      auto made = std::make_unique<Common>(host, me, job);
+      made->security = security;
+      made->secret.fill(static_cast<std::byte>(secret));
+      return made;
+    };
+    const Secret& of_b = mine.b.common.secret;
+    Secret wrong = of_b;
+    wrong[31] ^= std::byte{1};
+    reject(*common(0, 78, 1), 1, of_b);   // another job
+    reject(*common(0, 77, 9), 1, of_b);   // another secret
+    reject(*common(0, 77, 1), 1, wrong);  // of the receiver
+    reject(*common(0, 77, 1), 2, of_b);   // for somebody else
+    reject(*common(3, 77, 1), 1, of_b);   // from somebody else
+    EXPECT_EQ(mine.b.link->counters().rejected, 5u);
+  }
+}
+
+// ------------------------------------------------------- packets of a peer that has the keys and makes mistakes
+
+/// A packet of a to b with frames of the test's making.
+class Forge {
+ public:
+  explicit Forge(TwoLinks& links)
+      : links_(links),
+        seal_(Security::header, links.a.common.secret, links.b.common.secret, 0, 1, links.a.common.job) {}
+
+  template <class... Parts>
+  Link::Verdict hand_over(PacketKind kind, std::uint64_t number, core::Bytes data, const Parts&... parts) {
+    Buffer bytes(sizeof(PacketHeader));
+    (append(bytes, &parts, sizeof parts), ...);
+    PacketHeader header;
+    header.kind = kind;
+    header.from = 0;
+    header.to = 1;
+    header.number = number;
+    header.frames = static_cast<std::uint16_t>(bytes.size() - sizeof header);
+    header.data = static_cast<std::uint16_t>(data.size());
+    std::memcpy(bytes.data(), &header, sizeof header);
+    header.tag = seal_.tag(bytes);
+    std::memcpy(bytes.data(), &header, sizeof header);
+    append(bytes, data.data(), data.size());
+    return links_.hand_over(links_.b, bytes);
+  }
+
+ private:
+  static void append(Buffer& to, const void* from, std::size_t bytes) {
+    const auto* at = static_cast<const std::byte*>(from);
+    to.insert(to.end(), at, at + bytes);
+  }
+  TwoLinks& links_;
+  Seal seal_;
+};
+
+TEST(UdpLinkForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
+  TwoLinks links;
+  links.b.host.segments = {Buffer(100)};
+  const Buffer eight(8, std::byte{1}), much(1000, std::byte{2});
+  Link& link = *links.a.link;
+  link.put(0, 93, eight, nullptr, 1);              // the last byte is outside
+  link.put(0, 101, eight, nullptr, 2);             // begins outside
+  link.put(0, UINT64_MAX - 3, eight, nullptr, 3);  // the sum overflows
+  link.put(1, 0, eight, nullptr, 4);               // no such segment
+  ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
+  EXPECT_EQ(links.b.link->counters().rejected, 1u);  // one packet
+  link.put(0, 0, much, nullptr, 5);
+  ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
+  EXPECT_EQ(links.b.link->counters().rejected, 2u);
+  EXPECT_EQ(links.b.host.segments[0], Buffer(100));
+  link.put(0, 92, eight, nullptr, 6);  // fits
+  ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
+  EXPECT_EQ(links.b.link->counters().rejected, 2u);
+  EXPECT_EQ(links.b.host.segments[0][99], std::byte{1});
+}
+
+TEST(UdpLinkForgery, AGetOutsideTheSegmentIsRejectedAndCounted) {
+  TwoLinks links;
+  links.b.host.segments = {Buffer(100)};
+  Forge forge(links);
+  forge.hand_over(PacketKind::data, 0, {}, GetFrame{.bytes = 101});
+  forge.hand_over(PacketKind::data, 1, {}, GetFrame{.bytes = 1, .offset = 100});
+  forge.hand_over(PacketKind::data, 2, {}, GetFrame{.bytes = 8, .offset = UINT64_MAX - 3});
+  forge.hand_over(PacketKind::data, 3, {}, GetFrame{.bytes = 1, .segment = 1});
+  EXPECT_EQ(links.b.link->counters().rejected, 4u);
+  EXPECT_FALSE(links.b.link->waiting());
+}
+
+TEST(UdpLinkForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
+  TwoLinks links;
+  Forge forge(links);
+  const std::uint64_t eight = 8;
+  forge.hand_over(PacketKind::data, 0, {}, DataFrame{.bytes = 8, .transfer = 0}, eight);
+  links.a.host.segments = {Buffer(100)};
+  Buffer to(16);
+  ASSERT_EQ(links.b.link->get(0, 0, to, 1).kind, core::Post::Kind::posted);
+  forge.hand_over(PacketKind::data, 1, {}, DataFrame{.bytes = 8, .transfer = 1}, eight);
+  forge.hand_over(PacketKind::data, 2, {}, DataFrame{.bytes = 8, .offset = 9}, eight);
+  forge.hand_over(PacketKind::data, 3, {}, DataFrame{.bytes = 8, .transfer = UINT32_MAX}, eight);
+  forge.hand_over(PacketKind::data, 4, {}, DataFrame{.bytes = 8, .offset = UINT32_MAX}, eight);
+  EXPECT_EQ(links.b.link->counters().rejected, 5u);
+  EXPECT_EQ(to, Buffer(16));
+  EXPECT_TRUE(links.b.host.completions.empty());
+}
+
+TEST(UdpLinkForgery, NumbersBeyondTheWindowAreAsIfLost) {
+  TwoLinks links;
+  Forge forge(links);
+  const MessageFrame nothing;
+  for (const std::uint64_t number : {Received::kSpan, Received::kSpan + 1, UINT64_MAX - 1, UINT64_MAX}) {
+    EXPECT_EQ(forge.hand_over(PacketKind::data, number, {}, nothing), Link::Verdict::taken);
+  }
+  EXPECT_TRUE(links.b.host.messages.empty());
+  EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan - 1, {}, nothing), Link::Verdict::taken);
+  EXPECT_EQ(forge.hand_over(PacketKind::data, 0, {}, nothing), Link::Verdict::taken);
+  EXPECT_EQ(links.b.host.messages.size(), 2u);
+  EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan, {}, nothing), Link::Verdict::taken);
+  EXPECT_EQ(links.b.host.messages.size(), 3u);
+}
+
+TEST(UdpLinkForgery, AnAcknowledgementOfWhatWasNeverSentHasNoEffect) {
+  TwoLinks links;
+  links.b.out.loss = 1;
+  links.a.host.segments = {Buffer(100)};
+  const Buffer eight(8);
+  ASSERT_EQ(links.b.link->put(0, 0, eight, nullptr, 1).kind, core::Post::Kind::posted);
+  links.serve(links.b);
+  Forge forge(links);
+  forge.hand_over(PacketKind::control, 0, {}, AckFrame{.next = 2, .window = 65'536});
+  forge.hand_over(PacketKind::control, 1, {}, AckFrame{.next = UINT64_MAX, .window = 65'536});
+  forge.hand_over(PacketKind::control, 2, {}, AckFrame{.ranges = 1, .window = 65'536},
+                  AckRange{1, UINT32_MAX});
+  forge.hand_over(PacketKind::control, 3, {}, AckFrame{.ranges = 1, .window = 65'536},
+                  AckRange{UINT32_MAX, UINT32_MAX});
+  EXPECT_TRUE(links.b.host.completions.empty());
+  forge.hand_over(PacketKind::control, 4, {}, AckFrame{.next = 1, .window = 65'536});
+  EXPECT_EQ(links.b.host.completions.size(), 1u);
+}
+
+// Only numbered packets are kept from being taken twice, and only they are looked at for room.
+TEST(UdpLinkForgery, WorkInPacketsWithoutANumberIsRejected) {
+  TwoLinks links;
+  links.b.host.segments = {Buffer(100)};
+  Forge forge(links);
+  const Buffer bulk(64);
+  std::uint64_t number = 0;
+  for (const PacketKind kind : {PacketKind::control, PacketKind::ping, PacketKind::probe_answer}) {
+    const auto rejects = [&](core::Bytes data, const auto&... parts) {
+      return forge.hand_over(kind, number++, data, parts...) == Link::Verdict::rejected;
+    };
+    EXPECT_TRUE(rejects({}, MessageFrame{}));
+    EXPECT_TRUE(rejects({}, PutFrame{}));
+    EXPECT_TRUE(rejects({}, GetFrame{.bytes = 8}));
+    EXPECT_TRUE(rejects(bulk, FragmentFrame{.bytes = 64, .total = 1 << 20, .offset = 1 << 19}));
+    EXPECT_TRUE(rejects(bulk, DataFrame{.flags = kBulk, .bytes = 64}));
+  }
+  EXPECT_TRUE(links.b.host.messages.empty());
+  EXPECT_EQ(links.b.common.parcels.in_use(), 0u);
+}
+
+TEST(UdpLinkForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
+  TwoLinks links;
+  Forge forge(links);
+  const Buffer bulk(64);
+  const auto fragment = [&](std::uint64_t number, const FragmentFrame& frame) {
+    return forge.hand_over(PacketKind::data, number, bulk, frame);
+  };
+  EXPECT_EQ(fragment(0, {.bytes = 64, .total = kMostMessage + 1}), Link::Verdict::rejected);
+  EXPECT_EQ(links.b.common.parcels.in_use(), 0u);
+  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = 65}), Link::Verdict::rejected);
+  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 63, .offset = 0}), Link::Verdict::rejected);
+  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = UINT32_MAX}), Link::Verdict::rejected);
+  fragment(1, {.bytes = 64, .total = 128, .offset = 0});
+  fragment(2, {.bytes = 64, .total = 100, .offset = 36});  // of the same message, with another length
+  EXPECT_TRUE(links.b.host.messages.empty());
+  fragment(3, {.bytes = 64, .total = 128, .offset = 64});
+  EXPECT_EQ(links.b.host.messages.size(), 1u);
+  EXPECT_EQ(links.b.common.parcels.in_use(), 0u);
+}
+
+// More than an honest peer may have under way: what does not fit waits as if it had been lost, and memory is bounded.
+TEST(UdpLinkForgery, HalfMessagesAndHalfSignalsAreBounded) {
+  TwoLinks links;
+  links.b.host.segments = {Buffer(1000)};
+  Forge forge(links);
+  const Buffer bulk(64);
+  for (std::uint32_t i = 0; i < 4000; ++i) {
+    forge.hand_over(PacketKind::data, i, bulk, FragmentFrame{.bytes = 64, .message = i, .total = 128});
+  }
+  EXPECT_LE(links.b.common.parcels.in_use(), 64u);
+  for (int twice = 0; twice < 2; ++twice) {
+    for (std::uint32_t i = 4000; i < 8000; ++i) {
+      forge.hand_over(PacketKind::data, i, bulk,
+                      PutFrame{.flags = kBulk | kSignal, .bytes = 64, .transfer = i}, SignalPart{1, 128, 1});
+    }
+  }
+  EXPECT_TRUE(links.b.host.signals.empty());
+  EXPECT_LE(links.b.link->counters().duplicate, 1024u);  // most were not taken the first time
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::udp::testing

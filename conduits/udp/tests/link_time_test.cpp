@@ -1,0 +1,268 @@
+#include "conduits/udp/tests/link_traffic.hpp"
+
+#include <gtest/gtest.h>
+
+namespace aqueduct::conduits::udp::testing {
+namespace {
+
+PacketHeader header_of(core::Bytes datagram) {
+  PacketHeader header;
+  std::memcpy(&header, datagram.data(), sizeof header);
+  return header;
+}
+
+core::Post send(Station& from, std::size_t bytes, std::byte fill = std::byte{5}) {
+  const Buffer payload(bytes, fill);
+  return from.link->send({}, payload);
+}
+
+TEST(UdpLinkTime, AQuietNetworkEndsQuiet) {
+  TwoLinks links;
+  Traffic there(links, links.a, 3, 60);
+  Traffic back(links, links.b, 4, 60);
+  ASSERT_TRUE(links.run(kSecond, [&] {
+    there.post();
+    back.post();
+    links.serve(links.a);
+    links.serve(links.b);
+    return there.over() && back.over();
+  }));
+  links.run(200 * kMillisecond);  // the last acknowledgements, and a probe's end
+  std::uint64_t heartbeats = 0, answers = 0, others = 0;
+  links.on_sent = [&](const Station&, core::Bytes datagram) {
+    const PacketKind kind = header_of(datagram).kind;
+    ++(kind == PacketKind::ping ? heartbeats : kind == PacketKind::control ? answers : others);
+  };
+  links.run(20 * kSecond);
+  EXPECT_EQ(others, 0u);
+  EXPECT_EQ(answers, heartbeats);
+  EXPECT_GE(heartbeats, 19u);  // one of the two asks each second, and that is a sign of life for both
+  EXPECT_LE(heartbeats, 40u);
+  EXPECT_FALSE(links.a.lost || links.b.lost);
+}
+
+TEST(UdpLinkTime, OneMessageIsTwoPackets) {
+  TwoLinks links({.most_datagram = 1200});  // nothing to probe for
+  links.serve(links.a);
+  ASSERT_EQ(send(links.a, 8).kind, core::Post::Kind::done);
+  links.run(100 * kMillisecond);
+  EXPECT_EQ(links.a.packets_sent, 1u);
+  EXPECT_EQ(links.b.packets_sent, 1u);
+}
+
+// The last packet is lost: nothing that follows tells. It leaves again within the probe timeout.
+TEST(UdpLinkTime, ALostTailIsRepairedByTheProbe) {
+  TwoLinks links({.most_datagram = 1200});
+  for (int i = 0; i < 20; ++i) {  // so that the round trip is known: 100 us
+    send(links.a, 700);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  }
+  const std::size_t before = links.b.host.messages.size();
+  int drop = 1;
+  links.drops = [&](const Station& from, core::Bytes) { return &from == &links.a && drop-- > 0; };
+  const Time sent_at = links.now();
+  send(links.a, 700);
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == before + 1; }));
+  EXPECT_LE(links.now() - sent_at, 1500 * kMicrosecond);
+  EXPECT_EQ(links.a.link->counters().probes, 1u);
+  EXPECT_EQ(links.a.link->counters().timeouts, 0u);
+}
+
+// All of the tail but its beginning is lost: the probe's acknowledgement shows the rest.
+TEST(UdpLinkTime, ALongLostTailIsRepairedWithoutTheLongTimer) {
+  TwoLinks links({.most_datagram = 1200});
+  for (int i = 0; i < 20; ++i) {
+    send(links.a, 700);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  }
+  const std::size_t before = links.b.host.messages.size();
+  int seen = 0;
+  links.drops = [&](const Station& from, core::Bytes) {
+    if (&from != &links.a) return false;
+    ++seen;
+    return seen >= 3 && seen <= 8;
+  };
+  const Time sent_at = links.now();
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(send(links.a, 700).kind, core::Post::Kind::done);
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == before + 8; }));
+  EXPECT_LE(links.now() - sent_at, 3 * kMillisecond);
+  EXPECT_EQ(links.a.link->counters().timeouts, 0u);
+}
+
+// The peer's window has shrunk below what is in flight: the probe leaves all the same, or only the long timer would help.
+TEST(UdpLinkTime, TheProbeDoesNotWaitForTheWindow) {
+  TwoLinks links({.most_datagram = 1200});
+  for (int i = 0; i < 20; ++i) {
+    send(links.a, 700);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  }
+  const std::size_t before = links.b.host.messages.size();
+  int drop = 2;
+  links.drops = [&](const Station& from, core::Bytes datagram) {
+    return &from == &links.a && header_of(datagram).kind == PacketKind::data && drop-- > 0;
+  };
+  send(links.a, 700);
+  send(links.a, 700);
+  const Time sent_at = links.now();
+  links.b.common.window = 1000;
+  send(links.b, 8);  // brings the news
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == before + 2; }));
+  EXPECT_LE(links.now() - sent_at, 2 * kMillisecond);
+  EXPECT_EQ(links.a.link->counters().timeouts, 0u);
+}
+
+// A packet in the middle is lost: what follows shows it after a round trip, and no timer is needed.
+TEST(UdpLinkTime, AHoleIsRepairedInTwoRoundTrips) {
+  TwoLinks links({.most_datagram = 1200});
+  for (int i = 0; i < 20; ++i) {
+    send(links.a, 700);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  }
+  const std::size_t before = links.b.host.messages.size();
+  int seen = 0;
+  links.drops = [&](const Station& from, core::Bytes) { return &from == &links.a && ++seen == 2; };
+  const Time sent_at = links.now();
+  for (int i = 0; i < 6; ++i) ASSERT_EQ(send(links.a, 700).kind, core::Post::Kind::done);
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == before + 6; }));
+  EXPECT_LE(links.now() - sent_at, 300 * kMicrosecond);
+  EXPECT_EQ(links.a.link->counters().retransmitted, 1u);
+  EXPECT_EQ(links.a.link->counters().probes + links.a.link->counters().timeouts, 0u);
+}
+
+TEST(UdpLinkTime, ASilentPeerIsLostAfterTheTimeoutAndNotBefore) {
+  for (const bool busy : {false, true}) {
+    SCOPED_TRACE(busy);
+    TwoLinks links;
+    send(links.a, 100);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+    const Time heard = links.a.link->heard_at();
+    links.both({.loss = 1});
+    if (busy) send(links.a, 100);
+    links.run(heard + links.a.common.timeout - 1 - links.now());
+    EXPECT_FALSE(links.a.lost);
+    links.run(2);
+    EXPECT_TRUE(links.a.lost);
+    EXPECT_EQ(links.idle_spins, 0u);
+  }
+}
+
+TEST(UdpLinkTime, APeerThatNeverAnsweredIsLostToo) {
+  TwoLinks links;
+  links.both({.loss = 1});
+  const Buffer from(2000);
+  ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 9).kind, core::Post::Kind::posted);
+  links.run(links.a.common.timeout - 1);
+  EXPECT_FALSE(links.a.lost);
+  links.run(2);
+  EXPECT_TRUE(links.a.lost);
+  ASSERT_EQ(links.a.host.completions.size(), 1u);
+  EXPECT_EQ(links.a.host.completions[0].token, 9u);
+  EXPECT_EQ(links.a.host.completions[0].status.code(), ErrorCode::peer_lost);
+}
+
+TEST(UdpLinkTime, APeerThatPausesIsNotLost) {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    SCOPED_TRACE(seed);
+    TwoLinks links({.seed = seed});
+    links.both({.loss = 0.01});
+    Traffic there(links, links.a, seed, 300);
+    Traffic back(links, links.b, seed + 100, 300);
+    bool paused = false;
+    EXPECT_TRUE(links.run(20 * kSecond, [&] {
+      there.post();
+      if (!paused || links.b.paused_until == 0) back.post();
+      links.serve(links.a);
+      links.serve(links.b);
+      if (!paused && links.now() >= TwoLinks::kBegin + 2 * kMillisecond) {
+        links.pause(links.b, 3 * kSecond);
+        paused = true;
+      }
+      return there.over() && back.over();
+    }));
+    EXPECT_TRUE(paused);
+    EXPECT_GE(links.now() - TwoLinks::kBegin, 3 * kSecond);
+    EXPECT_LE(links.now() - TwoLinks::kBegin, 4 * kSecond);
+    there.check();
+    back.check();
+    EXPECT_FALSE(links.a.lost || links.b.lost);
+  }
+}
+
+TEST(UdpLinkTime, AnOutageEndsAndTrafficResumesSoon) {
+  TwoLinks links;
+  Traffic there(links, links.a, 1, 400);
+  Time dark_until = 0;
+  links.drops = [&](const Station&, core::Bytes) { return links.now() < dark_until; };
+  EXPECT_TRUE(links.run(20 * kSecond, [&] {
+    there.post();
+    links.serve(links.a);
+    if (dark_until == 0 && links.now() >= TwoLinks::kBegin + 2 * kMillisecond)
+      dark_until = links.now() + 4 * kSecond;
+    return there.over();
+  }));
+  EXPECT_NE(dark_until, 0);
+  EXPECT_GE(links.now(), dark_until);
+  EXPECT_LE(links.now(), dark_until + 500 * kMillisecond);
+  there.check();
+}
+
+TEST(UdpLinkTime, ABlackHoleInMidStreamIsSurvived) {
+  for (const Security security : {Security::none, Security::header, Security::full}) {
+    SCOPED_TRACE(static_cast<int>(security));
+    TwoLinks links({.security = security, .mtu_hint = 8972});
+    links.both({.mtu = 8972});
+    Traffic there(links, links.a, 1, 400);
+    EXPECT_TRUE(links.run(20 * kSecond, [&] {
+      there.post();
+      links.serve(links.a);
+      if (links.now() >= TwoLinks::kBegin + 2 * kMillisecond) links.a.out.mtu = 1300;
+      return there.over();
+    }));
+    EXPECT_EQ(links.a.out.mtu, 1300u);
+    EXPECT_LE(links.now() - TwoLinks::kBegin, kSecond);
+    there.check();
+    EXPECT_FALSE(links.a.lost || links.b.lost);
+  }
+}
+
+// Small packets still arrive, so the timer, which is for silence, never runs out.
+TEST(UdpLinkTime, ABlackHoleIsNoticedThoughSmallPacketsGetThrough) {
+  TwoLinks links({.mtu_hint = 8972});
+  links.both({.mtu = 8972});
+  const auto settle = [&] { return links.run(kSecond, [&] { return links.a.link->settled(); }); };
+  for (int i = 0; i < 20; ++i) {
+    send(links.a, 4000);
+    ASSERT_TRUE(settle());
+  }
+  links.a.out.mtu = 1300;
+  const std::size_t before = links.b.host.messages.size();
+  const auto large = [&] {
+    return std::any_of(links.b.host.messages.begin() + static_cast<std::ptrdiff_t>(before),
+                       links.b.host.messages.end(), [](const Buffer& one) { return one.size() == 4000; });
+  };
+  const Time shrank_at = links.now();
+  send(links.a, 4000);
+  Time again = 0;
+  EXPECT_TRUE(links.run(2 * kSecond, [&] {
+    if (links.now() >= again) {
+      again = links.now() + 60 * kMicrosecond;
+      send(links.a, 16);
+      links.serve(links.a);
+    }
+    return large();
+  }));
+  EXPECT_LE(links.now() - shrank_at, 10 * kMillisecond);
+}
+
+TEST(UdpLinkTime, AFarewellIsHeard) {
+  TwoLinks links;
+  send(links.a, 100);
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  links.say_farewell(links.a);
+  links.run(kMillisecond);
+  EXPECT_TRUE(links.b.closed);
+  EXPECT_FALSE(links.a.closed);
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::udp::testing

@@ -1,0 +1,255 @@
+#include "conduits/udp/tests/two_links.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace aqueduct::conduits::udp::testing {
+namespace {
+
+/// Adds up what a station has in flight, from what is seen on the wire. Nothing may be lost while it looks.
+class InFlight {
+ public:
+  InFlight(TwoLinks& links, Station& of) {
+    links.on_sent = [this, &of](const Station& from, core::Bytes datagram) {
+      if (&from == &of) sent(datagram);
+    };
+    links.on_arrival = [this, &of](const Station& to, core::Bytes datagram) {
+      if (&to == &of) arrived(datagram);
+    };
+  }
+  bool acknowledged_once() const { return next_ != 0; }
+  std::uint64_t granted() const { return granted_; }
+  std::uint64_t bytes() const { return bytes_; }
+  std::size_t packets() const { return packets_.size(); }
+
+  std::function<void(std::size_t datagram)> on_data;  ///< after each that was added
+
+ private:
+  void sent(core::Bytes datagram) {
+    PacketHeader header;
+    std::memcpy(&header, datagram.data(), sizeof header);
+    if (header.kind != PacketKind::data) return;
+    packets_[header.number] = datagram.size();
+    bytes_ += datagram.size();
+    if (on_data) on_data(datagram.size());
+  }
+  void arrived(core::Bytes datagram) {
+    Buffer copy(datagram.begin(), datagram.end());
+    const auto packet = cut_packet(copy, 0);
+    ASSERT_TRUE(packet);
+    FrameReader reader(*packet);
+    while (const auto frame = reader.next()) {
+      const auto* ack = std::get_if<Ack>(&*frame);
+      if (ack == nullptr) continue;
+      granted_ = ack->frame.window;
+      next_ = ack->frame.next;
+      while (!packets_.empty() && packets_.begin()->first < next_) {
+        bytes_ -= packets_.begin()->second;
+        packets_.erase(packets_.begin());
+      }
+    }
+  }
+
+  std::map<std::uint64_t, std::size_t> packets_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t granted_ = 0;
+  std::uint64_t next_ = 0;
+};
+
+std::uint64_t congestion_window(const Link& link, Time now) {
+  const std::string text = link.text(now);
+  const std::string key = "window ";
+  return std::stoull(text.substr(text.find(key) + key.size()));
+}
+
+TEST(UdpLinkWindow, IsKept) {
+  for (const std::uint32_t window : {4096u, 16'384u, 65'536u, 1'000'000u}) {
+    for (const Time delay : {50 * kMicrosecond, 10 * kMillisecond}) {
+      SCOPED_TRACE(::testing::Message() << "window " << window << ", delay " << delay);
+      TwoLinks links({.window = window});
+      links.both({.delay = delay});
+      links.b.host.segments = {Buffer(1'000'000)};
+      const Buffer from(1'000'000);
+      InFlight flight(links, links.a);
+      std::uint64_t most = 0;
+      flight.on_data = [&](std::size_t datagram) {
+        most = std::max(most, flight.bytes());
+        if (flight.packets() == 1) return;  // one may always be under way
+        EXPECT_LE(flight.bytes(), congestion_window(*links.a.link, links.now()) + datagram);
+        if (!flight.acknowledged_once()) return;
+        EXPECT_LE(flight.bytes() + flight.packets() * kPacketCharge, flight.granted());
+      };
+      ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
+      EXPECT_TRUE(links.run(600 * kSecond, [&] { return !links.a.host.completions.empty(); }));
+      EXPECT_GE(most, std::min(window, 65'536u) / 4);  // it is used
+    }
+  }
+}
+
+// The peer's buffer is shared by more and more senders: what it grants shrinks, and less is in flight.
+TEST(UdpLinkWindow, ShrinksWithWhatThePeerGrants) {
+  TwoLinks links({.window = 500'000});
+  links.both({.delay = kMillisecond});
+  links.b.host.segments = {Buffer(16'000'000)};
+  const Buffer from(16'000'000);
+  InFlight flight(links, links.a);
+  std::uint64_t most = 0;
+  flight.on_data = [&](std::size_t) { most = std::max(most, flight.bytes()); };
+  ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
+  links.run(15 * kMillisecond);
+  EXPECT_GT(most, 32'000u);
+  links.b.common.window = 8192;
+  links.run(20 * kMillisecond);
+  most = 0;
+  links.run(20 * kMillisecond);
+  EXPECT_GT(most, 0u);
+  EXPECT_LE(most, 16'384u);  // or one packet
+  links.b.common.window = 500'000;
+  EXPECT_TRUE(links.run(10 * kSecond, [&] { return !links.a.host.completions.empty(); }));
+}
+
+TEST(UdpLinkWindow, NoRoomSaysRetryAndLaterThereIsSome) {
+  TwoLinks links;
+  links.both({.loss = 1});
+  links.b.host.segments = {Buffer(1 << 20)};
+  const Buffer small(100, std::byte{1}), large(5000, std::byte{2});
+  Buffer to(64);
+  const Signal signal{1, 1};
+  const auto fill = [&](const std::function<core::Post()>& post) {
+    int taken = 0;
+    while (post().kind != core::Post::Kind::retry && taken < 100'000) ++taken;
+    return taken;
+  };
+  core::Token token = 0;
+  Link& link = *links.a.link;
+  const int large_messages = fill([&] { return link.send({}, large); });
+  const int small_messages = fill([&] { return link.send({}, small); });
+  EXPECT_EQ(fill([&] { return link.put(0, 0, small, nullptr, token); }), 0);
+  const int puts = fill([&] { return link.put(0, 0, large, &signal, token++); });
+  EXPECT_EQ(fill([&] { return link.get(0, 0, to, token); }), 0);
+  EXPECT_GE(large_messages, 1);
+  EXPECT_LE(large_messages, 1000);
+  EXPECT_GE(small_messages, 1);
+  EXPECT_LE(small_messages, 10'000);
+  EXPECT_GE(puts, 1);
+  EXPECT_LE(puts, 10'000);
+
+  links.both({});
+  const auto messages = static_cast<std::size_t>(large_messages + small_messages);
+  EXPECT_TRUE(links.run(2 * kSecond, [&] { return link.settled(); }));
+  EXPECT_EQ(links.b.host.messages.size(), messages);
+  EXPECT_EQ(links.a.host.completions.size(), static_cast<std::size_t>(puts));
+  EXPECT_EQ(links.b.host.signals.size(), static_cast<std::size_t>(puts));
+  EXPECT_EQ(link.send({}, large).kind, core::Post::Kind::done);
+  EXPECT_EQ(link.send({}, small).kind, core::Post::Kind::done);
+  EXPECT_EQ(link.put(0, 0, small, nullptr, token).kind, core::Post::Kind::posted);
+  EXPECT_EQ(link.get(0, 0, to, token + 1).kind, core::Post::Kind::posted);
+  EXPECT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
+}
+
+TEST(UdpLinkWindow, MemoryComesBackToThePools) {
+  for (const double loss : {0.0, 0.2}) {
+    TwoLinks links;
+    links.both({.loss = loss, .mtu = 1472});
+    links.b.host.segments = {Buffer(100'000)};
+    const Buffer from(100'000);
+    Buffer to(50'000);
+    const Buffer message(5000);
+    for (core::Token token = 0; token < 8; ++token) {
+      ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, token).kind, core::Post::Kind::posted);
+      ASSERT_EQ(links.a.link->get(0, 0, to, token + 8).kind, core::Post::Kind::posted);
+      ASSERT_EQ(links.a.link->send({}, message).kind, core::Post::Kind::done);
+    }
+    ASSERT_TRUE(links.run(60 * kSecond, [&] {
+      return links.a.link->settled() && links.b.link->settled() && links.a.host.completions.size() == 16 &&
+             links.b.host.messages.size() == 8;
+    }));
+    for (const Station* station : {&links.a, &links.b}) {
+      EXPECT_EQ(station->common.bundles.in_use(), 0u);
+      EXPECT_EQ(station->common.parcels.in_use(), 0u);
+      EXPECT_EQ(station->common.streams.in_use(), 0u);
+      EXPECT_EQ(station->link->replies(), 0u);
+    }
+  }
+}
+
+// The larger the packets the fewer: the path is measured while a transfer goes on, not only after it.
+TEST(UdpLinkWindow, PacketsGrowDuringABulkTransfer) {
+  TwoLinks links({.mtu_hint = 8972});
+  links.both({.mtu = 8972});
+  links.b.host.segments = {Buffer(2'000'000)};
+  const Buffer from(2'000'000);
+  for (core::Token token = 0; token < 4; ++token)
+    ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, token).kind, core::Post::Kind::posted);
+  EXPECT_TRUE(links.run(60 * kSecond, [&] { return links.a.host.completions.size() == 4; }));
+  EXPECT_LE(links.a.packets_sent, 8'000'000u / 8900 + 200);
+}
+
+// Short things go first, but not for ever.
+TEST(UdpLinkWindow, AFloodOfShortMessagesDoesNotStarveATransfer) {
+  TwoLinks links;
+  links.b.host.segments = {Buffer(1'000'000)};
+  links.b.host.on_message = [](core::Bytes) {};
+  const Buffer from(1'000'000), small(100);
+  ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
+  EXPECT_TRUE(links.run(100 * kMillisecond, [&] {
+    while (links.a.link->send({}, small).kind == core::Post::Kind::done) {
+    }
+    links.serve(links.a);
+    return !links.a.host.completions.empty();
+  }));
+}
+
+// At any moment: each token ends exactly once, with the status, and everything is given back.
+TEST(UdpLinkWindow, FailEndsEachTokenOnce) {
+  for (const Time when :
+       {Time{0}, 60 * kMicrosecond, 110 * kMicrosecond, 300 * kMicrosecond, kMillisecond, 5 * kMillisecond}) {
+    for (const double loss : {0.0, 0.3}) {
+      SCOPED_TRACE(::testing::Message() << "after " << when << ", loss " << loss);
+      TwoLinks links;
+      links.both({.loss = loss, .mtu = 1472});
+      links.b.host.segments = {Buffer(100'000)};
+      std::map<core::Token, int> ends;
+      std::size_t failures = 0;
+      links.a.host.on_completed = [&](core::Token token, Status status) {
+        ++ends[token];
+        if (!status.ok()) {
+          ++failures;
+          EXPECT_EQ(status.code(), ErrorCode::peer_lost);
+        }
+      };
+      const Buffer small(200), large(100'000), message(6000);
+      Buffer to(30'000);
+      const Signal signal{2, 3};
+      core::Token token = 0;
+      Link& link = *links.a.link;
+      for (int i = 0; i < 10; ++i) {
+        ASSERT_EQ(link.put(0, 0, small, nullptr, token++).kind, core::Post::Kind::posted);
+        ASSERT_EQ(link.put(0, 0, large, &signal, token++).kind, core::Post::Kind::posted);
+        ASSERT_EQ(link.get(0, 0, to, token++).kind, core::Post::Kind::posted);
+        ASSERT_EQ(link.send({}, message).kind, core::Post::Kind::done);
+        ASSERT_EQ(links.b.link->send({}, message).kind,
+                  core::Post::Kind::done);  // half of one may have arrived
+      }
+      links.run(when);
+      link.fail({ErrorCode::peer_lost, 1});
+      EXPECT_EQ(ends.size(), token);
+      for (const auto& [which, times] : ends) EXPECT_EQ(times, 1) << "token " << which;
+      if (when < kMillisecond) {
+        EXPECT_GT(failures, 0u);
+      }
+      EXPECT_EQ(links.a.common.bundles.in_use(), 0u);
+      EXPECT_EQ(links.a.common.parcels.in_use(), 0u);
+      EXPECT_EQ(links.a.common.streams.in_use(), 0u);
+      EXPECT_EQ(link.put(0, 0, small, nullptr, 1).why, ErrorCode::peer_lost);
+      EXPECT_EQ(link.send({}, small).kind, core::Post::Kind::failed);
+      links.run(100 * kMillisecond);  // late packets of the peer have no effect
+      for (const auto& [which, times] : ends) EXPECT_EQ(times, 1) << "token " << which;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::udp::testing

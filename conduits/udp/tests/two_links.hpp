@@ -1,0 +1,272 @@
+#pragma once
+
+#include "conduits/udp/link.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <random>
+#include <vector>
+
+namespace aqueduct::conduits::udp::testing {
+
+using Buffer = std::vector<std::byte>;
+
+/// What one direction of the network does to datagrams.
+struct Faults {
+  double loss = 0;
+  double duplicate = 0;
+  double reorder = 0;  ///< held back for ten times the delay
+  double corrupt =
+      0;  ///< one bit of what the security mode protects; what it does not, UDP's checksum would notice
+  Time delay = 50 * kMicrosecond;
+  Time jitter = 0;
+  std::size_t mtu = 65'507;  ///< of longer datagrams none arrives, unless the network layer may cut it
+};
+
+/// A host that remembers what it was told, or does what a test wants.
+class RecordingHost final : public Host {
+ public:
+  struct Completed {
+    core::Token token;
+    Status status;
+  };
+  std::vector<Buffer> messages;
+  std::vector<Completed> completions;
+  std::vector<Signal> signals;
+  std::vector<Buffer> segments;
+  std::function<void(core::Bytes)> on_message;
+  std::function<void(core::Token, Status)> on_completed;
+  std::function<void(Signal)> on_signalled;
+
+  void message(Rank, core::Bytes bytes) noexcept override {
+    if (on_message) return on_message(bytes);
+    messages.emplace_back(bytes.begin(), bytes.end());
+  }
+  void completed(core::Token token, Status status) noexcept override {
+    if (on_completed) return on_completed(token, status);
+    completions.push_back({token, status});
+  }
+  void signalled(Rank, Signal signal) noexcept override {
+    if (on_signalled) return on_signalled(signal);
+    signals.push_back(signal);
+  }
+  core::MutableBytes segment(std::uint32_t id) noexcept override {
+    return id < segments.size() ? core::MutableBytes(segments[id]) : core::MutableBytes{};
+  }
+};
+
+/// What both ends of a test agree on.
+struct Agreement {
+  Security security = Security::header;
+  std::uint64_t seed = 1;
+  std::size_t most_datagram = 65'504;
+  std::size_t mtu_hint = 0;
+  std::uint32_t window = 65'536;
+};
+
+/// One end.
+struct Station {
+  RecordingHost host;
+  Common common;
+  std::unique_ptr<Link> link;
+  Faults out;  ///< of the way to the other end
+  Time paused_until = 0;
+  bool lost = false;    ///< the link has given its peer up
+  bool closed = false;  ///< the peer has said farewell
+  std::uint64_t packets_sent = 0;
+
+  Station(Rank me, const Agreement& agreed) : common(host, me, 77) {
+    common.security = agreed.security;
+    common.secret.fill(static_cast<std::byte>(me + 1));
+    common.most_datagram = agreed.most_datagram;
+    common.mtu_hint = agreed.mtu_hint;
+    common.window = agreed.window;
+  }
+};
+
+/// Two links and a network between them, in virtual time. Time jumps to whatever comes next.
+class TwoLinks {
+ public:
+  static constexpr Time kBegin = 1'000 * kSecond;
+
+  explicit TwoLinks(const Agreement& agreed = {}) : a(0, agreed), b(1, agreed), dice_(agreed.seed) {
+    a.link = std::make_unique<Link>(a.common, 1, b.common.secret, now_);
+    b.link = std::make_unique<Link>(b.common, 0, a.common.secret, now_);
+  }
+
+  Station a, b;
+  /// Sees each datagram that leaves, and each that is handed to a link.
+  std::function<void(const Station& from, core::Bytes datagram)> on_sent;
+  std::function<void(const Station& to, core::Bytes datagram)> on_arrival;
+  /// Drops what it says, besides what the faults do.
+  std::function<bool(const Station& from, core::Bytes datagram)> drops;
+  /// Wake-ups at which there was nothing to do yet: the link would have kept a processor busy in vain.
+  std::uint64_t idle_spins = 0;
+
+  Time now() const { return now_; }
+  Station& other(const Station& one) { return &one == &a ? b : a; }
+  void both(const Faults& faults) { a.out = b.out = faults; }
+
+  /// What an engine does when something was posted.
+  void serve(Station& station) {
+    if (station.lost || now_ < station.paused_until) return;
+    bool may_fragment = false;
+    for (train_.clear(); station.link->fill(now_, train_, may_fragment); train_.clear())
+      transmit(station, may_fragment);
+  }
+  void say_farewell(Station& station) {
+    train_.clear();
+    station.link->fill_close(now_, train_);
+    transmit(station, false);
+  }
+  /// The station does nothing for so long; what arrives waits.
+  void pause(Station& station, Time length) { station.paused_until = now_ + length; }
+
+  /// Hands a datagram to a link, as it came.
+  Link::Verdict hand_over(Station& station, core::Bytes datagram) {
+    if (datagram.size() > sizeof(Block)) return Link::Verdict::rejected;
+    if (!datagram.empty()) std::memcpy(block_->bytes, datagram.data(), datagram.size());
+    const std::span<std::byte> bytes(block_->bytes, datagram.size());
+    auto packet = cut_packet(bytes, station.common.security == Security::full ? Seal::kTrailer : 0);
+    if (!packet) return Link::Verdict::rejected;
+    return station.link->receive(now_, *packet, bytes);
+  }
+
+  /// Runs until `done`, or for `limit`. Whether it is done.
+  bool run(Time limit, const std::function<bool()>& done) {
+    const Time end = now_ + limit;
+    serve(a);
+    serve(b);
+    while (!done()) {
+      const Time next = std::min({arrival(), wakes(a), wakes(b)});
+      if (next > end) {
+        now_ = end;
+        return done();
+      }
+      now_ = std::max(now_, next);
+      take_arrivals();
+      for (Station* station : {&a, &b}) {
+        if (wakes(*station) <= now_) wake(*station);
+      }
+    }
+    return true;
+  }
+  void run(Time length) {
+    run(length, [] { return false; });
+  }
+
+ private:
+  struct Flying {
+    Time at;
+    std::uint64_t order;
+    Station* to;
+    std::shared_ptr<Buffer> bytes;
+    bool operator<(const Flying& other) const { return at != other.at ? at > other.at : order > other.order; }
+  };
+  struct Block {
+    alignas(64) std::byte bytes[65'536];
+  };
+
+  Time arrival() const { return flying_.empty() ? kNever : flying_.top().at; }
+  Time wakes(const Station& station) const {
+    return station.lost ? kNever : std::max(station.link->deadline(), station.paused_until);
+  }
+
+  void wake(Station& station) {
+    const std::uint64_t before = station.packets_sent;
+    if (!station.link->tick(now_)) {
+      station.lost = true;
+      station.link->fail({ErrorCode::peer_lost, station.link->peer()});
+      return;
+    }
+    serve(station);
+    train_.clear();
+    if (station.link->fill_ping(now_, train_)) transmit(station, false);
+    if (station.packets_sent == before && station.link->deadline() <= now_) {
+      ++idle_spins;
+      now_ += kMicrosecond;  // else this would never end
+    }
+  }
+
+  void take_arrivals() {
+    while (arrival() <= now_) {
+      const Flying flying = flying_.top();
+      flying_.pop();
+      Station& to = *flying.to;
+      if (now_ < to.paused_until) {
+        flying_.push({to.paused_until, flying.order, &to, flying.bytes});
+        continue;
+      }
+      if (to.lost) continue;
+      if (to.paused_until != 0) {  // as an engine does that finds out that it was away
+        to.link->forgive(now_ - std::min(now_, to.link->heard_at()));
+        to.paused_until = 0;
+      }
+      if (on_arrival) on_arrival(to, *flying.bytes);
+      if (hand_over(to, *flying.bytes) == Link::Verdict::closed) to.closed = true;
+      serve(to);
+    }
+  }
+
+  bool chance(double probability) {
+    return probability > 0 && static_cast<double>(dice_() >> 11) * 0x1p-53 < probability;
+  }
+
+  void transmit(Station& from, bool may_fragment) {
+    const Address nowhere;
+    const Outgoing out = train_.outgoing(nowhere, may_fragment);
+    Buffer all;
+    for (const iovec& piece : out.pieces) {
+      const auto* at = static_cast<const std::byte*>(piece.iov_base);
+      all.insert(all.end(), at, at + piece.iov_len);
+    }
+    for (std::size_t at = 0; at < all.size(); at += out.segment) {
+      const auto bytes = core::Bytes(all).subspan(at, std::min(out.segment, all.size() - at));
+      ++from.packets_sent;
+      if (on_sent) on_sent(from, bytes);
+      if (bytes.size() > from.out.mtu && !may_fragment) continue;
+      if (drops && drops(from, bytes)) continue;
+      fly(from, bytes);
+      if (chance(from.out.duplicate)) fly(from, bytes);
+    }
+  }
+
+  void fly(Station& from, core::Bytes bytes) {
+    const Faults& faults = from.out;
+    if (chance(faults.loss)) return;
+    auto copy = std::make_shared<Buffer>(bytes.begin(), bytes.end());
+    if (chance(faults.corrupt) && !corrupt(from, *copy)) return;
+    Time takes = faults.delay;
+    if (faults.jitter != 0) takes += static_cast<Time>(dice_() % static_cast<std::uint64_t>(faults.jitter));
+    if (chance(faults.reorder)) takes += 10 * faults.delay;
+    flying_.push({now_ + takes, order_++, &other(from), std::move(copy)});
+  }
+
+  /// False: the datagram does not arrive.
+  bool corrupt(const Station& from, Buffer& bytes) {
+    std::size_t covered = 0;
+    if (from.common.security == Security::full) covered = bytes.size();
+    if (from.common.security == Security::header) {
+      PacketHeader header;
+      std::memcpy(&header, bytes.data(), sizeof header);
+      covered = sizeof header + header.frames;
+    }
+    if (covered == 0) return false;
+    bytes[dice_() % covered] ^= static_cast<std::byte>(1u << dice_() % 8);
+    return true;
+  }
+
+  Time now_ = kBegin;
+  std::mt19937_64 dice_;
+  std::uint64_t order_ = 0;
+  std::priority_queue<Flying> flying_;
+  Train train_;
+  std::unique_ptr<Block> block_ = std::make_unique<Block>();
+};
+
+}  // namespace aqueduct::conduits::udp::testing

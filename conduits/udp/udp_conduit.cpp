@@ -1,0 +1,215 @@
+#include "conduits/udp/udp_conduit.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <poll.h>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+/// In front of an endpoint's address, in what it tells its peers.
+struct AddressHead {
+  std::uint8_t wire_version = kWireVersion;
+  Security security = Security::header;
+  Cipher cipher = Cipher::aes256_gcm;
+  std::uint8_t zero = 0;
+  Secret secret{};
+};
+static_assert(sizeof(AddressHead) == 36);
+
+const char* name_of(Security security) noexcept {
+  switch (security) {
+    case Security::none: return "none";
+    case Security::header: return "header";
+    case Security::full: return "full";
+  }
+  return "?";
+}
+
+}  // namespace
+
+UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options,
+                       Rank me, Rank ranks, std::uint64_t job, core::Log& log)
+    : options_(options),
+      local_(local),
+      log_(log),
+      me_(me),
+      ranks_(ranks),
+      engine_(std::move(carrier), *this, *this, me, ranks, job) {
+  properties_.name = "udp";
+  properties_.max_packet = kMostMessage;
+  properties_.max_transfer = std::size_t{1} << 30;
+  properties_.max_inject = kMostInline;
+  properties_.reports_lost_peers = true;
+  Common& common = engine_.common();
+  common.security = options.security;
+  common.timeout = options.timeout;
+  common.heartbeat = options.timeout / 5;
+  common.most_datagram = options.most_datagram;
+  common.mtu_hint = options.mtu_hint;
+  // A quarter stays free: the system charges more for a datagram than its bytes.
+  engine_.set_budget(options.receive_buffer / 4 * 3);
+}
+
+UdpConduit::~UdpConduit() {
+  thread_.reset();
+  engine_.close();
+}
+
+std::vector<std::byte> UdpConduit::address() {
+  AddressHead head;
+  head.security = options_.security;
+  head.cipher = best_cipher();
+  if (options_.security != Security::none || head.secret == Secret{}) {
+    if (!make_secret(head.secret)) log_.error("udp: the system has no random bytes to make keys of");
+  }
+  engine_.common().secret = head.secret;
+  std::vector<std::byte> form(sizeof head);
+  std::memcpy(form.data(), &head, sizeof head);
+  const std::vector<std::byte> address = local_.to_bytes();
+  form.insert(form.end(), address.begin(), address.end());
+  return form;
+}
+
+Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
+  std::vector<PeerAddress> peers(addresses.size());
+  engine_.common().cipher = best_cipher();
+  for (Rank rank = 0; rank < addresses.size(); ++rank) {
+    const auto& form = addresses[rank];
+    if (form.empty()) continue;
+    AddressHead head;
+    if (form.size() <= sizeof head) return {ErrorCode::bootstrap_failed, rank};
+    std::memcpy(&head, form.data(), sizeof head);
+    if (head.wire_version != kWireVersion) {
+      log_.error(
+          "udp: rank {} speaks version {} of the wire format, and this rank {}: start one version of the "
+          "library",
+          rank, head.wire_version, kWireVersion);
+      return {ErrorCode::version_mismatch, rank};
+    }
+    if (head.security != options_.security) {
+      log_.error("AQUEDUCT_UDP_SECURITY is {} here and {} at rank {}: set it alike for the whole job",
+                 name_of(options_.security), name_of(head.security), rank);
+      return {ErrorCode::bad_setting, rank};
+    }
+    const auto address = Address::from_bytes(std::span(form).subspan(sizeof head));
+    if (!address) return {ErrorCode::bootstrap_failed, rank};
+    if (address->family() != local_.family()) {
+      log_.error("udp: rank {} is at {}, which {} cannot reach: set AQUEDUCT_UDP_FAMILY to ipv4 or ipv6",
+                 rank, address->text(), local_.text());
+      return {ErrorCode::bad_setting, rank};
+    }
+    peers[rank].address = *address;
+    peers[rank].secret = head.secret;
+    if (head.cipher != Cipher::aes256_gcm) engine_.common().cipher = Cipher::chacha20_poly1305;
+  }
+  engine_.learn(std::move(peers), me_);
+  if (options_.patience > 0) {
+    thread_.emplace(options_.patience, descriptor(), [this](const ProgressThread& thread) {
+      const std::lock_guard lock(mutex_);
+      if (!thread.owner_is_awake()) return kNever;
+      engine_.turn();
+      return engine_.deadline();
+    });
+  }
+  return {};
+}
+
+core::Post UdpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
+  if (to != me_) return post(to, [&](Link& link) { return link.send(header, payload); });
+  const Entry entry(*this);
+  std::byte whole[kMostMessage];
+  std::memcpy(whole, header.data(), header.size());
+  if (!payload.empty()) std::memcpy(whole + header.size(), payload.data(), payload.size());
+  held_.message(me_, {whole, header.size() + payload.size()});
+  return core::Post::done();
+}
+
+int UdpConduit::poll(core::Inbox& inbox) noexcept {
+  if (thread_) thread_->owner_polls();
+  const Entry entry(*this);
+  inbox_ = &inbox;
+  calls_ = 0;
+  if (!held_.empty()) {
+    held_.swap(delivering_);
+    calls_ += delivering_.deliver(inbox);
+  }
+  // What a lost peer had sent before is taken first.
+  const int datagrams = engine_.turn();
+  if (datagrams == 0 && !to_forget_.empty()) [[unlikely]] {
+    for (const Rank peer : to_forget_) engine_.forget(peer);
+    to_forget_.clear();
+  }
+  inbox_ = nullptr;
+  return std::max(calls_,
+                  datagrams);  // a rank whose memory others use is not idle, even if it hears nothing of it
+}
+
+void UdpConduit::forget(Rank peer) noexcept {
+  const Entry entry(*this);
+  if (peer != me_ && peer < ranks_) to_forget_.push_back(peer);
+}
+
+std::string UdpConduit::state_of(Rank peer) const {
+  const Entry entry(*this);
+  return engine_.text(peer);
+}
+
+// While the owner is about to sleep, or sleeps, the progress thread touches nothing: whatever it took out of the socket
+// would not wake the owner. What it took before, the poll that follows `arm` finds.
+void UdpConduit::arm() noexcept {
+  if (thread_) thread_->owner_sleeps(true);
+}
+
+void UdpConduit::disarm() noexcept {
+  if (thread_) thread_->owner_sleeps(false);
+}
+
+std::chrono::nanoseconds UdpConduit::within() const noexcept {
+  const Entry entry(*this);
+  if (!held_.empty()) return std::chrono::nanoseconds::zero();
+  const Time deadline = engine_.deadline();
+  return deadline == kNever ? std::chrono::nanoseconds::max()
+                            : std::chrono::nanoseconds(deadline - clock_now());
+}
+
+void UdpConduit::sleep(std::chrono::nanoseconds limit) noexcept {
+  const Time wait = std::min(limit, within()).count();
+  if (wait <= 0) return;
+  const timespec pause{wait / kSecond, wait % kSecond};
+  pollfd readable{descriptor(), POLLIN, 0};
+  ::ppoll(&readable, 1, &pause, nullptr);
+}
+
+// ----------------------------------------------------------------------------------------- what the links bring
+
+void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
+  if (inbox_ == nullptr) return held_.message(from, bytes);
+  ++calls_;
+  inbox_->packet(from, bytes);
+}
+
+void UdpConduit::completed(core::Token token, Status status) noexcept {
+  if (inbox_ == nullptr) return held_.completed(token, status);
+  ++calls_;
+  inbox_->completed(token, status);
+}
+
+void UdpConduit::signalled(Rank from, Signal signal) noexcept {
+  if (inbox_ == nullptr) return held_.signalled(from, signal);
+  ++calls_;
+  inbox_->signalled(from, signal);
+}
+
+core::MutableBytes UdpConduit::segment(std::uint32_t id) noexcept {
+  return id < segments_.size() ? segments_[id] : core::MutableBytes{};
+}
+
+void UdpConduit::lost(Rank peer) noexcept {
+  if (inbox_ == nullptr) return held_.lost(peer);
+  ++calls_;
+  inbox_->lost(peer);
+}
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,132 @@
+#pragma once
+
+#include "conduits/udp/engine.hpp"
+#include "conduits/udp/held.hpp"
+#include "conduits/udp/progress_thread.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace aqueduct::conduits::udp {
+
+/// What the settings say of every endpoint of a process.
+struct UdpOptions {
+  Security security = Security::header;
+  Time patience = 10 * kMillisecond;  ///< until the progress thread stands in; 0: there is none
+  Time timeout = 5 * kSecond;
+  std::size_t most_datagram = 65'504;
+  std::size_t mtu_hint = 0;
+  std::size_t receive_buffer = 0;  ///< as the system has granted it
+};
+
+/// One rank's way to the others over UDP.
+///
+/// Threads: the owner's, and a progress thread that does its work while it is away; one lock lets in one at a time.
+class UdpConduit final : public core::Conduit,
+                         public core::NativeRma,
+                         public core::NativeSignal,
+                         public core::Waitable,
+                         private Host,
+                         private Engine::Watcher {
+ public:
+  UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options, Rank me,
+             Rank ranks, std::uint64_t job, core::Log& log);
+  ~UdpConduit() override;
+
+  const core::Properties& properties() const noexcept override { return properties_; }
+  std::vector<std::byte> address() override;
+  Status connect(std::span<const std::vector<std::byte>> addresses) override;
+  core::Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override;
+  int poll(core::Inbox& inbox) noexcept override;
+
+  core::NativeRma* rma() noexcept override { return this; }
+  core::NativeSignal* signal() noexcept override { return this; }
+  core::Waitable* waitable() noexcept override { return this; }
+  std::string state_of(Rank peer) const override;
+  void forget(Rank peer) noexcept override;
+
+  // NativeRma, NativeSignal (udp_rma.cpp)
+  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
+  void unregister_segment(SegmentId id) noexcept override;
+  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                 core::Token token) noexcept override;
+  core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept override;
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal what,
+                        core::Token token) noexcept override;
+
+  // Waitable
+  void arm() noexcept override;
+  void disarm() noexcept override;
+  void sleep(std::chrono::nanoseconds limit) noexcept override;
+  std::chrono::nanoseconds within() const noexcept override;
+  int descriptor() const noexcept override { return engine_.carrier().descriptor(); }
+
+ private:
+  class Entry;
+
+  void message(Rank from, core::Bytes bytes) noexcept override;
+  void completed(core::Token token, Status status) noexcept override;
+  void signalled(Rank from, Signal signal) noexcept override;
+  core::MutableBytes segment(std::uint32_t id) noexcept override;
+  void lost(Rank peer) noexcept override;
+
+  template <class PostIt>
+  core::Post post(Rank peer, const PostIt& post_it) noexcept;
+  core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
+
+  UdpOptions options_;
+  Address local_;
+  core::Log& log_;
+  core::Properties properties_;
+  Rank me_;
+  Rank ranks_;
+  std::vector<core::MutableBytes> segments_;  // by id
+  core::Inbox* inbox_ = nullptr;              // while the owner polls
+  int calls_ = 0;
+  Held held_;
+  Held delivering_;
+  std::vector<Rank> to_forget_;
+  mutable std::mutex mutex_;
+  mutable bool inside_ = false;  // the owner is
+  mutable Engine engine_;
+  std::optional<ProgressThread> thread_;
+};
+
+/// Lets the owner in; nothing where it is in already (a handler that sends), or alone.
+class UdpConduit::Entry {
+ public:
+  explicit Entry(const UdpConduit& conduit) noexcept : conduit_(conduit), enters_(!conduit.inside_) {
+    if (!enters_) return;
+    if (conduit_.thread_) conduit_.mutex_.lock();
+    conduit_.inside_ = true;
+  }
+  ~Entry() {
+    if (!enters_) return;
+    conduit_.inside_ = false;
+    if (conduit_.thread_) conduit_.mutex_.unlock();
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+ private:
+  const UdpConduit& conduit_;
+  const bool enters_;
+};
+
+template <class PostIt>
+core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
+  const Entry entry(*this);
+  Link* link = engine_.link(peer);
+  if (link == nullptr) return core::Post::failed(ErrorCode::peer_lost);
+  const core::Post post = post_it(*link);
+  if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted) engine_.posted(*link);
+  return post;
+}
+
+}  // namespace aqueduct::conduits::udp

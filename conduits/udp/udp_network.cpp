@@ -1,0 +1,80 @@
+#include "conduits/udp/udp_network.hpp"
+
+#include "conduits/udp/fault_plan.hpp"
+#include "conduits/udp/faulty_carrier.hpp"
+#include "conduits/udp/socket_carrier.hpp"
+#include "conduits/udp/udp_conduit.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+// IP and UDP headers, in bytes.
+constexpr int kHeaders4 = 20 + 8;
+constexpr int kHeaders6 = 40 + 8;
+
+Family family_of(const Config& config) {
+  const std::string name = config.text("udp_family");
+  return name == "ipv4" ? Family::ipv4 : name == "ipv6" ? Family::ipv6 : Family::automatic;
+}
+
+Security security_of(const Config& config) {
+  const std::string name = config.text("udp_security");
+  return name == "none" ? Security::none : name == "full" ? Security::full : Security::header;
+}
+
+}  // namespace
+
+Result<InterfaceInfo> UdpNetwork::interface() {
+  const std::lock_guard lock(mutex_);
+  if (chosen_) return *chosen_;
+  InterfaceWish wish;
+  wish.text = process_.config->text("udp_interface");
+  wish.family = family_of(*process_.config);
+  wish.one_host = std::equal(process_.host.begin() + 1, process_.host.end(), process_.host.begin());
+  const auto choice = choose_interface(wish, list_interfaces(), *process_.log);
+  if (!choice) return choice.status();
+  process_.log->debug("udp: uses {} ({}): {}", choice->interface.name, choice->interface.address.host_text(),
+                      choice->why);
+  chosen_ = choice->interface;
+  return *chosen_;
+}
+
+Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
+  const Config& config = *process_.config;
+  const auto interface = this->interface();
+  if (!interface) return interface.status();
+  const auto on_host = static_cast<std::uint16_t>(
+      std::count(process_.host.begin(), process_.host.begin() + me, process_.host[me]));
+  const auto first_port = config.number("udp_port");
+  const bool offload = config.flag("udp_offload");
+  SocketCarrier::Options wanted;
+  wanted.bind_to = interface->address.with_port(
+      first_port == 0 ? std::uint16_t{0} : static_cast<std::uint16_t>(first_port + on_host));
+  wanted.send_buffer = static_cast<int>(config.number("udp_send_buffer"));
+  wanted.receive_buffer = static_cast<int>(config.number("udp_receive_buffer"));
+  wanted.allow_gso = wanted.allow_gro = wanted.allow_mmsg = offload;
+  const auto plan = parse_fault_plan(config.text("udp_faults")).plan;
+  wanted.plain_reads = !plan.any();  // faults happen to single datagrams
+  auto socket = SocketCarrier::open(wanted, *process_.log);
+  if (!socket) return socket.status();
+
+  UdpOptions options;
+  options.security = security_of(config);
+  options.patience = config.nanoseconds("udp_progress");
+  options.timeout = config.nanoseconds("udp_timeout");
+  options.most_datagram = static_cast<std::size_t>(config.number("udp_packet")) & ~std::size_t{7};
+  const int headers = interface->address.family() == AF_INET6 ? kHeaders6 : kHeaders4;
+  options.mtu_hint = interface->mtu > headers ? static_cast<std::size_t>(interface->mtu - headers) : 0;
+  options.receive_buffer = static_cast<std::size_t>((*socket)->receive_buffer());
+  const Address local = (*socket)->local();
+  std::unique_ptr<Carrier> carrier = std::move(*socket);
+  if (plan.any()) {
+    carrier = std::make_unique<FaultyCarrier>(std::move(carrier), plan, clock_now, me);
+  }
+  return std::unique_ptr<core::Conduit>(std::make_unique<UdpConduit>(
+      std::move(carrier), local, options, me, process_.ranks, process_.job, *process_.log));
+}
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "conduits/udp/interface.hpp"
+#include "core/network.hpp"
+
+#include <mutex>
+#include <optional>
+
+namespace aqueduct::conduits::udp {
+
+/// UDP in one process: which interface its endpoints use.
+class UdpNetwork final : public core::Network {
+ public:
+  explicit UdpNetwork(const core::Process& process) : process_(process) {}
+
+  Result<std::unique_ptr<core::Conduit>> open(Rank me) override;
+
+ private:
+  Result<InterfaceInfo> interface();
+
+  core::Process process_;
+  std::mutex mutex_;  // endpoints may be opened by several threads
+  std::optional<InterfaceInfo> chosen_;
+};
+
+}  // namespace aqueduct::conduits::udp

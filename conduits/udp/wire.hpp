@@ -1,0 +1,157 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+/// What two endpoints say to one another, as it lies in a datagram (docs/wire-format.md).
+///
+/// A datagram is a PacketHeader, then frames, then at most one stretch of bulk data that the last frame names. All numbers
+/// are little-endian, everything begins at a multiple of 8 bytes and is padded with zeros to one, except the end of bulk data.
+namespace aqueduct::conduits::udp {
+
+static_assert(std::endian::native == std::endian::little,
+              "the wire is little-endian, and so must the machine be");
+
+inline constexpr std::uint16_t kMagic = 0x5141;  // "AQ"
+/// Raised whenever anything below changes.
+inline constexpr std::uint8_t kWireVersion = 1;
+
+enum class PacketKind : std::uint8_t {
+  data,          ///< numbered, acknowledged, repeated under the same number until it is
+  control,       ///< acknowledgements, farewells: neither acknowledged nor repeated
+  ping,          ///< control that wants an acknowledgement back
+  probe,         ///< its length is the question: does it get through?
+  probe_answer,  ///< it did
+};
+
+struct PacketHeader {
+  std::uint16_t magic = kMagic;
+  std::uint8_t version = kWireVersion;
+  PacketKind kind = PacketKind::data;
+  std::uint32_t from = 0;     ///< rank
+  std::uint32_t to = 0;       ///< rank
+  std::uint16_t attempt = 0;  ///< how often this number was sent before
+  std::uint8_t flags = 0;     ///< kWantsAnswer
+  std::uint8_t zero = 0;
+  std::uint64_t number = 0;  ///< of data packets from 0 on; the other kinds share a second count
+  std::uint32_t stamp = 0;   ///< the sender's clock in units of 256 ns, echoed by acknowledgements
+  std::uint16_t frames = 0;  ///< bytes of frames that follow
+  std::uint16_t data = 0;    ///< bytes of bulk data after them
+  std::uint64_t tag = 0;     ///< keyed hash of what precedes it, with 0 here, and of the frames
+};
+static_assert(sizeof(PacketHeader) == 40);
+
+/// Acknowledge this packet at once: somebody waits for it.
+inline constexpr std::uint8_t kWantsAnswer = 1;
+/// Clock ticks of `stamp` and `delay`, as a power of two of nanoseconds.
+inline constexpr int kStampShift = 8;
+
+enum class FrameKind : std::uint8_t { ack = 1, message, fragment, put, get, data, close, probe };
+
+/// Every number below `next` has arrived; `ranges` AckRanges follow and say what has arrived above.
+struct AckFrame {
+  FrameKind kind = FrameKind::ack;
+  std::uint8_t ranges = 0;
+  std::uint16_t delay = 0;  ///< ticks since the packet arrived whose stamp is echoed; 65535: longer
+  std::uint32_t echo = 0;   ///< a stamp of the receiver of this frame; 0 and delay 65535: none yet
+  std::uint64_t next = 0;
+  std::uint32_t window = 0;      ///< bytes that may be in flight to the sender of this frame
+  std::uint32_t duplicates = 0;  ///< packets that have arrived in vain so far
+};
+static_assert(sizeof(AckFrame) == 24);
+
+/// `count` numbers have arrived after `skip` that have not; the first range counts from AckFrame::next.
+struct AckRange {
+  std::uint32_t skip = 0;
+  std::uint32_t count = 0;
+};
+static_assert(sizeof(AckRange) == 8);
+inline constexpr std::size_t kMostAckRanges = 16;
+
+/// The longest message of the layers above.
+inline constexpr std::size_t kMostMessage = 8192;
+
+/// A whole packet of the layers above: `bytes` of it follow, padded.
+struct MessageFrame {
+  FrameKind kind = FrameKind::message;
+  std::uint8_t zero[3] = {};
+  std::uint32_t bytes = 0;
+};
+static_assert(sizeof(MessageFrame) == 8);
+
+/// A piece of a longer one: `bytes` of bulk data go to `offset` of message `message`, which is `total` bytes long.
+struct FragmentFrame {
+  FrameKind kind = FrameKind::fragment;
+  std::uint8_t zero[3] = {};
+  std::uint32_t bytes = 0;
+  std::uint32_t message = 0;
+  std::uint32_t total = 0;
+  std::uint32_t offset = 0;
+  std::uint32_t zero2 = 0;
+};
+static_assert(sizeof(FragmentFrame) == 24);
+
+inline constexpr std::uint8_t kBulk = 1;    ///< the bytes are bulk data; else they follow here, padded
+inline constexpr std::uint8_t kSignal = 2;  ///< a SignalPart follows the frame, before the bytes
+
+/// `bytes` go to `offset` of the receiver's segment.
+struct PutFrame {
+  FrameKind kind = FrameKind::put;
+  std::uint8_t flags = 0;
+  std::uint16_t zero = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t segment = 0;
+  std::uint32_t transfer = 0;  ///< with a signal: which put these bytes belong to
+  std::uint64_t offset = 0;
+};
+static_assert(sizeof(PutFrame) == 24);
+
+/// When `total` bytes of the transfer have arrived, `add` is added to the receiver's counter `slot`.
+struct SignalPart {
+  std::uint32_t slot = 0;
+  std::uint32_t total = 0;
+  std::uint64_t add = 0;
+};
+static_assert(sizeof(SignalPart) == 16);
+
+/// Asks for `bytes` at `offset` of the receiver's segment, to be sent back as DataFrames of `transfer`.
+struct GetFrame {
+  FrameKind kind = FrameKind::get;
+  std::uint8_t zero[3] = {};
+  std::uint32_t bytes = 0;
+  std::uint32_t segment = 0;
+  std::uint32_t transfer = 0;
+  std::uint64_t offset = 0;
+};
+static_assert(sizeof(GetFrame) == 24);
+
+/// A piece of what a GetFrame asked for, `offset` bytes from its beginning.
+struct DataFrame {
+  FrameKind kind = FrameKind::data;
+  std::uint8_t flags = 0;
+  std::uint16_t zero = 0;
+  std::uint32_t bytes = 0;
+  std::uint32_t transfer = 0;
+  std::uint32_t offset = 0;
+};
+static_assert(sizeof(DataFrame) == 16);
+
+/// The sender has ended.
+struct CloseFrame {
+  FrameKind kind = FrameKind::close;
+  std::uint8_t zero[7] = {};
+};
+static_assert(sizeof(CloseFrame) == 8);
+
+/// How long the probe was that this answers, as UDP payload.
+struct ProbeFrame {
+  FrameKind kind = FrameKind::probe;
+  std::uint8_t zero[3] = {};
+  std::uint32_t bytes = 0;
+};
+static_assert(sizeof(ProbeFrame) == 8);
+
+constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+
+}  // namespace aqueduct::conduits::udp

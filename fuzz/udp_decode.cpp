@@ -1,0 +1,131 @@
+// What a peer may do to a link by what it sends. Each input is a row of datagrams (udp_decode_input.hpp) for a link that has
+// puts, gets and messages under way. Besides what the sanitizers look for: each token ends exactly once, and all memory
+// goes back to its pool.
+#include "conduits/udp/link.hpp"
+#include "fuzz/udp_decode_input.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+namespace {
+
+using namespace aqueduct;
+using namespace aqueduct::conduits::udp;
+
+constexpr Rank kMe = 1;
+constexpr Rank kPeer = 0;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+class CountingHost final : public Host {
+ public:
+  std::map<core::Token, int> ends;
+  std::vector<std::byte> memory = std::vector<std::byte>(4096);
+  std::size_t sum = 0;
+
+  void message(Rank from, core::Bytes bytes) noexcept override {
+    require(from == kPeer && bytes.size() <= kMostMessage);
+    for (const std::byte one : bytes) sum += static_cast<std::size_t>(one);  // all of it is there
+  }
+  void completed(core::Token token, Status) noexcept override { ++ends[token]; }
+  void signalled(Rank, Signal signal) noexcept override { sum += signal.add; }
+  core::MutableBytes segment(std::uint32_t id) noexcept override {
+    return id == 0 ? core::MutableBytes(memory) : core::MutableBytes{};
+  }
+};
+
+struct Bench {
+  CountingHost host;
+  Common common{host, kMe, 77};
+  Secret secret{};
+  std::vector<std::byte> from = std::vector<std::byte>(20'000, std::byte{3});
+  std::vector<std::byte> to = std::vector<std::byte>(20'000);
+  core::Token tokens = 0;
+  Train train;
+  std::unique_ptr<Link> link;
+  Seal seal{Security::header, secret, common.secret, kPeer, kMe, common.job};
+  Time now = kSecond;
+
+  Bench() {
+    common.security = Security::header;
+    link = std::make_unique<Link>(common, kPeer, secret, now);
+    serve();
+    const Signal signal{1, 2};
+    const auto bytes = core::Bytes(from);
+    post(link->put(0, 0, bytes.first(16), nullptr, tokens));
+    post(link->put(0, 0, bytes.first(64), &signal, tokens));
+    post(link->put(0, 0, bytes, &signal, tokens));
+    post(link->get(0, 0, core::MutableBytes(to).first(8), tokens));
+    post(link->get(0, 8, core::MutableBytes(to).subspan(8), tokens));
+    (void)link->send({}, bytes.first(100));
+    (void)link->send({}, bytes.first(5000));
+    serve();
+    (void)link->send({}, bytes.first(7000));  // this waits
+  }
+  void post(core::Post answer) { tokens += answer.kind == core::Post::Kind::posted ? 1 : 0; }
+  void serve() {
+    bool may_fragment = false;
+    for (train.clear(); link->fill(now, train, may_fragment); train.clear()) require(!train.empty());
+    if (link->fill_ping(now, train)) train.clear();
+  }
+
+  /// Makes the header such that the frames are looked at.
+  void fit(std::span<std::byte> datagram) {
+    if (datagram.size() < sizeof(PacketHeader)) return;
+    PacketHeader header;
+    std::memcpy(&header, datagram.data(), sizeof header);
+    const std::size_t rest = datagram.size() - sizeof header;
+    header.magic = kMagic;
+    header.version = kWireVersion;
+    header.from = kPeer;
+    header.to = kMe;
+    header.frames = static_cast<std::uint16_t>(std::min<std::size_t>(header.frames, rest) & ~std::size_t{7});
+    header.data = static_cast<std::uint16_t>(rest - header.frames);
+    header.tag = 0;
+    std::memcpy(datagram.data(), &header, sizeof header);
+    header.tag = seal.tag(datagram.first(sizeof header + header.frames));
+    std::memcpy(datagram.data(), &header, sizeof header);
+  }
+  void take(std::span<std::byte> datagram) {
+    auto packet = cut_packet(datagram, 0);
+    if (!packet) return;
+    link->receive(now, *packet, datagram);
+    serve();
+  }
+  void wait(Time length) {
+    now += length;
+    if (!link->tick(now)) link->fail({ErrorCode::peer_lost, kPeer});
+    serve();
+  }
+  void end() {
+    wait(kMillisecond);
+    link->fail({ErrorCode::peer_lost, kPeer});
+    require(host.ends.size() == tokens);
+    for (const auto& [token, times] : host.ends) require(token < tokens && times == 1);
+    require(common.bundles.in_use() == 0 && common.parcels.in_use() == 0 && common.streams.in_use() == 0);
+  }
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Bench bench;
+  auto input = std::as_bytes(std::span(data, size));
+  fuzz::Record record;
+  while (input.size() >= sizeof record) {
+    const auto bytes = fuzz::next_record(input, record);
+    // Memory of exactly its length, so that a look beyond it is found.
+    const auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+    const std::span<std::byte> datagram(copy.get(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), datagram.begin());
+    if ((record.how & fuzz::Record::kWait) != 0) bench.wait(kMillisecond);
+    if ((record.how & fuzz::Record::kAsItIs) == 0) bench.fit(datagram);
+    bench.take(datagram);
+  }
+  bench.end();
+  return 0;
+}

@@ -1,0 +1,110 @@
+// Writes a corpus for udp_decode: what one link really sends to another, good weather and bad.
+//   build/fuzz/bin/udp_decode_corpus fuzz/corpus/udp_decode
+#include "conduits/udp/tests/two_links.hpp"
+#include "fuzz/udp_decode_input.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+namespace {
+
+using namespace aqueduct;
+using namespace aqueduct::conduits::udp;
+using namespace aqueduct::conduits::udp::testing;
+
+constexpr std::size_t kMostDatagrams = 6;  // of one file
+constexpr std::size_t kMostDatagram = 1200;
+
+/// Writes what a sends to b, a few datagrams a file.
+class Writer {
+ public:
+  Writer(std::string folder, std::string name) : path_(std::move(folder) + "/" + std::move(name)) {}
+  ~Writer() { end(); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  void add(core::Bytes datagram, std::uint8_t how) {
+    if (datagram.size() > kMostDatagram) return;  // probes are nothing but length
+    fuzz::add_record(file_, how, datagram);
+    if (++datagrams_ == kMostDatagrams) end();
+  }
+
+ private:
+  void end() {
+    if (datagrams_ == 0 || files_ == 4) return;
+    std::ofstream out(path_ + "_" + std::to_string(files_++), std::ios::binary);
+    out.write(reinterpret_cast<const char*>(file_.data()), static_cast<std::streamsize>(file_.size()));
+    file_.clear();
+    datagrams_ = 0;
+  }
+  std::string path_;
+  Buffer file_;
+  std::size_t datagrams_ = 0;
+  int files_ = 0;
+};
+
+using Work = std::function<void(TwoLinks&)>;
+
+void write(const std::string& folder, const std::string& name, const Faults& faults, const Work& work) {
+  TwoLinks links;
+  links.both(faults);
+  links.a.host.segments = {Buffer(4096)};
+  links.b.host.segments = {Buffer(4096)};
+  Writer writer(folder, name);
+  links.on_sent = [&](const Station& from, core::Bytes datagram) {
+    if (&from == &links.a)
+      writer.add(datagram, links.now() / kMillisecond % 4 == 1 ? fuzz::Record::kWait : 0);
+  };
+  work(links);
+  links.run(20 * kMillisecond);
+  links.say_farewell(links.a);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: udp_decode_corpus FOLDER\n");
+    return 2;
+  }
+  const std::string folder = arguments[1];
+  static const Buffer bytes(4096, std::byte{5});
+  static Buffer to(4096);
+  const auto first = [](std::size_t size) { return core::Bytes(bytes).first(size); };
+  const Signal signal{1, 2};
+  const auto messages = [&](TwoLinks& links) {
+    for (const std::size_t size : {0ul, 3ul, 100ul, 900ul, 3000ul}) (void)links.a.link->send({}, first(size));
+  };
+  const auto puts = [&](TwoLinks& links) {
+    for (const std::size_t size : {0ul, 8ul, 500ul, 1000ul, 3000ul}) {
+      (void)links.a.link->put(0, 8, first(size), nullptr, size);
+      (void)links.a.link->put(0, 16, first(size), &signal, size + 1);
+    }
+  };
+  const auto gets = [&](TwoLinks& links) {
+    for (const std::size_t size : {1ul, 100ul, 3000ul})
+      (void)links.a.link->get(0, 8, core::MutableBytes(to).first(size), size);
+  };
+  const auto replies = [&](TwoLinks& links) {  // and acknowledgements
+    for (const std::size_t size : {8ul, 100ul, 3000ul})
+      (void)links.b.link->get(0, 8, core::MutableBytes(to).first(size), size);
+    for (int i = 0; i < 20; ++i) (void)links.b.link->send({}, first(900));
+  };
+  const auto all = [&](TwoLinks& links) {
+    messages(links);
+    puts(links);
+    gets(links);
+    replies(links);
+  };
+  const auto silence = [](TwoLinks& links) { links.run(2 * kSecond); };
+  write(folder, "messages", {.mtu = 1400}, messages);
+  write(folder, "puts", {.mtu = 1400}, puts);
+  write(folder, "gets", {}, gets);
+  write(folder, "replies", {.mtu = 1400}, replies);
+  write(folder, "all", {.mtu = 1400}, all);
+  write(folder, "loss", {.loss = 0.4, .mtu = 1400}, all);
+  write(folder, "disorder", {.duplicate = 0.2, .reorder = 0.5, .mtu = 1400}, replies);
+  write(folder, "silence", {}, silence);
+  return 0;
+}
