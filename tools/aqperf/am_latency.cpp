@@ -101,8 +101,8 @@ void am_latency(Session& session, Reporter& reporter) {
         echo.ask(ep, role.peer, payload, patience, turns);
       }
     };
-    reporter.add(
-        measure(session, options.bench, bytes, {}, {run, role.active}, raw_answer(session, session.pair())));
+    reporter.add(measure(session, options.bench, bytes, {}, {run, role.active},
+                         raw_answer(session, session.pair(), bytes)));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tools/aqperf/am_limits.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/patience.hpp"
+#include "tools/aqperf/raw_sockets.hpp"
 #include "tools/aqperf/sampler.hpp"
 
 #include <memory>
@@ -74,9 +75,12 @@ void am_rate(Session& session, Reporter& reporter) {
         wait([&] { return seen->messages >= expected; });
       }
     };
+    Raw raw{std::nullopt, "none: the machine has nothing that runs a handler"};
+    if (over_sockets(session, role)) {
+      raw = raw_flood(session, role, {.bytes = bytes, .operations = kTrain, .one_datagram_each = true});
+    }
     reporter.add(measure(session, options.bench, bytes, {Unit::Kind::million_per_second, 0},
-                         {run, role.active, static_cast<double>(kTrain)},
-                         {std::nullopt, "none: the machine has nothing that runs a handler"}));
+                         {run, role.active, static_cast<double>(kTrain)}, raw));
   }
 }
 

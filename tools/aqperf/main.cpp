@@ -4,6 +4,7 @@
 #include "tools/aqperf/failure.hpp"
 #include "tools/aqperf/launch.hpp"
 #include "tools/aqperf/load.hpp"
+#include "tools/aqperf/peers.hpp"
 #include "tools/aqperf/report.hpp"
 #include "tools/aqperf/session.hpp"
 #include "tools/aqperf/start.hpp"
@@ -46,6 +47,7 @@ int run_in_job(const Options& options, const Bench& bench) {
       session = std::make_unique<Session>(ep, options);
       Reporter reporter(options.json, options.load, ep.rank() != 0);
       bench.run(*session, reporter);
+      if (options.statistics) fmt::print(stderr, "{}", describe_peers(ep));
     } catch (const Failure& failure) {
       // Misuse is the same at every rank, so one says it; a failure may be one rank's own.
       const bool misuse = failure.exit_status() == kUsageError;

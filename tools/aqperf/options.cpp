@@ -113,6 +113,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       ->check(CLI::IsMember({"segment", "outside"}));
   app.add_option("--op", options.operation, "atomic-latency: which atomic [add]")
       ->check(CLI::IsMember({"add", "xor", "min", "swap", "compare_swap", "load", "store"}));
+  app.add_flag("--statistics", options.statistics,
+               "at the end, on standard error: what each rank's conduits say of each peer");
   app.add_flag("--load", options.load, "a busy process keeps one core meanwhile");
   try {
     app.parse(argc, argv);

@@ -35,8 +35,9 @@ struct Options {
   Rank peers = 1;    ///< put-bandwidth, get-bandwidth: how many targets take turns
   std::size_t window = 64;
   bool bidirectional = false;
-  bool outside = false;  ///< targets in memory of the caller, not of the library
-  bool load = false;     ///< a busy process takes one core meanwhile
+  bool outside = false;     ///< targets in memory of the caller, not of the library
+  bool statistics = false;  ///< say at the end what the conduits know of each peer
+  bool load = false;        ///< a busy process takes one core meanwhile
   std::string operation = "add";
   std::string conduit;  ///< empty: as the environment says
 

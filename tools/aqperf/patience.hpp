@@ -14,6 +14,7 @@ class Patience {
   /// The same where each look is a round of progress.
   static constexpr unsigned kRounds = 500;
 
+  explicit Patience(unsigned looks) noexcept : looks_(looks) {}
   Patience(const Session& session, unsigned looks) noexcept : looks_(session.crowded() ? 0 : looks) {}
 
   template <class Condition>

@@ -1,5 +1,6 @@
 #include "tools/aqperf/raw_cacheline.hpp"
 
+#include "tools/aqperf/raw_sockets.hpp"
 #include "tools/aqperf/raw_yield.hpp"
 
 #include <array>
@@ -54,7 +55,8 @@ Raw raw_cacheline(Session& session, Role role) {
   return {std::move(subject), "ping-pong over two cache lines"};
 }
 
-Raw raw_answer(Session& session, Role role) {
+Raw raw_answer(Session& session, Role role, std::size_t bytes) {
+  if (over_sockets(session, role)) return raw_round_trip(session, role, bytes, bytes);
   return session.everyone(!session.crowded()) ? raw_cacheline(session, role) : raw_yield(session);
 }
 

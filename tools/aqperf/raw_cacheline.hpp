@@ -3,6 +3,7 @@
 #include "tools/aqperf/patience.hpp"
 #include "tools/aqperf/sampler.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -32,7 +33,8 @@ class CacheLinePingPong {
 
 /// The comparator made of it.
 Raw raw_cacheline(Session& session, Role role);
-/// That one, or where ranks share cores raw_yield: the comparator of whatever waits for another rank.
-Raw raw_answer(Session& session, Role role);
+/// The comparator of whatever waits for another rank, with so many bytes each way: over sockets bare ones, where ranks
+/// share cores raw_yield, else cache lines.
+Raw raw_answer(Session& session, Role role, std::size_t bytes);
 
 }  // namespace aqueduct::perf

@@ -25,9 +25,9 @@ std::string figure(const std::optional<double>& value) { return value ? figure(*
 
 }  // namespace
 
-std::optional<double> Row::ratio() const {
-  if (!raw || *raw <= 0) return std::nullopt;
-  return figure.median / *raw;
+std::optional<double> Row::ratio_to(double other) const {
+  if (other <= 0) return std::nullopt;
+  return figure.median / other;
 }
 
 std::string to_json(const Row& row) {
@@ -38,6 +38,10 @@ std::string to_json(const Row& row) {
   };
   if (row.raw) out["raw"] = *row.raw;
   if (row.ratio()) out["ratio"] = *row.ratio();
+  for (const auto& [name, value] : row.more_raws) {
+    out["raw_" + name] = value;
+    if (const auto ratio = row.ratio_to(value)) out["ratio_" + name] = *ratio;
+  }
   if (!row.raw_what.empty()) out["raw_what"] = row.raw_what;
   out["longest_stall_ms"] = row.longest_stall_ms;
   out["others_cores"] = row.others_cores;
@@ -52,6 +56,9 @@ void Reporter::head(const Row& row) {
              row.raw_what.empty() ? "" : "; raw: " + row.raw_what);
   fmt::print("{:>10} {:>10} {:>10} {:>10} {:>9} {:>10} {:>7}", "bytes", "median", "p01", "p99", "samples",
              "raw", "ratio");
+  for (const auto& [name, value] : row.more_raws) {
+    fmt::print(" {:>10} {:>9}", "raw_" + name, "ratio_" + name);
+  }
   if (show_stalls_) fmt::print(" {:>10}", "stall[ms]");
   for (const auto& [name, value] : row.extra)
     fmt::print(" {:>{}}", name, std::max<std::size_t>(10, name.size()));
@@ -68,6 +75,9 @@ void Reporter::add(const Row& row) {
     fmt::print("{:>10} {:>10} {:>10} {:>10} {:>9} {:>10} {:>7}", row.bytes, figure(row.figure.median),
                figure(row.figure.p01), figure(row.figure.p99), row.figure.samples, figure(row.raw),
                figure(row.ratio()));
+    for (const auto& [name, value] : row.more_raws) {
+      fmt::print(" {:>10} {:>9}", figure(value), figure(row.ratio_to(value)));
+    }
     if (show_stalls_) fmt::print(" {:>10}", figure(row.longest_stall_ms));
     for (const auto& [name, value] : row.extra) {
       fmt::print(" {:>{}}", figure(value), std::max<std::size_t>(10, name.size()));

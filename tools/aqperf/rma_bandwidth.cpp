@@ -1,4 +1,5 @@
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/raw_sockets.hpp"
 #include "tools/aqperf/raw_transfer.hpp"
 
 #include <algorithm>
@@ -104,7 +105,21 @@ Subject measured(Session& session, const Flood& flood) {
   return subject;
 }
 
-Raw raw(Session& session, const Flood& flood) {
+/// The same windows over bare sockets.
+Raw sockets_raw(Session& session, const Flood& flood, Unit::Kind kind) {
+  const Options& options = session.options();
+  if (options.bidirectional || options.peers > 1) {
+    return {std::nullopt, "none: bare sockets are measured between pairs, in one direction"};
+  }
+  return raw_flood(session, session.pair(),
+                   {.active_sends = flood.direction == Direction::put,
+                    .bytes = flood.bytes,
+                    .operations = flood.window,
+                    .one_datagram_each = kind == Unit::Kind::million_per_second});
+}
+
+Raw raw(Session& session, const Flood& flood, Unit::Kind kind) {
+  if (over_sockets(session, session.pair())) return sockets_raw(session, flood, kind);
   std::vector<std::byte*> places;
   for (Rank peer : flood.peers) places.push_back(session.ep().local(session.target(peer), flood.bytes));
   const bool mapped = std::count(places.begin(), places.end(), nullptr) == 0;
@@ -132,7 +147,8 @@ void flood(Session& session, Reporter& reporter, Direction direction, Unit::Kind
   for (const std::size_t bytes : options.bytes.value_or(find_bench(options.bench)->bytes).sizes()) {
     const Flood flood = flood_of(session, direction, bytes);
     const Unit unit{kind, static_cast<double>(bytes)};
-    reporter.add(measure(session, options.bench, bytes, unit, measured(session, flood), raw(session, flood)));
+    reporter.add(
+        measure(session, options.bench, bytes, unit, measured(session, flood), raw(session, flood, kind)));
   }
 }
 

@@ -1,4 +1,5 @@
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/raw_sockets.hpp"
 #include "tools/aqperf/raw_transfer.hpp"
 
 namespace aqueduct::perf {
@@ -39,10 +40,15 @@ std::function<void(std::uint64_t)> transfers(Session& session, Rank peer, Direct
 void latency(Session& session, Reporter& reporter, Direction direction) {
   const Options& options = session.options();
   const Role role = session.pair();
+  const bool sockets = over_sockets(session, role);
   for (const std::size_t bytes : options.bytes.value_or(find_bench(options.bench)->bytes).sizes()) {
     Subject subject{[](std::uint64_t) {}, role.active};
     if (role.active) subject.run = transfers(session, role.peer, direction, bytes);
-    const Raw raw = raw_transfer(session, role, direction, bytes);
+    // Over sockets one side of the round trip carries the bytes, the other a word that it has happened.
+    constexpr std::size_t kWord = sizeof(std::uint64_t);
+    const Raw raw = !sockets                      ? raw_transfer(session, role, direction, bytes)
+                    : direction == Direction::put ? raw_round_trip(session, role, bytes, kWord)
+                                                  : raw_round_trip(session, role, kWord, bytes);
     Row row = measure(session, options.bench, bytes, {}, subject, raw);
     if (row.raw) row.extra.emplace_back("difference_ns", row.figure.median - *row.raw);
     reporter.add(row);

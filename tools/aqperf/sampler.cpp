@@ -42,6 +42,14 @@ Plan next_plan(const Plan& last, double chunk_ns, double elapsed_ns, double budg
   return {last.batch, static_cast<std::uint64_t>(std::max(1.0, wanted)), true};
 }
 
+/// Who takes part in a row: what is measured, without a name, and comparators.
+struct Contender {
+  std::string name;
+  const Subject* subject = nullptr;
+  std::vector<Samples> trials{};
+  double longest_ns = 0;
+};
+
 /// What one rank knows of one side of a row.
 struct Side {
   Summary ns;
@@ -124,10 +132,13 @@ Samples run_trial(Session& session, const Subject& subject, std::chrono::nanosec
 Row measure(Session& session, std::string bench, std::size_t bytes, Unit unit, const Subject& subject,
             const Raw& raw) {
   const Options& options = session.options();
-  const bool with_raw = options.vs_raw && raw.subject;
-  const auto trials = options.repeat * (with_raw ? 2 : 1);
-  const auto budget =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(options.seconds) / std::max(1, trials);
+  std::vector<Contender> contenders{{{}, &subject}};
+  if (options.vs_raw && raw.subject) contenders.push_back({"raw", &*raw.subject});
+  if (options.vs_raw) {
+    for (const auto& [name, comparator] : raw.more) contenders.push_back({"raw_" + name, &comparator});
+  }
+  const auto trials = static_cast<double>(options.repeat) * static_cast<double>(contenders.size());
+  const auto budget = std::chrono::duration_cast<std::chrono::nanoseconds>(options.seconds / trials);
 
   Row row;
   CacheLinePingPong cacheline(session, session.pair());
@@ -136,28 +147,30 @@ Row measure(Session& session, std::string bench, std::size_t bytes, Unit unit, c
   std::optional<BusyProcess> load;
   if (options.load && session.rank() == 0) load.emplace();
   const OthersMeter others(load ? &*load : nullptr);
-  std::vector<Samples> measured_trials, raw_trials;
-  double longest_ns = 0, raw_longest_ns = 0;
   for (int turn = 0; turn < options.repeat; ++turn) {
-    // Whatever comes first in a turn comes second in the next: a drift favours neither.
-    for (const bool raw_now : {turn % 2 == 0, turn % 2 != 0}) {
-      if (!raw_now) {
-        measured_trials.push_back(run_trial(session, subject, budget, longest_ns));
-      } else if (with_raw) {
-        raw_trials.push_back(run_trial(session, *raw.subject, budget, raw_longest_ns));
-      }
+    // Whatever comes first in a turn comes last in the next: a drift favours nobody.
+    for (Contender& contender : contenders) {
+      contender.trials.push_back(run_trial(session, *contender.subject, budget, contender.longest_ns));
     }
+    std::reverse(contenders.begin(), contenders.end());
   }
   row.others_cores = others.cores(session);
   load.reset();
   row.cacheline_after_ns = cacheline.probe(session);
 
-  const auto sides = session.exchange(summary_of(subject, std::move(measured_trials), longest_ns));
-  row.figure = join(sides, unit);
-  for (const Side& side : sides) row.longest_stall_ms = std::max(row.longest_stall_ms, side.longest_ns / 1e6);
-  if (with_raw) {
-    const auto raws = session.exchange(summary_of(*raw.subject, std::move(raw_trials), raw_longest_ns));
-    row.raw = join(raws, unit).median;
+  for (Contender& contender : contenders) {
+    const auto sides =
+        session.exchange(summary_of(*contender.subject, std::move(contender.trials), contender.longest_ns));
+    const Summary figure = join(sides, unit);
+    if (contender.name == "raw") {
+      row.raw = figure.median;
+    } else if (!contender.name.empty()) {
+      row.more_raws.push_back({contender.name.substr(4), figure.median});
+    } else {
+      row.figure = figure;
+      for (const Side& side : sides)
+        row.longest_stall_ms = std::max(row.longest_stall_ms, side.longest_ns / 1e6);
+    }
   }
   if (options.vs_raw) row.raw_what = raw.what;
   row.bench = std::move(bench);

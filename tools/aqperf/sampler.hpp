@@ -7,6 +7,8 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace aqueduct::perf {
 
@@ -28,9 +30,11 @@ Samples run_trial(Session& session, const Subject& subject, std::chrono::nanosec
 struct Raw {
   std::optional<Subject> subject;
   std::string what;
+  /// Further comparators, by name: "tcp" makes raw_tcp and ratio_tcp.
+  std::vector<std::pair<std::string, Subject>> more{};
 };
 
-/// A row: subject and raw in turns, --repeat times. The same at every rank. Collective.
+/// A row: subject and comparators in turns, --repeat times. The same at every rank. Collective.
 ///
 /// Latencies are the median over the ranks that record; rates are their sum.
 Row measure(Session& session, std::string bench, std::size_t bytes, Unit unit, const Subject& subject,

@@ -8,7 +8,8 @@ void barrier(Session& session, Reporter& reporter) {
   const auto run = [&](std::uint64_t turns) {
     for (; turns > 0; --turns) require(ep.barrier(), "barrier");
   };
-  reporter.add(measure(session, session.options().bench, 0, {}, {run}, raw_answer(session, session.pair())));
+  reporter.add(
+      measure(session, session.options().bench, 0, {}, {run}, raw_answer(session, session.pair(), 0)));
 }
 
 void signal_latency(Session& session, Reporter& reporter) {
@@ -30,8 +31,8 @@ void signal_latency(Session& session, Reporter& reporter) {
         if (!role.active) send();
       }
     };
-    reporter.add(
-        measure(session, options.bench, bytes, {}, {run, role.active}, raw_answer(session, session.pair())));
+    reporter.add(measure(session, options.bench, bytes, {}, {run, role.active},
+                         raw_answer(session, session.pair(), bytes)));
   }
 }
 

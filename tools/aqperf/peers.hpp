@@ -1,0 +1,12 @@
+#pragma once
+
+#include <aqueduct/endpoint.hpp>
+
+#include <string>
+
+namespace aqueduct::perf {
+
+/// A line for each other rank: what the conduit that leads there says of it. For people.
+std::string describe_peers(Endpoint& ep);
+
+}  // namespace aqueduct::perf

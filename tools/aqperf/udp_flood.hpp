@@ -1,0 +1,58 @@
+#pragma once
+
+#include "tools/aqperf/bare_socket.hpp"
+#include "tools/aqperf/patience.hpp"
+#include "tools/aqperf/silence.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::perf {
+
+/// The most that the kernel's UDP does in one direction: the sender gives it trains of datagrams to cut up
+/// (UDP_SEGMENT), the receiver takes them joined again (UDP_GRO). Nothing is repaired.
+///
+/// The receiver says from time to time how many bytes it has, and the sender keeps no more on the way than the
+/// receiver's socket holds, so that nothing is lost on one host. What is lost anyway is counted.
+class UdpFlood {
+ public:
+  static constexpr std::size_t kLeastSegment = 8;
+  static constexpr std::size_t kMostSegment = 65'000;
+
+  /// Datagrams of `segment` bytes, the same on both sides. Throws Failure if the system has no UDP_SEGMENT, no
+  /// UDP_GRO, or cannot send such datagrams.
+  UdpFlood(BareSocket connected, bool sends, std::size_t segment, Patience patience);
+
+  /// Both sides call it; returns when the receiver has that many bytes, rounded up to datagrams.
+  void run(std::uint64_t bytes);
+  /// Receiver: bytes that never came.
+  std::uint64_t lost() const noexcept { return lost_; }
+
+ private:
+  void send_all();
+  bool send_train();
+  void await_room(std::uint64_t most_on_the_way);
+  void hear() noexcept;
+  void mark() noexcept;
+  void receive_all();
+  bool take();
+  void credit() noexcept;
+
+  BareSocket socket_;
+  Patience patience_;
+  bool sends_;
+  std::size_t segment_;
+  std::size_t train_;
+  std::uint64_t window_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t target_ = 0;    ///< bytes of all runs so far
+  std::uint64_t sent_ = 0;      ///< sender
+  std::uint64_t heard_ = 0;     ///< sender: what the receiver says it has
+  std::uint64_t taken_ = 0;     ///< receiver, with what was lost
+  std::uint64_t credited_ = 0;  ///< receiver: what it has said
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace aqueduct::perf
