@@ -71,7 +71,14 @@ void Ring::register_handlers() {
 }
 
 std::size_t Ring::most_words(Carrier carrier) const {
-  const aqueduct::AmLimits limits = aqueduct::am_limits(ep_, next_);
+  // Every rank must come to the same number, though one hop may allow more than another.
+  aqueduct::AmLimits limits = aqueduct::am_limits(ep_, next_);
+  for (aqueduct::Rank rank = 0; rank < ep_.ranks(); ++rank) {
+    const aqueduct::AmLimits other = aqueduct::am_limits(ep_, rank);
+    limits.medium = std::min(limits.medium, other.medium);
+    limits.long_request = std::min(limits.long_request, other.long_request);
+    limits.long_reply = std::min(limits.long_reply, other.long_reply);
+  }
   switch (carrier) {
     case Carrier::short_am: return 0;
     case Carrier::medium_am: return std::min(limits.medium, most_bytes_) / kWord;
