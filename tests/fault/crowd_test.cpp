@@ -35,10 +35,9 @@ TEST(Stall, OfAWaitForASignalSaysWhatForOnWhomAndTheQueues) {
   Launch job(aqrun(
       {"-n", "2", "--timeout", "30", "-e", "AQUEDUCT_STALL_WARN=200ms", program("fault_stall"), "signal"}));
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();
-  for (const char* part :
-       {" s for signal 0 to reach 1 (it is 0)", "rank 1 is not known to be lost over smp",
-        "it is alive", "packets lie in its ring", "request credits left there", "operations in flight",
-        "AQUEDUCT_STALL_WARN"}) {
+  for (const char* part : {" s for signal 0 to reach 1 (it is 0)", "rank 1 is not known to be lost over smp",
+                           "it is alive", "packets lie in its ring", "request credits left there",
+                           "operations in flight", "AQUEDUCT_STALL_WARN"}) {
     EXPECT_TRUE(has(job.err(), part)) << part << " is not in:\n" << job.err();
   }
 }

@@ -1,0 +1,266 @@
+// What networks and ranks do to the udp conduit: stops, pulled cables, loss, strangers, too many ranks.
+
+#include <aqueduct/rank.hpp>
+
+#include "conduits/udp/wire.hpp"
+#include "tests/fault/launch.hpp"
+#include "tests/support/network_namespaces.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace aqueduct::fault {
+namespace {
+
+using namespace std::chrono_literals;
+using support::NetworkNamespaces;
+using Clock = std::chrono::steady_clock;
+using Words = std::vector<std::string>;
+
+Words joined(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// aqrun with a job whose ranks, all here, talk over udp.
+Words here(int ranks, const Words& what) {
+  return aqrun(joined({"-n", std::to_string(ranks), "--conduit", "udp", "--bind", "none", "--timeout", "35",
+                       "-e", "AQUEDUCT_NEAR=off"},
+                      what));
+}
+
+/// fault_exchange, in pieces: what to start, whether it goes on, and its end.
+class Exchange {
+ public:
+  Words command(const Words& more = {}) const {
+    return joined({program("fault_exchange"), (folder_ / "end").string()}, more);
+  }
+  /// Waits until it has said this often how far it is, beyond what it has said by now.
+  static bool goes_on(Launch& job, std::size_t words = 5) {
+    return job.says("rounds ", job.lines("rounds ").size() + words);
+  }
+  void end() const { std::ofstream(folder_ / "end") << "now\n"; }
+  /// Lets it end, and expects all to have been right for so many ranks.
+  void expect_right_end(Launch& job, std::size_t ranks) const {
+    end();
+    EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+    EXPECT_EQ(job.lines("wrong 0").size(), ranks) << job.out();
+    EXPECT_EQ(job.err(), "");
+  }
+
+ private:
+  const testing_support::ScratchFolder folder_;
+};
+
+pid_t pid_of(Launch& job, unsigned rank) {
+  const std::string begin = "pid " + std::to_string(rank) + " is ";
+  if (!job.says(begin)) return -1;
+  return std::stoi(job.lines(begin).front().substr(begin.size()));
+}
+
+// ------------------------------------------------------------------------------------------------ on one host
+
+TEST(UdpRank, StoppedForThreeSecondsGoesOn) {
+  const Exchange exchange;
+  Launch job(here(4, exchange.command()));
+  ASSERT_TRUE(exchange.goes_on(job)) << job.err();
+  const pid_t pid = pid_of(job, 2);
+  ASSERT_GT(pid, 0) << job.out();
+  ::kill(pid, SIGSTOP);
+  std::this_thread::sleep_for(3s);  // specified: less than AQUEDUCT_UDP_TIMEOUT
+  ::kill(pid, SIGCONT);
+  ASSERT_TRUE(exchange.goes_on(job)) << job.out() << job.err();
+  exchange.expect_right_end(job, 4);
+}
+
+TEST(UdpRank, StoppedForGoodIsLostInTime) {
+  const Exchange exchange;
+  Launch job(here(3, joined({"-e", "AQUEDUCT_UDP_TIMEOUT=500ms"}, exchange.command())));
+  ASSERT_TRUE(exchange.goes_on(job)) << job.err();
+  const pid_t pid = pid_of(job, 2);
+  ASSERT_GT(pid, 0) << job.out();
+  ::kill(pid, SIGSTOP);
+  const auto since = Clock::now();
+  EXPECT_TRUE(job.says("noticed peer_lost (rank 2)", 2)) << job.out() << job.err();
+  EXPECT_LT(Clock::now() - since, 4s);
+  ::kill(pid, SIGKILL);
+  exchange.end();
+  EXPECT_EQ(job.status(), 137) << job.out() << job.err();
+}
+
+TEST(UdpRank, ThatComputesServesOthersAndIsNotLost) {
+  Launch job(here(3, {"-e", "AQUEDUCT_UDP_TIMEOUT=300ms", program("fault_compute"), "1000"}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.err(), "");
+  ASSERT_EQ(job.lines("served ").size(), 1u) << job.out();
+  int times = 0;
+  double longest = 0;
+  ASSERT_EQ(std::sscanf(job.out().c_str(), "served %d times, longest %lf ms", &times, &longest), 2);
+  EXPECT_GE(times, 20);  // by a thread that has to be given a core, and that first waits 10 ms
+  EXPECT_LT(longest, 250.0);
+}
+
+TEST(UdpCrowd, OfThirtyTwoRanksOnFewCoresExchangesAllToAll) {
+  const Exchange exchange;
+  Launch job(here(32, exchange.command({"200"})));
+  ASSERT_TRUE(exchange.goes_on(job, 2)) << job.out() << job.err();
+  exchange.expect_right_end(job, 32);
+}
+
+TEST(UdpCrowd, OfThirtyTwoRanksPassesATokenAndBarriers) {
+  Launch job(here(32, {program("fault_crowd"), "ring"}));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.err(), "");
+}
+
+// ------------------------------------------------------------------------------------------- over two hosts
+
+/// Two hosts of two ranks each: smp inside, udp between.
+class UdpNetwork : public testing::Test {
+ protected:
+  static constexpr std::size_t kRanks = 4;
+
+  void SetUp() override {
+    if (std::string why; !NetworkNamespaces::usable(why)) GTEST_SKIP() << why;
+    net_.emplace(2);
+    ASSERT_EQ(net_->problem(), "");
+    std::ofstream(folder_ / "hosts") << net_->hosts_file(2);
+  }
+  Words over_hosts(const Words& settings) const { return over_hosts(settings, exchange_.command()); }
+  Words over_hosts(const Words& settings, const Words& what) const {
+    Words all{"-n",        std::to_string(kRanks),
+              "--hosts",   (folder_ / "hosts").string(),
+              "--remote",  std::string(NetworkNamespaces::kRemote),
+              "--bind",    "none",
+              "--timeout", "35"};
+    for (const std::string& setting : settings) all = joined(all, {"-e", setting});
+    return aqrun(joined(all, what));
+  }
+
+  std::optional<NetworkNamespaces> net_;
+  Exchange exchange_;
+
+ private:
+  const testing_support::ScratchFolder folder_;
+};
+
+TEST_F(UdpNetwork, WhoseCableIsPulledForTwoSecondsGoesOn) {
+  Launch job(over_hosts({}));
+  ASSERT_TRUE(exchange_.goes_on(job)) << job.err();
+  ASSERT_TRUE(net_->set_link(0, false)) << net_->problem();
+  std::this_thread::sleep_for(2s);
+  ASSERT_TRUE(net_->set_link(0, true)) << net_->problem();
+  ASSERT_TRUE(exchange_.goes_on(job)) << job.out() << job.err();
+  exchange_.expect_right_end(job, kRanks);
+}
+
+TEST_F(UdpNetwork, WhoseCableIsPulledForGoodLosesThePeersOnBothSides) {
+  Launch job(over_hosts({"AQUEDUCT_UDP_TIMEOUT=1s"}));
+  ASSERT_TRUE(exchange_.goes_on(job)) << job.err();
+  ASSERT_TRUE(net_->set_link(0, false)) << net_->problem();
+  const auto since = Clock::now();
+  EXPECT_TRUE(job.says("noticed peer_lost (rank ", kRanks)) << job.out() << job.err();
+  EXPECT_LT(Clock::now() - since, 5s);
+  exchange_.end();
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.lines("finish peer_lost").size(), kRanks) << job.out();
+}
+
+class UdpLoss : public UdpNetwork, public testing::WithParamInterface<unsigned> {};
+
+TEST_P(UdpLoss, OfPacketsSpoilsNothing) {
+  if (std::string why; !NetworkNamespaces::can_drop(why)) GTEST_SKIP() << why;
+  for (unsigned host = 0; host < 2; ++host) ASSERT_TRUE(net_->drop(host, GetParam())) << net_->problem();
+  for (const char* security : {"AQUEDUCT_UDP_SECURITY=header", "AQUEDUCT_UDP_SECURITY=full"}) {
+    const Exchange exchange;
+    Launch job(over_hosts({security}, exchange.command()));
+    ASSERT_TRUE(exchange.goes_on(job, 10)) << security << job.out() << job.err();
+    exchange.expect_right_end(job, kRanks);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Faults, UdpLoss, testing::Values(10u, 100u),
+                         [](const auto& info) { return std::to_string(info.param) + "_of_1000"; });
+
+/// Sends to a rank what is not for it.
+class Stranger {
+ public:
+  Stranger(const NetworkNamespaces& net, unsigned from, unsigned to, int port)
+      : socket_(net.open_socket(from, AF_INET, SOCK_DGRAM)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    ::inet_pton(AF_INET, NetworkNamespaces::ipv4(to).c_str(), &address.sin_addr);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  ~Stranger() { ::close(socket_); }
+  Stranger(const Stranger&) = delete;
+  Stranger& operator=(const Stranger&) = delete;
+
+  /// False, once, if an earlier one found nobody at the port.
+  bool send(const std::vector<unsigned char>& datagram) {
+    return ::send(socket_, datagram.data(), datagram.size(), 0) >= 0 || errno != ECONNREFUSED;
+  }
+
+ private:
+  const int socket_;
+};
+
+using Random = std::minstd_rand;
+
+std::vector<unsigned char> garbage(Random& random) {
+  std::vector<unsigned char> datagram(random() % 1400);  // the empty one too
+  for (unsigned char& byte : datagram) byte = static_cast<unsigned char>(random() >> 8);
+  return datagram;
+}
+
+/// As a rank of another job would send it to a rank of ours, were the port once its own: all is right but the tag.
+/// Every other one is cut.
+std::vector<unsigned char> of_another_job(Random& random, Rank to) {
+  using conduits::udp::PacketHeader;
+  std::vector<unsigned char> datagram = garbage(random);
+  PacketHeader header;
+  header.kind = static_cast<conduits::udp::PacketKind>(random() % 5);
+  header.from = random() % 4;
+  header.to = to;
+  header.number = random() % 2000;
+  header.stamp = static_cast<std::uint32_t>(random());
+  header.frames = static_cast<std::uint16_t>(datagram.size() / 2);
+  header.data = static_cast<std::uint16_t>(datagram.size() - datagram.size() / 2);
+  header.tag = random();
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&header);
+  datagram.insert(datagram.begin(), bytes, bytes + sizeof header);
+  if (random() % 2 == 0) datagram.resize(random() % datagram.size());
+  return datagram;
+}
+
+TEST_F(UdpNetwork, WhereStrangersThrowDatagramsGoesOnUnharmed) {
+  constexpr int kPort = 4000;  // both hosts are empty
+  Launch job(over_hosts({"AQUEDUCT_UDP_PORT=" + std::to_string(kPort)}));
+  ASSERT_TRUE(exchange_.goes_on(job)) << job.err();
+  std::minstd_rand random(5);
+  for (const Rank to : {Rank{2}, Rank{3}}) {
+    Stranger stranger(*net_, 0, 1, kPort + static_cast<int>(to % 2));
+    for (int i = 0; i < 3000; ++i) {
+      ASSERT_TRUE(stranger.send(i % 2 == 0 ? garbage(random) : of_another_job(random, to))) << "to " << to;
+    }
+  }
+  ASSERT_TRUE(exchange_.goes_on(job)) << job.out() << job.err();
+  exchange_.expect_right_end(job, kRanks);
+}
+
+}  // namespace
+}  // namespace aqueduct::fault
