@@ -18,7 +18,7 @@ class BackPressure : public FabricTest {
 
 TEST_P(BackPressure, ImplicitPutsByTheTenThousand) {
   run_short_of_everything(2, 8 * kSlots, [](Endpoint& me) {
-    constexpr std::uint64_t kPuts = 20'000;
+    constexpr std::uint64_t kPuts = 10'000;
     std::uint64_t value = 0;
     for (std::uint64_t i = 0; i < kPuts; ++i) {
       // A slot again only after a wait: overlapping puts have no order.
@@ -42,7 +42,7 @@ TEST_P(BackPressure, ImplicitPutsByTheTenThousand) {
 
 TEST_P(BackPressure, ImplicitGetsByTheTenThousand) {
   run_short_of_everything(2, 8 * kSlots, [](Endpoint& me) {
-    constexpr std::uint64_t kGets = 20'000;
+    constexpr std::uint64_t kGets = 10'000;
     const auto mine = pattern(me.rank(), 8 * kSlots);
     std::ranges::copy(mine, me.segment().begin());
     ASSERT_TRUE(me.barrier());
@@ -64,7 +64,7 @@ TEST_P(BackPressure, ImplicitGetsByTheTenThousand) {
 
 TEST_P(BackPressure, ImplicitAtomicsByTheTenThousand) {
   run_short_of_everything(2, 64, [](Endpoint& me) {
-    constexpr std::uint64_t kEach = 20'000;
+    constexpr std::uint64_t kEach = 10'000;
     for (std::uint64_t i = 0; i < kEach; ++i) {
       ASSERT_TRUE(atomic_nbi<AtomicOp::add>(me, GlobalPtr<std::uint64_t>{next(me), 0}, 1));
     }
