@@ -37,17 +37,17 @@ TEST_P(RandomProgramStress, FollowsItsModel) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "again with: " << command;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, RandomProgramStress,
-                         testing::Values(Size{"loop-bare", 8, 60}, Size{"loop-native", 8, 60},
-                                         Size{"loop-late", 8, 20}, Size{"loop-posted", 8, 30},
-                                         Size{"loop-bare", 32, 10}, Size{"loop-mapped", 32, 10},
-                                         Size{"smp-threads", 8, 60}, Size{"smp-processes", 8, 60},
-                                         Size{"smp-without-cma", 8, 30}, Size{"smp-processes", 32, 10}),
-                         [](const auto& info) {
-                           std::string name =
-                               info.param.fabric + std::string("_") + std::to_string(info.param.ranks);
-                           for (char& c : name) c = c == '-' ? '_' : c;
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, RandomProgramStress,
+    testing::Values(Size{"loop-bare", 8, 60}, Size{"loop-native", 8, 60}, Size{"loop-late", 8, 20},
+                    Size{"loop-posted", 8, 30}, Size{"loop-bare", 32, 10}, Size{"loop-mapped", 32, 10},
+                    Size{"smp-threads", 8, 60}, Size{"smp-processes", 8, 60}, Size{"smp-without-cma", 8, 30},
+                    Size{"smp-processes", 32, 10}, Size{"udp-processes", 8, 20}, Size{"udp-loss-tenth", 4, 5},
+                    Size{"udp-processes", 32, 2}),
+    [](const auto& info) {
+      std::string name = info.param.fabric + std::string("_") + std::to_string(info.param.ranks);
+      for (char& c : name) c = c == '-' ? '_' : c;
+      return name;
+    });
 
 }  // namespace
