@@ -160,7 +160,7 @@ void Engine::take(Time now, std::span<std::byte> datagram) noexcept {
     ++strangers_;
     return;
   }
-  if (verdict == Link::Verdict::closed) part(from);
+  if (verdict == Link::Verdict::closed) forget(from);
   if (!link->dirty) {
     link->dirty = true;
     dirty_.push_back(link);
@@ -188,6 +188,7 @@ int Engine::turn() noexcept {
   }
   // One datagram in a while is read singly, which is faster; a stream of them is not.
   busy_turns_ = arrived.empty() ? 0 : busy_turns_ + 1;
+  more_waits_ = arrived.size() >= reads_;
   reads_ = busy_turns_ < 2 ? 1 : std::min(reads_ * 2, kMostReads);
   if (!dirty_.empty() || blocked_) serve_dirty(now);
   if (now >= deadline_) tick(now);
@@ -204,7 +205,8 @@ void Engine::tick(Time now) noexcept {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     Link& link = *active_[i];
     if (too_long != 0) link.too_long(now, too_long);
-    if (!link.tick(now)) {
+    // What would prove that it lives may lie unread in the socket.
+    if (!link.tick(now) && !more_waits_) {
       const Rank peer = link.peer();
       forget(peer);
       continue;
@@ -213,19 +215,16 @@ void Engine::tick(Time now) noexcept {
       flush(now, link);
       if (Train* train = next_train(); train != nullptr && link.fill_ping(now, *train)) add(link, false);
     }
-    deadline_ = std::min(deadline_, link.deadline());
+    deadline_ =
+        std::min(deadline_, blocked_ ? std::max(link.deadline(), now + kRetryBlocked) : link.deadline());
   }
   if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
 }
 
-void Engine::part(Rank peer) noexcept {
-  gone_[peer] = true;
-  if (links_[peer] != nullptr) links_[peer]->fail({ErrorCode::peer_lost, peer});
-}
-
 void Engine::forget(Rank peer) noexcept {
   if (gone_[peer]) return;
-  part(peer);
+  gone_[peer] = true;
+  if (links_[peer] != nullptr) links_[peer]->fail({ErrorCode::peer_lost, peer});
   watcher_.lost(peer);
 }
 
@@ -251,7 +250,8 @@ void Engine::close() noexcept {
   const Time now = clock_now();
   for (int copy = 0; copy < 3; ++copy) {  // nobody acknowledges a farewell
     for (Link* link : active_) {
-      if (gone_[link->peer()]) continue;
+      // Whoever still misses something of ours is left to find out by our silence that it will not come.
+      if (gone_[link->peer()] || !link->settled()) continue;
       Train* train = next_train();
       if (train == nullptr) return;
       link->fill_close(now, *train);

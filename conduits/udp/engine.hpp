@@ -17,7 +17,7 @@ struct PeerAddress {
 /// The links of one endpoint and the carrier that they share. Not thread-safe.
 class Engine {
  public:
-  /// `lost` is told of each peer that has fallen silent, once.
+  /// `lost` is told of each peer that has fallen silent or has said farewell, once.
   class Watcher {
    public:
     virtual void lost(Rank peer) noexcept = 0;
@@ -59,9 +59,6 @@ class Engine {
  private:
   static constexpr std::size_t kTrains = 8;
 
-  /// Ends a link whose peer has said farewell. That is no loss: after the job's last barrier some leave before others have
-  /// heard that all are there. Whoever leaves too early, the launcher reports.
-  void part(Rank peer) noexcept;
   void take(Time now, std::span<std::byte> datagram) noexcept;
   void flush(Time now, Link& link) noexcept;
   bool push() noexcept;
@@ -86,7 +83,8 @@ class Engine {
   std::size_t pushed_ = 0;  // of the batch, already taken by the system
   bool blocked_ = false;    // the system had no room for the rest
   bool turning_ = false;
-  int busy_turns_ = 0;  // in a row, in which something arrived
+  bool more_waits_ = false;  // the last read took as much as it may
+  int busy_turns_ = 0;       // in a row, in which something arrived
   std::size_t reads_ = 1;
   std::size_t budget_ = 128 * 1024;
   std::uint64_t strangers_ = 0;  // datagrams that belong to nobody

@@ -3,6 +3,7 @@
 #include "core/conduit.hpp"
 
 #include <cstring>
+#include <unordered_map>
 #include <vector>
 
 namespace aqueduct::conduits::udp {
@@ -23,17 +24,25 @@ class Held {
   void completed(core::Token token, Status status) {
     events_.push_back({.kind = Kind::completed, .token = token, .status = status});
   }
+  /// Signals of one counter are added up: any number may come, and each takes no room of its own.
   void signalled(Rank from, Signal signal) {
-    events_.push_back({.kind = Kind::signalled, .peer = from, .signal = signal});
+    const auto [found, is_new] = signals_.try_emplace(signal.slot, events_.size());
+    if (is_new) {
+      events_.push_back({.kind = Kind::signalled, .peer = from, .signal = signal});
+    } else {
+      events_[found->second].signal.add += signal.add;
+    }
   }
   void lost(Rank peer) { events_.push_back({.kind = Kind::lost, .peer = peer}); }
 
   void swap(Held& other) noexcept {
     events_.swap(other.events_);
     bytes_.swap(other.bytes_);
+    signals_.swap(other.signals_);
   }
   /// Hands all of it over; returns how many calls that took.
   int deliver(core::Inbox& inbox) noexcept {
+    signals_.clear();
     for (const Event& event : events_) {
       switch (event.kind) {
         case Kind::message: inbox.packet(event.peer, {bytes_.data() + event.at, event.bytes}); break;
@@ -62,6 +71,7 @@ class Held {
 
   std::vector<Event> events_;
   std::vector<std::byte> bytes_;
+  std::unordered_map<SignalSlot, std::size_t> signals_;  // where in events_ a counter's sum is
 };
 
 }  // namespace aqueduct::conduits::udp

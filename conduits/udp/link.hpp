@@ -50,7 +50,8 @@ struct Common {
   std::uint32_t window = 65'536;  ///< bytes that each peer may have in flight to us now
 
   Pool<Bundle> bundles{16'384, 16};
-  Pool<Parcel> parcels{4'096, 4};
+  static constexpr std::size_t kMostParcels = 4'096;
+  Pool<Parcel> parcels{kMostParcels, 4};
   Pool<Stream> streams{65'536, 64};
 };
 
@@ -143,6 +144,8 @@ class Link {
   static constexpr Time kLeastReordering = 20 * kMicrosecond;
   /// Every path carries datagrams of this size.
   static constexpr std::size_t kBaseMtu = 1200;
+  /// A packet that was lost so often may be too long for its path.
+  static constexpr std::uint32_t kVainAttempts = 3;
   static constexpr std::size_t kMostBundles = 48;
   /// Then something long has its turn, if any waits.
   static constexpr std::uint32_t kMostShortsInRow = 16;
@@ -257,6 +260,7 @@ class Link {
   Time heard_at_;
   Time pinged_at_ = 0;
   bool ended_ = false;
+  bool worn_out_ = false;  // a packet has been sent 65536 times
 };
 
 }  // namespace aqueduct::conduits::udp

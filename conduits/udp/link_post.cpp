@@ -62,7 +62,9 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
     write_padded(write_bytes(at, header), payload);  // headers are multiples of 8
     return core::Post::done();
   }
-  if (parcels_used_ >= kMostParcels) return core::Post::retry();
+  // Half of the endpoint's are left to messages that arrive.
+  if (parcels_used_ >= kMostParcels || common_.parcels.in_use() >= Common::kMostParcels / 2)
+    return core::Post::retry();
   Parcel* parcel = common_.parcels.take();
   if (parcel == nullptr) return core::Post::retry();
   ++parcels_used_;

@@ -51,13 +51,18 @@ bool Link::has_room(const Packet& packet) noexcept {
   std::size_t streams = 0;
   while (const auto frame = reader.next()) {
     if (std::holds_alternative<Get>(*frame)) ++streams;
-    if (std::holds_alternative<Fragment>(*frame) &&
-        (rejoining_.size() >= 2 * kMostParcels || !common_.parcels.ready(1))) {
-      return false;
+    if (const auto* fragment = std::get_if<Fragment>(&*frame)) {
+      // Only the first of a message takes room, or else messages that have begun could not end.
+      const bool begun = std::any_of(rejoining_.begin(), rejoining_.end(),
+                                     [&](const Rejoin& one) { return one.id == fragment->frame.message; });
+      if (!begun && (rejoining_.size() >= 2 * kMostParcels || !common_.parcels.ready(1))) return false;
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
       const bool in_pieces = (put->frame.flags & kSignal) != 0 && put->signal.total != put->frame.bytes;
-      if (in_pieces && announced_.size() >= kMostStreams) return false;
+      const bool begun =
+          in_pieces && std::any_of(announced_.begin(), announced_.end(),
+                                   [&](const Announced& one) { return one.id == put->frame.transfer; });
+      if (in_pieces && !begun && announced_.size() >= kMostStreams) return false;
     }
   }
   return streams == 0 || (streams_used_ + streams <= 2 * kMostFetches && common_.streams.ready(streams));
@@ -274,7 +279,9 @@ void Link::apply(Time now, const Ack& ack) noexcept {
   }
   if (ended_) return;  // a completion may have led there
   const std::uint32_t after = flight_.packets() + flight_.lost();
-  if (frame.duplicates != peer_duplicates_) {  // something was sent again in vain: bear with more reordering
+  // An older acknowledgement that comes late says nothing new.
+  if (static_cast<std::int32_t>(frame.duplicates - peer_duplicates_) >
+      0) {  // something was sent again in vain: bear with more reordering
     peer_duplicates_ = frame.duplicates;
     if (reordering_ > 1) --reordering_;
   }

@@ -334,6 +334,9 @@ bool Link::fill_lost(Time now, Train& train, bool& may_fragment) noexcept {
   if (!may_send(now, sent.wire_bytes)) return false;
   asks_ = false;
   suspect_black_hole(now, sent);
+  // The number of attempts is part of the nonce and must not begin again.
+  if (sent.attempt == UINT16_MAX) worn_out_ = true;
+  if (worn_out_) return false;
   flight_.again(number, now, congestion_.sent(now, sent.wire_bytes, flight_.in_flight()));
   ++counters_.retransmitted;
   switch (sent.kind) {
@@ -342,7 +345,7 @@ bool Link::fill_lost(Time now, Train& train, bool& may_fragment) noexcept {
     case Sent::Kind::fragment: couple_fragment(now, train, *sent.parcel, number, sent); break;
     case Sent::Kind::stream: couple_stream(now, train, *sent.stream, number, sent); break;
   }
-  may_fragment = train.bytes() > mtu_.size();
+  may_fragment = train.bytes() > mtu_.size() || sent.attempt >= kVainAttempts;
   return true;
 }
 

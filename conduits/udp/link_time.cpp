@@ -13,7 +13,6 @@ constexpr Time kLeastTimeout = 5 * kMillisecond;
 constexpr Time kFirstGuess = 10 * kMillisecond;
 constexpr Time kLeastProbeTimeout = 300 * kMicrosecond;
 
-constexpr std::uint32_t kVainAttempts = 3;
 constexpr std::uint64_t kFirstWindow = 32 * 1024;
 constexpr std::byte kMark[8] = {std::byte{'a'}, std::byte{'q'}, std::byte{'u'}, std::byte{'e'},
                                 std::byte{'d'}, std::byte{'u'}, std::byte{'c'}, std::byte{'t'}};
@@ -63,7 +62,7 @@ Time Link::deadline() const noexcept {
 
 bool Link::tick(Time now) noexcept {
   if (ended_) return true;
-  if (now - heard_at_ >= common_.timeout) return false;
+  if (now - heard_at_ >= common_.timeout || worn_out_) return false;
   if (now >= recheck_) {
     const Time window = std::max(rtt_.least() / reordering_, kLeastReordering);
     const std::uint64_t lost = flight_.find_lost(now, rtt_.smoothed(), window, recheck_);

@@ -89,7 +89,8 @@ void PathMtu::expire(Time now, Time timeout) noexcept {
 }
 
 void PathMtu::black_hole(Time, std::size_t bytes) noexcept {
-  if (bytes > good_) {  // the path is as good as before, this is one size less to probe
+  if (bytes <= base_) return;  // not its length was wrong: the system reports an earlier packet's error late
+  if (bytes > good_) {         // the path is as good as before, this is one size less to probe
     if (bytes >= bad_) return;
     bad_ = up(bytes);
     if (probed_ >= bad_) {

@@ -1,6 +1,7 @@
 #include "conduits/udp/progress_thread.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include <poll.h>
 #include <pthread.h>
@@ -13,10 +14,34 @@ constexpr int kAsleepFactor = 10;
 // The longest wait while it stands in for the owner, who may come back and find everything done.
 constexpr Time kLongestWait = 20 * kMillisecond;
 
+/// No signal of the program's is handled on a thread that it does not know: new threads take over who blocks what.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+std::thread start(std::function<void()> body) {
+  const SignalsBlocked blocked;
+  return std::thread(std::move(body));
+}
+
 }  // namespace
 
 ProgressThread::ProgressThread(Time patience, int descriptor, Turn turn)
-    : patience_(patience), descriptor_(descriptor), turn_(std::move(turn)), thread_([this] { run(); }) {
+    : patience_(patience),
+      descriptor_(descriptor),
+      turn_(std::move(turn)),
+      thread_(start([this] { run(); })) {
   ::pthread_setname_np(thread_.native_handle(), "aqueduct-udp");
 }
 

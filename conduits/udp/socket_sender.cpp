@@ -138,6 +138,7 @@ void SocketSender::add(const Outgoing& outgoing, std::size_t owner, iovec* piece
 }
 
 SocketSender::Flushed SocketSender::flush(std::size_t outgoings) noexcept {
+  std::size_t reported = 0;  // one more than the message that has met such a report
   for (std::size_t next = 0; next < messages_used_;) {
     const bool one = !abilities_.many_messages || next + 1 == messages_used_;
     const auto left = static_cast<unsigned>(messages_used_ - next);
@@ -151,6 +152,10 @@ SocketSender::Flushed SocketSender::flush(std::size_t outgoings) noexcept {
     if (sent >= 0) continue;
     const Owner& owner = owners_[next];
     if (errno == EINTR) continue;
+    // A connected socket reports an earlier datagram's fate at the next call, which then has sent nothing.
+    if (connected_ && (errno == ECONNREFUSED || errno == EMSGSIZE) &&
+        std::exchange(reported, next + 1) != next + 1)
+      continue;
     if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) {
       ++counters_.no_room;
       return {Stop::no_room, owner.outgoing};

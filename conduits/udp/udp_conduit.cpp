@@ -18,6 +18,9 @@ struct AddressHead {
 };
 static_assert(sizeof(AddressHead) == 36);
 
+// Turns after which a lost peer is forgotten though others keep the socket busy.
+constexpr int kForgetAfter = 256;
+
 const char* name_of(Security security) noexcept {
   switch (security) {
     case Security::none: return "none";
@@ -100,7 +103,10 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
                  rank, address->text(), local_.text());
       return {ErrorCode::bad_setting, rank};
     }
-    peers[rank].address = *address;
+    // The peer counts its interfaces, not ours.
+    const bool local_scope = address->family() == AF_INET6 && address->link_local();
+    const auto here = Address::from_host(address->host(), address->port(), local_.scope());
+    peers[rank].address = local_scope && here ? *here : *address;
     peers[rank].secret = head.secret;
     if (head.cipher != Cipher::aes256_gcm) engine_.common().cipher = Cipher::chacha20_poly1305;
   }
@@ -137,7 +143,8 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   }
   // What a lost peer had sent before is taken first.
   const int datagrams = engine_.turn();
-  if (datagrams == 0 && !to_forget_.empty()) [[unlikely]] {
+  if (!to_forget_.empty() && (datagrams == 0 || ++forgetting_ >= kForgetAfter)) [[unlikely]] {
+    forgetting_ = 0;
     for (const Rank peer : to_forget_) engine_.forget(peer);
     to_forget_.clear();
   }

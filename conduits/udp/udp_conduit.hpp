@@ -92,6 +92,7 @@ class UdpConduit final : public core::Conduit,
   Held held_;
   Held delivering_;
   std::vector<Rank> to_forget_;
+  int forgetting_ = 0;  // turns since then in which something arrived
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is
   mutable Engine engine_;
