@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the table "numbers to reach" of docs/performance.md: every row measured now, by aqperf.
+# Prints the table "Shared memory (smp)" of docs/performance.md: every row measured now, by aqperf.
 #
 #   bench/table.sh [BIN]      BIN holds aqperf and aqrun [build/release/bin]
 #   SECONDS_PER_ROW=2         time of each row, the raw measure included

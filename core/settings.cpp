@@ -83,8 +83,6 @@ SettingValue read_number(const SettingInfo& info, std::string_view value) {
   const std::span<const Unit> units = info.type == SettingType::number ? std::span(kByteUnits).first(1)
                                       : time                           ? std::span<const Unit>(kTimeUnits)
                                                                        : std::span<const Unit>(kByteUnits);
-  const std::int64_t least = time ? 0 : info.least;
-  const std::int64_t most = time ? INT64_MAX : info.most;
   switch (read_quantity(value, units, time ? info.unit : std::string_view{}, result.number)) {
     case Reading::malformed: result.problem = complain(info, value, "this cannot be read"); break;
     case Reading::too_big:
@@ -92,8 +90,8 @@ SettingValue read_number(const SettingInfo& info, std::string_view value) {
           complain(info, value, value.front() == '-' ? "this is too small" : "this is too large");
       break;
     case Reading::good:
-      if (result.number < least) result.problem = complain(info, value, "this is too small");
-      if (result.number > most) result.problem = complain(info, value, "this is too large");
+      if (result.number < info.least) result.problem = complain(info, value, "this is too small");
+      if (result.number > info.most) result.problem = complain(info, value, "this is too large");
       break;
   }
   return result;
@@ -126,6 +124,17 @@ std::string quoted(std::string_view value) {
   return value.size() > kLongest ? result + "..." : result;
 }
 
+namespace {
+
+/// In the largest unit that it is a whole number of.
+std::string time_text(std::int64_t nanoseconds) {
+  if (nanoseconds % 1'000'000'000 == 0) return fmt::format("{}s", nanoseconds / 1'000'000'000);
+  if (nanoseconds % 1'000'000 == 0) return fmt::format("{}ms", nanoseconds / 1'000'000);
+  return fmt::format("{}ns", nanoseconds);
+}
+
+}  // namespace
+
 std::string allowed_values(const SettingInfo& info) {
   switch (info.type) {
     case SettingType::text: return "any text";
@@ -140,8 +149,11 @@ std::string allowed_values(const SettingInfo& info) {
       return "one of " + words;
     }
     case SettingType::duration:
-      return fmt::format("a whole number of ns, us, ms or s, such as {}",
-                         info.default_value.empty() ? "10ms" : info.default_value);
+      return fmt::format("a whole number of ns, us, ms or s, such as {}{}",
+                         info.default_value.empty() ? "10ms" : info.default_value,
+                         info.least == 0 && info.most == INT64_MAX
+                             ? ""
+                             : fmt::format(", from {} to {}", time_text(info.least), time_text(info.most)));
     case SettingType::number:
     case SettingType::bytes: break;
   }

@@ -208,6 +208,7 @@ void Engine::tick(Time now) noexcept {
     // What would prove that it lives may lie unread in the socket.
     if (!link.tick(now) && !more_waits_) {
       const Rank peer = link.peer();
+      watcher_.silent(peer);
       forget(peer);
       continue;
     }

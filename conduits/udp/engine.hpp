@@ -21,6 +21,8 @@ class Engine {
   class Watcher {
    public:
     virtual void lost(Rank peer) noexcept = 0;
+    /// Said before `lost`, of a peer from which nothing was heard for the time allowed.
+    virtual void silent(Rank peer) noexcept = 0;
 
    protected:
     ~Watcher() = default;
@@ -53,6 +55,7 @@ class Engine {
   /// Waits, turning, until no answer to a get is under way from memory of ours, but not for long.
   void finish_replies() noexcept;
 
+  std::string address(Rank peer) const { return peers_[peer].address.text(); }
   std::string text(Rank peer) const;  ///< for the stall report and the statistics
   std::size_t connected() const noexcept { return active_.size(); }
 

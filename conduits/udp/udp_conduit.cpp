@@ -213,6 +213,11 @@ core::MutableBytes UdpConduit::segment(std::uint32_t id) noexcept {
   return id < segments_.size() ? segments_[id] : core::MutableBytes{};
 }
 
+void UdpConduit::silent(Rank peer) noexcept {
+  log_.warn("rank {} at {} has not been heard for {:.1f} s (AQUEDUCT_UDP_TIMEOUT): taken for lost", peer,
+            engine_.address(peer), static_cast<double>(options_.timeout) / 1e9);
+}
+
 void UdpConduit::lost(Rank peer) noexcept {
   if (inbox_ == nullptr) return held_.lost(peer);
   ++calls_;

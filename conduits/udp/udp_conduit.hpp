@@ -75,6 +75,7 @@ class UdpConduit final : public core::Conduit,
   void signalled(Rank from, Signal signal) noexcept override;
   core::MutableBytes segment(std::uint32_t id) noexcept override;
   void lost(Rank peer) noexcept override;
+  void silent(Rank peer) noexcept override;
 
   template <class PostIt>
   core::Post post(Rank peer, const PostIt& post_it) noexcept;

@@ -48,6 +48,12 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   const auto on_host = static_cast<std::uint16_t>(
       std::count(process_.host.begin(), process_.host.begin() + me, process_.host[me]));
   const auto first_port = config.number("udp_port");
+  if (first_port != 0 && first_port + on_host > 65535) {
+    process_.log->error(
+        "AQUEDUCT_UDP_PORT={}: rank {} would need port {}, and the last one is 65535; take a lower one",
+        first_port, me, first_port + on_host);
+    return ErrorCode::bad_setting;
+  }
   const bool offload = config.flag("udp_offload");
   SocketCarrier::Options wanted;
   wanted.bind_to = interface->address.with_port(

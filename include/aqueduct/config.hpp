@@ -29,8 +29,8 @@ struct SettingInfo {
   std::string_view unit;           ///< "bytes", "ms", … or empty
   std::string_view default_value;  ///< in the form a user would write it
   std::string_view help;           ///< one sentence
-  std::int64_t least = 0;          ///< number and bytes: the smallest value allowed
-  std::int64_t most = INT64_MAX;   ///< number and bytes: the largest
+  std::int64_t least = 0;          ///< number, bytes, duration (ns): the smallest value allowed
+  std::int64_t most = INT64_MAX;   ///< number, bytes, duration (ns): the largest
   std::string_view choices = {};   ///< choice: the words, separated by '|'
 };
 
