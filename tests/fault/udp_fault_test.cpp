@@ -97,9 +97,19 @@ TEST(UdpRank, StoppedForGoodIsLostInTime) {
   const auto since = Clock::now();
   EXPECT_TRUE(job.says("noticed peer_lost (rank 2)", 2)) << job.out() << job.err();
   EXPECT_LT(Clock::now() - since, 4s);
+  EXPECT_NE(job.err().find("has not been heard for 0.5 s (AQUEDUCT_UDP_TIMEOUT)"), std::string::npos)
+      << job.err();
   ::kill(pid, SIGKILL);
   exchange.end();
   EXPECT_EQ(job.status(), 137) << job.out() << job.err();
+}
+
+TEST(UdpRank, ThatFinishesWhereOthersHaveABarrierHoldsNobodyUp) {
+  Launch job(here(3, {program("fault_finish_early")}));
+  const auto since = Clock::now();
+  EXPECT_NE(job.status(), 124) << job.out() << job.err();  // --timeout
+  EXPECT_LT(Clock::now() - since, 10s);
+  EXPECT_EQ(job.lines("finish ").size(), 3u) << job.out() << job.err();
 }
 
 TEST(UdpRank, ThatComputesServesOthersAndIsNotLost) {

@@ -268,6 +268,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"fault", "AQUEDUCT_UDP_FAULTS=los=1%", {"there is no fault \"los\"; there are loss, delay"}},
         Wrong{"value", "AQUEDUCT_UDP_FAULTS=loss", {"\"loss\" has no value; write name=value"}},
         Wrong{"unit", "AQUEDUCT_UDP_FAULTS=delay=5", {"delay is \"5\"; it must be a time", "as in 0.5ms"}},
+        Wrong{"port", "AQUEDUCT_UDP_PORT=65535", {"rank 1 would need port 65536, and the last one is 65535"}},
+        Wrong{"timeout", "AQUEDUCT_UDP_TIMEOUT=1ms", {"this is too small", "from 100ms to 3600s"}},
         Wrong{"security",
               "AQUEDUCT_UDP_SECURITY=fool",
               {"AQUEDUCT_UDP_SECURITY", "it may be one of none, header, full"}}),

@@ -98,6 +98,16 @@ TEST(ReadSetting, TakesDurationsInNanosecondsWhateverTheirUnit) {
   }
 }
 
+TEST(ReadSetting, KeepsDurationsWithinTheirLimits) {
+  SettingInfo limited = kTime;
+  limited.least = 10'000'000;
+  limited.most = 2'000'000'000;
+  expect_number(limited, "10ms", 10'000'000);
+  expect_number(limited, "2s", 2'000'000'000);
+  expect_problem(limited, "9ms", "too small");
+  expect_problem(limited, "2001ms", "from 10ms to 2s");
+}
+
 TEST(ReadSetting, TakesTruthInFourPairsOfWords) {
   for (const char* value : {"on", "yes", "true", "1"}) {
     expect_number(kTruth, value, 1);
