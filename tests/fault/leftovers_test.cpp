@@ -15,7 +15,7 @@
 namespace aqueduct::fault {
 namespace {
 
-using Folder = testing_support::ScratchFolder;
+using Folder = support::ScratchFolder;
 
 std::vector<std::string> settings(const Folder& folder) {
   return {"AQUEDUCT_SMP_MEMORY=posix", "AQUEDUCT_SMP_DIRECTORY=" + folder.path(),

@@ -63,7 +63,7 @@ class Exchange {
   }
 
  private:
-  const testing_support::ScratchFolder folder_;
+  const support::ScratchFolder folder_;
 };
 
 pid_t pid_of(Launch& job, unsigned rank) {
@@ -165,7 +165,7 @@ class UdpNetwork : public testing::Test {
   Exchange exchange_;
 
  private:
-  const testing_support::ScratchFolder folder_;
+  const support::ScratchFolder folder_;
 };
 
 TEST_F(UdpNetwork, WhoseCableIsPulledForTwoSecondsGoesOn) {

@@ -51,7 +51,7 @@ std::string checksum_in(const std::string& text) {
   return at == std::string::npos ? "" : text.substr(at, std::string("checksum 0123456789abcdef").size());
 }
 
-using Folder = aqueduct::testing_support::ScratchFolder;
+using Folder = aqueduct::support::ScratchFolder;
 
 /// How an example is started.
 struct Start {

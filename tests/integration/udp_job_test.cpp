@@ -75,7 +75,7 @@ class UdpHosts {
   const NetworkNamespaces net;
 
  private:
-  const testing_support::ScratchFolder folder_;
+  const support::ScratchFolder folder_;
   const unsigned ranks_;
 };
 

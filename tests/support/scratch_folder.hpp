@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-namespace aqueduct::testing_support {
+namespace aqueduct::support {
 
 /// An empty folder of a test's own, gone with all that is in it when the test is over.
 class ScratchFolder {
@@ -39,4 +39,4 @@ class ScratchFolder {
   std::string path_;
 };
 
-}  // namespace aqueduct::testing_support
+}  // namespace aqueduct::support

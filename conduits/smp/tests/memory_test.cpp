@@ -24,7 +24,7 @@ int in_a_child(const std::function<int()>& body) {
 
 class Memory : public testing::TestWithParam<const char*> {
  protected:
-  testing_support::ScratchFolder folder_;
+  support::ScratchFolder folder_;
   TestProcess test_{{{"smp_memory", GetParam()}, {"smp_directory", folder_.path()}}};
 };
 
