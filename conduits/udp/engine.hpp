@@ -48,6 +48,7 @@ class Engine {
   /// When `turn` is wanted even though nothing arrives.
   Time deadline() const noexcept { return std::min(deadline_, carrier_->deadline()); }
 
+  bool is_gone(Rank peer) const noexcept { return gone_[peer]; }
   /// Ends the link to a peer that is known to be gone.
   void forget(Rank peer) noexcept;
   /// Waits, turning, until what was sent is acknowledged, but not for long; then says farewell.
@@ -57,7 +58,6 @@ class Engine {
 
   std::string address(Rank peer) const { return peers_[peer].address.text(); }
   std::string text(Rank peer) const;  ///< for the stall report and the statistics
-  std::size_t connected() const noexcept { return active_.size(); }
 
  private:
   static constexpr std::size_t kTrains = 8;

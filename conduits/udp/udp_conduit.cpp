@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <system_error>
 
 #include <poll.h>
 
@@ -47,6 +48,7 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   properties_.reports_lost_peers = true;
   Common& common = engine_.common();
   common.security = options.security;
+  common.secret = options.secret;
   common.timeout = options.timeout;
   common.heartbeat = options.timeout / 5;
   common.most_datagram = options.most_datagram;
@@ -64,10 +66,7 @@ std::vector<std::byte> UdpConduit::address() {
   AddressHead head;
   head.security = options_.security;
   head.cipher = best_cipher();
-  if (options_.security != Security::none || head.secret == Secret{}) {
-    if (!make_secret(head.secret)) log_.error("udp: the system has no random bytes to make keys of");
-  }
-  engine_.common().secret = head.secret;
+  head.secret = options_.secret;
   std::vector<std::byte> form(sizeof head);
   std::memcpy(form.data(), &head, sizeof head);
   const std::vector<std::byte> address = local_.to_bytes();
@@ -111,14 +110,21 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     if (head.cipher != Cipher::aes256_gcm) engine_.common().cipher = Cipher::chacha20_poly1305;
   }
   engine_.learn(std::move(peers), me_);
-  if (options_.patience > 0) {
-    thread_.emplace(options_.patience, descriptor(), [this](const ProgressThread& thread) {
-      const std::lock_guard lock(mutex_);
-      if (!thread.owner_is_awake()) return kNever;
-      engine_.turn();
-      return engine_.deadline();
-    });
-  }
+  if (options_.patience > 0) try {
+      thread_.emplace(options_.patience, descriptor(), [this](const ProgressThread& thread) {
+        const std::lock_guard lock(mutex_);
+        if (!thread.owner_is_awake()) return kNever;
+        engine_.turn();
+        return engine_.deadline();
+      });
+    } catch (const std::system_error& problem) {
+      log_.error(
+          "udp: the system gives no thread for AQUEDUCT_UDP_PROGRESS ({}); 0 does without, but then a rank "
+          "that computes "
+          "for longer than AQUEDUCT_UDP_TIMEOUT is taken for lost",
+          problem.what());
+      return {ErrorCode::no_memory, me_};
+    }
   return {};
 }
 

@@ -15,6 +15,7 @@ namespace aqueduct::conduits::udp {
 
 /// What the settings say of every endpoint of a process.
 struct UdpOptions {
+  Secret secret{};  ///< of this endpoint alone
   Security security = Security::header;
   Time patience = 10 * kMillisecond;  ///< until the progress thread stands in; 0: there is none
   Time timeout = 5 * kSecond;
@@ -125,7 +126,9 @@ template <class PostIt>
 core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
   const Entry entry(*this);
   Link* link = engine_.link(peer);
-  if (link == nullptr) return core::Post::failed(ErrorCode::peer_lost);
+  if (link == nullptr) {
+    return core::Post::failed(engine_.is_gone(peer) ? ErrorCode::peer_lost : ErrorCode::no_memory);
+  }
   const core::Post post = post_it(*link);
   if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted) engine_.posted(*link);
   return post;

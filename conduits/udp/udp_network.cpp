@@ -67,6 +67,10 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   if (!socket) return socket.status();
 
   UdpOptions options;
+  if (!make_secret(options.secret)) {
+    process_.log->error("udp: the system has no random bytes to make keys of (getrandom)");
+    return ErrorCode::network_failed;
+  }
   options.security = security_of(config);
   options.patience = config.nanoseconds("udp_progress");
   options.timeout = config.nanoseconds("udp_timeout");
