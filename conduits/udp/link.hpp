@@ -138,6 +138,7 @@ class Link {
     std::uint32_t id;
     std::uint32_t missing;
     Signal signal;
+    bool good;  // every piece so far was put in its place
   };
 
   /// However near the peer is: threads change places, interrupts come late.

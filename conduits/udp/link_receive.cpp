@@ -171,26 +171,35 @@ bool Link::apply(const Put& put) noexcept {
   if ((frame.flags & kSignal) == 0) return good;
   const Signal signal{put.signal.slot, put.signal.add};
   if (put.signal.total == frame.bytes) {
-    common_.host.signalled(peer_, signal);
+    if (good) common_.host.signalled(peer_, signal);
     return good;
   }
   auto found = std::find_if(announced_.begin(), announced_.end(),
                             [&](const Announced& one) { return one.id == frame.transfer; });
   if (found == announced_.end()) {
-    announced_.push_back({frame.transfer, put.signal.total, signal});
+    announced_.push_back({frame.transfer, put.signal.total, signal, true});
     found = announced_.end() - 1;
   }
+  found->good = found->good && good;
   found->missing -= std::min(found->missing, frame.bytes);
   if (found->missing != 0) return good;
+  const bool all_good = found->good;
   announced_.erase(found);
-  common_.host.signalled(peer_, signal);
+  if (all_good) common_.host.signalled(peer_, signal);
   return good;
 }
 
 bool Link::apply(const Get& get) noexcept {
   const GetFrame& frame = get.frame;
   const core::MutableBytes segment = common_.host.segment(frame.segment);
-  if (frame.offset > segment.size() || frame.bytes > segment.size() - frame.offset) return false;
+  Stream reply;
+  reply.reply = true;
+  reply.id = frame.transfer;
+  if (frame.offset > segment.size() || frame.bytes > segment.size() - frame.offset) {
+    reply.refused = true;  // whoever asked must not wait for ever
+    queue_stream(reply);
+    return false;
+  }
   const std::byte* from = segment.data() + frame.offset;
   if (frame.bytes <= kMostInline) {
     if (std::byte* at = room(sizeof(DataFrame) + padded(frame.bytes), false)) {
@@ -201,11 +210,8 @@ bool Link::apply(const Get& get) noexcept {
       return true;
     }
   }
-  Stream reply;
-  reply.reply = true;
   reply.from = from;
   reply.bytes = frame.bytes;
-  reply.id = frame.transfer;
   return queue_stream(reply);
 }
 
@@ -215,14 +221,15 @@ bool Link::apply(const Data& data) noexcept {
   Fetch& fetch = fetches_[frame.transfer];
   if (fetch.to == nullptr || frame.offset > fetch.bytes || frame.bytes > fetch.bytes - frame.offset)
     return false;
-  std::memcpy(fetch.to + frame.offset, data.bytes.data(), data.bytes.size());
+  const bool refused = (frame.flags & kRefused) != 0;
+  if (!refused) std::memcpy(fetch.to + frame.offset, data.bytes.data(), data.bytes.size());
   fetch.arrived += frame.bytes;
-  if (fetch.arrived < fetch.bytes) return true;
+  if (fetch.arrived < fetch.bytes && !refused) return true;
   fetch.to = nullptr;
   fetch.next_free = free_fetch_;
   free_fetch_ = frame.transfer + 1;
   --fetches_used_;
-  common_.host.completed(fetch.token, {});
+  common_.host.completed(fetch.token, refused ? Status{ErrorCode::out_of_range, peer_} : Status{});
   return true;
 }
 

@@ -282,8 +282,10 @@ void Link::couple_stream(Time now, Train& train, Stream& stream, std::uint64_t n
   std::byte* front = train.head();
   std::byte* at = front + sizeof(PacketHeader);
   if (stream.reply) {
-    const DataFrame frame{
-        .flags = kBulk, .bytes = piece.bytes, .transfer = stream.id, .offset = piece.offset};
+    const DataFrame frame{.flags = stream.refused ? kRefused : kBulk,
+                          .bytes = piece.bytes,
+                          .transfer = stream.id,
+                          .offset = piece.offset};
     std::memcpy(at, &frame, sizeof frame);
   } else {
     const PutFrame frame{.flags = static_cast<std::uint8_t>(stream.has_signal ? kBulk | kSignal : kBulk),

@@ -50,6 +50,7 @@ struct Parcel {
 struct Stream {
   Stream* next = nullptr;
   bool reply = false;
+  bool refused = false;  ///< a reply without bytes: what was asked for does not exist
   bool has_signal = false;
   core::Token token = 0;  ///< of a put
   const std::byte* from = nullptr;

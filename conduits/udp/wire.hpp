@@ -92,8 +92,9 @@ struct FragmentFrame {
 };
 static_assert(sizeof(FragmentFrame) == 24);
 
-inline constexpr std::uint8_t kBulk = 1;    ///< the bytes are bulk data; else they follow here, padded
-inline constexpr std::uint8_t kSignal = 2;  ///< a SignalPart follows the frame, before the bytes
+inline constexpr std::uint8_t kBulk = 1;     ///< the bytes are bulk data; else they follow here, padded
+inline constexpr std::uint8_t kSignal = 2;   ///< a SignalPart follows the frame, before the bytes
+inline constexpr std::uint8_t kRefused = 4;  ///< of a DataFrame: there are no such bytes, and none follow
 
 /// `bytes` go to `offset` of the receiver's segment.
 struct PutFrame {

@@ -179,6 +179,9 @@ TEST(UdpDecode, DataAreHereOrInBulk) {
   expect_exact(PacketKind::data, join(DataFrame{.bytes = 5}, kWord));
   expect_exact(PacketKind::data, join(DataFrame{.flags = kBulk, .bytes = 33}), 33);
   EXPECT_FALSE(good(join(DataFrame{})));
+  expect_exact(PacketKind::data, join(DataFrame{.flags = kRefused}));
+  EXPECT_FALSE(good(join(DataFrame{.flags = kRefused, .bytes = 5}, kWord)));
+  EXPECT_FALSE(good(join(DataFrame{.flags = kRefused | kBulk, .bytes = 33}), 33));
   EXPECT_FALSE(good(join(DataFrame{.flags = kBulk})));
 }
 

@@ -223,7 +223,35 @@ TEST(UdpLinkForgery, AGetOutsideTheSegmentIsRejectedAndCounted) {
   forge.hand_over(PacketKind::data, 2, {}, GetFrame{.bytes = 8, .offset = UINT64_MAX - 3});
   forge.hand_over(PacketKind::data, 3, {}, GetFrame{.bytes = 1, .segment = 1});
   EXPECT_EQ(links.b.link->counters().rejected, 4u);
-  EXPECT_FALSE(links.b.link->waiting());
+}
+
+TEST(UdpLinkForgery, AGetOutsideTheSegmentEndsWithAnError) {
+  TwoLinks links;
+  links.b.host.segments = {Buffer(100)};
+  Buffer small(8), large(5000), right(100);
+  Link& link = *links.a.link;
+  ASSERT_EQ(link.get(0, 93, small, 1).kind, core::Post::Kind::posted);
+  ASSERT_EQ(link.get(0, 0, large, 2).kind, core::Post::Kind::posted);
+  ASSERT_EQ(link.get(0, 0, right, 3).kind, core::Post::Kind::posted);
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.a.host.completions.size() == 3; }));
+  for (const auto& [token, status] : links.a.host.completions) {
+    EXPECT_EQ(status.code(), token == 3 ? ErrorCode::ok : ErrorCode::out_of_range) << "token " << token;
+  }
+  EXPECT_EQ(small, Buffer(8));
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.b.link->settled(); }));
+  EXPECT_EQ(links.b.link->replies(), 0u);
+}
+
+TEST(UdpLinkForgery, APutOutsideTheSegmentRaisesNoSignal) {
+  TwoLinks links;
+  links.b.host.segments = {Buffer(4000)};
+  const Buffer eight(8), much(3000);
+  const Signal signal{.slot = 5, .add = 1};
+  links.a.link->put(0, 3999, eight, &signal, 1);
+  links.a.link->put(0, 2000, much, &signal, 2);  // in pieces, of which the first may fit
+  links.a.link->put(0, 1000, much, &signal, 3);
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  EXPECT_EQ(links.b.host.signals.size(), 1u);
 }
 
 TEST(UdpLinkForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
