@@ -111,8 +111,9 @@ void Engine::flush(Time now, Link& link) noexcept {
 
 void Engine::posted(Link& link) noexcept {
   if (!turning_ && !blocked_ && (link.idle() || link.full_load())) {
-    flush(clock_now(), link);
-    push();
+    const Time now = clock_now();
+    flush(now, link);
+    if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
   } else if (!link.dirty) {
     link.dirty = true;
     dirty_.push_back(&link);
@@ -205,8 +206,9 @@ void Engine::tick(Time now) noexcept {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     Link& link = *active_[i];
     if (too_long != 0) link.too_long(now, too_long);
-    // What would prove that it lives may lie unread in the socket.
-    if (!link.tick(now) && !more_waits_) {
+    // What would prove that it lives may lie unread in the socket; but not for ever.
+    const bool may_be_unread = more_waits_ && now - link.heard_at() < 2 * common_.timeout;
+    if (!link.tick(now) && !may_be_unread) {
       const Rank peer = link.peer();
       watcher_.silent(peer);
       forget(peer);

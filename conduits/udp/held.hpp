@@ -10,7 +10,8 @@ namespace aqueduct::conduits::udp {
 
 /// What arrived while the owner of an endpoint was not polling, in order, until it does.
 ///
-/// Bounded by what the layers above let peers have in flight: their messages and their own operations.
+/// Bounded by what the layers above let be in flight: messages of peers and operations of the owner's; and by the number of
+/// counters, as signals are added up.
 class Held {
  public:
   bool empty() const noexcept { return events_.empty(); }

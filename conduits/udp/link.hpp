@@ -160,6 +160,7 @@ class Link {
   std::byte* room(std::size_t bytes, bool with_token) noexcept;
   void close_bundle() noexcept;
   bool queue_stream(const Stream& what) noexcept;
+  bool make_fetches() noexcept;
 
   // send
   bool may_send(Time now, std::size_t bytes) noexcept;
@@ -226,7 +227,6 @@ class Link {
   std::size_t streams_used_ = 0;
   std::size_t replies_ = 0;  // of these
   std::uint32_t next_id_ = 0;
-  bool answer_ping_ = false;
   std::size_t answer_probe_ = 0;
 
   // Under way.

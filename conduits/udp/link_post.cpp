@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace aqueduct::conduits::udp {
 namespace {
@@ -123,19 +124,24 @@ core::Post Link::put(std::uint32_t segment, std::uint64_t offset, core::Bytes fr
   return queue_stream(stream) ? core::Post::posted() : core::Post::retry();
 }
 
+// As many again as there are. Requires: fewer than kMostFetches are in use.
+bool Link::make_fetches() noexcept try {
+  const auto first = static_cast<std::uint32_t>(fetches_.size());
+  fetches_.resize(first == 0 ? 16 : std::size_t{first} * 2);
+  for (auto i = static_cast<std::uint32_t>(fetches_.size()); i-- > first;) {
+    fetches_[i].next_free = free_fetch_;
+    free_fetch_ = i + 1;
+  }
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 core::Post Link::get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
                      core::Token token) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   if (fetches_used_ >= kMostFetches) return core::Post::retry();
-  if (free_fetch_ == 0) {  // all that ever are made at once; they are 32 bytes each
-    const auto first = static_cast<std::uint32_t>(fetches_.size());
-    if (first >= kMostFetches) return core::Post::retry();
-    fetches_.resize(first == 0 ? 16 : std::size_t{first} * 2);
-    for (auto i = static_cast<std::uint32_t>(fetches_.size()); i-- > first;) {
-      fetches_[i].next_free = free_fetch_;
-      free_fetch_ = i + 1;
-    }
-  }
+  if (free_fetch_ == 0 && !make_fetches()) return core::Post::retry();
   std::byte* at = room(sizeof(GetFrame), false);
   if (at == nullptr) return core::Post::retry();
   const std::uint32_t index = free_fetch_ - 1;
