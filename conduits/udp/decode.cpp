@@ -96,7 +96,10 @@ std::optional<Frame> FrameReader::next() noexcept {
     case FrameKind::data: {
       Data data;
       if (!take(data.frame)) return bad();
-      if (data.frame.flags == kRefused) return data.frame.bytes == 0 ? std::optional<Frame>(data) : bad();
+      if ((data.frame.flags & kRefused) != 0) {
+        if (data.frame.flags != kRefused || data.frame.bytes != 0) return bad();
+        return data;
+      }
       if (data.frame.bytes == 0) return bad();
       if (!take_bytes((data.frame.flags & kBulk) != 0, data.frame.bytes, data.bytes)) return bad();
       return data;

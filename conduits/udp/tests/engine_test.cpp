@@ -1,0 +1,112 @@
+// What several links share: the socket, its send buffer, and the look at the clock. In real time, as an engine has a clock.
+
+#include "conduits/udp/engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+/// A socket that never runs dry of strangers' datagrams, if it is to, and may have no room to send.
+class OddCarrier final : public Carrier {
+ public:
+  std::size_t most_segments() const noexcept override { return 64; }
+  std::size_t most_bytes() const noexcept override { return 65'504; }
+  std::size_t send(std::span<const Outgoing> batch) noexcept override { return has_room ? batch.size() : 0; }
+  std::span<const Incoming> receive(std::size_t most) noexcept override {
+    incoming_.assign(floods ? most : 0, Incoming{garbage_, garbage_.size()});
+    return incoming_;
+  }
+  int descriptor() const noexcept override { return -1; }
+  const Counters& counters() const noexcept override { return counters_; }
+  int last_error() const noexcept override { return 0; }
+
+  bool floods = false;
+  bool has_room = true;
+
+ private:
+  std::array<std::byte, 64> garbage_{};
+  std::vector<Incoming> incoming_;
+  Counters counters_;
+};
+
+class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
+ protected:
+  UdpEngine() {
+    auto odd = std::make_unique<OddCarrier>();
+    carrier_ = odd.get();
+    engine_ = std::make_unique<Engine>(std::move(odd), *this, *this, 0, 2, 1);
+    engine_->common().timeout = 50 * kMillisecond;
+    engine_->common().heartbeat = 10 * kMillisecond;
+    std::vector<PeerAddress> peers(2);
+    peers[1].address = *Address::parse("127.0.0.1:9");
+    engine_->learn(std::move(peers), 0);
+  }
+  void say_something() {
+    const std::array<std::byte, 8> word{};
+    Link* link = engine_->link(1);
+    ASSERT_NE(link, nullptr);
+    ASSERT_EQ(link->send(word, {}).kind, core::Post::Kind::done);
+    engine_->posted(*link);
+  }
+  /// How long it takes until the peer is lost; a second at the most.
+  Time time_until_lost() {
+    const Time began = clock_now();
+    while (lost_ == 0 && clock_now() - began < kSecond) engine_->turn();
+    return clock_now() - began;
+  }
+
+  OddCarrier* carrier_;
+  std::unique_ptr<Engine> engine_;
+  int lost_ = 0;
+  int silent_ = 0;
+
+ private:
+  void message(Rank, core::Bytes) noexcept override {}
+  void completed(core::Token, Status) noexcept override {}
+  void signalled(Rank, Signal) noexcept override {}
+  core::MutableBytes segment(std::uint32_t) noexcept override { return {}; }
+  void lost(Rank) noexcept override { ++lost_; }
+  void silent(Rank) noexcept override { ++silent_; }
+};
+
+TEST_F(UdpEngine, LosesASilentPeerAfterTheTimeout) {
+  say_something();
+  EXPECT_GE(time_until_lost(), 40 * kMillisecond);
+  EXPECT_EQ(lost_, 1);
+  EXPECT_EQ(silent_, 1);
+}
+
+TEST_F(UdpEngine, LosesASilentPeerHoweverMuchOthersSend) {
+  carrier_->floods = true;
+  say_something();
+  const Time took = time_until_lost();
+  EXPECT_EQ(lost_, 1);
+  EXPECT_GE(took, 90 * kMillisecond);  // it might have been in the queue that long
+}
+
+TEST_F(UdpEngine, LooksAgainSoonAtASendBufferThatIsFull) {
+  carrier_->has_room = false;
+  say_something();
+  EXPECT_LT(engine_->deadline() - clock_now(), kMillisecond);
+  for (int i = 0; i < 10; ++i) engine_->turn();
+  EXPECT_LT(engine_->deadline() - clock_now(), kMillisecond);
+  carrier_->has_room = true;
+  engine_->turn();
+  EXPECT_EQ(engine_->text(1).find("send buffer is full"), std::string::npos);
+}
+
+TEST_F(UdpEngine, EndsALinkThatTheLauncherKnowsToBeGoneOnce) {
+  say_something();
+  engine_->forget(1);
+  engine_->forget(1);
+  EXPECT_EQ(lost_, 1);
+  EXPECT_EQ(silent_, 0);
+  EXPECT_TRUE(engine_->is_gone(1));
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::udp
