@@ -3,6 +3,7 @@
 
 #include "tests/integration/aqrun_job.hpp"
 #include "tests/support/network_namespaces.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,16 +25,11 @@ using testing::Not;
 /// A folder with a hosts file, gone when the test is over.
 class AqrunHosts : public testing::Test {
  protected:
-  AqrunHosts() {
-    std::string name = testing::TempDir() + "aqueduct-hosts-XXXXXX";
-    folder_ = ::mkdtemp(name.data()) == nullptr ? "" : name;
-    write("hosts", "a\nb\n");
-  }
-  ~AqrunHosts() override { std::filesystem::remove_all(folder_); }
+  AqrunHosts() { write("hosts", "a\nb\n"); }
 
   std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ + "/" + name) << text;
-    return folder_ + "/" + name;
+    std::ofstream(scratch_ / name) << text;
+    return scratch_ / name;
   }
   /// A template that runs this shell script, with the command as its arguments.
   std::string script(const std::string& text) const {
@@ -49,7 +45,8 @@ class AqrunHosts : public testing::Test {
     return options;
   }
 
-  std::string folder_;
+  const support::ScratchFolder scratch_{"/tmp"};
+  const std::string folder_ = scratch_.path();
 };
 
 std::vector<std::string> sorted(std::vector<std::string> lines) {
@@ -204,6 +201,16 @@ TEST_F(AqrunHosts, EndTheJobWhenAnAgentIsKilled) {
               HasSubstr("aqrun: host b: env was killed by signal 9 (Killed); lost with it: 2 ranks; "
                         "ending the other 2 ranks\n"));
   EXPECT_TRUE(all_end(pids)) << job.out();
+}
+
+TEST_F(AqrunHosts, WhoseConnectionStaysOpenHoldUpNobody) {
+  // As ssh does while something in the background there holds its output.
+  AqrunJob job(shell(on_hosts(2, script("\"$@\"; exec sleep 1000")), "echo all"));
+  const auto since = std::chrono::steady_clock::now();
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(20));
+  EXPECT_EQ(job.count_lines("all"), 2u) << job.out();
+  EXPECT_THAT(job.err(), HasSubstr("the connection to a, b does not end though all is done there; cut"));
 }
 
 TEST_F(AqrunHosts, ThatDoNotAnswerAreGivenUp) {

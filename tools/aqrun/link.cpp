@@ -90,6 +90,7 @@ void Link::serve() {
 }
 
 void Link::take(Frame& frame) {
+  ++heard_;
   if (!why_.empty()) return;
   if (!answered_) return take_hello(frame);
   if (frame.kind == Kind::refused) return fail(frame.bytes, static_cast<int>(frame.number & 0xff));

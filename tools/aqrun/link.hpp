@@ -66,6 +66,9 @@ class Link {
   /// No process is left there. Besides, all that was written there is here.
   bool is_cleared() const noexcept { return cleared_ || gone_; }
   bool is_gone() const noexcept { return gone_; }
+  /// How many frames have come from there.
+  std::uint64_t heard() const noexcept { return heard_; }
+  const Share& share() const noexcept { return share_; }
 
  private:
   struct Process {
@@ -99,6 +102,7 @@ class Link {
   std::array<std::uint32_t, 2> owed_{0, 0};  // bytes taken that the agent has not been told of
   std::array<bool, 2> shut_{false, false};
   std::uint32_t started_ = 0;
+  std::uint64_t heard_ = 0;  // frames
   bool answered_ = false, end_seen_ = false, cleared_ = false, gone_ = false;
   std::optional<Clock::time_point>
       deadline_;     // for an answer; then for the command, once its stream has ended

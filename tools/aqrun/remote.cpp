@@ -77,6 +77,22 @@ void Remote::give_up_on_uncleared() {
   }
 }
 
+std::uint64_t Remote::heard() const {
+  std::uint64_t frames = 0;
+  for (const auto& link : links_) frames += link->heard();
+  return frames;
+}
+
+std::string Remote::give_up() {
+  std::string hosts;
+  for (const auto& link : links_) {
+    if (link->is_gone()) continue;
+    hosts += (hosts.empty() ? "" : ", ") + link->share().host;
+    link->kill();
+  }
+  return hosts;
+}
+
 bool Remote::is_cleared() const {
   return std::all_of(links_.begin(), links_.end(), [](const auto& link) { return link->is_cleared(); });
 }

@@ -56,6 +56,7 @@ class Supervisor : private LinkOwner {
   void signal_all(int signal);
   void spoiled(int status);
   void clear_remote();
+  void bring_the_rest();
   void say(const std::string& line);
   void say_verbose(const std::string& line);
   std::string name_of(std::uint32_t i) const;

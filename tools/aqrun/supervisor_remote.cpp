@@ -56,9 +56,28 @@ void Supervisor::clear_remote() {
   patience_ends_ = Clock::now() + kFromClearToGiveUp;
   while (!hurried_ && !remote_->is_cleared() && Clock::now() < *patience_ends_) wait_and_serve();
   // Who has cleared still brings what was written, as long as our reader takes; who has not is beyond reach.
-  patience_ends_.reset();
   remote_->give_up_on_uncleared();
-  while (!hurried_ && !remote_->is_gone()) wait_and_serve();
+  bring_the_rest();
+  patience_ends_.reset();
+}
+
+// Until all commands have ended. One that brings nothing, though our reader takes what there is, has nothing more: its host has
+// died, or something there holds the connection open.
+void Supervisor::bring_the_rest() {
+  std::uint64_t heard = remote_->heard();
+  patience_ends_ = Clock::now() + kFromClearToGiveUp;
+  while (!hurried_ && !remote_->is_gone()) {
+    wait_and_serve();
+    const bool reader_is_slow = !output_.has_room() || !errors_.has_room();
+    if (std::exchange(heard, remote_->heard()) != remote_->heard() || reader_is_slow) {
+      patience_ends_ = Clock::now() + kFromClearToGiveUp;
+    } else if (Clock::now() >= *patience_ends_) {
+      const std::string hosts = remote_->give_up();
+      if (!hosts.empty())
+        say(fmt::format("the connection to {} does not end though all is done there; cut", hosts));
+      patience_ends_ = Clock::now() + kFromClearToGiveUp;
+    }
+  }
 }
 
 }  // namespace aqrun

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace aqueduct::conduits::udp {
@@ -38,7 +39,8 @@ class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
   UdpEngine() {
     auto odd = std::make_unique<OddCarrier>();
     carrier_ = odd.get();
-    engine_ = std::make_unique<Engine>(std::move(odd), *this, *this, 0, 2, 1);
+    engine_.emplace(std::move(odd), static_cast<Host&>(*this), static_cast<Engine::Watcher&>(*this), 0u, 2u,
+                    1u);
     engine_->common().timeout = 50 * kMillisecond;
     engine_->common().heartbeat = 10 * kMillisecond;
     std::vector<PeerAddress> peers(2);
@@ -60,7 +62,7 @@ class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
   }
 
   OddCarrier* carrier_;
-  std::unique_ptr<Engine> engine_;
+  std::optional<Engine> engine_;
   int lost_ = 0;
   int silent_ = 0;
 
