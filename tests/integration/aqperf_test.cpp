@@ -72,7 +72,7 @@ void expect_sane(const nlohmann::json& row) {
   SCOPED_TRACE(row.dump());
   for (const char* text : {"bench", "conduit", "unit"})
     ASSERT_TRUE(row.contains(text) && row[text].is_string());
-  for (const char* number : {"ranks", "bytes", "median", "p01", "p99", "samples"}) {
+  for (const char* number : {"ranks", "bytes", "median", "p01", "p99", "samples", "mean"}) {
     ASSERT_TRUE(row.contains(number) && row[number].is_number()) << number;
   }
   EXPECT_GT(row["median"], 0);
