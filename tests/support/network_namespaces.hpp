@@ -13,8 +13,8 @@ namespace aqueduct::support {
 /// NetworkNamespaces::plug, whoever holds the other end of each one's eth0.
 enum class Joined { by_kernel, by_holder };
 
-/// Network namespaces that stand for hosts. Each has `lo`, and `eth0` with an IPv4 and an IPv6 address. All go with this object; what a test process
-/// that died has left goes when the next one makes some. Needs root.
+/// Network namespaces that stand for hosts. Each has `lo`, and `eth0` with an IPv4 and an IPv6 address. All go with
+/// this object; what a test process that died has left goes when the next one makes some. Needs root.
 class NetworkNamespaces {
  public:
   /// Whether this machine and user can have them; if not, why, for GTEST_SKIP. Whether packets can be dropped.

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,7 +36,7 @@ Job start_job(const Options& options) {
 
 /// Says so if ranks do not use the conduit that was asked for: whoever has started the job has the choice.
 void tell_what_is_measured(Endpoint& ep, const Options& options) {
-  const std::string_view used = ep.conduit_of(ep.ranks() - 1);
+  const std::string used = ep.conduit_of(ep.ranks() - 1);
   const bool plugin = options.conduit.find('/') != std::string::npos;
   if (options.conduit.empty() || options.conduit == "auto" || plugin || ep.rank() != 0 ||
       used == options.conduit)
