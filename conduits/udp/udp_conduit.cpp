@@ -22,6 +22,9 @@ static_assert(sizeof(AddressHead) == 36);
 // Turns after which a lost peer is forgotten though others keep the socket busy.
 constexpr int kForgetAfter = 256;
 
+// Operations in flight for whose completions there is room from the start; it doubles where that is too little.
+constexpr std::size_t kFirstRoom = 256;
+
 const char* name_of(Security security) noexcept {
   switch (security) {
     case Security::none: return "none";
@@ -121,6 +124,7 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     if (head.cipher != Cipher::aes256_gcm) engine_.common().cipher = Cipher::chacha20_poly1305;
   }
   engine_.learn(std::move(peers), me_);
+  if (!hold(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
   if (options_.patience > 0) try {
       thread_.emplace(options_.patience, descriptor(), [this](const ProgressThread& thread) {
         const std::lock_guard lock(mutex_);
