@@ -9,12 +9,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace aqueduct::core {
 
 /// Raised whenever core/conduit.hpp or this file changes in a way that a plug-in would notice.
-inline constexpr std::uint32_t kConduitInterface = 1;
+inline constexpr std::uint32_t kConduitInterface = 2;
 
 /// What a conduit is told about its process and job before it opens endpoints.
 struct Process {
@@ -46,6 +47,8 @@ struct ConduitEntry {
   const char* summary = nullptr;
   bool crosses_hosts = false;
   std::span<const SettingInfo> settings;
+  /// What is wrong with a value of one of `settings` beyond its type and limits, for people; empty: nothing. May be null.
+  std::string (*check)(const SettingInfo& setting, std::string_view value) = nullptr;
   Usability (*probe)(const Config&) = nullptr;
   Result<std::unique_ptr<Network>> (*make)(const Process&) = nullptr;
 };

@@ -29,6 +29,14 @@ std::string names() {
   return all + ", or the path of a plug-in";
 }
 
+std::string names_that_cross() {
+  std::string all;
+  for (const ConduitEntry* entry : conduits::builtin()) {
+    if (entry->crosses_hosts) all += std::string(all.empty() ? "" : ", ") + entry->name;
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<Choice> choose_conduits(const Config& config, Circumstances job, core::Log& log) {
@@ -71,6 +79,15 @@ Result<Choice> choose_conduits(const Config& config, Circumstances job, core::Lo
     choice.far = first_that_crosses(config);
     if (choice.far == nullptr && job.one_process) choice.far = find("loop");
     choice.why = "AQUEDUCT_NEAR=off: one conduit for everybody";
+  }
+  const ConduitEntry* named = wanted == "auto" ? nullptr : choice.far != nullptr ? choice.far : choice.near;
+  if (named != nullptr && !named->crosses_hosts && !job.one_host) {
+    log.error(
+        "AQUEDUCT_CONDUIT={} serves ranks of one host only, and this job's are on several: leave it out, "
+        "which "
+        "takes smp inside each host and the best conduit between them, or name one that crosses hosts ({})",
+        wanted, names_that_cross());
+    return ErrorCode::not_supported;
   }
   const bool lacks_far = !job.one_host && (choice.far == nullptr || !choice.far->crosses_hosts);
   if (lacks_far || (choice.near == nullptr && choice.far == nullptr)) {

@@ -77,6 +77,17 @@ std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
   return problem;
 }
 
+/// What the conduit that the setting belongs to has against the value, if anything.
+std::string conduits_objection(const SettingInfo& info, std::string_view value) {
+  for (const core::ConduitEntry* conduit : conduits::builtin()) {
+    for (const SettingInfo& own : conduit->settings) {
+      if (own.name == info.name)
+        return conduit->check != nullptr ? conduit->check(info, value) : std::string();
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Config::Config() {
@@ -118,6 +129,7 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
   } else {
     read = core::read_setting(*info, value);
     if (read.problem.empty() && info->name == "conduit") read.problem = unknown_conduit(*info, value);
+    if (read.problem.empty()) read.problem = conduits_objection(*info, value);
   }
   const std::string variable = info != nullptr ? std::string(info->environment) : variable_of(name);
   // The latest word counts: a good value takes the place of a bad one, and of the complaint about it.

@@ -52,15 +52,16 @@ Status all_barrier(Job::Impl& job) {
 }
 
 Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
-  for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
-  if (!job->config.problems().empty()) return ErrorCode::bad_setting;
   if (job->bootstrap == nullptr) {
     if (const std::string description = job->config.text("bootstrap"); !description.empty()) {
       const std::chrono::nanoseconds limit(job->config.nanoseconds("bootstrap_timeout"));
       auto client =
           bootstrap::from_launcher(description, std::chrono::duration_cast<std::chrono::milliseconds>(limit),
                                    [&log = job->log](std::string_view why) { log.error("{}", why); });
-      if (!client) return client.status();
+      if (!client) {
+        for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
+        return client.status();
+      }
       job->bootstrap = std::move(*client);
     } else {
       job->bootstrap = bootstrap::alone();
