@@ -119,6 +119,19 @@ TEST_F(NetworkNamespacesTest, LosePacketsUntilTheyDoNot) {
   EXPECT_EQ(path.arrived_of(50), 50);
 }
 
+TEST_F(NetworkNamespacesTest, AreDisturbedUntilTheyAreNot) {
+  if (std::string why; !NetworkNamespaces::can_disturb(why)) GTEST_SKIP() << why;
+  NetworkNamespaces net(2);
+  Path path(net, AF_INET, 0, 1);
+  ASSERT_TRUE(path.is_open());
+  while (path.receive(50)) {
+  }
+  ASSERT_TRUE(net.disturb(0, "loss 100%")) << net.problem();
+  EXPECT_EQ(path.arrived_of(10), 0);
+  ASSERT_TRUE(net.disturb_no_more(0)) << net.problem();
+  EXPECT_EQ(path.arrived_of(50), 50);
+}
+
 TEST_F(NetworkNamespacesTest, LoseAndRegainTheirCable) {
   NetworkNamespaces net(2);
   for (const int domain : {AF_INET, AF_INET6}) {

@@ -91,6 +91,17 @@ bool NetworkNamespaces::can_hold(std::string& why) {
   return tap >= 0;
 }
 
+bool NetworkNamespaces::can_disturb(std::string& why) {
+  const std::string name = new_prefix() + "try";
+  const Said added = shell("ip netns add " + name);
+  const Said set =
+      added.good ? shell("ip netns exec " + name + " tc qdisc add dev lo root netem delay 1ms") : Said{};
+  if (added.good) shell("ip netns del " + name);
+  if (!set.good)
+    why = "no netem here, which delays packets (../shared/rdma-vm has it): " + added.text + set.text;
+  return set.good;
+}
+
 NetworkNamespaces::NetworkNamespaces(unsigned hosts, Joined joined)
     : maker_(::getpid()), prefix_(new_prefix()) {
   remove_leftovers();
@@ -184,6 +195,18 @@ bool NetworkNamespaces::drop_no_more(unsigned host) {
   // To add a table that is there already is no error: so there is always one to delete.
   const std::string nft = "ip netns exec " + names_.at(host) + " nft ";
   return run(nft + "add table inet faults") && run(nft + "delete table inet faults");
+}
+
+bool NetworkNamespaces::disturb(unsigned host, const std::string& netem) {
+  // Room for what is under way: netem drops what does not fit.
+  return run(fmt::format("ip netns exec {} tc qdisc replace dev {} root netem limit 100000 {}",
+                         names_.at(host), kDevice, netem));
+}
+
+bool NetworkNamespaces::disturb_no_more(unsigned host) {
+  // Set first, because only what was set can be deleted.
+  return disturb(host, "") &&
+         run(fmt::format("ip netns exec {} tc qdisc del dev {} root", names_[host], kDevice));
 }
 
 bool NetworkNamespaces::set_link(unsigned host, bool up) {

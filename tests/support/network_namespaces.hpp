@@ -20,6 +20,8 @@ class NetworkNamespaces {
   /// Whether this machine and user can have them; if not, why, for GTEST_SKIP. Whether packets can be dropped.
   static bool usable(std::string& why);
   static bool can_drop(std::string& why);
+  /// Whether `disturb` works: some kernels have no netem.
+  static bool can_disturb(std::string& why);
   /// Whether `plug` works.
   static bool can_hold(std::string& why);
 
@@ -42,6 +44,9 @@ class NetworkNamespaces {
   /// From now on, so many of a thousand packets that reach the host's eth0 are lost, at random. False: it failed.
   bool drop(unsigned host, unsigned per_mille);
   bool drop_no_more(unsigned host);
+  /// From now on, netem does to what the host sends over eth0 what these words of tc(8) say: "delay 1ms loss 1%".
+  bool disturb(unsigned host, const std::string& netem);
+  bool disturb_no_more(unsigned host);
   /// From now on, IPv6 packets and fragments longer than so many bytes vanish on their way to the host's eth0.
   bool carry_at_most(unsigned host, unsigned bytes);
   /// Pulls the host's cable, or plugs it in again.
