@@ -107,7 +107,7 @@ class Link {
   /// Packets that were made for a larger path have not got through for as long as a peer may be silent, though shorter
   /// ones do: over IPv6 no router cuts them.
   bool stuck(Time now) const noexcept {
-    return stuck_since_ != kNever && now - stuck_since_ >= common_.timeout;
+    return stuck_since_ != kNever && now - stuck_since_ >= common_.timeout && !quiet(now);
   }
   /// Asks for a sign of life, if it is time to.
   bool fill_ping(Time now, Train& train) noexcept;
@@ -218,6 +218,8 @@ class Link {
   void want_ack(Time by) noexcept { ack_at_ = std::min(ack_at_, by); }
 
   // time
+  /// The peer has missed a sign of life: nothing can be said of what gets there.
+  bool quiet(Time now) const noexcept { return now - heard_at_ > 2 * common_.heartbeat; }
   Time probe_timeout() const noexcept;
   Time retransmit_at() const noexcept;
   void suspect_black_hole(Time now, const Sent& lost) noexcept;

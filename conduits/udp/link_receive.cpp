@@ -87,6 +87,8 @@ Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datag
   const PacketHeader& header = packet.header;
   ++counters_.received;
   counters_.received_bytes += datagram.size();
+  if (quiet(now) && stuck_since_ != kNever)
+    stuck_since_ = now;  // during an outage long packets prove nothing
   heard_at_ = now;
   if (header.kind != PacketKind::data) {
     if (replayed(header.number)) {

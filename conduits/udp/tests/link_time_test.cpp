@@ -313,6 +313,31 @@ TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTime) {
   EXPECT_FALSE(links.b.lost);
 }
 
+TEST(UdpLinkTime, AnOutageIsNotTakenForAPathOnWhichNobodyCuts) {
+  TwoLinks links({.mtu_hint = 8972});
+  links.both({.mtu = 8972});
+  Time dark_until = 0;
+  links.drops = [&](const Station&, core::Bytes) { return links.now() < dark_until; };
+  for (int i = 0; i < 20; ++i) {
+    send(links.a, 4000);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  }
+  // Almost too long, and ended by a short packet, after which the long one has yet to come again.
+  dark_until = links.now() + links.a.common.timeout - 10 * kMillisecond;
+  send(links.a, 4000);
+  links.run(links.a.common.timeout - 9 * kMillisecond);
+  send(links.b, 16);
+  EXPECT_TRUE(links.run(kSecond, [&] { return links.a.lost || links.a.link->settled(); }));
+  EXPECT_FALSE(links.a.lost);
+  // And whoever is silent for good is not called stuck.
+  dark_until = kNever;
+  send(links.a, 4000);
+  EXPECT_TRUE(links.run(20 * kSecond, [&] {
+    EXPECT_FALSE(links.a.link->stuck(links.now()));
+    return links.a.lost;
+  }));
+}
+
 TEST(UdpLinkTime, WhatAHostHasNoMemoryForComesAgainUntilItHas) {
   TwoLinks links;
   const Buffer eight(8);
