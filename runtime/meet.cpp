@@ -27,7 +27,7 @@ std::span<const std::byte> as_blob(const std::string& text) {
 }  // namespace
 
 Status meet(Job::Impl& job, std::size_t endpoints) {
-  const std::string host = host_identity(job.config);
+  const std::string host = host_identity(job.config, job.bootstrap->host());
   BlobWriter mine;
   mine.number(library_version());
   mine.number(endpoints);
