@@ -56,14 +56,12 @@ class OverKeyValues final : public Bootstrap {
       if (!is_neighbour[p] && known) agreed_far = false;
       any_far = any_far || !is_neighbour[p];
     }
-    Status status =
-        give(near, mine.to_neighbours, agreed_near ? Audience::neighbours : Audience::everybody);
+    Status status = give(near, mine.to_neighbours, agreed_near ? Audience::neighbours : Audience::everybody);
     if (status && any_far) {
       status = give(far, mine.to_others, agreed_far ? Audience::others : Audience::everybody);
     }
     if (!status) return status;
-    return finish(take(
-        [&](std::uint32_t p) -> const std::string& { return is_neighbour[p] ? near : far; }));
+    return finish(take([&](std::uint32_t p) -> const std::string& { return is_neighbour[p] ? near : far; }));
   }
 
   void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {

@@ -36,8 +36,7 @@ Launch find_launcher(const std::string& wanted, const Variables& variable) {
   }
   if (is_set(variable, {"AQUEDUCT_BOOTSTRAP"})) return {Launcher::aqrun, "AQUEDUCT_BOOTSTRAP is set"};
   if (is_set(variable, {"PMIX_NAMESPACE", "PMIX_RANK"})) {
-    return {Launcher::pmix,
-            fmt::format("PMIX_NAMESPACE and PMIX_RANK are set, by {}", served_by(variable))};
+    return {Launcher::pmix, fmt::format("PMIX_NAMESPACE and PMIX_RANK are set, by {}", served_by(variable))};
   }
   if (is_set(variable, {"PMI_FD", "PMI_RANK", "PMI_SIZE"})) {
     return {Launcher::pmi1, "PMI_FD, PMI_RANK and PMI_SIZE are set, as mpiexec.hydra does"};

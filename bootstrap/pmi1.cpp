@@ -37,9 +37,10 @@ class Pmi1 final : public KeyValueSpace {
     const auto space = ask("cmd=get_my_kvsname\n", "my_kvsname");
     if (!space) return failure_;
     space_ = space->field("kvsname").value_or("");
-    if (space_.empty()) return fail(ErrorCode::bootstrap_failed, "the manager of PMI_FD names no space for values");
-    const auto mapping = manager_.ask(
-        fmt::format("cmd=get kvsname={} key=PMI_process_mapping\n", space_), "get_result", timeout_);
+    if (space_.empty())
+      return fail(ErrorCode::bootstrap_failed, "the manager of PMI_FD names no space for values");
+    const auto mapping = manager_.ask(fmt::format("cmd=get kvsname={} key=PMI_process_mapping\n", space_),
+                                      "get_result", timeout_);
     if (!mapping) return trouble();
     mapping_ = mapping->field("value").value_or("");  // not every manager has it
     return {};
@@ -64,10 +65,10 @@ class Pmi1 final : public KeyValueSpace {
     const std::size_t pieces = letters.size() / room + 1;
     for (std::size_t i = 0; i < pieces; ++i) {
       const std::string head = i == 0 ? fmt::format("{}.", pieces) : "";
-      const auto done = ask(fmt::format("cmd=put kvsname={} key={} value={}{}\n", space_,
-                                        piece_name(place_.process, name, i), head,
-                                        letters.substr(i * room, room)),
-                            "put_result");
+      const auto done =
+          ask(fmt::format("cmd=put kvsname={} key={} value={}{}\n", space_,
+                          piece_name(place_.process, name, i), head, letters.substr(i * room, room)),
+              "put_result");
       if (!done) return failure_;
     }
     return {};
@@ -82,8 +83,8 @@ class Pmi1 final : public KeyValueSpace {
     std::string letters;
     std::uint32_t pieces = 1;
     for (std::uint32_t i = 0; i < pieces; ++i) {
-      const auto found = ask(
-          fmt::format("cmd=get kvsname={} key={}\n", space_, piece_name(process, name, i)), "get_result");
+      const auto found =
+          ask(fmt::format("cmd=get kvsname={} key={}\n", space_, piece_name(process, name, i)), "get_result");
       if (!found) return failure_;
       // The name of a field ends at its first '=': what stands behind "value=" is the value, whatever is in it.
       const std::string_view value = found->field("value").value_or("");
@@ -116,7 +117,8 @@ class Pmi1 final : public KeyValueSpace {
   }
   void abort(int exit_code, std::string_view why) noexcept override {
     std::string message(why.substr(0, most_value_));
-    std::replace_if(message.begin(), message.end(), [](char c) { return c == ' ' || c == '\n' || c == '='; }, '_');
+    std::replace_if(
+        message.begin(), message.end(), [](char c) { return c == ' ' || c == '\n' || c == '='; }, '_');
     static_cast<void>(
         manager_.tell(fmt::format("cmd=abort exitcode={} message={}\n", exit_code, message), timeout_));
   }
@@ -144,15 +146,17 @@ class Pmi1 final : public KeyValueSpace {
   Status trouble() {
     switch (manager_.trouble()) {
       case Connection::Trouble::late:
-        failure_ = fail(ErrorCode::timed_out,
-                        fmt::format("process {} waited {} ms for its process manager (PMI_FD), or for the other {} of "
-                                    "the job to start; set AQUEDUCT_BOOTSTRAP_TIMEOUT higher if they need longer",
-                                    place_.process, timeout_.count(), place_.processes - 1));
+        failure_ = fail(
+            ErrorCode::timed_out,
+            fmt::format("process {} waited {} ms for its process manager (PMI_FD), or for the other {} of "
+                        "the job to start; set AQUEDUCT_BOOTSTRAP_TIMEOUT higher if they need longer",
+                        place_.process, timeout_.count(), place_.processes - 1));
         break;
       case Connection::Trouble::garbage:
-        failure_ = fail(ErrorCode::bootstrap_failed,
-                        "what answers at PMI_FD does not speak PMI-1; start the job with mpiexec.hydra, or through PMIx "
-                        "(srun --mpi=pmix)");
+        failure_ = fail(
+            ErrorCode::bootstrap_failed,
+            "what answers at PMI_FD does not speak PMI-1; start the job with mpiexec.hydra, or through PMIx "
+            "(srun --mpi=pmix)");
         break;
       case Connection::Trouble::none:
       case Connection::Trouble::closed:
@@ -162,9 +166,10 @@ class Pmi1 final : public KeyValueSpace {
     return failure_;
   }
   Status unreadable(std::uint32_t process, std::string_view name) {
-    return failure_ = fail(ErrorCode::bootstrap_failed,
-                           fmt::format("{} of process {} cannot be read: do all run the same version of Aqueduct?",
-                                       name, process));
+    return failure_ =
+               fail(ErrorCode::bootstrap_failed,
+                    fmt::format("{} of process {} cannot be read: do all run the same version of Aqueduct?",
+                                name, process));
   }
   Status fail(ErrorCode code, std::string_view why) {
     if (report_) report_(why);
@@ -191,9 +196,10 @@ Result<std::unique_ptr<Bootstrap>> from_pmi1(const Pmi1Place& place, std::chrono
   socklen_t length = sizeof type;
   if (::getsockopt(place.descriptor, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) {
     if (report) {
-      report(fmt::format("descriptor {} of PMI_FD is no socket of a launcher ({}); were the variables kept for a "
-                         "program that it did not start? Unset them, or set AQUEDUCT_LAUNCHER=alone",
-                         place.descriptor, std::strerror(errno)));
+      report(fmt::format(
+          "descriptor {} of PMI_FD is no socket of a launcher ({}); were the variables kept for a "
+          "program that it did not start? Unset them, or set AQUEDUCT_LAUNCHER=alone",
+          place.descriptor, std::strerror(errno)));
     }
     return ErrorCode::bootstrap_failed;
   }

@@ -76,18 +76,29 @@ std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t pro
   constexpr std::string_view kStart = "(vector,";
   if (!mapping.starts_with(kStart)) return std::nullopt;
   mapping.remove_prefix(kStart.size());
-  std::uint64_t before = 0;  // processes of the blocks so far
+  struct Block {
+    std::uint32_t first = 0, nodes = 0, each = 0;
+    std::uint64_t processes() const { return std::uint64_t{nodes} * each; }
+  };
+  std::vector<Block> blocks;
+  std::uint64_t all = 0;
   while (mapping.starts_with('(')) {
     mapping.remove_prefix(1);
-    std::uint32_t first = 0, nodes = 0, each = 0;
-    if (!take_number(mapping, ',', first) || !take_number(mapping, ',', nodes) ||
-        !take_number(mapping, ')', each) || nodes == 0 || each == 0) {
+    Block block;
+    if (!take_number(mapping, ',', block.first) || !take_number(mapping, ',', block.nodes) ||
+        !take_number(mapping, ')', block.each)) {
       return std::nullopt;
     }
-    const std::uint64_t count = std::uint64_t{nodes} * each;
-    if (process < before + count) return first + static_cast<std::uint32_t>((process - before) / each);
-    before += count;
+    blocks.push_back(block);
+    all += block.processes();
     if (mapping.starts_with(',')) mapping.remove_prefix(1);
+  }
+  if (all == 0 || mapping != ")") return std::nullopt;
+  // The blocks begin anew until all processes have a place.
+  std::uint64_t left = process % all;
+  for (const Block& block : blocks) {
+    if (left < block.processes()) return block.first + static_cast<std::uint32_t>(left / block.each);
+    left -= block.processes();
   }
   return std::nullopt;
 }

@@ -44,7 +44,8 @@ class Connection {
   enum class Trouble { none, closed, late, garbage };
 
   /// Sends a line and waits for the next one that begins with "cmd=`answer`"; another one is `garbage`.
-  std::optional<Line> ask(const std::string& line, std::string_view answer, std::chrono::milliseconds timeout);
+  std::optional<Line> ask(const std::string& line, std::string_view answer,
+                          std::chrono::milliseconds timeout);
   /// Why there was no answer.
   Trouble trouble() const noexcept { return trouble_; }
   /// Whether the manager has closed its end. Never blocks.

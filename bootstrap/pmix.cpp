@@ -112,7 +112,8 @@ class Pmix final : public KeyValueSpace {
       // In steps, because a launcher that ends need not end what was asked of it.
       outcome->told.wait_until(lock, std::min(deadline, Clock::now() + 100ms));
       if (outcome->status) break;
-      if (events_->launcher_is_gone()) return fail(ErrorCode::bootstrap_failed, "the launcher of this job has ended");
+      if (events_->launcher_is_gone())
+        return fail(ErrorCode::bootstrap_failed, "the launcher of this job has ended");
       if (Clock::now() >= deadline) {
         return fail(ErrorCode::timed_out,
                     fmt::format("process {} waited {} ms for the other {} of the job to start; set "
@@ -128,8 +129,8 @@ class Pmix final : public KeyValueSpace {
     const Value value = lookup(process, std::string(name).c_str(), /*wait=*/true);
     if (value == nullptr || value->type != PMIX_BYTE_OBJECT) {
       return fail(ErrorCode::bootstrap_failed,
-                  fmt::format("PMIx has no {} of process {}: {}; do all run the same version of Aqueduct?", name,
-                              process, pmix_->text(last_)));
+                  fmt::format("PMIx has no {} of process {}: {}; do all run the same version of Aqueduct?",
+                              name, process, pmix_->text(last_)));
     }
     const auto* bytes = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
     return std::vector<std::byte>(bytes, bytes + value->data.bo.size);
@@ -217,11 +218,13 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
   if (pmix == nullptr) return say("this process was started through PMIx, but " + problem);
   pmix_proc_t me{};
   if (const auto done = pmix->init(&me, nullptr, 0); done != PMIX_SUCCESS) {
-    return say(fmt::format(
-        "the PMIx server that PMIX_NAMESPACE and PMIX_RANK speak of does not answer: {}. If a launcher's variables were "
-        "kept for a program that it did not start, unset them or set AQUEDUCT_LAUNCHER=alone; if the launcher "
-        "has another version of PMIx than {} ({}), name its library with AQUEDUCT_PMIX_LIBRARY",
-        pmix->text(done), pmix->version(), pmix->file));
+    return say(
+        fmt::format("the PMIx server that PMIX_NAMESPACE and PMIX_RANK speak of does not answer: {}. If a "
+                    "launcher's variables were "
+                    "kept for a program that it did not start, unset them or set AQUEDUCT_LAUNCHER=alone; if "
+                    "the launcher "
+                    "has another version of PMIx than {} ({}), name its library with AQUEDUCT_PMIX_LIBRARY",
+                    pmix->text(done), pmix->version(), pmix->file));
   }
   auto space = std::make_unique<Pmix>(pmix, me, timeout, report);
   if (!space->look_around()) {

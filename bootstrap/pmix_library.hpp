@@ -1,9 +1,9 @@
 #pragma once
 
+#include <pmix.h>
+
 #include <memory>
 #include <string>
-
-#include <pmix.h>
 
 namespace aqueduct::bootstrap {
 

@@ -54,7 +54,8 @@ constexpr std::array kSettings{
     choice("launcher", "AQUEDUCT_LAUNCHER", "auto", "auto|alone|aqrun|pmix|pmi1",
            "What started this process; auto sees it from the environment."),
     text("pmix_library", "AQUEDUCT_PMIX_LIBRARY", "",
-         "The file of libpmix to use, should the launcher need its own; empty: libpmix.so.2, as the loader finds it."),
+         "The file of libpmix to use, should the launcher need its own; empty: libpmix.so.2, as the loader "
+         "finds it."),
     text("bootstrap", "AQUEDUCT_BOOTSTRAP", "", "How to reach the launcher; the launcher sets it."),
     duration("bootstrap_timeout", "AQUEDUCT_BOOTSTRAP_TIMEOUT", "s", "60s",
              "How long to wait for the other processes at the start of a job."),

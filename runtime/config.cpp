@@ -1,6 +1,7 @@
 #include <aqueduct/config.hpp>
 #include <aqueduct/expect.hpp>
 
+#include "conduits/all.hpp"
 #include "conduits/builtin.hpp"
 #include "core/nearest_name.hpp"
 #include "core/settings.hpp"
@@ -15,7 +16,7 @@ namespace aqueduct {
 namespace {
 
 constexpr std::string_view kPrefix = "AQUEDUCT_";
-/// Settings of plug-ins, whose names are not known before they are loaded.
+/// Settings of plug-ins that are loaded by their path, whose names are not known before.
 constexpr std::string_view kPluginPrefix = "AQUEDUCT_PLUGIN_";
 
 std::vector<SettingInfo> collect() {
@@ -33,9 +34,25 @@ const std::vector<SettingInfo>& registry() {
   return all;
 }
 
+/// The same with those of the plug-ins in their folders. They are loaded for it, which takes time: so not before
+/// something is asked for that is not in the other list.
+const std::vector<SettingInfo>& whole_registry() {
+  static const std::vector<SettingInfo> all = [] {
+    std::vector<SettingInfo> settings = registry();
+    for (const conduits::Available& one : conduits::all()) {
+      if (one.entry == nullptr || one.file.empty()) continue;
+      settings.insert(settings.end(), one.entry->settings.begin(), one.entry->settings.end());
+    }
+    return settings;
+  }();
+  return all;
+}
+
 const SettingInfo* find(std::string_view name) {
-  for (const SettingInfo& info : registry()) {
-    if (info.name == name || info.environment == name) return &info;
+  for (auto* list : {&registry, &whole_registry}) {
+    for (const SettingInfo& info : (*list)()) {
+      if (info.name == name || info.environment == name) return &info;
+    }
   }
   return nullptr;
 }
@@ -51,7 +68,7 @@ std::string variable_of(std::string_view name) {
 std::string unknown(std::string_view name) {
   const bool variable = name.starts_with(kPrefix);
   core::NearestName nearest(variable ? name.substr(kPrefix.size()) : name);
-  for (const SettingInfo& info : registry()) nearest.offer(info.name);
+  for (const SettingInfo& info : whole_registry()) nearest.offer(info.name);
   const SettingInfo* meant = find(nearest.name());
   if (meant == nullptr) {
     return fmt::format("{} is not a setting; aqinfo lists all that there are", core::quoted(name));
@@ -63,13 +80,13 @@ std::string unknown(std::string_view name) {
 /// The one setting whose words depend on what was compiled in. Empty when there is such a conduit.
 std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
   if (value == "auto" || value.find('/') != std::string_view::npos) return {};
+  if (conduits::find(value) != nullptr) return {};
   std::string names = "auto";
   core::NearestName nearest(value);
   nearest.offer("auto");
-  for (const core::ConduitEntry* conduit : conduits::builtin()) {
-    if (value == conduit->name) return {};
-    nearest.offer(conduit->name);
-    names += fmt::format(", {}", conduit->name);
+  for (const conduits::Available& conduit : conduits::all()) {
+    nearest.offer(conduit.name);
+    names += fmt::format(", {}", conduit.name);
   }
   std::string problem = fmt::format("{}={}: there is no such conduit; it may be {} or the path of a plug-in",
                                     info.environment, core::quoted(value), names);
@@ -130,13 +147,16 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
   return {};
 }
 
-std::span<const SettingInfo> Config::settings() const noexcept { return registry(); }
+std::span<const SettingInfo> Config::settings() const noexcept { return whole_registry(); }
 
-const Config::Value& Config::value(std::string_view name) const {
-  static const Value kNone;
-  const auto found = values_.find(name);
-  AQUEDUCT_EXPECT(found != values_.end(), "Config was asked for something that is not a setting");
-  return found != values_.end() ? found->second : kNone;
+Config::Value Config::value(std::string_view name) const {
+  if (const auto found = values_.find(name); found != values_.end()) return found->second;
+  // Of a plug-in, then, and never set.
+  const SettingInfo* info = find(name);
+  AQUEDUCT_EXPECT(info != nullptr, "Config was asked for something that is not a setting");
+  if (info == nullptr) return {};
+  core::SettingValue standard = core::read_setting(*info, info->default_value);
+  return {std::move(standard.text), standard.number, SettingOrigin::built_in};
 }
 
 std::string Config::text(std::string_view name) const { return value(name).text; }

@@ -19,18 +19,22 @@ bool read_variable(const char* name, T& number) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-Result<std::unique_ptr<Bootstrap>> join_pmi1(std::chrono::milliseconds limit, const bootstrap::Report& report) {
+Result<std::unique_ptr<Bootstrap>> join_pmi1(std::chrono::milliseconds limit,
+                                             const bootstrap::Report& report) {
   bootstrap::Pmi1Place place;
   if (!read_variable("PMI_FD", place.descriptor) || !read_variable("PMI_RANK", place.process) ||
       !read_variable("PMI_SIZE", place.processes) || place.process >= place.processes) {
-    report("PMI_FD, PMI_RANK and PMI_SIZE are not what mpiexec.hydra sets (three numbers, the rank below the size); "
-           "unset them, or set AQUEDUCT_LAUNCHER=alone");
+    report(
+        "PMI_FD, PMI_RANK and PMI_SIZE are not what mpiexec.hydra sets (three numbers, the rank below the "
+        "size); "
+        "unset them, or set AQUEDUCT_LAUNCHER=alone");
     return ErrorCode::bad_setting;
   }
   return bootstrap::from_pmi1(place, limit, report);
 }
 
-Result<std::unique_ptr<Bootstrap>> join(Launcher launcher, const Config& config, const bootstrap::Report& report) {
+Result<std::unique_ptr<Bootstrap>> join(Launcher launcher, const Config& config,
+                                        const bootstrap::Report& report) {
   const std::chrono::nanoseconds timeout(config.nanoseconds("bootstrap_timeout"));
   const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
   switch (launcher) {

@@ -24,6 +24,14 @@ std::span<const std::byte> as_blob(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
+Result<std::vector<std::string>> exchange_text(Job::Impl& job, const std::string& mine) {
+  auto all = job.bootstrap->exchange(as_blob(mine));
+  if (!all) return all.status();
+  std::vector<std::string> texts;
+  for (const Blob& blob : *all) texts.emplace_back(reinterpret_cast<const char*>(blob.data()), blob.size());
+  return texts;
+}
+
 }  // namespace
 
 Status meet(Job::Impl& job, std::size_t endpoints) {
@@ -86,9 +94,11 @@ Status open_networks(Job::Impl& job, core::Network* far) {
   }
   bool one_host = true;
   for (std::uint32_t host : job.process.host) one_host = one_host && host == job.process.host.front();
-  auto choice = choose_conduits(job.config, {one_host, job.ranks_of.size() == 1}, job.log);
+  const auto ask_all = [&job](const std::string& mine) { return exchange_text(job, mine); };
+  auto choice = choose_conduits(job.config, {one_host, job.ranks_of.size() == 1, ask_all}, job.log);
   if (!choice) return choice.status();
   job.choice = std::move(*choice);
+  if (job.choice.far != nullptr) job.log.debug("conduit {}: {}", job.choice.far->name, job.choice.why);
   if (job.choice.near != nullptr) {
     auto network = job.choice.near->make(job.process);
     if (!network) return network.status();

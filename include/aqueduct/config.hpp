@@ -76,7 +76,7 @@ class Config {
     SettingOrigin origin = SettingOrigin::built_in;
   };
   Status assign(std::string_view name, std::string_view value, SettingOrigin origin);
-  const Value& value(std::string_view name) const;
+  Value value(std::string_view name) const;
 
   std::map<std::string, Value, std::less<>> values_;
   std::vector<SettingProblem> problems_;

@@ -1,5 +1,6 @@
 #include "tools/aqperf/launch.hpp"
 
+#include "bootstrap/launcher.hpp"
 #include "tools/aqperf/failure.hpp"
 
 #include <array>
@@ -37,10 +38,8 @@ std::string read_all(int descriptor) {
 }  // namespace
 
 bool has_launcher() {
-  for (const char* variable : {"AQUEDUCT_BOOTSTRAP", "PMIX_RANK"}) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return true;
-  }
-  return false;
+  const std::string wanted = bootstrap::environment_variable("AQUEDUCT_LAUNCHER").value_or("auto");
+  return bootstrap::find_launcher(wanted, bootstrap::environment_variable).by != bootstrap::Launcher::alone;
 }
 
 std::string own_program() {
