@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <dlfcn.h>
 
 namespace aqueduct::bootstrap {
@@ -20,9 +22,9 @@ void find(void* library, const char* name, Function& function, std::string& miss
 }  // namespace
 
 std::string PmixLibrary::version() const {
-  // "OpenPMIx 4.2.2, repo rev: …": what comes after the comma is of no interest.
+  // "OpenPMIx 4.2.2 (PMIx Standard: …), repo rev: …": name and number will do.
   const std::string whole = get_version();
-  return whole.substr(0, whole.find(','));
+  return whole.substr(0, std::min(whole.find(" ("), whole.find(',')));
 }
 
 std::string PmixLibrary::text(pmix_status_t status) const {

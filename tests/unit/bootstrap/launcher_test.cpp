@@ -39,12 +39,14 @@ TEST(FindLauncher, PrefersPmixWhereBothAreServed) { EXPECT_EQ(found(both(kPmi1, 
 
 TEST(FindLauncher, IsNotMisledByHalfOfTheVariables) {
   EXPECT_EQ(found({{"PMIX_RANK", "0"}}).by, Launcher::alone);
-  EXPECT_EQ(found({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}).by, Launcher::alone);  // as srun sets them by itself
+  EXPECT_EQ(found({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}).by,
+            Launcher::alone);  // as srun sets them by itself
   EXPECT_EQ(found({{"AQUEDUCT_BOOTSTRAP", ""}}).by, Launcher::alone);
 }
 
 TEST(FindLauncher, SaysWhoServesPmix) {
-  EXPECT_NE(found(both(kPmix, {{"OMPI_COMM_WORLD_RANK", "0"}})).why.find("Open MPI's mpirun"), std::string::npos);
+  EXPECT_NE(found(both(kPmix, {{"OMPI_COMM_WORLD_RANK", "0"}})).why.find("Open MPI's mpirun"),
+            std::string::npos);
   EXPECT_NE(found(both(kPmix, {{"SLURM_STEP_ID", "0"}})).why.find("srun"), std::string::npos);
   EXPECT_NE(found(kPmix).why.find("PMIX_NAMESPACE and PMIX_RANK"), std::string::npos);
 }

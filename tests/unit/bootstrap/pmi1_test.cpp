@@ -56,8 +56,9 @@ TEST(Pmi1Mapping, TellsTheNodeOfAProcess) {
   EXPECT_EQ(pmi1::node_of("(vector,(0,1,1))", 7), 0u);
   EXPECT_EQ(pmi1::node_of("(vector,(0,1,3),(4,2,1))", 2), 0u);
   EXPECT_EQ(pmi1::node_of("(vector,(0,1,3),(4,2,1))", 4), 5u);
-  for (const char* wrong : {"", "unknown", "(vector,", "(vector)", "(vector,())", "(vector,(0,1))", "(vector,(0,1,1)",
-                            "(vector,(0,0,0))", "(vector,(0,1,x))", "(vector,(99999999999,1,1))"}) {
+  for (const char* wrong :
+       {"", "unknown", "(vector,", "(vector)", "(vector,())", "(vector,(0,1))", "(vector,(0,1,1)",
+        "(vector,(0,0,0))", "(vector,(0,1,x))", "(vector,(99999999999,1,1))"}) {
     EXPECT_EQ(pmi1::node_of(wrong, 0), std::nullopt) << wrong;
   }
 }
@@ -120,7 +121,8 @@ class Manager {
     const std::string_view what = line.field("cmd").value_or("");
     const std::string key(line.field("key").value_or(""));
     if (what == "init") say(peer, "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0");
-    if (what == "get_maxes") say(peer, "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=" + std::to_string(most_value_));
+    if (what == "get_maxes")
+      say(peer, "cmd=maxes kvsname_max=256 keylen_max=64 vallen_max=" + std::to_string(most_value_));
     if (what == "get_my_kvsname") say(peer, "cmd=my_kvsname kvsname=space");
     if (what == "finalize") say(peer, "cmd=finalize_ack");
     if (what == "finalize") ++finalized_;
@@ -170,7 +172,8 @@ TEST_P(Pmi1Values, OfAnySizeAreExchangedInPiecesThatTheManagerTakes) {
       for (const std::size_t bytes : {0u, 1u, 700u, 749u, 750u, 751u, 1000u, 20000u}) {
         const auto all = (*me)->exchange(random_bytes(bytes + i, i));
         ASSERT_TRUE(all);
-        for (std::uint32_t p = 0; p < kProcesses; ++p) EXPECT_EQ((*all)[p], random_bytes(bytes + p, p)) << bytes;
+        for (std::uint32_t p = 0; p < kProcesses; ++p)
+          EXPECT_EQ((*all)[p], random_bytes(bytes + p, p)) << bytes;
       }
       (*me)->leave();
     });
@@ -231,9 +234,9 @@ TEST(Pmi1Trouble, SaysWhatIsWrongAndWhatToDo) {
   EXPECT_EQ(refused, ErrorCode::bootstrap_failed);
   EXPECT_THAT(why_refused, HasSubstr("refuses"));
 
-  const auto [garbled, why_garbled] = outcome({after_greeting({"cmd=put_result rc=0\n", "cmd=barrier_out\n",
-                                                               "cmd=get_result rc=0 value=0.AAAA\n"}),
-                                               false});
+  const auto [garbled, why_garbled] = outcome(
+      {after_greeting({"cmd=put_result rc=0\n", "cmd=barrier_out\n", "cmd=get_result rc=0 value=0.AAAA\n"}),
+       false});
   EXPECT_EQ(garbled, ErrorCode::bootstrap_failed);
   EXPECT_THAT(why_garbled, HasSubstr("cannot be read"));
 
