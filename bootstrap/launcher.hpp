@@ -12,6 +12,8 @@ enum class Launcher { alone, aqrun, pmix, pmi1 };
 struct Launch {
   Launcher by = Launcher::alone;
   std::string why;  ///< for people: which variables say so
+  std::string
+      doubt;  ///< for people: why that is perhaps not what was meant; empty: nothing speaks against it
 };
 
 /// The value of an environment variable; nothing where it is not set.

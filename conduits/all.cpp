@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <mutex>
 
 #include <dlfcn.h>
 
@@ -17,6 +19,46 @@ Available compiled_in(const core::ConduitEntry* entry) {
   found.name = entry->name;
   found.entry = entry;
   return found;
+}
+
+Available load_plugin(const std::string& file) {
+  Available found;
+  found.name = std::filesystem::path(file).stem();
+  found.file = file;
+  // Never unloaded: the libraries below a conduit have threads.
+  void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) {
+    found.problem = fmt::format("{} cannot be loaded: {}", file, ::dlerror());
+    found.code = ErrorCode::bad_setting;
+    return found;
+  }
+  const auto get = reinterpret_cast<core::ConduitEntryFunction>(::dlsym(handle, core::kPluginSymbol));
+  const core::ConduitEntry* const entry = get != nullptr ? get() : nullptr;
+  if (entry == nullptr) {
+    found.problem = fmt::format("{} is not a conduit: it exports no {}()", file, core::kPluginSymbol);
+    found.code = ErrorCode::bad_setting;
+    return found;
+  }
+  if (entry->interface_version != core::kConduitInterface) {
+    found.problem = fmt::format(
+        "{} was built for conduit interface {}, this library has {}: build it against this version", file,
+        entry->interface_version, core::kConduitInterface);
+    found.code = ErrorCode::version_mismatch;
+    return found;
+  }
+  found.name = entry->name;
+  found.entry = entry;
+  return found;
+}
+
+/// Shared objects are loaded into the process, once; so this is a fact of the process too, and only grows.
+struct ByPath {
+  std::mutex mutex;
+  std::map<std::string, Available> plugins;
+};
+ByPath& by_path() {
+  static ByPath known;
+  return known;
 }
 
 std::vector<Available> look_for_all() {
@@ -57,34 +99,20 @@ const Available* find(std::string_view name) {
   return one != all().end() ? &*one : nullptr;
 }
 
-Available load_plugin(const std::string& file) {
-  Available found;
-  found.name = std::filesystem::path(file).stem();
-  found.file = file;
-  // Never unloaded: the libraries below a conduit have threads.
-  void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle == nullptr) {
-    found.problem = fmt::format("{} cannot be loaded: {}", file, ::dlerror());
-    found.code = ErrorCode::bad_setting;
-    return found;
-  }
-  const auto get = reinterpret_cast<core::ConduitEntryFunction>(::dlsym(handle, core::kPluginSymbol));
-  const core::ConduitEntry* const entry = get != nullptr ? get() : nullptr;
-  if (entry == nullptr) {
-    found.problem = fmt::format("{} is not a conduit: it exports no {}()", file, core::kPluginSymbol);
-    found.code = ErrorCode::bad_setting;
-    return found;
-  }
-  if (entry->interface_version != core::kConduitInterface) {
-    found.problem = fmt::format(
-        "{} was built for conduit interface {}, this library has {}: build it against this version", file,
-        entry->interface_version, core::kConduitInterface);
-    found.code = ErrorCode::version_mismatch;
-    return found;
-  }
-  found.name = entry->name;
-  found.entry = entry;
-  return found;
+const Available& at_path(const std::string& file) {
+  ByPath& known = by_path();
+  const std::lock_guard lock(known.mutex);
+  const auto found = known.plugins.find(file);
+  return found != known.plugins.end() ? found->second
+                                      : known.plugins.emplace(file, load_plugin(file)).first->second;
+}
+
+std::vector<const Available*> known_by_path() {
+  ByPath& known = by_path();
+  const std::lock_guard lock(known.mutex);
+  std::vector<const Available*> all;
+  for (const auto& [file, plugin] : known.plugins) all.push_back(&plugin);
+  return all;
 }
 
 }  // namespace aqueduct::conduits

@@ -26,7 +26,9 @@ const Available* find(std::string_view name);
 /// installation, seen from where the library lies. Files are called NAME.so, as the conduit is.
 std::vector<std::string> plugin_folders();
 
-/// Loads one plug-in.
-Available load_plugin(const std::string& file);
+/// The plug-in in this file, wherever it lies. It is loaded at the first call and known from then on.
+const Available& at_path(const std::string& file);
+/// What has been asked for so.
+std::vector<const Available*> known_by_path();
 
 }  // namespace aqueduct::conduits

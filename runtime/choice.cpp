@@ -24,12 +24,8 @@ std::string names() {
 
 /// The conduit that AQUEDUCT_CONDUIT names, if it can be used.
 Result<const ConduitEntry*> named_conduit(const std::string& wanted, const Config& config, core::Log& log) {
-  Available loaded;
-  const Available* named = conduits::find(wanted);
-  if (wanted.find('/') != std::string::npos) {
-    loaded = conduits::load_plugin(wanted);
-    named = &loaded;
-  }
+  const bool is_path = wanted.find('/') != std::string::npos;
+  const Available* named = is_path ? &conduits::at_path(wanted) : conduits::find(wanted);
   if (named == nullptr) {
     log.error("AQUEDUCT_CONDUIT={} is not a conduit of this build; there are {}", wanted, names());
     return ErrorCode::bad_setting;

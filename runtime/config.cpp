@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include <unistd.h>
@@ -16,7 +17,7 @@ namespace aqueduct {
 namespace {
 
 constexpr std::string_view kPrefix = "AQUEDUCT_";
-/// Settings of plug-ins that are loaded by their path, whose names are not known before.
+/// How plug-ins are found, and what they may read by themselves.
 constexpr std::string_view kPluginPrefix = "AQUEDUCT_PLUGIN_";
 
 std::vector<SettingInfo> collect() {
@@ -54,6 +55,12 @@ const SettingInfo* find(std::string_view name) {
       if (info.name == name || info.environment == name) return &info;
     }
   }
+  for (const conduits::Available* plugin : conduits::known_by_path()) {
+    if (plugin->entry == nullptr) continue;
+    for (const SettingInfo& info : plugin->entry->settings) {
+      if (info.name == name || info.environment == name) return &info;
+    }
+  }
   return nullptr;
 }
 
@@ -79,7 +86,12 @@ std::string unknown(std::string_view name) {
 
 /// The one setting whose words depend on what was compiled in. Empty when there is such a conduit.
 std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
-  if (value == "auto" || value.find('/') != std::string_view::npos) return {};
+  if (value == "auto") return {};
+  if (value.find('/') != std::string_view::npos) {
+    // Loaded now, so that its settings are known; what is wrong with it is told when it is to be used.
+    static_cast<void>(conduits::at_path(std::string(value)));
+    return {};
+  }
   if (conduits::find(value) != nullptr) return {};
   std::string names = "auto";
   core::NearestName nearest(value);
@@ -113,7 +125,10 @@ Config Config::from_environment() {
 
 Config Config::from_variables(std::span<const std::string> variables) {
   Config config;
-  for (const std::string_view entry : variables) {
+  // First the conduit: a plug-in brings settings of its own.
+  std::vector<std::string_view> entries(variables.begin(), variables.end());
+  std::ranges::stable_partition(entries, [](auto entry) { return entry.starts_with("AQUEDUCT_CONDUIT="); });
+  for (const std::string_view entry : entries) {
     const std::size_t equals = entry.find('=');
     const std::string_view name = entry.substr(0, equals);
     if (equals == std::string_view::npos || !name.starts_with(kPrefix)) continue;
@@ -144,7 +159,20 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
     return ErrorCode::bad_setting;
   }
   values_.insert_or_assign(std::string(info->name), Value{std::move(read.text), read.number, origin});
+  if (info->name == "conduit") take_defaults_of(value);
   return {};
+}
+
+void Config::take_defaults_of(std::string_view conduit) {
+  // Kept here and not only looked up: a plug-in may have another copy of this library below it, which does not know
+  // what this one has loaded.
+  for (const conduits::Available* plugin : conduits::known_by_path()) {
+    if (plugin->file != conduit || plugin->entry == nullptr) continue;
+    for (const SettingInfo& info : plugin->entry->settings) {
+      if (!values_.contains(info.name))
+        static_cast<void>(assign(info.name, info.default_value, SettingOrigin::built_in));
+    }
+  }
 }
 
 std::span<const SettingInfo> Config::settings() const noexcept { return whole_registry(); }

@@ -55,6 +55,7 @@ Status join(Job::Impl& job) {
   if (wanted == "auto" && !job.config.text("bootstrap").empty()) launch.by = Launcher::aqrun;
   auto joined = join(launch.by, job.config, [&log = job.log](std::string_view why) { log.error("{}", why); });
   if (!joined) return joined.status();
+  if (launch.by == Launcher::alone && !launch.doubt.empty()) job.log.warn("{}", launch.doubt);
   job.bootstrap = std::move(*joined);
   job.launcher = job.bootstrap->launcher();
   job.log.debug("started by {}: {}", job.launcher, launch.why);

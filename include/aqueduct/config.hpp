@@ -77,6 +77,7 @@ class Config {
   };
   Status assign(std::string_view name, std::string_view value, SettingOrigin origin);
   Value value(std::string_view name) const;
+  void take_defaults_of(std::string_view conduit);
 
   std::map<std::string, Value, std::less<>> values_;
   std::vector<SettingProblem> problems_;

@@ -183,6 +183,29 @@ TEST_P(Launchers, ARankThatIsLateIsSaidToBe) {
   EXPECT_THAT(job.err(), HasSubstr("AQUEDUCT_BOOTSTRAP_TIMEOUT"));
 }
 
+TEST_P(Launchers, CanStartAqrunWhoseJobIsItsOwn) {
+  Launch job(command(1, {program("aqrun"), "-n", "3", program("fault_launched"), "well"}), environment());
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.lines("of 3, 3 on this host, launcher aqrun").size(), 3u) << job.out();
+}
+
+TEST(SlurmAlone, TasksThatDoNotKnowOfOneAnotherAreToldHowTo) {
+  if (std::string why; !Slurm::usable(why)) GTEST_SKIP() << why;
+  const Slurm slurm;
+  ASSERT_EQ(slurm.problem(), "");
+  Launch job({"srun", "--mpi=none", "--overcommit", "-n", "2", program("fault_launched"), "well"},
+             slurm.variables());
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_EQ(job.lines("rank 0 of 1, 1 on this host, launcher alone").size(), 2u) << job.out();
+  EXPECT_THAT(job.err(), HasSubstr("srun started 2 of this"));
+  EXPECT_THAT(job.err(), HasSubstr("srun --mpi=pmix"));
+  // The other plugin understands the words of PMI-1.
+  Launch pmi2({"srun", "--mpi=pmi2", "--overcommit", "-n", "2", program("fault_launched"), "well"},
+              slurm.variables());
+  EXPECT_EQ(pmi2.status(), 0) << pmi2.err();
+  EXPECT_EQ(pmi2.lines("of 2, 2 on this host, launcher pmi1").size(), 2u) << pmi2.out();
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, Launchers, testing::ValuesIn(kHows),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -81,7 +81,8 @@ Choice choose(const Config& config, bool one_host) {
 
 LauncherFacts look_at_launcher(const Config& config) {
   const auto launch = bootstrap::find_launcher(config.text("launcher"), bootstrap::environment_variable);
-  return {bootstrap::word_for(launch.by), launch.why, bootstrap::find_pmix(config.text("pmix_library")).what};
+  const std::string why = launch.doubt.empty() ? launch.why : launch.why + "; " + launch.doubt;
+  return {bootstrap::word_for(launch.by), why, bootstrap::find_pmix(config.text("pmix_library")).what};
 }
 
 }  // namespace

@@ -51,6 +51,13 @@ TEST(FindLauncher, SaysWhoServesPmix) {
   EXPECT_NE(found(kPmix).why.find("PMIX_NAMESPACE and PMIX_RANK"), std::string::npos);
 }
 
+TEST(FindLauncher, DoubtsThatTasksOfSrunMeantToBeAlone) {
+  EXPECT_EQ(found({}).doubt, "");
+  EXPECT_EQ(found({{"SLURM_STEP_NUM_TASKS", "1"}}).doubt, "");
+  EXPECT_NE(found({{"SLURM_STEP_NUM_TASKS", "4"}}).doubt.find("srun --mpi=pmix"), std::string::npos);
+  EXPECT_EQ(found(both(kPmix, {{"SLURM_STEP_NUM_TASKS", "4"}})).doubt, "");
+}
+
 TEST(FindLauncher, DoesWhatTheSettingSays) {
   for (const Launcher launcher : {Launcher::alone, Launcher::aqrun, Launcher::pmix, Launcher::pmi1}) {
     const Launch launch = found(both(kPmix, kPmi1), word_for(launcher));
