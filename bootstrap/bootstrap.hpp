@@ -20,15 +20,28 @@ class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
 
-  virtual std::string_view launcher() const noexcept = 0;  ///< "alone" or "aqrun"
+  virtual std::string_view launcher() const noexcept = 0;  ///< "alone", "aqrun", "pmix" or "pmi1"
   virtual std::uint32_t process() const noexcept = 0;
   virtual std::uint32_t processes() const noexcept = 0;
-  /// A number that no other job on this host has now.
+  /// A number that no other job on this host has now. Known once an exchange has succeeded.
   virtual std::uint64_t job() const noexcept = 0;
+  /// What the launcher calls the host of this process; empty: it does not say.
+  virtual std::string host() const { return {}; }
 
   /// Gives `mine` to every process and returns what each gave, by process. Collective; waits for all.
   /// Errors: peer_lost (a process died), version_mismatch, timed_out, bootstrap_failed.
   virtual Result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;
+
+  /// What one process gives to two kinds of others.
+  struct Parts {
+    std::span<const std::byte> to_neighbours;
+    std::span<const std::byte> to_others;
+  };
+  /// As `exchange`, of what only some need: `is_neighbour` says by process who gets which part of mine, and whose
+  /// first part is returned. It is mutual, and this process its own neighbour. Here both parts travel in one
+  /// exchange; a launcher that tells hosts apart fetches only what is asked for.
+  virtual Result<std::vector<std::vector<std::byte>>> exchange_parts(Parts mine,
+                                                                     const std::vector<bool>& is_neighbour);
 
   /// Calls `lost` for each process that the launcher has said is gone, once each. Never blocks; cheap enough to
   /// call every few milliseconds.

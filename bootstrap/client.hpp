@@ -3,10 +3,10 @@
 #include <aqueduct/version.hpp>
 
 #include "bootstrap/bootstrap.hpp"
+#include "bootstrap/report.hpp"
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string_view>
 
@@ -14,9 +14,6 @@ namespace aqueduct::bootstrap {
 
 /// Set by a launcher for each process: "fd:5,process:2,processes:8,job:123456789".
 inline constexpr const char* kVariable = "AQUEDUCT_BOOTSTRAP";
-
-/// Where the reasons of failures go, as text for people.
-using Report = std::function<void(std::string_view why)>;
 
 /// Joins the job of the launcher that started this process.
 ///

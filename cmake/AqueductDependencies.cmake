@@ -15,6 +15,15 @@ pkg_check_modules(sodium QUIET IMPORTED_TARGET libsodium)
 if(NOT sodium_FOUND)
   message(FATAL_ERROR "libsodium was not found. On Debian: apt-get install libsodium-dev (./aq setup installs all)")
 endif()
+
+# Only its headers are needed: the library itself is loaded when a job was started through PMIx.
+if(AQUEDUCT_PMIX)
+  pkg_check_modules(pmix QUIET pmix)
+  if(NOT pmix_FOUND AND NOT AQUEDUCT_PMIX STREQUAL "AUTO")
+    message(FATAL_ERROR "AQUEDUCT_PMIX=${AQUEDUCT_PMIX}, but libpmix was not found. On Debian: apt-get install libpmix-dev")
+  endif()
+endif()
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 

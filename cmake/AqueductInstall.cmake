@@ -6,6 +6,16 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Aqueduct")
 install(TARGETS aqueduct EXPORT AqueductTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY include/aqueduct DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+
+# For conduits out of this tree: find_package(Aqueduct COMPONENTS conduit). What a conduit is, and its log.
+add_library(aqueduct_conduit INTERFACE)
+set(conduit_headers "${CMAKE_INSTALL_INCLUDEDIR}/aqueduct-conduit")
+target_include_directories(aqueduct_conduit INTERFACE "$<INSTALL_INTERFACE:${conduit_headers}>")
+target_link_libraries(aqueduct_conduit INTERFACE aqueduct fmt::fmt)
+set_target_properties(aqueduct_conduit PROPERTIES EXPORT_NAME conduit)
+install(FILES core/conduit.hpp core/network.hpp core/log.hpp DESTINATION "${conduit_headers}/core")
+install(TARGETS aqueduct_conduit EXPORT AqueductConduitTargets)
+install(EXPORT AqueductConduitTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}")
 install(EXPORT AqueductTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}")
 
 configure_package_config_file(cmake/AqueductConfig.cmake.in "${PROJECT_BINARY_DIR}/AqueductConfig.cmake"

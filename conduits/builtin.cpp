@@ -2,12 +2,22 @@
 
 #include "conduits/loop/loop.hpp"
 #include "conduits/smp/smp.hpp"
+
+// The conduits that a build may lack, or have as plug-ins.
+#ifdef AQUEDUCT_WITH_UDP
 #include "conduits/udp/udp.hpp"
+#endif
 
 namespace aqueduct::conduits {
 
 std::span<const core::ConduitEntry* const> builtin() noexcept {
-  static constexpr const core::ConduitEntry* kAll[] = {&smp::smp_entry, &loop::loop_entry, &udp::udp_entry};
+  static constexpr const core::ConduitEntry* kAll[] = {
+      &smp::smp_entry,
+      &loop::loop_entry,
+#ifdef AQUEDUCT_WITH_UDP
+      &udp::udp_entry,
+#endif
+  };
   return kAll;
 }
 

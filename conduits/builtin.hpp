@@ -6,7 +6,7 @@
 
 namespace aqueduct::conduits {
 
-/// The conduits that were compiled in, in order of preference.
+/// The conduits that were compiled in, in the order in which they are listed.
 std::span<const core::ConduitEntry* const> builtin() noexcept;
 
 }  // namespace aqueduct::conduits

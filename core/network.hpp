@@ -34,10 +34,19 @@ class Network {
   virtual Result<std::unique_ptr<Conduit>> open(Rank me) = 0;
 };
 
+/// What carries a conduit's packets between hosts, the least wanted first: what the automatic choice goes by.
+enum class Wire : std::uint8_t {
+  sockets_of_library,  ///< the system's sockets below a library's layers, which nobody measured to be faster than udp
+  sockets,             ///< the system's sockets
+  hardware,            ///< a network card that moves data without the system
+};
+
 /// Whether a conduit can work here.
 struct Usability {
   bool usable = false;
   std::string why;  ///< for people: what was found, or what is missing and what to do
+  /// What was found, of a conduit that crosses hosts. A job is only given a conduit that has the same on all of them.
+  Wire wire = Wire::sockets_of_library;
 };
 
 /// An entry of the list of conduits (conduits/builtin.cpp), or what a plug-in's `aqueduct_conduit` points to.
@@ -46,6 +55,8 @@ struct ConduitEntry {
   const char* name = nullptr;
   const char* summary = nullptr;
   bool crosses_hosts = false;
+  /// Among usable conduits over the same kind of wire the automatic choice takes the one with the largest number.
+  std::uint8_t preference = 0;
   std::span<const SettingInfo> settings;
   /// What is wrong with a value of one of `settings` beyond its type and limits, for people; empty: nothing. May be null.
   std::string (*check)(const SettingInfo& setting, std::string_view value) = nullptr;

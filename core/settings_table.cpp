@@ -51,6 +51,11 @@ constexpr std::array kSettings{
          "Ranks with equal ids share a host; empty asks the system. For tests of several hosts on one."),
     choice("atomics", "AQUEDUCT_ATOMICS", "auto", "auto|processor",
            "Whether the network does the atomics it can (auto) or the owner's processor does them all."),
+    choice("launcher", "AQUEDUCT_LAUNCHER", "auto", "auto|alone|aqrun|pmix|pmi1",
+           "What started this process; auto sees it from the environment."),
+    text("pmix_library", "AQUEDUCT_PMIX_LIBRARY", "",
+         "The file of libpmix to use, should the launcher need its own; empty: libpmix.so.2, as the loader "
+         "finds it."),
     text("bootstrap", "AQUEDUCT_BOOTSTRAP", "", "How to reach the launcher; the launcher sets it."),
     duration("bootstrap_timeout", "AQUEDUCT_BOOTSTRAP_TIMEOUT", "s", "60s",
              "How long to wait for the other processes at the start of a job."),

@@ -1,84 +1,84 @@
 #include "runtime/choice.hpp"
 
-#include "conduits/builtin.hpp"
+#include "conduits/all.hpp"
+#include "runtime/far_choice.hpp"
 
 #include <string_view>
 
 namespace aqueduct::runtime {
 namespace {
 
+using conduits::Available;
 using core::ConduitEntry;
 
-const ConduitEntry* find(std::string_view name) {
-  for (const ConduitEntry* entry : conduits::builtin()) {
-    if (name == entry->name) return entry;
-  }
-  return nullptr;
-}
-
-const ConduitEntry* first_that_crosses(const Config& config) {
-  for (const ConduitEntry* entry : conduits::builtin()) {
-    if (entry->crosses_hosts && entry->probe(config).usable) return entry;
-  }
-  return nullptr;
+const ConduitEntry* compiled_in(std::string_view name) {
+  const Available* found = conduits::find(name);
+  return found != nullptr ? found->entry : nullptr;
 }
 
 std::string names() {
   std::string all = "auto";
-  for (const ConduitEntry* entry : conduits::builtin()) all += std::string(", ") + entry->name;
+  for (const Available& one : conduits::all()) all += ", " + one.name;
   return all + ", or the path of a plug-in";
 }
 
 std::string names_that_cross() {
   std::string all;
-  for (const ConduitEntry* entry : conduits::builtin()) {
-    if (entry->crosses_hosts) all += std::string(all.empty() ? "" : ", ") + entry->name;
+  for (const Available& one : conduits::all()) {
+    if (one.entry != nullptr && one.entry->crosses_hosts) all += (all.empty() ? "" : ", ") + one.name;
   }
   return all;
 }
 
+/// The conduit that AQUEDUCT_CONDUIT names, if it can be used.
+Result<const ConduitEntry*> named_conduit(const std::string& wanted, const Config& config, core::Log& log) {
+  const bool is_path = wanted.find('/') != std::string::npos;
+  const Available* named = is_path ? &conduits::at_path(wanted) : conduits::find(wanted);
+  if (named == nullptr) {
+    log.error("AQUEDUCT_CONDUIT={} is not a conduit of this build; there are {}", wanted, names());
+    return ErrorCode::bad_setting;
+  }
+  if (named->entry == nullptr) {
+    log.error("AQUEDUCT_CONDUIT={}: {}", wanted, named->problem);
+    return named->code;
+  }
+  if (const auto found = named->entry->probe(config); !found.usable) {
+    log.error("conduit {} cannot be used here: {}", named->name, found.why);
+    return ErrorCode::not_supported;
+  }
+  return named->entry;
+}
+
 }  // namespace
 
-Result<Choice> choose_conduits(const Config& config, Circumstances job, core::Log& log) {
+Result<Choice> choose_conduits(const Config& config, const Circumstances& job, core::Log& log) {
   const std::string wanted = config.text("conduit");
-  const ConduitEntry* smp = find("smp");
+  const ConduitEntry* smp = compiled_in("smp");
   Choice choice;
   const bool near_on = config.flag("near");
   if (wanted != "auto") {
-    const ConduitEntry* named = find(wanted);
-    if (wanted.find('/') != std::string::npos) {
-      auto loaded = load_plugin(wanted, log);
-      if (!loaded) return loaded.status();
-      named = loaded->first;
-      choice.plugin = loaded->second;
-    }
-    if (named == nullptr) {
-      log.error("AQUEDUCT_CONDUIT={} is not a conduit of this build; there are {}", wanted, names());
-      return ErrorCode::bad_setting;
-    }
-    if (const auto found = named->probe(config); !found.usable) {
-      log.error("conduit {} cannot be used here: {}", named->name, found.why);
-      return ErrorCode::not_supported;
-    }
+    const auto named = named_conduit(wanted, config, log);
+    if (!named) return named.status();
     choice.why = "AQUEDUCT_CONDUIT asks for it";
-    if (named == smp) {
+    if (*named == smp) {
       choice.near = smp;
     } else {
-      choice.far = named;
+      choice.far = *named;
       // A conduit that stays on one host is there to serve all of it; one that crosses hosts leaves each host to smp.
-      if (named->crosses_hosts && near_on) choice.near = smp;
-    }
-  } else if (near_on) {
-    choice.near = smp;
-    choice.why = "all ranks share this host";
-    if (!job.one_host) {
-      choice.far = first_that_crosses(config);
-      choice.why = "smp inside a host, the best usable conduit between hosts";
+      if (choice.far->crosses_hosts && near_on) choice.near = smp;
     }
   } else {
-    choice.far = first_that_crosses(config);
-    if (choice.far == nullptr && job.one_process) choice.far = find("loop");
-    choice.why = "AQUEDUCT_NEAR=off: one conduit for everybody";
+    if (near_on) choice.near = smp;
+    choice.why = near_on ? "all ranks share this host" : "AQUEDUCT_NEAR=off: one conduit for everybody";
+    if (!job.one_host || !near_on) {
+      auto far = choose_far(conduits::all(), config, job);
+      if (!far) return far.status();
+      choice.far = far->entry;
+      choice.passed_over = std::move(far->passed_over);
+      if (choice.far == nullptr && !near_on && job.one_process) choice.far = compiled_in("loop");
+      if (far->entry != nullptr)
+        choice.why = (near_on ? "smp inside a host, " : choice.why + "; ") + far->why;
+    }
   }
   const ConduitEntry* named = wanted == "auto" ? nullptr : choice.far != nullptr ? choice.far : choice.near;
   if (named != nullptr && !named->crosses_hosts && !job.one_host) {
@@ -97,6 +97,8 @@ Result<Choice> choose_conduits(const Config& config, Circumstances job, core::Lo
         job.one_host ? "its ranks share a host" : "its ranks are on several hosts", names(),
         job.one_host ? "serves several processes with AQUEDUCT_NEAR=off" : "crosses hosts",
         job.one_host ? " with AQUEDUCT_NEAR=on" : "");
+    for (const PassedOver& one : choice.passed_over)
+      log.error("conduit {} is passed over: {}", one.name, one.why);
     return ErrorCode::not_supported;
   }
   if (choice.near != nullptr && choice.far == nullptr) {

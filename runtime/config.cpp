@@ -1,12 +1,14 @@
 #include <aqueduct/config.hpp>
 #include <aqueduct/expect.hpp>
 
+#include "conduits/all.hpp"
 #include "conduits/builtin.hpp"
 #include "core/nearest_name.hpp"
 #include "core/settings.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include <unistd.h>
@@ -15,7 +17,7 @@ namespace aqueduct {
 namespace {
 
 constexpr std::string_view kPrefix = "AQUEDUCT_";
-/// Settings of plug-ins, whose names are not known before they are loaded.
+/// How plug-ins are found, and what they may read by themselves.
 constexpr std::string_view kPluginPrefix = "AQUEDUCT_PLUGIN_";
 
 std::vector<SettingInfo> collect() {
@@ -33,9 +35,31 @@ const std::vector<SettingInfo>& registry() {
   return all;
 }
 
+/// The same with those of the plug-ins in their folders. They are loaded for it, which takes time: so not before
+/// something is asked for that is not in the other list.
+const std::vector<SettingInfo>& whole_registry() {
+  static const std::vector<SettingInfo> all = [] {
+    std::vector<SettingInfo> settings = registry();
+    for (const conduits::Available& one : conduits::all()) {
+      if (one.entry == nullptr || one.file.empty()) continue;
+      settings.insert(settings.end(), one.entry->settings.begin(), one.entry->settings.end());
+    }
+    return settings;
+  }();
+  return all;
+}
+
 const SettingInfo* find(std::string_view name) {
-  for (const SettingInfo& info : registry()) {
-    if (info.name == name || info.environment == name) return &info;
+  for (auto* list : {&registry, &whole_registry}) {
+    for (const SettingInfo& info : (*list)()) {
+      if (info.name == name || info.environment == name) return &info;
+    }
+  }
+  for (const conduits::Available* plugin : conduits::known_by_path()) {
+    if (plugin->entry == nullptr) continue;
+    for (const SettingInfo& info : plugin->entry->settings) {
+      if (info.name == name || info.environment == name) return &info;
+    }
   }
   return nullptr;
 }
@@ -51,7 +75,7 @@ std::string variable_of(std::string_view name) {
 std::string unknown(std::string_view name) {
   const bool variable = name.starts_with(kPrefix);
   core::NearestName nearest(variable ? name.substr(kPrefix.size()) : name);
-  for (const SettingInfo& info : registry()) nearest.offer(info.name);
+  for (const SettingInfo& info : whole_registry()) nearest.offer(info.name);
   const SettingInfo* meant = find(nearest.name());
   if (meant == nullptr) {
     return fmt::format("{} is not a setting; aqinfo lists all that there are", core::quoted(name));
@@ -62,14 +86,19 @@ std::string unknown(std::string_view name) {
 
 /// The one setting whose words depend on what was compiled in. Empty when there is such a conduit.
 std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
-  if (value == "auto" || value.find('/') != std::string_view::npos) return {};
+  if (value == "auto") return {};
+  if (value.find('/') != std::string_view::npos) {
+    // Loaded now, so that its settings are known; what is wrong with it is told when it is to be used.
+    static_cast<void>(conduits::at_path(std::string(value)));
+    return {};
+  }
+  if (conduits::find(value) != nullptr) return {};
   std::string names = "auto";
   core::NearestName nearest(value);
   nearest.offer("auto");
-  for (const core::ConduitEntry* conduit : conduits::builtin()) {
-    if (value == conduit->name) return {};
-    nearest.offer(conduit->name);
-    names += fmt::format(", {}", conduit->name);
+  for (const conduits::Available& conduit : conduits::all()) {
+    nearest.offer(conduit.name);
+    names += fmt::format(", {}", conduit.name);
   }
   std::string problem = fmt::format("{}={}: there is no such conduit; it may be {} or the path of a plug-in",
                                     info.environment, core::quoted(value), names);
@@ -79,13 +108,20 @@ std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
 
 /// What the conduit that the setting belongs to has against the value, if anything.
 std::string conduits_objection(const SettingInfo& info, std::string_view value) {
-  for (const core::ConduitEntry* conduit : conduits::builtin()) {
-    for (const SettingInfo& own : conduit->settings) {
-      if (own.name == info.name)
-        return conduit->check != nullptr ? conduit->check(info, value) : std::string();
-    }
-  }
-  return {};
+  std::string problem;
+  const auto asked = [&](const core::ConduitEntry* conduit) {
+    if (conduit == nullptr) return false;
+    const bool own = std::ranges::any_of(conduit->settings, [&](const auto& one) { return one.name == info.name; });
+    if (own && conduit->check != nullptr) problem = conduit->check(info, value);
+    return own;
+  };
+  if (std::ranges::any_of(conduits::builtin(), asked)) return problem;
+  // Plug-ins are looked for only where the setting can be one of theirs.
+  if (std::ranges::any_of(registry(), [&](const auto& one) { return one.name == info.name; })) return {};
+  const auto loaded = [&](const conduits::Available* one) { return asked(one->entry); };
+  if (std::ranges::any_of(conduits::known_by_path(), loaded)) return problem;
+  static_cast<void>(std::ranges::any_of(conduits::all(), [&](const auto& one) { return asked(one.entry); }));
+  return problem;
 }
 
 }  // namespace
@@ -107,7 +143,10 @@ Config Config::from_environment() {
 
 Config Config::from_variables(std::span<const std::string> variables) {
   Config config;
-  for (const std::string_view entry : variables) {
+  // First the conduit: a plug-in brings settings of its own.
+  std::vector<std::string_view> entries(variables.begin(), variables.end());
+  std::ranges::stable_partition(entries, [](auto entry) { return entry.starts_with("AQUEDUCT_CONDUIT="); });
+  for (const std::string_view entry : entries) {
     const std::size_t equals = entry.find('=');
     const std::string_view name = entry.substr(0, equals);
     if (equals == std::string_view::npos || !name.starts_with(kPrefix)) continue;
@@ -139,16 +178,32 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
     return ErrorCode::bad_setting;
   }
   values_.insert_or_assign(std::string(info->name), Value{std::move(read.text), read.number, origin});
+  if (info->name == "conduit") take_defaults_of(value);
   return {};
 }
 
-std::span<const SettingInfo> Config::settings() const noexcept { return registry(); }
+void Config::take_defaults_of(std::string_view conduit) {
+  // Kept here and not only looked up: a plug-in may have another copy of this library below it, which does not know
+  // what this one has loaded.
+  for (const conduits::Available* plugin : conduits::known_by_path()) {
+    if (plugin->file != conduit || plugin->entry == nullptr) continue;
+    for (const SettingInfo& info : plugin->entry->settings) {
+      if (!values_.contains(info.name))
+        static_cast<void>(assign(info.name, info.default_value, SettingOrigin::built_in));
+    }
+  }
+}
 
-const Config::Value& Config::value(std::string_view name) const {
-  static const Value kNone;
-  const auto found = values_.find(name);
-  AQUEDUCT_EXPECT(found != values_.end(), "Config was asked for something that is not a setting");
-  return found != values_.end() ? found->second : kNone;
+std::span<const SettingInfo> Config::settings() const noexcept { return whole_registry(); }
+
+Config::Value Config::value(std::string_view name) const {
+  if (const auto found = values_.find(name); found != values_.end()) return found->second;
+  // Of a plug-in, then, and never set.
+  const SettingInfo* info = find(name);
+  AQUEDUCT_EXPECT(info != nullptr, "Config was asked for something that is not a setting");
+  if (info == nullptr) return {};
+  core::SettingValue standard = core::read_setting(*info, info->default_value);
+  return {std::move(standard.text), standard.number, SettingOrigin::built_in};
 }
 
 std::string Config::text(std::string_view name) const { return value(name).text; }

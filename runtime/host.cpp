@@ -7,7 +7,7 @@
 
 namespace aqueduct::runtime {
 
-std::string host_identity(const Config& config) {
+std::string host_identity(const Config& config, const std::string& launchers_name) {
   if (std::string given = config.text("host_id"); !given.empty()) return "id:" + given;
   char name[256] = "";
   ::gethostname(name, sizeof name - 1);
@@ -15,7 +15,8 @@ std::string host_identity(const Config& config) {
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
   struct stat pids {};
   const bool known = ::stat("/proc/self/ns/pid", &pids) == 0;
-  return std::string(name) + "/" + boot + "/" + (known ? std::to_string(pids.st_ino) : "");
+  return std::string(name) + "/" + boot + "/" + (known ? std::to_string(pids.st_ino) : "") + "/" +
+         launchers_name;
 }
 
 }  // namespace aqueduct::runtime

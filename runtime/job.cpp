@@ -1,6 +1,5 @@
 #include <aqueduct/job.hpp>
 
-#include "bootstrap/client.hpp"
 #include "core/wait.hpp"
 #include "runtime/builder.hpp"
 #include "runtime/start.hpp"
@@ -53,20 +52,10 @@ Status all_barrier(Job::Impl& job) {
 
 Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
   if (job->bootstrap == nullptr) {
-    if (const std::string description = job->config.text("bootstrap"); !description.empty()) {
-      const std::chrono::nanoseconds limit(job->config.nanoseconds("bootstrap_timeout"));
-      auto client =
-          bootstrap::from_launcher(description, std::chrono::duration_cast<std::chrono::milliseconds>(limit),
-                                   [&log = job->log](std::string_view why) { log.error("{}", why); });
-      if (!client) {
-        for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
-        return client.status();
-      }
-      job->bootstrap = std::move(*client);
-    } else {
-      job->bootstrap = bootstrap::alone();
+    if (const Status status = runtime::join(*job); !status) {
+      for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
+      return status;
     }
-    job->launcher = job->bootstrap->launcher();
   }
   if (const Status status = runtime::meet(*job, endpoints); !status) return status;
   if (const Status status = runtime::open_networks(*job, far); !status) return status;

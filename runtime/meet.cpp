@@ -56,11 +56,11 @@ struct Introduction {
   }
 };
 
-Introduction introduce(const Config& config, std::size_t endpoints) {
+Introduction introduce(const Job::Impl& job, std::size_t endpoints) {
   const auto blob = [](const std::string& text) { return Blob(as_blob(text).begin(), as_blob(text).end()); };
-  Introduction me{
-      library_version(), endpoints, blob(host_identity(config)), blob(common_settings(config)), {}};
-  for (const SettingProblem& problem : config.problems()) me.problems.push_back(blob(problem.text));
+  Introduction me{library_version(), endpoints, blob(host_identity(job.config, job.bootstrap->host())),
+                  blob(common_settings(job.config)), {}};
+  for (const SettingProblem& problem : job.config.problems()) me.problems.push_back(blob(problem.text));
   return me;
 }
 
@@ -98,10 +98,18 @@ Status agree(Job::Impl& job, std::span<const Introduction> all, const Introducti
   return {};
 }
 
+Result<std::vector<std::string>> exchange_text(Job::Impl& job, const std::string& mine) {
+  auto all = job.bootstrap->exchange(as_blob(mine));
+  if (!all) return all.status();
+  std::vector<std::string> texts;
+  for (const Blob& blob : *all) texts.emplace_back(reinterpret_cast<const char*>(blob.data()), blob.size());
+  return texts;
+}
+
 }  // namespace
 
 Status meet(Job::Impl& job, std::size_t endpoints) {
-  const Introduction me = introduce(job.config, endpoints);
+  const Introduction me = introduce(job, endpoints);
   BlobWriter mine;
   me.write(mine);
   auto answers = job.bootstrap->exchange(mine.blob());
@@ -147,9 +155,11 @@ Status open_networks(Job::Impl& job, core::Network* far) {
   }
   bool one_host = true;
   for (std::uint32_t host : job.process.host) one_host = one_host && host == job.process.host.front();
-  auto choice = choose_conduits(job.config, {one_host, job.ranks_of.size() == 1}, job.log);
+  const auto ask_all = [&job](const std::string& mine) { return exchange_text(job, mine); };
+  auto choice = choose_conduits(job.config, {one_host, job.ranks_of.size() == 1, ask_all}, job.log);
   if (!choice) return choice.status();
   job.choice = std::move(*choice);
+  if (job.choice.far != nullptr) job.log.debug("conduit {}: {}", job.choice.far->name, job.choice.why);
   if (job.choice.near != nullptr) {
     auto network = job.choice.near->make(job.process);
     if (!network) return network.status();

@@ -37,12 +37,14 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
   return {};
 }
 
-/// What this process tells the others of one endpoint.
+/// What this process tells of one endpoint: to those that its near conduit serves, and to the others.
 Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine,
-                    BlobWriter& out) {
+                    BlobWriter& to_near, BlobWriter& to_far) {
   EndpointState& state = parts.state;
-  out.bytes(state.near != nullptr ? state.near->address() : Blob{});
-  out.bytes(state.far != nullptr ? state.far->address() : Blob{});
+  to_near.bytes(state.near != nullptr ? state.near->address() : Blob{});
+  to_near.bytes({});
+  to_far.bytes({});
+  to_far.bytes(state.far != nullptr ? state.far->address() : Blob{});
   const std::size_t sizes[kOwnSegments] = {
       static_cast<std::size_t>(job.config.number("segment_bytes")),
       static_cast<std::size_t>(job.config.number("signals")) * sizeof(std::uint64_t)};
@@ -50,9 +52,21 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
     auto offer = offer_part(parts, id, sizes[id], nullptr);
     if (!offer) return offer.status();
     mine.push_back(offer->memory);
-    offer->write(out);
+    offer->write(to_near, /*near=*/true, /*far=*/false);
+    offer->write(to_far, /*near=*/state.near == nullptr, /*far=*/true);
   }
   return {};
+}
+
+/// By process: whether the near conduit serves its ranks here.
+std::vector<bool> served_near(const Job::Impl& job) {
+  const auto host_of = [&](std::uint32_t process) { return job.process.host[job.ranks_of[process].front()]; };
+  std::vector<bool> near(job.ranks_of.size());
+  for (std::uint32_t process = 0; process < near.size(); ++process) {
+    const bool here = host_of(process) == host_of(job.bootstrap->process());
+    near[process] = job.far_network == nullptr || (here && job.near_network != nullptr);
+  }
+  return near;
 }
 
 /// How many threads of this host's ranks can run at once; with fewer than ranks, spinning only delays.
@@ -143,19 +157,23 @@ Status connect_one(EndpointParts& parts, const Told& told, std::span<const std::
 
 Status open_endpoints(Job::Impl& job) {
   std::vector<std::vector<std::span<std::byte>>> mine(job.process.mine.size());
-  BlobWriter body;
+  BlobWriter to_near, to_far;
   Status status;
   for (std::size_t i = 0; i < job.process.mine.size() && status; ++i) {
     auto& parts = *job.endpoints.emplace_back(
         std::make_unique<EndpointParts>(job.process.mine[i], job.process.ranks, job.config));
     status = open_one(job, parts);
-    if (status) status = describe_one(job, parts, mine[i], body);
+    if (status) status = describe_one(job, parts, mine[i], to_near, to_far);
   }
-  BlobWriter out;
-  out.number(static_cast<std::uint64_t>(status.code()));
-  Blob blob = out.blob();
-  blob.insert(blob.end(), body.blob().begin(), body.blob().end());
-  auto all = job.bootstrap->exchange(blob);
+  const auto with_status = [&](const BlobWriter& body) {
+    BlobWriter out;
+    out.number(static_cast<std::uint64_t>(status.code()));
+    Blob blob = out.blob();
+    blob.insert(blob.end(), body.blob().begin(), body.blob().end());
+    return blob;
+  };
+  const Blob near = with_status(to_near), far = with_status(to_far);
+  auto all = job.bootstrap->exchange_parts({near, far}, served_near(job));
   if (!status) return status;
   if (!all) return all.status();
   Told told;

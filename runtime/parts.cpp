@@ -44,11 +44,11 @@ void EndpointParts::build_layers() {
       std::make_unique<Team>(std::make_unique<aqueduct::detail::TeamState>(state, 0, std::move(all)));
 }
 
-void PartOffer::write(BlobWriter& out) const {
+void PartOffer::write(BlobWriter& out, bool near, bool far) const {
   out.number(memory.size());
-  out.bytes(map_key);
-  out.bytes(near_key);
-  out.bytes(far_key);
+  out.bytes(near ? map_key : Blob{});  // the near conduit maps, if there is one
+  out.bytes(near ? near_key : Blob{});
+  out.bytes(far ? far_key : Blob{});
 }
 
 namespace {

@@ -52,7 +52,8 @@ struct PartOffer {
   Blob near_key;
   Blob far_key;
 
-  void write(BlobWriter& out) const;
+  /// With what the ranks that the near conduit serves need, or those of the far one, or both.
+  void write(BlobWriter& out, bool near, bool far) const;
 };
 
 /// Allocates (or, given memory, takes) this rank's part and makes the conduits know it. Logs what is wrong.

@@ -23,7 +23,7 @@ Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_
   auto offer = runtime::offer_part(parts, state.segments.size(), bytes, own_memory);
   runtime::BlobWriter out;
   out.number(static_cast<std::uint64_t>(offer.status().code()));
-  if (offer) offer->write(out);
+  if (offer) offer->write(out, /*near=*/true, /*far=*/true);
   auto all = state.barriers->exchanges().exchange(ep.world().state(), out.blob());
   if (!all) {
     if (offer) runtime::withdraw_part(parts, state.segments.size(), *offer, own_memory != nullptr);

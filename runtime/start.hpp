@@ -7,6 +7,8 @@ namespace aqueduct::runtime {
 // The steps from a process that knows nobody to connected endpoints. Each returns the first thing that is wrong;
 // what can fail on one process alone is told to all, so that none waits for another that has given up.
 
+/// Finds the launcher that started this process, and joins its job.
+Status join(Job::Impl& job);
 /// Who is in the job, on which host, with how many endpoints: one exchange.
 Status meet(Job::Impl& job, std::size_t endpoints);
 /// Which conduits serve it; makes their networks. `far` replaces the far one (tests).

@@ -48,7 +48,7 @@ core::Usability probe(const Config& config) {
       ::socket(config.text("udp_family") == "ipv6" ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return {false, std::string("this system gives no UDP socket: ") + std::strerror(errno)};
   ::close(fd);
-  return {true, "any IP network; security " + config.text("udp_security")};
+  return {true, "any IP network; security " + config.text("udp_security"), core::Wire::sockets};
 }
 
 Result<std::unique_ptr<core::Network>> make(const core::Process& process) {

@@ -76,7 +76,8 @@ class Config {
     SettingOrigin origin = SettingOrigin::built_in;
   };
   Status assign(std::string_view name, std::string_view value, SettingOrigin origin);
-  const Value& value(std::string_view name) const;
+  Value value(std::string_view name) const;
+  void take_defaults_of(std::string_view conduit);
 
   std::map<std::string, Value, std::less<>> values_;
   std::vector<SettingProblem> problems_;

@@ -15,8 +15,8 @@ namespace aqueduct {
 /// Lifetime: ends by `finish()`. A Job destroyed without it leaves abruptly: peer_lost for the others.
 class Job {
  public:
-  /// Joins the job that a launcher (aqrun) started this process for; without a launcher, a job of this process
-  /// alone. AQUEDUCT_ENDPOINTS says how many ranks this process holds (default 1).
+  /// Joins the job that a launcher (aqrun, or mpirun, srun, … through PMIx or PMI-1) started this process for; without a
+  /// launcher, a job of this process alone. AQUEDUCT_ENDPOINTS says how many ranks this process holds (default 1).
   ///
   /// Completion: when it returns, every rank has an address and the primary segment; connections are made at
   ///             first use.
@@ -52,7 +52,8 @@ class Job {
   /// launcher it does nothing.
   void abort(int exit_code, std::string_view why) noexcept;
 
-  /// What started this job: "aqrun", "alone" (no launcher) or "in-process".
+  /// What started this job: "aqrun", "pmix" (mpirun, prterun, srun), "pmi1" (mpiexec.hydra), "alone" (no launcher) or
+  /// "in-process".
   std::string_view launcher() const noexcept;
   const Config& config() const noexcept;
 

@@ -1,6 +1,6 @@
 #include "tests/conformance/conduit_bench.hpp"
 
-#include "conduits/builtin.hpp"
+#include "conduits/all.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -11,10 +11,11 @@ namespace {
 
 Result<std::unique_ptr<core::Network>> make_network(const Fabric& fabric, const core::Process& process) {
   if (fabric.network) return fabric.network(process);
-  for (const core::ConduitEntry* entry : conduits::builtin()) {
-    if (entry->name == fabric.conduit) return entry->make(process);
-  }
-  return ErrorCode::not_supported;
+  const bool is_path = fabric.conduit.find('/') != std::string::npos;
+  const conduits::Available* found =
+      is_path ? &conduits::at_path(fabric.conduit) : conduits::find(fabric.conduit);
+  if (found == nullptr || found->entry == nullptr) return ErrorCode::not_supported;
+  return found->entry->make(process);
 }
 
 }  // namespace

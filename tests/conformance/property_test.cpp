@@ -15,7 +15,6 @@ class Property : public FabricTest {
  protected:
   void on_bench(Rank ranks, const std::function<void(ConduitBench&)>& body) {
     if (!fabric().one_process()) GTEST_SKIP() << "done on the fabrics of one process";
-    if (fabric().conduit.find('/') != std::string::npos) GTEST_SKIP() << "a plug-in is loaded by a job only";
     run_alone([&](const Config& config) {
       ConduitBench bench(fabric(), ranks, config);
       ASSERT_TRUE(bench.status()) << bench.status().text();

@@ -1,16 +1,6 @@
 # cmake -D build=… -D source=… -D work=… -D compiler=… -D version=… -P try_install.cmake
 
-function(run)
-  cmake_parse_arguments(PARSE_ARGV 0 run "" "" "ENV;COMMAND")
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env ${run_ENV} ${run_COMMAND}
-    RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
-  list(JOIN run_COMMAND " " command)
-  if(failed)
-    message(FATAL_ERROR "${command}\nended with ${failed}:\n${said}")
-  endif()
-  message(STATUS "${command}")
-  set(said "${said}" PARENT_SCOPE)
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
 file(REMOVE_RECURSE "${work}")
 set(prefix "${work}/prefix")

@@ -1,7 +1,7 @@
 """What the documents say that a program can check.
 
 check_docs.py readme ROOT BUILD COMPILER [FLAGS…]   the program in README.md compiles, and runs on two ranks
-check_docs.py conduit ROOT BUILD COMPILER [FLAGS…]  the conduit in docs/write-a-conduit.md passes the kit
+check_docs.py template ROOT                         what docs/write-a-conduit.md shows is in the template
 check_docs.py words ROOT                            files, settings, error codes and commands named are there
 check_docs.py self-test                             the checks notice what they are for
 """
@@ -64,20 +64,19 @@ def check_readme(root, build, compiler, flags):
             sys.exit(f"rank {rank} did not say what README.md promises:\n{said}")
 
 
-def check_conduit(root, build, compiler, flags):
-    kit = built(build / "bin/aqconform")
-    source_text = first_block((root / "docs/write-a-conduit.md").read_text(), "cpp")
-    if "aqueduct_conduit()" not in source_text:
-        sys.exit("docs/write-a-conduit.md has no conduit in its first ```cpp block")
-    with tempfile.TemporaryDirectory() as work:
-        source = pathlib.Path(work, "tiny.cpp")
-        source.write_text(source_text)
-        must([compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-O1", *flags, "-fPIC", "-shared",
-              f"-I{root}/include", f"-I{root}", source, "-o", f"{work}/tiny.so"], 120)
-        said = must([kit, "--plugin", f"{work}/tiny.so", "--ranks", "4", "--limit", "20", "--gtest_fail_fast",
-                     "--gtest_filter=*Property*:*Put.*:*AmMedium*:*Barrier*"], 240)
-    if "[  PASSED  ]" not in said:
-        sys.exit(said)
+def blocks(text, language):
+    """All fenced blocks of that language."""
+    return re.findall(r"^```" + language + r"\n(.*?)^```", text, re.S | re.M)
+
+
+def check_template(root):
+    sources = [path.read_text() for path in sorted((root / "examples/conduit-template").glob("*.?pp"))]
+    shown = blocks((root / "docs/write-a-conduit.md").read_text(), "cpp")
+    if not shown:
+        sys.exit("docs/write-a-conduit.md shows nothing of examples/conduit-template")
+    for block in shown:
+        if not any(block in source for source in sources):
+            sys.exit(f"docs/write-a-conduit.md shows what is not in examples/conduit-template:\n{block}")
 
 
 def error_rows(source):
@@ -136,6 +135,7 @@ def check_words(root):
 def self_test():
     assert first_block("text\n```cpp\nint x;\n```\n```cpp\nno\n```\n", "cpp") == "int x;\n"
     assert first_block("```sh\nx\n```\n", "cpp") == ""
+    assert blocks("```cpp\na\n```\n```sh\nb\n```\n```cpp\nc\n```\n", "cpp") == ["a\n", "c\n"]
     rows = error_rows('ErrorInfo{ErrorCode::ok, "ok", "fine",\n  "nothing"}, ErrorInfo{ErrorCode::a, "a", "b", "c"}')
     assert rows == [("ok", "fine", "nothing"), ("a", "b", "c")]
     assert missing_rows(rows, "| 0 | 0 | `ok` | fine | nothing |\n| 1 | 11 | `a` | b | c |") == []
@@ -151,9 +151,10 @@ def main():
         return self_test()
     if what == "words" and len(rest) == 1:
         return check_words(pathlib.Path(rest[0]))
-    if what in ("readme", "conduit") and len(rest) >= 3:
-        check = check_readme if what == "readme" else check_conduit
-        return check(pathlib.Path(rest[0]), pathlib.Path(rest[1]), rest[2], [flag for flag in rest[3:] if flag])
+    if what == "template" and len(rest) == 1:
+        return check_template(pathlib.Path(rest[0]))
+    if what == "readme" and len(rest) >= 3:
+        return check_readme(pathlib.Path(rest[0]), pathlib.Path(rest[1]), rest[2], [flag for flag in rest[3:] if flag])
     sys.exit(__doc__)
 
 

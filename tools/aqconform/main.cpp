@@ -1,6 +1,6 @@
 // aqconform: holds a conduit to everything that Aqueduct expects of one. See docs/write-a-conduit.md.
 
-#include "conduits/builtin.hpp"
+#include "conduits/all.hpp"
 #include "core/nearest_name.hpp"
 #include "core/settings.hpp"
 #include "tests/conformance/fabric.hpp"
@@ -46,10 +46,10 @@ std::string unknown_conduit(const std::string& name) {
   if (name.empty() || name.find('/') != std::string::npos) return {};
   aqueduct::core::NearestName nearest(name);
   std::string known;
-  for (const auto* entry : aqueduct::conduits::builtin()) {
-    if (name == entry->name) return {};
-    nearest.offer(entry->name);
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", entry->name);
+  for (const auto& conduit : aqueduct::conduits::all()) {
+    if (name == conduit.name) return {};
+    nearest.offer(conduit.name);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", conduit.name);
   }
   return fmt::format(
       "--conduit {}: there is no such conduit; this build has {}, and --plugin FILE takes others{}",

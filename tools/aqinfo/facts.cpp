@@ -1,8 +1,9 @@
 #include "tools/aqinfo/facts.hpp"
 
-#include "conduits/builtin.hpp"
+#include "bootstrap/launcher.hpp"
+#include "bootstrap/pmix.hpp"
+#include "conduits/all.hpp"
 #include "core/log.hpp"
-#include "runtime/choice.hpp"
 
 #include <fmt/core.h>
 
@@ -38,9 +39,16 @@ Status try_out(const core::ConduitEntry& entry, const core::Process& process, Co
   return {};
 }
 
-ConduitFacts look_at(const core::ConduitEntry& entry, const Config& config) {
+ConduitFacts look_at(const conduits::Available& conduit, const Config& config) {
   ConduitFacts facts;
-  facts.name = entry.name;
+  facts.name = conduit.name;
+  facts.plugin = conduit.file;
+  if (conduit.entry == nullptr) {
+    facts.summary = "a plug-in that cannot be loaded";
+    facts.usability = {false, conduit.problem};
+    return facts;
+  }
+  const core::ConduitEntry& entry = *conduit.entry;
   facts.summary = entry.summary;
   facts.crosses_hosts = entry.crosses_hosts;
   facts.usability = entry.probe(config);
@@ -66,17 +74,23 @@ Choice choose(const Config& config, bool one_host) {
   std::string refusal;
   core::Log log(core::LogLevel::error, [&](core::LogLevel, std::string_view line) { refusal = line; });
   const auto chosen = runtime::choose_conduits(config, {.one_host = one_host, .one_process = false}, log);
-  if (!chosen) return {"", refusal.empty() ? chosen.status().text() : refusal};
+  if (!chosen) return {"", refusal.empty() ? chosen.status().text() : refusal, {}};
   const bool near = one_host && chosen->near != nullptr;
-  return {(near ? chosen->near : chosen->far)->name, chosen->why};
+  return {(near ? chosen->near : chosen->far)->name, chosen->why, chosen->passed_over};
+}
+
+LauncherFacts look_at_launcher(const Config& config) {
+  const auto launch = bootstrap::find_launcher(config.text("launcher"), bootstrap::environment_variable);
+  const std::string why = launch.doubt.empty() ? launch.why : launch.why + "; " + launch.doubt;
+  return {bootstrap::word_for(launch.by), why, bootstrap::find_pmix(config.text("pmix_library")).what};
 }
 
 }  // namespace
 
 Facts gather(const Config& config) {
-  Facts facts{config, look_at_machine(), {}, {}, {}};
-  for (const core::ConduitEntry* entry : conduits::builtin()) {
-    facts.conduits.push_back(look_at(*entry, config));
+  Facts facts{config, look_at_machine(), look_at_launcher(config), conduits::plugin_folders(), {}, {}, {}};
+  for (const conduits::Available& conduit : conduits::all()) {
+    facts.conduits.push_back(look_at(conduit, config));
   }
   facts.near = choose(config, /*one_host=*/true);
   facts.far = choose(config, /*one_host=*/false);

@@ -56,6 +56,7 @@ Json json_of(const ConduitFacts& facts) {
       {"name", facts.name},
       {"summary", facts.summary},
       {"crosses_hosts", facts.crosses_hosts},
+      {"plugin", or_null(facts.plugin)},
       {"usable", facts.usability.usable},
       {"why", facts.usability.why},
       {"limits", facts.properties ? json_of(*facts.properties) : Json(nullptr)},
@@ -64,7 +65,13 @@ Json json_of(const ConduitFacts& facts) {
   };
 }
 
-Json json_of(const Choice& choice) { return {{"conduit", or_null(choice.conduit)}, {"why", choice.why}}; }
+Json json_of(const Choice& choice) {
+  Json others = Json::array();
+  for (const runtime::PassedOver& one : choice.passed_over) {
+    others.push_back({{"conduit", one.name}, {"why", one.why}});
+  }
+  return {{"conduit", or_null(choice.conduit)}, {"why", choice.why}, {"passed_over", std::move(others)}};
+}
 
 Json json_of(const SettingInfo& info, const Config& config) {
   return {
@@ -94,6 +101,9 @@ std::string as_json(const Facts& facts) {
   return dump({
       {"version", library_version_text()},
       {"machine", json_of(facts.machine)},
+      {"launcher",
+       {{"name", facts.launcher.name}, {"why", facts.launcher.why}, {"pmix", facts.launcher.pmix}}},
+      {"plugin_folders", facts.plugin_folders},
       {"conduits", std::move(conduits)},
       {"choice", {{"near", json_of(facts.near)}, {"far", json_of(facts.far)}}},
       {"settings", std::move(settings)},

@@ -54,6 +54,7 @@ void show(std::string& out, const core::Properties& properties) {
 void show(std::string& out, const ConduitFacts& facts) {
   out += wrapped(fmt::format("Conduit {}: {}", facts.name, facts.summary), 0) + "\n";
   line(out, "usable", fmt::format("{}: {}", yes_or_no(facts.usability.usable), facts.usability.why));
+  if (!facts.plugin.empty()) line(out, "plug-in", facts.plugin);
   line(out, "crosses hosts", yes_or_no(facts.crosses_hosts));
   if (facts.properties) show(out, *facts.properties);
   for (const Part& part : facts.parts) {
@@ -66,6 +67,16 @@ void show(std::string& out, const ConduitFacts& facts) {
 void show(std::string& out, std::string_view label, const Choice& choice) {
   const std::string_view conduit = choice.conduit.empty() ? "none" : std::string_view(choice.conduit);
   line(out, label, fmt::format("{}: {}", conduit, choice.why));
+  for (const runtime::PassedOver& one : choice.passed_over) {
+    line(out, "", fmt::format("not {}: {}", one.name, one.why));
+  }
+}
+
+void show(std::string& out, const LauncherFacts& launcher) {
+  out += "Launcher\n";
+  line(out, "started by", fmt::format("{}: {}", launcher.name, launcher.why));
+  line(out, "PMIx", launcher.pmix);
+  out += "\n";
 }
 
 std::string setting_line(std::string_view variable, std::string_view value, std::string_view unit,
@@ -88,8 +99,13 @@ void show(std::string& out, const SettingInfo& info, const Config& config) {
 std::string as_text(const Facts& facts) {
   std::string out = fmt::format("Aqueduct {}\n\n", library_version_text());
   show(out, facts.machine);
+  show(out, facts.launcher);
   for (const ConduitFacts& conduit : facts.conduits) show(out, conduit);
-  if (facts.conduits.empty()) out += "No conduits were compiled in.\n\n";
+  std::string folders;
+  for (const std::string& folder : facts.plugin_folders) folders += (folders.empty() ? "" : ", ") + folder;
+  out += "Plug-ins\n";
+  line(out, "looked for in", folders);
+  out += "\n";
 
   out += "A job started here would use\n";
   show(out, "on this host", facts.near);

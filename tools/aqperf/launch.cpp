@@ -2,7 +2,8 @@
 
 #include <aqueduct/config.hpp>
 
-#include "conduits/builtin.hpp"
+#include "bootstrap/launcher.hpp"
+#include "conduits/all.hpp"
 #include "tools/aqperf/failure.hpp"
 
 #include <fmt/core.h>
@@ -43,10 +44,8 @@ std::string read_all(int descriptor) {
 }  // namespace
 
 bool has_launcher() {
-  for (const char* variable : {"AQUEDUCT_BOOTSTRAP", "PMIX_RANK"}) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return true;
-  }
-  return false;
+  const std::string wanted = bootstrap::environment_variable("AQUEDUCT_LAUNCHER").value_or("auto");
+  return bootstrap::find_launcher(wanted, bootstrap::environment_variable).by != bootstrap::Launcher::alone;
 }
 
 std::string near_is_off(const Options& options) {
@@ -72,10 +71,8 @@ std::string aqrun_beside() {
 }
 
 bool must_leave_near(const Options& options) {
-  const auto conduits = conduits::builtin();
-  const auto named =
-      std::ranges::find_if(conduits, [&](const auto* one) { return options.conduit == one->name; });
-  return named != conduits.end() && (*named)->crosses_hosts &&
+  const conduits::Available* const named = conduits::find(options.conduit);
+  return named != nullptr && named->entry != nullptr && named->entry->crosses_hosts &&
          Config::from_environment().origin("near") == SettingOrigin::built_in;
 }
 

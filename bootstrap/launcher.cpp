@@ -1,0 +1,69 @@
+#include "bootstrap/launcher.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace aqueduct::bootstrap {
+namespace {
+
+/// What serves PMIx to many sites, by a variable that only it sets.
+std::string served_by(const Variables& variable) {
+  if (variable("PRTE_LAUNCHED") || variable("PRTE_MCA_ess_base_vpid")) return "prterun";
+  if (variable("OMPI_COMM_WORLD_RANK")) return "Open MPI's mpirun";
+  if (variable("SLURM_STEP_ID")) return "Slurm's srun";
+  if (variable("FLUX_JOB_ID")) return "Flux";
+  return "a launcher of PMIx";
+}
+
+/// Tasks that srun started side by side without telling them of one another.
+std::string many_alone(const Variables& variable) {
+  const std::string tasks = variable("SLURM_STEP_NUM_TASKS").value_or("1");
+  if (tasks == "1") return {};
+  return fmt::format(
+      "srun started {} of this, but without PMIx, so each is a job of one rank; for one job of all: srun "
+      "--mpi=pmix",
+      tasks);
+}
+
+bool is_set(const Variables& variable, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const auto value = variable(name); !value || value->empty()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::string> environment_variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+Launch find_launcher(const std::string& wanted, const Variables& variable) {
+  for (const Launcher launcher : {Launcher::alone, Launcher::aqrun, Launcher::pmix, Launcher::pmi1}) {
+    if (wanted == word_for(launcher)) return {launcher, "AQUEDUCT_LAUNCHER asks for it", {}};
+  }
+  if (is_set(variable, {"AQUEDUCT_BOOTSTRAP"})) return {Launcher::aqrun, "AQUEDUCT_BOOTSTRAP is set", {}};
+  if (is_set(variable, {"PMIX_NAMESPACE", "PMIX_RANK"})) {
+    return {
+        Launcher::pmix, fmt::format("PMIX_NAMESPACE and PMIX_RANK are set, by {}", served_by(variable)), {}};
+  }
+  if (is_set(variable, {"PMI_FD", "PMI_RANK", "PMI_SIZE"})) {
+    return {Launcher::pmi1, "PMI_FD, PMI_RANK and PMI_SIZE are set, as mpiexec.hydra does", {}};
+  }
+  return {Launcher::alone, "no variable of a launcher is set (AQUEDUCT_BOOTSTRAP, PMIX_RANK, PMI_FD)",
+          many_alone(variable)};
+}
+
+const char* word_for(Launcher launcher) noexcept {
+  switch (launcher) {
+    case Launcher::alone: return "alone";
+    case Launcher::aqrun: return "aqrun";
+    case Launcher::pmix: return "pmix";
+    case Launcher::pmi1: return "pmi1";
+  }
+  return "alone";
+}
+
+}  // namespace aqueduct::bootstrap

@@ -1,0 +1,212 @@
+#include "bootstrap/pmi1.hpp"
+
+#include "bootstrap/key_value.hpp"
+#include "bootstrap/pmi1_wire.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+namespace aqueduct::bootstrap {
+namespace {
+
+using pmi1::Connection;
+using pmi1::Line;
+
+/// What a value may at least be long, should the manager announce nonsense.
+constexpr std::uint32_t kLeastValue = 64;
+
+class Pmi1 final : public KeyValueSpace {
+ public:
+  Pmi1(const Pmi1Place& place, std::chrono::milliseconds timeout, Report report)
+      : place_(place), timeout_(timeout), report_(std::move(report)), manager_(place.descriptor) {}
+
+  /// The first words: which protocol, how long a value may be, the name of the space, who is where.
+  Status greet() {
+    if (!ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")) return failure_;
+    const auto limits = ask("cmd=get_maxes\n", "maxes");
+    if (!limits) return failure_;
+    // The manager counts the zero that ends a string.
+    most_value_ = std::max(limits->number("vallen_max").value_or(0), kLeastValue + 1) - 1;
+    const auto space = ask("cmd=get_my_kvsname\n", "my_kvsname");
+    if (!space) return failure_;
+    space_ = space->field("kvsname").value_or("");
+    if (space_.empty())
+      return fail(ErrorCode::bootstrap_failed, "the manager of PMI_FD names no space for values");
+    const auto mapping = manager_.ask(fmt::format("cmd=get kvsname={} key=PMI_process_mapping\n", space_),
+                                      "get_result", timeout_);
+    if (!mapping) return trouble();
+    mapping_ = mapping->field("value").value_or("");  // not every manager has it
+    return {};
+  }
+
+  std::string_view launcher() const noexcept override { return "pmi1"; }
+  std::uint32_t process() const noexcept override { return place_.process; }
+  std::uint32_t processes() const noexcept override { return place_.processes; }
+  std::string host() const override {
+    const auto node = pmi1::node_of(mapping_, place_.process);
+    return node ? fmt::format("node {}", *node) : "";
+  }
+  bool knows_as_neighbour(std::uint32_t process) const override {
+    const auto node = pmi1::node_of(mapping_, process);
+    return node && node == pmi1::node_of(mapping_, place_.process);
+  }
+
+  Status put(std::string_view name, std::span<const std::byte> value, Audience) override {
+    // The first piece says how many there are.
+    const std::string letters = pmi1::to_letters(value);
+    const std::size_t room = most_value_ - std::min<std::size_t>(most_value_ / 2, 16);
+    const std::size_t pieces = letters.size() / room + 1;
+    for (std::size_t i = 0; i < pieces; ++i) {
+      const std::string head = i == 0 ? fmt::format("{}.", pieces) : "";
+      const auto done =
+          ask(fmt::format("cmd=put kvsname={} key={} value={}{}\n", space_,
+                          piece_name(place_.process, name, i), head, letters.substr(i * room, room)),
+              "put_result");
+      if (!done) return failure_;
+    }
+    return {};
+  }
+
+  Status fence() override {
+    if (!ask("cmd=barrier_in\n", "barrier_out")) return failure_;
+    return {};
+  }
+
+  Result<std::vector<std::byte>> get(std::uint32_t process, std::string_view name) override {
+    std::string letters;
+    std::uint32_t pieces = 1;
+    for (std::uint32_t i = 0; i < pieces; ++i) {
+      const auto found =
+          ask(fmt::format("cmd=get kvsname={} key={}\n", space_, piece_name(process, name, i)), "get_result");
+      if (!found) return failure_;
+      // The name of a field ends at its first '=': what stands behind "value=" is the value, whatever is in it.
+      const std::string_view value = found->field("value").value_or("");
+      const auto point = i == 0 ? value.find('.') : 0;
+      if (i == 0) {
+        const auto count = Line("n=" + std::string(value.substr(0, point))).number("n");
+        if (point == std::string_view::npos || !count || *count == 0) return unreadable(process, name);
+        pieces = *count;
+      }
+      letters += i == 0 ? value.substr(point + 1) : value;
+    }
+    auto bytes = pmi1::from_letters(letters);
+    if (!bytes) return unreadable(process, name);
+    return std::move(*bytes);
+  }
+
+  void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {
+    // The protocol knows no losses of single processes: its managers end the whole job. But they may end themselves.
+    if (left_ || told_of_end_ || !manager_.is_closed()) return;
+    told_of_end_ = true;
+    if (report_) report_("the launcher of this job has ended: all other processes count as lost");
+    for (std::uint32_t process = 0; process < place_.processes; ++process) {
+      if (process != place_.process) lost(process);
+    }
+  }
+  void leave() noexcept override {
+    left_ = true;
+    // Acknowledged, or the manager may take this process for one that died.
+    static_cast<void>(manager_.ask("cmd=finalize\n", "finalize_ack", timeout_));
+  }
+  void abort(int exit_code, std::string_view why) noexcept override {
+    std::string message(why.substr(0, most_value_));
+    std::replace_if(
+        message.begin(), message.end(), [](char c) { return c == ' ' || c == '\n' || c == '='; }, '_');
+    static_cast<void>(
+        manager_.tell(fmt::format("cmd=abort exitcode={} message={}\n", exit_code, message), timeout_));
+  }
+
+ private:
+  static std::string piece_name(std::uint32_t process, std::string_view name, std::size_t piece) {
+    return fmt::format("{}.{}.{}", name, process, piece);
+  }
+
+  /// Nothing, and `failure_`, if there is no answer or it is a refusal.
+  std::optional<Line> ask(const std::string& line, std::string_view answer) {
+    auto found = manager_.ask(line, answer, timeout_);
+    if (!found) {
+      static_cast<void>(trouble());
+      return std::nullopt;
+    }
+    if (found->field("rc").value_or("0") != "0") {
+      failure_ = fail(ErrorCode::bootstrap_failed,
+                      fmt::format("the manager of PMI_FD refuses \"{}\": {}",
+                                  line.substr(0, std::min<std::size_t>(line.size() - 1, 80)), found->text()));
+      return std::nullopt;
+    }
+    return found;
+  }
+  Status trouble() {
+    switch (manager_.trouble()) {
+      case Connection::Trouble::late:
+        failure_ = fail(
+            ErrorCode::timed_out,
+            fmt::format("process {} waited {} ms for its process manager (PMI_FD), or for the other {} of "
+                        "the job to start; set AQUEDUCT_BOOTSTRAP_TIMEOUT higher if they need longer",
+                        place_.process, timeout_.count(), place_.processes - 1));
+        break;
+      case Connection::Trouble::garbage:
+        failure_ = fail(
+            ErrorCode::bootstrap_failed,
+            "what answers at PMI_FD does not speak PMI-1; start the job with mpiexec.hydra, or through PMIx "
+            "(srun --mpi=pmix)");
+        break;
+      case Connection::Trouble::none:
+      case Connection::Trouble::closed:
+        failure_ = fail(ErrorCode::bootstrap_failed, "the launcher of this job has ended");
+        break;
+    }
+    return failure_;
+  }
+  Status unreadable(std::uint32_t process, std::string_view name) {
+    return failure_ =
+               fail(ErrorCode::bootstrap_failed,
+                    fmt::format("{} of process {} cannot be read: do all run the same version of Aqueduct?",
+                                name, process));
+  }
+  Status fail(ErrorCode code, std::string_view why) {
+    if (report_) report_(why);
+    return code;
+  }
+
+  const Pmi1Place place_;
+  const std::chrono::milliseconds timeout_;
+  const Report report_;
+  Connection manager_;
+  std::size_t most_value_ = kLeastValue;
+  std::string space_;
+  std::string mapping_;
+  Status failure_;
+  bool left_ = false;
+  bool told_of_end_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Bootstrap>> from_pmi1(const Pmi1Place& place, std::chrono::milliseconds timeout,
+                                             Report report) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  if (::getsockopt(place.descriptor, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) {
+    if (report) {
+      report(fmt::format(
+          "descriptor {} of PMI_FD is no socket of a launcher ({}); were the variables kept for a "
+          "program that it did not start? Unset them, or set AQUEDUCT_LAUNCHER=alone",
+          place.descriptor, std::strerror(errno)));
+    }
+    return ErrorCode::bootstrap_failed;
+  }
+  ::fcntl(place.descriptor, F_SETFD, FD_CLOEXEC);
+  auto space = std::make_unique<Pmi1>(place, timeout, std::move(report));
+  if (const Status status = space->greet(); !status) return status;
+  return over(std::move(space));
+}
+
+}  // namespace aqueduct::bootstrap

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The wire protocol of PMI-1, as MPICH's process managers speak it: lines of "cmd=get key=… value=…".
+namespace aqueduct::bootstrap::pmi1 {
+
+/// One line, taken apart. What comes after "msg=" or "value=" reaches to the next blank, as everything else.
+class Line {
+ public:
+  explicit Line(std::string text) : text_(std::move(text)) {}
+  /// What stands behind "name="; nothing if it is not there.
+  std::optional<std::string_view> field(std::string_view name) const;
+  std::optional<std::uint32_t> number(std::string_view name) const;
+  const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Any bytes as letters, digits, '-' and '_', which every process manager takes, and back.
+std::string to_letters(std::span<const std::byte> bytes);
+std::optional<std::vector<std::byte>> from_letters(std::string_view letters);
+
+/// On which node the process is, by the manager's "(vector,(first node,nodes,processes each),…)".
+std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t process);
+
+/// The connection to the manager: one question, one answer.
+class Connection {
+ public:
+  /// The descriptor belongs to it from here on.
+  explicit Connection(int descriptor) noexcept : descriptor_(descriptor) {}
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  enum class Trouble { none, closed, late, garbage };
+
+  /// Sends a line and waits for the next one that begins with "cmd=`answer`"; another one is `garbage`.
+  std::optional<Line> ask(const std::string& line, std::string_view answer,
+                          std::chrono::milliseconds timeout);
+  /// Why there was no answer.
+  Trouble trouble() const noexcept { return trouble_; }
+  /// Whether the manager has closed its end. Never blocks.
+  bool is_closed() noexcept;
+  /// Sends a line that has no answer.
+  bool tell(const std::string& line, std::chrono::milliseconds timeout);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::optional<std::string> read_line(Clock::time_point deadline);
+  bool wait_for(short event, Clock::time_point deadline);
+
+  const int descriptor_;
+  std::string arrived_;
+  Trouble trouble_ = Trouble::none;
+};
+
+}  // namespace aqueduct::bootstrap::pmi1

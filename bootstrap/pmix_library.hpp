@@ -1,0 +1,32 @@
+#pragma once
+
+#include <pmix.h>
+
+#include <memory>
+#include <string>
+
+namespace aqueduct::bootstrap {
+
+/// The functions of libpmix that we use, from the library found at run time. Once loaded it stays: it has threads.
+struct PmixLibrary {
+  decltype(&PMIx_Init) init = nullptr;
+  decltype(&PMIx_Finalize) finalize = nullptr;
+  decltype(&PMIx_Abort) abort = nullptr;
+  decltype(&PMIx_Put) put = nullptr;
+  decltype(&PMIx_Commit) commit = nullptr;
+  decltype(&PMIx_Fence_nb) fence_nb = nullptr;
+  decltype(&PMIx_Get) get = nullptr;
+  decltype(&PMIx_Register_event_handler) register_event_handler = nullptr;
+  decltype(&PMIx_Deregister_event_handler) deregister_event_handler = nullptr;
+  decltype(&PMIx_Error_string) error_string = nullptr;
+  decltype(&PMIx_Get_version) get_version = nullptr;
+
+  std::string file;
+  std::string version() const;
+  std::string text(pmix_status_t status) const;  ///< "PMIX_ERR_TIMEOUT (-24)"
+};
+
+/// `file`: empty for the one that the loader finds. Null, and why in `problem`, when there is none of use.
+std::shared_ptr<const PmixLibrary> load_pmix(const std::string& file, std::string& problem);
+
+}  // namespace aqueduct::bootstrap

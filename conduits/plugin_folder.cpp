@@ -1,0 +1,48 @@
+#include "conduits/all.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include <dlfcn.h>
+
+namespace aqueduct::conduits {
+namespace {
+
+// As installed: the build says where libraries lie below the prefix, and the folder for plug-ins below that.
+constexpr const char* kLibraries = AQUEDUCT_LIBRARY_FOLDER;
+constexpr const char* kPlugins = AQUEDUCT_PLUGIN_FOLDER;
+
+/// The folder of the shared library, or of the program that this code was linked into.
+std::filesystem::path own_folder() {
+  Dl_info where{};
+  if (::dladdr(reinterpret_cast<void*>(&plugin_folders), &where) == 0 || where.dli_fname == nullptr)
+    return {};
+  std::error_code none;
+  auto path = std::filesystem::canonical(where.dli_fname, none);
+  if (none) path = std::filesystem::read_symlink("/proc/self/exe", none);  // a program found by PATH
+  return path.parent_path();
+}
+
+}  // namespace
+
+std::vector<std::string> plugin_folders() {
+  std::vector<std::string> folders;
+  // A program with more rights than its user loads nothing that the user names.
+  if (const char* const path = ::secure_getenv("AQUEDUCT_PLUGIN_PATH"); path != nullptr) {
+    std::string_view rest = path;
+    while (!rest.empty()) {
+      const auto colon = rest.find(':');
+      if (colon != 0) folders.emplace_back(rest.substr(0, colon));
+      rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+    }
+  }
+  if (const auto own = own_folder(); !own.empty()) {
+    folders.push_back(own / kPlugins);                             // beside the library
+    folders.push_back(own.parent_path() / kLibraries / kPlugins);  // beside a program that has it inside
+    if (folders.back() == folders[folders.size() - 2]) folders.pop_back();
+  }
+  return folders;
+}
+
+}  // namespace aqueduct::conduits

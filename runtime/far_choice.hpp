@@ -1,0 +1,24 @@
+#pragma once
+
+#include "conduits/all.hpp"
+#include "runtime/choice.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace aqueduct::runtime {
+
+/// The automatic choice among conduits that cross hosts.
+struct FarChoice {
+  const core::ConduitEntry* entry = nullptr;  ///< null: none is usable everywhere
+  std::string why;
+  std::vector<PassedOver> passed_over;
+};
+
+/// Probes all of them, asks the other processes which of them they have over the same kind of wire, and takes the
+/// one over the best. Errors: those of `ask_all`.
+Result<FarChoice> choose_far(std::span<const conduits::Available> all, const Config& config,
+                             const Circumstances& job);
+
+}  // namespace aqueduct::runtime

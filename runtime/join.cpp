@@ -1,0 +1,65 @@
+#include "bootstrap/client.hpp"
+#include "bootstrap/launcher.hpp"
+#include "bootstrap/pmi1.hpp"
+#include "bootstrap/pmix.hpp"
+#include "runtime/start.hpp"
+
+#include <charconv>
+
+namespace aqueduct::runtime {
+namespace {
+
+using bootstrap::Bootstrap;
+using bootstrap::Launcher;
+
+template <class T>
+bool read_variable(const char* name, T& number) {
+  const std::string text = bootstrap::environment_variable(name).value_or("");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+Result<std::unique_ptr<Bootstrap>> join_pmi1(std::chrono::milliseconds limit,
+                                             const bootstrap::Report& report) {
+  bootstrap::Pmi1Place place;
+  if (!read_variable("PMI_FD", place.descriptor) || !read_variable("PMI_RANK", place.process) ||
+      !read_variable("PMI_SIZE", place.processes) || place.process >= place.processes) {
+    report(
+        "PMI_FD, PMI_RANK and PMI_SIZE are not what mpiexec.hydra sets (three numbers, the rank below the "
+        "size); "
+        "unset them, or set AQUEDUCT_LAUNCHER=alone");
+    return ErrorCode::bad_setting;
+  }
+  return bootstrap::from_pmi1(place, limit, report);
+}
+
+Result<std::unique_ptr<Bootstrap>> join(Launcher launcher, const Config& config,
+                                        const bootstrap::Report& report) {
+  const std::chrono::nanoseconds timeout(config.nanoseconds("bootstrap_timeout"));
+  const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(timeout);
+  switch (launcher) {
+    case Launcher::aqrun: return bootstrap::from_launcher(config.text("bootstrap"), limit, report);
+    case Launcher::pmix: return bootstrap::from_pmix(config.text("pmix_library"), limit, report);
+    case Launcher::pmi1: return join_pmi1(limit, report);
+    case Launcher::alone: break;
+  }
+  return bootstrap::alone();
+}
+
+}  // namespace
+
+Status join(Job::Impl& job) {
+  const std::string wanted = job.config.text("launcher");
+  bootstrap::Launch launch = bootstrap::find_launcher(wanted, bootstrap::environment_variable);
+  // A program may set this one by itself, so the setting counts, not the variable.
+  if (wanted == "auto" && !job.config.text("bootstrap").empty()) launch.by = Launcher::aqrun;
+  auto joined = join(launch.by, job.config, [&log = job.log](std::string_view why) { log.error("{}", why); });
+  if (!joined) return joined.status();
+  if (launch.by == Launcher::alone && !launch.doubt.empty()) job.log.warn("{}", launch.doubt);
+  job.bootstrap = std::move(*joined);
+  job.launcher = job.bootstrap->launcher();
+  job.log.debug("started by {}: {}", job.launcher, launch.why);
+  return {};
+}
+
+}  // namespace aqueduct::runtime

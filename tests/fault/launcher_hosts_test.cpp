@@ -1,0 +1,123 @@
+// The launchers of clusters over two hosts, which are network namespaces with names of their own: the launcher's
+// remote-shell hook enters them. Memory and process numbers are common to both, so that only the names tell them apart.
+
+#include "tests/fault/commands.hpp"
+#include "tests/fault/launch.hpp"
+#include "tests/support/network_namespaces.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+namespace aqueduct::fault {
+namespace {
+
+using support::NetworkNamespaces;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+/// What a launcher runs in place of ssh: "[options] HOST WORDS…".
+constexpr const char* kAgent = R"(#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1; shift
+exec ip netns exec "$host" unshare --uts sh -c 'hostname "$0"; exec sh -c "$1"' "$host" "$*"
+)";
+
+class LauncherHosts : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!is_installed(GetParam())) GTEST_SKIP() << "there is no " << GetParam();
+    if (std::string why; !NetworkNamespaces::usable(why)) GTEST_SKIP() << why;
+    net_.emplace(2);
+    ASSERT_EQ(net_->problem(), "");
+    std::ofstream(agent()) << kAgent;
+    std::filesystem::permissions(agent(), std::filesystem::perms::owner_all);
+  }
+  bool is_mpirun() const { return GetParam() == std::string_view("mpirun.openmpi"); }
+  std::string agent() const { return (folder_ / "agent").string(); }
+
+  /// The launcher itself runs on the first host, so that it reaches both.
+  Words command(const Words& what) const {
+    const std::string a = net_->name(0), b = net_->name(1);
+    Words all{"ip", "netns",   "exec", a, "unshare", "--uts", "sh", "-c", "hostname \"$0\"; exec \"$@\"",
+              a,    GetParam()};
+    const Words options = is_mpirun()
+                              ? Words{"--bind-to",
+                                      "none",
+                                      "--mca",
+                                      "plm_rsh_agent",
+                                      agent(),
+                                      "--mca",
+                                      "oob_tcp_if_include",
+                                      std::string(NetworkNamespaces::kDevice),
+                                      "--host",
+                                      a + ":2," + b + ":2"}
+                              : Words{"-launcher", "ssh",       "-launcher-exec",
+                                      agent(),     "-iface",    std::string(NetworkNamespaces::kDevice),
+                                      "-hosts",    a + "," + b, "-ppn",
+                                      "2"};
+    all.insert(all.end(), options.begin(), options.end());
+    all.insert(all.end(), {"-n", "4"});
+    all.insert(all.end(), what.begin(), what.end());
+    return all;
+  }
+  static Words environment(const Words& more = {}) {
+    Words all{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  std::optional<NetworkNamespaces> net_;
+
+ private:
+  const support::ScratchFolder folder_{"/tmp"};
+};
+
+TEST_P(LauncherHosts, RunTheExamplesOverSharedMemoryInsideAndUdpBetween) {
+  Launch hello(command({program("hello")}), environment());
+  EXPECT_EQ(hello.status(), 0) << hello.out() << hello.err();
+  EXPECT_EQ(hello.lines("of 4 (2 on this host)").size(), 4u) << hello.out();
+  Launch heat(command({program("heat2d"), "--steps", "20", "--size", "48", "40"}), environment());
+  EXPECT_EQ(heat.status(), 0) << heat.out() << heat.err();
+  EXPECT_THAT(heat.out(), HasSubstr("heat2d: equal to the serial result"));
+}
+
+// The near conduit's addresses stay on their hosts, so this would fail if they were looked for elsewhere.
+TEST_P(LauncherHosts, AgreeOnTheConduitBetweenThem) {
+  const Words say{"/bin/sh", "-c", "AQUEDUCT_LOG=debug exec \"$0\" well", program("fault_launched")};
+  Launch job(command(say), environment());
+  EXPECT_EQ(job.status(), 0) << job.err();
+  const std::string all = job.out() + job.err();  // mpirun keeps them apart, hydra does not everywhere
+  EXPECT_EQ(count(all, "debug: conduit udp: smp inside a host, the best usable conduit between hosts"), 4u)
+      << all;
+}
+
+TEST_P(LauncherHosts, OneConduitForEverybodyNeedsAllAddresses) {
+  const Words far{"/bin/sh", "-c", "AQUEDUCT_NEAR=off exec \"$0\" --steps 5 --size 48 40", program("heat2d")};
+  Launch job(command(far), environment());
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_THAT(job.out(), HasSubstr("heat2d: equal to the serial result"));
+}
+
+// Not the launcher's two hosts but two that lie across them.
+TEST_P(LauncherHosts, ARanksOwnWordForItsHostCounts) {
+  const Words odd{"/bin/sh", "-c", "AQUEDUCT_HOST_ID=$((${PMIX_RANK:-$PMI_RANK} / 3)) exec \"$0\" well",
+                  program("fault_launched")};
+  Launch job(command(odd), environment());
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.lines("of 4, 3 on this host").size(), 3u) << job.out();
+  EXPECT_EQ(job.lines("of 4, 1 on this host").size(), 1u) << job.out();
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, LauncherHosts, testing::Values("mpirun.openmpi", "mpiexec.hydra"),
+                         [](const auto& info) {
+                           return std::string(info.param).substr(0, std::string_view(info.param).find('.'));
+                         });
+
+}  // namespace
+}  // namespace aqueduct::fault

@@ -1,0 +1,38 @@
+// fault_launched HOW: a rank of a job that any launcher may have started. It says who it is and, if it comes so far, how
+// the job ended for it. HOW: well; abort (rank 0 asks for it); kill (rank 1 dies); leave (rank 1 goes without a word);
+// wait (for what never comes: until somebody else ends the job).
+
+#include <aqueduct/aqueduct.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include <unistd.h>
+
+using namespace aqueduct;
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 64;
+  const std::string_view how = argv[1];
+  auto job = Job::start();
+  if (!job) {
+    std::printf("could not start: %s\n", job.status().text().c_str());
+    return job.status().exit_code();
+  }
+  Endpoint& me = job->endpoint();
+  std::printf("pid %d is rank %u of %u, %zu on this host, launcher %s\n", ::getpid(), me.rank(), me.ranks(),
+              me.neighbours().size(), std::string(job->launcher()).c_str());
+  std::fflush(stdout);
+  Status status = me.barrier();
+  if (status && how == "abort" && me.rank() == 0) job->abort(7, "rank 0 has had enough");
+  if (status && how == "kill" && me.rank() == 1) std::raise(SIGKILL);
+  if (status && how == "leave" && me.rank() == 1) std::_Exit(0);
+  if (status && how != "well") status = wait_until(me, 0, 1, kAnyRank, std::chrono::seconds(35));
+  std::printf("rank %u: %s\n", me.rank(), status.text().c_str());
+  std::fflush(stdout);
+  if (const Status ended = job->finish(); status) status = ended;
+  return status.exit_code();
+}

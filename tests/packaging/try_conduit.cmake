@@ -1,0 +1,33 @@
+# cmake -D build=… -D source=… -D work=… -D compiler=… -D version=… -P try_conduit.cmake
+#
+# The conduit that others start from, built against an installed library and loaded by its path and from a folder.
+
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
+
+file(REMOVE_RECURSE "${work}")
+set(prefix "${work}/prefix")
+run(COMMAND ${CMAKE_COMMAND} --install "${build}" --prefix "${prefix}" --strip)
+run(COMMAND ${CMAKE_COMMAND} -S "${source}" -B "${work}/tiny" -G Ninja "-DCMAKE_CXX_COMPILER=${compiler}"
+  "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_FLAGS=-Werror")
+run(COMMAND ${CMAKE_COMMAND} --build "${work}/tiny")
+
+# By its path, through the whole kit but what takes long.
+set(bin "${prefix}/bin")
+run(COMMAND "${bin}/aqconform" --plugin "${work}/tiny/tiny.so" --ranks 4 --limit 40
+  "--gtest_filter=-*RandomProgram*:*AmStorm*:*BackPressure*")
+string(REGEX MATCH "[0-9]+ tests? ran|PASSED[^\n]*" what "${said}")
+message(STATUS "aqconform: ${what}")
+if(NOT said MATCHES "PASSED")
+  message(FATAL_ERROR "${said}")
+endif()
+
+# From a folder, where it is known by its name, and its setting too.
+run(ENV "AQUEDUCT_PLUGIN_PATH=${work}/tiny" "AQUEDUCT_TINY_BUFFER=1M" COMMAND "${bin}/aqinfo")
+foreach(part "Conduit tiny: Unix datagram sockets" "AQUEDUCT_TINY_BUFFER +1M +bytes +256K +environment"
+    "not tiny: stays on one host")
+  if(NOT said MATCHES "${part}")
+    message(FATAL_ERROR "aqinfo does not say '${part}':\n${said}")
+  endif()
+endforeach()
+run(ENV "AQUEDUCT_PLUGIN_PATH=${work}/tiny" COMMAND "${bin}/aqconform" --conduit tiny --plugin
+  "${work}/tiny/tiny.so" --list)
