@@ -1,5 +1,7 @@
 #include "tests/conformance/fabric.hpp"
 
+#include "conduits/ucx/tests/fabrics.hpp"
+
 #include <algorithm>
 #include <sstream>
 
@@ -10,6 +12,7 @@ std::vector<Fabric> all_fabrics(std::uint64_t seed) {
   for (Fabric& fabric : smp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics_over_hosts()) all.push_back(std::move(fabric));
+  for (Fabric& fabric : ucx_fabrics()) all.push_back(std::move(fabric));
   return all;
 }
 

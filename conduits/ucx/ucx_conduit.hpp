@@ -1,0 +1,110 @@
+#pragma once
+
+#include "conduits/ucx/context.hpp"
+#include "conduits/ucx/packet_pool.hpp"
+#include "conduits/ucx/peer.hpp"
+#include "conduits/ucx/pending.hpp"
+#include "conduits/ucx/self_queue.hpp"
+#include "core/conduit.hpp"
+#include "core/network.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::conduits::ucx {
+
+/// One rank's way to the others through UCX: a UCP worker, and an endpoint for each peer that it talks to.
+class UcxConduit final : public core::Conduit, public core::NativeRma, public core::Waitable {
+ public:
+  UcxConduit(Context& context, const core::Process& process, Rank me);
+  ~UcxConduit() override;
+  /// Makes the worker; before anything else.
+  Status open();
+
+  const core::Properties& properties() const noexcept override { return properties_; }
+  std::vector<std::byte> address() override;
+  Status connect(std::span<const std::vector<std::byte>> addresses) override;
+  core::Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override;
+  int poll(core::Inbox& inbox) noexcept override;
+
+  core::NativeRma* rma() noexcept override { return this; }
+  core::Waitable* waitable() noexcept override { return this; }
+  std::string state_of(Rank peer) const override;
+  void forget(Rank peer) noexcept override;
+
+  // NativeRma (ucx_segments.cpp, ucx_rma.cpp)
+  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
+  void unregister_segment(SegmentId id) noexcept override;
+  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                 core::Token token) noexcept override;
+  core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept override;
+
+  // Waitable (ucx_wait.cpp)
+  void arm() noexcept override;
+  void disarm() noexcept override {}
+  void sleep(std::chrono::nanoseconds limit) noexcept override;
+  std::chrono::nanoseconds within() const noexcept override;
+  int descriptor() const noexcept override { return event_fd_; }
+
+ private:
+  /// A segment of a peer's: where it lies there, and what UCX needs to reach it.
+  struct Key {
+    std::uint64_t address = 0;
+    ucp_rkey_h rkey = nullptr;
+  };
+
+  // Connections (ucx_peers.cpp).
+  ErrorCode reach(Peer& peer) noexcept;
+  static void on_failure(void* arg, ucp_ep_h ep, ucs_status_t status);
+  void settle_losses() noexcept;
+  void settle(Peer& peer) noexcept;
+  void close() noexcept;
+  ErrorCode code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept;
+
+  // Packets (ucx_send.cpp).
+  static ucs_status_t on_packet(void* arg, const void* header, std::size_t header_bytes, void* data,
+                                std::size_t bytes, const ucp_am_recv_param_t* param);
+  static void on_sent(void* request, ucs_status_t status, void* user_data);
+  void arrived(const std::byte* data, std::size_t bytes) noexcept;
+
+  // Operations (ucx_rma.cpp).
+  static void on_got(void* request, ucs_status_t status, void* user_data);
+  static void on_flushed(void* request, ucs_status_t status, void* user_data);
+  void flush_dirty() noexcept;
+  bool flush(Peer& peer) noexcept;
+  void end_puts(Pending* puts, Status status) noexcept;
+  void end(Pending& pending, Status status) noexcept;
+  void tell(core::Token token, Status status) noexcept;
+  Status status_of(Rank peer, ucs_status_t status) noexcept;
+
+  Context& context_;
+  const Library& ucp_;
+  core::Process process_;
+  core::Log& log_;
+  core::Properties properties_;
+  Rank me_;
+  ucp_worker_h worker_ = nullptr;
+  int event_fd_ = -1;
+  bool ready_ = false;  ///< UCX would not be armed: it has work
+  std::vector<Peer> peers_;  // [rank]
+  std::size_t most_packets_each_;
+  PacketPool packets_;
+  PendingPool pending_;
+  SelfQueue self_;
+  std::vector<Key> keys_;
+  std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;  // by id
+  std::vector<Rank> dirty_;   // peers with puts that no flush follows yet
+  std::vector<Rank> losing_;  // peers whose loss is still to be settled
+  std::vector<std::byte> aligned_;  // for packets that UCX delivers at odd addresses
+  core::Inbox* inbox_ = nullptr;    // during poll
+  int calls_ = 0;
+  std::vector<std::pair<core::Token, Status>> held_;  // completions that came outside of poll
+  std::uint64_t copied_ = 0;                          // packets that had to be aligned
+  std::uint64_t rejected_ = 0;                        // messages that are no packets of this job
+};
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,68 @@
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <cstring>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+/// In front of a packed key.
+struct KeyHead {
+  std::uint64_t address;
+};
+
+}  // namespace
+
+Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+  ucp_mem_map_params_t params{};
+  params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  params.address = memory.data();
+  params.length = memory.size();
+  ucp_mem_h handle = nullptr;
+  ucs_status_t status = ucp_.mem_map(context_.handle(), &params, &handle);
+  void* packed = nullptr;
+  std::size_t bytes = 0;
+  if (status == UCS_OK) {
+    status = ucp_.rkey_pack(context_.handle(), handle, &packed, &bytes);
+    if (status != UCS_OK) ucp_.mem_unmap(context_.handle(), handle);
+  }
+  if (status != UCS_OK) {
+    log_.warn(
+        "ucx: rank {}: segment {} of {} bytes cannot be registered: {}. Messages carry its puts and gets, which is slower; "
+        "a larger ulimit -l (locked memory), or a smaller segment, may help",
+        me_, id, memory.size(), ucp_.status_string(status));
+    return ErrorCode::not_supported;
+  }
+  if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
+  segments_[id] = {memory, handle};
+  const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data())};
+  std::vector<std::byte> key(sizeof head + bytes);
+  std::memcpy(key.data(), &head, sizeof head);
+  std::memcpy(key.data() + sizeof head, packed, bytes);
+  ucp_.rkey_buffer_release(packed);
+  return key;
+}
+
+void UcxConduit::unregister_segment(SegmentId id) noexcept {
+  if (id >= segments_.size() || segments_[id].second == nullptr) return;
+  ucp_.mem_unmap(context_.handle(), std::exchange(segments_[id], {}).second);
+}
+
+Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
+  KeyHead head;
+  if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
+  std::memcpy(&head, key.data(), sizeof head);
+  ucp_rkey_h rkey = nullptr;
+  if (rank != me_) {
+    if (const ErrorCode why = reach(peers_[rank]); why != ErrorCode::ok) return {why, rank};
+    const ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
+    if (status != UCS_OK) {
+      log_.warn("ucx: rank {}: a segment of rank {} cannot be reached directly: {}. Messages carry its puts and gets",
+                me_, rank, ucp_.status_string(status));
+      return {ErrorCode::not_supported, rank};
+    }
+  }
+  keys_.push_back({head.address, rkey});
+  return std::uint64_t{keys_.size() - 1};
+}
+
+}  // namespace aqueduct::conduits::ucx
