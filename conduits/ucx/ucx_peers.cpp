@@ -1,5 +1,6 @@
 #include "conduits/ucx/ucx_conduit.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace aqueduct::conduits::ucx {
@@ -108,20 +109,27 @@ void UcxConduit::settle(Peer& peer) noexcept {
   }
 }
 
-/// Sends what is on its way, then ends the connections; both for a bounded time, since peers may be gone.
+/// Ends the connections once what was sent has arrived, or after a time, since peers may be gone.
 void UcxConduit::close() noexcept {
   const auto until = Clock::now() + kFarewell;
   std::vector<ucs_status_ptr_t> closing;
-  ucp_request_param_t param;
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-  param.flags = 0;  // what was sent leaves first
   for (const Key& key : keys_) {
     if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
   }
   for (Peer& peer : peers_) {
     if (peer.ep == nullptr || peer.gone) continue;
+    // The ranks of a process end together, and one after the other: none answers any more, or waits for a word of another.
+    const bool ends_with_me = std::ranges::binary_search(process_.mine, peer.rank);
+    ucp_request_param_t param;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = ends_with_me && peer.watched ? UCP_EP_CLOSE_FLAG_FORCE : 0;
     const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
-    if (UCS_PTR_IS_PTR(answer)) closing.push_back(answer);
+    if (!UCS_PTR_IS_PTR(answer)) continue;
+    if (ends_with_me) {
+      ucp_.request_free(answer);
+    } else {
+      closing.push_back(answer);
+    }
   }
   while (!closing.empty() && Clock::now() < until) {
     ucp_.worker_progress(worker_);
@@ -131,6 +139,7 @@ void UcxConduit::close() noexcept {
       return true;
     });
   }
+  for (const ucs_status_ptr_t request : closing) ucp_.request_free(request);
   for (const auto& [memory, handle] : segments_) {
     if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
   }
