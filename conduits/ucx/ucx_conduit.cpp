@@ -48,6 +48,7 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
 }
 
 UcxConduit::~UcxConduit() {
+  thread_.reset();
   if (worker_ != nullptr) close();
 }
 
@@ -121,16 +122,18 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     peer.watched = !(context_.shares_memory() && process_.host[rank] == process_.host[me_]);
     if (rank != me_ && !peer.watched) properties_.reports_lost_peers = false;
   }
-  return {};
+  return start_thread();
 }
 
 int UcxConduit::poll(core::Inbox& inbox) noexcept {
+  if (thread_) thread_->owner_polls();
+  const Entry entry(*this);
   inbox_ = &inbox;
   calls_ = 0;
-  if (!self_.empty()) calls_ += self_.deliver(inbox, me_);
+  if (!arrivals_.empty()) calls_ += arrivals_.deliver(inbox);
   if (!held_.empty()) [[unlikely]] {
-    for (const auto& [token, status] : held_) inbox.completed(token, status);
     calls_ += static_cast<int>(held_.size());
+    for (const auto& [token, status] : held_) inbox.completed(token, status);
     held_.clear();
   }
   if (!dirty_.empty()) flush_dirty();
@@ -143,6 +146,7 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
 
 std::string UcxConduit::state_of(Rank rank) const {
   if (rank >= peers_.size() || peers_[rank].address.empty()) return {};
+  const Entry entry(*this);
   const Peer& peer = peers_[rank];
   std::string lanes;
   if (peer.ep != nullptr) {
@@ -160,6 +164,7 @@ std::string UcxConduit::state_of(Rank rank) const {
 }
 
 void UcxConduit::forget(Rank rank) noexcept {
+  const Entry entry(*this);
   if (rank == me_ || rank >= peers_.size() || peers_[rank].gone || peers_[rank].failed) return;
   peers_[rank].failed = true;
   losing_.push_back(rank);

@@ -1,14 +1,17 @@
 #pragma once
 
+#include "conduits/ucx/arrivals.hpp"
 #include "conduits/ucx/context.hpp"
 #include "conduits/ucx/packet_pool.hpp"
 #include "conduits/ucx/peer.hpp"
 #include "conduits/ucx/pending.hpp"
-#include "conduits/ucx/self_queue.hpp"
 #include "core/conduit.hpp"
 #include "core/network.hpp"
+#include "core/progress_thread.hpp"
 
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +19,8 @@
 namespace aqueduct::conduits::ucx {
 
 /// One rank's way to the others through UCX: a UCP worker, and an endpoint for each peer that it talks to.
+///
+/// Threads: the owner's, and a progress thread that does its work while it is away; one lock lets in one at a time.
 class UcxConduit final : public core::Conduit, public core::NativeRma, public core::Waitable {
  public:
   UcxConduit(Context& context, const core::Process& process, Rank me);
@@ -45,17 +50,23 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
 
   // Waitable (ucx_wait.cpp)
   void arm() noexcept override;
-  void disarm() noexcept override {}
+  void disarm() noexcept override;
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   std::chrono::nanoseconds within() const noexcept override;
   int descriptor() const noexcept override { return event_fd_; }
 
  private:
+  class Entry;
+
   /// A segment of a peer's: where it lies there, and what UCX needs to reach it.
   struct Key {
     std::uint64_t address = 0;
     ucp_rkey_h rkey = nullptr;
   };
+
+  // The progress thread (ucx_wait.cpp).
+  Status start_thread();
+  std::chrono::nanoseconds stand_in(const core::ProgressThread& thread) noexcept;
 
   // Connections (ucx_peers.cpp).
   ErrorCode reach(Peer& peer) noexcept;
@@ -94,17 +105,41 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
   std::size_t most_packets_each_;
   PacketPool packets_;
   PendingPool pending_;
-  SelfQueue self_;
   std::vector<Key> keys_;
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;  // by id
   std::vector<Rank> dirty_;   // peers with puts that no flush follows yet
   std::vector<Rank> losing_;  // peers whose loss is still to be settled
   std::vector<std::byte> aligned_;  // for packets that UCX delivers at odd addresses
-  core::Inbox* inbox_ = nullptr;    // during poll
+  core::Inbox* inbox_ = nullptr;    // while the owner polls
   int calls_ = 0;
-  std::vector<std::pair<core::Token, Status>> held_;  // completions that came outside of poll
+  Arrivals arrivals_;                                 // packets that came outside of poll
+  std::vector<std::pair<core::Token, Status>> held_;  // completions that did
   std::uint64_t copied_ = 0;                          // packets that had to be aligned
   std::uint64_t rejected_ = 0;                        // messages that are no packets of this job
+  mutable std::mutex mutex_;
+  mutable bool inside_ = false;  // the owner is
+  std::optional<core::ProgressThread> thread_;
+};
+
+/// Lets the owner in; nothing where it is in already (a handler that sends), or where there is no thread beside it.
+class UcxConduit::Entry {
+ public:
+  explicit Entry(const UcxConduit& conduit) noexcept
+      : conduit_(conduit.thread_ && !conduit.inside_ ? &conduit : nullptr) {
+    if (conduit_ == nullptr) return;
+    conduit_->mutex_.lock();
+    conduit_->inside_ = true;
+  }
+  ~Entry() {
+    if (conduit_ == nullptr) return;
+    conduit_->inside_ = false;
+    conduit_->mutex_.unlock();
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+ private:
+  const UcxConduit* conduit_;
 };
 
 }  // namespace aqueduct::conduits::ucx

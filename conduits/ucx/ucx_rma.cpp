@@ -24,6 +24,7 @@ ucp_request_param_t param_for(Pending& pending, ucp_send_nbx_callback_t callback
 core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                            core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
+  const Entry entry(*this);
   const Key& place = keys_[key];
   if (rank == me_) {
     std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
@@ -67,6 +68,7 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
 core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                            core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
+  const Entry entry(*this);
   const Key& place = keys_[key];
   if (rank == me_) {
     std::memmove(to.data(), reinterpret_cast<const std::byte*>(place.address) + offset, to.size());

@@ -13,6 +13,7 @@ struct KeyHead {
 }  // namespace
 
 Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+  const Entry entry(*this);
   ucp_mem_map_params_t params{};
   params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
   params.address = memory.data();
@@ -43,11 +44,13 @@ Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::
 }
 
 void UcxConduit::unregister_segment(SegmentId id) noexcept {
+  const Entry entry(*this);
   if (id >= segments_.size() || segments_[id].second == nullptr) return;
   ucp_.mem_unmap(context_.handle(), std::exchange(segments_[id], {}).second);
 }
 
 Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
+  const Entry entry(*this);
   KeyHead head;
   if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
   std::memcpy(&head, key.data(), sizeof head);

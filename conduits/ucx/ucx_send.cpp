@@ -9,8 +9,9 @@
 namespace aqueduct::conduits::ucx {
 
 core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
+  const Entry entry(*this);
   if (to == me_) {
-    return self_.add(header, payload) ? core::Post::done() : core::Post::failed(ErrorCode::no_memory);
+    return arrivals_.add(me_, header, payload) ? core::Post::done() : core::Post::failed(ErrorCode::no_memory);
   }
   Peer& peer = peers_[to];
   if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
@@ -76,8 +77,11 @@ void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
     ++rejected_;
     return;
   }
-  if (inbox_ == nullptr) return;  // this rank is leaving
   core::Bytes packet(data + sizeof head, bytes - sizeof head);
+  if (inbox_ == nullptr) {  // the owner computes, or leaves
+    if (!arrivals_.add(head.from, packet, {})) ++rejected_;
+    return;
+  }
   if (reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0) [[unlikely]] {
     std::memcpy(aligned_.data(), packet.data(), packet.size());
     packet = {aligned_.data(), packet.size()};

@@ -12,6 +12,8 @@ inline constexpr SettingInfo kSettings[] = {
      "network devices that UCX may use, as in its own UCX_NET_DEVICES (eth0 or mlx5_0:1); empty: all"},
     {"ucx_packet", "AQUEDUCT_UCX_PACKET", SettingType::bytes, "bytes", "32K",
      "the longest packet, header and payload of a message together", 1 << 10, 1 << 20},
+    {"ucx_progress", "AQUEDUCT_UCX_PROGRESS", SettingType::duration, "ms", "10ms",
+     "after so long without a call a thread answers peers in a rank's place; 0 is never", 0, 3'600'000'000'000},
     {"ucx_operations", "AQUEDUCT_UCX_OPERATIONS", SettingType::number, "operations", "1024",
      "puts, gets and atomics that an endpoint has in UCX at a time; more wait for these to end", 16, 1 << 20},
     {"ucx_packets", "AQUEDUCT_UCX_PACKETS", SettingType::number, "packets", "256",
