@@ -85,6 +85,7 @@ std::optional<Library> Library::load(std::string& why) {
   find(ucp.ep_flush_nbx, "ucp_ep_flush_nbx");
   find(ucp.ep_print_info, "ucp_ep_print_info");
   find(ucp.am_send_nbx, "ucp_am_send_nbx");
+  find(ucp.am_recv_data_nbx, "ucp_am_recv_data_nbx");
   find(ucp.put_nbx, "ucp_put_nbx");
   find(ucp.get_nbx, "ucp_get_nbx");
   find(ucp.atomic_op_nbx, "ucp_atomic_op_nbx");

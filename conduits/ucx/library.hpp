@@ -43,6 +43,7 @@ struct Library {
   decltype(&::ucp_ep_flush_nbx) ep_flush_nbx = nullptr;
   decltype(&::ucp_ep_print_info) ep_print_info = nullptr;
   decltype(&::ucp_am_send_nbx) am_send_nbx = nullptr;
+  decltype(&::ucp_am_recv_data_nbx) am_recv_data_nbx = nullptr;
   decltype(&::ucp_put_nbx) put_nbx = nullptr;
   decltype(&::ucp_get_nbx) get_nbx = nullptr;
   decltype(&::ucp_atomic_op_nbx) atomic_op_nbx = nullptr;

@@ -10,7 +10,7 @@ namespace aqueduct::conduits::ucx {
 
 class UcxConduit;
 
-/// A buffer for one packet, or for the bytes of an injected put. UCX reads it until it says that it has sent them.
+/// A buffer for one packet, which UCX reads until it says that it has sent it.
 struct PacketBuffer {
   PacketBuffer* next = nullptr;
   UcxConduit* owner = nullptr;

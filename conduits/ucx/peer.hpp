@@ -2,6 +2,7 @@
 
 #include "conduits/ucx/library.hpp"
 #include "conduits/ucx/pending.hpp"
+#include "conduits/ucx/wire.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -24,6 +25,8 @@ struct Peer {
   Pending* puts = nullptr;  ///< begun since the last flush
   bool is_dirty = false;    ///< in the list of those with such puts
   unsigned flushes = 0;     ///< on their way
+
+  std::vector<PutDone> answers;  ///< to its puts, still to be sent
 };
 
 }  // namespace aqueduct::conduits::ucx

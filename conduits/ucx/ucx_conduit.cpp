@@ -1,6 +1,5 @@
 #include "conduits/ucx/ucx_conduit.hpp"
 
-#include "conduits/ucx/packet_head.hpp"
 #include "conduits/ucx/printed.hpp"
 
 #include <algorithm>
@@ -17,7 +16,6 @@ struct AddressHead {
 };
 static_assert(sizeof(AddressHead) == 8);
 
-constexpr std::size_t kMostInject = 1024;  // chosen: a copy of this costs less than waiting for the source
 constexpr std::size_t kMostTransfer = std::size_t{1} << 30;
 
 }  // namespace
@@ -36,10 +34,11 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   properties_.name = "ucx";
   properties_.max_packet = static_cast<std::size_t>(process.config->number("ucx_packet")) & ~std::size_t{7};
   properties_.max_transfer = kMostTransfer;
-  properties_.max_inject = std::min(kMostInject, properties_.max_packet);
+  properties_.max_inject = kMostInject;
   aligned_.resize(properties_.max_packet);
   held_.reserve(pending_.all().size());
   dirty_.reserve(process.ranks);
+  answering_.reserve(process.ranks);
   losing_.reserve(2 * std::size_t{process.ranks});
   for (Rank rank = 0; rank < process.ranks; ++rank) {
     peers_[rank].owner = this;
@@ -60,12 +59,15 @@ Status UcxConduit::open() {
   params.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;  // what a lost peer never answered
   params.am_alignment = 8;
   ucs_status_t status = ucp_.worker_create(context_.handle(), &params, &worker_);
-  if (status == UCS_OK) {
+  const std::pair<MessageId, ucp_am_recv_callback_t> handlers[] = {
+      {kPacket, on_packet}, {kPut, on_put}, {kPutDone, on_put_done}};
+  for (const auto& [id, callback] : handlers) {
+    if (status != UCS_OK) break;
     ucp_am_handler_param_t handler{};
     handler.field_mask =
         UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-    handler.id = kPacketId;
-    handler.cb = on_packet;
+    handler.id = id;
+    handler.cb = callback;
     handler.arg = this;
     status = ucp_.worker_set_am_recv_handler(worker_, &handler);
   }
@@ -136,8 +138,14 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
     for (const auto& [token, status] : held_) inbox.completed(token, status);
     held_.clear();
   }
+  if (!held_signals_.empty()) [[unlikely]] {
+    calls_ += static_cast<int>(held_signals_.size());
+    for (const auto& [from, signal] : held_signals_) inbox.signalled(from, signal);
+    held_signals_.clear();
+  }
   if (!dirty_.empty()) flush_dirty();
   const unsigned events = ucp_.worker_progress(worker_);
+  if (!answering_.empty()) send_answers();
   if (!losing_.empty()) [[unlikely]]
     settle_losses();
   inbox_ = nullptr;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "conduits/ucx/arrivals.hpp"
+#include "conduits/ucx/arriving.hpp"
 #include "conduits/ucx/context.hpp"
 #include "conduits/ucx/packet_pool.hpp"
 #include "conduits/ucx/peer.hpp"
 #include "conduits/ucx/pending.hpp"
+#include "conduits/ucx/wire.hpp"
 #include "core/conduit.hpp"
 #include "core/network.hpp"
 #include "core/progress_thread.hpp"
@@ -21,7 +23,8 @@ namespace aqueduct::conduits::ucx {
 /// One rank's way to the others through UCX: a UCP worker, and an endpoint for each peer that it talks to.
 ///
 /// Threads: the owner's, and a progress thread that does its work while it is away; one lock lets in one at a time.
-class UcxConduit final : public core::Conduit, public core::NativeRma, public core::Waitable {
+class UcxConduit final : public core::Conduit, public core::NativeRma, public core::NativeSignal,
+                         public core::Waitable {
  public:
   UcxConduit(Context& context, const core::Process& process, Rank me);
   ~UcxConduit() override;
@@ -35,6 +38,7 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
   int poll(core::Inbox& inbox) noexcept override;
 
   core::NativeRma* rma() noexcept override { return this; }
+  core::NativeSignal* signal() noexcept override { return this; }
   core::Waitable* waitable() noexcept override { return this; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
@@ -47,6 +51,10 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
                  core::Token token) noexcept override;
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept override;
+
+  // NativeSignal (ucx_put.cpp)
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                        core::Token token) noexcept override;
 
   // Waitable (ucx_wait.cpp)
   void arm() noexcept override;
@@ -62,11 +70,15 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
   struct Key {
     std::uint64_t address = 0;
     ucp_rkey_h rkey = nullptr;
+    SegmentId segment = 0;
+    bool by_network = false;  ///< the network itself reaches it; else its owner's processor must help
   };
 
   // The progress thread (ucx_wait.cpp).
   Status start_thread();
   std::chrono::nanoseconds stand_in(const core::ProgressThread& thread) noexcept;
+
+  bool has_rma(const Peer& peer) const;
 
   // Connections (ucx_peers.cpp).
   ErrorCode reach(Peer& peer) noexcept;
@@ -81,12 +93,27 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
                                 std::size_t bytes, const ucp_am_recv_param_t* param);
   static void on_sent(void* request, ucs_status_t status, void* user_data);
   void arrived(const std::byte* data, std::size_t bytes) noexcept;
+  core::Post send_message(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept;
+  bool is_ours(const PacketHead& head) noexcept;
+
+  // Puts by message (ucx_put.cpp).
+  core::Post put_by_message(Peer& peer, Pending& pending, core::Bytes from, const PutHead& head) noexcept;
+  static void on_put_sent(void* request, ucs_status_t status, void* user_data);
+  static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                             const ucp_am_recv_param_t* param);
+  static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
+  static ucs_status_t on_put_done(void* arg, const void* header, std::size_t header_bytes, void* data,
+                                  std::size_t bytes, const ucp_am_recv_param_t* param);
+  void in_place(const PutHead& head) noexcept;
+  void answer_put(const PutHead& head, ErrorCode code) noexcept;
+  void send_answers() noexcept;
 
   // Operations (ucx_rma.cpp).
   static void on_got(void* request, ucs_status_t status, void* user_data);
   static void on_flushed(void* request, ucs_status_t status, void* user_data);
   void flush_dirty() noexcept;
   bool flush(Peer& peer) noexcept;
+  core::Post refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept;
   void end_puts(Pending* puts, Status status) noexcept;
   void end(Pending& pending, Status status) noexcept;
   void tell(core::Token token, Status status) noexcept;
@@ -105,15 +132,18 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
   std::size_t most_packets_each_;
   PacketPool packets_;
   PendingPool pending_;
+  ArrivingPool arriving_;
   std::vector<Key> keys_;
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;  // by id
   std::vector<Rank> dirty_;   // peers with puts that no flush follows yet
+  std::vector<Rank> answering_;  // peers whose puts have been carried out and not answered
   std::vector<Rank> losing_;  // peers whose loss is still to be settled
   std::vector<std::byte> aligned_;  // for packets that UCX delivers at odd addresses
   core::Inbox* inbox_ = nullptr;    // while the owner polls
   int calls_ = 0;
   Arrivals arrivals_;                                 // packets that came outside of poll
   std::vector<std::pair<core::Token, Status>> held_;  // completions that did
+  std::vector<std::pair<Rank, Signal>> held_signals_;
   std::uint64_t copied_ = 0;                          // packets that had to be aligned
   std::uint64_t rejected_ = 0;                        // messages that are no packets of this job
   mutable std::mutex mutex_;

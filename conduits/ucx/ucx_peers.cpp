@@ -93,10 +93,13 @@ void UcxConduit::settle(Peer& peer) noexcept {
     param.flags = UCP_EP_CLOSE_FLAG_FORCE;
     const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
     if (UCS_PTR_IS_PTR(answer)) ucp_.request_free(answer);
-  } else if (peer.ep != nullptr) {
-    // UCX will not give up what it has for a peer that it does not watch, nor ever go on with it: nobody makes room there.
-    for (Pending& one : pending_.all()) {
-      if (!one.in_use || one.orphan || one.peer != peer.rank) continue;
+  }
+  for (Pending& one : pending_.all()) {
+    if (!one.in_use || one.orphan || one.peer != peer.rank) continue;
+    if (one.parts == Pending::kAnswer) {  // which does not come any more
+      end(one, lost);
+    } else if (!peer.watched) {
+      // UCX will not give up what it has for a peer that it does not watch, nor ever go on with it: nobody makes room there.
       one.orphan = true;
       tell(one.token, lost);
     }
@@ -111,6 +114,7 @@ void UcxConduit::settle(Peer& peer) noexcept {
 
 /// Ends the connections once what was sent has arrived, or after a time, since peers may be gone.
 void UcxConduit::close() noexcept {
+  send_answers();
   const auto until = Clock::now() + kFarewell;
   std::vector<ucs_status_ptr_t> closing;
   for (const Key& key : keys_) {

@@ -37,24 +37,16 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   if (inject) {
-    pending->buffer = packets_.take(rank);
-    if (pending->buffer == nullptr) [[unlikely]] {
-      pending_.give(*pending);
-      return core::Post::retry();
-    }
-    std::memcpy(pending->buffer->bytes, from.data(), from.size());
-    from = {pending->buffer->bytes, from.size()};
+    std::memcpy(pending->inject, from.data(), from.size());
+    from = {pending->inject, from.size()};
   }
+  if (!place.by_network) return put_by_message(peer, *pending, from, {{}, 0, 0, offset, 0, place.segment, 0});
   ucp_request_param_t param;
   param.op_attr_mask = 0;
   const ucs_status_ptr_t answer =
       ucp_.put_nbx(peer.ep, from.data(), from.size(), place.address + offset, place.rkey, &param);
-  if (UCS_PTR_IS_ERR(answer)) [[unlikely]] {
-    if (pending->buffer != nullptr) packets_.give(*pending->buffer);
-    pending_.give(*pending);
-    const ErrorCode why = code_of(peer, UCS_PTR_RAW_STATUS(answer), "a put");
-    return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
-  }
+  if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
+    return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
   if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
   pending->next = peer.puts;
   peer.puts = pending;
@@ -84,9 +76,16 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
   const ucs_status_ptr_t answer =
       ucp_.get_nbx(peer.ep, to.data(), to.size(), place.address + offset, place.rkey, &param);
   if (UCS_PTR_IS_PTR(answer)) return core::Post::posted();
+  if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
+    return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
   pending_.give(*pending);
-  if (answer == nullptr) return core::Post::done();
-  const ErrorCode why = code_of(peer, UCS_PTR_RAW_STATUS(answer), "a get");
+  return core::Post::done();
+}
+
+/// What UCX did not take.
+core::Post UcxConduit::refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept {
+  pending_.give(pending);
+  const ErrorCode why = code_of(peer, status, "an operation");
   return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
 }
 
@@ -140,7 +139,6 @@ void UcxConduit::end_puts(Pending* puts, Status status) noexcept {
 void UcxConduit::end(Pending& pending, Status status) noexcept {
   const core::Token token = pending.token;
   const bool known = pending.orphan;
-  if (pending.buffer != nullptr) packets_.give(*pending.buffer);
   pending_.give(pending);
   if (!known) tell(token, status);
 }

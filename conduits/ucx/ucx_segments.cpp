@@ -1,17 +1,11 @@
 #include "conduits/ucx/ucx_conduit.hpp"
 
+#include "conduits/ucx/printed.hpp"
+
+#include <algorithm>
 #include <cstring>
 
 namespace aqueduct::conduits::ucx {
-namespace {
-
-/// In front of a packed key.
-struct KeyHead {
-  std::uint64_t address;
-};
-
-}  // namespace
-
 Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
   const Entry entry(*this);
   ucp_mem_map_params_t params{};
@@ -35,7 +29,7 @@ Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::
   }
   if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
   segments_[id] = {memory, handle};
-  const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data())};
+  const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data()), id};
   std::vector<std::byte> key(sizeof head + bytes);
   std::memcpy(key.data(), &head, sizeof head);
   std::memcpy(key.data() + sizeof head, packed, bytes);
@@ -55,6 +49,7 @@ Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
   if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
   std::memcpy(&head, key.data(), sizeof head);
   ucp_rkey_h rkey = nullptr;
+  bool by_network = false;
   if (rank != me_) {
     if (const ErrorCode why = reach(peers_[rank]); why != ErrorCode::ok) return {why, rank};
     const ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
@@ -63,9 +58,20 @@ Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
                 me_, rank, ucp_.status_string(status));
       return {ErrorCode::not_supported, rank};
     }
+    by_network = has_rma(peers_[rank]);
   }
-  keys_.push_back({head.address, rkey});
+  keys_.push_back({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
   return std::uint64_t{keys_.size() - 1};
+}
+
+/// Whether UCX has a lane for puts to that peer. Without one it makes messages of them, and does so worse than this conduit:
+/// it is only said in what it prints.
+bool UcxConduit::has_rma(const Peer& peer) const {
+  return std::ranges::any_of(printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }),
+                             [](const std::string& line) {
+                               const std::string lane = after(line, "lane[");
+                               return !lane.empty() && lane.find(" rma#") != std::string::npos;
+                             });
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -1,4 +1,3 @@
-#include "conduits/ucx/packet_head.hpp"
 #include "conduits/ucx/ucx_conduit.hpp"
 
 #include <cstring>
@@ -13,13 +12,16 @@ core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   if (to == me_) {
     return arrivals_.add(me_, header, payload) ? core::Post::done() : core::Post::failed(ErrorCode::no_memory);
   }
-  Peer& peer = peers_[to];
+  return send_message(peers_[to], kPacket, header, payload);
+}
+
+core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept {
   if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
     return core::Post::failed(why);
   // A peer that takes nothing leaves room for the others.
   if (peer.packets >= most_packets_each_) [[unlikely]]
     return core::Post::retry();
-  PacketBuffer* const packet = packets_.take(to);
+  PacketBuffer* const packet = packets_.take(peer.rank);
   if (packet == nullptr) [[unlikely]]
     return core::Post::retry();
   const PacketHead head{me_, static_cast<std::uint32_t>(process_.job)};
@@ -33,8 +35,8 @@ core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   param.flags = UCP_AM_SEND_FLAG_EAGER;
   param.cb.send = on_sent;
   param.user_data = packet;
-  const ucs_status_ptr_t answer = ucp_.am_send_nbx(peer.ep, kPacketId, nullptr, 0, packet->bytes,
-                                                   sizeof head + header.size() + payload.size(), &param);
+  const std::size_t bytes = sizeof head + header.size() + payload.size();
+  const ucs_status_ptr_t answer = ucp_.am_send_nbx(peer.ep, id, nullptr, 0, packet->bytes, bytes, &param);
   if (UCS_PTR_IS_PTR(answer)) {
     ++peer.packets;
     return core::Post::done();
@@ -66,6 +68,14 @@ ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_by
   return UCS_OK;
 }
 
+/// Whether a message is of this job; counted if not.
+bool UcxConduit::is_ours(const PacketHead& head) noexcept {
+  const bool ours =
+      head.from < peers_.size() && head.from != me_ && head.job == static_cast<std::uint32_t>(process_.job);
+  if (!ours) ++rejected_;
+  return ours;
+}
+
 void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
   PacketHead head;
   if (bytes < sizeof head || bytes - sizeof head > properties_.max_packet) {
@@ -73,10 +83,7 @@ void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
     return;
   }
   std::memcpy(&head, data, sizeof head);
-  if (head.from >= peers_.size() || head.from == me_ || head.job != static_cast<std::uint32_t>(process_.job)) {
-    ++rejected_;
-    return;
-  }
+  if (!is_ours(head)) return;
   core::Bytes packet(data + sizeof head, bytes - sizeof head);
   if (inbox_ == nullptr) {  // the owner computes, or leaves
     if (!arrivals_.add(head.from, packet, {})) ++rejected_;

@@ -29,7 +29,8 @@ void UcxConduit::disarm() noexcept {
 
 std::chrono::nanoseconds UcxConduit::within() const noexcept {
   const Entry entry(*this);
-  const bool has_work = ready_ || !arrivals_.empty() || !held_.empty() || !dirty_.empty() || !losing_.empty();
+  const bool has_work = ready_ || !arrivals_.empty() || !held_.empty() || !held_signals_.empty() ||
+                        !dirty_.empty() || !answering_.empty() || !losing_.empty();
   return has_work ? std::chrono::nanoseconds::zero() : std::chrono::nanoseconds::max();
 }
 
@@ -66,6 +67,7 @@ std::chrono::nanoseconds UcxConduit::stand_in(const core::ProgressThread& thread
   for (int round = 0; round < kRounds; ++round) {
     if (ucp_.worker_progress(worker_) == 0) break;
   }
+  if (!answering_.empty()) send_answers();
   return ucp_.worker_arm(worker_) == UCS_OK ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds::zero();
 }
 
