@@ -9,7 +9,7 @@ namespace aqueduct::conduits {
 
 std::span<const core::ConduitEntry* const> builtin() noexcept {
   static constexpr const core::ConduitEntry* kAll[] = {&smp::smp_entry, &loop::loop_entry, &udp::udp_entry,
-                                                    &ucx::ucx_entry};
+                                                       &ucx::ucx_entry};
   return kAll;
 }
 

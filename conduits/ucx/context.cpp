@@ -17,7 +17,9 @@ constexpr std::string_view kLoopback = "/lo";
 /// UCX's own settings: those of the environment, and what is changed of them.
 class Configuration {
  public:
-  explicit Configuration(const Library& ucp) : ucp_(ucp) { status_ = ucp_.config_read(nullptr, nullptr, &config_); }
+  explicit Configuration(const Library& ucp) : ucp_(ucp) {
+    status_ = ucp_.config_read(nullptr, nullptr, &config_);
+  }
   ~Configuration() {
     if (config_ != nullptr) ucp_.config_release(config_);
   }
@@ -38,7 +40,8 @@ class Configuration {
 
 bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
 
-ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string& devices, ucp_context_h& made) {
+ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string& devices,
+                  ucp_context_h& made) {
   Configuration configuration(ucp);
   if (!wish.transports.empty()) {
     configuration.set("TLS", wish.transports);
@@ -48,8 +51,10 @@ ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string
   if (!devices.empty()) configuration.set("NET_DEVICES", devices);
   if (configuration.status() != UCS_OK) return configuration.status();
   ucp_params_t params{};
-  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
-  params.features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP;
+  params.field_mask =
+      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  params.features =
+      UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP;
   params.mt_workers_shared = wish.threads ? 1 : 0;
   params.estimated_num_eps = wish.ranks;
   return ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, configuration.get(), &made);
@@ -64,7 +69,8 @@ std::string without_loopback(const std::vector<std::string>& resources) {
     const std::string device = resource.substr(slash + 1);
     if (device == kLoopback.substr(1)) {
       found = true;
-    } else if (device != "memory0" && device != "memory" && std::ranges::find(devices, device) == devices.end()) {
+    } else if (device != "memory0" && device != "memory" &&
+               std::ranges::find(devices, device) == devices.end()) {
       devices.push_back(device);
     }
   }
@@ -78,7 +84,8 @@ std::unique_ptr<Context> Context::open(const ContextWish& wish, std::string& why
   if (!ucp) return nullptr;
   if (wish.threads && !ucp->has_threads()) {
     why = fmt::format(
-        "UCX {} was built without threads (--enable-mt), so a process can have one endpoint: start a process for each "
+        "UCX {} was built without threads (--enable-mt), so a process can have one endpoint: start a process "
+        "for each "
         "rank, or install a UCX that has them",
         ucp->version());
     return nullptr;
@@ -88,7 +95,8 @@ std::unique_ptr<Context> Context::open(const ContextWish& wish, std::string& why
     if (const ucs_status_t status = init(*ucp, wish, devices, handle); status != UCS_OK) {
       const char* tls = std::getenv("UCX_TLS");
       why = fmt::format(
-          "UCX {} cannot be opened: {}. AQUEDUCT_UCX_TRANSPORTS is '{}', UCX_TLS '{}', devices '{}'; ucx_info -d lists "
+          "UCX {} cannot be opened: {}. AQUEDUCT_UCX_TRANSPORTS is '{}', UCX_TLS '{}', devices '{}'; "
+          "ucx_info -d lists "
           "what this host has",
           ucp->version(), ucp->status_string(status), wish.transports, tls != nullptr ? tls : "", devices);
       return nullptr;
@@ -96,7 +104,8 @@ std::unique_ptr<Context> Context::open(const ContextWish& wish, std::string& why
     return std::unique_ptr<Context>(new Context(*ucp, handle));
   };
   auto context = attempt(wish.devices);
-  if (context == nullptr || wish.one_host || !wish.devices.empty() || is_set("UCX_NET_DEVICES")) return context;
+  if (context == nullptr || wish.one_host || !wish.devices.empty() || is_set("UCX_NET_DEVICES"))
+    return context;
   // UCX takes two hosts that share a kernel, such as network namespaces, for one, and would join them by the loopback.
   const std::string devices = without_loopback(context->resources());
   return devices.empty() ? std::move(context) : attempt(devices);
@@ -114,7 +123,8 @@ Context::~Context() { ucp_.cleanup(handle_); }
 
 bool Context::has(std::string_view transport) const noexcept {
   return std::ranges::any_of(resources_, [&](const std::string& resource) {
-    return resource.size() > transport.size() && resource[transport.size()] == '/' && resource.starts_with(transport);
+    return resource.size() > transport.size() && resource[transport.size()] == '/' &&
+           resource.starts_with(transport);
   });
 }
 

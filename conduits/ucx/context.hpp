@@ -11,9 +11,9 @@ namespace aqueduct::conduits::ucx {
 
 /// What a job wants of UCX.
 struct ContextWish {
-  std::string transports;      ///< as UCX_TLS; empty: the environment's, else all
-  std::string devices;         ///< as UCX_NET_DEVICES; empty: the environment's, else all
-  bool one_host = true;        ///< all ranks that it serves share this host
+  std::string transports;         ///< as UCX_TLS; empty: the environment's, else all
+  std::string devices;            ///< as UCX_NET_DEVICES; empty: the environment's, else all
+  bool one_host = true;           ///< all ranks that it serves share this host
   bool other_hosts_only = false;  ///< none of them does
   std::size_t ranks = 1;
   bool threads = false;  ///< several workers, each used by a thread of its own

@@ -101,8 +101,8 @@ std::optional<Library> Library::load(std::string& why) {
   find(ucp.request_check_status, "ucp_request_check_status");
   find(ucp.status_string, "ucs_status_string");
   if (find.missing() != nullptr) {
-    why = fmt::format("{} has no function {}: UCX {}.{} or later is needed", kName, find.missing(), UCP_API_MAJOR,
-                      UCP_API_MINOR);
+    why = fmt::format("{} has no function {}: UCX {}.{} or later is needed", kName, find.missing(),
+                      UCP_API_MAJOR, UCP_API_MINOR);
     return std::nullopt;
   }
   unsigned major = 0;
@@ -110,8 +110,9 @@ std::optional<Library> Library::load(std::string& why) {
   unsigned release = 0;
   ucp.get_version(&major, &minor, &release);
   if (major != UCP_API_MAJOR || minor < UCP_API_MINOR) {
-    why = fmt::format("UCX {} is installed, and this library was built for {}.{} or later: install that, or build again",
-                      ucp.version(), UCP_API_MAJOR, UCP_API_MINOR);
+    why = fmt::format(
+        "UCX {} is installed, and this library was built for {}.{} or later: install that, or build again",
+        ucp.version(), UCP_API_MAJOR, UCP_API_MINOR);
     return std::nullopt;
   }
   return ucp;

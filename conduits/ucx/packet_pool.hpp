@@ -23,7 +23,7 @@ struct PacketBuffer {
 class PacketPool {
  public:
   PacketPool(UcxConduit& owner, std::size_t count, std::size_t bytes)
-      : memory_(new(std::align_val_t{64}) std::byte[count * bytes]), all_(count) {
+      : memory_(new (std::align_val_t{64}) std::byte[count * bytes]), all_(count) {
     for (std::size_t i = count; i-- > 0;) {
       all_[i] = {free_, &owner, kNoRank, memory_.get() + i * bytes};
       free_ = &all_[i];

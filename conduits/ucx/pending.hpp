@@ -22,9 +22,9 @@ struct Pending {
   core::Token token = 0;
   Rank peer = kNoRank;
   bool in_use = false;
-  bool orphan = false;             ///< its end has been reported: UCX never says it, or too late
-  std::uint32_t generation = 0;    ///< rises each time: an answer that comes late finds nobody
-  std::uint8_t parts = 0;          ///< of a put by message: whose end is still awaited
+  bool orphan = false;                        ///< its end has been reported: UCX never says it, or too late
+  std::uint32_t generation = 0;               ///< rises each time: an answer that comes late finds nobody
+  std::uint8_t parts = 0;                     ///< of a put by message: whose end is still awaited
   static constexpr std::uint8_t kUcx = 1;     ///< UCX has not sent all of it
   static constexpr std::uint8_t kAnswer = 2;  ///< the target has not answered
   Status outcome;                             ///< what it has answered
@@ -66,7 +66,9 @@ class PendingPool {
     free_ = &one;
     --in_use_;
   }
-  std::uint32_t index(const Pending& one) const noexcept { return static_cast<std::uint32_t>(&one - all_.data()); }
+  std::uint32_t index(const Pending& one) const noexcept {
+    return static_cast<std::uint32_t>(&one - all_.data());
+  }
   /// Null when that operation is over.
   Pending* find(std::uint32_t index, std::uint32_t generation) noexcept {
     if (index >= all_.size() || !all_[index].in_use || all_[index].generation != generation) return nullptr;

@@ -22,7 +22,9 @@ core::Usability probe(const Config& config) {
                             fmt::join(context->resources(), ", "))};
 }
 
-Result<std::unique_ptr<core::Network>> make(const core::Process& process) { return UcxNetwork::make(process); }
+Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
+  return UcxNetwork::make(process);
+}
 
 }  // namespace
 

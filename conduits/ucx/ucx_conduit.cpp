@@ -73,8 +73,9 @@ Status UcxConduit::open() {
   }
   if (status == UCS_OK) status = ucp_.worker_get_efd(worker_, &event_fd_);
   if (status == UCS_OK) return {};
-  log_.error("ucx: rank {}: UCX gives no worker: {}; see ucx_info -d for what this host has, and ulimit -n and -l", me_,
-             ucp_.status_string(status));
+  log_.error(
+      "ucx: rank {}: UCX gives no worker: {}; see ucx_info -d for what this host has, and ulimit -n and -l",
+      me_, ucp_.status_string(status));
   return ErrorCode::network_failed;
 }
 
@@ -114,7 +115,8 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     std::memcpy(&head, form.data(), sizeof head);
     if (std::memcmp(&head, &mine, sizeof head) != 0) {
       log_.error(
-          "ucx: rank {} has UCX {}.{} and form {} of our packets, this rank UCX {}.{} and form {}: start one version of "
+          "ucx: rank {} has UCX {}.{} and form {} of our packets, this rank UCX {}.{} and form {}: start one "
+          "version of "
           "both libraries",
           rank, head.ucx_major, head.ucx_minor, head.version, mine.ucx_major, mine.ucx_minor, mine.version);
       return {ErrorCode::version_mismatch, rank};
@@ -162,13 +164,14 @@ std::string UcxConduit::state_of(Rank rank) const {
       if (const std::string lane = after(line, "lane["); !lane.empty()) lanes += "; lane " + lane;
     }
   }
-  return fmt::format("{}{}, {} packets and {} flushes on their way there, {} operations of this rank in UCX, {} packets "
-                     "aligned, {} rejected{}",
-                     peer.gone         ? "gone"
-                     : peer.ep == nullptr ? "not connected"
-                                          : "connected",
-                     peer.watched ? "" : ", not watched", peer.packets, peer.flushes, pending_.in_use(), copied_,
-                     rejected_, lanes);
+  return fmt::format(
+      "{}{}, {} packets and {} flushes on their way there, {} operations of this rank in UCX, {} packets "
+      "aligned, {} rejected{}",
+      peer.gone            ? "gone"
+      : peer.ep == nullptr ? "not connected"
+                           : "connected",
+      peer.watched ? "" : ", not watched", peer.packets, peer.flushes, pending_.in_use(), copied_, rejected_,
+      lanes);
 }
 
 void UcxConduit::forget(Rank rank) noexcept {

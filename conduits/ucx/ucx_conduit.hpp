@@ -23,7 +23,9 @@ namespace aqueduct::conduits::ucx {
 /// One rank's way to the others through UCX: a UCP worker, and an endpoint for each peer that it talks to.
 ///
 /// Threads: the owner's, and a progress thread that does its work while it is away; one lock lets in one at a time.
-class UcxConduit final : public core::Conduit, public core::NativeRma, public core::NativeSignal,
+class UcxConduit final : public core::Conduit,
+                         public core::NativeRma,
+                         public core::NativeSignal,
                          public core::Waitable {
  public:
   UcxConduit(Context& context, const core::Process& process, Rank me);
@@ -99,8 +101,8 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
   // Puts by message (ucx_put.cpp).
   core::Post put_by_message(Peer& peer, Pending& pending, core::Bytes from, const PutHead& head) noexcept;
   static void on_put_sent(void* request, ucs_status_t status, void* user_data);
-  static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                             const ucp_am_recv_param_t* param);
+  static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
+                             std::size_t bytes, const ucp_am_recv_param_t* param);
   static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
   static ucs_status_t on_put_done(void* arg, const void* header, std::size_t header_bytes, void* data,
                                   std::size_t bytes, const ucp_am_recv_param_t* param);
@@ -127,7 +129,7 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
   Rank me_;
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;
-  bool ready_ = false;  ///< UCX would not be armed: it has work
+  bool ready_ = false;       ///< UCX would not be armed: it has work
   std::vector<Peer> peers_;  // [rank]
   std::size_t most_packets_each_;
   PacketPool packets_;
@@ -135,17 +137,17 @@ class UcxConduit final : public core::Conduit, public core::NativeRma, public co
   ArrivingPool arriving_;
   std::vector<Key> keys_;
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;  // by id
-  std::vector<Rank> dirty_;   // peers with puts that no flush follows yet
-  std::vector<Rank> answering_;  // peers whose puts have been carried out and not answered
-  std::vector<Rank> losing_;  // peers whose loss is still to be settled
+  std::vector<Rank> dirty_;         // peers with puts that no flush follows yet
+  std::vector<Rank> answering_;     // peers whose puts have been carried out and not answered
+  std::vector<Rank> losing_;        // peers whose loss is still to be settled
   std::vector<std::byte> aligned_;  // for packets that UCX delivers at odd addresses
   core::Inbox* inbox_ = nullptr;    // while the owner polls
   int calls_ = 0;
   Arrivals arrivals_;                                 // packets that came outside of poll
   std::vector<std::pair<core::Token, Status>> held_;  // completions that did
   std::vector<std::pair<Rank, Signal>> held_signals_;
-  std::uint64_t copied_ = 0;                          // packets that had to be aligned
-  std::uint64_t rejected_ = 0;                        // messages that are no packets of this job
+  std::uint64_t copied_ = 0;    // packets that had to be aligned
+  std::uint64_t rejected_ = 0;  // messages that are no packets of this job
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is
   std::optional<core::ProgressThread> thread_;

@@ -10,7 +10,8 @@ namespace aqueduct::conduits::ucx {
 
 Result<std::unique_ptr<core::Network>> UcxNetwork::make(const core::Process& process) {
   const Config& config = *process.config;
-  const bool one_host = std::ranges::count(process.host, process.host.front()) == static_cast<std::ptrdiff_t>(process.host.size());
+  const bool one_host = std::ranges::count(process.host, process.host.front()) ==
+                        static_cast<std::ptrdiff_t>(process.host.size());
   ContextWish wish;
   wish.transports = config.text("ucx_transports");
   wish.devices = config.text("ucx_devices");
@@ -24,7 +25,8 @@ Result<std::unique_ptr<core::Network>> UcxNetwork::make(const core::Process& pro
     process.log->error("ucx: {}", why);
     return ErrorCode::not_supported;
   }
-  process.log->debug("ucx: UCX {} may use {}", context->ucp().version(), fmt::join(context->resources(), ", "));
+  process.log->debug("ucx: UCX {} may use {}", context->ucp().version(),
+                     fmt::join(context->resources(), ", "));
   return std::unique_ptr<core::Network>(std::make_unique<UcxNetwork>(process, std::move(context)));
 }
 

@@ -45,7 +45,8 @@ ErrorCode UcxConduit::reach(Peer& peer) noexcept {
   peer.ep = nullptr;
   peer.gone = true;  // no second attempt would find more
   log_.error(
-      "ucx: rank {} cannot reach rank {}: {}. Both need a transport in common: compare aqinfo, AQUEDUCT_UCX_TRANSPORTS "
+      "ucx: rank {} cannot reach rank {}: {}. Both need a transport in common: compare aqinfo, "
+      "AQUEDUCT_UCX_TRANSPORTS "
       "and AQUEDUCT_UCX_DEVICES on the two hosts",
       me_, peer.rank, ucp_.status_string(status));
   return ErrorCode::network_failed;

@@ -8,7 +8,8 @@
 namespace aqueduct::conduits::ucx {
 
 /// Begins one. The pending operation holds the head, which UCX reads until it says that it has sent it.
-core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, core::Bytes from, const PutHead& head) noexcept {
+core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, core::Bytes from,
+                                      const PutHead& head) noexcept {
   pending.head = head;
   pending.head.head = {me_, static_cast<std::uint32_t>(process_.job)};
   pending.head.index = pending_.index(pending);
@@ -66,7 +67,8 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
   }
   *arriving = {nullptr, &self, head};
   ucp_request_param_t receive;
-  receive.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+  receive.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   receive.cb.recv_am = on_received;
   receive.user_data = arriving;
   const ucs_status_ptr_t request = self.ucp_.am_recv_data_nbx(self.worker_, data, place, bytes, &receive);
@@ -117,8 +119,11 @@ void UcxConduit::send_answers() noexcept {
       const auto some = std::as_bytes(std::span(peer.answers).first(std::min(most, peer.answers.size())));
       const core::Post post = send_message(peer, kPutDone, some, {});
       if (post.kind == core::Post::Kind::retry) return false;
-      if (post.kind == core::Post::Kind::failed) peer.answers.clear();
-      else peer.answers.erase(peer.answers.begin(), peer.answers.begin() + static_cast<std::ptrdiff_t>(some.size() / sizeof(PutDone)));
+      if (post.kind == core::Post::Kind::failed)
+        peer.answers.clear();
+      else
+        peer.answers.erase(peer.answers.begin(),
+                           peer.answers.begin() + static_cast<std::ptrdiff_t>(some.size() / sizeof(PutDone)));
     }
     return true;
   });
@@ -152,12 +157,13 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
   return UCS_OK;
 }
 
-core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
-                                  core::Token token) noexcept {
+core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                  Signal signal, core::Token token) noexcept {
   const Entry entry(*this);
   const Key& place = keys_[key];
   if (rank == me_) {
-    if (!from.empty()) std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
+    if (!from.empty())
+      std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
     held_signals_.emplace_back(me_, signal);
     return core::Post::done();
   }

@@ -1,6 +1,5 @@
-#include "conduits/ucx/ucx_conduit.hpp"
-
 #include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/ucx_conduit.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -22,7 +21,8 @@ Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::
   }
   if (status != UCS_OK) {
     log_.warn(
-        "ucx: rank {}: segment {} of {} bytes cannot be registered: {}. Messages carry its puts and gets, which is slower; "
+        "ucx: rank {}: segment {} of {} bytes cannot be registered: {}. Messages carry its puts and gets, "
+        "which is slower; "
         "a larger ulimit -l (locked memory), or a smaller segment, may help",
         me_, id, memory.size(), ucp_.status_string(status));
     return ErrorCode::not_supported;
@@ -54,8 +54,10 @@ Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
     if (const ErrorCode why = reach(peers_[rank]); why != ErrorCode::ok) return {why, rank};
     const ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
     if (status != UCS_OK) {
-      log_.warn("ucx: rank {}: a segment of rank {} cannot be reached directly: {}. Messages carry its puts and gets",
-                me_, rank, ucp_.status_string(status));
+      log_.warn(
+          "ucx: rank {}: a segment of rank {} cannot be reached directly: {}. Messages carry its puts and "
+          "gets",
+          me_, rank, ucp_.status_string(status));
       return {ErrorCode::not_supported, rank};
     }
     by_network = has_rma(peers_[rank]);

@@ -10,12 +10,14 @@ namespace aqueduct::conduits::ucx {
 core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
   const Entry entry(*this);
   if (to == me_) {
-    return arrivals_.add(me_, header, payload) ? core::Post::done() : core::Post::failed(ErrorCode::no_memory);
+    return arrivals_.add(me_, header, payload) ? core::Post::done()
+                                               : core::Post::failed(ErrorCode::no_memory);
   }
   return send_message(peers_[to], kPacket, header, payload);
 }
 
-core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept {
+core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header,
+                                    core::Bytes payload) noexcept {
   if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
     return core::Post::failed(why);
   // A peer that takes nothing leaves room for the others.
@@ -57,8 +59,8 @@ void UcxConduit::on_sent(void* request, ucs_status_t, void* user_data) {
   self.ucp_.request_free(request);
 }
 
-ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_bytes, void* data, std::size_t bytes,
-                                   const ucp_am_recv_param_t* param) {
+ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_bytes, void* data,
+                                   std::size_t bytes, const ucp_am_recv_param_t* param) {
   auto& self = *static_cast<UcxConduit*>(arg);
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || header_bytes != 0) {
     ++self.rejected_;

@@ -51,7 +51,8 @@ Status UcxConduit::start_thread() {
                     [this](const core::ProgressThread& thread) { return stand_in(thread); });
   } catch (const std::system_error& problem) {
     log_.error(
-        "ucx: the system gives no thread for AQUEDUCT_UCX_PROGRESS ({}); 0 does without, but then peers wait for a rank "
+        "ucx: the system gives no thread for AQUEDUCT_UCX_PROGRESS ({}); 0 does without, but then peers wait "
+        "for a rank "
         "that computes wherever the network cannot reach its memory by itself",
         problem.what());
     return {ErrorCode::no_memory, me_};
@@ -68,7 +69,8 @@ std::chrono::nanoseconds UcxConduit::stand_in(const core::ProgressThread& thread
     if (ucp_.worker_progress(worker_) == 0) break;
   }
   if (!answering_.empty()) send_answers();
-  return ucp_.worker_arm(worker_) == UCS_OK ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds::zero();
+  return ucp_.worker_arm(worker_) == UCS_OK ? std::chrono::nanoseconds::max()
+                                            : std::chrono::nanoseconds::zero();
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -8,7 +8,9 @@ namespace aqueduct::conduits::ucx {
 namespace {
 
 core::Usability probe(const Config&) {
-  return {false, "this library was built without UCX; on Debian install libucx-dev, and configure with -DAQUEDUCT_UCX=ON"};
+  return {false,
+          "this library was built without UCX; on Debian install libucx-dev, and configure with "
+          "-DAQUEDUCT_UCX=ON"};
 }
 
 Result<std::unique_ptr<core::Network>> make(const core::Process& process) {

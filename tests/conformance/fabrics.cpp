@@ -1,6 +1,6 @@
-#include "tests/conformance/fabric.hpp"
-
 #include "conduits/ucx/tests/fabrics.hpp"
+
+#include "tests/conformance/fabric.hpp"
 
 #include <algorithm>
 #include <sstream>

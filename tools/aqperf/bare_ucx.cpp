@@ -27,7 +27,10 @@ bool fill(std::array<std::byte, Most>& to, const void* from, std::size_t bytes) 
 }  // namespace
 
 BareUcx::BareUcx(Session& session, Role role, const NetworkTurn& turn)
-    : role_(role), turn_(turn), patience_(session, Patience::kRounds), memory_(2 * std::max<std::size_t>(8, turn.bytes)) {
+    : role_(role),
+      turn_(turn),
+      patience_(session, Patience::kRounds),
+      memory_(2 * std::max<std::size_t>(8, turn.bytes)) {
   under_way_.reserve(turn.window);
   const bool takes_part = role.peer != kNoRank;
   usable_ = session.everyone(!takes_part || open()) && meet(session);
@@ -80,9 +83,11 @@ bool BareUcx::meet(Session& session) {
     ucp_address_t* address = nullptr;
     void* key = nullptr;
     std::size_t bytes = 0;
-    fits = ucp().worker_get_address(worker_, &address, &bytes) == UCS_OK && fill(mine.address, address, bytes);
+    fits =
+        ucp().worker_get_address(worker_, &address, &bytes) == UCS_OK && fill(mine.address, address, bytes);
     if (address != nullptr) ucp().worker_release_address(worker_, address);
-    fits = fits && ucp().rkey_pack(context_->handle(), registered_, &key, &bytes) == UCS_OK && fill(mine.key, key, bytes);
+    fits = fits && ucp().rkey_pack(context_->handle(), registered_, &key, &bytes) == UCS_OK &&
+           fill(mine.key, key, bytes);
     if (key != nullptr) ucp().rkey_buffer_release(key);
     mine.memory = reinterpret_cast<std::uint64_t>(memory_.data() + memory_.size() / 2);
   }
@@ -166,7 +171,8 @@ void BareUcx::await_message() {
   });
 }
 
-ucs_status_t BareUcx::on_message(void* arg, const void*, std::size_t, void*, std::size_t, const ucp_am_recv_param_t*) {
+ucs_status_t BareUcx::on_message(void* arg, const void*, std::size_t, void*, std::size_t,
+                                 const ucp_am_recv_param_t*) {
   ++static_cast<BareUcx*>(arg)->received_;
   return UCS_OK;
 }

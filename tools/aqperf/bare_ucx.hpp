@@ -34,7 +34,8 @@ class BareUcx {
   void send(std::size_t bytes);
   void await_message();
   void await(ucs_status_ptr_t request);
-  static ucs_status_t on_message(void* arg, const void*, std::size_t, void*, std::size_t, const ucp_am_recv_param_t*);
+  static ucs_status_t on_message(void* arg, const void*, std::size_t, void*, std::size_t,
+                                 const ucp_am_recv_param_t*);
 
   const conduits::ucx::Library& ucp() const noexcept { return context_->ucp(); }
 

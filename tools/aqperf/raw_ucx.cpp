@@ -12,7 +12,8 @@ Raw raw_ucx(Session& session, Role role, const NetworkTurn& turn) {
   const char* const call = turn.kind == NetworkTurn::Kind::put   ? "ucp_put_nbx, then ucp_ep_flush_nbx"
                            : turn.kind == NetworkTurn::Kind::get ? "ucp_get_nbx"
                                                                  : "ucp_am_send_nbx there and back";
-  return {Subject{[bare](std::uint64_t turns) { bare->run(turns); }, role.active, static_cast<double>(turn.window)},
+  return {Subject{[bare](std::uint64_t turns) { bare->run(turns); }, role.active,
+                  static_cast<double>(turn.window)},
           std::string("bare UCP: ") + call};
 }
 

@@ -50,7 +50,7 @@ void latency(Session& session, Reporter& reporter, Direction direction) {
     const auto kind = direction == Direction::put ? NetworkTurn::Kind::put : NetworkTurn::Kind::get;
     const auto network = raw_network(session, role, {.kind = kind, .bytes = bytes});
     const Raw raw = network                       ? *network
-                    : !sockets                      ? raw_transfer(session, role, direction, bytes)
+                    : !sockets                    ? raw_transfer(session, role, direction, bytes)
                     : direction == Direction::put ? raw_round_trip(session, role, bytes, kWord)
                                                   : raw_round_trip(session, role, kWord, bytes);
     Row row = measure(session, options.bench, bytes, {}, subject, raw);

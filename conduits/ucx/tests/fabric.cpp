@@ -1,5 +1,4 @@
 #include "conduits/ucx/tests/fabrics.hpp"
-
 #include "conduits/ucx/ucx.hpp"
 
 namespace aqueduct::conformance {
@@ -26,7 +25,8 @@ std::vector<Fabric> ucx_fabrics() {
       fabric("ucx-posix-cma", 0, "posix,cma,self"),
       fabric("ucx-sysv", 0, "sysv,self"),
       // Few of everything, so that nearly each post has to wait for room.
-      fabric("ucx-cramped", 0, "tcp,self", {{"ucx_packet", "1K"}, {"ucx_packets", "16"}, {"ucx_operations", "16"}}),
+      fabric("ucx-cramped", 0, "tcp,self",
+             {{"ucx_packet", "1K"}, {"ucx_packets", "16"}, {"ucx_operations", "16"}}),
   };
 }
 
