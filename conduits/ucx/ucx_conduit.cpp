@@ -161,17 +161,19 @@ std::string UcxConduit::state_of(Rank rank) const {
   std::string lanes;
   if (peer.ep != nullptr) {
     for (const std::string& line : printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); })) {
-      if (const std::string lane = after(line, "lane["); !lane.empty()) lanes += "; lane " + lane;
+      if (const std::string lane = after(line, "lane["); !lane.empty()) lanes += "; lane [" + lane;
     }
   }
   return fmt::format(
-      "{}{}, {} packets and {} flushes on their way there, {} operations of this rank in UCX, {} packets "
-      "aligned, {} rejected{}",
+      "{}{}, {} packets and {} flushes on their way there; of all peers {} operations in UCX, {} packets, {} "
+      "puts with {} "
+      "flushes, {} puts by message, {} answers, {} gets, {} packets aligned, {} messages rejected{}",
       peer.gone            ? "gone"
       : peer.ep == nullptr ? "not connected"
                            : "connected",
-      peer.watched ? "" : ", not watched", peer.packets, peer.flushes, pending_.in_use(), copied_, rejected_,
-      lanes);
+      peer.watched ? "" : ", not watched", peer.packets, peer.flushes, pending_.in_use(), counts_.packets,
+      counts_.puts, counts_.flushes, counts_.put_messages, counts_.answers, counts_.gets, counts_.copied,
+      counts_.rejected, lanes);
 }
 
 void UcxConduit::forget(Rank rank) noexcept {

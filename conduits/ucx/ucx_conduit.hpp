@@ -20,6 +20,18 @@
 
 namespace aqueduct::conduits::ucx {
 
+/// What an endpoint has asked of UCX so far.
+struct Counts {
+  std::uint64_t packets = 0;       ///< messages of the layers above
+  std::uint64_t puts = 0;          ///< by the network
+  std::uint64_t flushes = 0;       ///< that ended such puts
+  std::uint64_t put_messages = 0;  ///< puts by message
+  std::uint64_t answers = 0;       ///< messages that answer puts, of one or more
+  std::uint64_t gets = 0;
+  std::uint64_t copied = 0;    ///< packets that came to an odd address
+  std::uint64_t rejected = 0;  ///< messages that were not of this job, or made no sense
+};
+
 /// One rank's way to the others through UCX: a UCP worker, and an endpoint for each peer that it talks to.
 ///
 /// Threads: the owner's, and a progress thread that does its work while it is away; one lock lets in one at a time.
@@ -44,6 +56,8 @@ class UcxConduit final : public core::Conduit,
   core::Waitable* waitable() noexcept override { return this; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
+
+  const Counts& counts() const noexcept { return counts_; }
 
   // NativeRma (ucx_segments.cpp, ucx_rma.cpp)
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
@@ -146,8 +160,7 @@ class UcxConduit final : public core::Conduit,
   Arrivals arrivals_;                                 // packets that came outside of poll
   std::vector<std::pair<core::Token, Status>> held_;  // completions that did
   std::vector<std::pair<Rank, Signal>> held_signals_;
-  std::uint64_t copied_ = 0;    // packets that had to be aligned
-  std::uint64_t rejected_ = 0;  // messages that are no packets of this job
+  Counts counts_;
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is
   std::optional<core::ProgressThread> thread_;

@@ -22,6 +22,7 @@ core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, core::Bytes 
       ucp_.am_send_nbx(peer.ep, kPut, &pending.head, sizeof pending.head, from.data(), from.size(), &param);
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
+  ++counts_.put_messages;
   pending.parts = answer == nullptr ? Pending::kAnswer : Pending::kAnswer | Pending::kUcx;
   return core::Post::posted();
 }
@@ -43,7 +44,7 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
   auto& self = *static_cast<UcxConduit*>(arg);
   PutHead head;
   if (header_bytes != sizeof head) {
-    ++self.rejected_;
+    ++self.counts_.rejected;
     return UCS_OK;
   }
   std::memcpy(&head, header, sizeof head);
@@ -134,7 +135,7 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
   auto& self = *static_cast<UcxConduit*>(arg);
   PacketHead head;
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || bytes < sizeof head) {
-    ++self.rejected_;
+    ++self.counts_.rejected;
     return UCS_OK;
   }
   std::memcpy(&head, data, sizeof head);
@@ -146,7 +147,7 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
     at += sizeof done;
     Pending* const pending = self.pending_.find(done.index, done.generation);
     if (pending == nullptr || pending->peer != head.from || (pending->parts & Pending::kAnswer) == 0) {
-      ++self.rejected_;
+      ++self.counts_.rejected;
       continue;
     }
     pending->parts &= static_cast<std::uint8_t>(~Pending::kAnswer);

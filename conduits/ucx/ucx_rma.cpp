@@ -47,6 +47,7 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
       ucp_.put_nbx(peer.ep, from.data(), from.size(), place.address + offset, place.rkey, &param);
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+  ++counts_.puts;
   if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
   pending->next = peer.puts;
   peer.puts = pending;
@@ -75,6 +76,7 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
   const ucp_request_param_t param = param_for(*pending, on_got);
   const ucs_status_ptr_t answer =
       ucp_.get_nbx(peer.ep, to.data(), to.size(), place.address + offset, place.rkey, &param);
+  ++counts_.gets;
   if (UCS_PTR_IS_PTR(answer)) return core::Post::posted();
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
@@ -112,6 +114,7 @@ bool UcxConduit::flush(Peer& peer) noexcept {
   Pending* const puts = std::exchange(peer.puts, nullptr);
   const ucp_request_param_t param = param_for(*puts, on_flushed);
   const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
+  ++counts_.flushes;
   if (UCS_PTR_IS_PTR(answer)) {
     ++peer.flushes;
   } else {

@@ -39,6 +39,7 @@ core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header
   param.user_data = packet;
   const std::size_t bytes = sizeof head + header.size() + payload.size();
   const ucs_status_ptr_t answer = ucp_.am_send_nbx(peer.ep, id, nullptr, 0, packet->bytes, bytes, &param);
+  ++(id == kPacket ? counts_.packets : counts_.answers);
   if (UCS_PTR_IS_PTR(answer)) {
     ++peer.packets;
     return core::Post::done();
@@ -63,7 +64,7 @@ ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_by
                                    std::size_t bytes, const ucp_am_recv_param_t* param) {
   auto& self = *static_cast<UcxConduit*>(arg);
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || header_bytes != 0) {
-    ++self.rejected_;
+    ++self.counts_.rejected;
     return UCS_OK;
   }
   self.arrived(static_cast<const std::byte*>(data), bytes);
@@ -74,27 +75,27 @@ ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_by
 bool UcxConduit::is_ours(const PacketHead& head) noexcept {
   const bool ours =
       head.from < peers_.size() && head.from != me_ && head.job == static_cast<std::uint32_t>(process_.job);
-  if (!ours) ++rejected_;
+  if (!ours) ++counts_.rejected;
   return ours;
 }
 
 void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
   PacketHead head;
   if (bytes < sizeof head || bytes - sizeof head > properties_.max_packet) {
-    ++rejected_;
+    ++counts_.rejected;
     return;
   }
   std::memcpy(&head, data, sizeof head);
   if (!is_ours(head)) return;
   core::Bytes packet(data + sizeof head, bytes - sizeof head);
   if (inbox_ == nullptr) {  // the owner computes, or leaves
-    if (!arrivals_.add(head.from, packet, {})) ++rejected_;
+    if (!arrivals_.add(head.from, packet, {})) ++counts_.rejected;
     return;
   }
   if (reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0) [[unlikely]] {
     std::memcpy(aligned_.data(), packet.data(), packet.size());
     packet = {aligned_.data(), packet.size()};
-    ++copied_;
+    ++counts_.copied;
   }
   ++calls_;
   inbox_->packet(head.from, packet);
