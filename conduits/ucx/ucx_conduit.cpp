@@ -25,6 +25,7 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       ucp_(context.ucp()),
       process_(process),
       log_(*process.log),
+      put_by_(process.config->text("ucx_put")),
       me_(me),
       peers_(process.ranks),
       most_packets_each_(static_cast<std::size_t>(process.config->number("ucx_packets")) / 4),

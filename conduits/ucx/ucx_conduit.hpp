@@ -140,6 +140,7 @@ class UcxConduit final : public core::Conduit,
   core::Process process_;
   core::Log& log_;
   core::Properties properties_;
+  std::string put_by_;  ///< AQUEDUCT_UCX_PUT
   Rank me_;
   ucp_worker_h worker_ = nullptr;
   int event_fd_ = -1;

@@ -60,7 +60,7 @@ Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
           me_, rank, ucp_.status_string(status));
       return {ErrorCode::not_supported, rank};
     }
-    by_network = has_rma(peers_[rank]);
+    by_network = put_by_ == "network" || (put_by_ == "auto" && has_rma(peers_[rank]));
   }
   keys_.push_back({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
   return std::uint64_t{keys_.size() - 1};

@@ -24,6 +24,9 @@ std::vector<Fabric> ucx_fabrics() {
       fabric("ucx-posix", 0, "posix,self"),
       fabric("ucx-posix-cma", 0, "posix,cma,self"),
       fabric("ucx-sysv", 0, "sysv,self"),
+      // As on a network that has puts: gathered flushes.
+      fabric("ucx-network-puts", 0, "tcp,self", {{"ucx_put", "network"}}),
+      fabric("ucx-network-puts-threads", 1, "all", {{"ucx_put", "network"}}),
       // Few of everything, so that nearly each post has to wait for room.
       fabric("ucx-cramped", 0, "tcp,self",
              {{"ucx_packet", "1K"}, {"ucx_packets", "16"}, {"ucx_operations", "16"}}),

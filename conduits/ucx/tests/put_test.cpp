@@ -19,6 +19,7 @@ using loop::bytes_of_value;
 /// Two ranks over TCP; rank 1 has registered some memory, and rank 0 imported its key.
 class UcxPut : public ::testing::Test {
  protected:
+  explicit UcxPut(const std::string& put = "auto") : party_(2, "tcp,self", "0", put) {}
   void SetUp() override {
     ASSERT_TRUE(party_.complete());
     memory_.resize(1 << 20);
@@ -47,7 +48,7 @@ class UcxPut : public ::testing::Test {
   core::NativeRma& rma() { return *party_[0].rma(); }
 
   static constexpr std::uint64_t kWord = 0x0123456789abcdef;
-  UcxParty party_{2, "tcp,self"};
+  UcxParty party_;
   std::vector<std::byte> memory_;
   std::uint64_t key_ = 0;
   core::Token token_ = 0;
@@ -75,6 +76,33 @@ TEST_F(UcxPut, OfAWindowShareAnswers) {
   ASSERT_NO_FATAL_FAILURE(put_words(6400, 64));
   EXPECT_EQ(allocations() - before, 0u);
   EXPECT_LT(party_.ucx(1).counts().answers - target.answers, 3200u);
+}
+
+class UcxNetworkPut : public UcxPut {
+ protected:
+  UcxNetworkPut() : UcxPut("network") {}
+};
+
+TEST_F(UcxNetworkPut, IsOneOperationAndOneFlushWithoutAllocation) {
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));
+  const Counts writer = party_.ucx(0).counts();
+  const auto before = allocations();
+  ASSERT_NO_FATAL_FAILURE(put_words(100, 1));
+  EXPECT_EQ(allocations() - before, 0u);
+  EXPECT_EQ(party_.ucx(0).counts().puts - writer.puts, 100u);
+  EXPECT_EQ(party_.ucx(0).counts().flushes - writer.flushes, 100u);
+  EXPECT_EQ(party_.ucx(0).counts().put_messages, 0u);
+  EXPECT_EQ(party_.ucx(1).counts().answers, 0u);
+  EXPECT_EQ(std::memcmp(memory_.data(), &kWord, sizeof kWord), 0);
+}
+
+TEST_F(UcxNetworkPut, OfAWindowShareAFlush) {
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));
+  const Counts writer = party_.ucx(0).counts();
+  const auto before = allocations();
+  ASSERT_NO_FATAL_FAILURE(put_words(640, 64));
+  EXPECT_EQ(allocations() - before, 0u);
+  EXPECT_EQ(party_.ucx(0).counts().flushes - writer.flushes, 10u);
 }
 
 TEST_F(UcxPut, OutsideTheSegmentEndsWithThatErrorAndChangesNothing) {

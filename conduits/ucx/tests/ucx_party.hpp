@@ -19,12 +19,13 @@ namespace aqueduct::conduits::ucx {
 class UcxProcess {
  public:
   UcxProcess(Rank ranks, const std::string& transports, const std::string& progress = "0",
-             std::uint64_t job = 1)
+             std::uint64_t job = 1, const std::string& put = "auto")
       : log_(core::LogLevel::warn,
              [this](core::LogLevel, std::string_view line) { lines_.emplace_back(line); }) {
     EXPECT_TRUE(config_.set("near", "off"));
     EXPECT_TRUE(config_.set("ucx_transports", transports));
     EXPECT_TRUE(config_.set("ucx_progress", progress));
+    EXPECT_TRUE(config_.set("ucx_put", put));
     process_ = {&config_, &log_, job, ranks, std::vector<Rank>(ranks), std::vector<std::uint32_t>(ranks)};
     std::iota(process_.mine.begin(), process_.mine.end(), Rank{0});
     auto made = UcxNetwork::make(process_);
@@ -45,8 +46,9 @@ class UcxProcess {
 /// Its ranks, opened and connected.
 class UcxParty : public UcxProcess, public loop::Party {
  public:
-  explicit UcxParty(Rank ranks, const std::string& transports, const std::string& progress = "0")
-      : UcxProcess(ranks, transports, progress), loop::Party(*network(), ranks) {}
+  explicit UcxParty(Rank ranks, const std::string& transports, const std::string& progress = "0",
+                    const std::string& put = "auto")
+      : UcxProcess(ranks, transports, progress, 1, put), loop::Party(*network(), ranks) {}
 
   UcxConduit& ucx(Rank rank) { return dynamic_cast<UcxConduit&>((*this)[rank]); }
 
