@@ -4,6 +4,9 @@
 #include "conduits/smp/smp.hpp"
 
 // The conduits that a build may lack, or have as plug-ins.
+#ifdef AQUEDUCT_WITH_UCX
+#include "conduits/ucx/ucx.hpp"
+#endif
 #ifdef AQUEDUCT_WITH_UDP
 #include "conduits/udp/udp.hpp"
 #endif
@@ -16,6 +19,9 @@ std::span<const core::ConduitEntry* const> builtin() noexcept {
       &loop::loop_entry,
 #ifdef AQUEDUCT_WITH_UDP
       &udp::udp_entry,
+#endif
+#ifdef AQUEDUCT_WITH_UCX
+      &ucx::ucx_entry,
 #endif
   };
   return kAll;

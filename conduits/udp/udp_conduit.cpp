@@ -126,11 +126,14 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   engine_.learn(std::move(peers), me_);
   if (!hold(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
   if (options_.patience > 0) try {
-      thread_.emplace(options_.patience, descriptor(), [this](const ProgressThread& thread) {
+      const std::chrono::nanoseconds patience(options_.patience);
+      thread_.emplace("aqueduct-udp", patience, descriptor(), [this](const core::ProgressThread& thread) {
         const std::lock_guard lock(mutex_);
-        if (!thread.owner_is_awake()) return kNever;
+        if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
         engine_.turn();
-        return engine_.deadline();
+        const Time deadline = engine_.deadline();
+        return deadline == kNever ? std::chrono::nanoseconds::max()
+                                  : std::chrono::nanoseconds(deadline - clock_now());
       });
     } catch (const std::system_error& problem) {
       log_.error(

@@ -2,10 +2,10 @@
 
 #include "conduits/udp/engine.hpp"
 #include "conduits/udp/held.hpp"
-#include "conduits/udp/progress_thread.hpp"
 #include "conduits/udp/siblings.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
+#include "core/progress_thread.hpp"
 
 #include <memory>
 #include <mutex>
@@ -115,7 +115,7 @@ class UdpConduit final : public core::Conduit,
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is
   mutable Engine engine_;
-  std::optional<ProgressThread> thread_;
+  std::optional<core::ProgressThread> thread_;
 };
 
 /// Lets the owner in; nothing where it is in already (a handler that sends), or alone.

@@ -1,3 +1,5 @@
+#include "conduits/ucx/tests/fabrics.hpp"
+
 #include "tests/conformance/fabric.hpp"
 
 #include <algorithm>
@@ -10,6 +12,7 @@ std::vector<Fabric> all_fabrics(std::uint64_t seed) {
   for (Fabric& fabric : smp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics_over_hosts()) all.push_back(std::move(fabric));
+  for (Fabric& fabric : ucx_fabrics()) all.push_back(std::move(fabric));
   return all;
 }
 
