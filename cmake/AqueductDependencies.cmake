@@ -18,6 +18,29 @@ endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
+# The network libraries, each optional: what is found is linked through aqueduct_networks; the folders of the
+# others' conduits are left out of every list of sources.
+add_library(aqueduct_networks INTERFACE)
+set(AQUEDUCT_LEFT_OUT "")
+set(AQUEDUCT_WITH "")  # what conduits/builtin.cpp is told
+
+# libfabric, for the ofi conduit. 1.14 is the version of the interface that it asks for.
+set(libfabric_FOUND OFF)
+if(NOT AQUEDUCT_OFI STREQUAL "OFF")
+  pkg_check_modules(libfabric QUIET IMPORTED_TARGET libfabric>=1.14)
+  if(AQUEDUCT_OFI STREQUAL "ON" AND NOT libfabric_FOUND)
+    message(FATAL_ERROR "AQUEDUCT_OFI=ON, but libfabric 1.14 or later was not found. On Debian: apt-get install "
+      "libfabric-dev (./aq setup installs all); or -DAQUEDUCT_OFI=OFF")
+  endif()
+endif()
+if(libfabric_FOUND)
+  target_link_libraries(aqueduct_networks INTERFACE PkgConfig::libfabric)
+  list(APPEND AQUEDUCT_WITH AQUEDUCT_WITH_OFI)
+else()
+  list(APPEND AQUEDUCT_LEFT_OUT ofi)
+  message(STATUS "The ofi conduit is left out: AQUEDUCT_OFI is ${AQUEDUCT_OFI}, libfabric (libfabric-dev) not used")
+endif()
+
 if(AQUEDUCT_BUILD_TOOLS OR AQUEDUCT_BUILD_TESTS)
   aqueduct_need(nlohmann_json nlohmann-json3-dev)
   aqueduct_need(GTest libgtest-dev)

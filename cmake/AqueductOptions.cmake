@@ -7,6 +7,8 @@ option(AQUEDUCT_BUILD_TOOLS "Build aqrun, aqinfo, aqperf, aqconform" ${PROJECT_I
 option(AQUEDUCT_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(AQUEDUCT_FUZZ "Build the fuzz targets (fuzz preset)" OFF)
 option(AQUEDUCT_COVERAGE "Count which lines the tests run" OFF)
+set(AQUEDUCT_OFI AUTO CACHE STRING "The ofi conduit, through libfabric: AUTO builds it if the library is found")
+set_property(CACHE AQUEDUCT_OFI PROPERTY STRINGS AUTO ON OFF)
 set(AQUEDUCT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)

@@ -1,15 +1,31 @@
 #include "tests/conformance/fabric.hpp"
 
+#include "conduits/builtin.hpp"
+
 #include <algorithm>
 #include <sstream>
 
 namespace aqueduct::conformance {
+
+std::vector<Fabric> ofi_fabrics();
+
+namespace {
+
+/// Of a conduit whose library this build lacks.
+bool not_built(const Fabric& fabric) {
+  return std::ranges::none_of(conduits::builtin(),
+                              [&](const core::ConduitEntry* entry) { return entry->name == fabric.conduit; });
+}
+
+}  // namespace
 
 std::vector<Fabric> all_fabrics(std::uint64_t seed) {
   std::vector<Fabric> all = loop_fabrics(seed);
   for (Fabric& fabric : smp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics_over_hosts()) all.push_back(std::move(fabric));
+  for (Fabric& fabric : ofi_fabrics()) all.push_back(std::move(fabric));
+  std::erase_if(all, not_built);
   return all;
 }
 

@@ -1,0 +1,56 @@
+#include "conduits/ofi/ofi_network.hpp"
+
+#include <algorithm>
+
+#include <rdma/fi_errno.h>
+
+namespace aqueduct::conduits::ofi {
+
+Wish wish_of(const Config& config, bool one_host) {
+  return {.provider = config.text("ofi_provider"),
+          .domain = config.text("ofi_domain"),
+          .one_host = one_host,
+          .auto_progress = config.text("ofi_progress") == "auto"};
+}
+
+Status OfiNetwork::choose() {
+  const std::lock_guard lock(mutex_);
+  if (fabric_ != nullptr) return {};
+  const bool one_host = std::equal(process_.host.begin() + 1, process_.host.end(), process_.host.begin());
+  Found found = find_provider(wish_of(*process_.config, one_host));
+  if (!found.problem.empty()) {
+    process_.log->error("ofi: {}", found.problem);
+    return ErrorCode::not_supported;
+  }
+  if (!one_host && !found.provider.known->crosses_hosts) {
+    process_.log->error("ofi: provider {} stays on one host, and this job has several: set AQUEDUCT_OFI_PROVIDER",
+                        found.provider.name());
+    return ErrorCode::not_supported;
+  }
+  provider_ = std::move(found.provider);
+  process_.log->debug("ofi: {}", provider_.text());
+  const int error = open_fid(
+      fabric_, [&](fid_fabric** raw) { return ::fi_fabric(provider_.info->fabric_attr, raw, nullptr); });
+  if (error == 0) return {};
+  process_.log->error("ofi: provider {} does not open its fabric: {}", provider_.name(), ::fi_strerror(-error));
+  return ErrorCode::network_failed;
+}
+
+Result<std::unique_ptr<core::Conduit>> OfiNetwork::open(Rank me) {
+  if (const Status status = choose(); !status) return status;
+  const Config& config = *process_.config;
+  const bool sleeps = config.flag("ofi_sleep") && provider_.known->no_descriptor.empty();
+  auto objects = open_objects(*fabric_, provider_, process_.ranks, sleeps, me, *process_.log);
+  if (!objects) return objects.status();
+  OfiOptions options;
+  options.packet = static_cast<std::size_t>(config.number("ofi_packet")) & ~std::size_t{7};
+  options.queue = static_cast<std::uint32_t>(config.number("ofi_queue"));
+  options.receive_bytes = static_cast<std::size_t>(config.number("ofi_receive_buffer"));
+  options.keep_registered = static_cast<std::size_t>(config.number("ofi_keep_registered"));
+  options.register_local = config.flag("ofi_register_local");
+  auto conduit = std::make_unique<OfiConduit>(std::move(*objects), provider_, options, me, *process_.log);
+  if (const Status status = conduit->start(); !status) return status;
+  return std::unique_ptr<core::Conduit>(std::move(conduit));
+}
+
+}  // namespace aqueduct::conduits::ofi
