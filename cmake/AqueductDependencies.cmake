@@ -18,23 +18,24 @@ endif()
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
-# The network libraries, each optional: what is found is linked through aqueduct_networks; the folders of the
-# others' conduits are left out of every list of sources.
+# The network libraries, each optional: what is found comes through aqueduct_networks; the folders of the others'
+# conduits are left out of every list of sources.
 add_library(aqueduct_networks INTERFACE)
 set(AQUEDUCT_LEFT_OUT "")
 set(AQUEDUCT_WITH "")  # what conduits/builtin.cpp is told
 
-# libfabric, for the ofi conduit. 1.14 is the version of the interface that it asks for.
+# libfabric's headers, for the ofi conduit, which loads the library itself when it is used: see
+# conduits/ofi/library.hpp. 1.14 is the version of the interface that it asks for.
 set(libfabric_FOUND OFF)
 if(NOT AQUEDUCT_OFI STREQUAL "OFF")
-  pkg_check_modules(libfabric QUIET IMPORTED_TARGET libfabric>=1.14)
+  pkg_check_modules(libfabric QUIET libfabric>=1.14)
   if(AQUEDUCT_OFI STREQUAL "ON" AND NOT libfabric_FOUND)
     message(FATAL_ERROR "AQUEDUCT_OFI=ON, but libfabric 1.14 or later was not found. On Debian: apt-get install "
       "libfabric-dev (./aq setup installs all); or -DAQUEDUCT_OFI=OFF")
   endif()
 endif()
 if(libfabric_FOUND)
-  target_link_libraries(aqueduct_networks INTERFACE PkgConfig::libfabric)
+  target_include_directories(aqueduct_networks SYSTEM INTERFACE ${libfabric_INCLUDE_DIRS})
   list(APPEND AQUEDUCT_WITH AQUEDUCT_WITH_OFI)
 else()
   list(APPEND AQUEDUCT_LEFT_OUT ofi)

@@ -1,8 +1,8 @@
 #include "conduits/ofi/errors.hpp"
 
-#include <cerrno>
-
 #include <rdma/fi_errno.h>
+
+#include <cerrno>
 
 namespace aqueduct::conduits::ofi {
 

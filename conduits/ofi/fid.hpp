@@ -1,11 +1,11 @@
 #pragma once
 
-#include <memory>
-
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
+
+#include <memory>
 
 namespace aqueduct::conduits::ofi {
 
@@ -29,7 +29,8 @@ int open_fid(Fid<T>& fid, const Call& call) {
 }
 
 struct FreeInfo {
-  void operator()(fi_info* info) const noexcept { ::fi_freeinfo(info); }
+  void (*free)(fi_info* info) = nullptr;  ///< the library's
+  void operator()(fi_info* info) const noexcept { free(info); }
 };
 using Info = std::unique_ptr<fi_info, FreeInfo>;
 

@@ -7,10 +7,11 @@ namespace aqueduct::conduits::ofi {
 
 /// What is known of a provider beyond what it says of itself.
 struct Known {
-  std::string_view name{};             ///< as `fi_info` prints it
-  bool crosses_hosts = true;         ///< reaches other hosts
-  bool progresses_by_itself = false; ///< a thread of its own answers peers, whatever was asked for
-  std::string_view no_atomics{};     ///< why its atomics are not used; empty: they are, where it says that it has them
+  std::string_view name{};            ///< as `fi_info` prints it
+  bool crosses_hosts = true;          ///< reaches other hosts
+  bool progresses_by_itself = false;  ///< a thread of its own answers peers, whatever was asked for
+  std::string_view
+      no_atomics{};  ///< why its atomics are not used; empty: they are, where it says that it has them
   std::string_view no_signals{};     ///< why its remote completion data are not used; empty: they are
   std::string_view no_descriptor{};  ///< why it is not slept on; empty: it is
 };

@@ -1,8 +1,8 @@
 #include "conduits/ofi/local_cache.hpp"
 
-#include <algorithm>
-
 #include <rdma/fi_errno.h>
+
+#include <algorithm>
 
 namespace aqueduct::conduits::ofi {
 

@@ -55,9 +55,8 @@ Result<Objects> open_objects(fid_fabric& fabric, const Provider& provider, Rank 
   }
   if (error == 0) {
     what = "an endpoint";
-    error = open_fid(objects.ep, [&](fid_ep** raw) {
-      return ::fi_endpoint(objects.domain.get(), info, raw, nullptr);
-    });
+    error = open_fid(objects.ep,
+                     [&](fid_ep** raw) { return ::fi_endpoint(objects.domain.get(), info, raw, nullptr); });
   }
   if (error == 0) {
     what = "the endpoint's queues";
@@ -68,7 +67,7 @@ Result<Objects> open_objects(fid_fabric& fabric, const Provider& provider, Rank 
   log.error(
       "ofi: rank {}: provider {} on {} does not open {}: {}. FI_LOG_LEVEL=warn makes libfabric say more; "
       "AQUEDUCT_OFI_PROVIDER chooses another",
-      me, provider.name(), provider.domain(), what, ::fi_strerror(-error));
+      me, provider.name(), provider.domain(), what, provider.library.text(error));
   return error == -FI_ENOMEM ? ErrorCode::no_memory : ErrorCode::network_failed;
 }
 

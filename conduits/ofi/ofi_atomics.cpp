@@ -1,9 +1,9 @@
 #include "conduits/ofi/ofi_conduit.hpp"
 
-#include <cstring>
-
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_errno.h>
+
+#include <cstring>
 
 namespace aqueduct::conduits::ofi {
 namespace {
@@ -65,10 +65,11 @@ bool OfiConduit::can(AtomicOp op, AtomicType type) const noexcept {
 }
 
 // To itself too by way of the provider: its atomics and a processor's need not be atomic to one another.
-core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
-                              core::Token token) noexcept {
+core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
+                              const detail::AtomicCall& call, core::Token token) noexcept {
   Request* const request = begin(peer, Request::Kind::transfer, token);
-  if (request == nullptr) [[unlikely]] return no_request(peer);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
   std::memcpy(request->slot + kOperand, &call.operand, sizeof call.operand);
   std::memcpy(request->slot + kExpected, &call.expected, sizeof call.expected);
   request->result = call.result;
@@ -79,8 +80,8 @@ core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   const fi_addr_t to = peers_[peer].at;
   const std::int64_t answer =
       call.op == AtomicOp::compare_swap
-          ? ::fi_compare_atomic(ep, request->slot + kOperand, 1, descriptor, request->slot + kExpected, descriptor,
-                                request->slot, descriptor, to, remote.base + offset, remote.key,
+          ? ::fi_compare_atomic(ep, request->slot + kOperand, 1, descriptor, request->slot + kExpected,
+                                descriptor, request->slot, descriptor, to, remote.base + offset, remote.key,
                                 datatype_of(call.type), operation_of(call.op), &request->context)
           : ::fi_fetch_atomic(ep, request->slot + kOperand, 1, descriptor, request->slot, descriptor, to,
                               remote.base + offset, remote.key, datatype_of(call.type), operation_of(call.op),

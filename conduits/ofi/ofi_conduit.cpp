@@ -3,12 +3,11 @@
 #include "conduits/ofi/wire.hpp"
 
 #include <fmt/format.h>
+#include <rdma/fi_errno.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-
-#include <rdma/fi_errno.h>
 
 namespace aqueduct::conduits::ofi {
 namespace {
@@ -40,19 +39,20 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       provider_(provider),
       log_(log),
       me_(me),
-      requests_(static_cast<std::uint32_t>(
-                    std::min<std::size_t>(options.queue, provider.info->tx_attr->size)),
-                padded(sizeof(PacketHead) + options.packet)),
+      requests_(
+          static_cast<std::uint32_t>(std::min<std::size_t>(options.queue, provider.info->tx_attr->size)),
+          padded(sizeof(PacketHead) + options.packet)),
       receive_(kReceiveBuffers, receive_buffer(options), requests_.slot_bytes()),
-      registrations_(*objects_.domain, *objects_.ep, *provider.info, me, log),
+      registrations_(*objects_.domain, *objects_.ep, provider, me, log),
       local_needed_(registrations_.local_needed() || options.register_local),
       cache_(registrations_, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
-      peers_(me, log),
+      peers_(provider.library, me, log),
       aligned_(requests_.slot_bytes()) {
   properties_.name = "ofi";
   properties_.max_packet = options.packet;
-  properties_.max_transfer = std::min<std::size_t>(provider.info->ep_attr->max_msg_size, std::size_t{1} << 30);
+  properties_.max_transfer =
+      std::min<std::size_t>(provider.info->ep_attr->max_msg_size, std::size_t{1} << 30);
   properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);
   properties_.reports_lost_peers = true;
 }
@@ -78,8 +78,8 @@ void OfiConduit::drain() noexcept {
 }
 
 Status OfiConduit::refused(const char* what, int error) const noexcept {
-  log_.error("ofi: rank {}: provider {} on {} refuses {}: {}", me_, provider_.name(), provider_.domain(), what,
-             ::fi_strerror(-error));
+  log_.error("ofi: rank {}: provider {} on {} refuses {}: {}", me_, provider_.name(), provider_.domain(),
+             what, provider_.library.text(error));
   return error == -FI_ENOMEM ? ErrorCode::no_memory : ErrorCode::network_failed;
 }
 
@@ -128,7 +128,8 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     const std::string provider(reinterpret_cast<const char*>(blob.data() + sizeof head), head.name_bytes);
     if (provider != provider_.name()) {
       log_.error(
-          "ofi: rank {} uses provider {}, and rank {} uses {}: set AQUEDUCT_OFI_PROVIDER to one that all hosts have",
+          "ofi: rank {} uses provider {}, and rank {} uses {}: set AQUEDUCT_OFI_PROVIDER to one that all "
+          "hosts have",
           me_, provider_.name(), rank, provider);
       return {ErrorCode::bad_setting, rank};
     }
@@ -146,8 +147,10 @@ void OfiConduit::forget(Rank peer) noexcept {
 
 std::string OfiConduit::state_of(Rank peer) const {
   const Peer& known = peers_[peer];
-  return fmt::format("provider {}, {}, {} operations under way to it, room for {} more",
-                     provider_.name(), known.gone ? "gone" : known.at == FI_ADDR_NOTAVAIL ? "not used so far" : "known",
+  return fmt::format("provider {}, {}, {} operations under way to it, room for {} more", provider_.name(),
+                     known.gone                     ? "gone"
+                     : known.at == FI_ADDR_NOTAVAIL ? "not used so far"
+                                                    : "known",
                      known.in_flight, requests_.left());
 }
 

@@ -118,10 +118,10 @@ class OfiConduit final : public core::Conduit,
   void* slots_descriptor_ = nullptr;
   ToSelf to_self_;
   Peers peers_;
-  std::vector<std::byte> aligned_;        // for a packet that the provider puts where no word may start
-  Request* unsent_ = nullptr;             // signals that found no room
-  std::vector<Rank> forgotten_;           // the launcher's word, until the next poll
-  std::vector<Rank> suspected_;           // the provider's word, until the next poll
+  std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
+  Request* unsent_ = nullptr;       // signals that found no room
+  std::vector<Rank> forgotten_;     // the launcher's word, until the next poll
+  std::vector<Rank> suspected_;     // the provider's word, until the next poll
   bool queue_is_broken_ = false;
   std::array<std::array<bool, kOps>, kTypes> can_{};  // [type][operation]
 };

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <rdma/fi_errno.h>
-
 namespace aqueduct::conduits::ofi {
 
 Wish wish_of(const Config& config, bool one_host) {
@@ -23,16 +21,19 @@ Status OfiNetwork::choose() {
     return ErrorCode::not_supported;
   }
   if (!one_host && !found.provider.known->crosses_hosts) {
-    process_.log->error("ofi: provider {} stays on one host, and this job has several: set AQUEDUCT_OFI_PROVIDER",
-                        found.provider.name());
+    process_.log->error(
+        "ofi: provider {} stays on one host, and this job has several: set AQUEDUCT_OFI_PROVIDER",
+        found.provider.name());
     return ErrorCode::not_supported;
   }
   provider_ = std::move(found.provider);
   process_.log->debug("ofi: {}", provider_.text());
-  const int error = open_fid(
-      fabric_, [&](fid_fabric** raw) { return ::fi_fabric(provider_.info->fabric_attr, raw, nullptr); });
+  const int error = open_fid(fabric_, [&](fid_fabric** raw) {
+    return provider_.library.fabric(provider_.info->fabric_attr, raw, nullptr);
+  });
   if (error == 0) return {};
-  process_.log->error("ofi: provider {} does not open its fabric: {}", provider_.name(), ::fi_strerror(-error));
+  process_.log->error("ofi: provider {} does not open its fabric: {}", provider_.name(),
+                      provider_.library.text(error));
   return ErrorCode::network_failed;
 }
 

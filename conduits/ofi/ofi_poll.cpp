@@ -2,10 +2,10 @@
 #include "conduits/ofi/ofi_conduit.hpp"
 #include "conduits/ofi/wire.hpp"
 
+#include <rdma/fi_errno.h>
+
 #include <algorithm>
 #include <cstring>
-
-#include <rdma/fi_errno.h>
 
 namespace aqueduct::conduits::ofi {
 namespace {
@@ -20,11 +20,15 @@ int OfiConduit::poll(core::Inbox& inbox) noexcept {
   std::array<fi_cq_data_entry, kBatch> batch;
   const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
   for (std::int64_t i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
-  if (found < 0 && found != -FI_EAGAIN) [[unlikely]] calls += take_error(inbox);
-  if (receive_.waits()) [[unlikely]] receive_.repost();
-  if (unsent_ != nullptr) [[unlikely]] send_unsent();
+  if (found < 0 && found != -FI_EAGAIN) [[unlikely]]
+    calls += take_error(inbox);
+  if (receive_.waits()) [[unlikely]]
+    receive_.repost();
+  if (unsent_ != nullptr) [[unlikely]]
+    send_unsent();
   // What a lost peer had sent before is taken first.
-  if (found < std::int64_t{kBatch} && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]] calls += lose(inbox);
+  if (found < std::int64_t{kBatch} && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
+    calls += lose(inbox);
   return calls;
 }
 
@@ -39,7 +43,8 @@ int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept
   if (entry.len != 0 && entry.buf != nullptr) {
     calls = take_packet(static_cast<const std::byte*>(entry.buf), entry.len, inbox);
   }
-  if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context)) receive_.filled(entry.op_context);
+  if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context))
+    receive_.filled(entry.op_context);
   return calls;
 }
 
@@ -73,7 +78,8 @@ int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexc
   }
   --peers_[request.peer].in_flight;
   if (request.borrowed != nullptr) cache_.give_back(*std::exchange(request.borrowed, nullptr));
-  if (void* const result = std::exchange(request.result, nullptr); result != nullptr && status && !request.told) {
+  if (void* const result = std::exchange(request.result, nullptr);
+      result != nullptr && status && !request.told) {
     std::memcpy(result, request.slot, request.result_bytes);
   }
   const bool tell = request.kind != Request::Kind::packet && !request.told;
@@ -90,7 +96,7 @@ int OfiConduit::take_error(core::Inbox& inbox) noexcept {
   if (found < 1) {
     if (found != -FI_EAGAIN && !std::exchange(queue_is_broken_, true)) {
       log_.error("ofi: rank {}: the completion queue of {} fails: {}", me_, provider_.name(),
-                 ::fi_strerror(static_cast<int>(-found)));
+                 provider_.library.text(found));
     }
     return 0;
   }
@@ -102,7 +108,7 @@ int OfiConduit::take_error(core::Inbox& inbox) noexcept {
   if (request == nullptr) {
     if (entry.err != FI_ECANCELED) {
       log_.warn("ofi: rank {}: the provider reports for what arrives here: {} ({})", me_,
-                ::fi_strerror(entry.err), text);
+                provider_.library.text(entry.err), text);
     }
     if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context)) {
       receive_.filled(entry.op_context);
@@ -113,7 +119,8 @@ int OfiConduit::take_error(core::Inbox& inbox) noexcept {
   if (why == ErrorCode::peer_lost) {
     suspect(peer, text);
   } else if (!request->told) {
-    log_.error("ofi: rank {}: an operation on rank {} failed: {} ({})", me_, peer, ::fi_strerror(entry.err), text);
+    log_.error("ofi: rank {}: an operation on rank {} failed: {} ({})", me_, peer,
+               provider_.library.text(entry.err), text);
   }
   return ended(*request, {why, peer}, inbox);
 }

@@ -2,16 +2,17 @@
 #include "conduits/ofi/ofi_conduit.hpp"
 #include "conduits/ofi/wire.hpp"
 
-#include <cstring>
-
 #include <rdma/fi_errno.h>
+
+#include <cstring>
 
 namespace aqueduct::conduits::ofi {
 
 // What a peer does not end must leave room for the others: nobody has more under way than is still free.
 Request* OfiConduit::begin(Rank peer, Request::Kind kind, core::Token token) noexcept {
   Peer& to = peers_[peer];
-  if (to.gone || to.in_flight > requests_.left() || !peers_.reach(peer)) [[unlikely]] return nullptr;
+  if (to.gone || to.in_flight > requests_.left() || !peers_.reach(peer)) [[unlikely]]
+    return nullptr;
   return requests_.acquire(peer, kind, token);
 }
 
@@ -31,7 +32,7 @@ core::Post OfiConduit::posted(Request& request, std::int64_t answer, const char*
   request.result = nullptr;
   requests_.release(request);
   if (answer == -FI_EAGAIN) return core::Post::retry();
-  const char* const text = ::fi_strerror(static_cast<int>(-answer));
+  const char* const text = provider_.library.text(answer);
   const ErrorCode why = code_of(static_cast<int>(-answer));
   if (why == ErrorCode::peer_lost) {
     suspect(peer, text);
@@ -44,7 +45,8 @@ core::Post OfiConduit::posted(Request& request, std::int64_t answer, const char*
 core::Post OfiConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
   if (to == me_) return to_self_.packet(header, payload) ? core::Post::done() : core::Post::retry();
   Request* const request = begin(to, Request::Kind::packet, 0);
-  if (request == nullptr) [[unlikely]] return no_request(to);
+  if (request == nullptr) [[unlikely]]
+    return no_request(to);
   const std::size_t bytes = header.size() + payload.size();
   const PacketHead head{me_, static_cast<std::uint32_t>(bytes)};
   std::byte* const slot = request->slot;
@@ -74,7 +76,7 @@ void OfiConduit::send_signal(Request& request) noexcept {
     request.kind = Request::Kind::transfer;
     return;
   }
-  if (answer != -FI_EAGAIN) suspect(request.peer, ::fi_strerror(static_cast<int>(-answer)));
+  if (answer != -FI_EAGAIN) suspect(request.peer, provider_.library.text(answer));
   request.next = unsent_;
   unsent_ = &request;
 }

@@ -1,10 +1,10 @@
 #include "conduits/ofi/ofi_conduit.hpp"
 #include "conduits/ofi/wire.hpp"
 
-#include <cstring>
-
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+
+#include <cstring>
 
 namespace aqueduct::conduits::ofi {
 
@@ -23,7 +23,8 @@ Result<std::uint64_t> OfiConduit::import_key(Rank peer, core::Bytes key) {
 
 // A local buffer that the provider wants registered: inside a segment it is; a small one goes by way of the slot; a
 // longer one is registered while the transfer lasts. False: it cannot be now, or at all, as `answer` says.
-bool OfiConduit::lend(Request& request, core::Bytes buffer, void*& descriptor, std::int64_t& answer) noexcept {
+bool OfiConduit::lend(Request& request, core::Bytes buffer, void*& descriptor,
+                      std::int64_t& answer) noexcept {
   if ((descriptor = registrations_.descriptor_in_segment(buffer)) != nullptr) return true;
   int error = 0;
   request.borrowed = cache_.borrow(buffer, error);
@@ -63,7 +64,8 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
 core::Post OfiConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept {
   if (from.empty()) return core::Post::done();
   const core::MutableBytes to = registrations_.segment(registrations_.remote(key).id);
-  if (offset > to.size() || from.size() > to.size() - offset) return core::Post::failed(ErrorCode::out_of_range);
+  if (offset > to.size() || from.size() > to.size() - offset)
+    return core::Post::failed(ErrorCode::out_of_range);
   std::memmove(to.data() + offset, from.data(), from.size());
   return core::Post::done();
 }
@@ -72,7 +74,8 @@ core::Post OfiConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
                            core::Token token) noexcept {
   if (peer == me_) return put_to_self(key, offset, from);
   Request* const request = begin(peer, Request::Kind::transfer, token);
-  if (request == nullptr) [[unlikely]] return no_request(peer);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
   return write(*request, key, offset, from, inject, 0, 0);
 }
 
@@ -84,9 +87,9 @@ core::Post OfiConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
     return to_self_.signal(signal) ? post : core::Post::retry();
   }
   const auto data = provider_.signals ? encode({me_, signal}) : std::nullopt;
-  Request* const request =
-      begin(peer, data ? Request::Kind::transfer : Request::Kind::announced, token);
-  if (request == nullptr) [[unlikely]] return no_request(peer);
+  Request* const request = begin(peer, data ? Request::Kind::transfer : Request::Kind::announced, token);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
   if (data && !from.empty()) return write(*request, key, offset, from, false, *data, FI_REMOTE_CQ_DATA);
   request->signal = signal;
   if (!from.empty()) return write(*request, key, offset, from, false, 0, 0);
@@ -101,12 +104,14 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   const RemoteKey& remote = registrations_.remote(key);
   if (peer == me_) {
     const core::MutableBytes from = registrations_.segment(remote.id);
-    if (offset > from.size() || to.size() > from.size() - offset) return core::Post::failed(ErrorCode::out_of_range);
+    if (offset > from.size() || to.size() > from.size() - offset)
+      return core::Post::failed(ErrorCode::out_of_range);
     std::memmove(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
   Request* const request = begin(peer, Request::Kind::transfer, token);
-  if (request == nullptr) [[unlikely]] return no_request(peer);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
   std::byte* place = to.data();
   void* descriptor = nullptr;
   std::int64_t answer = 0;

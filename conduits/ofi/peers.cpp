@@ -1,7 +1,5 @@
 #include "conduits/ofi/peers.hpp"
 
-#include <rdma/fi_errno.h>
-
 namespace aqueduct::conduits::ofi {
 
 void Peers::learn(fid_av& av, std::vector<std::vector<std::byte>> addresses) {
@@ -15,7 +13,7 @@ bool Peers::insert(Rank rank) noexcept {
   const int inserted = ::fi_av_insert(av_, addresses_[rank].data(), 1, &at, 0, nullptr);
   if (inserted != 1 || at == FI_ADDR_NOTAVAIL) {
     log_.error("ofi: rank {}: the provider does not take the address of rank {}: {}", me_, rank,
-               inserted < 0 ? ::fi_strerror(-inserted) : "it is not one of its own");
+               inserted < 0 ? library_.text(inserted) : "it is not one of its own");
     return false;
   }
   peers_[rank].at = at;

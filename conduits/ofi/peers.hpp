@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conduits/ofi/fid.hpp"
+#include "conduits/ofi/library.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 
@@ -20,7 +21,7 @@ struct Peer {
 /// The peers' addresses. The provider learns one when something is first posted to it.
 class Peers {
  public:
-  Peers(Rank me, core::Log& log) : me_(me), log_(log) {}
+  Peers(const Library& library, Rank me, core::Log& log) : library_(library), me_(me), log_(log) {}
 
   void learn(fid_av& av, std::vector<std::vector<std::byte>> addresses);
   Peer& operator[](Rank rank) noexcept { return peers_[rank]; }
@@ -33,6 +34,7 @@ class Peers {
  private:
   bool insert(Rank rank) noexcept;
 
+  Library library_;
   Rank me_;
   core::Log& log_;
   fid_av* av_ = nullptr;

@@ -1,12 +1,12 @@
 #include "conduits/ofi/provider.hpp"
 
 #include <fmt/format.h>
+#include <rdma/fi_errno.h>
 
 #include <cstring>
 #include <set>
 
 #include <netinet/in.h>
-#include <rdma/fi_errno.h>
 
 namespace aqueduct::conduits::ofi {
 namespace {
@@ -14,9 +14,12 @@ namespace {
 // The interface that is asked for. Later libraries serve it too.
 constexpr std::uint32_t kVersion = FI_VERSION(1, 14);
 
-Info ask(const Wish& wish, std::uint64_t caps, const char* provider, const char* domain) {
-  const Info hints(::fi_allocinfo());
-  if (hints == nullptr) return nullptr;
+Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{library.freeinfo}); }
+
+Info ask(const Library& library, const Wish& wish, std::uint64_t caps, const char* provider,
+         const char* domain) {
+  const Info hints = owned(library, library.dupinfo(nullptr));
+  if (hints == nullptr) return {};
   hints->caps = caps;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
@@ -30,8 +33,8 @@ Info ask(const Wish& wish, std::uint64_t caps, const char* provider, const char*
   if (provider != nullptr) hints->fabric_attr->prov_name = ::strdup(provider);
   if (domain != nullptr) hints->domain_attr->name = ::strdup(domain);
   fi_info* found = nullptr;
-  if (::fi_getinfo(kVersion, nullptr, nullptr, 0, hints.get(), &found) != 0) return nullptr;
-  return Info(found);
+  if (library.getinfo(kVersion, nullptr, nullptr, 0, hints.get(), &found) != 0) return {};
+  return owned(library, found);
 }
 
 bool is_loopback(const fi_info& info) {
@@ -86,9 +89,10 @@ std::string all_names(const fi_info* all, const std::string& of_provider) {
 
 std::string why_none(const Wish& wish, const fi_info* all) {
   if (all == nullptr) {
-    return fmt::format("no provider of libfabric here has reliable messages and one-sided access{}; `fi_info -t FI_EP_RDM` "
-                       "lists what there is",
-                       wish.auto_progress ? " with progress of its own (AQUEDUCT_OFI_PROGRESS=auto)" : "");
+    return fmt::format(
+        "no provider of libfabric here has reliable messages and one-sided access{}; `fi_info -t FI_EP_RDM` "
+        "lists what there is",
+        wish.auto_progress ? " with progress of its own (AQUEDUCT_OFI_PROGRESS=auto)" : "");
   }
   const std::string names = all_names(all, {});
   if (!wish.provider.empty() && !all_names(all, wish.provider).empty()) {
@@ -98,8 +102,8 @@ std::string why_none(const Wish& wish, const fi_info* all) {
   if (!wish.provider.empty()) {
     return fmt::format("AQUEDUCT_OFI_PROVIDER={} cannot be used here; there are {}", wish.provider, names);
   }
-  return fmt::format("no provider has the domain AQUEDUCT_OFI_DOMAIN={}; `fi_info` lists domains of {}", wish.domain,
-                     names);
+  return fmt::format("no provider has the domain AQUEDUCT_OFI_DOMAIN={}; `fi_info` lists domains of {}",
+                     wish.domain, names);
 }
 
 constexpr std::uint64_t kNeeded = FI_MSG | FI_RMA | FI_MULTI_RECV;
@@ -108,25 +112,34 @@ constexpr std::uint64_t kNeeded = FI_MSG | FI_RMA | FI_MULTI_RECV;
 
 Found find_provider(const Wish& wish) {
   Found found;
-  const Info all = ask(wish, kNeeded, wish.provider.empty() ? nullptr : wish.provider.c_str(), nullptr);
+  const Loaded loaded = load_library();
+  if (!loaded.problem.empty()) {
+    found.problem = loaded.problem;
+    return found;
+  }
+  const Library& library = loaded.library;
+  const Info all =
+      ask(library, wish, kNeeded, wish.provider.empty() ? nullptr : wish.provider.c_str(), nullptr);
   const fi_info* best = best_of(all.get(), wish);
   if (best == nullptr) {
-    const Info any = wish.provider.empty() ? nullptr : ask(wish, kNeeded, nullptr, nullptr);
+    const Info any = wish.provider.empty() ? Info() : ask(library, wish, kNeeded, nullptr, nullptr);
     found.problem = why_none(wish, all != nullptr ? all.get() : any.get());
     return found;
   }
   Provider& provider = found.provider;
+  provider.library = library;
   provider.known = &known_of(best->fabric_attr->prov_name);
   provider.auto_progress = wish.auto_progress || provider.known->progresses_by_itself;
   if (provider.known->no_atomics.empty()) {
     // A capability that is not asked for is not there; one that is asked for may cost the provider.
-    const Info more = ask(wish, kNeeded | FI_ATOMIC, best->fabric_attr->prov_name, best->domain_attr->name);
+    const Info more =
+        ask(library, wish, kNeeded | FI_ATOMIC, best->fabric_attr->prov_name, best->domain_attr->name);
     if (const fi_info* same = best_of(more.get(), wish); same != nullptr) {
-      provider.info.reset(::fi_dupinfo(same));
+      provider.info = owned(library, library.dupinfo(same));
       provider.atomics = true;
     }
   }
-  if (provider.info == nullptr) provider.info.reset(::fi_dupinfo(best));
+  if (provider.info == nullptr) provider.info = owned(library, library.dupinfo(best));
   if (provider.info == nullptr) {
     found.problem = "no memory";
     return found;
@@ -137,10 +150,12 @@ Found find_provider(const Wish& wish) {
 }
 
 std::string Provider::text() const {
-  std::string text = fmt::format("provider {} on {}; progress {}", name(), domain(), auto_progress ? "auto" : "manual");
-  text += fmt::format("; atomics {}", !known->no_atomics.empty() ? fmt::format("by the owner ({})", known->no_atomics)
-                                      : atomics                  ? "native"
-                                                                 : "by the owner (it has none)");
+  std::string text =
+      fmt::format("provider {} on {}; progress {}", name(), domain(), auto_progress ? "auto" : "manual");
+  text += fmt::format("; atomics {}", !known->no_atomics.empty()
+                                          ? fmt::format("by the owner ({})", known->no_atomics)
+                                      : atomics ? "native"
+                                                : "by the owner (it has none)");
   text += signals ? "; signals native" : "; signals in a packet of their own";
   if (!known->no_descriptor.empty()) text += fmt::format("; not slept on ({})", known->no_descriptor);
   if ((info->domain_attr->mr_mode & FI_MR_LOCAL) != 0) text += "; local buffers are registered";

@@ -2,6 +2,7 @@
 
 #include "conduits/ofi/fid.hpp"
 #include "conduits/ofi/known.hpp"
+#include "conduits/ofi/library.hpp"
 
 #include <string>
 
@@ -17,6 +18,7 @@ struct Wish {
 
 /// A provider on one of its domains, asked for exactly what the conduit uses.
 struct Provider {
+  Library library;
   Info info;
   const Known* known = nullptr;
   bool atomics = false;        ///< its endpoints have them; which, the domain says

@@ -18,7 +18,7 @@ void ReceiveBuffers::FreePages::operator()(std::byte* memory) const noexcept {
 ReceiveBuffers::ReceiveBuffers(std::size_t count, std::size_t bytes, std::size_t most)
     : bytes_(bytes),
       most_(most),
-      memory_(static_cast<std::byte*>(::operator new(count * bytes, kPage))),
+      memory_(static_cast<std::byte*>(::operator new(count* bytes, kPage))),
       buffers_(count) {
   for (std::size_t i = 0; i < count; ++i) buffers_[i].bytes = memory_.get() + i * bytes;
 }

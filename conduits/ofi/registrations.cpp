@@ -1,10 +1,10 @@
 #include "conduits/ofi/registrations.hpp"
 
-#include <cstring>
-#include <limits>
-
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
+
+#include <cstring>
+#include <limits>
 
 namespace aqueduct::conduits::ofi {
 namespace {
@@ -21,10 +21,12 @@ constexpr std::uint64_t kLocalAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE;
 
 }  // namespace
 
-Registrations::Registrations(fid_domain& domain, fid_ep& ep, const fi_info& info, Rank me, core::Log& log)
+Registrations::Registrations(fid_domain& domain, fid_ep& ep, const Provider& provider, Rank me,
+                             core::Log& log)
     : domain_(domain),
       ep_(ep),
-      mode_(info.domain_attr->mr_mode),
+      library_(provider.library),
+      mode_(provider.info->domain_attr->mr_mode),
       me_(me),
       log_(log),
       local_needed_((mode_ & FI_MR_LOCAL) != 0) {}
@@ -51,9 +53,10 @@ Result<std::vector<std::byte>> Registrations::add_segment(SegmentId id, core::Mu
   if (error != 0) {
     segment = {};
     log_.error(
-        "ofi: rank {}: the provider does not register segment {} of {} bytes: {}. Where it pins memory, `ulimit -l` "
+        "ofi: rank {}: the provider does not register segment {} of {} bytes: {}. Where it pins memory, "
+        "`ulimit -l` "
         "must allow that much; or ask for less (AQUEDUCT_SEGMENT_BYTES)",
-        me_, id, memory.size(), ::fi_strerror(-error));
+        me_, id, memory.size(), library_.text(error));
     return ErrorCode::no_memory;
   }
   segment.memory = memory;
@@ -66,7 +69,7 @@ Result<std::vector<std::byte>> Registrations::add_segment(SegmentId id, core::Mu
     auto* raw = reinterpret_cast<std::uint8_t*>(blob.data() + sizeof head);
     if (const int why = ::fi_mr_raw_attr(segment.region.get(), &head.base, raw, &raw_bytes, 0); why != 0) {
       log_.error("ofi: rank {}: the provider does not tell the key of segment {}: {}", me_, id,
-                 ::fi_strerror(-why));
+                 library_.text(why));
       segment = {};
       return ErrorCode::network_failed;
     }
@@ -91,7 +94,7 @@ Result<std::uint64_t> Registrations::import(Rank peer, core::Bytes key) {
                                       raw.size(), &head.key, 0);
     if (error != 0) {
       log_.error("ofi: rank {}: the provider does not take the key of rank {}'s segment: {}", me_, peer,
-                 ::fi_strerror(-error));
+                 library_.text(error));
       return {ErrorCode::network_failed, peer};
     }
   }

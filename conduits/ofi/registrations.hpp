@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/ofi/fid.hpp"
+#include "conduits/ofi/provider.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 
@@ -12,7 +12,8 @@ namespace aqueduct::conduits::ofi {
 /// Where in a peer's segment something lies, in the provider's words.
 struct RemoteKey {
   std::uint64_t key = 0;
-  std::uint64_t base = 0;  ///< the peer's address of the segment, or 0 where the provider counts from its start
+  std::uint64_t base =
+      0;  ///< the peer's address of the segment, or 0 where the provider counts from its start
   SegmentId id = 0;
 };
 
@@ -22,7 +23,7 @@ struct RemoteKey {
 /// word, memory that is bound to the endpoint.
 class Registrations {
  public:
-  Registrations(fid_domain& domain, fid_ep& ep, const fi_info& info, Rank me, core::Log& log);
+  Registrations(fid_domain& domain, fid_ep& ep, const Provider& provider, Rank me, core::Log& log);
 
   Result<std::vector<std::byte>> add_segment(SegmentId id, core::MutableBytes memory);
   void remove_segment(SegmentId id) noexcept;
@@ -53,6 +54,7 @@ class Registrations {
 
   fid_domain& domain_;
   fid_ep& ep_;
+  Library library_;
   int mode_;
   Rank me_;
   core::Log& log_;

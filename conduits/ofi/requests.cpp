@@ -16,7 +16,7 @@ Requests::Requests(std::uint32_t count, std::size_t slot_bytes)
       left_(count),
       slot_bytes_(slot_bytes),
       requests_(std::make_unique<Request[]>(count)),
-      slots_(static_cast<std::byte*>(::operator new(std::size_t{count} * slot_bytes, kPage))) {
+      slots_(static_cast<std::byte*>(::operator new (std::size_t{count} * slot_bytes, kPage))) {
   for (std::uint32_t i = count; i-- > 0;) {
     requests_[i].slot = slots_.get() + std::size_t{i} * slot_bytes;
     requests_[i].next = free_;

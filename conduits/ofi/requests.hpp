@@ -25,12 +25,12 @@ struct Request {
   Rank peer = kNoRank;
   Kind kind = Kind::packet;
   bool in_use = false;
-  bool told = false;               ///< the layers above know that it is over
-  std::byte* slot = nullptr;       ///< bytes of its own, registered where the provider wants that
-  void* result = nullptr;          ///< where bytes go that have arrived in the slot
+  bool told = false;          ///< the layers above know that it is over
+  std::byte* slot = nullptr;  ///< bytes of its own, registered where the provider wants that
+  void* result = nullptr;     ///< where bytes go that have arrived in the slot
   std::uint32_t result_bytes = 0;
   Registration* borrowed = nullptr;  ///< of a local buffer, until this is over
-  Signal signal;                   ///< of an announced put
+  Signal signal;                     ///< of an announced put
 };
 static_assert(offsetof(Request, context) == 0);
 
@@ -43,7 +43,8 @@ class Requests {
   /// Null: all are in use.
   Request* acquire(Rank peer, Request::Kind kind, core::Token token) noexcept {
     Request* const request = free_;
-    if (request == nullptr) [[unlikely]] return nullptr;
+    if (request == nullptr) [[unlikely]]
+      return nullptr;
     free_ = request->next;
     --left_;
     request->peer = peer;

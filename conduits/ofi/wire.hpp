@@ -34,8 +34,7 @@ constexpr std::optional<std::uint64_t> encode(const Announcement& what) noexcept
 }
 
 constexpr Announcement decode(std::uint64_t data) noexcept {
-  return {static_cast<Rank>(data >> 40),
-          {static_cast<SignalSlot>((data >> 16) & 0xff'ffff), data & 0xffff}};
+  return {static_cast<Rank>(data >> 40), {static_cast<SignalSlot>((data >> 16) & 0xff'ffff), data & 0xffff}};
 }
 
 }  // namespace aqueduct::conduits::ofi

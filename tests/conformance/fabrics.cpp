@@ -1,6 +1,5 @@
-#include "tests/conformance/fabric.hpp"
-
 #include "conduits/builtin.hpp"
+#include "tests/conformance/fabric.hpp"
 
 #include <algorithm>
 #include <sstream>
