@@ -35,14 +35,14 @@ std::size_t receive_buffer(const OfiOptions& options) {
 
 OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me,
                        core::Log& log)
-    : objects_(std::move(objects)),
-      provider_(provider),
+    : provider_(provider),
       log_(log),
       me_(me),
       requests_(
           static_cast<std::uint32_t>(std::min<std::size_t>(options.queue, provider.info->tx_attr->size)),
           padded(sizeof(PacketHead) + options.packet)),
       receive_(kReceiveBuffers, receive_buffer(options), requests_.slot_bytes()),
+      objects_(std::move(objects)),
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
       local_needed_(registrations_.local_needed() || options.register_local),
       cache_(registrations_, options.keep_registered),
@@ -84,10 +84,11 @@ Status OfiConduit::refused(const char* what, int error) const noexcept {
 }
 
 Status OfiConduit::start() {
+  if (const int error = ::fi_enable(objects_.ep.get()); error != 0) return refused("to begin", error);
+  // Not before: shm crashes then.
   if (const int error = receive_.prepare(*objects_.ep); error != 0) {
     return refused("room for several packets in a buffer", error);
   }
-  if (const int error = ::fi_enable(objects_.ep.get()); error != 0) return refused("to begin", error);
   if (local_needed_) {
     int error = 0;
     slots_region_ = registrations_.add_local(requests_.slots(), error);

@@ -103,13 +103,13 @@ class OfiConduit final : public core::Conduit,
   int lose(core::Inbox& inbox) noexcept;
   void suspect(Rank peer, const char* why) noexcept;
 
-  Objects objects_;
   const Provider& provider_;
   core::Log& log_;
   Rank me_;
   core::Properties properties_;
-  Requests requests_;
+  Requests requests_;       // before the endpoint: until it is closed the provider writes into their memory
   ReceiveBuffers receive_;
+  Objects objects_;
   Registrations registrations_;
   bool local_needed_;
   LocalCache cache_;

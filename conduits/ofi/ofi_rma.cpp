@@ -62,7 +62,6 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
 }
 
 core::Post OfiConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept {
-  if (from.empty()) return core::Post::done();
   const core::MutableBytes to = registrations_.segment(registrations_.remote(key).id);
   if (offset > to.size() || from.size() > to.size() - offset)
     return core::Post::failed(ErrorCode::out_of_range);
@@ -72,6 +71,7 @@ core::Post OfiConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core
 
 core::Post OfiConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                            core::Token token) noexcept {
+  if (from.empty()) return core::Post::done();  // not every provider ends such
   if (peer == me_) return put_to_self(key, offset, from);
   Request* const request = begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
@@ -82,7 +82,7 @@ core::Post OfiConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
 core::Post OfiConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                   Signal signal, core::Token token) noexcept {
   if (peer == me_) {
-    const core::Post post = put_to_self(key, offset, from);
+    const core::Post post = from.empty() ? core::Post::done() : put_to_self(key, offset, from);
     if (post.kind != core::Post::Kind::done) return post;
     return to_self_.signal(signal) ? post : core::Post::retry();
   }

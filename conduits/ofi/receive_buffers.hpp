@@ -17,9 +17,9 @@ class ReceiveBuffers {
 
   /// All of the memory, for registration.
   core::MutableBytes memory() noexcept { return {memory_.get(), buffers_.size() * bytes_}; }
-  /// Tells the endpoint how much room a packet needs. Before it is enabled.
+  /// Tells the endpoint, once it is enabled, how much room a packet needs.
   int prepare(fid_ep& ep) const noexcept;
-  /// Hands all buffers to the endpoint, once it is enabled.
+  /// Hands all buffers to the endpoint.
   int post_all(fid_ep& ep, void* descriptor) noexcept;
 
   /// Whether a completion's context is one of these.
