@@ -4,7 +4,8 @@
 # library.
 macro(aqueduct_leave_out files)
   foreach(conduit IN LISTS AQUEDUCT_LEFT_OUT)
-    list(FILTER ${files} EXCLUDE REGEX "(^|/)conduits/${conduit}/([^/]+|tests/[^/]+_test)\\.cpp$")
+    list(FILTER ${files} EXCLUDE REGEX "(^|/)conduits/${conduit}/([^/]+|tests/[^/]+_(test|support))\\.cpp$")
+    list(FILTER ${files} EXCLUDE REGEX "(^|/)tools/aqperf/[^/]+_${conduit}\\.cpp$")
   endforeach()
 endmacro()
 

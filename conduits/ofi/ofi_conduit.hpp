@@ -107,7 +107,7 @@ class OfiConduit final : public core::Conduit,
   core::Log& log_;
   Rank me_;
   core::Properties properties_;
-  Requests requests_;       // before the endpoint: until it is closed the provider writes into their memory
+  Requests requests_;  // before the endpoint: until it is closed the provider writes into their memory
   ReceiveBuffers receive_;
   Objects objects_;
   Registrations registrations_;

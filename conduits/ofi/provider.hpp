@@ -10,8 +10,8 @@ namespace aqueduct::conduits::ofi {
 
 /// What the settings and the job ask of a provider.
 struct Wish {
-  std::string provider;        ///< its name; empty: the best one
-  std::string domain;          ///< of its domains the one of this name (eth0, mlx5_0); empty chooses
+  std::string provider{};      ///< its name; empty: the best one
+  std::string domain{};        ///< of its domains the one of this name (eth0, mlx5_0); empty chooses
   bool one_host = false;       ///< all ranks share a host: loopback will do
   bool auto_progress = false;  ///< a thread of the provider's is to answer peers while the program computes
 };
