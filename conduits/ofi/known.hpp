@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -10,10 +12,12 @@ struct Known {
   std::string_view name{};            ///< as `fi_info` prints it
   bool crosses_hosts = true;          ///< reaches other hosts
   bool progresses_by_itself = false;  ///< a thread of its own answers peers, whatever was asked for
-  std::string_view
-      no_atomics{};  ///< why its atomics are not used; empty: they are, where it says that it has them
-  std::string_view no_signals{};     ///< why its remote completion data are not used; empty: they are
-  std::string_view no_descriptor{};  ///< why it is not slept on; empty: it is
+  bool delivers_at_once = false;      ///< what has ended has arrived, without being asked for that
+  std::string_view no_atomics{};  ///< why its atomics are not used; empty: they are, if it says it has them
+  std::string_view no_signals{};  ///< why its remote completion data are not used; empty: they are
+  std::string_view no_descriptor{};       ///< why it is not slept on; empty: it is
+  std::uint32_t most_queue = UINT32_MAX;  ///< operations under way that it bears
+  std::size_t most_packet = SIZE_MAX;     ///< a longer message is better sent in several
 };
 
 /// The providers in order of preference: networks with hardware for it, then the most complete over TCP, then others.

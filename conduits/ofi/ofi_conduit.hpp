@@ -112,6 +112,7 @@ class OfiConduit final : public core::Conduit,
   Objects objects_;
   Registrations registrations_;
   bool local_needed_;
+  std::uint64_t delivered_;  ///< what to ask for so that an end is an arrival
   LocalCache cache_;
   Fid<fid_mr> slots_region_;
   Fid<fid_mr> receive_region_;

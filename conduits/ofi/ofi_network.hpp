@@ -18,6 +18,7 @@ class OfiNetwork final : public core::Network {
 
  private:
   Status choose();
+  bool sleeps(Rank me) const;
 
   core::Process process_;
   std::mutex mutex_;  // endpoints may be opened by several threads

@@ -71,7 +71,7 @@ void OfiConduit::send_signal(Request& request) noexcept {
   message.iov_count = 1;
   message.addr = peers_[request.peer].at;
   message.context = &request.context;
-  const auto answer = ::fi_sendmsg(objects_.ep.get(), &message, FI_COMPLETION | FI_DELIVERY_COMPLETE);
+  const auto answer = ::fi_sendmsg(objects_.ep.get(), &message, delivered_);
   if (answer == 0) {
     request.kind = Request::Kind::transfer;
     return;

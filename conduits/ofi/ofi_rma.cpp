@@ -57,7 +57,7 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
   message.context = &request.context;
   message.data = data;
   // What ends is a put whose bytes are in the target's memory, not one whose bytes have left.
-  answer = ::fi_writemsg(objects_.ep.get(), &message, flags | FI_COMPLETION | FI_DELIVERY_COMPLETE);
+  answer = ::fi_writemsg(objects_.ep.get(), &message, flags | delivered_);
   return posted(request, answer, "a put");
 }
 
