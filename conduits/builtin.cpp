@@ -4,6 +4,9 @@
 #include "conduits/smp/smp.hpp"
 
 // The conduits that a build may lack, or have as plug-ins.
+#ifdef AQUEDUCT_WITH_OFI
+#include "conduits/ofi/ofi.hpp"
+#endif
 #ifdef AQUEDUCT_WITH_UCX
 #include "conduits/ucx/ucx.hpp"
 #endif
@@ -22,6 +25,9 @@ std::span<const core::ConduitEntry* const> builtin() noexcept {
 #endif
 #ifdef AQUEDUCT_WITH_UCX
       &ucx::ucx_entry,
+#endif
+#ifdef AQUEDUCT_WITH_OFI
+      &ofi::ofi_entry,
 #endif
   };
   return kAll;

@@ -1,5 +1,5 @@
-#include "conduits/ucx/tests/fabrics.hpp"
-#include "conduits/ucx/ucx.hpp"
+#include "conduits/all.hpp"
+#include "tests/conformance/fabric.hpp"
 
 namespace aqueduct::conformance {
 
@@ -10,7 +10,9 @@ std::vector<Fabric> ucx_fabrics() {
     made.prepare = [transports] {
       Config config;
       if (!config.set("ucx_transports", transports)) return std::string("the setting is refused");
-      const core::Usability found = conduits::ucx::ucx_entry.probe(config);
+      const conduits::Available* const ucx = conduits::find("ucx");
+      if (ucx == nullptr || ucx->entry == nullptr) return std::string("this build has no ucx");
+      const core::Usability found = ucx->entry->probe(config);
       return found.usable ? std::string() : found.why;
     };
     return made;
