@@ -18,8 +18,7 @@ namespace aqueduct::conduits {
 
 std::span<const core::ConduitEntry* const> builtin() noexcept {
   static constexpr const core::ConduitEntry* kAll[] = {
-      &smp::smp_entry,
-      &loop::loop_entry,
+      &smp::smp_entry, &loop::loop_entry,
 #ifdef AQUEDUCT_WITH_UDP
       &udp::udp_entry,
 #endif

@@ -111,7 +111,8 @@ std::string conduits_objection(const SettingInfo& info, std::string_view value) 
   std::string problem;
   const auto asked = [&](const core::ConduitEntry* conduit) {
     if (conduit == nullptr) return false;
-    const bool own = std::ranges::any_of(conduit->settings, [&](const auto& one) { return one.name == info.name; });
+    const bool own =
+        std::ranges::any_of(conduit->settings, [&](const auto& one) { return one.name == info.name; });
     if (own && conduit->check != nullptr) problem = conduit->check(info, value);
     return own;
   };

@@ -58,8 +58,11 @@ struct Introduction {
 
 Introduction introduce(const Job::Impl& job, std::size_t endpoints) {
   const auto blob = [](const std::string& text) { return Blob(as_blob(text).begin(), as_blob(text).end()); };
-  Introduction me{library_version(), endpoints, blob(host_identity(job.config, job.bootstrap->host())),
-                  blob(common_settings(job.config)), {}};
+  Introduction me{library_version(),
+                  endpoints,
+                  blob(host_identity(job.config, job.bootstrap->host())),
+                  blob(common_settings(job.config)),
+                  {}};
   for (const SettingProblem& problem : job.config.problems()) me.problems.push_back(blob(problem.text));
   return me;
 }

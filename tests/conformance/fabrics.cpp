@@ -9,9 +9,7 @@ namespace aqueduct::conformance {
 namespace {
 
 /// Of a conduit whose library this build lacks.
-bool not_built(const Fabric& fabric) {
-  return conduits::find(fabric.conduit) == nullptr;
-}
+bool not_built(const Fabric& fabric) { return conduits::find(fabric.conduit) == nullptr; }
 
 }  // namespace
 

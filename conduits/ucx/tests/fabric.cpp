@@ -1,5 +1,6 @@
-#include "conduits/all.hpp"
 #include "tests/conformance/fabric.hpp"
+
+#include "conduits/all.hpp"
 
 namespace aqueduct::conformance {
 
