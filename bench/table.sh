@@ -1,17 +1,22 @@
 #!/bin/sh
-# Prints the table "Shared memory (smp)" of docs/performance.md: every row measured now, by aqperf.
+# Prints a table of docs/performance.md, "Shared memory (smp)" or "UDP over loopback (udp)": every row measured now.
 #
-#   bench/table.sh [BIN]      BIN holds aqperf and aqrun [build/release/bin]
-#   SECONDS_PER_ROW=2         time of each row, the raw measure included
+#   bench/table.sh [smp|udp] [BIN]   BIN holds aqperf and aqrun [build/release/bin]
+#   SECONDS_PER_ROW=2                time of each row, the raw measure included
 #
 # Takes about two minutes. Nothing else should run meanwhile; what did is in the last column.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
-bin=${1:-$root/build/release/bin}
+table=${1:-smp}
+bin=${2:-$root/build/release/bin}
 seconds=${SECONDS_PER_ROW:-2}
 missed=0
 
+case $table in
+  smp | udp) ;;
+  *) echo "table.sh: there are the tables smp and udp, not '$table'" >&2; exit 2 ;;
+esac
 if [ ! -x "$bin/aqperf" ] || [ ! -x "$bin/aqrun" ]; then
   echo "table.sh: no aqperf and aqrun in $bin; build first (./aq build), or name their folder" >&2
   exit 2
@@ -85,30 +90,64 @@ job_start() {
   row "peak memory of a rank, of $1" "aqperf start --ranks $1" "$mib MiB" '' "$mib" '<=' 6 MiB "$(get others_cores)"
 }
 
+smp_rows() {
+  compared 'blocking put, 8 B' 'put-latency --bytes 8' difference_ns '<=' 5 'ns more'
+  compared 'blocking get, 8 B' 'get-latency --bytes 8' difference_ns '<=' 5 'ns more'
+  compared 'put bandwidth' 'put-bandwidth --bytes 4K:4M' ratio '>=' 0.97 '× raw'
+  compared 'AM round trip, short' 'am-latency --bytes 0' ratio '<=' 1.6 '× raw'
+  compared 'AM round trip, medium 512 B' 'am-latency --bytes 512' ratio '<=' 2.5 '× raw'
+  compared 'AM rate, short' 'am-rate --bytes 0' median '>=' 25 'M/s'
+  compared 'barrier, 2 ranks' 'barrier' ratio '<=' 0.8 '× raw'
+  under_load 'barrier, 2 ranks' 'barrier'
+  under_load 'AM round trip, short' 'am-latency --bytes 0'
+  crowd 'barrier' 'barrier'
+  crowd 'AM round trip' 'am-latency --bytes 0'
+  job_start 2 30
+  job_start 32 150
+  job_start 128 600
+}
+
+# secured MODE WHAT "ARGUMENTS": the median of five runs of the figure WHAT with AQUEDUCT_UDP_SECURITY=MODE. The modes
+# are settings of a job, so they cannot take turns within one: five short runs of each do.
+secured() {
+  for turn in 1 2 3 4 5; do
+    # shellcheck disable=SC2086
+    AQUEDUCT_UDP_SECURITY=$1 perf $3 --vs raw | field "$2"
+  done | sort -g | sed -n 3p
+}
+
+udp_rows() {
+  export AQUEDUCT_NEAR=off AQUEDUCT_CONDUIT=udp
+  compared '8 B put round trip' 'put-latency --bytes 8' ratio '<=' 1.25 '× bare UDP'
+  compared 'AM short round trip' 'am-latency --bytes 0' ratio '<=' 1.25 '× bare UDP'
+  compared '8 B get round trip' 'get-latency --bytes 8' ratio '<=' 1.25 '× bare UDP'
+  compared 'put bandwidth' 'put-bandwidth --bytes 256K:4M' ratio '>=' 0.7 '× bare GSO→GRO'
+  compared 'put bandwidth' 'put-bandwidth --bytes 256K:4M' ratio_tcp '>=' 1 '× bare TCP'
+  compared 'put rate, 8 B' 'put-rate --bytes 8' median '>=' 2 'M/s'
+  header=$(secured header ratio 'put-latency --bytes 8')
+  none=$(secured none ratio 'put-latency --bytes 8')
+  raw=$(perf put-latency --bytes 8 --vs raw | field raw)
+  row 'authentication, 8 B put' 'AQUEDUCT_UDP_SECURITY=header|none aqperf put-latency --vs raw' "$header" "none: $none" \
+    "$(calculate "($header - $none) * $raw")" '<=' 300 ns 0
+  header=$(secured header ratio 'put-bandwidth --bytes 1M')
+  none=$(secured none ratio 'put-bandwidth --bytes 1M')
+  row 'authentication, 1 MiB puts' 'AQUEDUCT_UDP_SECURITY=header|none aqperf put-bandwidth --vs raw' "$header" "none: $none" \
+    "$(calculate "$header / $none")" '>=' 0.95 '× none' 0
+  full=$(secured full median 'put-bandwidth --bytes 1M')
+  row 'full encryption, 1 MiB puts' 'AQUEDUCT_UDP_SECURITY=full aqperf put-bandwidth' "$full MB/s" '' "$full" '>=' 1000 MB/s 0
+}
+
 counter=$(mktemp)
 trap 'rm -f "$counter"' EXIT
 
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo 'no commit yet')
-echo "Machine: $(nproc) cores, ${model:-unknown}, Linux $(uname -r). Commit: $commit. Command: \`bench/table.sh\`."
+echo "Machine: $(nproc) cores, ${model:-unknown}, Linux $(uname -r). Commit: $commit. Command: \`bench/table.sh $table\`."
 line=$(perf barrier)
 echo "A cache line there and back: $(printf '%s\n' "$line" | field cacheline_ns_before) ns."
 echo
 echo '| what | command | measured | raw | figure | goal | | others, cores |'
 echo '| --- | --- | --- | --- | --- | --- | --- | --- |'
-compared 'blocking put, 8 B' 'put-latency --bytes 8' difference_ns '<=' 5 'ns more'
-compared 'blocking get, 8 B' 'get-latency --bytes 8' difference_ns '<=' 5 'ns more'
-compared 'put bandwidth' 'put-bandwidth --bytes 4K:4M' ratio '>=' 0.97 '× raw'
-compared 'AM round trip, short' 'am-latency --bytes 0' ratio '<=' 1.6 '× raw'
-compared 'AM round trip, medium 512 B' 'am-latency --bytes 512' ratio '<=' 2.5 '× raw'
-compared 'AM rate, short' 'am-rate --bytes 0' median '>=' 25 'M/s'
-compared 'barrier, 2 ranks' 'barrier' ratio '<=' 0.8 '× raw'
-under_load 'barrier, 2 ranks' 'barrier'
-under_load 'AM round trip, short' 'am-latency --bytes 0'
-crowd 'barrier' 'barrier'
-crowd 'AM round trip' 'am-latency --bytes 0'
-job_start 2 30
-job_start 32 150
-job_start 128 600
+"${table}_rows"
 
 if [ "$missed" -gt 0 ]; then echo "table.sh: $missed rows missed their goal" >&2; fi

@@ -4,6 +4,12 @@
 #include "conduits/smp/smp.hpp"
 
 // The conduits that a build may lack, or have as plug-ins.
+#ifdef AQUEDUCT_WITH_OFI
+#include "conduits/ofi/ofi.hpp"
+#endif
+#ifdef AQUEDUCT_WITH_UCX
+#include "conduits/ucx/ucx.hpp"
+#endif
 #ifdef AQUEDUCT_WITH_UDP
 #include "conduits/udp/udp.hpp"
 #endif
@@ -12,10 +18,15 @@ namespace aqueduct::conduits {
 
 std::span<const core::ConduitEntry* const> builtin() noexcept {
   static constexpr const core::ConduitEntry* kAll[] = {
-      &smp::smp_entry,
-      &loop::loop_entry,
+      &smp::smp_entry, &loop::loop_entry,
 #ifdef AQUEDUCT_WITH_UDP
       &udp::udp_entry,
+#endif
+#ifdef AQUEDUCT_WITH_UCX
+      &ucx::ucx_entry,
+#endif
+#ifdef AQUEDUCT_WITH_OFI
+      &ofi::ofi_entry,
 #endif
   };
   return kAll;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace aqueduct::core {
@@ -57,6 +58,8 @@ struct ConduitEntry {
   /// Among usable conduits over the same kind of wire the automatic choice takes the one with the largest number.
   std::uint8_t preference = 0;
   std::span<const SettingInfo> settings;
+  /// What is wrong with a value of one of `settings` beyond its type and limits, for people; empty: nothing. May be null.
+  std::string (*check)(const SettingInfo& setting, std::string_view value) = nullptr;
   Usability (*probe)(const Config&) = nullptr;
   Result<std::unique_ptr<Network>> (*make)(const Process&) = nullptr;
 };

@@ -3,6 +3,7 @@
 #include "core/joint_sleep.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace aqueduct::core {
 namespace {
@@ -26,7 +27,7 @@ bool LongWait::look_around() noexcept {
   return true;
 }
 
-void LongWait::report(Clock::time_point now) noexcept {
+void LongWait::report(Clock::time_point now) noexcept try {
   next_report_ = now + (now - began_);  // again when it has lasted twice as long
   ++state_.statistics.stalls;
   std::string text = describe_(what_);
@@ -42,6 +43,9 @@ void LongWait::report(Clock::time_point now) noexcept {
       "has waited {:.1f} s for {}. Is that rank alive and making progress? (reported after "
       "AQUEDUCT_STALL_WARN)",
       std::chrono::duration<double>(now - began_).count(), text);
+} catch (const std::bad_alloc&) {
+  state_.log.warn("has waited {:.1f} s, and there is no memory to say for what",
+                  std::chrono::duration<double>(now - began_).count());
 }
 
 bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {

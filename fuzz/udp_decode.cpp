@@ -27,6 +27,10 @@ class CountingHost final : public Host {
   std::vector<std::byte> memory = std::vector<std::byte>(4096);
   std::size_t sum = 0;
 
+  bool ready(std::size_t messages, std::size_t bytes, std::size_t) noexcept override {
+    require(bytes <= messages * kMostMessage);
+    return true;
+  }
   void message(Rank from, core::Bytes bytes) noexcept override {
     require(from == kPeer && bytes.size() <= kMostMessage);
     for (const std::byte one : bytes) sum += static_cast<std::size_t>(one);  // all of it is there
@@ -35,6 +39,10 @@ class CountingHost final : public Host {
   void signalled(Rank, Signal signal) noexcept override { sum += signal.add; }
   core::MutableBytes segment(std::uint32_t id) noexcept override {
     return id == 0 ? core::MutableBytes(memory) : core::MutableBytes{};
+  }
+  void refused(Rank from, const char*, std::uint32_t, std::uint64_t, std::size_t bytes) noexcept override {
+    require(from == kPeer);
+    sum += bytes;
   }
 };
 

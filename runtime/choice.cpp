@@ -22,6 +22,14 @@ std::string names() {
   return all + ", or the path of a plug-in";
 }
 
+std::string names_that_cross() {
+  std::string all;
+  for (const Available& one : conduits::all()) {
+    if (one.entry != nullptr && one.entry->crosses_hosts) all += (all.empty() ? "" : ", ") + one.name;
+  }
+  return all;
+}
+
 /// The conduit that AQUEDUCT_CONDUIT names, if it can be used.
 Result<const ConduitEntry*> named_conduit(const std::string& wanted, const Config& config, core::Log& log) {
   const bool is_path = wanted.find('/') != std::string::npos;
@@ -71,6 +79,15 @@ Result<Choice> choose_conduits(const Config& config, const Circumstances& job, c
       if (far->entry != nullptr)
         choice.why = (near_on ? "smp inside a host, " : choice.why + "; ") + far->why;
     }
+  }
+  const ConduitEntry* named = wanted == "auto" ? nullptr : choice.far != nullptr ? choice.far : choice.near;
+  if (named != nullptr && !named->crosses_hosts && !job.one_host) {
+    log.error(
+        "AQUEDUCT_CONDUIT={} serves ranks of one host only, and this job's are on several: leave it out, "
+        "which "
+        "takes smp inside each host and the best conduit between them, or name one that crosses hosts ({})",
+        wanted, names_that_cross());
+    return ErrorCode::not_supported;
   }
   const bool lacks_far = !job.one_host && (choice.far == nullptr || !choice.far->crosses_hosts);
   if (lacks_far || (choice.near == nullptr && choice.far == nullptr)) {

@@ -106,6 +106,25 @@ std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
   return problem;
 }
 
+/// What the conduit that the setting belongs to has against the value, if anything.
+std::string conduits_objection(const SettingInfo& info, std::string_view value) {
+  std::string problem;
+  const auto asked = [&](const core::ConduitEntry* conduit) {
+    if (conduit == nullptr) return false;
+    const bool own =
+        std::ranges::any_of(conduit->settings, [&](const auto& one) { return one.name == info.name; });
+    if (own && conduit->check != nullptr) problem = conduit->check(info, value);
+    return own;
+  };
+  if (std::ranges::any_of(conduits::builtin(), asked)) return problem;
+  // Plug-ins are looked for only where the setting can be one of theirs.
+  if (std::ranges::any_of(registry(), [&](const auto& one) { return one.name == info.name; })) return {};
+  const auto loaded = [&](const conduits::Available* one) { return asked(one->entry); };
+  if (std::ranges::any_of(conduits::known_by_path(), loaded)) return problem;
+  static_cast<void>(std::ranges::any_of(conduits::all(), [&](const auto& one) { return asked(one.entry); }));
+  return problem;
+}
+
 }  // namespace
 
 Config::Config() {
@@ -150,6 +169,7 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
   } else {
     read = core::read_setting(*info, value);
     if (read.problem.empty() && info->name == "conduit") read.problem = unknown_conduit(*info, value);
+    if (read.problem.empty()) read.problem = conduits_objection(*info, value);
   }
   const std::string variable = info != nullptr ? std::string(info->environment) : variable_of(name);
   // The latest word counts: a good value takes the place of a bad one, and of the complaint about it.

@@ -51,10 +51,11 @@ Status all_barrier(Job::Impl& job) {
 }
 
 Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
-  for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
-  if (!job->config.problems().empty()) return ErrorCode::bad_setting;
   if (job->bootstrap == nullptr) {
-    if (const Status status = runtime::join(*job); !status) return status;
+    if (const Status status = runtime::join(*job); !status) {
+      for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
+      return status;
+    }
   }
   if (const Status status = runtime::meet(*job, endpoints); !status) return status;
   if (const Status status = runtime::open_networks(*job, far); !status) return status;

@@ -10,12 +10,14 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-constexpr std::size_t kMostReads = 8;              // of 64 KiB each: what fits the second-level cache
-constexpr Time kRetryBlocked = 50 * kMicrosecond;  // a full send buffer is looked at again then
-constexpr Time kShareEvery = 10 * kMillisecond;    // between two looks at who is sending
-constexpr Time kActive = 100 * kMillisecond;       // who was heard of in that time counts as sending
-constexpr Time kLinger = 500 * kMillisecond;       // for the last acknowledgements, at the end
-constexpr std::uint32_t kLeastWindow = 4 * 1024;   // two packets of the smallest path
+constexpr std::size_t kMostReads = 8;               // of 64 KiB each: what fits the second-level cache
+constexpr Time kRetryBlocked = 50 * kMicrosecond;   // a full send buffer is looked at again then
+constexpr Time kShareEvery = 10 * kMillisecond;     // between two looks at who is sending
+constexpr Time kActive = 100 * kMillisecond;        // who was heard of in that time counts as sending
+constexpr Time kLinger = 500 * kMillisecond;        // for the last acknowledgements, at the end
+constexpr Time kFarewells = 100 * kMillisecond;     // for a full send buffer to take the farewells
+constexpr Time kBetweenLooks = 100 * kMicrosecond;  // at the other endpoints of this process, at the end
+constexpr std::uint32_t kLeastWindow = 4 * 1024;    // two packets of the smallest path
 constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
 
 }  // namespace
@@ -210,7 +212,11 @@ void Engine::tick(Time now) noexcept {
     const bool may_be_unread = more_waits_ && now - link.heard_at() < 2 * common_.timeout;
     if (!link.tick(now) && !may_be_unread) {
       const Rank peer = link.peer();
-      watcher_.silent(peer);
+      if (link.stuck(now)) {
+        watcher_.stuck(peer);
+      } else {
+        watcher_.silent(peer);
+      }
       forget(peer);
       continue;
     }
@@ -232,43 +238,56 @@ void Engine::forget(Rank peer) noexcept {
 }
 
 template <class Done>
-void Engine::turn_until(const Done& done, Time limit) noexcept {
+void Engine::turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept {
   const Time end = clock_now() + limit;
+  const Time longest = meanwhile ? kBetweenLooks : 10 * kMillisecond;
   for (Time now = clock_now(); !done() && now < end; now = clock_now()) {
     if (turn() != 0) continue;
-    const Time wait = std::clamp<Time>(std::min(deadline(), end) - now, 0, 10 * kMillisecond);
+    if (meanwhile) meanwhile();
+    const Time wait = std::clamp<Time>(std::min(deadline(), end) - now, 0, longest);
     const timespec pause{0, static_cast<long>(wait)};
     pollfd readable{carrier_->descriptor(), POLLIN, 0};
     ::ppoll(&readable, 1, &pause, nullptr);
   }
 }
 
-void Engine::close() noexcept {
+// Hands all of the batch to the system, as soon as it has room. False: it has none for too long.
+bool Engine::push_by(Time end) noexcept {
+  while (!push()) {
+    if (clock_now() >= end) return false;
+    const timespec pause{0, kRetryBlocked};
+    ::ppoll(nullptr, 0, &pause, nullptr);
+  }
+  return true;
+}
+
+void Engine::close(const Meanwhile& meanwhile) noexcept {
   turn_until(
       [&] { return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->settled(); }); },
-      kLinger);
+      kLinger, meanwhile);
   blocked_ = false;
   batch_.clear();
   pushed_ = 0;
   const Time now = clock_now();
+  const Time end = now + kFarewells;
   for (int copy = 0; copy < 3; ++copy) {  // nobody acknowledges a farewell
     for (Link* link : active_) {
       // Whoever still misses something of ours is left to find out by our silence that it will not come.
       if (gone_[link->peer()] || !link->settled()) continue;
+      if (batch_.size() == kTrains && !push_by(end)) return;
       Train* train = next_train();
-      if (train == nullptr) return;
       link->fill_close(now, *train);
       add(*link, false);
     }
-    if (!push()) return;
+    if (!push_by(end)) return;
   }
 }
 
-void Engine::finish_replies() noexcept {
+void Engine::finish_replies(const Meanwhile& meanwhile) noexcept {
   const auto none = [&] {
     return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->replies() == 0; });
   };
-  turn_until(none, kSecond);
+  turn_until(none, kSecond, meanwhile);
   for (Link* link : active_) link->drop_replies();
 }
 

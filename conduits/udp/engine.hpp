@@ -3,6 +3,7 @@
 #include "conduits/udp/carrier.hpp"
 #include "conduits/udp/link.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -23,6 +24,8 @@ class Engine {
     virtual void lost(Rank peer) noexcept = 0;
     /// Said before `lost`, of a peer from which nothing was heard for the time allowed.
     virtual void silent(Rank peer) noexcept = 0;
+    /// Instead, of a peer that only short packets reach any more (Link::stuck).
+    virtual void stuck(Rank peer) noexcept = 0;
 
    protected:
     ~Watcher() = default;
@@ -51,10 +54,12 @@ class Engine {
   bool is_gone(Rank peer) const noexcept { return gone_[peer]; }
   /// Ends the link to a peer that is known to be gone.
   void forget(Rank peer) noexcept;
+  /// What is done again and again while this engine waits: turns of others that nobody else turns. May be empty.
+  using Meanwhile = std::function<void()>;
   /// Waits, turning, until what was sent is acknowledged, but not for long; then says farewell.
-  void close() noexcept;
+  void close(const Meanwhile& meanwhile) noexcept;
   /// Waits, turning, until no answer to a get is under way from memory of ours, but not for long.
-  void finish_replies() noexcept;
+  void finish_replies(const Meanwhile& meanwhile) noexcept;
 
   std::string address(Rank peer) const { return peers_[peer].address.text(); }
   std::string text(Rank peer) const;  ///< for the stall report and the statistics
@@ -70,8 +75,9 @@ class Engine {
   void share_window(Time now) noexcept;
   Train* next_train() noexcept;
   void add(const Link& link, bool may_fragment) noexcept;
+  bool push_by(Time end) noexcept;
   template <class Done>
-  void turn_until(const Done& done, Time limit) noexcept;
+  void turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept;
 
   std::unique_ptr<Carrier> carrier_;
   Common common_;

@@ -2,8 +2,10 @@
 
 #include "core/conduit.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <unordered_map>
+#include <exception>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::conduits::udp {
@@ -11,50 +13,60 @@ namespace aqueduct::conduits::udp {
 /// What arrived while the owner of an endpoint was not polling, in order, until it does.
 ///
 /// Bounded by what the layers above let be in flight: messages of peers and operations of the owner's; and by the number of
-/// counters, as signals are added up.
+/// counters, as signals are added up. Room is asked for by `ready`, where it can be refused; what is then put in has it.
 class Held {
  public:
-  bool empty() const noexcept { return events_.empty(); }
+  bool empty() const noexcept { return now_.events.empty(); }
 
-  void message(Rank from, core::Bytes bytes) {
-    Event event{.kind = Kind::message, .peer = from, .at = bytes_.size(), .bytes = bytes.size()};
-    bytes_.resize(bytes_.size() + ((bytes.size() + 7) & ~std::size_t{7}));  // the next one is aligned as well
-    if (!bytes.empty()) std::memcpy(bytes_.data() + event.at, bytes.data(), bytes.size());
-    events_.push_back(event);
+  /// Room for so many more events, of which some are signals, and bytes of messages. False: the machine has no memory.
+  bool ready(std::size_t events, std::size_t signals = 0, std::size_t bytes = 0) noexcept {
+    return has_room(now_.events, events) && has_room(signals_, signals) && has_room(now_.bytes, bytes)
+               ? true
+               : grow(events, signals, bytes);
   }
-  void completed(core::Token token, Status status) {
-    events_.push_back({.kind = Kind::completed, .token = token, .status = status});
+  static constexpr std::size_t aligned(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
+
+  void message(Rank from, core::Bytes bytes) noexcept {
+    Event event{.kind = Kind::message, .peer = from, .at = now_.bytes.size(), .bytes = bytes.size()};
+    now_.bytes.resize(now_.bytes.size() + aligned(bytes.size()));  // the next one is aligned as well
+    if (!bytes.empty()) std::memcpy(now_.bytes.data() + event.at, bytes.data(), bytes.size());
+    now_.events.push_back(event);
+  }
+  void completed(core::Token token, Status status) noexcept {
+    now_.events.push_back({.kind = Kind::completed, .token = token, .status = status});
   }
   /// Signals of one counter are added up: any number may come, and each takes no room of its own.
-  void signalled(Rank from, Signal signal) {
-    const auto [found, is_new] = signals_.try_emplace(signal.slot, events_.size());
-    if (is_new) {
-      events_.push_back({.kind = Kind::signalled, .peer = from, .signal = signal});
-    } else {
-      events_[found->second].signal.add += signal.add;
+  void signalled(Rank from, Signal signal) noexcept {
+    const auto found =
+        std::ranges::lower_bound(signals_, signal.slot, {}, &std::pair<SignalSlot, std::size_t>::first);
+    if (found != signals_.end() && found->first == signal.slot) {
+      now_.events[found->second].signal.add += signal.add;
+      return;
     }
+    signals_.insert(found, {signal.slot, now_.events.size()});
+    now_.events.push_back({.kind = Kind::signalled, .peer = from, .signal = signal});
   }
-  void lost(Rank peer) { events_.push_back({.kind = Kind::lost, .peer = peer}); }
+  void lost(Rank peer) noexcept { now_.events.push_back({.kind = Kind::lost, .peer = peer}); }
 
-  void swap(Held& other) noexcept {
-    events_.swap(other.events_);
-    bytes_.swap(other.bytes_);
-    signals_.swap(other.signals_);
-  }
-  /// Hands all of it over; returns how many calls that took.
+  /// Hands all of it over; returns how many calls that took. What comes in meanwhile waits for the next time. Without
+  /// memory for that, so does all of it.
   int deliver(core::Inbox& inbox) noexcept {
+    if (!keep_room()) return 0;
+    std::swap(now_, delivering_);
     signals_.clear();
-    for (const Event& event : events_) {
+    for (const Event& event : delivering_.events) {
       switch (event.kind) {
-        case Kind::message: inbox.packet(event.peer, {bytes_.data() + event.at, event.bytes}); break;
+        case Kind::message:
+          inbox.packet(event.peer, {delivering_.bytes.data() + event.at, event.bytes});
+          break;
         case Kind::completed: inbox.completed(event.token, event.status); break;
         case Kind::signalled: inbox.signalled(event.peer, event.signal); break;
         case Kind::lost: inbox.lost(event.peer); break;
       }
     }
-    const int calls = static_cast<int>(events_.size());
-    events_.clear();
-    bytes_.clear();
+    const int calls = static_cast<int>(delivering_.events.size());
+    delivering_.events.clear();
+    delivering_.bytes.clear();
     return calls;
   }
 
@@ -69,10 +81,40 @@ class Held {
     std::size_t at = 0;
     std::size_t bytes = 0;
   };
+  struct Buffers {
+    std::vector<Event> events;
+    std::vector<std::byte> bytes;
+  };
 
-  std::vector<Event> events_;
-  std::vector<std::byte> bytes_;
-  std::unordered_map<SignalSlot, std::size_t> signals_;  // where in events_ a counter's sum is
+  template <class T>
+  static bool has_room(const std::vector<T>& in, std::size_t more) noexcept {
+    return in.capacity() - in.size() >= more;
+  }
+  template <class T>
+  static void make_room(std::vector<T>& in, std::size_t more) {
+    if (!has_room(in, more)) in.reserve(std::max(2 * in.capacity(), in.size() + more));
+  }
+  bool grow(std::size_t events, std::size_t signals, std::size_t bytes) noexcept try {
+    make_room(now_.events, events);
+    make_room(now_.bytes, bytes);
+    make_room(signals_, signals);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+
+  /// What was promised room has it also after the exchange of the buffers.
+  bool keep_room() noexcept try {
+    delivering_.events.reserve(now_.events.capacity());
+    delivering_.bytes.reserve(now_.bytes.capacity());
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+
+  Buffers now_;
+  Buffers delivering_;
+  std::vector<std::pair<SignalSlot, std::size_t>> signals_;  // sorted; where in events a counter's sum is
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -18,11 +18,17 @@ namespace aqueduct::conduits::udp {
 /// What a link's packets do to the endpoint that it belongs to.
 class Host {
  public:
+  /// Whether it can take what a packet brings: so many messages, of so many bytes together, and signals. The packet counts
+  /// as lost if not.
+  virtual bool ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept = 0;
   virtual void message(Rank from, core::Bytes bytes) noexcept = 0;
   virtual void completed(core::Token token, Status status) noexcept = 0;
   virtual void signalled(Rank from, Signal signal) noexcept = 0;
   /// Memory of a segment of mine; empty if there is none of that number.
   virtual core::MutableBytes segment(std::uint32_t id) noexcept = 0;
+  /// A peer's put or get (`call`) of bytes that no segment of mine has. Said once per link.
+  virtual void refused(Rank from, const char* call, std::uint32_t segment, std::uint64_t offset,
+                       std::size_t bytes) noexcept = 0;
 
  protected:
   ~Host() = default;
@@ -96,12 +102,20 @@ class Link {
   // Time (link_time.cpp).
   /// When `tick` wants to be called.
   Time deadline() const noexcept;
-  /// False: the peer has been silent for too long.
+  /// False: the peer has been silent for too long, or `stuck`.
   bool tick(Time now) noexcept;
+  /// Packets that were made for a larger path have not got through for as long as a peer may be silent, though shorter
+  /// ones do: over IPv6 no router cuts them.
+  bool stuck(Time now) const noexcept {
+    return stuck_since_ != kNever && now - stuck_since_ >= common_.timeout && !quiet(now);
+  }
   /// Asks for a sign of life, if it is time to.
   bool fill_ping(Time now, Train& train) noexcept;
   /// This endpoint itself has slept for so long: that is no fault of the peer's.
-  void forgive(Time gap) noexcept { heard_at_ += gap; }
+  void forgive(Time gap) noexcept {
+    heard_at_ += gap;
+    if (stuck_since_ != kNever) stuck_since_ += gap;
+  }
   /// The system has called a datagram of so many bytes too long.
   void too_long(Time now, std::size_t bytes) noexcept { mtu_.black_hole(now, bytes); }
 
@@ -198,11 +212,14 @@ class Link {
   bool apply(const Put& put) noexcept;
   bool apply(const Get& get) noexcept;
   bool apply(const Data& data) noexcept;
+  void refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept;
   void delivered(Time now, std::uint64_t number) noexcept;
   void acknowledged(Sent& packet) noexcept;
   void want_ack(Time by) noexcept { ack_at_ = std::min(ack_at_, by); }
 
   // time
+  /// The peer has missed a sign of life: nothing can be said of what gets there.
+  bool quiet(Time now) const noexcept { return now - heard_at_ > 2 * common_.heartbeat; }
   Time probe_timeout() const noexcept;
   Time retransmit_at() const noexcept;
   void suspect_black_hole(Time now, const Sent& lost) noexcept;
@@ -235,6 +252,7 @@ class Link {
   Congestion congestion_;
   PathMtu mtu_;
   std::uint32_t large_in_vain_ = 0;  // packets above the base MTU sent again since one of them has arrived
+  Time stuck_since_ = kNever;        // when the first of those was sent again that none has followed
   std::uint64_t peer_window_;
   std::uint64_t control_number_ = 0;
   Time release_ = 0;              // pacing: the next packet does not leave earlier
@@ -261,6 +279,7 @@ class Link {
   Time heard_at_;
   Time pinged_at_ = 0;
   bool ended_ = false;
+  bool refused_ = false;   // something of the peer's, and it was said
   bool worn_out_ = false;  // a packet has been sent 65536 times
 };
 

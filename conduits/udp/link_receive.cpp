@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace aqueduct::conduits::udp {
 namespace {
@@ -48,16 +49,23 @@ bool Link::replayed(std::uint64_t number) noexcept {
 // Before a packet counts as arrived there must be room for what it brings.
 bool Link::has_room(const Packet& packet) noexcept {
   FrameReader reader(packet);
-  std::size_t streams = 0;
+  std::size_t streams = 0, messages = 0, bytes = 0, signals = 0;
   while (const auto frame = reader.next()) {
     if (std::holds_alternative<Get>(*frame)) ++streams;
+    if (const auto* message = std::get_if<Message>(&*frame)) {
+      ++messages;
+      bytes += padded(message->bytes.size());
+    }
     if (const auto* fragment = std::get_if<Fragment>(&*frame)) {
+      ++messages;  // it may be the last one
+      bytes += padded(fragment->frame.total);
       // Only the first of a message takes room, or else messages that have begun could not end.
       const bool begun = std::any_of(rejoining_.begin(), rejoining_.end(),
                                      [&](const Rejoin& one) { return one.id == fragment->frame.message; });
       if (!begun && (rejoining_.size() >= 2 * kMostParcels || !common_.parcels.ready(1))) return false;
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
+      signals += (put->frame.flags & kSignal) != 0 ? 1 : 0;
       const bool in_pieces = (put->frame.flags & kSignal) != 0 && put->signal.total != put->frame.bytes;
       const bool begun =
           in_pieces && std::any_of(announced_.begin(), announced_.end(),
@@ -65,7 +73,9 @@ bool Link::has_room(const Packet& packet) noexcept {
       if (in_pieces && !begun && announced_.size() >= kMostStreams) return false;
     }
   }
-  return streams == 0 || (streams_used_ + streams <= 2 * kMostFetches && common_.streams.ready(streams));
+  if (streams != 0 && (streams_used_ + streams > 2 * kMostFetches || !common_.streams.ready(streams)))
+    return false;
+  return common_.host.ready(messages, bytes, signals);
 }
 
 Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept {
@@ -77,6 +87,8 @@ Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datag
   const PacketHeader& header = packet.header;
   ++counters_.received;
   counters_.received_bytes += datagram.size();
+  if (quiet(now) && stuck_since_ != kNever)
+    stuck_since_ = now;  // during an outage long packets prove nothing
   heard_at_ = now;
   if (header.kind != PacketKind::data) {
     if (replayed(header.number)) {
@@ -160,13 +172,21 @@ void Link::apply(const Fragment& fragment) noexcept {
   common_.parcels.give(parcel);
 }
 
+void Link::refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept {
+  if (!std::exchange(refused_, true)) common_.host.refused(peer_, call, segment, offset, bytes);
+}
+
 bool Link::apply(const Put& put) noexcept {
   const PutFrame& frame = put.frame;
   bool good = true;
   if (!put.bytes.empty()) {
     const core::MutableBytes segment = common_.host.segment(frame.segment);
     good = frame.offset <= segment.size() && put.bytes.size() <= segment.size() - frame.offset;
-    if (good) std::memcpy(segment.data() + frame.offset, put.bytes.data(), put.bytes.size());
+    if (good) {
+      std::memcpy(segment.data() + frame.offset, put.bytes.data(), put.bytes.size());
+    } else {
+      refuse("put", frame.segment, frame.offset, put.bytes.size());
+    }
   }
   if ((frame.flags & kSignal) == 0) return good;
   const Signal signal{put.signal.slot, put.signal.add};
@@ -196,6 +216,7 @@ bool Link::apply(const Get& get) noexcept {
   reply.reply = true;
   reply.id = frame.transfer;
   if (frame.offset > segment.size() || frame.bytes > segment.size() - frame.offset) {
+    refuse("get", frame.segment, frame.offset, frame.bytes);
     reply.refused = true;  // whoever asked must not wait for ever
     queue_stream(reply);
     return false;
@@ -267,7 +288,10 @@ void Link::acknowledged(Sent& sent) noexcept {
 void Link::delivered(Time now, std::uint64_t number) noexcept {
   if (!flight_.arrived(number)) return;
   Sent& sent = flight_.at(number);
-  if (sent.wire_bytes > kBaseMtu) large_in_vain_ = 0;
+  if (sent.wire_bytes > kBaseMtu) {
+    stuck_since_ = kNever;
+    if (sent.attempt < kVainAttempts) large_in_vain_ = 0;  // else it may have come in fragments
+  }
   congestion_.acknowledged(now, sent.wire_bytes, sent.sent_at, sent.mark);
   acknowledged(sent);
 }

@@ -62,7 +62,7 @@ Time Link::deadline() const noexcept {
 
 bool Link::tick(Time now) noexcept {
   if (ended_) return true;
-  if (now - heard_at_ >= common_.timeout || worn_out_) return false;
+  if (now - heard_at_ >= common_.timeout || worn_out_ || stuck(now)) return false;
   if (now >= recheck_) {
     const Time window = std::max(rtt_.least() / reordering_, kLeastReordering);
     const std::uint64_t lost = flight_.find_lost(now, rtt_.smoothed(), window, recheck_);
@@ -90,8 +90,10 @@ bool Link::tick(Time now) noexcept {
 // Before a packet leaves again. Large ones that are lost again and again while none of them arrives are too large for the
 // path as it is now; small ones may get through meanwhile, so this is not left to the timer.
 void Link::suspect_black_hole(Time now, const Sent& lost) noexcept {
-  if (lost.wire_bytes <= kBaseMtu || mtu_.size() <= kBaseMtu) return;
-  if (++large_in_vain_ < kVainAttempts || lost.attempt < kVainAttempts) return;
+  if (lost.wire_bytes <= kBaseMtu) return;
+  if (stuck_since_ == kNever) stuck_since_ = now;
+  if (mtu_.size() <= kBaseMtu) return;
+  if (++large_in_vain_ < kVainAttempts || lost.attempt + 1u < kVainAttempts) return;
   large_in_vain_ = 0;
   mtu_.black_hole(now, mtu_.size());
 }

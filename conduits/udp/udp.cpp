@@ -39,10 +39,11 @@ constexpr SettingInfo kSettings[] = {
      "for tests: what is done to arriving datagrams, such as loss=1%,delay=1ms,reorder=25%,seed=7"},
 };
 
+std::string check(const SettingInfo& setting, std::string_view value) {
+  return setting.name == "udp_faults" ? parse_fault_plan(value).problem : std::string();
+}
+
 core::Usability probe(const Config& config) {
-  if (const auto plan = parse_fault_plan(config.text("udp_faults")); !plan.problem.empty()) {
-    return {false, plan.problem};
-  }
   const int fd =
       ::socket(config.text("udp_family") == "ipv6" ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return {false, std::string("this system gives no UDP socket: ") + std::strerror(errno)};
@@ -61,6 +62,7 @@ const core::ConduitEntry udp_entry{
     .summary = "any IP network, through UDP sockets; repairs loss by itself",
     .crosses_hosts = true,
     .settings = kSettings,
+    .check = check,
     .probe = probe,
     .make = make,
 };

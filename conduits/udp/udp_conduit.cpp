@@ -22,6 +22,9 @@ static_assert(sizeof(AddressHead) == 36);
 // Turns after which a lost peer is forgotten though others keep the socket busy.
 constexpr int kForgetAfter = 256;
 
+// Operations in flight for whose completions there is room from the start; it doubles where that is too little.
+constexpr std::size_t kFirstRoom = 256;
+
 const char* name_of(Security security) noexcept {
   switch (security) {
     case Security::none: return "none";
@@ -34,10 +37,11 @@ const char* name_of(Security security) noexcept {
 }  // namespace
 
 UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options,
-                       Rank me, Rank ranks, std::uint64_t job, core::Log& log)
+                       Rank me, Rank ranks, std::uint64_t job, core::Log& log, Siblings& siblings)
     : options_(options),
       local_(local),
       log_(log),
+      siblings_(siblings),
       me_(me),
       ranks_(ranks),
       engine_(std::move(carrier), *this, *this, me, ranks, job) {
@@ -55,11 +59,21 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   common.mtu_hint = options.mtu_hint;
   // A quarter stays free: the system charges more for a datagram than its bytes.
   engine_.set_budget(options.receive_buffer / 4 * 3);
+  to_forget_.reserve(ranks);
 }
 
 UdpConduit::~UdpConduit() {
   thread_.reset();
-  engine_.close();
+  siblings_.leave(*this);
+  engine_.close([this] { turn_siblings(); });
+}
+
+void UdpConduit::turn_siblings() noexcept {
+  siblings_.for_each_but(*this, [](UdpConduit& other) {
+    if (other.thread_) return;
+    // Whoever is in there does what is to be done.
+    if (const std::unique_lock lock(other.mutex_, std::try_to_lock); lock) other.engine_.turn();
+  });
 }
 
 std::vector<std::byte> UdpConduit::address() {
@@ -110,12 +124,16 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     if (head.cipher != Cipher::aes256_gcm) engine_.common().cipher = Cipher::chacha20_poly1305;
   }
   engine_.learn(std::move(peers), me_);
+  if (!hold(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
   if (options_.patience > 0) try {
-      thread_.emplace(options_.patience, descriptor(), [this](const ProgressThread& thread) {
+      const std::chrono::nanoseconds patience(options_.patience);
+      thread_.emplace("aqueduct-udp", patience, descriptor(), [this](const core::ProgressThread& thread) {
         const std::lock_guard lock(mutex_);
-        if (!thread.owner_is_awake()) return kNever;
+        if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
         engine_.turn();
-        return engine_.deadline();
+        const Time deadline = engine_.deadline();
+        return deadline == kNever ? std::chrono::nanoseconds::max()
+                                  : std::chrono::nanoseconds(deadline - clock_now());
       });
     } catch (const std::system_error& problem) {
       log_.error(
@@ -125,6 +143,7 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
           problem.what());
       return {ErrorCode::no_memory, me_};
     }
+  siblings_.join(*this);
   return {};
 }
 
@@ -134,6 +153,7 @@ core::Post UdpConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   std::byte whole[kMostMessage];
   std::memcpy(whole, header.data(), header.size());
   if (!payload.empty()) std::memcpy(whole + header.size(), payload.data(), payload.size());
+  if (!hold(1, Held::aligned(header.size() + payload.size()), 0)) return core::Post::retry();
   held_.message(me_, {whole, header.size() + payload.size()});
   return core::Post::done();
 }
@@ -143,10 +163,7 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   const Entry entry(*this);
   inbox_ = &inbox;
   calls_ = 0;
-  if (!held_.empty()) {
-    held_.swap(delivering_);
-    calls_ += delivering_.deliver(inbox);
-  }
+  if (!held_.empty()) calls_ += held_.deliver(inbox);
   // What a lost peer had sent before is taken first.
   const int datagrams = engine_.turn();
   if (!to_forget_.empty() && (datagrams == 0 || ++forgetting_ >= kForgetAfter)) [[unlikely]] {
@@ -161,7 +178,8 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
 
 void UdpConduit::forget(Rank peer) noexcept {
   const Entry entry(*this);
-  if (peer != me_ && peer < ranks_) to_forget_.push_back(peer);
+  const bool known = std::ranges::find(to_forget_, peer) != to_forget_.end();
+  if (peer != me_ && peer < ranks_ && !known) to_forget_.push_back(peer);
 }
 
 std::string UdpConduit::state_of(Rank peer) const {
@@ -197,6 +215,10 @@ void UdpConduit::sleep(std::chrono::nanoseconds limit) noexcept {
 
 // ----------------------------------------------------------------------------------------- what the links bring
 
+bool UdpConduit::ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
+  return inbox_ != nullptr || hold(messages, bytes, signals);
+}
+
 void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
   if (inbox_ == nullptr) return held_.message(from, bytes);
   ++calls_;
@@ -204,6 +226,7 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
 }
 
 void UdpConduit::completed(core::Token token, Status status) noexcept {
+  --outstanding_;
   if (inbox_ == nullptr) return held_.completed(token, status);
   ++calls_;
   inbox_->completed(token, status);
@@ -219,9 +242,26 @@ core::MutableBytes UdpConduit::segment(std::uint32_t id) noexcept {
   return id < segments_.size() ? segments_[id] : core::MutableBytes{};
 }
 
+void UdpConduit::refused(Rank from, const char* call, std::uint32_t id, std::uint64_t offset,
+                         std::size_t bytes) noexcept {
+  log_.error(
+      "udp: rank {} began a {} of {} bytes at offset {} of segment {} of rank {}, which has {} bytes there "
+      "now, and "
+      "nothing of it was done: no rank may use a segment that has ended",
+      from, call, bytes, offset, id, me_, segment(id).size());
+}
+
 void UdpConduit::silent(Rank peer) noexcept {
   log_.warn("rank {} at {} has not been heard for {:.1f} s (AQUEDUCT_UDP_TIMEOUT): taken for lost", peer,
             engine_.address(peer), static_cast<double>(options_.timeout) / 1e9);
+}
+
+void UdpConduit::stuck(Rank peer) noexcept {
+  log_.warn(
+      "rank {} at {}: for {:.1f} s (AQUEDUCT_UDP_TIMEOUT) no long packet has got there, only short ones: "
+      "taken for lost. "
+      "The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths",
+      peer, engine_.address(peer), static_cast<double>(options_.timeout) / 1e9);
 }
 
 void UdpConduit::lost(Rank peer) noexcept {

@@ -2,9 +2,10 @@
 
 #include "conduits/udp/engine.hpp"
 #include "conduits/udp/held.hpp"
-#include "conduits/udp/progress_thread.hpp"
+#include "conduits/udp/siblings.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
+#include "core/progress_thread.hpp"
 
 #include <memory>
 #include <mutex>
@@ -22,11 +23,13 @@ struct UdpOptions {
   std::size_t most_datagram = 65'504;
   std::size_t mtu_hint = 0;
   std::size_t receive_buffer = 0;  ///< as the system has granted it
+  bool has_siblings = false;       ///< other endpoints of this process
 };
 
 /// One rank's way to the others over UDP.
 ///
-/// Threads: the owner's, and a progress thread that does its work while it is away; one lock lets in one at a time.
+/// Threads: the owner's, a progress thread that does its work while it is away, and a sibling's that ends and waits for
+/// what this one has to acknowledge; one lock lets in one at a time.
 class UdpConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
@@ -35,7 +38,7 @@ class UdpConduit final : public core::Conduit,
                          private Engine::Watcher {
  public:
   UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options, Rank me,
-             Rank ranks, std::uint64_t job, core::Log& log);
+             Rank ranks, std::uint64_t job, core::Log& log, Siblings& siblings);
   ~UdpConduit() override;
 
   const core::Properties& properties() const noexcept override { return properties_; }
@@ -71,20 +74,34 @@ class UdpConduit final : public core::Conduit,
  private:
   class Entry;
 
+  bool ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept override;
   void message(Rank from, core::Bytes bytes) noexcept override;
   void completed(core::Token token, Status status) noexcept override;
   void signalled(Rank from, Signal signal) noexcept override;
   core::MutableBytes segment(std::uint32_t id) noexcept override;
+  void refused(Rank from, const char* call, std::uint32_t segment, std::uint64_t offset,
+               std::size_t bytes) noexcept override;
   void lost(Rank peer) noexcept override;
   void silent(Rank peer) noexcept override;
+  void stuck(Rank peer) noexcept override;
 
+  /// Room for so much to be held beside the completions and losses that may come at any time.
+  bool hold(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
+    return held_.ready(messages + signals + outstanding_ + ranks_, signals, bytes);
+  }
   template <class PostIt>
   core::Post post(Rank peer, const PostIt& post_it) noexcept;
+  bool others_may_enter() const noexcept { return thread_ || options_.has_siblings; }
+  /// Turns the others of this process that have no thread to do it. For an owner that waits for them at its end.
+  void turn_siblings() noexcept;
+  core::Post beyond(const char* call, Rank peer, std::uint64_t key, std::uint64_t offset,
+                    std::size_t bytes) noexcept;
   core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
 
   UdpOptions options_;
   Address local_;
   core::Log& log_;
+  Siblings& siblings_;
   core::Properties properties_;
   Rank me_;
   Rank ranks_;
@@ -92,13 +109,13 @@ class UdpConduit final : public core::Conduit,
   core::Inbox* inbox_ = nullptr;              // while the owner polls
   int calls_ = 0;
   Held held_;
-  Held delivering_;
-  std::vector<Rank> to_forget_;
-  int forgetting_ = 0;  // turns since then in which something arrived
+  std::size_t outstanding_ = 0;  // operations whose completion may have to be held
+  std::vector<Rank> to_forget_;  // with room for every peer
+  int forgetting_ = 0;           // turns since then in which something arrived
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is
   mutable Engine engine_;
-  std::optional<ProgressThread> thread_;
+  std::optional<core::ProgressThread> thread_;
 };
 
 /// Lets the owner in; nothing where it is in already (a handler that sends), or alone.
@@ -106,13 +123,13 @@ class UdpConduit::Entry {
  public:
   explicit Entry(const UdpConduit& conduit) noexcept : conduit_(conduit), enters_(!conduit.inside_) {
     if (!enters_) return;
-    if (conduit_.thread_) conduit_.mutex_.lock();
+    if (conduit_.others_may_enter()) conduit_.mutex_.lock();
     conduit_.inside_ = true;
   }
   ~Entry() {
     if (!enters_) return;
     conduit_.inside_ = false;
-    if (conduit_.thread_) conduit_.mutex_.unlock();
+    if (conduit_.others_may_enter()) conduit_.mutex_.unlock();
   }
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -129,7 +146,9 @@ core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
   if (link == nullptr) {
     return core::Post::failed(engine_.is_gone(peer) ? ErrorCode::peer_lost : ErrorCode::no_memory);
   }
+  if (!hold(1, 0, 0)) return core::Post::retry();
   const core::Post post = post_it(*link);
+  if (post.kind == core::Post::Kind::posted) ++outstanding_;
   if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted) engine_.posted(*link);
   return post;
 }

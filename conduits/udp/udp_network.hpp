@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conduits/udp/interface.hpp"
+#include "conduits/udp/siblings.hpp"
 #include "core/network.hpp"
 
 #include <mutex>
@@ -21,6 +22,7 @@ class UdpNetwork final : public core::Network {
   core::Process process_;
   std::mutex mutex_;  // endpoints may be opened by several threads
   std::optional<InterfaceInfo> chosen_;
+  Siblings siblings_;
 };
 
 }  // namespace aqueduct::conduits::udp

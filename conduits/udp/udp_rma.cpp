@@ -3,34 +3,67 @@
 #include <cstring>
 
 namespace aqueduct::conduits::udp {
+namespace {
 
-// A key is the segment's number: a peer's packets name it, and this side knows where it lies.
+/// What a peer is told of a segment, and what it keeps: a packet names the segment by its number, and the owner knows
+/// where it lies; the size lets an initiator see what is beyond it.
+struct Key {
+  SegmentId id = 0;
+  std::uint64_t bytes = 0;
+
+  // No address space has more than 48 bits of memory, and no job as many segments (AQUEDUCT_SEGMENTS).
+  static constexpr int kBytesBits = 48;
+
+  bool fits() const noexcept { return id < 1u << 16 && bytes < std::uint64_t{1} << kBytesBits; }
+  std::uint64_t number() const noexcept { return std::uint64_t{id} << kBytesBits | bytes; }
+  static Key of(std::uint64_t number) noexcept {
+    return {static_cast<SegmentId>(number >> kBytesBits), number & ((std::uint64_t{1} << kBytesBits) - 1)};
+  }
+  bool holds(std::uint64_t offset, std::uint64_t count) const noexcept {
+    return count == 0 || (offset <= bytes && count <= bytes - offset);
+  }
+};
+
+}  // namespace
+
 Result<std::vector<std::byte>> UdpConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+  const Key key{id, memory.size()};
+  if (!key.fits()) return ErrorCode::not_supported;
   const Entry entry(*this);
   if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
   segments_[id] = memory;
-  std::vector<std::byte> key(sizeof id);
-  std::memcpy(key.data(), &id, sizeof id);
-  return key;
+  const std::uint64_t number = key.number();
+  std::vector<std::byte> exported(sizeof number);
+  std::memcpy(exported.data(), &number, sizeof number);
+  return exported;
 }
 
 void UdpConduit::unregister_segment(SegmentId id) noexcept {
   const Entry entry(*this);
   if (id >= segments_.size() || segments_[id].empty()) return;
   segments_[id] = {};
-  engine_.finish_replies();
+  engine_.finish_replies([this] { turn_siblings(); });
 }
 
 Result<std::uint64_t> UdpConduit::import_key(Rank, core::Bytes key) {
-  SegmentId id = 0;
-  if (key.size() != sizeof id) return ErrorCode::not_supported;
-  std::memcpy(&id, key.data(), sizeof id);
-  return std::uint64_t{id};
+  std::uint64_t number = 0;
+  if (key.size() != sizeof number) return ErrorCode::not_supported;
+  std::memcpy(&number, key.data(), sizeof number);
+  return number;
+}
+
+core::Post UdpConduit::beyond(const char* call, Rank peer, std::uint64_t key, std::uint64_t offset,
+                              std::size_t bytes) noexcept {
+  log_.error(
+      "udp: {} of {} bytes at offset {} of segment {} of rank {}, which has {} bytes there: compare with "
+      "segment_bytes()",
+      call, bytes, offset, Key::of(key).id, peer, Key::of(key).bytes);
+  return core::Post::failed(ErrorCode::out_of_range);
 }
 
 core::Post UdpConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept {
   if (!from.empty()) {
-    const core::MutableBytes to = segment(static_cast<std::uint32_t>(key));
+    const core::MutableBytes to = segment(Key::of(key).id);
     if (offset > to.size() || from.size() > to.size() - offset)
       return core::Post::failed(ErrorCode::out_of_range);
     std::memmove(to.data() + offset, from.data(), from.size());
@@ -40,38 +73,36 @@ core::Post UdpConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core
 
 core::Post UdpConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool,
                            core::Token token) noexcept {
+  if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
   if (peer == me_) return put_to_self(key, offset, from);
-  return post(peer, [&](Link& link) {
-    return link.put(static_cast<std::uint32_t>(key), offset, from, nullptr, token);
-  });
+  return post(peer, [&](Link& link) { return link.put(Key::of(key).id, offset, from, nullptr, token); });
 }
 
 core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                   Signal what, core::Token token) noexcept {
+  if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
   if (peer == me_) {
+    const Entry entry(*this);
+    if (!hold(0, 0, 1)) return core::Post::retry();
     const core::Post post = put_to_self(key, offset, from);
-    if (post.kind == core::Post::Kind::done) {
-      const Entry entry(*this);
-      held_.signalled(me_, what);
-    }
+    if (post.kind == core::Post::Kind::done) held_.signalled(me_, what);
     return post;
   }
-  return post(peer, [&](Link& link) {
-    return link.put(static_cast<std::uint32_t>(key), offset, from, &what, token);
-  });
+  return post(peer, [&](Link& link) { return link.put(Key::of(key).id, offset, from, &what, token); });
 }
 
 core::Post UdpConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                            core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
+  if (!Key::of(key).holds(offset, to.size())) return beyond("get", peer, key, offset, to.size());
   if (peer == me_) {
-    const core::MutableBytes from = segment(static_cast<std::uint32_t>(key));
+    const core::MutableBytes from = segment(Key::of(key).id);
     if (offset > from.size() || to.size() > from.size() - offset)
       return core::Post::failed(ErrorCode::out_of_range);
     std::memmove(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
-  return post(peer, [&](Link& link) { return link.get(static_cast<std::uint32_t>(key), offset, to, token); });
+  return post(peer, [&](Link& link) { return link.get(Key::of(key).id, offset, to, token); });
 }
 
 }  // namespace aqueduct::conduits::udp

@@ -1,3 +1,4 @@
+#include "conduits/all.hpp"
 #include "tests/conformance/fabric.hpp"
 
 #include <algorithm>
@@ -5,11 +6,21 @@
 
 namespace aqueduct::conformance {
 
+namespace {
+
+/// Of a conduit whose library this build lacks.
+bool not_built(const Fabric& fabric) { return conduits::find(fabric.conduit) == nullptr; }
+
+}  // namespace
+
 std::vector<Fabric> all_fabrics(std::uint64_t seed) {
   std::vector<Fabric> all = loop_fabrics(seed);
   for (Fabric& fabric : smp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : udp_fabrics_over_hosts()) all.push_back(std::move(fabric));
+  for (Fabric& fabric : ucx_fabrics()) all.push_back(std::move(fabric));
+  for (Fabric& fabric : ofi_fabrics()) all.push_back(std::move(fabric));
+  std::erase_if(all, not_built);
   return all;
 }
 

@@ -46,6 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"AQUEDUCT_STALL_WARN=10parsecs", ErrorCode::bad_setting, {"AQUEDUCT_STALL_WARN", "10parsecs"}},
         Wrong{"AQUEDUCT_LOG=loud", ErrorCode::bad_setting, {"AQUEDUCT_LOG", "loud", "warn"}},
         Wrong{"AQUEDUCT_CONDUIT=snp", ErrorCode::bad_setting, {"AQUEDUCT_CONDUIT", "did you mean smp?"}},
+        Wrong{"AQUEDUCT_UDP_FAULTS=los=1%", ErrorCode::bad_setting, {"there is no fault \"los\""}},
         Wrong{"AQUEDUCT_CONDUIT=/no/such/conduit.so", ErrorCode::bad_setting, {"/no/such/conduit.so"}},
         Wrong{"AQUEDUCT_SMP_RING_BYTES=100",
               ErrorCode::bad_setting,
@@ -59,6 +60,35 @@ INSTANTIATE_TEST_SUITE_P(
       for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
       return name;
     });
+
+/// aqrun with two ranks, the second of which has this in its environment.
+std::vector<std::string> with_other_second(const std::string& setting) {
+  return aqrun({"-n", "2", "--timeout", "30", "sh", "-c",
+                "case $AQUEDUCT_BOOTSTRAP in *process:1,*) export " + setting + ";; esac; exec " +
+                    program("fault_crowd") + " hello"});
+}
+
+TEST(WrongSettings, ThatAllRanksHaveAreSaidOnce) {
+  Launch job(aqrun({"-n", "4", "--timeout", "30", "-e", "AQUEDUCT_SEGMENT_BYTS=1M", "-e",
+                    "AQUEDUCT_SIGNALS=0", program("fault_crowd"), "hello"}));
+  EXPECT_EQ(job.status(), Status(ErrorCode::bad_setting).exit_code()) << job.err();
+  EXPECT_EQ(count(job.err(), "did you mean AQUEDUCT_SEGMENT_BYTES?"), 1u) << job.err();
+  EXPECT_EQ(count(job.err(), "AQUEDUCT_SIGNALS=0: this is too small"), 1u) << job.err();
+}
+
+TEST(WrongSettings, ThatOneRankHasAreSaidByIt) {
+  Launch job(with_other_second("AQUEDUCT_SEGMENT_BYTS=1M"));
+  EXPECT_EQ(job.status(), Status(ErrorCode::bad_setting).exit_code()) << job.err();
+  EXPECT_EQ(count(job.err(), "did you mean AQUEDUCT_SEGMENT_BYTES?"), 1u) << job.err();
+  EXPECT_LT(job.took().count(), 5.0);
+}
+
+TEST(WrongSettings, ThatDifferAreEachSaid) {
+  Launch job(with_other_second("AQUEDUCT_SIGNALS=0"), {"AQUEDUCT_SEGMENTS=0"});
+  EXPECT_EQ(job.status(), Status(ErrorCode::bad_setting).exit_code()) << job.err();
+  EXPECT_EQ(count(job.err(), "AQUEDUCT_SEGMENTS=0: this is too small"), 1u) << job.err();
+  EXPECT_EQ(count(job.err(), "AQUEDUCT_SIGNALS=0: this is too small"), 1u) << job.err();
+}
 
 TEST(Memory, ASegmentLargerThanTheMachineIsRefusedToAllAndTheJobGoesOn) {
   Launch job(aqrun({"-n", "3", "--timeout", "30", program("fault_crowd"), "huge"}));

@@ -1,6 +1,7 @@
 // What networks and ranks do to the udp conduit: stops, pulled cables, loss, strangers, too many ranks.
 
 #include <aqueduct/rank.hpp>
+#include <aqueduct/status.hpp>
 
 #include "conduits/udp/wire.hpp"
 #include "tests/fault/launch.hpp"
@@ -97,11 +98,11 @@ TEST(UdpRank, StoppedForGoodIsLostInTime) {
   const auto since = Clock::now();
   EXPECT_TRUE(job.says("noticed peer_lost (rank 2)", 2)) << job.out() << job.err();
   EXPECT_LT(Clock::now() - since, 4s);
-  EXPECT_NE(job.err().find("has not been heard for 0.5 s (AQUEDUCT_UDP_TIMEOUT)"), std::string::npos)
-      << job.err();
   ::kill(pid, SIGKILL);
   exchange.end();
   EXPECT_EQ(job.status(), 137) << job.out() << job.err();
+  EXPECT_NE(job.err().find("has not been heard for 0.5 s (AQUEDUCT_UDP_TIMEOUT)"), std::string::npos)
+      << job.err();
 }
 
 TEST(UdpRank, ThatFinishesWhereOthersHaveABarrierHoldsNobodyUp) {
@@ -122,6 +123,20 @@ TEST(UdpRank, ThatComputesServesOthersAndIsNotLost) {
   ASSERT_EQ(std::sscanf(job.out().c_str(), "served %d times, longest %lf ms", &times, &longest), 2);
   EXPECT_GE(times, 20);  // by a thread that has to be given a core, and that first waits 10 ms
   EXPECT_LT(longest, 250.0);
+}
+
+TEST(UdpPort, OfAnotherJobIsNamedAndThatJobGoesOnUnharmed) {
+  const Exchange exchange;
+  const Words port{"-e", "AQUEDUCT_UDP_PORT=" + std::to_string(20'000 + ::getpid() % 10'000)};
+  Launch first(here(2, joined(port, exchange.command())));
+  ASSERT_TRUE(exchange.goes_on(first)) << first.err();
+  Launch second(here(2, joined(port, exchange.command())));
+  EXPECT_EQ(second.status(), Status(ErrorCode::network_failed).exit_code()) << second.err();
+  EXPECT_NE(second.err().find("is taken by another socket (ss -ulpn shows whose); name another port, or 0"),
+            std::string::npos)
+      << second.err();
+  ASSERT_TRUE(exchange.goes_on(first)) << first.out() << first.err();
+  exchange.expect_right_end(first, 2);
 }
 
 TEST(UdpCrowd, OfThirtyTwoRanksOnFewCoresExchangesAllToAll) {
@@ -188,6 +203,30 @@ TEST_F(UdpNetwork, WhoseCableIsPulledForGoodLosesThePeersOnBothSides) {
   exchange_.end();
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();
   EXPECT_EQ(job.lines("finish peer_lost").size(), kRanks) << job.out();
+}
+
+// Longer packets vanish, as in a tunnel that does not say so, and nobody cuts those that were under way.
+TEST_F(UdpNetwork, WhoseIpv6PathShrinksWithoutAWordLosesThePeersInTime) {
+  if (std::string why; !NetworkNamespaces::can_drop(why)) GTEST_SKIP() << why;
+  // What the system cuts late would come to the rule as one.
+  Launch job(over_hosts({"AQUEDUCT_UDP_FAMILY=ipv6", "AQUEDUCT_UDP_OFFLOAD=off", "AQUEDUCT_UDP_TIMEOUT=1s"}));
+  ASSERT_TRUE(exchange_.goes_on(job)) << job.err();
+  for (unsigned host = 0; host < 2; ++host) ASSERT_TRUE(net_->carry_at_most(host, 1280)) << net_->problem();
+  const auto since = Clock::now();
+  // Of the pairs between the hosts, those that had something long under way: the others have lost nobody themselves.
+  EXPECT_TRUE(job.says("noticed peer_lost (rank ", 2)) << job.out() << job.err();
+  EXPECT_LT(Clock::now() - since, 8s);
+  exchange_.end();
+  EXPECT_NE(job.status(), 124) << job.out() << job.err();  // --timeout
+  EXPECT_NE(job.err().find("only short ones: taken for lost"), std::string::npos) << job.err();
+}
+
+TEST_F(UdpNetwork, OfTheLeastIpv6PathIsUsedFromTheStart) {
+  if (std::string why; !NetworkNamespaces::can_drop(why)) GTEST_SKIP() << why;
+  for (unsigned host = 0; host < 2; ++host) ASSERT_TRUE(net_->carry_at_most(host, 1280)) << net_->problem();
+  Launch job(over_hosts({"AQUEDUCT_UDP_FAMILY=ipv6", "AQUEDUCT_UDP_OFFLOAD=off"}));
+  ASSERT_TRUE(exchange_.goes_on(job, 10)) << job.err();
+  exchange_.expect_right_end(job, kRanks);
 }
 
 class UdpLoss : public UdpNetwork, public testing::WithParamInterface<unsigned> {};

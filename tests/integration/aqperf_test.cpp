@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -72,7 +73,7 @@ void expect_sane(const nlohmann::json& row) {
   SCOPED_TRACE(row.dump());
   for (const char* text : {"bench", "conduit", "unit"})
     ASSERT_TRUE(row.contains(text) && row[text].is_string());
-  for (const char* number : {"ranks", "bytes", "median", "p01", "p99", "samples"}) {
+  for (const char* number : {"ranks", "bytes", "median", "p01", "p99", "samples", "mean"}) {
     ASSERT_TRUE(row.contains(number) && row[number].is_number()) << number;
   }
   EXPECT_GT(row["median"], 0);
@@ -164,6 +165,29 @@ TEST(Aqperf, PrintsATableForPeople) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("# barrier over "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("median"), std::string::npos) << outcome.out;
+}
+
+TEST(Aqperf, MeasuresTheConduitThatItIsAskedFor) {
+  for (const char* start : {"", " --ranks 3", " --threads 2"}) {
+    const auto outcome =
+        aqperf("put-latency --bytes 8 --json --seconds 0.05 --conduit udp" + std::string(start));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto rows = rows_of(outcome);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows.front()["conduit"], "udp") << start;
+    const std::string said = "AQUEDUCT_NEAR=off is set, so that they use udp\n";
+    const auto first = outcome.err.find(said);
+    EXPECT_NE(first, std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find(said, first + 1), std::string::npos) << outcome.err;
+  }
+}
+
+TEST(Aqperf, SaysSoIfWhoStartedTheJobWantsSharedMemory) {
+  ::setenv("AQUEDUCT_NEAR", "on", 1);
+  const auto outcome = aqperf("put-latency --bytes 8 --json --seconds 0.05 --conduit udp");
+  ::unsetenv("AQUEDUCT_NEAR");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("measures smp, not udp"), std::string::npos) << outcome.err;
 }
 
 struct Wrong {

@@ -124,6 +124,12 @@ TEST(Aqrun, StaysWithinItsTimeout) {
   EXPECT_TRUE(has(job.err(), "--timeout 0.2 s; ending 2 ranks")) << job.err();
 }
 
+TEST(Aqrun, ShowsAWholeCallInItsHelp) {
+  Job job({"--help"});
+  EXPECT_EQ(job.status(), 0);
+  EXPECT_TRUE(has(job.out(), "Usage: aqrun -n N [OPTIONS] PROGRAM [ARGS...]\n")) << job.out();
+}
+
 struct Wrong {
   std::vector<std::string> arguments;
   int status;

@@ -103,4 +103,18 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
+TEST(Aqconform, SaysWhichConduitsThereAreToANameThatNoneHas) {
+  for (const char* what : {"--list", "--gtest_filter=*Short*"}) {
+    const Outcome outcome = run_aqconform({"--conduit=upd", what}, std::chrono::seconds(20));
+    ASSERT_TRUE(outcome.in_time) << outcome.output;
+    ASSERT_TRUE(WIFEXITED(outcome.status)) << outcome.output;
+    EXPECT_EQ(WEXITSTATUS(outcome.status), 2) << outcome.output;
+    EXPECT_EQ(outcome.output.find(
+                  "aqconform: --conduit upd: there is no such conduit; this build has smp, loop, udp"),
+              0u)
+        << outcome.output;
+    EXPECT_NE(outcome.output.find("did you mean udp?"), std::string::npos) << outcome.output;
+  }
+}
+
 }  // namespace

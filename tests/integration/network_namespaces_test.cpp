@@ -1,6 +1,7 @@
-// What tests of networks stand on: see tests/support/network_namespaces.hpp.
+// What tests of networks stand on: see tests/support/network_namespaces.hpp and relay.hpp.
 
 #include "tests/support/network_namespaces.hpp"
+#include "tests/support/relay.hpp"
 
 #include <gtest/gtest.h>
 
@@ -118,6 +119,19 @@ TEST_F(NetworkNamespacesTest, LosePacketsUntilTheyDoNot) {
   EXPECT_EQ(path.arrived_of(50), 50);
 }
 
+TEST_F(NetworkNamespacesTest, AreDisturbedUntilTheyAreNot) {
+  if (std::string why; !NetworkNamespaces::can_disturb(why)) GTEST_SKIP() << why;
+  NetworkNamespaces net(2);
+  Path path(net, AF_INET, 0, 1);
+  ASSERT_TRUE(path.is_open());
+  while (path.receive(50)) {
+  }
+  ASSERT_TRUE(net.disturb(0, "loss 100%")) << net.problem();
+  EXPECT_EQ(path.arrived_of(10), 0);
+  ASSERT_TRUE(net.disturb_no_more(0)) << net.problem();
+  EXPECT_EQ(path.arrived_of(50), 50);
+}
+
 TEST_F(NetworkNamespacesTest, LoseAndRegainTheirCable) {
   NetworkNamespaces net(2);
   for (const int domain : {AF_INET, AF_INET6}) {
@@ -130,6 +144,30 @@ TEST_F(NetworkNamespacesTest, LoseAndRegainTheirCable) {
     ASSERT_TRUE(net.set_link(0, true)) << net.problem();
     EXPECT_TRUE(path.is_open()) << domain;
   }
+}
+
+TEST_F(NetworkNamespacesTest, AreJoinedByARelayThatDelaysRepeatsAndReorders) {
+  if (std::string why; !NetworkNamespaces::can_hold(why)) GTEST_SKIP() << why;
+  NetworkNamespaces net(2, Joined::by_holder);
+  const int first = net.plug(0), second = net.plug(1);
+  ASSERT_TRUE(first >= 0 && second >= 0);
+  const Relay relay({first, second},
+                    {.delay = std::chrono::milliseconds(5), .duplicate = 0.5, .reorder = 0.1});
+  for (const int domain : {AF_INET, AF_INET6}) {
+    Path path(net, domain, 0, 1);
+    EXPECT_TRUE(path.is_open()) << domain;
+    while (path.receive(50)) {
+    }
+    const auto sent_at = std::chrono::steady_clock::now();
+    path.send();
+    EXPECT_TRUE(path.receive(2000));
+    EXPECT_GE(std::chrono::steady_clock::now() - sent_at, std::chrono::milliseconds(5));
+    while (path.receive(50)) {
+    }
+    EXPECT_GT(path.arrived_of(100), 115);  // half of them twice
+  }
+  EXPECT_GT(relay.counts().held, 5u);
+  EXPECT_EQ(relay.counts().lost, 0u);
 }
 
 TEST_F(NetworkNamespacesTest, OfADeadProcessAreRemovedByTheNext) {

@@ -1,14 +1,12 @@
 // The real programs over udp: on hosts that are network namespaces, and alone on this one.
 
 #include "tests/integration/aqrun_job.hpp"
-#include "tests/support/network_namespaces.hpp"
-#include "tests/support/scratch_folder.hpp"
+#include "tests/integration/udp_hosts.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <ostream>
 
@@ -22,17 +20,6 @@ namespace {
 using support::NetworkNamespaces;
 using testing::AllOf;
 using testing::HasSubstr;
-using Words = std::vector<std::string>;
-
-Words joined(Words first, const Words& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
-/// One of this build's programs, and its arguments.
-Words built(const std::string& name, const Words& arguments = {}) {
-  return joined({AQUEDUCT_BIN_DIR "/" + name}, arguments);
-}
 
 struct Example {
   const char* name;
@@ -52,32 +39,6 @@ const Example kExamples[] = {
 };
 
 // ------------------------------------------------------------------------------------------------- over hosts
-
-/// So many hosts, of two ranks each.
-class UdpHosts {
- public:
-  explicit UdpHosts(unsigned hosts) : net(hosts), ranks_(2 * hosts) {
-    std::ofstream(folder_ / "hosts") << net.hosts_file(2);
-  }
-  /// What aqrun needs to run this there.
-  Words run(const Words& options, const Words& what) const {
-    Words all{"-n",        std::to_string(ranks_),
-              "--hosts",   (folder_ / "hosts").string(),
-              "--remote",  std::string(NetworkNamespaces::kRemote),
-              "--bind",    "none",
-              "--timeout", "25"};
-    return joined(joined(all, options), what);
-  }
-  static bool in(const std::string& host, const std::string& command) {
-    return std::system(("ip netns exec " + host + " " + command).c_str()) == 0;
-  }
-
-  const NetworkNamespaces net;
-
- private:
-  const support::ScratchFolder folder_;
-  const unsigned ranks_;
-};
 
 struct Where {
   unsigned hosts;
@@ -238,6 +199,13 @@ TEST(UdpHere, APortThatIsTakenIsNamed) {
   EXPECT_NE(job.status(), 0);
   EXPECT_THAT(job.err(), HasSubstr("UDP port " + std::to_string(taken.number()) +
                                    " of 127.0.0.1 is taken by another socket"));
+}
+
+TEST(UdpHere, MoreEndpointsThanAProcessMayHaveFilesAreAnErrorThatNamesTheLimit) {
+  AqrunJob job(
+      here(32, {}, {"--endpoints", "32", "sh", "-c", "ulimit -n 20; exec " + built("hello").front()}));
+  EXPECT_GT(job.status(), 0);
+  EXPECT_THAT(job.err(), AllOf(HasSubstr("as many open files as it may, 20"), HasSubstr("ulimit -n 40")));
 }
 
 struct Wrong {

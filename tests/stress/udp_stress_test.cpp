@@ -36,13 +36,14 @@ TEST(UdpStress, TenMinutesOfChangingFaults) {
     const auto percent = [&](int most) {
       return std::to_string(dice() % static_cast<unsigned>(most + 1)) + "%";
     };
-    const std::string faults = "loss=" + percent(10) + ",reorder=" + percent(25) +
-                               ",duplicate=" + percent(5) + ",corrupt=" + percent(1) +
-                               ",delay=" + std::to_string(dice() % 1000) +
-                               "us,jitter=0us,seed=" + std::to_string(dice() % 100'000);
-    const char* const security[] = {"none", "header", "full"};
-    exchange(2 + static_cast<int>(dice() % 5), 1'000'000, 20, faults,
-             std::string("AQUEDUCT_UDP_SECURITY=") + security[dice() % 3]);
+    const char* const securities[] = {"none", "header", "full"};
+    const std::string security = securities[dice() % 3];
+    // Without security only UDP's checksum tells what was changed on the way, and these faults strike above it.
+    const std::string corrupt = security == "none" ? "" : ",corrupt=" + percent(1);
+    const std::string faults =
+        "loss=" + percent(10) + ",reorder=" + percent(25) + ",duplicate=" + percent(5) + corrupt +
+        ",delay=" + std::to_string(dice() % 1000) + "us,jitter=0us,seed=" + std::to_string(dice() % 100'000);
+    exchange(2 + static_cast<int>(dice() % 5), 1'000'000, 20, faults, "AQUEDUCT_UDP_SECURITY=" + security);
   }
 }
 

@@ -7,13 +7,18 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +26,8 @@ namespace aqueduct::support {
 namespace {
 
 constexpr const char* kPrefix = "aqtest";  // then the process's number, a dash, and a number within it
+
+constexpr const char* kTapMaker = "/dev/net/tun";
 
 struct Said {
   bool good = false;
@@ -77,19 +84,40 @@ bool NetworkNamespaces::can_drop(std::string& why) {
   return nft.good;
 }
 
-NetworkNamespaces::NetworkNamespaces(unsigned hosts) : maker_(::getpid()), prefix_(new_prefix()) {
+bool NetworkNamespaces::can_hold(std::string& why) {
+  const int tap = ::open(kTapMaker, O_RDWR | O_CLOEXEC);
+  if (tap < 0) why = fmt::format("no tap devices: {}: {}", kTapMaker, std::strerror(errno));
+  if (tap >= 0) ::close(tap);
+  return tap >= 0;
+}
+
+bool NetworkNamespaces::can_disturb(std::string& why) {
+  const std::string name = new_prefix() + "try";
+  const Said added = shell("ip netns add " + name);
+  const Said set =
+      added.good ? shell("ip netns exec " + name + " tc qdisc add dev lo root netem delay 1ms") : Said{};
+  if (added.good) shell("ip netns del " + name);
+  if (!set.good)
+    why = "no netem here, which delays packets (../shared/rdma-vm has it): " + added.text + set.text;
+  return set.good;
+}
+
+NetworkNamespaces::NetworkNamespaces(unsigned hosts, Joined joined)
+    : maker_(::getpid()), prefix_(new_prefix()) {
   remove_leftovers();
   for (unsigned i = 0; i < hosts; ++i) {
     names_.push_back(fmt::format("{}-h{}", prefix_, i));
     if (run("ip netns add " + names_[i])) made_.push_back(names_[i]);
   }
-  if (hosts == 2) {
-    join_two();
-  } else {
-    join_by_switch();
+  if (joined == Joined::by_kernel) {
+    if (hosts == 2) {
+      join_two();
+    } else {
+      join_by_switch();
+    }
+    for (unsigned i = 0; i < hosts; ++i) address_host(i);
+    for (unsigned i = 0; i < hosts && problem_.empty(); ++i) wait_for_link(i);
   }
-  for (unsigned i = 0; i < hosts; ++i) add_host(i);
-  for (unsigned i = 0; i < hosts && problem_.empty(); ++i) wait_for_link(i);
   if (!problem_.empty()) ADD_FAILURE() << problem_;
 }
 
@@ -115,7 +143,7 @@ void NetworkNamespaces::join_by_switch() {
   }
 }
 
-void NetworkNamespaces::add_host(unsigned host) {
+void NetworkNamespaces::address_host(unsigned host) {
   const std::string ip = "ip -n " + names_[host];
   run(ip + " link set lo up");
   run(fmt::format("{} addr add {}/24 dev {}", ip, ipv4(host), kDevice));
@@ -153,10 +181,32 @@ bool NetworkNamespaces::drop(unsigned host, unsigned per_mille) {
                          kDevice, per_mille));
 }
 
+bool NetworkNamespaces::carry_at_most(unsigned host, unsigned bytes) {
+  const std::string nft = "ip netns exec " + names_.at(host) + " nft ";
+  drop_no_more(host);
+  // Before fragments are put together again; the length is that of what follows the header.
+  return run(nft + "add table inet faults") &&
+         run(nft + "'add chain inet faults arriving { type filter hook prerouting priority -500; }'") &&
+         run(fmt::format("{}'add rule inet faults arriving iifname {} ip6 length > {} drop'", nft, kDevice,
+                         bytes - 40));
+}
+
 bool NetworkNamespaces::drop_no_more(unsigned host) {
   // To add a table that is there already is no error: so there is always one to delete.
   const std::string nft = "ip netns exec " + names_.at(host) + " nft ";
   return run(nft + "add table inet faults") && run(nft + "delete table inet faults");
+}
+
+bool NetworkNamespaces::disturb(unsigned host, const std::string& netem) {
+  // Room for what is under way: netem drops what does not fit.
+  return run(fmt::format("ip netns exec {} tc qdisc replace dev {} root netem limit 100000 {}",
+                         names_.at(host), kDevice, netem));
+}
+
+bool NetworkNamespaces::disturb_no_more(unsigned host) {
+  // Set first, because only what was set can be deleted.
+  return disturb(host, "") &&
+         run(fmt::format("ip netns exec {} tc qdisc del dev {} root", names_[host], kDevice));
 }
 
 bool NetworkNamespaces::set_link(unsigned host, bool up) {
@@ -165,6 +215,27 @@ bool NetworkNamespaces::set_link(unsigned host, bool up) {
   // The kernel takes IPv6 addresses away from what goes down.
   return !up ||
          run(fmt::format("ip -n {} -6 addr replace {}/64 dev {} nodad", names_[host], ipv6(host), kDevice));
+}
+
+int NetworkNamespaces::plug(unsigned host) {
+  int tap = -1, error = 0;
+  in_thread_there(host, [&] {
+    ifreq wanted{};
+    wanted.ifr_flags = IFF_TAP | IFF_NO_PI;
+    kDevice.copy(wanted.ifr_name, sizeof wanted.ifr_name - 1);
+    tap = ::open(kTapMaker, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    if (tap >= 0 && ::ioctl(tap, TUNSETIFF, &wanted) != 0) {
+      error = errno;
+      ::close(std::exchange(tap, -1));
+    }
+  });
+  if (tap < 0) {
+    ADD_FAILURE() << kTapMaker << ": " << std::strerror(error);
+    return -1;
+  }
+  address_host(host);
+  if (!problem_.empty()) ADD_FAILURE() << problem_;
+  return tap;
 }
 
 bool NetworkNamespaces::enter(unsigned host) const {
@@ -177,13 +248,19 @@ bool NetworkNamespaces::enter(unsigned host) const {
   return entered;
 }
 
+// A thread has a network namespace of its own, and what is made there keeps it.
+void NetworkNamespaces::in_thread_there(unsigned host, const std::function<void()>& what) const {
+  std::thread([&] {
+    if (enter(host)) what();
+  }).join();
+}
+
 int NetworkNamespaces::open_socket(unsigned host, int domain, int type) const {
   int opened = -1, error = 0;
-  // A thread has a network namespace of its own, and the socket keeps the one in which it was made.
-  std::thread([&] {
-    if (enter(host)) opened = ::socket(domain, type | SOCK_CLOEXEC, 0);
+  in_thread_there(host, [&] {
+    opened = ::socket(domain, type | SOCK_CLOEXEC, 0);
     error = errno;
-  }).join();
+  });
   errno = error;
   return opened;
 }

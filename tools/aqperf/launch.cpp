@@ -1,8 +1,14 @@
 #include "tools/aqperf/launch.hpp"
 
+#include <aqueduct/config.hpp>
+
 #include "bootstrap/launcher.hpp"
+#include "conduits/all.hpp"
 #include "tools/aqperf/failure.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +48,13 @@ bool has_launcher() {
   return bootstrap::find_launcher(wanted, bootstrap::environment_variable).by != bootstrap::Launcher::alone;
 }
 
+std::string near_is_off(const Options& options) {
+  return fmt::format(
+      "aqperf: all ranks share this host and would use shared memory; AQUEDUCT_NEAR=off is set, so that they "
+      "use {}\n",
+      options.conduit);
+}
+
 std::string own_program() {
   std::error_code error;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -57,14 +70,29 @@ std::string aqrun_beside() {
   return path.string();
 }
 
-void relaunch(const Options& options, int argc, char** argv) {
-  const std::string aqrun = aqrun_beside();
-  std::vector<std::string> command{aqrun, "-n", std::to_string(options.ranks == 0 ? 2 : options.ranks)};
+bool must_leave_near(const Options& options) {
+  const conduits::Available* const named = conduits::find(options.conduit);
+  return named != nullptr && named->entry != nullptr && named->entry->crosses_hosts &&
+         Config::from_environment().origin("near") == SettingOrigin::built_in;
+}
+
+std::vector<std::string> aqrun_command(const Options& options) {
+  std::vector<std::string> command{aqrun_beside(), "-n",
+                                   std::to_string(options.ranks == 0 ? 2 : options.ranks)};
   if (!options.conduit.empty()) command.insert(command.end(), {"--conduit", options.conduit});
+  if (must_leave_near(options)) {
+    fmt::print(stderr, "{}", near_is_off(options));
+    command.insert(command.end(), {"-e", "AQUEDUCT_NEAR=off"});
+  }
+  return command;
+}
+
+void relaunch(const Options& options, int argc, char** argv) {
+  std::vector<std::string> command = aqrun_command(options);
   command.push_back(own_program());
   command.insert(command.end(), argv + 1, argv + argc);
-  execv(aqrun.c_str(), as_argv(command).data());
-  throw Failure(aqrun + ": " + std::strerror(errno), 1);
+  execv(command.front().c_str(), as_argv(command).data());
+  throw Failure(command.front() + ": " + std::strerror(errno), 1);
 }
 
 std::string output_of(const std::vector<std::string>& command) {

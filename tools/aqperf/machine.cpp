@@ -41,6 +41,12 @@ std::size_t peak_rss_kib() {
   return 0;
 }
 
+KernelName running_kernel() {
+  KernelName out{};
+  std::ifstream("/proc/sys/kernel/random/boot_id").getline(out.data(), out.size());
+  return out;
+}
+
 cpu_set_t allowed_cores() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include <sched.h>
@@ -12,6 +13,10 @@ double busy_core_seconds();
 double own_core_seconds();
 /// The most memory this process ever had, in KiB.
 std::size_t peak_rss_kib();
+
+/// What differs between two machines, and between two runs of one: /proc/sys/kernel/random/boot_id.
+using KernelName = std::array<char, 64>;
+KernelName running_kernel();
 
 /// The cores this thread may run on.
 cpu_set_t allowed_cores();

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,8 +26,25 @@ namespace {
 Job start_job(const Options& options) {
   Config config = Config::from_environment();
   if (!options.conduit.empty()) require(config.set("conduit", options.conduit), "--conduit");
+  if (options.threads > 0 && must_leave_near(options)) {
+    fmt::print(stderr, "{}", near_is_off(options));
+    require(config.set("near", "off"), "AQUEDUCT_NEAR");
+  }
   return options.threads > 0 ? require(Job::in_process(options.threads, config), "the job cannot start")
                              : require(Job::start(config), "the job cannot start");
+}
+
+/// Says so if ranks do not use the conduit that was asked for: whoever has started the job has the choice.
+void tell_what_is_measured(Endpoint& ep, const Options& options) {
+  const std::string used = ep.conduit_of(ep.ranks() - 1);
+  const bool plugin = options.conduit.find('/') != std::string::npos;
+  if (options.conduit.empty() || options.conduit == "auto" || plugin || ep.rank() != 0 ||
+      used == options.conduit)
+    return;
+  fmt::print(
+      stderr,
+      "aqperf: measures {}, not {}: ranks of one host use shared memory; try aqrun -e AQUEDUCT_NEAR=off\n",
+      used, options.conduit);
 }
 
 /// Runs the benchmark at each of this process's ranks; the exit status.
@@ -45,6 +63,7 @@ int run_in_job(const Options& options, const Bench& bench) {
     try {
       auto& session = sessions[ep.rank() - first];
       session = std::make_unique<Session>(ep, options);
+      tell_what_is_measured(ep, options);
       Reporter reporter(options.json, options.load, ep.rank() != 0);
       bench.run(*session, reporter);
       if (options.statistics) fmt::print(stderr, "{}", describe_peers(ep));

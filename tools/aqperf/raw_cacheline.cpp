@@ -1,5 +1,6 @@
 #include "tools/aqperf/raw_cacheline.hpp"
 
+#include "tools/aqperf/raw_network.hpp"
 #include "tools/aqperf/raw_sockets.hpp"
 #include "tools/aqperf/raw_yield.hpp"
 
@@ -56,6 +57,8 @@ Raw raw_cacheline(Session& session, Role role) {
 }
 
 Raw raw_answer(Session& session, Role role, std::size_t bytes) {
+  const NetworkTurn turn{.kind = NetworkTurn::Kind::answer, .bytes = bytes};
+  if (auto network = raw_network(session, role, turn)) return *std::move(network);
   if (over_sockets(session, role)) return raw_round_trip(session, role, bytes, bytes);
   return session.everyone(!session.crowded()) ? raw_cacheline(session, role) : raw_yield(session);
 }

@@ -32,15 +32,18 @@ std::optional<double> Row::ratio_to(double other) const {
 
 std::string to_json(const Row& row) {
   nlohmann::ordered_json out{
-      {"bench", row.bench},    {"conduit", row.conduit},  {"ranks", row.ranks},
-      {"bytes", row.bytes},    {"unit", row.unit.name()}, {"median", row.figure.median},
-      {"p01", row.figure.p01}, {"p99", row.figure.p99},   {"samples", row.figure.samples},
+      {"bench", row.bench},      {"conduit", row.conduit},  {"ranks", row.ranks},
+      {"bytes", row.bytes},      {"unit", row.unit.name()}, {"median", row.figure.median},
+      {"p01", row.figure.p01},   {"p99", row.figure.p99},   {"samples", row.figure.samples},
+      {"mean", row.figure.mean},
   };
   if (row.raw) out["raw"] = *row.raw;
+  if (row.raw_mean) out["raw_mean"] = *row.raw_mean;
   if (row.ratio()) out["ratio"] = *row.ratio();
   for (const auto& [name, value] : row.more_raws) {
-    out["raw_" + name] = value;
-    if (const auto ratio = row.ratio_to(value)) out["ratio_" + name] = *ratio;
+    out["raw_" + name] = value.median;
+    out["raw_" + name + "_mean"] = value.mean;
+    if (const auto ratio = row.ratio_to(value.median)) out["ratio_" + name] = *ratio;
   }
   if (!row.raw_what.empty()) out["raw_what"] = row.raw_what;
   out["longest_stall_ms"] = row.longest_stall_ms;
@@ -76,7 +79,7 @@ void Reporter::add(const Row& row) {
                figure(row.figure.p01), figure(row.figure.p99), row.figure.samples, figure(row.raw),
                figure(row.ratio()));
     for (const auto& [name, value] : row.more_raws) {
-      fmt::print(" {:>10} {:>9}", figure(value), figure(row.ratio_to(value)));
+      fmt::print(" {:>10} {:>9}", figure(value.median), figure(row.ratio_to(value.median)));
     }
     if (show_stalls_) fmt::print(" {:>10}", figure(row.longest_stall_ms));
     for (const auto& [name, value] : row.extra) {

@@ -18,12 +18,13 @@ struct Row {
   unsigned ranks = 0;
   std::size_t bytes = 0;
   Unit unit;
-  Summary figure;                                         ///< in the unit
-  std::optional<double> raw;                              ///< its median, in the unit
-  std::vector<std::pair<std::string, double>> more_raws;  ///< further comparators: name and median
-  std::string raw_what;                                   ///< what raw was, or why there is none
-  double longest_stall_ms = 0;                            ///< the longest sample: no stall was longer
-  double others_cores = 0;                                ///< cores that other processes kept busy meanwhile
+  Summary figure;                                          ///< in the unit
+  std::optional<double> raw;                               ///< its median, in the unit
+  std::optional<double> raw_mean;                          ///< its mean
+  std::vector<std::pair<std::string, Summary>> more_raws;  ///< further comparators, by name
+  std::string raw_what;                                    ///< what raw was, or why there is none
+  double longest_stall_ms = 0;                             ///< the longest sample: no stall was longer
+  double others_cores = 0;                                 ///< cores that other processes kept busy meanwhile
   std::optional<double> cacheline_before_ns;
   std::optional<double> cacheline_after_ns;
   std::vector<std::pair<std::string, double>> extra;  ///< what only this benchmark has

@@ -1,4 +1,5 @@
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/raw_network.hpp"
 #include "tools/aqperf/raw_sockets.hpp"
 #include "tools/aqperf/raw_transfer.hpp"
 
@@ -119,6 +120,9 @@ Raw sockets_raw(Session& session, const Flood& flood, Unit::Kind kind) {
 }
 
 Raw raw(Session& session, const Flood& flood, Unit::Kind kind) {
+  const auto way = flood.direction == Direction::put ? NetworkTurn::Kind::put : NetworkTurn::Kind::get;
+  const NetworkTurn turn{.kind = way, .bytes = flood.bytes, .window = flood.window};
+  if (auto network = raw_network(session, session.pair(), turn)) return *std::move(network);
   if (over_sockets(session, session.pair())) return sockets_raw(session, flood, kind);
   std::vector<std::byte*> places;
   for (Rank peer : flood.peers) places.push_back(session.ep().local(session.target(peer), flood.bytes));

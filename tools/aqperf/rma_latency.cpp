@@ -1,4 +1,5 @@
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/raw_network.hpp"
 #include "tools/aqperf/raw_sockets.hpp"
 #include "tools/aqperf/raw_transfer.hpp"
 
@@ -46,7 +47,10 @@ void latency(Session& session, Reporter& reporter, Direction direction) {
     if (role.active) subject.run = transfers(session, role.peer, direction, bytes);
     // Over sockets one side of the round trip carries the bytes, the other a word that it has happened.
     constexpr std::size_t kWord = sizeof(std::uint64_t);
-    const Raw raw = !sockets                      ? raw_transfer(session, role, direction, bytes)
+    const auto kind = direction == Direction::put ? NetworkTurn::Kind::put : NetworkTurn::Kind::get;
+    const auto network = raw_network(session, role, {.kind = kind, .bytes = bytes});
+    const Raw raw = network                       ? *network
+                    : !sockets                    ? raw_transfer(session, role, direction, bytes)
                     : direction == Direction::put ? raw_round_trip(session, role, bytes, kWord)
                                                   : raw_round_trip(session, role, kWord, bytes);
     Row row = measure(session, options.bench, bytes, {}, subject, raw);

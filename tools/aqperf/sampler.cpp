@@ -69,11 +69,15 @@ Summary join(const std::vector<Side>& sides, const Unit& unit) {
     if (!side.records || side.ns.samples == 0) continue;
     const Summary one = unit.convert(side.ns);
     if (unit.is_rate()) {
-      out = {out.median + one.median, out.p01 + one.p01, out.p99 + one.p99, out.samples + one.samples};
+      out = {out.median + one.median, out.p01 + one.p01, out.p99 + one.p99, out.samples + one.samples,
+             out.mean + one.mean};
       continue;
     }
     out.p01 = medians.empty() ? one.p01 : std::min(out.p01, one.p01);
     out.p99 = std::max(out.p99, one.p99);
+    const auto before = static_cast<double>(out.samples);
+    const auto more = static_cast<double>(one.samples);
+    out.mean = (out.mean * before + one.mean * more) / (before + more);
     out.samples += one.samples;
     medians.push_back(one.median);
   }
@@ -81,7 +85,7 @@ Summary join(const std::vector<Side>& sides, const Unit& unit) {
   return out;
 }
 
-/// Cores that neither the ranks of this host nor our own load kept busy.
+/// Cores that neither the ranks of this machine nor our own load kept busy.
 class OthersMeter {
  public:
   explicit OthersMeter(const BusyProcess* load) : load_(load) {}
@@ -89,7 +93,7 @@ class OthersMeter {
     const auto own = session.exchange(own_core_seconds() - own_);
     double others =
         busy_core_seconds() - busy_ - (load_ != nullptr ? load_->core_seconds() - load_seconds_ : 0);
-    for (Rank neighbour : session.ep().neighbours()) others -= own[neighbour];
+    for (Rank mate : session.machine_mates()) others -= own[mate];
     const double wall = nanoseconds_since(begin_) * 1e-9;
     // /proc/stat counts in steps of 10 ms on each core: less than that is nothing.
     return wall < 0.2 || others < 0.04 ? 0 : others / wall;
@@ -164,8 +168,9 @@ Row measure(Session& session, std::string bench, std::size_t bytes, Unit unit, c
     const Summary figure = join(sides, unit);
     if (contender.name == "raw") {
       row.raw = figure.median;
+      row.raw_mean = figure.mean;
     } else if (!contender.name.empty()) {
-      row.more_raws.push_back({contender.name.substr(4), figure.median});
+      row.more_raws.push_back({contender.name.substr(4), figure});
     } else {
       row.figure = figure;
       for (const Side& side : sides)

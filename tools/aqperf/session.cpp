@@ -67,15 +67,20 @@ bool Session::everyone(bool mine) {
 void Session::settle_on_cores() {
   const cpu_set_t own = allowed_cores();
   const auto all = exchange(own);
-  const auto neighbours = ep_->neighbours();
-  cpu_set_t host;
-  CPU_ZERO(&host);
-  for (Rank neighbour : neighbours) CPU_OR(&host, &host, &all[neighbour]);
-  crowded_ = neighbours.size() > static_cast<std::size_t>(CPU_COUNT(&host));
+  // Several hosts may be pretended on one machine, network namespaces for one: then they share its cores.
+  const auto kernels = exchange(running_kernel());
+  cpu_set_t machine;
+  CPU_ZERO(&machine);
+  for (Rank other = 0; other < ranks(); ++other) {
+    if (kernels[other] != kernels[rank()]) continue;
+    machine_mates_.push_back(other);
+    CPU_OR(&machine, &machine, &all[other]);
+  }
+  crowded_ = machine_mates_.size() > static_cast<std::size_t>(CPU_COUNT(&machine));
   // Whoever started the job may have bound its ranks; otherwise two could meet on one core for a while.
   if (crowded_ || CPU_COUNT(&own) == 1) return;
-  const auto index = std::find(neighbours.begin(), neighbours.end(), rank()) - neighbours.begin();
-  bind_to(host, static_cast<std::size_t>(index));
+  const auto index = std::find(machine_mates_.begin(), machine_mates_.end(), rank()) - machine_mates_.begin();
+  bind_to(machine, static_cast<std::size_t>(index));
 }
 
 }  // namespace aqueduct::perf

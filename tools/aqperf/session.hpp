@@ -33,7 +33,9 @@ class Session {
   const Options& options() const noexcept { return *options_; }
   Rank rank() const noexcept { return ep_->rank(); }
   Rank ranks() const noexcept { return ep_->ranks(); }
-  /// More ranks than cores on my host: whoever waits must let others run.
+  /// The ranks on this machine, this one among them: neighbours, and those of hosts that are pretended here.
+  std::span<const Rank> machine_mates() const noexcept { return machine_mates_; }
+  /// More ranks than cores on my machine: whoever waits must let others run.
   bool crowded() const noexcept { return crowded_; }
 
   /// Rank i of the first half is active towards rank i + ranks / 2. A single rank is its own peer; the last
@@ -74,6 +76,7 @@ class Session {
   Endpoint* ep_;
   const Options* options_;
   std::size_t bytes_;
+  std::vector<Rank> machine_mates_;
   std::unique_ptr<std::byte, FreeAligned> buffer_;
   std::unique_ptr<std::byte, FreeAligned> outside_;  // null unless --memory outside
   Segment control_;

@@ -2,11 +2,10 @@
 
 #include "conduits/udp/interface.hpp"
 #include "core/log.hpp"
+#include "tools/aqperf/machine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
-#include <fstream>
 #include <utility>
 
 #include <sys/stat.h>
@@ -17,15 +16,14 @@ namespace {
 
 /// What two processes have in common if they reach one another over loopback.
 struct Place {
-  std::array<char, 64> host{};
+  KernelName kernel{};
   std::uint64_t network = 0;
 
   bool operator==(const Place&) const = default;
 };
 
 Place own_place() {
-  Place out;
-  std::ifstream("/proc/sys/kernel/random/boot_id").getline(out.host.data(), out.host.size());
+  Place out{running_kernel()};
   struct stat network {};
   if (::stat("/proc/self/ns/net", &network) == 0) out.network = network.st_ino;
   return out;

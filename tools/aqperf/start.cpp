@@ -73,8 +73,7 @@ Status meet(Endpoint& ep) {
 void time_starts(const Options& options, Reporter& reporter) {
   const Rank ranks = options.ranks == 0 ? 2 : options.ranks;
   const std::string program = own_program();
-  std::vector<std::string> command{aqrun_beside(), "-n", std::to_string(ranks)};
-  if (!options.conduit.empty()) command.insert(command.end(), {"--conduit", options.conduit});
+  std::vector<std::string> command = aqrun_command(options);
   command.insert(command.end(), {program, kStartMember});
 
   Samples samples, raws;

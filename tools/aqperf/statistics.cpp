@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace aqueduct::perf {
 
@@ -20,9 +21,10 @@ Summary summarize(std::vector<Samples> trials) {
     medians.push_back(median(trial));
   }
   const double middle = median(medians);
+  const double sum = std::accumulate(all.begin(), all.end(), 0.0);
   // Trials of very different length could otherwise turn the order round.
   return {middle, std::min(middle, percentile(all, 0.01)), std::max(middle, percentile(all, 0.99)),
-          all.size()};
+          all.size(), all.empty() ? 0 : sum / static_cast<double>(all.size())};
 }
 
 std::string_view Unit::name() const noexcept {
@@ -46,7 +48,8 @@ double Unit::from_nanoseconds(double ns) const noexcept {
 }
 
 Summary Unit::convert(const Summary& ns) const noexcept {
-  Summary out{from_nanoseconds(ns.median), from_nanoseconds(ns.p01), from_nanoseconds(ns.p99), ns.samples};
+  Summary out{from_nanoseconds(ns.median), from_nanoseconds(ns.p01), from_nanoseconds(ns.p99), ns.samples,
+              from_nanoseconds(ns.mean)};
   if (is_rate()) std::swap(out.p01, out.p99);
   return out;
 }

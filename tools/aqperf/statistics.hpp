@@ -20,6 +20,7 @@ struct Summary {
   double p01 = 0;     ///< over all samples
   double p99 = 0;
   std::uint64_t samples = 0;
+  double mean = 0;  ///< over all samples: what rare and long waits cost, which no median shows
 };
 Summary summarize(std::vector<Samples> trials);
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string_view>
 
 namespace aqrun {
@@ -78,6 +79,14 @@ std::string read_hosts_into(Options& options, const Raw& raw) {
   return {};
 }
 
+/// Says what a call looks like: CLI11 knows nothing of PROGRAM, which ends the options.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: aqrun -n N [OPTIONS] PROGRAM [ARGS...]\n";
+  }
+};
+
 std::chrono::milliseconds seconds(double value) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(value * 1000));
 }
@@ -87,9 +96,8 @@ std::chrono::milliseconds seconds(double value) {
 std::variant<Options, Ended> read_options(int argc, char** argv) {
   Options options;
   Raw raw;
-  CLI::App app{
-      "Starts the ranks of an Aqueduct job, on this host or on several: aqrun -n N [options] PROGRAM ARGS...",
-      "aqrun"};
+  CLI::App app{"Starts the ranks of an Aqueduct job, on this host or on several.", "aqrun"};
+  app.formatter(std::make_shared<Help>());
   app.prefix_command();  // PROGRAM ends the options of aqrun
   app.set_version_flag("--version", aqueduct::library_version_text());
   app.footer(

@@ -16,7 +16,11 @@ class OddCarrier final : public Carrier {
  public:
   std::size_t most_segments() const noexcept override { return 64; }
   std::size_t most_bytes() const noexcept override { return 65'504; }
-  std::size_t send(std::span<const Outgoing> batch) noexcept override { return has_room ? batch.size() : 0; }
+  std::size_t send(std::span<const Outgoing> batch) noexcept override {
+    if (!has_room || (refusals != 0 && refusals-- != 0)) return 0;
+    sent += batch.size();
+    return batch.size();
+  }
   std::span<const Incoming> receive(std::size_t most) noexcept override {
     incoming_.assign(floods ? most : 0, Incoming{garbage_, garbage_.size()});
     return incoming_;
@@ -27,6 +31,8 @@ class OddCarrier final : public Carrier {
 
   bool floods = false;
   bool has_room = true;
+  int refusals = 0;  // so many times yet there is none
+  std::size_t sent = 0;
 
  private:
   std::array<std::byte, 64> garbage_{};
@@ -67,12 +73,15 @@ class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
   int silent_ = 0;
 
  private:
+  bool ready(std::size_t, std::size_t, std::size_t) noexcept override { return true; }
   void message(Rank, core::Bytes) noexcept override {}
   void completed(core::Token, Status) noexcept override {}
   void signalled(Rank, Signal) noexcept override {}
   core::MutableBytes segment(std::uint32_t) noexcept override { return {}; }
+  void refused(Rank, const char*, std::uint32_t, std::uint64_t, std::size_t) noexcept override {}
   void lost(Rank) noexcept override { ++lost_; }
   void silent(Rank) noexcept override { ++silent_; }
+  void stuck(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
 };
 
 TEST_F(UdpEngine, LosesASilentPeerAfterTheTimeout) {
@@ -99,6 +108,23 @@ TEST_F(UdpEngine, LooksAgainSoonAtASendBufferThatIsFull) {
   carrier_->has_room = true;
   engine_->turn();
   EXPECT_EQ(engine_->text(1).find("send buffer is full"), std::string::npos);
+}
+
+TEST_F(UdpEngine, SaysFarewellAsSoonAsAFullSendBufferHasRoom) {
+  ASSERT_NE(engine_->link(1), nullptr);
+  carrier_->refusals = 20;
+  engine_->close({});
+  EXPECT_EQ(carrier_->refusals, 0);
+  EXPECT_EQ(carrier_->sent, 3u);
+}
+
+TEST_F(UdpEngine, GivesUpFarewellsThatASendBufferDoesNotTake) {
+  ASSERT_NE(engine_->link(1), nullptr);
+  carrier_->has_room = false;
+  const Time began = clock_now();
+  engine_->close({});
+  EXPECT_LT(clock_now() - began, 2 * kSecond);
+  EXPECT_EQ(carrier_->sent, 0u);
 }
 
 TEST_F(UdpEngine, EndsALinkThatTheLauncherKnowsToBeGoneOnce) {

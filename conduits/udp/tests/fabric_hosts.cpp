@@ -6,8 +6,9 @@ namespace aqueduct::conformance {
 
 std::vector<Fabric> udp_fabrics_over_hosts() {
   const auto fabric = [](const char* name, std::uint32_t (*host_of)(std::uint32_t process),
-                         Settings settings = {}) {
-    return over_hosts({.name = name, .conduit = "udp", .settings = std::move(settings)}, host_of);
+                         Settings settings = {}, Weather weather = {}) {
+    return over_hosts({.name = name, .conduit = "udp", .settings = std::move(settings)}, host_of,
+                      std::move(weather));
   };
   const auto alternating = [](std::uint32_t process) { return process % 2; };
   const auto pairs = [](std::uint32_t process) { return process / 2; };
@@ -19,6 +20,9 @@ std::vector<Fabric> udp_fabrics_over_hosts() {
       fabric("udp-hosts-alone", alone, {{"near", "off"}}),
       fabric("udp-hosts-encrypted", alternating, {{"udp_security", "full"}}),
       fabric("udp-hosts-ipv6", alternating, {{"udp_family", "ipv6"}}),
+      fabric("udp-hosts-lossy", alternating, {}, {.lost_per_mille = 10}),
+      fabric("udp-hosts-netem", alternating, {},
+             {.netem = "delay 1ms 0.5ms loss 1% duplicate 5% corrupt 1% reorder 25%"}),
   };
 }
 

@@ -204,6 +204,11 @@ TEST(UdpLinkForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
   link.put(1, 0, eight, nullptr, 4);               // no such segment
   ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
   EXPECT_EQ(links.b.link->counters().rejected, 1u);  // one packet
+  ASSERT_EQ(links.b.host.refusals.size(), 1u);       // said once, for the first
+  EXPECT_EQ(links.b.host.refusals[0].call, "put");
+  EXPECT_EQ(links.b.host.refusals[0].segment, 0u);
+  EXPECT_EQ(links.b.host.refusals[0].offset, 93u);
+  EXPECT_EQ(links.b.host.refusals[0].bytes, 8u);
   link.put(0, 0, much, nullptr, 5);
   ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
   EXPECT_EQ(links.b.link->counters().rejected, 2u);
@@ -212,6 +217,7 @@ TEST(UdpLinkForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
   ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
   EXPECT_EQ(links.b.link->counters().rejected, 2u);
   EXPECT_EQ(links.b.host.segments[0][99], std::byte{1});
+  EXPECT_EQ(links.b.host.refusals.size(), 1u);
 }
 
 TEST(UdpLinkForgery, AGetOutsideTheSegmentIsRejectedAndCounted) {

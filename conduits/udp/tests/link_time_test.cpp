@@ -254,6 +254,111 @@ TEST(UdpLinkTime, ABlackHoleIsNoticedThoughSmallPacketsGetThrough) {
   EXPECT_LE(links.now() - shrank_at, 10 * kMillisecond);
 }
 
+// As Ethernet over IPv6 that from some moment on leads through a tunnel of the least MTU, and nobody says so.
+TEST(UdpLinkTime, AnIpv6PathThatShrinksToItsLeastIsUsedAsItIsThen) {
+  constexpr std::size_t kHeaders = 40 + 8, kEthernet = 1500 - kHeaders, kLeast = 1280 - kHeaders;
+  TwoLinks links({.mtu_hint = kEthernet});
+  links.both({.mtu = kEthernet});
+  std::size_t longest = 0, cut = 0;
+  links.on_sent = [&](const Station& from, core::Bytes datagram) {
+    if (&from != &links.a) return;
+    longest = std::max(longest, datagram.size());
+    cut += links.a.out.mtu == kLeast && datagram.size() > kLeast ? 1 : 0;
+  };
+  const auto settle = [&] { return links.run(kSecond, [&] { return links.a.link->settled(); }); };
+  const auto round = [&] {
+    send(links.a, 8000);
+    ASSERT_TRUE(settle());
+  };
+  for (int i = 0; i < 20; ++i) ASSERT_NO_FATAL_FAILURE(round());
+  EXPECT_GT(longest, kEthernet - 8);
+  links.a.out.mtu = kLeast;
+  for (int i = 0; i < 200; ++i) {  // a new search takes a while: three probes of each size that is too long
+    ASSERT_NO_FATAL_FAILURE(round());
+    links.run(10 * kMillisecond);
+  }
+  EXPECT_EQ(links.b.host.messages.size(), 220u);
+  longest = cut = 0;
+  for (int i = 0; i < 20; ++i) ASSERT_NO_FATAL_FAILURE(round());
+  EXPECT_GT(longest, kLeast - 8);  // not only the 1200 bytes that the search begins with
+  EXPECT_LE(longest, kLeast);
+  EXPECT_EQ(cut, 0u);
+}
+
+// Over IPv6, and where no router is, nobody cuts what was made before the path shrank.
+TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTime) {
+  TwoLinks links({.mtu_hint = 8972});
+  links.both({.mtu = 8972});
+  links.drops = [&](const Station&, core::Bytes datagram) { return datagram.size() > links.a.out.mtu; };
+  const auto settle = [&] { return links.run(kSecond, [&] { return links.a.link->settled(); }); };
+  for (int i = 0; i < 20; ++i) {
+    send(links.a, 4000);
+    ASSERT_TRUE(settle());
+  }
+  links.a.out.mtu = 1232;
+  send(links.a, 4000);
+  const Time shrank_at = links.now();
+  Time again = 0;
+  EXPECT_TRUE(links.run(20 * kSecond, [&] {
+    if (links.now() >= again) {  // and short ones get through all the time
+      again = links.now() + kMillisecond;
+      send(links.a, 16);
+      links.serve(links.a);
+    }
+    return links.a.lost;
+  }));
+  EXPECT_TRUE(links.a.link->settled());
+  EXPECT_GE(links.now() - shrank_at, links.a.common.timeout);
+  EXPECT_LE(links.now() - shrank_at, links.a.common.timeout * 3 / 2);
+  EXPECT_FALSE(links.b.lost);
+}
+
+TEST(UdpLinkTime, AnOutageIsNotTakenForAPathOnWhichNobodyCuts) {
+  TwoLinks links({.mtu_hint = 8972});
+  links.both({.mtu = 8972});
+  Time dark_until = 0;
+  links.drops = [&](const Station&, core::Bytes) { return links.now() < dark_until; };
+  for (int i = 0; i < 20; ++i) {
+    send(links.a, 4000);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  }
+  // Almost too long, and ended by a short packet, after which the long one has yet to come again.
+  dark_until = links.now() + links.a.common.timeout - 10 * kMillisecond;
+  send(links.a, 4000);
+  links.run(links.a.common.timeout - 9 * kMillisecond);
+  send(links.b, 16);
+  EXPECT_TRUE(links.run(kSecond, [&] { return links.a.lost || links.a.link->settled(); }));
+  EXPECT_FALSE(links.a.lost);
+  // And whoever is silent for good is not called stuck.
+  dark_until = kNever;
+  send(links.a, 4000);
+  EXPECT_TRUE(links.run(20 * kSecond, [&] {
+    EXPECT_FALSE(links.a.link->stuck(links.now()));
+    return links.a.lost;
+  }));
+}
+
+TEST(UdpLinkTime, WhatAHostHasNoMemoryForComesAgainUntilItHas) {
+  TwoLinks links;
+  const Buffer eight(8);
+  const Signal signal{.slot = 5, .add = 1};
+  links.b.host.segments = {Buffer(8)};
+  links.b.host.has_memory = false;
+  send(links.a, 100);
+  links.a.link->put(0, 0, eight, &signal, 1);
+  links.run(100 * kMillisecond);
+  EXPECT_EQ(links.b.host.asked_messages, 1u);
+  EXPECT_GE(links.b.host.asked_bytes, 100u);
+  EXPECT_EQ(links.b.host.asked_signals, 1u);
+  EXPECT_TRUE(links.b.host.messages.empty());
+  EXPECT_TRUE(links.a.host.completions.empty());
+  links.b.host.has_memory = true;
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  EXPECT_EQ(links.b.host.messages.size(), 1u);
+  EXPECT_EQ(links.b.host.signals.size(), 1u);
+  EXPECT_EQ(links.a.host.completions.size(), 1u);
+}
+
 TEST(UdpLinkTime, AFarewellIsHeard) {
   TwoLinks links;
   send(links.a, 100);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <queue>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace aqueduct::conduits::udp::testing {
@@ -35,7 +36,14 @@ class RecordingHost final : public Host {
     core::Token token;
     Status status;
   };
+  struct Refusal {
+    std::string call;
+    std::uint32_t segment;
+    std::uint64_t offset;
+    std::size_t bytes;
+  };
   std::vector<Buffer> messages;
+  std::vector<Refusal> refusals;
   std::vector<Completed> completions;
   std::vector<Signal> signals;
   std::vector<Buffer> segments;
@@ -43,6 +51,13 @@ class RecordingHost final : public Host {
   std::function<void(core::Token, Status)> on_completed;
   std::function<void(Signal)> on_signalled;
 
+  bool has_memory = true;
+  std::size_t asked_messages = 0, asked_bytes = 0, asked_signals = 0;  ///< for the latest packet
+
+  bool ready(std::size_t messages_more, std::size_t bytes, std::size_t signals_more) noexcept override {
+    asked_messages = messages_more, asked_bytes = bytes, asked_signals = signals_more;
+    return has_memory;
+  }
   void message(Rank, core::Bytes bytes) noexcept override {
     if (on_message) return on_message(bytes);
     messages.emplace_back(bytes.begin(), bytes.end());
@@ -57,6 +72,10 @@ class RecordingHost final : public Host {
   }
   core::MutableBytes segment(std::uint32_t id) noexcept override {
     return id < segments.size() ? core::MutableBytes(segments[id]) : core::MutableBytes{};
+  }
+  void refused(Rank, const char* call, std::uint32_t segment, std::uint64_t offset,
+               std::size_t bytes) noexcept override {
+    refusals.push_back({call, segment, offset, bytes});
   }
 };
 

@@ -117,6 +117,16 @@ TEST(Config, AConduitIsAutoOrOneThereIsOrAPath) {
   EXPECT_EQ(config.text("conduit"), "auto");
 }
 
+TEST(Config, AConduitLooksAtWhatItsOwnSettingsSay) {
+  EXPECT_TRUE(from({"AQUEDUCT_UDP_FAULTS=loss=1%,seed=7"}).problems().empty());
+  const Config config = from({"AQUEDUCT_UDP_FAULTS=los=1%"});
+  ASSERT_EQ(config.problems().size(), 1u);
+  EXPECT_EQ(config.problems()[0].variable, "AQUEDUCT_UDP_FAULTS");
+  EXPECT_NE(config.problems()[0].text.find("there is no fault \"los\"; there are loss, "), std::string::npos)
+      << config.problems()[0].text;
+  EXPECT_EQ(config.text("udp_faults"), "");
+}
+
 TEST(Config, ReadsTheEnvironmentOfThisProcess) {
   ASSERT_EQ(setenv("AQUEDUCT_PREPARED", "31", 1), 0);
   const Config config = Config::from_environment();

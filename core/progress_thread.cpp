@@ -1,4 +1,4 @@
-#include "conduits/udp/progress_thread.hpp"
+#include "core/progress_thread.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -6,13 +6,13 @@
 #include <poll.h>
 #include <pthread.h>
 
-namespace aqueduct::conduits::udp {
+namespace aqueduct::core {
 namespace {
 
 // While the owner sleeps it looks after itself: this thread only has to notice when that ends.
 constexpr int kAsleepFactor = 10;
 // The longest wait while it stands in for the owner, who may come back and find everything done.
-constexpr Time kLongestWait = 20 * kMillisecond;
+constexpr std::chrono::nanoseconds kLongestWait{20'000'000};
 
 /// No signal of the program's is handled on a thread that it does not know: new threads take over who blocks what.
 class SignalsBlocked {
@@ -37,12 +37,12 @@ std::thread start(std::function<void()> body) {
 
 }  // namespace
 
-ProgressThread::ProgressThread(Time patience, int descriptor, Turn turn)
+ProgressThread::ProgressThread(const char* name, std::chrono::nanoseconds patience, int descriptor, Turn turn)
     : patience_(patience),
       descriptor_(descriptor),
       turn_(std::move(turn)),
       thread_(start([this] { run(); })) {
-  ::pthread_setname_np(thread_.native_handle(), "aqueduct-udp");
+  ::pthread_setname_np(thread_.native_handle(), name);
 }
 
 ProgressThread::~ProgressThread() {
@@ -64,9 +64,8 @@ void ProgressThread::run() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      const Time nap = asleep_.load(std::memory_order_relaxed) ? patience_ * kAsleepFactor : patience_;
-      wake_.wait_for(lock, std::chrono::nanoseconds(nap),
-                     [this] { return stop_.load(std::memory_order_relaxed); });
+      const auto nap = asleep_.load(std::memory_order_relaxed) ? patience_ * kAsleepFactor : patience_;
+      wake_.wait_for(lock, nap, [this] { return stop_.load(std::memory_order_relaxed); });
       if (stop_.load(std::memory_order_relaxed)) return;
     }
     const std::uint64_t now = polls_.load(std::memory_order_relaxed);
@@ -77,12 +76,11 @@ void ProgressThread::run() {
 
 void ProgressThread::stand_in(std::uint64_t seen) {
   while (owner_is_away(seen)) {
-    const Time next = turn_(*this);
-    const Time wait = std::clamp<Time>(next == kNever ? kLongestWait : next - clock_now(), 0, kLongestWait);
-    const timespec limit{0, static_cast<long>(wait)};
+    const auto wait = std::clamp(turn_(*this), std::chrono::nanoseconds::zero(), kLongestWait);
+    const timespec limit{0, static_cast<long>(wait.count())};
     pollfd readable{descriptor_, POLLIN, 0};
     ::ppoll(&readable, 1, &limit, nullptr);
   }
 }
 
-}  // namespace aqueduct::conduits::udp
+}  // namespace aqueduct::core

@@ -1,25 +1,26 @@
 #pragma once
 
-#include "conduits/udp/time.hpp"
-
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <thread>
 
-namespace aqueduct::conduits::udp {
+namespace aqueduct::core {
 
 /// Looks after an endpoint whose owner does not: peers get their acknowledgements, puts land and gets are answered
 /// while the owner computes. Costs a look at a counter every `patience` while the owner polls.
 class ProgressThread {
  public:
-  /// Makes one round of progress, unless the owner sleeps by now, and returns when the next is wanted at the latest.
-  using Turn = std::function<Time(const ProgressThread&)>;
+  /// Makes one round of progress, unless the owner sleeps by now, and returns how long from then it can do without the
+  /// next though nothing arrives.
+  using Turn = std::function<std::chrono::nanoseconds(const ProgressThread&)>;
 
-  /// `turn` is called on this thread.
+  /// `turn` is called on this thread, which is called `name` (15 characters at the most).
   /// `descriptor` becomes readable when there is something to do.
-  ProgressThread(Time patience, int descriptor, Turn turn);
+  ProgressThread(const char* name, std::chrono::nanoseconds patience, int descriptor, Turn turn);
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
@@ -37,7 +38,7 @@ class ProgressThread {
   bool owner_is_away(std::uint64_t seen) const noexcept;
   void stand_in(std::uint64_t seen);
 
-  const Time patience_;
+  const std::chrono::nanoseconds patience_;
   const int descriptor_;
   const Turn turn_;
   std::atomic<std::uint64_t> polls_{0};  // written by the owner alone
@@ -48,4 +49,4 @@ class ProgressThread {
   std::thread thread_;
 };
 
-}  // namespace aqueduct::conduits::udp
+}  // namespace aqueduct::core

@@ -1,0 +1,37 @@
+#include "conduits/ofi/library.hpp"
+
+#include <dlfcn.h>
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+constexpr const char* kName = "libfabric.so.1";
+
+template <class Function>
+void find(void* library, const char* name, Function& function, std::string& problem) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  if (function == nullptr) problem = std::string(kName) + " lacks " + name + ": it is too old";
+}
+
+}  // namespace
+
+Loaded load_library() {
+  Loaded loaded;
+  // It stays: libraries of its own start threads and leave handlers behind.
+  void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) {
+    const char* const why = ::dlerror();
+    loaded.problem =
+        std::string("libfabric is not installed here (on Debian: apt-get install libfabric1): ") +
+        (why != nullptr ? why : "no reason given");
+    return loaded;
+  }
+  find(library, "fi_getinfo", loaded.library.getinfo, loaded.problem);
+  find(library, "fi_freeinfo", loaded.library.freeinfo, loaded.problem);
+  find(library, "fi_dupinfo", loaded.library.dupinfo, loaded.problem);
+  find(library, "fi_fabric", loaded.library.fabric, loaded.problem);
+  find(library, "fi_strerror", loaded.library.strerror, loaded.problem);
+  return loaded;
+}
+
+}  // namespace aqueduct::conduits::ofi

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <rdma/fabric.h>
+
+#include <cstdint>
+#include <string>
+
+namespace aqueduct::conduits::ofi {
+
+/// What libfabric exports and this conduit calls; all else goes through tables in its objects.
+///
+/// The library is loaded when something first asks for this conduit, not with the program: loading it costs 0.2 s
+/// (its providers' own libraries calibrate clocks), and a site without it can run the same program.
+struct Library {
+  int (*getinfo)(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
+                 const fi_info* hints, fi_info** info) = nullptr;
+  void (*freeinfo)(fi_info* info) = nullptr;
+  fi_info* (*dupinfo)(const fi_info* info) = nullptr;  ///< of null: an empty one
+  int (*fabric)(fi_fabric_attr* attributes, fid_fabric** fabric, void* context) = nullptr;
+  const char* (*strerror)(int error) = nullptr;
+
+  /// The text of an error, of either sign.
+  const char* text(std::int64_t error) const noexcept {
+    return strerror(static_cast<int>(error < 0 ? -error : error));
+  }
+};
+
+struct Loaded {
+  Library library;
+  std::string problem;  ///< for people; empty: it is there
+};
+
+/// Loads it, once per process; it stays.
+Loaded load_library();
+
+}  // namespace aqueduct::conduits::ofi

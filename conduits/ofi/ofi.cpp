@@ -1,0 +1,54 @@
+#include "conduits/ofi/ofi.hpp"
+
+#include "conduits/ofi/ofi_network.hpp"
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+constexpr SettingInfo kSettings[] = {
+    {"ofi_provider", "AQUEDUCT_OFI_PROVIDER", SettingType::text, "", "",
+     "libfabric's provider, as fi_info prints it (verbs;ofi_rxm); empty chooses the best one here"},
+    {"ofi_domain", "AQUEDUCT_OFI_DOMAIN", SettingType::text, "", "",
+     "the provider's domain (eth0, mlx5_0), as fi_info prints it; empty chooses"},
+    {"ofi_progress", "AQUEDUCT_OFI_PROGRESS", SettingType::choice, "", "manual",
+     "auto has the provider answer peers by a thread while a rank computes: latencies double", 0, 0,
+     "manual|auto"},
+    {"ofi_packet", "AQUEDUCT_OFI_PACKET", SettingType::bytes, "bytes", "8192",
+     "the longest message that travels in one packet", 512, 64 << 10},
+    {"ofi_queue", "AQUEDUCT_OFI_QUEUE", SettingType::number, "", "512",
+     "operations that a rank may have under way; half of them to one peer", 8, 65536},
+    {"ofi_receive_buffer", "AQUEDUCT_OFI_RECEIVE_BUFFER", SettingType::bytes, "bytes", "1M",
+     "room for arriving messages that have not been looked at", 64 << 10, 1 << 30},
+    {"ofi_sleep", "AQUEDUCT_OFI_SLEEP", SettingType::choice, "", "auto",
+     "long waits sleep until something arrives, at a tenth of the latency; auto: with fewer cores than ranks",
+     0, 0, "auto|on|off"},
+    {"ofi_keep_registered", "AQUEDUCT_OFI_KEEP_REGISTERED", SettingType::bytes, "bytes", "0",
+     "local memory outside segments that stays registered; above 0 only if it is never given back", 0,
+     std::int64_t{1} << 40},
+    {"ofi_register_local", "AQUEDUCT_OFI_REGISTER_LOCAL", SettingType::boolean, "", "off",
+     "for tests: registers local buffers although the provider does not ask for it"},
+};
+
+core::Usability probe(const Config& config) {
+  // Asked as for a job of one host, where every provider will do: the job itself is asked again.
+  const Found found = find_provider(wish_of(config, true));
+  if (!found.problem.empty()) return {false, found.problem};
+  return {true, found.provider.text()};
+}
+
+Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
+  return std::unique_ptr<core::Network>(std::make_unique<OfiNetwork>(process));
+}
+
+}  // namespace
+
+const core::ConduitEntry ofi_entry{
+    .name = "ofi",
+    .summary = "networks that libfabric has a provider for: Slingshot, Omni-Path, EFA, InfiniBand, TCP",
+    .crosses_hosts = true,
+    .settings = kSettings,
+    .probe = probe,
+    .make = make,
+};
+
+}  // namespace aqueduct::conduits::ofi

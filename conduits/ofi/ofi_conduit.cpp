@@ -1,0 +1,159 @@
+#include "conduits/ofi/ofi_conduit.hpp"
+
+#include "conduits/ofi/wire.hpp"
+
+#include <fmt/format.h>
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+/// In front of a provider's name and an endpoint's address, in what it tells its peers.
+struct AddressHead {
+  std::uint32_t wire_version = 1;
+  std::uint32_t name_bytes = 0;
+};
+
+// Chosen: how many arriving packets share one buffer at least, so that refilling is rare.
+constexpr std::size_t kPacketsInBuffer = 16;
+constexpr std::size_t kReceiveBuffers = 4;
+// Chosen: packets of its own that a rank may have on their way to itself.
+constexpr std::size_t kToSelf = 16;
+// Chosen: how long the end waits for what is still under way here.
+constexpr std::chrono::milliseconds kLinger{500};
+
+std::size_t receive_buffer(const OfiOptions& options) {
+  const std::size_t packet = padded(sizeof(PacketHead) + options.packet);
+  return std::max(options.receive_bytes / kReceiveBuffers, kPacketsInBuffer * packet);
+}
+
+}  // namespace
+
+OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me,
+                       core::Log& log)
+    : provider_(provider),
+      log_(log),
+      me_(me),
+      requests_(
+          static_cast<std::uint32_t>(std::min<std::size_t>(options.queue, provider.info->tx_attr->size)),
+          padded(sizeof(PacketHead) + options.packet)),
+      receive_(kReceiveBuffers, receive_buffer(options), requests_.slot_bytes()),
+      objects_(std::move(objects)),
+      registrations_(*objects_.domain, *objects_.ep, provider, me, log),
+      local_needed_(registrations_.local_needed() || options.register_local),
+      delivered_(FI_COMPLETION | (provider.known->delivers_at_once ? 0 : FI_DELIVERY_COMPLETE)),
+      cache_(registrations_, options.keep_registered),
+      to_self_(kToSelf * requests_.slot_bytes()),
+      peers_(provider.library, me, log),
+      aligned_(requests_.slot_bytes()) {
+  properties_.name = "ofi";
+  properties_.max_packet = options.packet;
+  properties_.max_transfer =
+      std::min<std::size_t>(provider.info->ep_attr->max_msg_size, std::size_t{1} << 30);
+  properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);
+  properties_.reports_lost_peers = true;
+}
+
+OfiConduit::~OfiConduit() { drain(); }
+
+// What is still under way leaves before the connections close: peers may wait for it.
+void OfiConduit::drain() noexcept {
+  const auto until = std::chrono::steady_clock::now() + kLinger;
+  while (requests_.in_use() > 0 && !queue_is_broken_ && std::chrono::steady_clock::now() < until) {
+    std::array<fi_cq_data_entry, 16> batch;
+    const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
+    for (std::int64_t i = 0; i < found; ++i) {
+      if (Request* const request = requests_.of(batch[static_cast<std::size_t>(i)].op_context)) {
+        requests_.release(*request);
+      }
+    }
+    if (found >= 0 || found == -FI_EAGAIN) continue;
+    fi_cq_err_entry error{};
+    if (found != -FI_EAVAIL || ::fi_cq_readerr(objects_.cq.get(), &error, 0) < 1) return;
+    if (Request* const request = requests_.of(error.op_context)) requests_.release(*request);
+  }
+}
+
+Status OfiConduit::refused(const char* what, int error) const noexcept {
+  log_.error("ofi: rank {}: provider {} on {} refuses {}: {}", me_, provider_.name(), provider_.domain(),
+             what, provider_.library.text(error));
+  return error == -FI_ENOMEM ? ErrorCode::no_memory : ErrorCode::network_failed;
+}
+
+Status OfiConduit::start() {
+  if (const int error = ::fi_enable(objects_.ep.get()); error != 0) return refused("to begin", error);
+  // Not before: shm crashes then.
+  if (const int error = receive_.prepare(*objects_.ep); error != 0) {
+    return refused("room for several packets in a buffer", error);
+  }
+  if (local_needed_) {
+    int error = 0;
+    slots_region_ = registrations_.add_local(requests_.slots(), error);
+    if (error == 0) receive_region_ = registrations_.add_local(receive_.memory(), error);
+    if (error != 0) {
+      return refused("to register its buffers (`ulimit -l`, AQUEDUCT_OFI_RECEIVE_BUFFER)", error);
+    }
+    slots_descriptor_ = ::fi_mr_desc(slots_region_.get());
+  }
+  void* const descriptor = receive_region_ != nullptr ? ::fi_mr_desc(receive_region_.get()) : nullptr;
+  if (const int error = receive_.post_all(*objects_.ep, descriptor); error != 0) {
+    return refused("its receive buffers", error);
+  }
+  if (provider_.atomics) learn_atomics();
+  return {};
+}
+
+std::vector<std::byte> OfiConduit::address() {
+  const std::string provider = provider_.name();
+  const AddressHead head{.name_bytes = static_cast<std::uint32_t>(provider.size())};
+  std::vector<std::byte> blob(sizeof head + provider.size());
+  std::memcpy(blob.data(), &head, sizeof head);
+  std::memcpy(blob.data() + sizeof head, provider.data(), provider.size());
+  if (const auto name = objects_.name()) blob.insert(blob.end(), name->begin(), name->end());
+  return blob;
+}
+
+Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
+  std::vector<std::vector<std::byte>> names(addresses.size());
+  for (Rank rank = 0; rank < addresses.size(); ++rank) {
+    const auto& blob = addresses[rank];
+    if (blob.empty()) continue;
+    AddressHead head;
+    if (blob.size() <= sizeof head) return {ErrorCode::bootstrap_failed, rank};
+    std::memcpy(&head, blob.data(), sizeof head);
+    if (head.wire_version != AddressHead{}.wire_version) return {ErrorCode::version_mismatch, rank};
+    if (head.name_bytes >= blob.size() - sizeof head) return {ErrorCode::bootstrap_failed, rank};
+    const std::string provider(reinterpret_cast<const char*>(blob.data() + sizeof head), head.name_bytes);
+    if (provider != provider_.name()) {
+      log_.error(
+          "ofi: rank {} uses provider {}, and rank {} uses {}: set AQUEDUCT_OFI_PROVIDER to one that all "
+          "hosts have",
+          me_, provider_.name(), rank, provider);
+      return {ErrorCode::bad_setting, rank};
+    }
+    names[rank].assign(blob.begin() + sizeof head + head.name_bytes, blob.end());
+  }
+  peers_.learn(*objects_.av, std::move(names));
+  forgotten_.reserve(addresses.size());
+  suspected_.reserve(addresses.size());
+  return {};
+}
+
+void OfiConduit::forget(Rank peer) noexcept {
+  if (peer < peers_.count() && peer != me_ && !peers_[peer].gone) forgotten_.push_back(peer);
+}
+
+std::string OfiConduit::state_of(Rank peer) const {
+  const Peer& known = peers_[peer];
+  return fmt::format("provider {}, {}, {} operations under way to it, room for {} more", provider_.name(),
+                     known.gone                     ? "gone"
+                     : known.at == FI_ADDR_NOTAVAIL ? "not used so far"
+                                                    : "known",
+                     known.in_flight, requests_.left());
+}
+
+}  // namespace aqueduct::conduits::ofi

@@ -1,0 +1,130 @@
+#pragma once
+
+#include "conduits/ofi/local_cache.hpp"
+#include "conduits/ofi/objects.hpp"
+#include "conduits/ofi/peers.hpp"
+#include "conduits/ofi/receive_buffers.hpp"
+#include "conduits/ofi/registrations.hpp"
+#include "conduits/ofi/requests.hpp"
+#include "conduits/ofi/to_self.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::conduits::ofi {
+
+/// What the settings say of every endpoint of a process.
+struct OfiOptions {
+  std::size_t packet = 8192;
+  std::uint32_t queue = 512;            ///< operations under way at once
+  std::size_t receive_bytes = 1 << 20;  ///< for arriving packets, in all
+  std::size_t keep_registered = 0;      ///< of local memory outside segments that nobody uses
+  bool register_local = false;          ///< although the provider does not ask for it
+};
+
+/// One rank's way to the others over libfabric.
+class OfiConduit final : public core::Conduit,
+                         public core::NativeRma,
+                         public core::NativeSignal,
+                         public core::NativeAtomics,
+                         public core::Waitable {
+ public:
+  OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me, core::Log& log);
+  ~OfiConduit() override;
+
+  /// Makes the endpoint ready to receive. The log says what was refused.
+  Status start();
+
+  const core::Properties& properties() const noexcept override { return properties_; }
+  std::vector<std::byte> address() override;
+  Status connect(std::span<const std::vector<std::byte>> addresses) override;
+  core::Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override;
+  int poll(core::Inbox& inbox) noexcept override;
+
+  core::NativeRma* rma() noexcept override { return this; }
+  core::NativeSignal* signal() noexcept override { return this; }
+  core::NativeAtomics* atomics() noexcept override { return provider_.atomics ? this : nullptr; }
+  core::Waitable* waitable() noexcept override { return objects_.descriptor >= 0 ? this : nullptr; }
+  void forget(Rank peer) noexcept override;
+  std::string state_of(Rank peer) const override;
+
+  // NativeRma, NativeSignal (ofi_rma.cpp)
+  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
+  void unregister_segment(SegmentId id) noexcept override;
+  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                 core::Token token) noexcept override;
+  core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept override;
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                        core::Token token) noexcept override;
+
+  // NativeAtomics (ofi_atomics.cpp)
+  bool can(AtomicOp op, AtomicType type) const noexcept override;
+  core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                    core::Token token) noexcept override;
+
+  // Waitable (ofi_wait.cpp)
+  void arm() noexcept override {}
+  void disarm() noexcept override {}
+  void sleep(std::chrono::nanoseconds limit) noexcept override;
+  std::chrono::nanoseconds within() const noexcept override;
+  int descriptor() const noexcept override { return objects_.descriptor; }
+
+ private:
+  static constexpr std::size_t kTypes = 6;
+  static constexpr std::size_t kOps = 10;
+
+  Status refused(const char* what, int error) const noexcept;
+  void drain() noexcept;
+  void learn_atomics() noexcept;  // ofi_atomics.cpp
+
+  // What is posted: ofi_post.cpp.
+  Request* begin(Rank peer, Request::Kind kind, core::Token token) noexcept;
+  core::Post no_request(Rank peer) noexcept;
+  core::Post posted(Request& request, std::int64_t answer, const char* what) noexcept;
+  void send_signal(Request& request) noexcept;
+  void send_unsent() noexcept;
+
+  // Local buffers, and puts: ofi_rma.cpp.
+  bool lend(Request& request, core::Bytes buffer, void*& descriptor, std::int64_t& answer) noexcept;
+  core::Post write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                   std::uint64_t data, std::uint64_t flags) noexcept;
+  core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
+
+  // What comes back: ofi_poll.cpp.
+  int take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept;
+  int take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept;
+  int take_error(core::Inbox& inbox) noexcept;
+  int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
+  int lose(core::Inbox& inbox) noexcept;
+  void suspect(Rank peer, const char* why) noexcept;
+
+  const Provider& provider_;
+  core::Log& log_;
+  Rank me_;
+  core::Properties properties_;
+  Requests requests_;  // before the endpoint: until it is closed the provider writes into their memory
+  ReceiveBuffers receive_;
+  Objects objects_;
+  Registrations registrations_;
+  bool local_needed_;
+  std::uint64_t delivered_;  ///< what to ask for so that an end is an arrival
+  LocalCache cache_;
+  Fid<fid_mr> slots_region_;
+  Fid<fid_mr> receive_region_;
+  void* slots_descriptor_ = nullptr;
+  ToSelf to_self_;
+  Peers peers_;
+  std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
+  Request* unsent_ = nullptr;       // signals that found no room
+  std::vector<Rank> forgotten_;     // the launcher's word, until the next poll
+  std::vector<Rank> suspected_;     // the provider's word, until the next poll
+  bool queue_is_broken_ = false;
+  std::array<std::array<bool, kOps>, kTypes> can_{};  // [type][operation]
+};
+
+}  // namespace aqueduct::conduits::ofi

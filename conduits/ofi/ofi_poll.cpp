@@ -1,0 +1,169 @@
+#include "conduits/ofi/errors.hpp"
+#include "conduits/ofi/ofi_conduit.hpp"
+#include "conduits/ofi/wire.hpp"
+
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+// Chosen: so many completions, then the caller has its turn.
+constexpr std::size_t kBatch = 16;
+
+}  // namespace
+
+int OfiConduit::poll(core::Inbox& inbox) noexcept {
+  int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
+  std::array<fi_cq_data_entry, kBatch> batch;
+  const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
+  for (std::int64_t i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
+  if (found < 0 && found != -FI_EAGAIN) [[unlikely]]
+    calls += take_error(inbox);
+  if (receive_.waits()) [[unlikely]]
+    receive_.repost();
+  if (unsent_ != nullptr) [[unlikely]]
+    send_unsent();
+  // What a lost peer had sent before is taken first.
+  if (found < std::int64_t{kBatch} && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
+    calls += lose(inbox);
+  return calls;
+}
+
+int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept {
+  if (Request* const request = requests_.of(entry.op_context)) return ended(*request, {}, inbox);
+  if ((entry.flags & FI_REMOTE_CQ_DATA) != 0) {
+    const Announcement what = decode(entry.data);
+    inbox.signalled(what.from, what.signal);
+    return 1;
+  }
+  int calls = 0;
+  if (entry.len != 0 && entry.buf != nullptr) {
+    calls = take_packet(static_cast<const std::byte*>(entry.buf), entry.len, inbox);
+  }
+  if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context))
+    receive_.filled(entry.op_context);
+  return calls;
+}
+
+int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept {
+  PacketHead head;
+  if (length >= sizeof head) std::memcpy(&head, bytes, sizeof head);
+  const std::size_t body = head.bytes & ~kIsSignal;
+  if (length < sizeof head || body > length - sizeof head || head.from >= peers_.count()) {
+    log_.error("ofi: rank {}: {} bytes that are no packet of this job were dropped", me_, length);
+    return 0;
+  }
+  const std::byte* start = bytes + sizeof head;
+  if ((head.bytes & kIsSignal) != 0) {
+    Signal signal;
+    if (body != sizeof signal) return 0;
+    std::memcpy(&signal, start, sizeof signal);
+    inbox.signalled(head.from, signal);
+    return 1;
+  }
+  if (reinterpret_cast<std::uintptr_t>(start) % 8 != 0) [[unlikely]] {
+    start = static_cast<std::byte*>(std::memcpy(aligned_.data(), start, std::min(body, aligned_.size())));
+  }
+  inbox.packet(head.from, {start, body});
+  return 1;
+}
+
+int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexcept {
+  if (request.kind == Request::Kind::announced && status && !request.told) {
+    send_signal(request);
+    return 0;
+  }
+  --peers_[request.peer].in_flight;
+  if (request.borrowed != nullptr) cache_.give_back(*std::exchange(request.borrowed, nullptr));
+  if (void* const result = std::exchange(request.result, nullptr);
+      result != nullptr && status && !request.told) {
+    std::memcpy(result, request.slot, request.result_bytes);
+  }
+  const bool tell = request.kind != Request::Kind::packet && !request.told;
+  const core::Token token = request.token;
+  requests_.release(request);
+  if (!tell) return 0;
+  inbox.completed(token, status);
+  return 1;
+}
+
+int OfiConduit::take_error(core::Inbox& inbox) noexcept {
+  fi_cq_err_entry entry{};
+  const auto found = ::fi_cq_readerr(objects_.cq.get(), &entry, 0);
+  if (found < 1) {
+    if (found != -FI_EAGAIN && !std::exchange(queue_is_broken_, true)) {
+      log_.error("ofi: rank {}: the completion queue of {} fails: {}", me_, provider_.name(),
+                 provider_.library.text(found));
+    }
+    return 0;
+  }
+  char room[128];
+  const char* const text =
+      ::fi_cq_strerror(objects_.cq.get(), entry.prov_errno, entry.err_data, room, sizeof room);
+  const ErrorCode why = code_of(entry.err);
+  Request* const request = requests_.of(entry.op_context);
+  if (request == nullptr) {
+    if (entry.err != FI_ECANCELED) {
+      log_.warn("ofi: rank {}: the provider reports for what arrives here: {} ({})", me_,
+                provider_.library.text(entry.err), text);
+    }
+    if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context)) {
+      receive_.filled(entry.op_context);
+    }
+    return 0;
+  }
+  const Rank peer = request->peer;
+  if (why == ErrorCode::peer_lost) {
+    suspect(peer, text);
+  } else if (!request->told) {
+    log_.error("ofi: rank {}: an operation on rank {} failed: {} ({})", me_, peer,
+               provider_.library.text(entry.err), text);
+  }
+  return ended(*request, {why, peer}, inbox);
+}
+
+void OfiConduit::suspect(Rank peer, const char* why) noexcept {
+  if (peers_[peer].gone || std::ranges::find(suspected_, peer) != suspected_.end()) return;
+  log_.info("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
+  suspected_.push_back(peer);
+}
+
+// Ends what was posted to lost peers. The provider may still have it: its requests stay until it ends them.
+int OfiConduit::lose(core::Inbox& inbox) noexcept {
+  for (const Rank peer : forgotten_) peers_[peer].gone = true;
+  for (const Rank peer : suspected_) peers_[peer].gone = true;
+  int calls = 0;
+  Request* kept = nullptr;
+  for (Request* request = std::exchange(unsent_, nullptr); request != nullptr;) {
+    Request* const next = request->next;
+    if (peers_[request->peer].gone) {
+      calls += ended(*request, {ErrorCode::peer_lost, request->peer}, inbox);
+    } else {
+      request->next = kept;
+      kept = request;
+    }
+    request = next;
+  }
+  unsent_ = kept;
+  for (Request& request : requests_.all()) {
+    if (!request.in_use || request.told || !peers_[request.peer].gone) continue;
+    request.told = true;
+    if (request.kind == Request::Kind::packet) continue;
+    inbox.completed(request.token, {ErrorCode::peer_lost, request.peer});
+    ++calls;
+  }
+  forgotten_.clear();
+  // The layers answer with `forget`, which has nothing left to do.
+  while (!suspected_.empty()) {
+    const Rank peer = suspected_.back();
+    suspected_.pop_back();
+    inbox.lost(peer);
+    ++calls;
+  }
+  return calls;
+}
+
+}  // namespace aqueduct::conduits::ofi

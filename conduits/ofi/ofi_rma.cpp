@@ -1,0 +1,131 @@
+#include "conduits/ofi/ofi_conduit.hpp"
+#include "conduits/ofi/wire.hpp"
+
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <cstring>
+
+namespace aqueduct::conduits::ofi {
+
+Result<std::vector<std::byte>> OfiConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+  return registrations_.add_segment(id, memory);
+}
+
+void OfiConduit::unregister_segment(SegmentId id) noexcept {
+  cache_.invalidate(registrations_.segment(id));
+  registrations_.remove_segment(id);
+}
+
+Result<std::uint64_t> OfiConduit::import_key(Rank peer, core::Bytes key) {
+  return registrations_.import(peer, key);
+}
+
+// A local buffer that the provider wants registered: inside a segment it is; a small one goes by way of the slot; a
+// longer one is registered while the transfer lasts. False: it cannot be now, or at all, as `answer` says.
+bool OfiConduit::lend(Request& request, core::Bytes buffer, void*& descriptor,
+                      std::int64_t& answer) noexcept {
+  if ((descriptor = registrations_.descriptor_in_segment(buffer)) != nullptr) return true;
+  int error = 0;
+  request.borrowed = cache_.borrow(buffer, error);
+  answer = error;
+  if (request.borrowed != nullptr) descriptor = request.borrowed->descriptor();
+  return request.borrowed != nullptr;
+}
+
+core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                             bool inject, std::uint64_t data, std::uint64_t flags) noexcept {
+  iovec local{const_cast<std::byte*>(from.data()), from.size()};
+  void* descriptor = nullptr;
+  std::int64_t answer = 0;
+  if (inject || (local_needed_ && from.size() <= requests_.slot_bytes())) {
+    if (!from.empty()) std::memcpy(request.slot, from.data(), from.size());
+    local.iov_base = request.slot;
+    descriptor = slots_descriptor_;
+  } else if (local_needed_ && !lend(request, from, descriptor, answer)) {
+    return posted(request, answer, "to register a local buffer");
+  }
+  const RemoteKey& remote = registrations_.remote(key);
+  const fi_rma_iov there{remote.base + offset, from.size(), remote.key};
+  fi_msg_rma message{};
+  message.msg_iov = &local;
+  message.desc = &descriptor;
+  message.iov_count = 1;
+  message.addr = peers_[request.peer].at;
+  message.rma_iov = &there;
+  message.rma_iov_count = 1;
+  message.context = &request.context;
+  message.data = data;
+  // What ends is a put whose bytes are in the target's memory, not one whose bytes have left.
+  answer = ::fi_writemsg(objects_.ep.get(), &message, flags | delivered_);
+  return posted(request, answer, "a put");
+}
+
+core::Post OfiConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept {
+  const core::MutableBytes to = registrations_.segment(registrations_.remote(key).id);
+  if (offset > to.size() || from.size() > to.size() - offset)
+    return core::Post::failed(ErrorCode::out_of_range);
+  std::memmove(to.data() + offset, from.data(), from.size());
+  return core::Post::done();
+}
+
+core::Post OfiConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                           core::Token token) noexcept {
+  if (from.empty()) return core::Post::done();  // not every provider ends such
+  if (peer == me_) return put_to_self(key, offset, from);
+  Request* const request = begin(peer, Request::Kind::transfer, token);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
+  return write(*request, key, offset, from, inject, 0, 0);
+}
+
+core::Post OfiConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                  Signal signal, core::Token token) noexcept {
+  if (peer == me_) {
+    const core::Post post = from.empty() ? core::Post::done() : put_to_self(key, offset, from);
+    if (post.kind != core::Post::Kind::done) return post;
+    return to_self_.signal(signal) ? post : core::Post::retry();
+  }
+  const auto data = provider_.signals ? encode({me_, signal}) : std::nullopt;
+  Request* const request = begin(peer, data ? Request::Kind::transfer : Request::Kind::announced, token);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
+  if (data && !from.empty()) return write(*request, key, offset, from, false, *data, FI_REMOTE_CQ_DATA);
+  request->signal = signal;
+  if (!from.empty()) return write(*request, key, offset, from, false, 0, 0);
+  ++peers_[peer].in_flight;
+  send_signal(*request);
+  return core::Post::posted();
+}
+
+core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                           core::Token token) noexcept {
+  if (to.empty()) return core::Post::done();
+  const RemoteKey& remote = registrations_.remote(key);
+  if (peer == me_) {
+    const core::MutableBytes from = registrations_.segment(remote.id);
+    if (offset > from.size() || to.size() > from.size() - offset)
+      return core::Post::failed(ErrorCode::out_of_range);
+    std::memmove(to.data(), from.data() + offset, to.size());
+    return core::Post::done();
+  }
+  Request* const request = begin(peer, Request::Kind::transfer, token);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
+  std::byte* place = to.data();
+  void* descriptor = nullptr;
+  std::int64_t answer = 0;
+  if (local_needed_ && to.size() <= requests_.slot_bytes()) {
+    place = request->slot;
+    descriptor = slots_descriptor_;
+    request->result = to.data();
+    request->result_bytes = static_cast<std::uint32_t>(to.size());
+  } else if (local_needed_ && !lend(*request, to, descriptor, answer)) {
+    return posted(*request, answer, "to register a local buffer");
+  }
+  answer = ::fi_read(objects_.ep.get(), place, to.size(), descriptor, peers_[peer].at, remote.base + offset,
+                     remote.key, &request->context);
+  return posted(*request, answer, "a get");
+}
+
+}  // namespace aqueduct::conduits::ofi

@@ -1,0 +1,28 @@
+#include "conduits/ofi/ofi_conduit.hpp"
+
+#include <algorithm>
+
+#include <poll.h>
+
+namespace aqueduct::conduits::ofi {
+
+// The descriptor says nothing of what came before it was looked at: the provider is asked, after the poll that follows
+// arming, whether one may sleep on it now.
+std::chrono::nanoseconds OfiConduit::within() const noexcept {
+  const bool busy = !to_self_.empty() || unsent_ != nullptr || receive_.waits() || !forgotten_.empty() ||
+                    !suspected_.empty();
+  fid* queue = &objects_.cq->fid;
+  if (busy || ::fi_trywait(objects_.fabric, &queue, 1) != FI_SUCCESS) return std::chrono::nanoseconds::zero();
+  return std::chrono::nanoseconds::max();
+}
+
+void OfiConduit::sleep(std::chrono::nanoseconds limit) noexcept {
+  const auto wait = std::min(limit, within());
+  if (wait.count() <= 0) return;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(wait);
+  const timespec pause{seconds.count(), (wait - seconds).count()};
+  pollfd readable{descriptor(), POLLIN, 0};
+  ::ppoll(&readable, 1, &pause, nullptr);
+}
+
+}  // namespace aqueduct::conduits::ofi

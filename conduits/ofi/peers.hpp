@@ -1,0 +1,45 @@
+#pragma once
+
+#include "conduits/ofi/fid.hpp"
+#include "conduits/ofi/library.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::conduits::ofi {
+
+/// One peer, as this endpoint knows it.
+struct Peer {
+  fi_addr_t at = FI_ADDR_NOTAVAIL;  ///< in the address vector, from the first use on
+  std::uint32_t in_flight = 0;      ///< requests of this endpoint's that it has not ended
+  bool gone = false;
+};
+
+/// The peers' addresses. The provider learns one when something is first posted to it.
+class Peers {
+ public:
+  Peers(const Library& library, Rank me, core::Log& log) : library_(library), me_(me), log_(log) {}
+
+  void learn(fid_av& av, std::vector<std::vector<std::byte>> addresses);
+  Peer& operator[](Rank rank) noexcept { return peers_[rank]; }
+  const Peer& operator[](Rank rank) const noexcept { return peers_[rank]; }
+  Rank count() const noexcept { return static_cast<Rank>(peers_.size()); }
+
+  /// Makes sure that the provider knows a peer.
+  bool reach(Rank rank) noexcept { return peers_[rank].at != FI_ADDR_NOTAVAIL || insert(rank); }
+
+ private:
+  bool insert(Rank rank) noexcept;
+
+  Library library_;
+  Rank me_;
+  core::Log& log_;
+  fid_av* av_ = nullptr;
+  std::vector<Peer> peers_;
+  std::vector<std::vector<std::byte>> addresses_;
+};
+
+}  // namespace aqueduct::conduits::ofi

@@ -1,0 +1,165 @@
+#include "conduits/ofi/provider.hpp"
+
+#include <fmt/format.h>
+#include <rdma/fi_errno.h>
+
+#include <cstring>
+#include <set>
+
+#include <netinet/in.h>
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+// The interface that is asked for. Later libraries serve it too.
+constexpr std::uint32_t kVersion = FI_VERSION(1, 14);
+
+Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{library.freeinfo}); }
+
+Info ask(const Library& library, const Wish& wish, std::uint64_t caps, const char* provider,
+         const char* domain) {
+  const Info hints = owned(library, library.dupinfo(nullptr));
+  if (hints == nullptr) return {};
+  hints->caps = caps;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  // An endpoint, its domain and all else of it are used by one thread at a time. A provider's own thread comes on top.
+  hints->domain_attr->threading = wish.auto_progress ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
+  hints->domain_attr->data_progress = wish.auto_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_UNSPEC;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  hints->domain_attr->mr_mode =
+      FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  // Freed together with the hints.
+  if (provider != nullptr) hints->fabric_attr->prov_name = ::strdup(provider);
+  if (domain != nullptr) hints->domain_attr->name = ::strdup(domain);
+  fi_info* found = nullptr;
+  if (library.getinfo(kVersion, nullptr, nullptr, 0, hints.get(), &found) != 0) return {};
+  return owned(library, found);
+}
+
+bool is_loopback(const fi_info& info) {
+  const auto* address = static_cast<const sockaddr*>(info.src_addr);
+  if (address == nullptr || info.src_addrlen < sizeof(sockaddr_in)) return false;
+  if (info.addr_format != FI_SOCKADDR && info.addr_format != FI_SOCKADDR_IN &&
+      info.addr_format != FI_SOCKADDR_IN6) {
+    return false;
+  }
+  if (address->sa_family == AF_INET) {
+    const auto* four = reinterpret_cast<const sockaddr_in*>(address);
+    return (ntohl(four->sin_addr.s_addr) >> 24) == IN_LOOPBACKNET;
+  }
+  return address->sa_family == AF_INET6 &&
+         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
+}
+
+/// How good an answer of libfabric's is: less is better; of equals the first, which the provider prefers.
+struct Rating {
+  std::size_t provider;
+  bool wrong_place;  // loopback for several hosts, or not loopback for one
+
+  bool operator<(const Rating& other) const {
+    return provider != other.provider ? provider < other.provider : wrong_place < other.wrong_place;
+  }
+};
+
+const fi_info* best_of(const fi_info* all, const Wish& wish) {
+  const fi_info* best = nullptr;
+  Rating best_rating{};
+  for (const fi_info* info = all; info != nullptr; info = info->next) {
+    const std::string name = info->fabric_attr->prov_name;
+    if (!wish.provider.empty() && name != wish.provider) continue;
+    if (wish.provider.empty() && !known_of(name).crosses_hosts && !wish.one_host) continue;
+    if (!wish.domain.empty() && wish.domain != info->domain_attr->name) continue;
+    const bool one_place = is_loopback(*info);
+    // Without a named domain, loopback would keep hosts apart.
+    const Rating rating{preference_of(name), wish.domain.empty() && one_place != wish.one_host};
+    if (best == nullptr || rating < best_rating) best = info, best_rating = rating;
+  }
+  return best;
+}
+
+std::string all_names(const fi_info* all, const std::string& of_provider) {
+  std::set<std::string> names;
+  for (const fi_info* info = all; info != nullptr; info = info->next) {
+    if (of_provider.empty()) names.insert(info->fabric_attr->prov_name);
+    if (of_provider == info->fabric_attr->prov_name) names.insert(info->domain_attr->name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string why_none(const Wish& wish, const fi_info* all) {
+  if (all == nullptr) {
+    return fmt::format(
+        "no provider of libfabric here has reliable messages and one-sided access{}; `fi_info -t FI_EP_RDM` "
+        "lists what there is",
+        wish.auto_progress ? " with progress of its own (AQUEDUCT_OFI_PROGRESS=auto)" : "");
+  }
+  const std::string names = all_names(all, {});
+  if (!wish.provider.empty() && !all_names(all, wish.provider).empty()) {
+    return fmt::format("AQUEDUCT_OFI_DOMAIN={} is not a domain of provider {}; it has {}", wish.domain,
+                       wish.provider, all_names(all, wish.provider));
+  }
+  if (!wish.provider.empty()) {
+    return fmt::format("AQUEDUCT_OFI_PROVIDER={} cannot be used here; there are {}", wish.provider, names);
+  }
+  return fmt::format("no provider has the domain AQUEDUCT_OFI_DOMAIN={}; `fi_info` lists domains of {}",
+                     wish.domain, names);
+}
+
+constexpr std::uint64_t kNeeded = FI_MSG | FI_RMA | FI_MULTI_RECV;
+
+}  // namespace
+
+Found find_provider(const Wish& wish) {
+  Found found;
+  const Loaded loaded = load_library();
+  if (!loaded.problem.empty()) {
+    found.problem = loaded.problem;
+    return found;
+  }
+  const Library& library = loaded.library;
+  const Info all =
+      ask(library, wish, kNeeded, wish.provider.empty() ? nullptr : wish.provider.c_str(), nullptr);
+  const fi_info* best = best_of(all.get(), wish);
+  if (best == nullptr) {
+    const Info any = wish.provider.empty() ? Info() : ask(library, wish, kNeeded, nullptr, nullptr);
+    found.problem = why_none(wish, all != nullptr ? all.get() : any.get());
+    return found;
+  }
+  Provider& provider = found.provider;
+  provider.library = library;
+  provider.known = &known_of(best->fabric_attr->prov_name);
+  provider.auto_progress = wish.auto_progress || provider.known->progresses_by_itself;
+  if (provider.known->no_atomics.empty()) {
+    // A capability that is not asked for is not there; one that is asked for may cost the provider.
+    const Info more =
+        ask(library, wish, kNeeded | FI_ATOMIC, best->fabric_attr->prov_name, best->domain_attr->name);
+    if (const fi_info* same = best_of(more.get(), wish); same != nullptr) {
+      provider.info = owned(library, library.dupinfo(same));
+      provider.atomics = true;
+    }
+  }
+  if (provider.info == nullptr) provider.info = owned(library, library.dupinfo(best));
+  if (provider.info == nullptr) {
+    found.problem = "no memory";
+    return found;
+  }
+  provider.signals =
+      provider.known->no_signals.empty() && provider.info->domain_attr->cq_data_size >= sizeof(std::uint64_t);
+  return found;
+}
+
+std::string Provider::text() const {
+  std::string text =
+      fmt::format("provider {} on {}; progress {}", name(), domain(), auto_progress ? "auto" : "manual");
+  text += fmt::format("; atomics {}", !known->no_atomics.empty()
+                                          ? fmt::format("by the owner ({})", known->no_atomics)
+                                      : atomics ? "native"
+                                                : "by the owner (it has none)");
+  text += signals ? "; signals native" : "; signals in a packet of their own";
+  if (!known->no_descriptor.empty()) text += fmt::format("; not slept on ({})", known->no_descriptor);
+  if ((info->domain_attr->mr_mode & FI_MR_LOCAL) != 0) text += "; local buffers are registered";
+  return text;
+}
+
+}  // namespace aqueduct::conduits::ofi

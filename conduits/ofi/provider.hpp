@@ -1,0 +1,42 @@
+#pragma once
+
+#include "conduits/ofi/fid.hpp"
+#include "conduits/ofi/known.hpp"
+#include "conduits/ofi/library.hpp"
+
+#include <string>
+
+namespace aqueduct::conduits::ofi {
+
+/// What the settings and the job ask of a provider.
+struct Wish {
+  std::string provider{};      ///< its name; empty: the best one
+  std::string domain{};        ///< of its domains the one of this name (eth0, mlx5_0); empty chooses
+  bool one_host = false;       ///< all ranks share a host: loopback will do
+  bool auto_progress = false;  ///< a thread of the provider's is to answer peers while the program computes
+};
+
+/// A provider on one of its domains, asked for exactly what the conduit uses.
+struct Provider {
+  Library library;
+  Info info;
+  const Known* known = nullptr;
+  bool atomics = false;        ///< its endpoints have them; which, the domain says
+  bool signals = false;        ///< a put can bring 8 bytes to the target's completion queue
+  bool auto_progress = false;  ///< peers are answered while the program computes
+
+  std::string name() const { return info->fabric_attr->prov_name; }
+  std::string domain() const { return info->domain_attr->name; }
+  /// For people: where it is and what of it is used.
+  std::string text() const;
+};
+
+struct Found {
+  Provider provider;
+  std::string problem;  ///< for people: why there is none, and what to do; empty: there is
+};
+
+/// Asks libfabric. Takes some hundred milliseconds where many providers are installed: once per process.
+Found find_provider(const Wish& wish);
+
+}  // namespace aqueduct::conduits::ofi

@@ -1,0 +1,123 @@
+#include "conduits/ofi/registrations.hpp"
+
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <cstring>
+#include <limits>
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+/// What travels. A raw key, where the provider's do not fit a word, follows.
+struct KeyHead {
+  std::uint64_t key = 0;
+  std::uint64_t base = 0;
+  SegmentId id = 0;
+  std::uint32_t raw_bytes = 0;
+};
+
+constexpr std::uint64_t kLocalAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE;
+
+}  // namespace
+
+Registrations::Registrations(fid_domain& domain, fid_ep& ep, const Provider& provider, Rank me,
+                             core::Log& log)
+    : domain_(domain),
+      ep_(ep),
+      library_(provider.library),
+      mode_(provider.info->domain_attr->mr_mode),
+      me_(me),
+      log_(log),
+      local_needed_((mode_ & FI_MR_LOCAL) != 0) {}
+
+int Registrations::add(core::MutableBytes memory, std::uint64_t access, Fid<fid_mr>& region) noexcept {
+  const std::uint64_t key = (mode_ & FI_MR_PROV_KEY) != 0 ? 0 : next_key_++;
+  int error = open_fid(region, [&](fid_mr** raw) {
+    return ::fi_mr_reg(&domain_, memory.data(), memory.size(), access, 0, key, 0, raw, nullptr);
+  });
+  if (error != 0 || (mode_ & FI_MR_ENDPOINT) == 0) return error;
+  error = ::fi_mr_bind(region.get(), &ep_.fid, 0);
+  return error != 0 ? error : ::fi_mr_enable(region.get());
+}
+
+std::uint64_t Registrations::base_of(core::MutableBytes memory) const noexcept {
+  return (mode_ & FI_MR_VIRT_ADDR) != 0 ? reinterpret_cast<std::uint64_t>(memory.data()) : 0;
+}
+
+Result<std::vector<std::byte>> Registrations::add_segment(SegmentId id, core::MutableBytes memory) {
+  if (memory.empty()) return ErrorCode::not_supported;  // nobody will ask for its bytes
+  if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
+  Segment& segment = segments_[id];
+  const int error = add(memory, kLocalAccess | FI_REMOTE_READ | FI_REMOTE_WRITE, segment.region);
+  if (error != 0) {
+    segment = {};
+    log_.error(
+        "ofi: rank {}: the provider does not register segment {} of {} bytes: {}. Where it pins memory, "
+        "`ulimit -l` "
+        "must allow that much; or ask for less (AQUEDUCT_SEGMENT_BYTES)",
+        me_, id, memory.size(), library_.text(error));
+    return ErrorCode::no_memory;
+  }
+  segment.memory = memory;
+  KeyHead head{::fi_mr_key(segment.region.get()), base_of(memory), id, 0};
+  std::vector<std::byte> blob(sizeof head);
+  if ((mode_ & FI_MR_RAW) != 0 && head.key == FI_KEY_NOTAVAIL) {
+    std::size_t raw_bytes = 0;  // asked for first: then the answer is that it is more
+    static_cast<void>(::fi_mr_raw_attr(segment.region.get(), &head.base, nullptr, &raw_bytes, 0));
+    blob.resize(sizeof head + raw_bytes);
+    auto* raw = reinterpret_cast<std::uint8_t*>(blob.data() + sizeof head);
+    if (const int why = ::fi_mr_raw_attr(segment.region.get(), &head.base, raw, &raw_bytes, 0); why != 0) {
+      log_.error("ofi: rank {}: the provider does not tell the key of segment {}: {}", me_, id,
+                 library_.text(why));
+      segment = {};
+      return ErrorCode::network_failed;
+    }
+    head.raw_bytes = static_cast<std::uint32_t>(raw_bytes);
+  }
+  std::memcpy(blob.data(), &head, sizeof head);
+  return blob;
+}
+
+void Registrations::remove_segment(SegmentId id) noexcept {
+  if (id < segments_.size()) segments_[id] = {};
+}
+
+Result<std::uint64_t> Registrations::import(Rank peer, core::Bytes key) {
+  KeyHead head;
+  if (key.size() < sizeof head) return {ErrorCode::not_supported, peer};
+  std::memcpy(&head, key.data(), sizeof head);
+  if (head.raw_bytes != key.size() - sizeof head) return {ErrorCode::not_supported, peer};
+  if (head.raw_bytes != 0) {
+    std::vector<std::byte> raw(key.begin() + sizeof head, key.end());
+    const int error = ::fi_mr_map_raw(&domain_, head.base, reinterpret_cast<std::uint8_t*>(raw.data()),
+                                      raw.size(), &head.key, 0);
+    if (error != 0) {
+      log_.error("ofi: rank {}: the provider does not take the key of rank {}'s segment: {}", me_, peer,
+                 library_.text(error));
+      return {ErrorCode::network_failed, peer};
+    }
+  }
+  remote_.push_back({head.key, (mode_ & FI_MR_VIRT_ADDR) != 0 ? head.base : 0, head.id});
+  return remote_.size() - 1;
+}
+
+Fid<fid_mr> Registrations::add_local(core::MutableBytes memory, int& error) noexcept {
+  Fid<fid_mr> region;
+  error = add(memory, kLocalAccess, region);
+  if (error != 0) region.reset();
+  return region;
+}
+
+void* Registrations::descriptor_in_segment(core::Bytes buffer) const noexcept {
+  for (const Segment& segment : segments_) {
+    if (segment.region == nullptr || buffer.data() < segment.memory.data()) continue;
+    const auto at = static_cast<std::size_t>(buffer.data() - segment.memory.data());
+    if (at <= segment.memory.size() && buffer.size() <= segment.memory.size() - at) {
+      return ::fi_mr_desc(segment.region.get());
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace aqueduct::conduits::ofi

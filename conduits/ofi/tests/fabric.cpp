@@ -1,0 +1,28 @@
+#include "tests/conformance/fabric.hpp"
+
+namespace aqueduct::conformance {
+
+std::vector<Fabric> ofi_fabrics() {
+  const auto fabric = [](const char* name, const char* provider, Rank processes, Settings settings = {}) {
+    settings.insert(settings.begin(), {{"near", "off"}, {"ofi_provider", provider}});
+    return Fabric{.name = name, .conduit = "ofi", .settings = std::move(settings), .processes = processes};
+  };
+  return {
+      fabric("ofi-tcp-threads", "tcp;ofi_rxm", 1),
+      fabric("ofi-tcp-processes", "tcp;ofi_rxm", 0),
+      fabric("ofi-tcp-mixed", "tcp;ofi_rxm", 2),
+      // As a provider has it that wants every local buffer registered, and small queues.
+      fabric("ofi-tcp-registering", "tcp;ofi_rxm", 0,
+             {{"ofi_register_local", "on"}, {"ofi_queue", "8"}, {"ofi_packet", "512"}}),
+      fabric("ofi-tcp-auto", "tcp;ofi_rxm", 0, {{"ofi_progress", "auto"}}),
+      fabric("ofi-net-threads", "net", 1),
+      fabric("ofi-net-processes", "net", 0),
+      fabric("ofi-rxd-threads", "udp;ofi_rxd", 1),
+      fabric("ofi-rxd-processes", "udp;ofi_rxd", 0),
+      fabric("ofi-shm-threads", "shm", 1),
+      fabric("ofi-shm-processes", "shm", 0),
+      fabric("ofi-sockets-processes", "sockets", 0),
+  };
+}
+
+}  // namespace aqueduct::conformance

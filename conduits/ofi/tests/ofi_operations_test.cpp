@@ -1,0 +1,148 @@
+// How many calls of libfabric an operation is, and what becomes of those that cannot be done.
+
+#include "conduits/loop/tests/allocation_count.hpp"
+#include "conduits/ofi/tests/pair.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+using Kind = core::Post::Kind;
+
+constexpr const char* kProvider = "tcp;ofi_rxm";
+
+std::vector<std::byte> bytes_of(std::size_t count) {
+  std::vector<std::byte> bytes(count);
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>(i * 7 + 1);
+  return bytes;
+}
+
+/// The first use of a peer makes the connection.
+void warm_up(Pair& pair) {
+  const auto bytes = bytes_of(8);
+  ASSERT_EQ(pair.insist([&] { return pair[0].put(1, pair.key(), 0, bytes, false, 999); }).kind, Kind::posted);
+  ASSERT_TRUE(pair.end_of(999));
+  Pair::calls() = {};
+}
+
+TEST(OfiOperations, APutIsOneCallAndNoAllocation) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+  const auto bytes = bytes_of(64);
+  struct : core::Inbox {
+    int ended = 0;
+    void packet(Rank, core::Bytes) noexcept override {}
+    void completed(core::Token, Status status) noexcept override { ended += status ? 1 : 1000; }
+    void signalled(Rank, Signal) noexcept override {}
+    void lost(Rank) noexcept override {}
+  } quiet;
+  const auto before = loop::allocations();
+  for (int i = 0; i < 200; ++i) {
+    core::Post post = core::Post::retry();
+    while ((post = pair[0].put(1, pair.key(), 8, bytes, i % 2 == 0, 1)).kind == Kind::retry)
+      pair[0].poll(quiet);
+    for (int rounds = 0; quiet.ended <= i && rounds < 10'000'000; ++rounds) {
+      pair[0].poll(quiet);
+      pair[1].poll(quiet);
+    }
+  }
+  EXPECT_EQ(loop::allocations() - before, 0u);
+  EXPECT_EQ(quiet.ended, 200);
+  EXPECT_EQ(Pair::calls().writes, 200);
+  EXPECT_EQ(Pair::calls().all(), 200);
+}
+
+TEST(OfiOperations, APutWithSignalIsOneCallAndTwoWhereItsNumbersAreLarge) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+  const auto bytes = bytes_of(1000);
+  for (const Signal signal : {Signal{3, 1}, Signal{3, 1 << 20}}) {
+    Pair::calls() = {};
+    std::ranges::fill(pair.memory(), std::byte{0});
+    pair.heard(1).signals.clear();
+    pair.heard(0).completed_ones.clear();
+    ASSERT_EQ(pair.insist([&] { return pair[0].put_signal(1, pair.key(), 16, bytes, signal, 5); }).kind,
+              Kind::posted);
+    ASSERT_TRUE(pair.until([&] { return !pair.heard(1).signals.empty(); }));
+    EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), pair.memory().begin() + 16));
+    EXPECT_EQ(pair.heard(1).signals.front().add, signal.add);
+    EXPECT_TRUE(pair.end_of(5));
+    EXPECT_EQ(Pair::calls().all(), signal.add == 1 ? 1 : 2);
+  }
+}
+
+TEST(OfiOperations, MoreThanTheQueueAnswersRetryAndHalfIsLeftForOthers) {
+  OfiOptions options;
+  options.queue = 16;
+  Pair pair(kProvider, options);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+  const auto bytes = bytes_of(100'000);
+  core::Token posted = 0;
+  while (pair[0].put(1, pair.key(), 0, bytes, false, 100 + posted).kind == Kind::posted) ++posted;
+  EXPECT_GE(posted, 1u);
+  EXPECT_LE(posted, 9u);
+  for (core::Token token = 0; token < posted; ++token) EXPECT_TRUE(pair.end_of(100 + token));
+}
+
+TEST(OfiOperations, AWrongKeyEndsThePutWithAnError) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+  auto blob = pair.exported();
+  blob[0] ^= std::byte{0x55};
+  const auto wrong = pair[0].import_key(1, blob);
+  ASSERT_TRUE(wrong);
+  const auto bytes = bytes_of(100);
+  const core::Post post = pair.insist([&] { return pair[0].put(1, *wrong, 0, bytes, false, 6); });
+  if (post.kind == Kind::posted) {
+    EXPECT_FALSE(pair.end_of(6)) << "it ended well";
+  } else {
+    EXPECT_EQ(post.kind, Kind::failed);
+  }
+}
+
+TEST(OfiOperations, AKeyOfAnotherShapeIsNotSupported) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  const auto blob = bytes_of(5);
+  EXPECT_EQ(pair[0].import_key(1, blob).status().code(), ErrorCode::not_supported);
+}
+
+TEST(OfiOperations, WhatWasPostedToAPeerThatIsGoneEndsInTheNextPoll) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+  const auto bytes = bytes_of(64);
+  // Nobody polls at rank 1, so it cannot end by itself.
+  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, false, 7).kind, Kind::posted);
+  pair[0].forget(1);
+  pair[0].poll(pair.heard(0));
+  ASSERT_EQ(pair.heard(0).completed_ones.count(7), 1u);
+  EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
+  EXPECT_EQ(pair[0].put(1, pair.key(), 0, bytes, false, 8).why, ErrorCode::peer_lost);
+  alignas(8) std::byte header[16]{};
+  EXPECT_EQ(pair[0].send(1, header, {}, 0).why, ErrorCode::peer_lost);
+}
+
+TEST(OfiOperations, AnotherProvidersAddressIsRefusedByName) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  auto foreign = pair[1].address();
+  foreign[8] = std::byte{'x'};
+  const std::vector<std::vector<std::byte>> addresses{pair[0].address(), foreign};
+  const Status status = pair[0].connect(addresses);
+  EXPECT_EQ(status.code(), ErrorCode::bad_setting);
+  ASSERT_FALSE(pair.log().empty());
+  EXPECT_THAT(pair.log().back(), testing::HasSubstr("AQUEDUCT_OFI_PROVIDER"));
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::ofi

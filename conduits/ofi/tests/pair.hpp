@@ -1,0 +1,72 @@
+#pragma once
+
+#include "conduits/ofi/ofi_conduit.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace aqueduct::conduits::ofi {
+
+/// What an endpoint has heard.
+struct Heard final : core::Inbox {
+  std::vector<std::vector<std::byte>> packets;
+  std::map<core::Token, Status> completed_ones;
+  std::vector<Signal> signals;
+  std::vector<Rank> losses;
+
+  void packet(Rank, core::Bytes bytes) noexcept override { packets.emplace_back(bytes.begin(), bytes.end()); }
+  void completed(core::Token token, Status status) noexcept override { completed_ones[token] = status; }
+  void signalled(Rank, Signal signal) noexcept override { signals.push_back(signal); }
+  void lost(Rank peer) noexcept override { losses.push_back(peer); }
+};
+
+/// What rank 0 has asked of libfabric since `clear`.
+struct Calls {
+  int writes = 0;
+  int reads = 0;
+  int sends = 0;
+
+  int all() const { return writes + reads + sends; }
+};
+
+/// Two endpoints of one provider in this process, without the library above them. Rank 0's calls are counted.
+class Pair {
+ public:
+  explicit Pair(const std::string& provider, const OfiOptions& options = {});
+
+  /// Why there is none; empty: there is.
+  const std::string& problem() const { return problem_; }
+  OfiConduit& operator[](Rank rank) { return *ends_[rank]; }
+  Heard& heard(Rank rank) { return heard_[rank]; }
+  /// Rank 1's memory, which rank 0 may use under `key`.
+  std::vector<std::byte>& memory() { return memory_; }
+  std::uint64_t key() const { return key_; }
+  std::vector<std::byte>& exported() { return exported_; }
+  static Calls& calls();
+  const std::vector<std::string>& log() const { return lines_; }
+
+  void poll();
+  /// Polls both until it holds, for at most ten seconds.
+  bool until(const std::function<bool()>& holds);
+  /// Tries until the answer is not `retry`.
+  core::Post insist(const std::function<core::Post()>& attempt);
+  /// Ends all that rank 0's `token` began: the status, or that nothing came.
+  Status end_of(core::Token token);
+
+ private:
+  std::string problem_;
+  std::vector<std::string> lines_;
+  core::Log log_;
+  Provider provider_;
+  Fid<fid_fabric> fabric_;
+  std::vector<std::byte> memory_;
+  std::vector<std::byte> exported_;
+  std::uint64_t key_ = 0;
+  Heard heard_[2];
+  std::unique_ptr<OfiConduit> ends_[2];
+};
+
+}  // namespace aqueduct::conduits::ofi

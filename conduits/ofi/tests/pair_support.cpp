@@ -1,0 +1,126 @@
+#include "conduits/ofi/tests/pair.hpp"
+
+#include <rdma/fi_rma.h>
+
+#include <chrono>
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+/// An endpoint's tables with functions that count in front of the provider's own.
+struct Counting {
+  fi_ops_rma rma;
+  fi_ops_msg msg;
+  const fi_ops_rma* own_rma;
+  const fi_ops_msg* own_msg;
+  Calls calls;
+};
+
+// The tables are found from C functions that get an endpoint and nothing else; tests run one after the other.
+Counting& counting() {
+  static Counting one;
+  return one;
+}
+
+ssize_t count_write(fid_ep* ep, const fi_msg_rma* message, std::uint64_t flags) {
+  const ssize_t answer = counting().own_rma->writemsg(ep, message, flags);
+  counting().calls.writes += answer == 0;
+  return answer;
+}
+
+ssize_t count_read(fid_ep* ep, void* to, std::size_t bytes, void* descriptor, fi_addr_t from,
+                   std::uint64_t at, std::uint64_t key, void* context) {
+  const ssize_t answer = counting().own_rma->read(ep, to, bytes, descriptor, from, at, key, context);
+  counting().calls.reads += answer == 0;
+  return answer;
+}
+
+ssize_t count_send(fid_ep* ep, const void* from, std::size_t bytes, void* descriptor, fi_addr_t to,
+                   void* context) {
+  const ssize_t answer = counting().own_msg->send(ep, from, bytes, descriptor, to, context);
+  counting().calls.sends += answer == 0;
+  return answer;
+}
+
+ssize_t count_sendmsg(fid_ep* ep, const fi_msg* message, std::uint64_t flags) {
+  const ssize_t answer = counting().own_msg->sendmsg(ep, message, flags);
+  counting().calls.sends += answer == 0;
+  return answer;
+}
+
+void count(fid_ep& ep) {
+  Counting& one = counting();
+  one.own_rma = ep.rma;
+  one.own_msg = ep.msg;
+  one.rma = *ep.rma;
+  one.msg = *ep.msg;
+  one.rma.writemsg = count_write;
+  one.rma.read = count_read;
+  one.msg.send = count_send;
+  one.msg.sendmsg = count_sendmsg;
+  ep.rma = &one.rma;
+  ep.msg = &one.msg;
+}
+
+}  // namespace
+
+Pair::Pair(const std::string& provider, const OfiOptions& options)
+    : log_(core::LogLevel::warn,
+           [this](core::LogLevel, std::string_view line) { lines_.emplace_back(line); }),
+      memory_(1 << 20) {
+  Found found = find_provider({.provider = provider, .one_host = true});
+  if (problem_ = found.problem; !problem_.empty()) return;
+  provider_ = std::move(found.provider);
+  int error = open_fid(fabric_, [&](fid_fabric** raw) {
+    return provider_.library.fabric(provider_.info->fabric_attr, raw, nullptr);
+  });
+  std::vector<std::vector<std::byte>> addresses;
+  for (Rank rank = 0; rank < 2 && error == 0; ++rank) {
+    auto objects = open_objects(*fabric_, provider_, 2, false, rank, log_);
+    if (!objects) break;
+    if (rank == 0) count(*objects->ep);
+    ends_[rank] = std::make_unique<OfiConduit>(std::move(*objects), provider_, options, rank, log_);
+    if (!ends_[rank]->start()) break;
+    addresses.push_back(ends_[rank]->address());
+  }
+  if (addresses.size() < 2) {
+    problem_ = provider + " does not open: " + (lines_.empty() ? "no reason given" : lines_.front());
+    return;
+  }
+  for (auto& end : ends_) static_cast<void>(end->connect(addresses));
+  auto exported = ends_[1]->register_segment(0, memory_);
+  if (exported) exported_ = *exported;
+  const auto imported = ends_[0]->import_key(1, exported_);
+  if (imported) key_ = *imported;
+  if (!exported || !imported) problem_ = "no key";
+  calls() = {};
+}
+
+Calls& Pair::calls() { return counting().calls; }
+
+void Pair::poll() {
+  for (Rank rank = 0; rank < 2; ++rank) ends_[rank]->poll(heard_[rank]);
+}
+
+bool Pair::until(const std::function<bool()>& holds) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    poll();
+  }
+  return true;
+}
+
+core::Post Pair::insist(const std::function<core::Post()>& attempt) {
+  core::Post post = core::Post::retry();
+  static_cast<void>(until([&] { return (post = attempt()).kind != core::Post::Kind::retry; }));
+  return post;
+}
+
+Status Pair::end_of(core::Token token) {
+  auto& ended = heard_[0].completed_ones;
+  if (!until([&] { return ended.count(token) != 0; })) return ErrorCode::timed_out;
+  return ended.at(token);
+}
+
+}  // namespace aqueduct::conduits::ofi

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "core/conduit.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace aqueduct::conduits::ofi {
+
+/// What a rank sends to itself, until its next poll. Bounded; nothing is allocated after the start.
+class ToSelf {
+ public:
+  /// `bytes` of packets, each with 16 more.
+  explicit ToSelf(std::size_t bytes);
+
+  /// False: no room before the next poll.
+  bool packet(core::Bytes header, core::Bytes payload) noexcept;
+  bool signal(Signal signal) noexcept;
+  bool empty() const noexcept { return filling_.used == 0; }
+  /// What has come before this call, not what comes meanwhile. Returns how many.
+  int deliver(Rank me, core::Inbox& inbox) noexcept;
+
+ private:
+  struct Half {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t used = 0;
+  };
+
+  std::byte* room(std::size_t bytes) noexcept;
+
+  std::size_t capacity_;
+  Half filling_;
+  Half delivering_;
+};
+
+}  // namespace aqueduct::conduits::ofi

@@ -1,0 +1,135 @@
+#include "conduits/ucx/context.hpp"
+
+#include "conduits/ucx/printed.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+constexpr const char* kNoSharedMemory = "^sm";
+constexpr std::string_view kLoopback = "/lo";
+
+/// UCX's own settings: those of the environment, and what is changed of them.
+class Configuration {
+ public:
+  explicit Configuration(const Library& ucp) : ucp_(ucp) {
+    status_ = ucp_.config_read(nullptr, nullptr, &config_);
+  }
+  ~Configuration() {
+    if (config_ != nullptr) ucp_.config_release(config_);
+  }
+  Configuration(const Configuration&) = delete;
+  Configuration& operator=(const Configuration&) = delete;
+
+  void set(const char* name, const std::string& value) {
+    if (status_ == UCS_OK) status_ = ucp_.config_modify(config_, name, value.c_str());
+  }
+  ucs_status_t status() const noexcept { return status_; }
+  const ucp_config_t* get() const noexcept { return config_; }
+
+ private:
+  const Library& ucp_;
+  ucp_config_t* config_ = nullptr;
+  ucs_status_t status_ = UCS_OK;
+};
+
+bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
+
+ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string& devices,
+                  ucp_context_h& made) {
+  Configuration configuration(ucp);
+  if (!wish.transports.empty()) {
+    configuration.set("TLS", wish.transports);
+  } else if (wish.other_hosts_only && !is_set("UCX_TLS")) {
+    configuration.set("TLS", kNoSharedMemory);
+  }
+  if (!devices.empty()) configuration.set("NET_DEVICES", devices);
+  if (configuration.status() != UCS_OK) return configuration.status();
+  ucp_params_t params{};
+  params.field_mask =
+      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  params.features =
+      UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP;
+  params.mt_workers_shared = wish.threads ? 1 : 0;
+  params.estimated_num_eps = wish.ranks;
+  return ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, configuration.get(), &made);
+}
+
+/// The network devices but the loopback, as a list for UCX; empty: there is no loopback among them, or nothing else.
+std::string without_loopback(const std::vector<std::string>& resources) {
+  std::vector<std::string> devices;
+  bool found = false;
+  for (const std::string& resource : resources) {
+    const std::size_t slash = resource.find('/');
+    const std::string device = resource.substr(slash + 1);
+    if (device == kLoopback.substr(1)) {
+      found = true;
+    } else if (device != "memory0" && device != "memory" &&
+               std::ranges::find(devices, device) == devices.end()) {
+      devices.push_back(device);
+    }
+  }
+  return found ? fmt::format("{}", fmt::join(devices, ",")) : std::string();
+}
+
+}  // namespace
+
+std::unique_ptr<Context> Context::open(const ContextWish& wish, std::string& why) {
+  const auto ucp = Library::load(why);
+  if (!ucp) return nullptr;
+  if (wish.threads && !ucp->has_threads()) {
+    why = fmt::format(
+        "UCX {} was built without threads (--enable-mt), so a process can have one endpoint: start a process "
+        "for each "
+        "rank, or install a UCX that has them",
+        ucp->version());
+    return nullptr;
+  }
+  const auto attempt = [&](const std::string& devices) -> std::unique_ptr<Context> {
+    ucp_context_h handle = nullptr;
+    if (const ucs_status_t status = init(*ucp, wish, devices, handle); status != UCS_OK) {
+      const char* tls = std::getenv("UCX_TLS");
+      why = fmt::format(
+          "UCX {} cannot be opened: {}. AQUEDUCT_UCX_TRANSPORTS is '{}', UCX_TLS '{}', devices '{}'; "
+          "ucx_info -d lists "
+          "what this host has",
+          ucp->version(), ucp->status_string(status), wish.transports, tls != nullptr ? tls : "", devices);
+      return nullptr;
+    }
+    return std::unique_ptr<Context>(new Context(*ucp, handle));
+  };
+  auto context = attempt(wish.devices);
+  if (context == nullptr || wish.one_host || !wish.devices.empty() || is_set("UCX_NET_DEVICES"))
+    return context;
+  // UCX takes two hosts that share a kernel, such as network namespaces, for one, and would join them by the loopback.
+  const std::string devices = without_loopback(context->resources());
+  return devices.empty() ? std::move(context) : attempt(devices);
+}
+
+Context::Context(const Library& ucp, ucp_context_h handle) : ucp_(ucp), handle_(handle) {
+  for (const std::string& line :
+       printed_lines([&](std::FILE* out) { ucp_.context_print_info(handle_, out); })) {
+    if (line.find("resource") == std::string::npos) continue;
+    if (std::string name = after(line, "-- "); !name.empty()) resources_.push_back(std::move(name));
+  }
+}
+
+Context::~Context() { ucp_.cleanup(handle_); }
+
+bool Context::has(std::string_view transport) const noexcept {
+  return std::ranges::any_of(resources_, [&](const std::string& resource) {
+    return resource.size() > transport.size() && resource[transport.size()] == '/' &&
+           resource.starts_with(transport);
+  });
+}
+
+bool Context::shares_memory() const noexcept {
+  return has("posix") || has("sysv") || has("cma") || has("xpmem") || has("knem");
+}
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "conduits/ucx/library.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aqueduct::conduits::ucx {
+
+/// What a job wants of UCX.
+struct ContextWish {
+  std::string transports;         ///< as UCX_TLS; empty: the environment's, else all
+  std::string devices;            ///< as UCX_NET_DEVICES; empty: the environment's, else all
+  bool one_host = true;           ///< all ranks that it serves share this host
+  bool other_hosts_only = false;  ///< none of them does
+  std::size_t ranks = 1;
+  bool threads = false;  ///< several workers, each used by a thread of its own
+};
+
+/// A UCP context: the transports of one process.
+class Context {
+ public:
+  /// Opens it, or says in `why` what is wrong and what to do.
+  static std::unique_ptr<Context> open(const ContextWish& wish, std::string& why);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Library& ucp() const noexcept { return ucp_; }
+  ucp_context_h handle() const noexcept { return handle_; }
+  /// "self/memory0", "tcp/eth0", …: what UCX may choose from.
+  const std::vector<std::string>& resources() const noexcept { return resources_; }
+  /// Whether a transport of that name is among them.
+  bool has(std::string_view transport) const noexcept;
+  /// Whether processes of one host may be joined by shared memory.
+  bool shares_memory() const noexcept;
+
+ private:
+  Context(const Library& ucp, ucp_context_h handle);
+
+  Library ucp_;
+  ucp_context_h handle_;
+  std::vector<std::string> resources_;
+};
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace aqueduct::conduits::ucx {
+
+/// The lines that `print` writes: some of what UCX knows it only prints.
+std::vector<std::string> printed_lines(const std::function<void(std::FILE*)>& print);
+
+/// What follows `mark` in a line, without the spaces around it; empty if the mark is not there.
+std::string after(const std::string& line, std::string_view mark);
+
+}  // namespace aqueduct::conduits::ucx

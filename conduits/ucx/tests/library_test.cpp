@@ -1,0 +1,92 @@
+#include "conduits/ucx/context.hpp"
+#include "conduits/ucx/library.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::array<void*, NSIG> handlers() {
+  std::array<void*, NSIG> found{};
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) == 0)
+      found[number] = reinterpret_cast<void*>(action.sa_handler);
+  }
+  return found;
+}
+
+// Each in a process of its own: what loading does, it does once.
+TEST(UcxLibraryDeathTest, LeavesSignalsAndEnvironmentAsTheyWere) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto play = [] {
+    const auto before = handlers();
+    std::string why;
+    const auto ucp = Library::load(why);
+    const bool clean = ucp && handlers() == before && std::getenv("UCX_HANDLE_ERRORS") == nullptr &&
+                       std::getenv("UCX_LOG_LEVEL") == nullptr && std::getenv("UCX_MEM_EVENTS") == nullptr;
+    std::_Exit(clean ? 0 : 1);
+  };
+  EXPECT_EXIT(play(), ::testing::ExitedWithCode(0), "^$") << "and it prints nothing";
+}
+
+TEST(UcxLibraryDeathTest, HeedsWhatTheEnvironmentSays) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto play = [] {
+    ::setenv("UCX_HANDLE_ERRORS", "bt", 1);
+    const auto before = handlers();
+    std::string why;
+    const auto ucp = Library::load(why);
+    const bool heeded = ucp && handlers() != before && std::getenv("UCX_HANDLE_ERRORS") == std::string("bt");
+    std::_Exit(heeded ? 0 : 1);
+  };
+  EXPECT_EXIT(play(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(UcxContext, SaysWhichTransportsThereAre) {
+  std::string why;
+  ContextWish wish;
+  wish.transports = "tcp,self";
+  const auto context = Context::open(wish, why);
+  ASSERT_NE(context, nullptr) << why;
+  EXPECT_TRUE(context->has("tcp"));
+  EXPECT_TRUE(context->has("self"));
+  EXPECT_FALSE(context->has("tc"));
+  EXPECT_FALSE(context->shares_memory());
+  EXPECT_GE(context->ucp().version(), "1.13");
+}
+
+TEST(UcxContext, OfRanksOfOtherHostsOnlyHasNoSharedMemoryAndNoLoopback) {
+  std::string why;
+  ContextWish wish;
+  wish.one_host = false;
+  wish.other_hosts_only = true;
+  const auto context = Context::open(wish, why);
+  ASSERT_NE(context, nullptr) << why;
+  EXPECT_FALSE(context->shares_memory());
+  EXPECT_THAT(context->resources(), ::testing::Not(::testing::Contains("tcp/lo")));
+}
+
+TEST(UcxContext, ThatCannotBeOpenedSaysWhatWasAskedFor) {
+  std::string why;
+  ContextWish wish;
+  wish.transports = "warp";
+  EXPECT_EQ(Context::open(wish, why), nullptr);
+  EXPECT_THAT(why, HasSubstr("AQUEDUCT_UCX_TRANSPORTS is 'warp'"));
+  EXPECT_THAT(why, HasSubstr("ucx_info -d"));
+  wish.transports = "tcp";
+  wish.devices = "no-such-device0";
+  EXPECT_EQ(Context::open(wish, why), nullptr);
+  EXPECT_THAT(why, HasSubstr("no-such-device0"));
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::ucx

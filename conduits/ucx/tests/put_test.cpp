@@ -1,0 +1,162 @@
+// What a put costs is counted, not measured; and what a wrong one does.
+
+#include "conduits/loop/tests/allocation_count.hpp"
+#include "conduits/ucx/tests/ucx_party.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+using core::Post;
+using loop::allocations;
+using loop::bytes_of_value;
+
+/// Two ranks over TCP; rank 1 has registered some memory, and rank 0 imported its key.
+class UcxPut : public ::testing::Test {
+ protected:
+  explicit UcxPut(const std::string& put = "auto") : party_(2, "tcp,self", "0", put) {}
+  void SetUp() override {
+    ASSERT_TRUE(party_.complete());
+    memory_.resize(1 << 20);
+    auto key = party_[1].rma()->register_segment(2, memory_);
+    ASSERT_TRUE(key);
+    const auto handle = party_[0].rma()->import_key(1, *key);
+    ASSERT_TRUE(handle);
+    key_ = *handle;
+    for (auto* inbox : {&party_.inbox(0), &party_.inbox(1)}) {
+      inbox->ends.reserve(10'000);
+      inbox->signals.reserve(10'000);
+    }
+  }
+
+  /// Puts words one after the other into the first 8 KiB, `window` at a time.
+  void put_words(int count, int window) {
+    for (int i = 0; i < count; i += window) {
+      for (int j = 0; j < window; ++j) {
+        const Post post = rma().put(1, key_, (i + j) % 1024 * sizeof(std::uint64_t), bytes_of_value(kWord),
+                                    false, ++token_);
+        ASSERT_EQ(post.kind, Post::Kind::posted);
+      }
+      ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == token_; }));
+    }
+  }
+  core::NativeRma& rma() { return *party_[0].rma(); }
+
+  static constexpr std::uint64_t kWord = 0x0123456789abcdef;
+  UcxParty party_;
+  std::vector<std::byte> memory_;
+  std::uint64_t key_ = 0;
+  core::Token token_ = 0;
+};
+
+TEST_F(UcxPut, IsOneOperationAndOneAnswerWithoutAllocation) {
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));  // connects, and takes what memory there is to take
+  const Counts writer = party_.ucx(0).counts();
+  const Counts target = party_.ucx(1).counts();
+  const auto before = allocations();
+  ASSERT_NO_FATAL_FAILURE(put_words(100, 1));
+  EXPECT_EQ(allocations() - before, 0u);
+  EXPECT_EQ(party_.ucx(0).counts().put_messages - writer.put_messages, 100u);
+  EXPECT_EQ(party_.ucx(1).counts().answers - target.answers, 100u);
+  EXPECT_EQ(party_.ucx(0).counts().packets, writer.packets);
+  EXPECT_EQ(party_.ucx(1).counts().packets, target.packets);
+  EXPECT_EQ(party_.ucx(0).counts().puts, 0u) << "TCP has no puts of its own";
+  for (const auto& [token, status] : party_.inbox(0).ends) ASSERT_TRUE(status) << status.text();
+}
+
+TEST_F(UcxPut, OfAWindowShareAnswers) {
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));
+  const Counts target = party_.ucx(1).counts();
+  const auto before = allocations();
+  ASSERT_NO_FATAL_FAILURE(put_words(6400, 64));
+  EXPECT_EQ(allocations() - before, 0u);
+  EXPECT_LT(party_.ucx(1).counts().answers - target.answers, 3200u);
+}
+
+class UcxNetworkPut : public UcxPut {
+ protected:
+  UcxNetworkPut() : UcxPut("network") {}
+};
+
+TEST_F(UcxNetworkPut, IsOneOperationAndOneFlushWithoutAllocation) {
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));
+  const Counts writer = party_.ucx(0).counts();
+  const auto before = allocations();
+  ASSERT_NO_FATAL_FAILURE(put_words(100, 1));
+  EXPECT_EQ(allocations() - before, 0u);
+  EXPECT_EQ(party_.ucx(0).counts().puts - writer.puts, 100u);
+  EXPECT_EQ(party_.ucx(0).counts().flushes - writer.flushes, 100u);
+  EXPECT_EQ(party_.ucx(0).counts().put_messages, 0u);
+  EXPECT_EQ(party_.ucx(1).counts().answers, 0u);
+  EXPECT_EQ(std::memcmp(memory_.data(), &kWord, sizeof kWord), 0);
+}
+
+TEST_F(UcxNetworkPut, OfAWindowShareAFlush) {
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));
+  const Counts writer = party_.ucx(0).counts();
+  const auto before = allocations();
+  ASSERT_NO_FATAL_FAILURE(put_words(640, 64));
+  EXPECT_EQ(allocations() - before, 0u);
+  EXPECT_EQ(party_.ucx(0).counts().flushes - writer.flushes, 10u);
+}
+
+TEST_F(UcxPut, OutsideTheSegmentEndsWithThatErrorAndChangesNothing) {
+  std::fill(memory_.begin(), memory_.end(), std::byte{7});
+  const std::vector<std::byte> long_one(100'000, std::byte{9});
+  for (const std::size_t bytes : {std::size_t{8}, long_one.size()}) {
+    const core::Bytes from(long_one.data(), bytes);
+    ASSERT_EQ(rma().put(1, key_, memory_.size() - bytes + 1, from, false, ++token_).kind, Post::Kind::posted);
+    ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == token_; }));
+    EXPECT_EQ(party_.inbox(0).ends.back().second, Status(ErrorCode::out_of_range, 1));
+  }
+  EXPECT_TRUE(std::ranges::all_of(memory_, [](std::byte b) { return b == std::byte{7}; }));
+  ASSERT_NO_FATAL_FAILURE(put_words(1, 1));  // and the next one works
+}
+
+TEST_F(UcxPut, ToAnUnregisteredSegmentEndsWithAnError) {
+  ASSERT_NO_FATAL_FAILURE(put_words(1, 1));
+  party_[1].rma()->unregister_segment(2);
+  ASSERT_EQ(rma().put(1, key_, 0, bytes_of_value(kWord), false, ++token_).kind, Post::Kind::posted);
+  ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == token_; }));
+  EXPECT_EQ(party_.inbox(0).ends.back().second.code(), ErrorCode::out_of_range);
+}
+
+TEST_F(UcxPut, WithASignalIsOneOperationOfAnyLength) {
+  const std::vector<std::byte> bytes(memory_.size(), std::byte{3});
+  const Counts before = party_.ucx(0).counts();
+  std::uint64_t sent = 0;
+  for (const std::size_t size : {std::size_t{0}, std::size_t{8}, std::size_t{70'000}, bytes.size()}) {
+    const Signal signal{static_cast<SignalSlot>(sent), 5};
+    const Post post =
+        party_[0].signal()->put_signal(1, key_, 0, core::Bytes(bytes).first(size), signal, ++token_);
+    ASSERT_EQ(post.kind, Post::Kind::posted);
+    ++sent;
+    ASSERT_TRUE(party_.poll_until(
+        [&] { return party_.inbox(1).signals.size() == sent && party_.inbox(0).ends.size() == token_; }));
+    EXPECT_TRUE(
+        std::equal(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size), memory_.begin()));
+    EXPECT_EQ(party_.inbox(1).signals.back().second.add, 5u);
+  }
+  EXPECT_EQ(party_.ucx(0).counts().put_messages - before.put_messages, sent);
+}
+
+TEST_F(UcxPut, BeyondTheRoomThereIsIsToldToRetry) {
+  const auto operations = static_cast<int>(Config().number("ucx_operations"));
+  int posted = 0;
+  while (posted <= operations &&
+         rma().put(1, key_, 0, bytes_of_value(kWord), false, ++token_).kind == Post::Kind::posted) {
+    ++posted;
+  }
+  EXPECT_EQ(posted, operations);
+  ASSERT_TRUE(
+      party_.poll_until([&] { return party_.inbox(0).ends.size() == static_cast<std::size_t>(operations); }));
+  EXPECT_EQ(rma().put(1, key_, 0, bytes_of_value(kWord), false, ++token_).kind, Post::Kind::posted);
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "conduits/loop/tests/party.hpp"
+#include "conduits/ucx/ucx_conduit.hpp"
+#include "conduits/ucx/ucx_network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::conduits::ucx {
+
+/// A process of a job of its own: settings, a log that remembers, and the network.
+class UcxProcess {
+ public:
+  UcxProcess(Rank ranks, const std::string& transports, const std::string& progress = "0",
+             std::uint64_t job = 1, const std::string& put = "auto")
+      : log_(core::LogLevel::warn,
+             [this](core::LogLevel, std::string_view line) { lines_.emplace_back(line); }) {
+    EXPECT_TRUE(config_.set("near", "off"));
+    EXPECT_TRUE(config_.set("ucx_transports", transports));
+    EXPECT_TRUE(config_.set("ucx_progress", progress));
+    EXPECT_TRUE(config_.set("ucx_put", put));
+    process_ = {&config_, &log_, job, ranks, std::vector<Rank>(ranks), std::vector<std::uint32_t>(ranks)};
+    std::iota(process_.mine.begin(), process_.mine.end(), Rank{0});
+    auto made = UcxNetwork::make(process_);
+    if (made) network_ = *std::move(made);
+  }
+
+  core::Network* network() noexcept { return network_.get(); }
+  const std::vector<std::string>& lines() const noexcept { return lines_; }
+
+ private:
+  Config config_;
+  std::vector<std::string> lines_;
+  core::Log log_;
+  core::Process process_;
+  std::unique_ptr<core::Network> network_;
+};
+
+/// Its ranks, opened and connected.
+class UcxParty : public UcxProcess, public loop::Party {
+ public:
+  explicit UcxParty(Rank ranks, const std::string& transports, const std::string& progress = "0",
+                    const std::string& put = "auto")
+      : UcxProcess(ranks, transports, progress, 1, put), loop::Party(*network(), ranks) {}
+
+  UcxConduit& ucx(Rank rank) { return dynamic_cast<UcxConduit&>((*this)[rank]); }
+
+  /// Polls everybody that is still there until the condition, or 20 s.
+  template <class Condition>
+  bool poll_until(Condition condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+      for (Rank rank = 0; rank < ranks(); ++rank) {
+        if (!is_closed(rank)) poll(rank);
+      }
+      if (std::chrono::steady_clock::now() > end) return condition();
+    }
+    return true;
+  }
+  void leave(Rank rank) {
+    closed_.push_back(rank);
+    close(rank);
+  }
+
+ private:
+  bool is_closed(Rank rank) const { return std::find(closed_.begin(), closed_.end(), rank) != closed_.end(); }
+
+  std::vector<Rank> closed_;
+};
+
+}  // namespace aqueduct::conduits::ucx

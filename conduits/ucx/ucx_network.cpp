@@ -1,0 +1,39 @@
+#include "conduits/ucx/ucx_network.hpp"
+
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace aqueduct::conduits::ucx {
+
+Result<std::unique_ptr<core::Network>> UcxNetwork::make(const core::Process& process) {
+  const Config& config = *process.config;
+  const bool one_host = std::ranges::count(process.host, process.host.front()) ==
+                        static_cast<std::ptrdiff_t>(process.host.size());
+  ContextWish wish;
+  wish.transports = config.text("ucx_transports");
+  wish.devices = config.text("ucx_devices");
+  wish.one_host = one_host;
+  wish.other_hosts_only = config.flag("near") && !one_host;  // smp has this one
+  wish.ranks = process.ranks;
+  wish.threads = process.mine.size() > 1;
+  std::string why;
+  auto context = Context::open(wish, why);
+  if (context == nullptr) {
+    process.log->error("ucx: {}", why);
+    return ErrorCode::not_supported;
+  }
+  process.log->debug("ucx: UCX {} may use {}", context->ucp().version(),
+                     fmt::join(context->resources(), ", "));
+  return std::unique_ptr<core::Network>(std::make_unique<UcxNetwork>(process, std::move(context)));
+}
+
+Result<std::unique_ptr<core::Conduit>> UcxNetwork::open(Rank me) {
+  auto conduit = std::make_unique<UcxConduit>(*context_, process_, me);
+  if (const Status status = conduit->open(); !status) return status;
+  return std::unique_ptr<core::Conduit>(std::move(conduit));
+}
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,154 @@
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Chosen: far more than the last words take to leave, and little for those who wait for the end of a job.
+constexpr std::chrono::seconds kFarewell{1};
+
+bool means_lost(ucs_status_t status) noexcept {
+  switch (status) {
+    case UCS_ERR_CONNECTION_RESET:
+    case UCS_ERR_ENDPOINT_TIMEOUT:
+    case UCS_ERR_CANCELED:
+    case UCS_ERR_NOT_CONNECTED:
+    case UCS_ERR_REJECTED:
+    case UCS_ERR_TIMED_OUT: return true;
+    default: return UCS_IS_ENDPOINT_ERROR(status) || UCS_IS_LINK_ERROR(status);
+  }
+}
+
+}  // namespace
+
+/// Connects to a peer if that has not been done. The connection is made while both sides make progress.
+ErrorCode UcxConduit::reach(Peer& peer) noexcept {
+  if (peer.ep != nullptr && !peer.failed) [[likely]]
+    return ErrorCode::ok;
+  if (peer.gone || peer.failed) return ErrorCode::peer_lost;
+  if (peer.address.empty()) return ErrorCode::not_supported;
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+  params.address = reinterpret_cast<const ucp_address_t*>(peer.address.data());
+  params.err_mode = peer.watched ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+  if (peer.watched) {
+    params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.err_handler.cb = on_failure;
+    params.err_handler.arg = &peer;
+  }
+  const ucs_status_t status = ucp_.ep_create(worker_, &params, &peer.ep);
+  if (status == UCS_OK) return ErrorCode::ok;
+  peer.ep = nullptr;
+  peer.gone = true;  // no second attempt would find more
+  log_.error(
+      "ucx: rank {} cannot reach rank {}: {}. Both need a transport in common: compare aqinfo, "
+      "AQUEDUCT_UCX_TRANSPORTS "
+      "and AQUEDUCT_UCX_DEVICES on the two hosts",
+      me_, peer.rank, ucp_.status_string(status));
+  return ErrorCode::network_failed;
+}
+
+/// What the layers above are told of an answer of UCX's: ok means that it had no room.
+ErrorCode UcxConduit::code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept {
+  if (status == UCS_ERR_NO_RESOURCE) return ErrorCode::ok;
+  if (means_lost(status) || peer.failed) return ErrorCode::peer_lost;
+  log_.error("ucx: rank {}: {} for rank {} failed: {}", me_, what, peer.rank, ucp_.status_string(status));
+  return status == UCS_ERR_NO_MEMORY ? ErrorCode::no_memory : ErrorCode::network_failed;
+}
+
+Status UcxConduit::status_of(Rank rank, ucs_status_t status) noexcept {
+  if (status == UCS_OK) return {};
+  const ErrorCode code = code_of(peers_[rank], status, "an operation");
+  return {code == ErrorCode::ok ? ErrorCode::network_failed : code, rank};
+}
+
+// Called by UCX during progress.
+void UcxConduit::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
+  Peer& peer = *static_cast<Peer*>(arg);
+  if (peer.gone || peer.failed) return;
+  peer.failed = true;
+  peer.why = status;
+  peer.owner->losing_.push_back(peer.rank);
+}
+
+void UcxConduit::settle_losses() noexcept {
+  // What ends here may tell of further losses; those come after.
+  for (std::size_t i = 0; i < losing_.size(); ++i) settle(peers_[losing_[i]]);
+  losing_.clear();
+}
+
+/// Ends everything that a lost peer was to take part in.
+void UcxConduit::settle(Peer& peer) noexcept {
+  if (peer.gone) return;
+  peer.gone = true;
+  const Status lost{ErrorCode::peer_lost, peer.rank};
+  end_puts(std::exchange(peer.puts, nullptr), lost);
+  if (peer.ep != nullptr && peer.watched) {
+    // Ends what UCX has of it, each with its callback.
+    ucp_request_param_t param;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
+    if (UCS_PTR_IS_PTR(answer)) ucp_.request_free(answer);
+  }
+  for (Pending& one : pending_.all()) {
+    if (!one.in_use || one.orphan || one.peer != peer.rank) continue;
+    if (one.parts == Pending::kAnswer) {  // which does not come any more
+      end(one, lost);
+    } else if (!peer.watched) {
+      // UCX will not give up what it has for a peer that it does not watch, nor ever go on with it: nobody makes room there.
+      one.orphan = true;
+      tell(one.token, lost);
+    }
+  }
+  log_.debug("ucx: rank {} is gone: {}", peer.rank,
+             peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
+  if (inbox_ != nullptr) {
+    ++calls_;
+    inbox_->lost(peer.rank);
+  }
+}
+
+/// Ends the connections once what was sent has arrived, or after a time, since peers may be gone.
+void UcxConduit::close() noexcept {
+  send_answers();
+  const auto until = Clock::now() + kFarewell;
+  std::vector<ucs_status_ptr_t> closing;
+  for (const Key& key : keys_) {
+    if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
+  }
+  for (Peer& peer : peers_) {
+    if (peer.ep == nullptr || peer.gone) continue;
+    // The ranks of a process end together, and one after the other: none answers any more, or waits for a word of another.
+    const bool ends_with_me = std::ranges::binary_search(process_.mine, peer.rank);
+    ucp_request_param_t param;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = ends_with_me && peer.watched ? UCP_EP_CLOSE_FLAG_FORCE : 0;
+    const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
+    if (!UCS_PTR_IS_PTR(answer)) continue;
+    if (ends_with_me) {
+      ucp_.request_free(answer);
+    } else {
+      closing.push_back(answer);
+    }
+  }
+  while (!closing.empty() && Clock::now() < until) {
+    ucp_.worker_progress(worker_);
+    std::erase_if(closing, [&](ucs_status_ptr_t request) {
+      if (ucp_.request_check_status(request) == UCS_INPROGRESS) return false;
+      ucp_.request_free(request);
+      return true;
+    });
+  }
+  for (const ucs_status_ptr_t request : closing) ucp_.request_free(request);
+  for (const auto& [memory, handle] : segments_) {
+    if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
+  }
+  ucp_.worker_destroy(worker_);
+}
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,180 @@
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <cstring>
+
+// Puts by message (decision 26): one message there, which says where its bytes belong, and one back when they are there.
+// The target needs no handler of the layers above, so its progress thread serves them too.
+
+namespace aqueduct::conduits::ucx {
+
+/// Begins one. The pending operation holds the head, which UCX reads until it says that it has sent it.
+core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, core::Bytes from,
+                                      const PutHead& head) noexcept {
+  pending.head = head;
+  pending.head.head = {me_, static_cast<std::uint32_t>(process_.job)};
+  pending.head.index = pending_.index(pending);
+  pending.head.generation = pending.generation;
+  ucp_request_param_t param;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.send = on_put_sent;
+  param.user_data = &pending;
+  const ucs_status_ptr_t answer =
+      ucp_.am_send_nbx(peer.ep, kPut, &pending.head, sizeof pending.head, from.data(), from.size(), &param);
+  if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
+    return refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
+  ++counts_.put_messages;
+  pending.parts = answer == nullptr ? Pending::kAnswer : Pending::kAnswer | Pending::kUcx;
+  return core::Post::posted();
+}
+
+void UcxConduit::on_put_sent(void* request, ucs_status_t status, void* user_data) {
+  auto& pending = *static_cast<Pending*>(user_data);
+  UcxConduit& self = *pending.owner;
+  self.ucp_.request_free(request);
+  pending.parts &= static_cast<std::uint8_t>(~Pending::kUcx);
+  if (status != UCS_OK || self.peers_[pending.peer].gone) {
+    self.end(pending, self.status_of(pending.peer, status == UCS_OK ? UCS_ERR_CANCELED : status));
+  } else if (pending.parts == 0) {
+    self.end(pending, pending.outcome);
+  }
+}
+
+ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
+                                std::size_t bytes, const ucp_am_recv_param_t* param) {
+  auto& self = *static_cast<UcxConduit*>(arg);
+  PutHead head;
+  if (header_bytes != sizeof head) {
+    ++self.counts_.rejected;
+    return UCS_OK;
+  }
+  std::memcpy(&head, header, sizeof head);
+  if (!self.is_ours(head.head)) return UCS_OK;
+  const core::MutableBytes memory =
+      head.segment < self.segments_.size() ? self.segments_[head.segment].first : core::MutableBytes{};
+  if (head.offset > memory.size() || bytes > memory.size() - head.offset) {
+    self.answer_put(head, ErrorCode::out_of_range);
+    return UCS_OK;
+  }
+  std::byte* const place = memory.data() + head.offset;
+  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
+    if (bytes != 0) std::memcpy(place, data, bytes);
+    self.in_place(head);
+    return UCS_OK;
+  }
+  Arriving* const arriving = self.arriving_.take();
+  if (arriving == nullptr) {
+    self.answer_put(head, ErrorCode::no_memory);
+    return UCS_OK;
+  }
+  *arriving = {nullptr, &self, head};
+  ucp_request_param_t receive;
+  receive.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+  receive.cb.recv_am = on_received;
+  receive.user_data = arriving;
+  const ucs_status_ptr_t request = self.ucp_.am_recv_data_nbx(self.worker_, data, place, bytes, &receive);
+  if (UCS_PTR_IS_ERR(request)) {
+    self.arriving_.give(*arriving);
+    self.answer_put(head, ErrorCode::network_failed);
+    return UCS_PTR_RAW_STATUS(request);
+  }
+  return UCS_INPROGRESS;
+}
+
+void UcxConduit::on_received(void* request, ucs_status_t status, std::size_t, void* user_data) {
+  auto& arriving = *static_cast<Arriving*>(user_data);
+  UcxConduit& self = *arriving.owner;
+  const PutHead head = arriving.head;
+  self.ucp_.request_free(request);
+  self.arriving_.give(arriving);
+  if (status == UCS_OK) return self.in_place(head);
+  self.answer_put(head, ErrorCode::network_failed);
+}
+
+/// The bytes of a put by message are in this rank's memory.
+void UcxConduit::in_place(const PutHead& head) noexcept {
+  answer_put(head, ErrorCode::ok);
+  if (head.add == 0) return;
+  const Signal signal{head.slot, head.add};
+  if (inbox_ == nullptr) {
+    held_signals_.emplace_back(head.head.from, signal);
+    return;
+  }
+  ++calls_;
+  inbox_->signalled(head.head.from, signal);
+}
+
+/// Answers gather during one round of progress: a window of puts has one.
+void UcxConduit::answer_put(const PutHead& head, ErrorCode code) noexcept {
+  Peer& peer = peers_[head.head.from];
+  if (peer.answers.empty()) answering_.push_back(head.head.from);
+  peer.answers.push_back({head.index, head.generation, static_cast<std::uint64_t>(code)});
+}
+
+void UcxConduit::send_answers() noexcept {
+  std::erase_if(answering_, [&](Rank rank) {
+    Peer& peer = peers_[rank];
+    if (reach(peer) != ErrorCode::ok) peer.answers.clear();
+    while (!peer.answers.empty()) {
+      const std::size_t most = properties_.max_packet / sizeof(PutDone);
+      const auto some = std::as_bytes(std::span(peer.answers).first(std::min(most, peer.answers.size())));
+      const core::Post post = send_message(peer, kPutDone, some, {});
+      if (post.kind == core::Post::Kind::retry) return false;
+      if (post.kind == core::Post::Kind::failed)
+        peer.answers.clear();
+      else
+        peer.answers.erase(peer.answers.begin(),
+                           peer.answers.begin() + static_cast<std::ptrdiff_t>(some.size() / sizeof(PutDone)));
+    }
+    return true;
+  });
+}
+
+ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* data, std::size_t bytes,
+                                     const ucp_am_recv_param_t* param) {
+  auto& self = *static_cast<UcxConduit*>(arg);
+  PacketHead head;
+  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || bytes < sizeof head) {
+    ++self.counts_.rejected;
+    return UCS_OK;
+  }
+  std::memcpy(&head, data, sizeof head);
+  if (!self.is_ours(head)) return UCS_OK;
+  const auto* at = static_cast<const std::byte*>(data) + sizeof head;
+  for (std::size_t left = bytes - sizeof head; left >= sizeof(PutDone); left -= sizeof(PutDone)) {
+    PutDone done;
+    std::memcpy(&done, at, sizeof done);
+    at += sizeof done;
+    Pending* const pending = self.pending_.find(done.index, done.generation);
+    if (pending == nullptr || pending->peer != head.from || (pending->parts & Pending::kAnswer) == 0) {
+      ++self.counts_.rejected;
+      continue;
+    }
+    pending->parts &= static_cast<std::uint8_t>(~Pending::kAnswer);
+    const auto code = static_cast<ErrorCode>(done.code);
+    pending->outcome = code == ErrorCode::ok ? Status{} : Status{code, head.from};
+    if (pending->parts == 0) self.end(*pending, pending->outcome);
+  }
+  return UCS_OK;
+}
+
+core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                  Signal signal, core::Token token) noexcept {
+  const Entry entry(*this);
+  const Key& place = keys_[key];
+  if (rank == me_) {
+    if (!from.empty())
+      std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
+    held_signals_.emplace_back(me_, signal);
+    return core::Post::done();
+  }
+  Peer& peer = peers_[rank];
+  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
+    return core::Post::failed(why);
+  Pending* const pending = pending_.take(rank, token);
+  if (pending == nullptr) [[unlikely]]
+    return core::Post::retry();
+  return put_by_message(peer, *pending, from, {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
+}
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,158 @@
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <cstring>
+
+// UCX ends a put when its source is free, and says with a flush of the connection that bytes are in place. So puts gather
+// from one poll to the next, and one flush ends all of them (decision 26).
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+// Chosen: while some flushes are on their way, later puts gather for the next one.
+constexpr unsigned kMostFlushes = 4;
+
+ucp_request_param_t param_for(Pending& pending, ucp_send_nbx_callback_t callback) noexcept {
+  ucp_request_param_t param;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.send = callback;
+  param.user_data = &pending;
+  return param;
+}
+
+}  // namespace
+
+core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                           core::Token token) noexcept {
+  if (from.empty()) return core::Post::done();
+  const Entry entry(*this);
+  const Key& place = keys_[key];
+  if (rank == me_) {
+    std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
+    return core::Post::done();
+  }
+  Peer& peer = peers_[rank];
+  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
+    return core::Post::failed(why);
+  Pending* const pending = pending_.take(rank, token);
+  if (pending == nullptr) [[unlikely]]
+    return core::Post::retry();
+  if (inject) {
+    std::memcpy(pending->inject, from.data(), from.size());
+    from = {pending->inject, from.size()};
+  }
+  if (!place.by_network) return put_by_message(peer, *pending, from, {{}, 0, 0, offset, 0, place.segment, 0});
+  ucp_request_param_t param;
+  param.op_attr_mask = 0;
+  const ucs_status_ptr_t answer =
+      ucp_.put_nbx(peer.ep, from.data(), from.size(), place.address + offset, place.rkey, &param);
+  if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
+    return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+  ++counts_.puts;
+  if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
+  pending->next = peer.puts;
+  peer.puts = pending;
+  if (!peer.is_dirty) {
+    peer.is_dirty = true;
+    dirty_.push_back(rank);
+  }
+  return core::Post::posted();
+}
+
+core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                           core::Token token) noexcept {
+  if (to.empty()) return core::Post::done();
+  const Entry entry(*this);
+  const Key& place = keys_[key];
+  if (rank == me_) {
+    std::memmove(to.data(), reinterpret_cast<const std::byte*>(place.address) + offset, to.size());
+    return core::Post::done();
+  }
+  Peer& peer = peers_[rank];
+  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
+    return core::Post::failed(why);
+  Pending* const pending = pending_.take(rank, token);
+  if (pending == nullptr) [[unlikely]]
+    return core::Post::retry();
+  const ucp_request_param_t param = param_for(*pending, on_got);
+  const ucs_status_ptr_t answer =
+      ucp_.get_nbx(peer.ep, to.data(), to.size(), place.address + offset, place.rkey, &param);
+  ++counts_.gets;
+  if (UCS_PTR_IS_PTR(answer)) return core::Post::posted();
+  if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
+    return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+  pending_.give(*pending);
+  return core::Post::done();
+}
+
+/// What UCX did not take.
+core::Post UcxConduit::refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept {
+  pending_.give(pending);
+  const ErrorCode why = code_of(peer, status, "an operation");
+  return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
+}
+
+void UcxConduit::on_got(void* request, ucs_status_t status, void* user_data) {
+  auto& pending = *static_cast<Pending*>(user_data);
+  UcxConduit& self = *pending.owner;
+  self.ucp_.request_free(request);
+  self.end(pending, self.status_of(pending.peer, status));
+}
+
+void UcxConduit::flush_dirty() noexcept {
+  std::erase_if(dirty_, [&](Rank rank) {
+    Peer& peer = peers_[rank];
+    if (!flush(peer)) return false;
+    peer.is_dirty = false;
+    return true;
+  });
+}
+
+/// True: nothing is left to flush there.
+bool UcxConduit::flush(Peer& peer) noexcept {
+  if (peer.puts == nullptr) return true;  // a loss has ended them
+  if (peer.flushes >= kMostFlushes) return false;
+  Pending* const puts = std::exchange(peer.puts, nullptr);
+  const ucp_request_param_t param = param_for(*puts, on_flushed);
+  const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
+  ++counts_.flushes;
+  if (UCS_PTR_IS_PTR(answer)) {
+    ++peer.flushes;
+  } else {
+    end_puts(puts, status_of(peer.rank, UCS_PTR_RAW_STATUS(answer)));
+  }
+  return true;
+}
+
+void UcxConduit::on_flushed(void* request, ucs_status_t status, void* user_data) {
+  auto& first = *static_cast<Pending*>(user_data);
+  UcxConduit& self = *first.owner;
+  --self.peers_[first.peer].flushes;
+  self.ucp_.request_free(request);
+  self.end_puts(&first, self.status_of(first.peer, status));
+}
+
+void UcxConduit::end_puts(Pending* puts, Status status) noexcept {
+  while (puts != nullptr) {
+    Pending* const next = puts->next;
+    end(*puts, status);
+    puts = next;
+  }
+}
+
+void UcxConduit::end(Pending& pending, Status status) noexcept {
+  const core::Token token = pending.token;
+  const bool known = pending.orphan;
+  pending_.give(pending);
+  if (!known) tell(token, status);
+}
+
+void UcxConduit::tell(core::Token token, Status status) noexcept {
+  if (inbox_ == nullptr) {
+    held_.emplace_back(token, status);
+    return;
+  }
+  ++calls_;
+  inbox_->completed(token, status);
+}
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,79 @@
+#include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conduits::ucx {
+Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+  const Entry entry(*this);
+  ucp_mem_map_params_t params{};
+  params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  params.address = memory.data();
+  params.length = memory.size();
+  ucp_mem_h handle = nullptr;
+  ucs_status_t status = ucp_.mem_map(context_.handle(), &params, &handle);
+  void* packed = nullptr;
+  std::size_t bytes = 0;
+  if (status == UCS_OK) {
+    status = ucp_.rkey_pack(context_.handle(), handle, &packed, &bytes);
+    if (status != UCS_OK) ucp_.mem_unmap(context_.handle(), handle);
+  }
+  if (status != UCS_OK) {
+    log_.warn(
+        "ucx: rank {}: segment {} of {} bytes cannot be registered: {}. Messages carry its puts and gets, "
+        "which is slower; "
+        "a larger ulimit -l (locked memory), or a smaller segment, may help",
+        me_, id, memory.size(), ucp_.status_string(status));
+    return ErrorCode::not_supported;
+  }
+  if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
+  segments_[id] = {memory, handle};
+  const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data()), id};
+  std::vector<std::byte> key(sizeof head + bytes);
+  std::memcpy(key.data(), &head, sizeof head);
+  std::memcpy(key.data() + sizeof head, packed, bytes);
+  ucp_.rkey_buffer_release(packed);
+  return key;
+}
+
+void UcxConduit::unregister_segment(SegmentId id) noexcept {
+  const Entry entry(*this);
+  if (id >= segments_.size() || segments_[id].second == nullptr) return;
+  ucp_.mem_unmap(context_.handle(), std::exchange(segments_[id], {}).second);
+}
+
+Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
+  const Entry entry(*this);
+  KeyHead head;
+  if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
+  std::memcpy(&head, key.data(), sizeof head);
+  ucp_rkey_h rkey = nullptr;
+  bool by_network = false;
+  if (rank != me_) {
+    if (const ErrorCode why = reach(peers_[rank]); why != ErrorCode::ok) return {why, rank};
+    const ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
+    if (status != UCS_OK) {
+      log_.warn(
+          "ucx: rank {}: a segment of rank {} cannot be reached directly: {}. Messages carry its puts and "
+          "gets",
+          me_, rank, ucp_.status_string(status));
+      return {ErrorCode::not_supported, rank};
+    }
+    by_network = put_by_ == "network" || (put_by_ == "auto" && has_rma(peers_[rank]));
+  }
+  keys_.push_back({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
+  return std::uint64_t{keys_.size() - 1};
+}
+
+/// Whether UCX has a lane for puts to that peer. Without one it makes messages of them, and does so worse than this conduit:
+/// it is only said in what it prints.
+bool UcxConduit::has_rma(const Peer& peer) const {
+  return std::ranges::any_of(printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }),
+                             [](const std::string& line) {
+                               const std::string lane = after(line, "lane[");
+                               return !lane.empty() && lane.find(" rma#") != std::string::npos;
+                             });
+}
+
+}  // namespace aqueduct::conduits::ucx

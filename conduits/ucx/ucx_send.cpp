@@ -1,0 +1,104 @@
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <cstring>
+
+// A packet is copied into a buffer of ours, with its head in front, and leaves as one contiguous eager message: the
+// layers above have their memory back at once, and a short one costs UCX no request (decision 25).
+
+namespace aqueduct::conduits::ucx {
+
+core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
+  const Entry entry(*this);
+  if (to == me_) {
+    return arrivals_.add(me_, header, payload) ? core::Post::done()
+                                               : core::Post::failed(ErrorCode::no_memory);
+  }
+  return send_message(peers_[to], kPacket, header, payload);
+}
+
+core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header,
+                                    core::Bytes payload) noexcept {
+  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
+    return core::Post::failed(why);
+  // A peer that takes nothing leaves room for the others.
+  if (peer.packets >= most_packets_each_) [[unlikely]]
+    return core::Post::retry();
+  PacketBuffer* const packet = packets_.take(peer.rank);
+  if (packet == nullptr) [[unlikely]]
+    return core::Post::retry();
+  const PacketHead head{me_, static_cast<std::uint32_t>(process_.job)};
+  std::byte* at = packet->bytes;
+  std::memcpy(at, &head, sizeof head);
+  std::memcpy(at += sizeof head, header.data(), header.size());
+  at += header.size();
+  if (!payload.empty()) std::memcpy(at, payload.data(), payload.size());
+  ucp_request_param_t param;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = UCP_AM_SEND_FLAG_EAGER;
+  param.cb.send = on_sent;
+  param.user_data = packet;
+  const std::size_t bytes = sizeof head + header.size() + payload.size();
+  const ucs_status_ptr_t answer = ucp_.am_send_nbx(peer.ep, id, nullptr, 0, packet->bytes, bytes, &param);
+  ++(id == kPacket ? counts_.packets : counts_.answers);
+  if (UCS_PTR_IS_PTR(answer)) {
+    ++peer.packets;
+    return core::Post::done();
+  }
+  packets_.give(*packet);
+  if (answer == nullptr) [[likely]]
+    return core::Post::done();
+  const ErrorCode why = code_of(peer, UCS_PTR_RAW_STATUS(answer), "a message");
+  return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
+}
+
+void UcxConduit::on_sent(void* request, ucs_status_t, void* user_data) {
+  // If it did not leave, the connection has failed, which UCX says by itself.
+  auto& packet = *static_cast<PacketBuffer*>(user_data);
+  UcxConduit& self = *packet.owner;
+  --self.peers_[packet.peer].packets;
+  self.packets_.give(packet);
+  self.ucp_.request_free(request);
+}
+
+ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_bytes, void* data,
+                                   std::size_t bytes, const ucp_am_recv_param_t* param) {
+  auto& self = *static_cast<UcxConduit*>(arg);
+  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || header_bytes != 0) {
+    ++self.counts_.rejected;
+    return UCS_OK;
+  }
+  self.arrived(static_cast<const std::byte*>(data), bytes);
+  return UCS_OK;
+}
+
+/// Whether a message is of this job; counted if not.
+bool UcxConduit::is_ours(const PacketHead& head) noexcept {
+  const bool ours =
+      head.from < peers_.size() && head.from != me_ && head.job == static_cast<std::uint32_t>(process_.job);
+  if (!ours) ++counts_.rejected;
+  return ours;
+}
+
+void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
+  PacketHead head;
+  if (bytes < sizeof head || bytes - sizeof head > properties_.max_packet) {
+    ++counts_.rejected;
+    return;
+  }
+  std::memcpy(&head, data, sizeof head);
+  if (!is_ours(head)) return;
+  core::Bytes packet(data + sizeof head, bytes - sizeof head);
+  if (inbox_ == nullptr) {  // the owner computes, or leaves
+    if (!arrivals_.add(head.from, packet, {})) ++counts_.rejected;
+    return;
+  }
+  if (reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0) [[unlikely]] {
+    std::memcpy(aligned_.data(), packet.data(), packet.size());
+    packet = {aligned_.data(), packet.size()};
+    ++counts_.copied;
+  }
+  ++calls_;
+  inbox_->packet(head.from, packet);
+}
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <aqueduct/config.hpp>
+
+namespace aqueduct::conduits::ucx {
+
+/// The conduit's settings, known to builds without UCX too: a job script need not ask which build it runs on.
+inline constexpr SettingInfo kSettings[] = {
+    {"ucx_transports", "AQUEDUCT_UCX_TRANSPORTS", SettingType::text, "", "",
+     "what UCX may use, as in its own UCX_TLS (tcp,self or ^sm); empty leaves it to UCX_TLS and the conduit"},
+    {"ucx_devices", "AQUEDUCT_UCX_DEVICES", SettingType::text, "", "",
+     "network devices that UCX may use, as in its own UCX_NET_DEVICES (eth0 or mlx5_0:1); empty: all"},
+    {"ucx_packet", "AQUEDUCT_UCX_PACKET", SettingType::bytes, "bytes", "32K",
+     "the longest packet, header and payload of a message together", 1 << 10, 1 << 20},
+    {"ucx_put", "AQUEDUCT_UCX_PUT", SettingType::choice, "", "auto",
+     "how puts travel: by UCX's own call, by a message of the conduit's, or auto: as UCX's network has puts",
+     0, 0, "auto|network|message"},
+    {"ucx_progress", "AQUEDUCT_UCX_PROGRESS", SettingType::duration, "ms", "10ms",
+     "after so long without a call a thread answers peers in a rank's place; 0 is never", 0,
+     3'600'000'000'000},
+    {"ucx_operations", "AQUEDUCT_UCX_OPERATIONS", SettingType::number, "operations", "1024",
+     "puts, gets and atomics that an endpoint has in UCX at a time; more wait for these to end", 16, 1 << 20},
+    {"ucx_packets", "AQUEDUCT_UCX_PACKETS", SettingType::number, "packets", "256",
+     "packets of an endpoint that UCX may still be sending; more wait for these to leave", 16, 1 << 16},
+};
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,76 @@
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include <poll.h>
+#include <time.h>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+// Chosen: rounds of progress that the thread makes before it lets the owner in again.
+constexpr int kRounds = 64;
+
+}  // namespace
+
+// UCX refuses to be armed while it has work. The poll that follows does some of it, and the sleep then must not begin.
+// While the owner is about to sleep, or sleeps, the progress thread touches nothing: whatever it did would not wake the
+// owner. What it did before, the poll that follows `arm` finds.
+void UcxConduit::arm() noexcept {
+  if (thread_) thread_->owner_sleeps(true);
+  const Entry entry(*this);
+  ready_ = ucp_.worker_arm(worker_) != UCS_OK;
+}
+
+void UcxConduit::disarm() noexcept {
+  if (thread_) thread_->owner_sleeps(false);
+}
+
+std::chrono::nanoseconds UcxConduit::within() const noexcept {
+  const Entry entry(*this);
+  const bool has_work = ready_ || !arrivals_.empty() || !held_.empty() || !held_signals_.empty() ||
+                        !dirty_.empty() || !answering_.empty() || !losing_.empty();
+  return has_work ? std::chrono::nanoseconds::zero() : std::chrono::nanoseconds::max();
+}
+
+void UcxConduit::sleep(std::chrono::nanoseconds limit) noexcept {
+  limit = std::min(limit, within());
+  if (limit.count() <= 0) return;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  const timespec time{seconds.count(), (limit - seconds).count()};
+  pollfd readable{event_fd_, POLLIN, 0};
+  ::ppoll(&readable, 1, &time, nullptr);
+}
+
+Status UcxConduit::start_thread() {
+  const std::chrono::nanoseconds patience(process_.config->nanoseconds("ucx_progress"));
+  if (patience.count() <= 0) return {};
+  try {
+    thread_.emplace("aqueduct-ucx", patience, event_fd_,
+                    [this](const core::ProgressThread& thread) { return stand_in(thread); });
+  } catch (const std::system_error& problem) {
+    log_.error(
+        "ucx: the system gives no thread for AQUEDUCT_UCX_PROGRESS ({}); 0 does without, but then peers wait "
+        "for a rank "
+        "that computes wherever the network cannot reach its memory by itself",
+        problem.what());
+    return {ErrorCode::no_memory, me_};
+  }
+  return {};
+}
+
+/// On the progress thread: what a poll does, but that what is for the layers above is kept for the owner.
+std::chrono::nanoseconds UcxConduit::stand_in(const core::ProgressThread& thread) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
+  if (!dirty_.empty()) flush_dirty();
+  for (int round = 0; round < kRounds; ++round) {
+    if (ucp_.worker_progress(worker_) == 0) break;
+  }
+  if (!answering_.empty()) send_answers();
+  return ucp_.worker_arm(worker_) == UCS_OK ? std::chrono::nanoseconds::max()
+                                            : std::chrono::nanoseconds::zero();
+}
+
+}  // namespace aqueduct::conduits::ucx

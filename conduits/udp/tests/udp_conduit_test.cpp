@@ -1,0 +1,80 @@
+// Whole conduits of one process over the loopback interface: what concerns more than one link.
+
+#include "conduits/udp/tests/conduit_party.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace aqueduct::conduits::udp::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Kind = core::Post::Kind;
+
+std::uint64_t import_from_one(ConduitParty& party, core::MutableBytes memory) {
+  auto exported = party.conduit(1).rma()->register_segment(3, memory);
+  EXPECT_TRUE(exported);
+  auto imported = party.conduit(0).rma()->import_key(1, *exported);
+  EXPECT_TRUE(imported);
+  return *imported;
+}
+
+void expect_out_of_range(const core::Post& post) {
+  EXPECT_EQ(post.kind, Kind::failed);
+  EXPECT_EQ(post.why, ErrorCode::out_of_range);
+}
+
+TEST(UdpConduit, RefusesPutsAndGetsBeyondASegmentAndNamesTheNumbers) {
+  ConduitParty party(2);
+  std::vector<std::byte> memory(1000), eight(8, std::byte{1}), much(1001);
+  const std::uint64_t key = import_from_one(party, memory);
+  core::Conduit& mine = party.conduit(0);
+  expect_out_of_range(mine.rma()->put(1, key, 993, eight, false, 1));
+  EXPECT_THAT(party.take_said(),
+              HasSubstr("put of 8 bytes at offset 993 of segment 3 of rank 1, which has 1000"));
+  expect_out_of_range(mine.rma()->put(1, key, UINT64_MAX - 3, eight, false, 2));
+  expect_out_of_range(mine.rma()->put(1, key, 0, much, false, 3));
+  expect_out_of_range(mine.signal()->put_signal(1, key, 1000, eight, {.slot = 1, .add = 1}, 4));
+  EXPECT_THAT(party.take_said(), HasSubstr("put of 8 bytes at offset 1000"));
+  expect_out_of_range(mine.rma()->get(1, key, 1, much, 5));
+  EXPECT_THAT(party.take_said(), HasSubstr("get of 1001 bytes at offset 1 of segment 3"));
+  ASSERT_EQ(mine.rma()->put(1, key, 992, eight, false, 6).kind, Kind::posted);
+  ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).completions.size() == 1; }));
+  EXPECT_EQ(party.inbox(0).completions[0].token, 6u);
+  EXPECT_TRUE(party.inbox(0).completions[0].status);
+  EXPECT_EQ(memory[999], std::byte{1});
+  EXPECT_EQ(party.take_said(), "");
+}
+
+TEST(UdpConduit, SaysWhatWasWantedOfASegmentThatHasEnded) {
+  ConduitParty party(2);
+  std::vector<std::byte> memory(1000), eight(8);
+  const std::uint64_t key = import_from_one(party, memory);
+  party.conduit(1).rma()->unregister_segment(3);
+  ASSERT_EQ(party.conduit(0).rma()->get(1, key, 16, eight, 1).kind, Kind::posted);
+  ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).completions.size() == 1; }));
+  EXPECT_EQ(party.inbox(0).completions[0].status.code(), ErrorCode::out_of_range);
+  EXPECT_THAT(party.take_said(),
+              AllOf(HasSubstr("rank 0 began a get of 8 bytes at offset 16 of segment 3 of rank 1"),
+                    HasSubstr("0 bytes there now")));
+}
+
+// Nobody polls the others while one of them ends, and without a thread only it can make them acknowledge.
+TEST(UdpConduit, EndsAtOnceThoughOthersOfItsProcessHaveNotYetAcknowledged) {
+  constexpr Rank kRanks = 4;
+  ConduitParty party(kRanks, {{"udp_progress", "0"}});
+  const std::vector<std::byte> header(16), payload(100);
+  for (Rank from = 0; from < kRanks; ++from) {
+    for (Rank to = 0; to < kRanks; ++to) {
+      EXPECT_EQ(party.conduit(from).send(to, header, payload, 0).kind, Kind::done);
+    }
+  }
+  const auto began = std::chrono::steady_clock::now();
+  for (Rank rank = 0; rank < kRanks; ++rank) party.end(rank);
+  // One that waits in vain waits for half a second.
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(400));
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::udp::testing

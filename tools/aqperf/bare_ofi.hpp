@@ -1,0 +1,66 @@
+#pragma once
+
+#include "conduits/ofi/objects.hpp"
+#include "conduits/ofi/provider.hpp"
+#include "conduits/ofi/registrations.hpp"
+#include "core/log.hpp"
+#include "tools/aqperf/patience.hpp"
+#include "tools/aqperf/raw_network.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::perf {
+
+/// Two endpoints of libfabric, one at either rank, and its calls between them.
+///
+/// The passive side looks at its queue while the active one works: without that most providers do not move.
+class BareOfi {
+ public:
+  /// Collective.
+  BareOfi(Session& session, Role role, const NetworkTurn& turn);
+
+  /// Whether all of it could be opened, here and at the peer.
+  bool usable() const noexcept { return usable_; }
+  std::string provider() const { return provider_.name(); }
+  /// Both sides call it.
+  void run(std::uint64_t turns);
+
+ private:
+  bool open(Session& session);
+  void meet(Session& session);
+  void transfers(std::uint64_t turns);
+  void answers(std::uint64_t turns);
+  void send(std::size_t bytes);
+  void receive_one();
+  void look();
+  template <class Call>
+  void insist(const Call& call);
+  std::byte* inbox() noexcept { return memory_.data() + memory_.size() / 2; }
+
+  Role role_;
+  NetworkTurn turn_;
+  Patience patience_;
+  Config config_;
+  core::Log log_;
+  conduits::ofi::Provider provider_;
+  std::vector<std::byte> memory_;  // a first half to send from, a second one that the peer writes
+  conduits::ofi::Fid<fid_fabric> fabric_;
+  conduits::ofi::Objects objects_;
+  std::optional<conduits::ofi::Registrations> registrations_;
+  std::vector<std::byte> key_;
+  void* descriptor_ = nullptr;
+  fi_addr_t peer_ = FI_ADDR_NOTAVAIL;
+  std::uint64_t there_ = 0;  // the peer's second half
+  std::uint64_t there_key_ = 0;
+  std::uint64_t sent_ = 0;      // posted and not yet ended, of what ends in the queue
+  std::uint64_t received_ = 0;  // messages
+  std::uint64_t expected_ = 0;
+  fi_context2 receiving_{};
+  fi_context2 sending_{};
+  std::vector<fi_context2> contexts_;  // one for each of a window
+  bool usable_ = false;
+};
+
+}  // namespace aqueduct::perf

@@ -1,0 +1,180 @@
+#include "tools/aqperf/bare_ucx.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace aqueduct::perf {
+
+namespace {
+
+constexpr unsigned kMessage = 1;
+
+/// What the ranks tell one another.
+struct Card {
+  std::array<std::byte, 176> address{};
+  std::array<std::byte, 64> key{};
+  std::uint64_t memory = 0;
+};
+
+template <std::size_t Most>
+bool fill(std::array<std::byte, Most>& to, const void* from, std::size_t bytes) {
+  if (bytes > Most) return false;
+  std::memcpy(to.data(), from, bytes);
+  return true;
+}
+
+}  // namespace
+
+BareUcx::BareUcx(Session& session, Role role, const NetworkTurn& turn)
+    : role_(role),
+      turn_(turn),
+      patience_(session, Patience::kRounds),
+      memory_(2 * std::max<std::size_t>(8, turn.bytes)) {
+  under_way_.reserve(turn.window);
+  const bool takes_part = role.peer != kNoRank;
+  usable_ = session.everyone(!takes_part || open()) && meet(session);
+}
+
+BareUcx::~BareUcx() {
+  if (key_ != nullptr) ucp().rkey_destroy(key_);
+  if (peer_ != nullptr) {
+    ucp_request_param_t param;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_EP_CLOSE_FLAG_FORCE;  // nothing is on its way
+    const ucs_status_ptr_t answer = ucp().ep_close_nbx(peer_, &param);
+    if (UCS_PTR_IS_PTR(answer)) ucp().request_free(answer);
+  }
+  if (registered_ != nullptr) ucp().mem_unmap(context_->handle(), registered_);
+  if (worker_ != nullptr) ucp().worker_destroy(worker_);
+}
+
+bool BareUcx::open() {
+  const Config config = Config::from_environment();
+  conduits::ucx::ContextWish wish;
+  wish.transports = config.text("ucx_transports");
+  wish.devices = config.text("ucx_devices");
+  std::string why;
+  context_ = conduits::ucx::Context::open(wish, why);
+  if (context_ == nullptr) return false;
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  if (ucp().worker_create(context_->handle(), &params, &worker_) != UCS_OK) return false;
+  ucp_am_handler_param_t handler{};
+  handler.field_mask =
+      UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = kMessage;
+  handler.cb = on_message;
+  handler.arg = this;
+  if (ucp().worker_set_am_recv_handler(worker_, &handler) != UCS_OK) return false;
+  ucp_mem_map_params_t map{};
+  map.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  map.address = memory_.data();
+  map.length = memory_.size();
+  return ucp().mem_map(context_->handle(), &map, &registered_) == UCS_OK;
+}
+
+/// Addresses and keys travel over the job that is measured.
+bool BareUcx::meet(Session& session) {
+  Card mine;
+  bool fits = true;
+  if (worker_ != nullptr) {
+    ucp_address_t* address = nullptr;
+    void* key = nullptr;
+    std::size_t bytes = 0;
+    fits =
+        ucp().worker_get_address(worker_, &address, &bytes) == UCS_OK && fill(mine.address, address, bytes);
+    if (address != nullptr) ucp().worker_release_address(worker_, address);
+    fits = fits && ucp().rkey_pack(context_->handle(), registered_, &key, &bytes) == UCS_OK &&
+           fill(mine.key, key, bytes);
+    if (key != nullptr) ucp().rkey_buffer_release(key);
+    mine.memory = reinterpret_cast<std::uint64_t>(memory_.data() + memory_.size() / 2);
+  }
+  const auto cards = session.exchange(mine);
+  if (!session.everyone(fits)) return false;
+  if (worker_ == nullptr) return session.everyone(true);
+  const Card& theirs = cards[role_.peer];
+  there_ = theirs.memory;
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+  params.address = reinterpret_cast<const ucp_address_t*>(theirs.address.data());
+  // As the conduit has it: watched, where UCX can.
+  params.err_mode = context_->shares_memory() ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
+  const bool reached = ucp().ep_create(worker_, &params, &peer_) == UCS_OK &&
+                       ucp().ep_rkey_unpack(peer_, theirs.key.data(), &key_) == UCS_OK;
+  return session.everyone(reached);
+}
+
+void BareUcx::run(std::uint64_t turns) {
+  if (role_.peer == kNoRank) return;
+  if (turn_.kind == NetworkTurn::Kind::answer) {
+    for (; turns > 0; --turns) {
+      if (role_.active) send(turn_.bytes);
+      await_message();
+      if (!role_.active) send(turn_.bytes);
+    }
+    return;
+  }
+  if (role_.active) {
+    for (; turns > 0; --turns) transfers();
+    send(0);
+  } else {
+    await_message();  // and until then it serves
+  }
+}
+
+void BareUcx::transfers() {
+  const ucp_request_param_t param{};
+  std::byte* const here = memory_.data();
+  for (std::size_t i = 0; i < turn_.window; ++i) {
+    const ucs_status_ptr_t request = turn_.kind == NetworkTurn::Kind::put
+                                         ? ucp().put_nbx(peer_, here, turn_.bytes, there_, key_, &param)
+                                         : ucp().get_nbx(peer_, here, turn_.bytes, there_, key_, &param);
+    if (UCS_PTR_IS_ERR(request)) throw Failure("a bare call of UCP failed in the middle of a measurement", 1);
+    if (request == nullptr) continue;
+    if (turn_.kind == NetworkTurn::Kind::put) {
+      ucp().request_free(request);  // when it ends; the flush says when that is
+    } else {
+      under_way_.push_back(request);
+    }
+  }
+  if (turn_.kind == NetworkTurn::Kind::put) await(ucp().ep_flush_nbx(peer_, &param));
+  for (const ucs_status_ptr_t request : under_way_) await(request);
+  under_way_.clear();
+}
+
+void BareUcx::send(std::size_t bytes) {
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = UCP_AM_SEND_FLAG_EAGER;
+  await(ucp().am_send_nbx(peer_, kMessage, nullptr, 0, memory_.data(), bytes, &param));
+}
+
+void BareUcx::await(ucs_status_ptr_t request) {
+  if (request == nullptr) return;
+  if (UCS_PTR_IS_ERR(request)) throw Failure("a bare call of UCP failed in the middle of a measurement", 1);
+  patience_.until([&] {
+    if (ucp().request_check_status(request) != UCS_INPROGRESS) return true;
+    ucp().worker_progress(worker_);
+    return false;
+  });
+  ucp().request_free(request);
+}
+
+void BareUcx::await_message() {
+  ++expected_;
+  patience_.until([&] {
+    if (received_ >= expected_) return true;
+    ucp().worker_progress(worker_);
+    return received_ >= expected_;
+  });
+}
+
+ucs_status_t BareUcx::on_message(void* arg, const void*, std::size_t, void*, std::size_t,
+                                 const ucp_am_recv_param_t*) {
+  ++static_cast<BareUcx*>(arg)->received_;
+  return UCS_OK;
+}
+
+}  // namespace aqueduct::perf

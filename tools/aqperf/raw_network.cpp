@@ -1,0 +1,31 @@
+#include "tools/aqperf/raw_network.hpp"
+
+#ifdef AQUEDUCT_WITH_OFI
+#include "tools/aqperf/raw_ofi.hpp"
+#endif
+#ifdef AQUEDUCT_WITH_UCX
+#include "tools/aqperf/raw_ucx.hpp"
+#endif
+
+#include <string>
+
+namespace aqueduct::perf {
+
+std::optional<Raw> raw_network(Session& session, Role role, const NetworkTurn& turn) {
+  static_cast<void>(turn);  // in builds without any such library
+  const bool alone = role.peer == kNoRank || role.peer == session.rank();
+  const std::string mine = alone ? std::string() : std::string(session.ep().conduit_of(role.peer));
+#ifdef AQUEDUCT_WITH_OFI
+  if (session.ranks() > 1 && session.everyone(alone ? role.peer == kNoRank : mine == "ofi")) {
+    return raw_ofi(session, role, turn);
+  }
+#endif
+#ifdef AQUEDUCT_WITH_UCX
+  if (session.ranks() > 1 && session.everyone(alone ? role.peer == kNoRank : mine == "ucx")) {
+    return raw_ucx(session, role, turn);
+  }
+#endif
+  return std::nullopt;
+}
+
+}  // namespace aqueduct::perf

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "tools/aqperf/raw_network.hpp"
+
+namespace aqueduct::perf {
+
+/// What the ofi conduit is compared with: libfabric's own calls on the same provider. Collective.
+Raw raw_ofi(Session& session, Role role, const NetworkTurn& turn);
+
+}  // namespace aqueduct::perf
