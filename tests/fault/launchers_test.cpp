@@ -154,7 +154,11 @@ TEST_P(Launchers, EndTheJobWhoseRankDies) {
   for (const char* way : {"kill", "leave"}) {
     Launch job(command(3, {program("fault_launched"), way}), environment());
     EXPECT_TRUE(job.says("launcher", 3)) << job.err();
-    EXPECT_NE(job.status(), 0) << way << '\n' << job.out() << job.err();
+    // mpiexec.hydra ends the job of a rank that goes without a word, but may take its status for good.
+    const bool may_be_good =
+        how().command == std::string_view("mpiexec.hydra") && way == std::string_view("leave");
+    EXPECT_TRUE(job.status() != 0 || may_be_good) << way << '\n' << job.out() << job.err();
+    EXPECT_EQ(job.lines(": ok").size(), 0u) << way << '\n' << job.out();
     EXPECT_NE(job.status(), -1) << way << " took too long\n" << job.out() << job.err();
     EXPECT_LT(job.took().count(), 20) << way;
     EXPECT_TRUE(all_end(pids(job))) << way;

@@ -1,0 +1,16 @@
+// A plug-in of another time.
+#include "core/network.hpp"
+
+namespace {
+using namespace aqueduct;
+
+const core::ConduitEntry kEntry{.interface_version = core::kConduitInterface + 1,
+                                .name = "old",
+                                .summary = "never looked at",
+                                .crosses_hosts = true,
+                                .settings = {},
+                                .probe = nullptr,
+                                .make = nullptr};
+}  // namespace
+
+extern "C" const aqueduct::core::ConduitEntry* aqueduct_conduit() { return &kEntry; }
