@@ -67,6 +67,7 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed);
 std::vector<Fabric> smp_fabrics();
 std::vector<Fabric> udp_fabrics();
 std::vector<Fabric> udp_fabrics_over_hosts();
+std::vector<Fabric> ofi_fabrics();
 /// Any conduit, by name or file: its ranks as threads, as processes, and both.
 std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& conduit);
 

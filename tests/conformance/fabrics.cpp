@@ -5,9 +5,6 @@
 #include <sstream>
 
 namespace aqueduct::conformance {
-
-std::vector<Fabric> ofi_fabrics();
-
 namespace {
 
 /// Of a conduit whose library this build lacks.
