@@ -65,15 +65,19 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
 UdpConduit::~UdpConduit() {
   thread_.reset();
   siblings_.leave(*this);
-  engine_.close([this] { turn_siblings(); });
+  engine_.close(turn_siblings());
 }
 
-void UdpConduit::turn_siblings() noexcept {
-  siblings_.for_each_but(*this, [](UdpConduit& other) {
-    if (other.thread_) return;
-    // Whoever is in there does what is to be done.
-    if (const std::unique_lock lock(other.mutex_, std::try_to_lock); lock) other.engine_.turn();
-  });
+Engine::Meanwhile UdpConduit::turn_siblings() noexcept {
+  if (!options_.has_siblings) return {};
+  return [this] {
+    siblings_.for_each_but(*this, [](UdpConduit& other) {
+      // Whoever is in there does what is to be done, and an owner that sleeps will, as soon as something arrives. The
+      // look at it is under the lock: an owner that falls asleep later polls once more before, and finds what was taken.
+      const std::unique_lock lock(other.mutex_, std::try_to_lock);
+      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.engine_.turn();
+    });
+  };
 }
 
 std::vector<std::byte> UdpConduit::address() {
@@ -187,13 +191,15 @@ std::string UdpConduit::state_of(Rank peer) const {
   return engine_.text(peer);
 }
 
-// While the owner is about to sleep, or sleeps, the progress thread touches nothing: whatever it took out of the socket
-// would not wake the owner. What it took before, the poll that follows `arm` finds.
+// While the owner is about to sleep, or sleeps, neither the progress thread nor a sibling touches anything: whatever they
+// took out of the socket would not wake the owner. What they took before, the poll that follows `arm` finds.
 void UdpConduit::arm() noexcept {
+  asleep_.store(true, std::memory_order_relaxed);
   if (thread_) thread_->owner_sleeps(true);
 }
 
 void UdpConduit::disarm() noexcept {
+  asleep_.store(false, std::memory_order_relaxed);
   if (thread_) thread_->owner_sleeps(false);
 }
 

@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "core/progress_thread.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -92,8 +93,9 @@ class UdpConduit final : public core::Conduit,
   template <class PostIt>
   core::Post post(Rank peer, const PostIt& post_it) noexcept;
   bool others_may_enter() const noexcept { return thread_ || options_.has_siblings; }
-  /// Turns the others of this process that have no thread to do it. For an owner that waits for them at its end.
-  void turn_siblings() noexcept;
+  /// What this one does while it waits at its end: turns the others of this process whose owners do not. Empty where there
+  /// are none.
+  Engine::Meanwhile turn_siblings() noexcept;
   core::Post beyond(const char* call, Rank peer, std::uint64_t key, std::uint64_t offset,
                     std::size_t bytes) noexcept;
   core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
@@ -109,9 +111,10 @@ class UdpConduit final : public core::Conduit,
   core::Inbox* inbox_ = nullptr;              // while the owner polls
   int calls_ = 0;
   Held held_;
-  std::size_t outstanding_ = 0;  // operations whose completion may have to be held
-  std::vector<Rank> to_forget_;  // with room for every peer
-  int forgetting_ = 0;           // turns since then in which something arrived
+  std::size_t outstanding_ = 0;      // operations whose completion may have to be held
+  std::vector<Rank> to_forget_;      // with room for every peer
+  int forgetting_ = 0;               // turns since then in which something arrived
+  std::atomic<bool> asleep_{false};  // the owner, or about to be: whatever others took in would not wake it
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is
   mutable Engine engine_;

@@ -76,5 +76,20 @@ TEST(UdpConduit, EndsAtOnceThoughOthersOfItsProcessHaveNotYetAcknowledged) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(400));
 }
 
+// What is taken out of its socket would not wake it: the one that ends waits in vain instead, for half a second.
+TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
+  ConduitParty party(2, {{"udp_progress", "0"}});
+  const std::vector<std::byte> header(16);
+  party.conduit(1).waitable()->arm();
+  party.conduit(1).poll(party.inbox(1));
+  EXPECT_EQ(party.conduit(0).send(1, header, {}, 0).kind, Kind::done);
+  const auto began = std::chrono::steady_clock::now();
+  party.end(0);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(400));
+  EXPECT_EQ(party.inbox(1).packets, 0);
+  party.conduit(1).waitable()->disarm();
+  EXPECT_TRUE(party.poll_until([&] { return party.inbox(1).packets == 1; }));
+}
+
 }  // namespace
 }  // namespace aqueduct::conduits::udp::testing
