@@ -24,8 +24,10 @@ class Engine {
     virtual void lost(Rank peer) noexcept = 0;
     /// Said before `lost`, of a peer from which nothing was heard for the time allowed.
     virtual void silent(Rank peer) noexcept = 0;
-    /// Instead, of a peer that only short packets reach any more (Link::stuck).
+    /// Instead, of a peer that only short packets reach any more (Link::Life::stuck).
     virtual void stuck(Rank peer) noexcept = 0;
+    /// Instead, of a peer for which a packet has left so often that its copies cannot be told apart any more.
+    virtual void worn_out(Rank peer) noexcept = 0;
 
    protected:
     ~Watcher() = default;
@@ -72,6 +74,8 @@ class Engine {
   bool push() noexcept;
   void serve_dirty(Time now) noexcept;
   void tick(Time now) noexcept;
+  /// Whether the link's time has come to its end; if so, its peer is lost.
+  bool ended(Time now, Link& link) noexcept;
   void share_window(Time now) noexcept;
   Train* next_train() noexcept;
   void add(const Link& link, bool may_fragment) noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include <poll.h>
@@ -259,15 +260,27 @@ void UdpConduit::refused(Rank from, const char* call, std::uint32_t id, std::uin
 
 void UdpConduit::silent(Rank peer) noexcept {
   log_.warn("rank {} at {} has not been heard for {:.1f} s (AQUEDUCT_UDP_TIMEOUT): taken for lost", peer,
-            engine_.address(peer), static_cast<double>(options_.timeout) / 1e9);
+            address_of(peer), static_cast<double>(options_.timeout) / 1e9);
 }
 
 void UdpConduit::stuck(Rank peer) noexcept {
   log_.warn(
-      "rank {} at {}: for {:.1f} s (AQUEDUCT_UDP_TIMEOUT) no long packet has got there, only short ones: "
-      "taken for lost. "
-      "The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths",
-      peer, engine_.address(peer), static_cast<double>(options_.timeout) / 1e9);
+      "rank {} at {}: for {:.1f} s (AQUEDUCT_UDP_TIMEOUT) no long packet has got there, and most short ones "
+      "have: taken for lost. The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths",
+      peer, address_of(peer), static_cast<double>(options_.timeout) / 1e9);
+}
+
+void UdpConduit::worn_out(Rank peer) noexcept {
+  log_.warn(
+      "rank {} at {}: one packet has been sent 65536 times and has not got there: taken for lost. Packets of "
+      "its length may not fit the path; AQUEDUCT_UDP_PACKET=1200 fits all paths",
+      peer, address_of(peer));
+}
+
+std::string UdpConduit::address_of(Rank peer) const noexcept try {
+  return engine_.address(peer);
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 void UdpConduit::lost(Rank peer) noexcept {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace aqueduct::conduits::udp {
@@ -85,6 +86,9 @@ class UdpConduit final : public core::Conduit,
   void lost(Rank peer) noexcept override;
   void silent(Rank peer) noexcept override;
   void stuck(Rank peer) noexcept override;
+  void worn_out(Rank peer) noexcept override;
+  /// For the log; empty where there is no memory for it.
+  std::string address_of(Rank peer) const noexcept;
 
   /// Room for so much to be held beside the completions and losses that may come at any time.
   bool hold(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
