@@ -53,7 +53,7 @@ void Engine::learn(std::vector<PeerAddress> peers, Rank me) {
 
 Link* Engine::link(Rank peer) noexcept try {
   if (links_[peer] != nullptr) return links_[peer].get();
-  if (gone_[peer] || peer >= peers_.size() || peers_[peer].address.bytes == 0) return nullptr;
+  if (gone_[peer] || !serves(peer)) return nullptr;
   auto made = std::make_unique<Link>(common_, peer, peers_[peer].secret, clock_now());
   made->address = &peers_[peer].address;
   links_[peer] = std::move(made);

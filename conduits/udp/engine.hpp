@@ -43,7 +43,7 @@ class Engine {
   /// Bytes of the system's receive buffer, which all peers share.
   void set_budget(std::size_t bytes) noexcept;
 
-  /// The link to a peer, made at the first call. Null: the peer is lost, or there is no memory.
+  /// The link to a peer, made at the first call. Null: the peer is lost, not served, or there is no memory.
   Link* link(Rank peer) noexcept;
   /// Something was posted to a link: it leaves now if the line is free, else with the next turn.
   void posted(Link& link) noexcept;
@@ -54,6 +54,8 @@ class Engine {
   Time deadline() const noexcept { return std::min(deadline_, carrier_->deadline()); }
 
   bool is_gone(Rank peer) const noexcept { return gone_[peer]; }
+  /// Whether the peer has an address here.
+  bool serves(Rank peer) const noexcept { return peer < peers_.size() && peers_[peer].address.bytes != 0; }
   /// Ends the link to a peer that is known to be gone.
   void forget(Rank peer) noexcept;
   /// What is done again and again while this engine waits: turns of others that nobody else turns. May be empty.

@@ -93,7 +93,7 @@ std::vector<std::byte> UdpConduit::address() {
   return form;
 }
 
-Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
+Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) try {
   std::vector<PeerAddress> peers(addresses.size());
   engine_.common().cipher = best_cipher();
   for (Rank rank = 0; rank < addresses.size(); ++rank) {
@@ -150,6 +150,10 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     }
   siblings_.join(*this);
   return {};
+} catch (const std::bad_alloc&) {
+  log_.error("udp: the machine has no memory to connect with {} ranks: start fewer on each host",
+             addresses.size());
+  return {ErrorCode::no_memory, me_};
 }
 
 core::Post UdpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {

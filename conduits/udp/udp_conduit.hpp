@@ -151,7 +151,9 @@ core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
   const Entry entry(*this);
   Link* link = engine_.link(peer);
   if (link == nullptr) {
-    return core::Post::failed(engine_.is_gone(peer) ? ErrorCode::peer_lost : ErrorCode::no_memory);
+    if (engine_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
+    if (!engine_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
+    return core::Post::retry();  // there may be memory for it later
   }
   if (!hold(1, 0, 0)) return core::Post::retry();
   const core::Post post = post_it(*link);
