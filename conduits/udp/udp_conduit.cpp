@@ -172,7 +172,11 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   const Entry entry(*this);
   inbox_ = &inbox;
   calls_ = 0;
-  if (!held_.empty()) calls_ += held_.deliver(inbox);
+  if (!held_.empty()) {
+    const std::optional<int> delivered = held_.deliver(inbox);
+    calls_ += delivered.value_or(0);
+    if (!delivered) inbox_ = nullptr;  // what arrives now must not overtake what is held
+  }
   // What a lost peer had sent before is taken first.
   const int datagrams = engine_.turn();
   if (!to_forget_.empty() && (datagrams == 0 || ++forgetting_ >= kForgetAfter)) [[unlikely]] {
