@@ -60,6 +60,21 @@ TEST(UdpConduit, SaysWhatWasWantedOfASegmentThatHasEnded) {
                     HasSubstr("0 bytes there now")));
 }
 
+// Most of a long put may have been done before: that nothing was would be wrong.
+TEST(UdpConduit, SaysThatAPutMetASegmentThatHasEndedAndRaisesNoSignal) {
+  ConduitParty party(2);
+  std::vector<std::byte> memory(100'000), from(100'000);
+  const std::uint64_t key = import_from_one(party, memory);
+  party.conduit(1).rma()->unregister_segment(3);
+  ASSERT_EQ(party.conduit(0).signal()->put_signal(1, key, 0, from, {.slot = 1, .add = 1}, 1).kind,
+            Kind::posted);
+  ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).completions.size() == 1; }));
+  EXPECT_TRUE(party.inbox(1).signals.empty());
+  EXPECT_THAT(party.take_said(),
+              AllOf(HasSubstr("rank 0 began a put of"), HasSubstr("of segment 3 of rank 1"),
+                    HasSubstr("not all of it was done")));
+}
+
 // Nobody polls the others while one of them ends, and without a thread only it can make them acknowledge.
 TEST(UdpConduit, EndsAtOnceThoughOthersOfItsProcessHaveNotYetAcknowledged) {
   constexpr Rank kRanks = 4;
