@@ -9,12 +9,12 @@ namespace {
 // Advertised bits are not believed where a test has shown otherwise (libfabric 1.17, Debian 12). Providers with
 // hardware are believed until somebody has tried.
 constexpr Known kKnown[] = {
-    {.name = "cxi"},
-    {.name = "opx"},
-    {.name = "psm3"},
-    {.name = "psm2"},
-    {.name = "efa"},
-    {.name = "verbs;ofi_rxm"},
+    {.name = "cxi", .hardware = true},
+    {.name = "opx", .hardware = true},
+    {.name = "psm3", .hardware = true},
+    {.name = "psm2", .hardware = true},
+    {.name = "efa", .hardware = true},
+    {.name = "verbs;ofi_rxm", .hardware = true},
     {.name = "tcp;ofi_rxm"},
     {.name = "net",
      .no_atomics = "every atomic call answers ENOSYS",

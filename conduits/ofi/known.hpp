@@ -10,6 +10,7 @@ namespace aqueduct::conduits::ofi {
 /// What is known of a provider beyond what it says of itself.
 struct Known {
   std::string_view name{};            ///< as `fi_info` prints it
+  bool hardware = false;              ///< a card that moves data without the system
   bool crosses_hosts = true;          ///< reaches other hosts
   bool progresses_by_itself = false;  ///< a thread of its own answers peers, whatever was asked for
   bool delivers_at_once = false;      ///< what has ended has arrived, without being asked for that

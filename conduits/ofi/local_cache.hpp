@@ -30,7 +30,7 @@ class Registration {
 /// Registers local buffers for providers that need it, while a transfer uses them; operations that overlap share one.
 ///
 /// Nothing tells this library that a program gives memory back, so what nobody uses any more is kept only up to
-/// `keep` bytes, none by default: see docs/decisions/0020-local-registrations.md.
+/// `keep` bytes, none by default: see docs/decisions/0021-local-registrations.md.
 class LocalCache {
  public:
   static constexpr std::size_t kEntries = 64;

@@ -30,7 +30,11 @@ constexpr SettingInfo kSettings[] = {
 };
 
 core::Usability probe(const Config& config) {
-  // Asked as for a job of one host, where every provider will do: the job itself is asked again.
+  if (const Found far = find_provider(wish_of(config, false)); far.problem.empty()) {
+    return {true, far.provider.text(),
+            far.provider.known->hardware ? core::Wire::hardware : core::Wire::sockets_of_library};
+  }
+  // A job of one host can be served by more providers.
   const Found found = find_provider(wish_of(config, true));
   if (!found.problem.empty()) return {false, found.problem};
   return {true, found.provider.text()};
@@ -46,6 +50,7 @@ const core::ConduitEntry ofi_entry{
     .name = "ofi",
     .summary = "networks that libfabric has a provider for: Slingshot, Omni-Path, EFA, InfiniBand, TCP",
     .crosses_hosts = true,
+    .preference = 1,
     .settings = kSettings,
     .probe = probe,
     .make = make,

@@ -128,6 +128,12 @@ bool Context::has(std::string_view transport) const noexcept {
   });
 }
 
+bool Context::has_hardware() const noexcept {
+  static constexpr std::string_view kCards[] = {"rc_verbs", "rc_mlx5", "dc_mlx5",
+                                                "ud_verbs", "ud_mlx5", "ugni_rdma"};
+  return std::ranges::any_of(kCards, [&](std::string_view card) { return has(card); });
+}
+
 bool Context::shares_memory() const noexcept {
   return has("posix") || has("sysv") || has("cma") || has("xpmem") || has("knem");
 }

@@ -34,6 +34,8 @@ class Context {
   const std::vector<std::string>& resources() const noexcept { return resources_; }
   /// Whether a transport of that name is among them.
   bool has(std::string_view transport) const noexcept;
+  /// Whether a card that moves data without the system is among them.
+  bool has_hardware() const noexcept;
   /// Whether processes of one host may be joined by shared memory.
   bool shares_memory() const noexcept;
 

@@ -17,9 +17,11 @@ core::Usability probe(const Config& config) {
   wish.devices = config.text("ucx_devices");
   const auto context = Context::open(wish, why);
   if (context == nullptr) return {false, why};
-  return {true, fmt::format("UCX {}{}, which may use {}", context->ucp().version(),
-                            context->ucp().has_threads() ? "" : " without threads",
-                            fmt::join(context->resources(), ", "))};
+  return {true,
+          fmt::format("UCX {}{}, which may use {}", context->ucp().version(),
+                      context->ucp().has_threads() ? "" : " without threads",
+                      fmt::join(context->resources(), ", ")),
+          context->has_hardware() ? core::Wire::hardware : core::Wire::sockets_of_library};
 }
 
 Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
@@ -32,6 +34,7 @@ const core::ConduitEntry ucx_entry{
     .name = "ucx",
     .summary = "most HPC networks, through UCX",
     .crosses_hosts = true,
+    .preference = 2,
     .settings = kSettings,
     .probe = probe,
     .make = make,

@@ -9,6 +9,7 @@ Public headers see only include/; the others also the root. Nothing is linked or
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -17,13 +18,13 @@ FOLDERS = ["include", "core", "bootstrap", "conduits", "am", "team", "rma", "vis
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]
 INTERNAL = ["-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL", '-DAQUEDUCT_BIN_DIR="."',
             '-DAQUEDUCT_SOURCE_DIR="."']
-# Headers that begin so include those of a library that a machine may lack: its name for pkg-config.
-OPTIONAL = {"bootstrap/pmix_": "pmix"}
+# Headers of such names include those of a library that a machine may lack: its name for pkg-config.
+OPTIONAL = {r"bootstrap/pmix_": "pmix", r"conduits/ofi/|.*_ofi\.hpp": "libfabric", r"conduits/ucx/|.*_ucx\.hpp": "ucx"}
 
 
 def library_of(header):
     """The optional library whose headers this one needs; empty if none."""
-    return next((package for start, package in OPTIONAL.items() if header.startswith(start)), "")
+    return next((package for name, package in OPTIONAL.items() if re.match(name, header)), "")
 
 
 def flags_for(package):
@@ -51,7 +52,7 @@ def compile_alone(root, compiler, header):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         print(__doc__)
         return 2
     root, compiler = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]

@@ -21,7 +21,8 @@ std::vector<Fabric> ofi_fabrics() {
       fabric("ofi-rxd-processes", "udp;ofi_rxd", 0),
       fabric("ofi-shm-threads", "shm", 1),
       fabric("ofi-shm-processes", "shm", 0),
-      fabric("ofi-sockets-processes", "sockets", 0),
+      // Its own thread needs the core that a rank would look on.
+      fabric("ofi-sockets-processes", "sockets", 0, {{"ofi_sleep", "on"}, {"spin", "0"}, {"yield", "0"}}),
   };
 }
 

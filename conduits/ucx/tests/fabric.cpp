@@ -27,6 +27,9 @@ std::vector<Fabric> ucx_fabrics() {
       fabric("ucx-posix", 0, "posix,self"),
       fabric("ucx-posix-cma", 0, "posix,cma,self"),
       fabric("ucx-sysv", 0, "sysv,self"),
+      // Skipped where there is no InfiniBand or RoCE device.
+      fabric("ucx-rc", 0, "rc_v,self"),
+      fabric("ucx-ud", 0, "ud_v,self"),
       // As on a network that has puts: gathered flushes.
       fabric("ucx-network-puts", 0, "tcp,self", {{"ucx_put", "network"}}),
       fabric("ucx-network-puts-threads", 1, "all", {{"ucx_put", "network"}}),
