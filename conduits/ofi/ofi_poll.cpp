@@ -43,8 +43,7 @@ int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept
   if (entry.len != 0 && entry.buf != nullptr) {
     calls = take_packet(static_cast<const std::byte*>(entry.buf), entry.len, inbox);
   }
-  if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context))
-    receive_.filled(entry.op_context);
+  if (receive_.owns(entry.op_context) && receive_.ends(entry.flags)) receive_.filled(entry.op_context);
   return calls;
 }
 
@@ -110,7 +109,7 @@ int OfiConduit::take_error(core::Inbox& inbox) noexcept {
       log_.warn("ofi: rank {}: the provider reports for what arrives here: {} ({})", me_,
                 provider_.library.text(entry.err), text);
     }
-    if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context)) {
+    if (receive_.owns(entry.op_context) && receive_.ends(entry.flags)) {
       receive_.filled(entry.op_context);
     }
     return 0;
