@@ -135,7 +135,7 @@ TEST_P(Prepared, BeyondWhatThereIsIsRefused) {
     held.pop_back();
     EXPECT_TRUE(prepare_medium(me, next(me), 100));
     held.clear();
-    const std::size_t most = least_limits(me).medium;
+    const std::size_t most = am_limits(me, next(me)).medium;
     EXPECT_EQ(prepare_medium(me, next(me), most + 1).status().code(), ErrorCode::too_large);
     EXPECT_EQ(prepare_medium(me, me.ranks(), 8).status().code(), ErrorCode::out_of_range);
     EXPECT_EQ(prepare_long(me, GlobalPtr<std::byte>{next(me), 60}, 8).status().code(),
