@@ -31,7 +31,7 @@ constexpr Known kKnown[] = {
     // peer's queue.
     {.name = "shm",
      .crosses_hosts = false,
-     .delivers_at_once = true,
+     .copies_at_once = true,
      .no_atomics = "a lost peer would block everybody's",
      .no_signals = "a lost peer would block everybody's",
      .no_descriptor = "it has none",
