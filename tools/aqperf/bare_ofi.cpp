@@ -91,7 +91,12 @@ void BareOfi::run(std::uint64_t turns) {
   expected_ += role_.active ? 0 : 1;
   if (role_.active) {
     transfers(turns);
-    send(sizeof(std::uint64_t));  // that it is over
+    // That it is over; not injected, so that its end shows that it has left.
+    insist([&] {
+      return ::fi_send(objects_.ep.get(), memory_.data(), sizeof(std::uint64_t), descriptor_, peer_,
+                       &sending_);
+    });
+    ++sent_;
     patience_.until([&] { return look(), sent_ == 0; });
   } else {
     served_.until([&] { return look(), received_ >= expected_; });
