@@ -51,7 +51,7 @@ ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string
   if (!devices.empty()) configuration.set("NET_DEVICES", devices);
   // posix would fill /dev/shm with all of a segment at once, and the machine with it if that is too large: the system says
   // so only by ending processes. sysv's takes what is touched, and a size that cannot be had is refused.
-  if (!is_set("UCX_ALLOC_PRIO")) configuration.set("ALLOC_PRIO", "md:sysv");
+  if (!is_set("UCX_ALLOC_PRIO")) configuration.set("ALLOC_PRIO", "md:sysv,mmap");
   if (configuration.status() != UCS_OK) return configuration.status();
   ucp_params_t params{};
   params.field_mask =
