@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -28,10 +29,11 @@ class OverKeyValues final : public Bootstrap {
     const std::lock_guard turn(exchanging_);
     const std::string name = fmt::format("aqueduct.{}", round_);
     // The job's number is one that its first process draws: a space has names of its own, but may reuse them.
-    Blob numbered(round_ == 0 ? sizeof job_ : 0);
+    const std::size_t head = round_ == 0 ? sizeof job_ : 0;
     const std::uint64_t drawn = new_job_number();
-    std::memcpy(numbered.data(), &drawn, numbered.size());
-    numbered.insert(numbered.end(), mine.begin(), mine.end());
+    Blob numbered(head + mine.size());
+    std::memcpy(numbered.data(), &drawn, head);
+    std::ranges::copy(mine, numbered.data() + head);
     if (const Status status = give(name, numbered, Audience::everybody); !status) return status;
     auto all = take([&](std::uint32_t) -> const std::string& { return name; });
     if (!all || round_ != 0) return finish(std::move(all));

@@ -205,7 +205,7 @@ class Conduit {
   /// Looks whether its peers still live; called from time to time while something waits. Calls Inbox::lost.
   virtual void check_peers(Inbox&) noexcept {}
   /// The launcher says that a peer is gone, perhaps before the conduit has noticed: what was posted to it completes with
-  /// peer_lost in the next poll.
+  /// peer_lost, in the next poll unless the network still uses the caller's memory.
   virtual void forget(Rank) noexcept {}
   /// One line for the stall report about a peer: queue lengths, last sign of life.
   virtual std::string state_of(Rank) const { return {}; }

@@ -106,7 +106,7 @@ struct Bench {
   }
   void wait(Time length) {
     now += length;
-    if (!link->tick(now)) link->fail({ErrorCode::peer_lost, kPeer});
+    if (link->tick(now) != Link::Life::alive) link->fail({ErrorCode::peer_lost, kPeer});
     serve();
   }
   void end() {

@@ -146,7 +146,8 @@ Config Config::from_variables(std::span<const std::string> variables) {
   Config config;
   // First the conduit: a plug-in brings settings of its own.
   std::vector<std::string_view> entries(variables.begin(), variables.end());
-  std::ranges::stable_partition(entries, [](auto entry) { return entry.starts_with("AQUEDUCT_CONDUIT="); });
+  std::stable_partition(entries.begin(), entries.end(),
+                        [](auto entry) { return entry.starts_with("AQUEDUCT_CONDUIT="); });
   for (const std::string_view entry : entries) {
     const std::size_t equals = entry.find('=');
     const std::string_view name = entry.substr(0, equals);

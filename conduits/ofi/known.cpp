@@ -25,13 +25,13 @@ constexpr Known kKnown[] = {
      .no_atomics = "its fetching atomics crash",
      .most_queue = 32,
      .most_packet = 1248},
-    {.name = "sockets", .progresses_by_itself = true},
+    {.name = "sockets", .progresses_by_itself = true, .fills_buffers = false},
     // It takes answers in the order of its questions: one that a dead peer owes keeps back all others' for good. So
     // nothing is used that is answered; plain puts and gets are copies by the system, and short packets are left in the
     // peer's queue.
     {.name = "shm",
      .crosses_hosts = false,
-     .delivers_at_once = true,
+     .copies_at_once = true,
      .no_atomics = "a lost peer would block everybody's",
      .no_signals = "a lost peer would block everybody's",
      .no_descriptor = "it has none",

@@ -13,7 +13,8 @@ struct Known {
   bool hardware = false;              ///< a card that moves data without the system
   bool crosses_hosts = true;          ///< reaches other hosts
   bool progresses_by_itself = false;  ///< a thread of its own answers peers, whatever was asked for
-  bool delivers_at_once = false;      ///< what has ended has arrived, without being asked for that
+  bool fills_buffers = true;          ///< one large buffer takes many packets, and comes back when it is full
+  bool copies_at_once = false;  ///< a put or get is over, there and here, when the call that posts it returns
   std::string_view no_atomics{};  ///< why its atomics are not used; empty: they are, if it says it has them
   std::string_view no_signals{};  ///< why its remote completion data are not used; empty: they are
   std::string_view no_descriptor{};       ///< why it is not slept on; empty: it is

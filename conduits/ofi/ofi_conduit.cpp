@@ -26,9 +26,19 @@ constexpr std::size_t kToSelf = 16;
 // Chosen: how long the end waits for what is still under way here.
 constexpr std::chrono::milliseconds kLinger{500};
 
-std::size_t receive_buffer(const OfiOptions& options) {
+/// How many buffers there are for arriving packets, and how large they are.
+struct Receiving {
+  std::size_t count;
+  std::size_t bytes;
+};
+
+Receiving receiving_of(const Provider& provider, const OfiOptions& options) {
   const std::size_t packet = padded(sizeof(PacketHead) + options.packet);
-  return std::max(options.receive_bytes / kReceiveBuffers, kPacketsInBuffer * packet);
+  if (provider.known->fills_buffers) {
+    return {kReceiveBuffers, std::max(options.receive_bytes / kReceiveBuffers, kPacketsInBuffer * packet)};
+  }
+  const std::size_t most = provider.info->rx_attr->size;
+  return {std::min(std::max(options.receive_bytes / packet, kPacketsInBuffer), most), packet};
 }
 
 }  // namespace
@@ -41,11 +51,12 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       requests_(
           static_cast<std::uint32_t>(std::min<std::size_t>(options.queue, provider.info->tx_attr->size)),
           padded(sizeof(PacketHead) + options.packet)),
-      receive_(kReceiveBuffers, receive_buffer(options), requests_.slot_bytes()),
+      receive_(receiving_of(provider, options).count, receiving_of(provider, options).bytes,
+               requests_.slot_bytes()),
       objects_(std::move(objects)),
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
       local_needed_(registrations_.local_needed() || options.register_local),
-      delivered_(FI_COMPLETION | (provider.known->delivers_at_once ? 0 : FI_DELIVERY_COMPLETE)),
+      delivered_(FI_COMPLETION | (provider.known->copies_at_once ? 0 : FI_DELIVERY_COMPLETE)),
       cache_(registrations_, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
       peers_(provider.library, me, log),

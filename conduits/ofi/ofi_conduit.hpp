@@ -11,6 +11,7 @@
 #include "core/log.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -77,6 +78,7 @@ class OfiConduit final : public core::Conduit,
  private:
   static constexpr std::size_t kTypes = 6;
   static constexpr std::size_t kOps = 10;
+  static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
   Status refused(const char* what, int error) const noexcept;
   void drain() noexcept;
@@ -101,6 +103,9 @@ class OfiConduit final : public core::Conduit,
   int take_error(core::Inbox& inbox) noexcept;
   int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
   int lose(core::Inbox& inbox) noexcept;
+  void bury(Rank peer) noexcept;
+  int end_unsent(core::Inbox& inbox) noexcept;
+  int end_of_gone(core::Inbox& inbox) noexcept;
   void suspect(Rank peer, const char* why) noexcept;
 
   const Provider& provider_;
@@ -123,6 +128,7 @@ class OfiConduit final : public core::Conduit,
   Request* unsent_ = nullptr;       // signals that found no room
   std::vector<Rank> forgotten_;     // the launcher's word, until the next poll
   std::vector<Rank> suspected_;     // the provider's word, until the next poll
+  std::chrono::steady_clock::time_point look_at_gone_ = kNever;  // whether they still have memory of callers'
   bool queue_is_broken_ = false;
   std::array<std::array<bool, kOps>, kTypes> can_{};  // [type][operation]
 };

@@ -12,6 +12,8 @@ namespace {
 
 // Chosen: so many completions, then the caller has its turn.
 constexpr std::size_t kBatch = 16;
+// Chosen: within what a lost peer may hold anybody up (2 s), and longer than what had left it can take.
+constexpr std::chrono::milliseconds kGiveBack{1000};
 
 }  // namespace
 
@@ -29,6 +31,8 @@ int OfiConduit::poll(core::Inbox& inbox) noexcept {
   // What a lost peer had sent before is taken first.
   if (found < std::int64_t{kBatch} && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
     calls += lose(inbox);
+  if (look_at_gone_ != kNever && look_at_gone_ <= std::chrono::steady_clock::now()) [[unlikely]]
+    calls += end_of_gone(inbox);
   return calls;
 }
 
@@ -43,8 +47,7 @@ int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept
   if (entry.len != 0 && entry.buf != nullptr) {
     calls = take_packet(static_cast<const std::byte*>(entry.buf), entry.len, inbox);
   }
-  if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context))
-    receive_.filled(entry.op_context);
+  if (receive_.owns(entry.op_context) && receive_.ends(entry.flags)) receive_.filled(entry.op_context);
   return calls;
 }
 
@@ -72,10 +75,13 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
 }
 
 int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexcept {
-  if (request.kind == Request::Kind::announced && status && !request.told) {
+  const bool gone = peers_[request.peer].gone;
+  if (request.kind == Request::Kind::announced && status && !gone) {
     send_signal(request);
     return 0;
   }
+  if (gone && (request.kind == Request::Kind::announced || !status))
+    status = {ErrorCode::peer_lost, request.peer};
   --peers_[request.peer].in_flight;
   if (request.borrowed != nullptr) cache_.give_back(*std::exchange(request.borrowed, nullptr));
   if (void* const result = std::exchange(request.result, nullptr);
@@ -110,7 +116,7 @@ int OfiConduit::take_error(core::Inbox& inbox) noexcept {
       log_.warn("ofi: rank {}: the provider reports for what arrives here: {} ({})", me_,
                 provider_.library.text(entry.err), text);
     }
-    if ((entry.flags & FI_MULTI_RECV) != 0 && receive_.owns(entry.op_context)) {
+    if (receive_.owns(entry.op_context) && receive_.ends(entry.flags)) {
       receive_.filled(entry.op_context);
     }
     return 0;
@@ -131,36 +137,63 @@ void OfiConduit::suspect(Rank peer, const char* why) noexcept {
   suspected_.push_back(peer);
 }
 
-// Ends what was posted to lost peers. The provider may still have it: its requests stay until it ends them.
+// Ends what was posted to lost peers.
 int OfiConduit::lose(core::Inbox& inbox) noexcept {
-  for (const Rank peer : forgotten_) peers_[peer].gone = true;
-  for (const Rank peer : suspected_) peers_[peer].gone = true;
-  int calls = 0;
-  Request* kept = nullptr;
+  for (const Rank peer : forgotten_) bury(peer);
+  forgotten_.clear();
+  const auto said = static_cast<std::ptrdiff_t>(suspected_.size());  // what follows may add to them
+  for (const Rank peer : suspected_) bury(peer);
+  int calls = end_unsent(inbox) + end_of_gone(inbox);
+  // The layers answer with `forget`, which has nothing left to do.
+  for (std::ptrdiff_t i = 0; i < said; ++i, ++calls) inbox.lost(suspected_[static_cast<std::size_t>(i)]);
+  suspected_.erase(suspected_.begin(), suspected_.begin() + said);
+  return calls;
+}
+
+void OfiConduit::bury(Rank peer) noexcept {
+  if (std::exchange(peers_[peer].gone, true)) return;
+  peers_[peer].no_longer = std::chrono::steady_clock::now() + kGiveBack;
+}
+
+// The provider has nothing of them: they end here.
+int OfiConduit::end_unsent(core::Inbox& inbox) noexcept {
+  Request* ending = nullptr;
   for (Request* request = std::exchange(unsent_, nullptr); request != nullptr;) {
     Request* const next = request->next;
-    if (peers_[request->peer].gone) {
-      calls += ended(*request, {ErrorCode::peer_lost, request->peer}, inbox);
-    } else {
-      request->next = kept;
-      kept = request;
-    }
+    Request*& list = peers_[request->peer].gone ? ending : unsent_;
+    request->next = list;
+    list = request;
     request = next;
   }
-  unsent_ = kept;
+  int calls = 0;
+  while (ending != nullptr) {
+    Request& request = *std::exchange(ending, ending->next);
+    calls += ended(request, {ErrorCode::peer_lost, request.peer}, inbox);
+  }
+  return calls;
+}
+
+// The provider may still have what was posted to a lost peer: the requests stay until it ends them. What uses no memory
+// of the caller's is told at once; the rest when the provider ends it, so that it does not write into memory that has
+// another use by then. A provider that keeps it for good (a host that went silent) must not hold the caller up for good.
+int OfiConduit::end_of_gone(core::Inbox& inbox) noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  look_at_gone_ = kNever;
+  int calls = 0;
   for (Request& request : requests_.all()) {
-    if (!request.in_use || request.told || !peers_[request.peer].gone) continue;
+    const Rank peer = request.peer;
+    if (!request.in_use || request.told || !peers_[peer].gone) continue;
+    if (request.lent && now < peers_[peer].no_longer) {
+      look_at_gone_ = std::min(look_at_gone_, peers_[peer].no_longer);
+      continue;
+    }
     request.told = true;
     if (request.kind == Request::Kind::packet) continue;
-    inbox.completed(request.token, {ErrorCode::peer_lost, request.peer});
-    ++calls;
-  }
-  forgotten_.clear();
-  // The layers answer with `forget`, which has nothing left to do.
-  while (!suspected_.empty()) {
-    const Rank peer = suspected_.back();
-    suspected_.pop_back();
-    inbox.lost(peer);
+    if (request.lent) {
+      log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it is told as over",
+                me_, provider_.name(), peer);
+    }
+    inbox.completed(request.token, {ErrorCode::peer_lost, peer});
     ++calls;
   }
   return calls;

@@ -45,6 +45,7 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
   } else if (local_needed_ && !lend(request, from, descriptor, answer)) {
     return posted(request, answer, "to register a local buffer");
   }
+  request.lent = local.iov_base != request.slot && !provider_.known->copies_at_once;
   const RemoteKey& remote = registrations_.remote(key);
   const fi_rma_iov there{remote.base + offset, from.size(), remote.key};
   fi_msg_rma message{};
@@ -123,6 +124,7 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   } else if (local_needed_ && !lend(*request, to, descriptor, answer)) {
     return posted(*request, answer, "to register a local buffer");
   }
+  request->lent = place != request->slot && !provider_.known->copies_at_once;
   answer = ::fi_read(objects_.ep.get(), place, to.size(), descriptor, peers_[peer].at, remote.base + offset,
                      remote.key, &request->context);
   return posted(*request, answer, "a get");

@@ -13,7 +13,8 @@ std::chrono::nanoseconds OfiConduit::within() const noexcept {
                     !suspected_.empty();
   fid* queue = &objects_.cq->fid;
   if (busy || ::fi_trywait(objects_.fabric, &queue, 1) != FI_SUCCESS) return std::chrono::nanoseconds::zero();
-  return std::chrono::nanoseconds::max();
+  if (look_at_gone_ == kNever) return std::chrono::nanoseconds::max();
+  return look_at_gone_ - std::chrono::steady_clock::now();
 }
 
 void OfiConduit::sleep(std::chrono::nanoseconds limit) noexcept {

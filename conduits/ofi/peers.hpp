@@ -5,6 +5,7 @@
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct Peer {
   fi_addr_t at = FI_ADDR_NOTAVAIL;  ///< in the address vector, from the first use on
   std::uint32_t in_flight = 0;      ///< requests of this endpoint's that it has not ended
   bool gone = false;
+  std::chrono::steady_clock::time_point
+      no_longer{};  ///< when what a gone one has not given back counts as free
 };
 
 /// The peers' addresses. The provider learns one when something is first posted to it.

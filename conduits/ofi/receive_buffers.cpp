@@ -24,6 +24,7 @@ ReceiveBuffers::ReceiveBuffers(std::size_t count, std::size_t bytes, std::size_t
 }
 
 int ReceiveBuffers::prepare(fid_ep& ep) const noexcept {
+  if (!shared()) return 0;
   return ::fi_setopt(&ep.fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &most_, sizeof most_);
 }
 
@@ -44,7 +45,7 @@ int ReceiveBuffers::post(Buffer& buffer) noexcept {
   message.iov_count = 1;
   message.addr = FI_ADDR_UNSPEC;
   message.context = &buffer.context;
-  return static_cast<int>(::fi_recvmsg(ep_, &message, FI_MULTI_RECV));
+  return static_cast<int>(::fi_recvmsg(ep_, &message, shared() ? FI_MULTI_RECV : 0));
 }
 
 void ReceiveBuffers::filled(void* context) noexcept {

@@ -4,15 +4,17 @@
 #include "core/conduit.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace aqueduct::conduits::ofi {
 
-/// Where peers' packets land: a few large buffers, each of which takes packets until it is full.
+/// Where peers' packets land: a few large buffers, each of which takes packets until it is full; or many small ones, each
+/// for one packet.
 class ReceiveBuffers {
  public:
-  /// A buffer holds `bytes`, a packet is at most `most`.
+  /// A buffer holds `bytes`, a packet is at most `most`; if these are equal, each takes one packet.
   ReceiveBuffers(std::size_t count, std::size_t bytes, std::size_t most);
 
   /// All of the memory, for registration.
@@ -26,6 +28,8 @@ class ReceiveBuffers {
   bool owns(const void* context) const noexcept {
     return context >= buffers_.data() && context < buffers_.data() + buffers_.size();
   }
+  /// Whether a completion with these flags says that the provider has done with the buffer.
+  bool ends(std::uint64_t flags) const noexcept { return (flags & FI_MULTI_RECV) != 0 || !shared(); }
   /// The provider has filled one: hands it over again, or at a later `repost` if there is no room now.
   void filled(void* context) noexcept;
   void repost() noexcept;
@@ -41,6 +45,7 @@ class ReceiveBuffers {
     void operator()(std::byte* memory) const noexcept;
   };
 
+  bool shared() const noexcept { return bytes_ > most_; }
   int post(Buffer& buffer) noexcept;
 
   std::size_t bytes_;

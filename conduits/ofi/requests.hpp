@@ -26,6 +26,7 @@ struct Request {
   Kind kind = Kind::packet;
   bool in_use = false;
   bool told = false;          ///< the layers above know that it is over
+  bool lent = false;          ///< the provider uses memory of the caller's, not only the slot
   std::byte* slot = nullptr;  ///< bytes of its own, registered where the provider wants that
   void* result = nullptr;     ///< where bytes go that have arrived in the slot
   std::uint32_t result_bytes = 0;
@@ -52,6 +53,7 @@ class Requests {
     request->token = token;
     request->in_use = true;
     request->told = false;
+    request->lent = false;
     return request;
   }
   void release(Request& request) noexcept {

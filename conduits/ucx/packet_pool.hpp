@@ -3,7 +3,9 @@
 #include "core/conduit.hpp"
 
 #include <cstddef>
+#include <deque>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace aqueduct::conduits::ucx {
@@ -22,12 +24,12 @@ struct PacketBuffer {
 /// few buffers serve an endpoint whose packets leave at once.
 class PacketPool {
  public:
-  PacketPool(UcxConduit& owner, std::size_t count, std::size_t bytes)
-      : memory_(new (std::align_val_t{64}) std::byte[count * bytes]), all_(count) {
-    for (std::size_t i = count; i-- > 0;) {
-      all_[i] = {free_, &owner, kNoRank, memory_.get() + i * bytes};
-      free_ = &all_[i];
-    }
+  PacketPool(UcxConduit& owner, std::size_t count, std::size_t bytes) : owner_(owner), bytes_(bytes) {
+    add(count);
+  }
+
+  /// Makes up for so many that UCX never gives back, as far as there is memory.
+  void replace(std::size_t count) noexcept try { add(count); } catch (const std::bad_alloc&) {
   }
 
   /// Null: there is no room.
@@ -44,14 +46,24 @@ class PacketPool {
     free_ = &one;
     --in_use_;
   }
-  std::size_t in_use() const noexcept { return in_use_; }
+  std::size_t left() const noexcept { return all_.size() - in_use_; }
 
  private:
   struct Free {
     void operator()(std::byte* memory) const noexcept { ::operator delete[](memory, std::align_val_t{64}); }
   };
-  std::unique_ptr<std::byte[], Free> memory_;
-  std::vector<PacketBuffer> all_;
+  void add(std::size_t count) {
+    std::byte* at = memory_.emplace_back(new (std::align_val_t{64}) std::byte[count * bytes_]).get();
+    for (; count-- > 0; at += bytes_) {
+      all_.push_back({free_, &owner_, kNoRank, at});
+      free_ = &all_.back();
+    }
+  }
+
+  UcxConduit& owner_;
+  std::size_t bytes_;
+  std::vector<std::unique_ptr<std::byte[], Free>> memory_;
+  std::deque<PacketBuffer> all_;  // none of which ever moves
   PacketBuffer* free_ = nullptr;
   std::size_t in_use_ = 0;
 };

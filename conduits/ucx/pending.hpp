@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace aqueduct::conduits::ucx {
@@ -23,6 +25,7 @@ struct Pending {
   Rank peer = kNoRank;
   bool in_use = false;
   bool orphan = false;                        ///< its end has been reported: UCX never says it, or too late
+  std::uint32_t index = 0;                    ///< in the pool
   std::uint32_t generation = 0;               ///< rises each time: an answer that comes late finds nobody
   std::uint8_t parts = 0;                     ///< of a put by message: whose end is still awaited
   static constexpr std::uint8_t kUcx = 1;     ///< UCX has not sent all of it
@@ -35,14 +38,10 @@ struct Pending {
 /// All that an endpoint may have pending, made once. What is given back last is taken first: it is still in the cache.
 class PendingPool {
  public:
-  PendingPool(UcxConduit& owner, std::size_t count)
-      : injected_(std::make_unique_for_overwrite<std::byte[]>(count * kMostInject)), all_(count) {
-    for (std::size_t i = count; i-- > 0;) {
-      all_[i].owner = &owner;
-      all_[i].inject = injected_.get() + i * kMostInject;
-      all_[i].next = free_;
-      free_ = &all_[i];
-    }
+  PendingPool(UcxConduit& owner, std::size_t count) : owner_(owner) { add(count); }
+
+  /// Makes up for so many that UCX never gives back, as far as there is memory.
+  void replace(std::size_t count) noexcept try { add(count); } catch (const std::bad_alloc&) {
   }
 
   /// Null: there is no room.
@@ -66,20 +65,32 @@ class PendingPool {
     free_ = &one;
     --in_use_;
   }
-  std::uint32_t index(const Pending& one) const noexcept {
-    return static_cast<std::uint32_t>(&one - all_.data());
-  }
   /// Null when that operation is over.
   Pending* find(std::uint32_t index, std::uint32_t generation) noexcept {
     if (index >= all_.size() || !all_[index].in_use || all_[index].generation != generation) return nullptr;
     return &all_[index];
   }
   std::size_t in_use() const noexcept { return in_use_; }
-  std::vector<Pending>& all() noexcept { return all_; }
+  std::size_t left() const noexcept { return all_.size() - in_use_; }
+  std::deque<Pending>& all() noexcept { return all_; }
 
  private:
-  std::unique_ptr<std::byte[]> injected_;
-  std::vector<Pending> all_;
+  void add(std::size_t count) {
+    std::byte* inject =
+        injected_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(count * kMostInject)).get();
+    for (; count-- > 0; inject += kMostInject) {
+      Pending& one = all_.emplace_back();
+      one.owner = &owner_;
+      one.index = static_cast<std::uint32_t>(all_.size() - 1);
+      one.inject = inject;
+      one.next = free_;
+      free_ = &one;
+    }
+  }
+
+  UcxConduit& owner_;
+  std::vector<std::unique_ptr<std::byte[]>> injected_;
+  std::deque<Pending> all_;  // none of which ever moves
   Pending* free_ = nullptr;
   std::size_t in_use_ = 0;
 };

@@ -40,10 +40,10 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;
   aligned_.resize(properties_.max_packet);
-  held_.reserve(pending_.all().size());
   dirty_.reserve(process.ranks);
   answering_.reserve(process.ranks);
-  losing_.reserve(2 * std::size_t{process.ranks});
+  losing_.reserve(process.ranks);
+  leaving_.reserve(process.ranks);
   for (Rank rank = 0; rank < process.ranks; ++rank) {
     peers_[rank].owner = this;
     peers_[rank].rank = rank;
@@ -139,10 +139,10 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
   inbox_ = &inbox;
   calls_ = 0;
   if (!arrivals_.empty()) calls_ += arrivals_.deliver(inbox);
-  if (!held_.empty()) [[unlikely]] {
-    calls_ += static_cast<int>(held_.size());
-    for (const auto& [token, status] : held_) inbox.completed(token, status);
-    held_.clear();
+  for (Pending* one = std::exchange(ended_, nullptr); one != nullptr;) {
+    Pending* const next = one->next;
+    end(*one, one->outcome);
+    one = next;
   }
   if (!held_signals_.empty()) [[unlikely]] {
     calls_ += static_cast<int>(held_signals_.size());
@@ -154,6 +154,8 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
   if (!answering_.empty()) send_answers();
   if (!losing_.empty()) [[unlikely]]
     settle_losses();
+  if (!leaving_.empty()) [[unlikely]]
+    settle_rest();
   inbox_ = nullptr;
   return calls_ != 0 ? calls_ : events != 0;
 }

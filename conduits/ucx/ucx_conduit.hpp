@@ -112,6 +112,8 @@ class UcxConduit final : public core::Conduit,
   static void on_failure(void* arg, ucp_ep_h ep, ucs_status_t status);
   void settle_losses() noexcept;
   void settle(Peer& peer) noexcept;
+  void settle_rest() noexcept;
+  void give_up(Peer& peer) noexcept;
   void close() noexcept;
   ErrorCode code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept;
 
@@ -140,10 +142,11 @@ class UcxConduit final : public core::Conduit,
   static void on_flushed(void* request, ucs_status_t status, void* user_data);
   void flush_dirty() noexcept;
   bool flush(Peer& peer) noexcept;
+  Pending* begin(Peer& peer, core::Token token) noexcept;
+  void give(Pending& pending) noexcept;
   core::Post refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept;
   void end_puts(Pending* puts, Status status) noexcept;
   void end(Pending& pending, Status status) noexcept;
-  void tell(core::Token token, Status status) noexcept;
   Status status_of(Rank peer, ucs_status_t status) noexcept;
 
   Context& context_;
@@ -168,11 +171,12 @@ class UcxConduit final : public core::Conduit,
   std::vector<Rank> dirty_;         // peers with puts that no flush follows yet
   std::vector<Rank> answering_;     // peers whose puts have been carried out and not answered
   std::vector<Rank> losing_;        // peers whose loss is still to be settled
+  std::vector<Rank> leaving_;       // lost peers of which UCX may still have something
   std::vector<std::byte> aligned_;  // for packets that UCX delivers at odd addresses
   core::Inbox* inbox_ = nullptr;    // while the owner polls
   int calls_ = 0;
-  Arrivals arrivals_;                                 // packets that came outside of poll
-  std::vector<std::pair<core::Token, Status>> held_;  // completions that did
+  Arrivals arrivals_;         // packets that came outside of poll
+  Pending* ended_ = nullptr;  // operations that did so: they keep their places until they are told
   std::vector<std::pair<Rank, Signal>> held_signals_;
   Counts counts_;
   mutable std::mutex mutex_;

@@ -10,6 +10,8 @@ using Clock = std::chrono::steady_clock;
 
 // Chosen: far more than the last words take to leave, and little for those who wait for the end of a job.
 constexpr std::chrono::seconds kFarewell{1};
+// Twice as long as a rank that leaves may still answer: what UCX has not ended by then, it never touches again.
+constexpr std::chrono::seconds kLastWord = 2 * kFarewell;
 
 bool means_lost(ucs_status_t status) noexcept {
   switch (status) {
@@ -81,36 +83,68 @@ void UcxConduit::settle_losses() noexcept {
   losing_.clear();
 }
 
-/// Ends everything that a lost peer was to take part in.
+/// Ends what a lost peer was to take part in and UCX is through with. The rest has the callers' memory, which an answer
+/// that is on its way already may still reach: that ends as soon as UCX says so (settle_rest).
 void UcxConduit::settle(Peer& peer) noexcept {
   if (peer.gone) return;
   peer.gone = true;
   const Status lost{ErrorCode::peer_lost, peer.rank};
-  end_puts(std::exchange(peer.puts, nullptr), lost);
   if (peer.ep != nullptr && peer.watched) {
     // Ends what UCX has of it, each with its callback.
     ucp_request_param_t param;
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_EP_CLOSE_FLAG_FORCE;
     const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
-    if (UCS_PTR_IS_PTR(answer)) ucp_.request_free(answer);
+    if (UCS_PTR_IS_PTR(answer))
+      peer.closing = answer;
+    else
+      end_puts(std::exchange(peer.puts, nullptr), lost);
   }
   for (Pending& one : pending_.all()) {
-    if (!one.in_use || one.orphan || one.peer != peer.rank) continue;
-    if (one.parts == Pending::kAnswer) {  // which does not come any more
-      end(one, lost);
-    } else if (!peer.watched) {
-      // UCX will not give up what it has for a peer that it does not watch, nor ever go on with it: nobody makes room there.
-      one.orphan = true;
-      tell(one.token, lost);
-    }
+    // An answer of the peer's does not come any more.
+    if (one.in_use && one.peer == peer.rank && one.parts == Pending::kAnswer) end(one, lost);
   }
+  if (!peer.watched) packets_.replace(peer.packets);
+  peer.give_up = Clock::now() + kLastWord;
+  leaving_.push_back(peer.rank);
   log_.debug("ucx: rank {} is gone: {}", peer.rank,
              peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
   if (inbox_ != nullptr) {
     ++calls_;
     inbox_->lost(peer.rank);
   }
+}
+
+/// Waits for UCX's word about what lost peers have left behind. It has none for a peer that it does not watch.
+void UcxConduit::settle_rest() noexcept {
+  const auto now = Clock::now();
+  std::erase_if(leaving_, [&](Rank rank) {
+    Peer& peer = peers_[rank];
+    if (peer.closing != nullptr && ucp_.request_check_status(peer.closing) != UCS_INPROGRESS) {
+      ucp_.request_free(std::exchange(peer.closing, nullptr));
+      end_puts(std::exchange(peer.puts, nullptr), {ErrorCode::peer_lost, rank});
+    }
+    if (peer.operations == 0 && peer.closing == nullptr) return true;
+    if (now < peer.give_up) return false;
+    give_up(peer);
+    return true;
+  });
+}
+
+/// UCX keeps what it has for that peer, and never goes on with it; others are not to lack it.
+void UcxConduit::give_up(Peer& peer) noexcept {
+  const Status lost{ErrorCode::peer_lost, peer.rank};
+  if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
+  end_puts(std::exchange(peer.puts, nullptr), lost);
+  std::size_t orphans = 0;
+  for (Pending& one : pending_.all()) {
+    if (!one.in_use || one.peer != peer.rank) continue;
+    one.orphan = true;
+    ++orphans;
+    ++calls_;
+    inbox_->completed(one.token, lost);
+  }
+  pending_.replace(orphans);
 }
 
 /// Ends the connections once what was sent has arrived, or after a time, since peers may be gone.
@@ -122,6 +156,7 @@ void UcxConduit::close() noexcept {
     if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
   }
   for (Peer& peer : peers_) {
+    if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
     if (peer.ep == nullptr || peer.gone) continue;
     // The ranks of a process end together, and one after the other: none answers any more, or waits for a word of another.
     const bool ends_with_me = std::ranges::binary_search(process_.mine, peer.rank);

@@ -12,7 +12,7 @@ core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, core::Bytes 
                                       const PutHead& head) noexcept {
   pending.head = head;
   pending.head.head = {me_, static_cast<std::uint32_t>(process_.job)};
-  pending.head.index = pending_.index(pending);
+  pending.head.index = pending.index;
   pending.head.generation = pending.generation;
   ucp_request_param_t param;
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
@@ -171,7 +171,7 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
   Peer& peer = peers_[rank];
   if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
     return core::Post::failed(why);
-  Pending* const pending = pending_.take(rank, token);
+  Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   return put_by_message(peer, *pending, from, {{}, 0, 0, offset, signal.add, place.segment, signal.slot});

@@ -33,7 +33,7 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
   Peer& peer = peers_[rank];
   if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
     return core::Post::failed(why);
-  Pending* const pending = pending_.take(rank, token);
+  Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   if (inject) {
@@ -70,7 +70,7 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
   Peer& peer = peers_[rank];
   if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
     return core::Post::failed(why);
-  Pending* const pending = pending_.take(rank, token);
+  Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   const ucp_request_param_t param = param_for(*pending, on_got);
@@ -80,13 +80,27 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
   if (UCS_PTR_IS_PTR(answer)) return core::Post::posted();
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
-  pending_.give(*pending);
+  give(*pending);
   return core::Post::done();
+}
+
+/// Null: there is no room. Nobody has more under way than is still free, so a peer that answers nothing leaves room for
+/// the others.
+Pending* UcxConduit::begin(Peer& peer, core::Token token) noexcept {
+  if (peer.operations >= pending_.left()) [[unlikely]]
+    return nullptr;
+  ++peer.operations;
+  return pending_.take(peer.rank, token);
+}
+
+void UcxConduit::give(Pending& pending) noexcept {
+  --peers_[pending.peer].operations;
+  pending_.give(pending);
 }
 
 /// What UCX did not take.
 core::Post UcxConduit::refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept {
-  pending_.give(pending);
+  give(pending);
   const ErrorCode why = code_of(peer, status, "an operation");
   return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
 }
@@ -109,7 +123,7 @@ void UcxConduit::flush_dirty() noexcept {
 
 /// True: nothing is left to flush there.
 bool UcxConduit::flush(Peer& peer) noexcept {
-  if (peer.puts == nullptr) return true;  // a loss has ended them
+  if (peer.gone) return true;
   if (peer.flushes >= kMostFlushes) return false;
   Pending* const puts = std::exchange(peer.puts, nullptr);
   const ucp_request_param_t param = param_for(*puts, on_flushed);
@@ -140,17 +154,15 @@ void UcxConduit::end_puts(Pending* puts, Status status) noexcept {
 }
 
 void UcxConduit::end(Pending& pending, Status status) noexcept {
-  const core::Token token = pending.token;
-  const bool known = pending.orphan;
-  pending_.give(pending);
-  if (!known) tell(token, status);
-}
-
-void UcxConduit::tell(core::Token token, Status status) noexcept {
-  if (inbox_ == nullptr) {
-    held_.emplace_back(token, status);
+  if (inbox_ == nullptr && !pending.orphan) {
+    pending.outcome = status;
+    pending.next = std::exchange(ended_, &pending);
     return;
   }
+  const core::Token token = pending.token;
+  const bool known = pending.orphan;
+  give(pending);
+  if (known) return;
   ++calls_;
   inbox_->completed(token, status);
 }

@@ -1,5 +1,6 @@
 #include "conduits/ucx/ucx_conduit.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 // A packet is copied into a buffer of ours, with its head in front, and leaves as one contiguous eager message: the
@@ -20,8 +21,8 @@ core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header
                                     core::Bytes payload) noexcept {
   if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
     return core::Post::failed(why);
-  // A peer that takes nothing leaves room for the others.
-  if (peer.packets >= most_packets_each_) [[unlikely]]
+  // A peer that takes nothing leaves room for the others, and so do several.
+  if (peer.packets >= std::min(most_packets_each_, packets_.left())) [[unlikely]]
     return core::Post::retry();
   PacketBuffer* const packet = packets_.take(peer.rank);
   if (packet == nullptr) [[unlikely]]

@@ -11,6 +11,8 @@ namespace {
 
 // Chosen: rounds of progress that the thread makes before it lets the owner in again.
 constexpr int kRounds = 64;
+// Chosen: how long to sleep at a time while a lost peer's last operations are awaited, of which nothing may arrive.
+constexpr std::chrono::nanoseconds kLeavingNap{10'000'000};
 
 }  // namespace
 
@@ -29,9 +31,10 @@ void UcxConduit::disarm() noexcept {
 
 std::chrono::nanoseconds UcxConduit::within() const noexcept {
   const Entry entry(*this);
-  const bool has_work = ready_ || !arrivals_.empty() || !held_.empty() || !held_signals_.empty() ||
+  const bool has_work = ready_ || !arrivals_.empty() || ended_ != nullptr || !held_signals_.empty() ||
                         !dirty_.empty() || !answering_.empty() || !losing_.empty();
-  return has_work ? std::chrono::nanoseconds::zero() : std::chrono::nanoseconds::max();
+  if (has_work) return std::chrono::nanoseconds::zero();
+  return leaving_.empty() ? std::chrono::nanoseconds::max() : kLeavingNap;
 }
 
 void UcxConduit::sleep(std::chrono::nanoseconds limit) noexcept {

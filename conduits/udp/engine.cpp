@@ -53,7 +53,7 @@ void Engine::learn(std::vector<PeerAddress> peers, Rank me) {
 
 Link* Engine::link(Rank peer) noexcept try {
   if (links_[peer] != nullptr) return links_[peer].get();
-  if (gone_[peer] || peer >= peers_.size() || peers_[peer].address.bytes == 0) return nullptr;
+  if (gone_[peer] || !serves(peer)) return nullptr;
   auto made = std::make_unique<Link>(common_, peer, peers_[peer].secret, clock_now());
   made->address = &peers_[peer].address;
   links_[peer] = std::move(made);
@@ -208,18 +208,7 @@ void Engine::tick(Time now) noexcept {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     Link& link = *active_[i];
     if (too_long != 0) link.too_long(now, too_long);
-    // What would prove that it lives may lie unread in the socket; but not for ever.
-    const bool may_be_unread = more_waits_ && now - link.heard_at() < 2 * common_.timeout;
-    if (!link.tick(now) && !may_be_unread) {
-      const Rank peer = link.peer();
-      if (link.stuck(now)) {
-        watcher_.stuck(peer);
-      } else {
-        watcher_.silent(peer);
-      }
-      forget(peer);
-      continue;
-    }
+    if (ended(now, link)) continue;
     if (!blocked_) {
       flush(now, link);
       if (Train* train = next_train(); train != nullptr && link.fill_ping(now, *train)) add(link, false);
@@ -228,6 +217,21 @@ void Engine::tick(Time now) noexcept {
         std::min(deadline_, blocked_ ? std::max(link.deadline(), now + kRetryBlocked) : link.deadline());
   }
   if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
+}
+
+bool Engine::ended(Time now, Link& link) noexcept {
+  switch (link.tick(now)) {
+    case Link::Life::alive: return false;
+    case Link::Life::silent:
+      // What would prove that it lives may lie unread in the socket; but not for ever.
+      if (more_waits_ && now - link.heard_at() < 2 * common_.timeout) return false;
+      watcher_.silent(link.peer());
+      break;
+    case Link::Life::stuck: watcher_.stuck(link.peer()); break;
+    case Link::Life::worn_out: watcher_.worn_out(link.peer()); break;
+  }
+  forget(link.peer());
+  return true;
 }
 
 void Engine::forget(Rank peer) noexcept {

@@ -24,8 +24,10 @@ class Engine {
     virtual void lost(Rank peer) noexcept = 0;
     /// Said before `lost`, of a peer from which nothing was heard for the time allowed.
     virtual void silent(Rank peer) noexcept = 0;
-    /// Instead, of a peer that only short packets reach any more (Link::stuck).
+    /// Instead, of a peer that only short packets reach any more (Link::Life::stuck).
     virtual void stuck(Rank peer) noexcept = 0;
+    /// Instead, of a peer for which a packet has left so often that its copies cannot be told apart any more.
+    virtual void worn_out(Rank peer) noexcept = 0;
 
    protected:
     ~Watcher() = default;
@@ -41,7 +43,7 @@ class Engine {
   /// Bytes of the system's receive buffer, which all peers share.
   void set_budget(std::size_t bytes) noexcept;
 
-  /// The link to a peer, made at the first call. Null: the peer is lost, or there is no memory.
+  /// The link to a peer, made at the first call. Null: the peer is lost, not served, or there is no memory.
   Link* link(Rank peer) noexcept;
   /// Something was posted to a link: it leaves now if the line is free, else with the next turn.
   void posted(Link& link) noexcept;
@@ -52,6 +54,8 @@ class Engine {
   Time deadline() const noexcept { return std::min(deadline_, carrier_->deadline()); }
 
   bool is_gone(Rank peer) const noexcept { return gone_[peer]; }
+  /// Whether the peer has an address here.
+  bool serves(Rank peer) const noexcept { return peer < peers_.size() && peers_[peer].address.bytes != 0; }
   /// Ends the link to a peer that is known to be gone.
   void forget(Rank peer) noexcept;
   /// What is done again and again while this engine waits: turns of others that nobody else turns. May be empty.
@@ -72,6 +76,8 @@ class Engine {
   bool push() noexcept;
   void serve_dirty(Time now) noexcept;
   void tick(Time now) noexcept;
+  /// Whether the link's time has come to its end; if so, its peer is lost.
+  bool ended(Time now, Link& link) noexcept;
   void share_window(Time now) noexcept;
   Train* next_train() noexcept;
   void add(const Link& link, bool may_fragment) noexcept;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,9 +50,9 @@ class Held {
   void lost(Rank peer) noexcept { now_.events.push_back({.kind = Kind::lost, .peer = peer}); }
 
   /// Hands all of it over; returns how many calls that took. What comes in meanwhile waits for the next time. Without
-  /// memory for that, so does all of it.
-  int deliver(core::Inbox& inbox) noexcept {
-    if (!keep_room()) return 0;
+  /// memory for that, so does all of it: nothing is returned then, and what comes later must be held as well.
+  std::optional<int> deliver(core::Inbox& inbox) noexcept {
+    if (!keep_room()) return std::nullopt;
     std::swap(now_, delivering_);
     signals_.clear();
     for (const Event& event : delivering_.events) {

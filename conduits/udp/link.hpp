@@ -11,6 +11,7 @@
 #include "conduits/udp/train.hpp"
 #include "core/conduit.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace aqueduct::conduits::udp {
@@ -102,19 +103,20 @@ class Link {
   // Time (link_time.cpp).
   /// When `tick` wants to be called.
   Time deadline() const noexcept;
-  /// False: the peer has been silent for too long, or `stuck`.
-  bool tick(Time now) noexcept;
-  /// Packets that were made for a larger path have not got through for as long as a peer may be silent, though shorter
-  /// ones do: over IPv6 no router cuts them.
-  bool stuck(Time now) const noexcept {
-    return stuck_since_ != kNever && now - stuck_since_ >= common_.timeout && !quiet(now);
-  }
-  /// Asks for a sign of life, if it is time to.
+  enum class Life : std::uint8_t {
+    alive,
+    silent,  ///< nothing was heard for the time allowed
+    stuck,  ///< in that time no packet above the base MTU has got there, but at least half of the shorter ones, and several
+    worn_out,  ///< a packet has been sent 65536 times
+  };
+  /// Looks at the clock. What it answers but `alive` is for the caller to end the link by.
+  Life tick(Time now) noexcept;
+  /// Asks for a sign of life, if it is time to; and whether short packets get there, while long ones do not.
   bool fill_ping(Time now, Train& train) noexcept;
   /// This endpoint itself has slept for so long: that is no fault of the peer's.
   void forgive(Time gap) noexcept {
     heard_at_ += gap;
-    if (stuck_since_ != kNever) stuck_since_ += gap;
+    if (suspected()) stuck_since_ += gap;
   }
   /// The system has called a datagram of so many bytes too long.
   void too_long(Time now, std::size_t bytes) noexcept { mtu_.black_hole(now, bytes); }
@@ -161,6 +163,8 @@ class Link {
   static constexpr std::size_t kBaseMtu = 1200;
   /// A packet that was lost so often may be too long for its path.
   static constexpr std::uint32_t kVainAttempts = 3;
+  /// So many short packets must have got there before their way is said to be open.
+  static constexpr std::uint32_t kShortsThatProve = 4;
   static constexpr std::size_t kMostBundles = 48;
   /// Then something long has its turn, if any waits.
   static constexpr std::uint32_t kMostShortsInRow = 16;
@@ -223,6 +227,13 @@ class Link {
   Time probe_timeout() const noexcept;
   Time retransmit_at() const noexcept;
   void suspect_black_hole(Time now, const Sent& lost) noexcept;
+  /// Long packets are sent again, and none has arrived since.
+  bool suspected() const noexcept { return stuck_since_ != kNever; }
+  void suspect_from(Time since) noexcept;
+  bool stuck(Time now) noexcept;
+  void note_short(std::size_t wire_bytes) noexcept { shorts_sent_ += wire_bytes <= kBaseMtu ? 1 : 0; }
+  /// When a ping is due.
+  Time ping_at() const noexcept;
 
   Common& common_;
   Rank peer_;
@@ -252,7 +263,11 @@ class Link {
   Congestion congestion_;
   PathMtu mtu_;
   std::uint32_t large_in_vain_ = 0;  // packets above the base MTU sent again since one of them has arrived
-  Time stuck_since_ = kNever;        // when the first of those was sent again that none has followed
+  // A path that carries only short packets: over IPv6 no router cuts those that were made for a larger one.
+  Time stuck_since_ = kNever;         // when the first of those was sent again, or proof was missing last
+  std::uint32_t shorts_sent_ = 0;     // since then, each time that one left; pings count
+  std::uint32_t shorts_arrived_ = 0;  // of these
+  std::optional<std::uint32_t> asks_if_short_arrives_;  // the stamp of a ping that would be one of these
   std::uint64_t peer_window_;
   std::uint64_t control_number_ = 0;
   Time release_ = 0;              // pacing: the next packet does not leave earlier

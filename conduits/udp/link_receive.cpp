@@ -87,8 +87,7 @@ Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datag
   const PacketHeader& header = packet.header;
   ++counters_.received;
   counters_.received_bytes += datagram.size();
-  if (quiet(now) && stuck_since_ != kNever)
-    stuck_since_ = now;  // during an outage long packets prove nothing
+  if (quiet(now) && suspected()) suspect_from(now);  // during an outage long packets prove nothing
   heard_at_ = now;
   if (header.kind != PacketKind::data) {
     if (replayed(header.number)) {
@@ -96,7 +95,11 @@ Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datag
       return Verdict::taken;
     }
     if (header.kind == PacketKind::probe) answer_probe_ = datagram.size();
-    if (header.kind == PacketKind::ping) want_ack(now);
+    if (header.kind == PacketKind::ping) {
+      echo_ = header.stamp;
+      echo_at_ = now;
+      want_ack(now);
+    }
     return apply(now, packet, true);
   }
   const auto verdict = received_.check(header.number);
@@ -291,6 +294,8 @@ void Link::delivered(Time now, std::uint64_t number) noexcept {
   if (sent.wire_bytes > kBaseMtu) {
     stuck_since_ = kNever;
     if (sent.attempt < kVainAttempts) large_in_vain_ = 0;  // else it may have come in fragments
+  } else if (suspected() && sent.sent_at >= stuck_since_) {
+    ++shorts_arrived_;
   }
   congestion_.acknowledged(now, sent.wire_bytes, sent.sent_at, sent.mark);
   acknowledged(sent);
@@ -300,6 +305,10 @@ void Link::apply(Time now, const Ack& ack) noexcept {
   const AckFrame& frame = ack.frame;
   if (frame.next > flight_.next()) return;  // it speaks of what was never sent
   peer_window_ = frame.window;
+  if (asks_if_short_arrives_ == frame.echo) {
+    asks_if_short_arrives_.reset();
+    ++shorts_arrived_;
+  }
   const std::uint32_t before = flight_.packets() + flight_.lost();
   for (std::uint64_t n = flight_.oldest(); n < frame.next; ++n) delivered(now, n);
   std::uint64_t end = frame.next;

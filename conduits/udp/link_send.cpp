@@ -36,6 +36,7 @@ Sent Link::note(Time now, Sent::Kind kind, std::size_t wire_bytes) noexcept {
   sent.wire_bytes = static_cast<std::uint32_t>(wire_bytes);
   sent.sent_at = now;
   sent.mark = congestion_.sent(now, wire_bytes, flight_.in_flight());
+  note_short(wire_bytes);
   return sent;
 }
 
@@ -77,7 +78,7 @@ void Link::couple(Time now, Train& train, PacketHeader header, std::byte* front,
                   const std::byte* data, std::size_t data_bytes) noexcept {
   header.from = common_.me;
   header.to = peer_;
-  header.stamp = static_cast<std::uint32_t>(now >> kStampShift);
+  header.stamp = stamp_of(now);
   header.frames = static_cast<std::uint16_t>(frames);
   header.data = static_cast<std::uint16_t>(data_bytes);
   header.tag = out_mark_;
@@ -152,8 +153,12 @@ bool Link::fill_control(Time now, Train& train, PacketKind kind) noexcept {
 }
 
 bool Link::fill_ping(Time now, Train& train) noexcept {
-  if (ended_ || now - std::max(heard_at_, pinged_at_) < common_.heartbeat) return false;
+  if (ended_ || now < ping_at()) return false;
   pinged_at_ = now;
+  if (suspected()) {
+    asks_if_short_arrives_ = stamp_of(now);
+    ++shorts_sent_;
+  }
   return fill_control(now, train, PacketKind::ping);
 }
 
@@ -340,6 +345,7 @@ bool Link::fill_lost(Time now, Train& train, bool& may_fragment) noexcept {
   if (sent.attempt == UINT16_MAX) worn_out_ = true;
   if (worn_out_) return false;
   flight_.again(number, now, congestion_.sent(now, sent.wire_bytes, flight_.in_flight()));
+  note_short(sent.wire_bytes);
   ++counters_.retransmitted;
   switch (sent.kind) {
     case Sent::Kind::bundle: couple_bundle(now, train, *sent.bundle, number, sent.attempt); break;

@@ -13,6 +13,9 @@ constexpr Time kLeastTimeout = 5 * kMillisecond;
 constexpr Time kFirstGuess = 10 * kMillisecond;
 constexpr Time kLeastProbeTimeout = 300 * kMicrosecond;
 
+// Chosen: as often as the timer sends the long ones again, at the least.
+constexpr Time kPingsWhileSuspected = 16;
+
 constexpr std::uint64_t kFirstWindow = 32 * 1024;
 constexpr std::byte kMark[8] = {std::byte{'a'}, std::byte{'q'}, std::byte{'u'}, std::byte{'e'},
                                 std::byte{'d'}, std::byte{'u'}, std::byte{'c'}, std::byte{'t'}};
@@ -57,12 +60,21 @@ Time Link::deadline() const noexcept {
   if (ended_) return kNever;
   // Before the window opens nothing can leave, and an acknowledgement will say when it does: no time is named for it.
   const Time at = std::min({retransmit_at(), recheck_, ack_at_, mtu_.deadline(), paced_});
-  return std::min(at, std::max(heard_at_, pinged_at_) + common_.heartbeat);
+  return std::min(at, ping_at());
 }
 
-bool Link::tick(Time now) noexcept {
-  if (ended_) return true;
-  if (now - heard_at_ >= common_.timeout || worn_out_ || stuck(now)) return false;
+Time Link::ping_at() const noexcept {
+  const Time for_life = std::max(heard_at_, pinged_at_) + common_.heartbeat;
+  // There may be no short work whose acknowledgements would say what gets there.
+  if (!suspected()) return for_life;
+  return std::min(for_life, std::max(stuck_since_, pinged_at_) + common_.timeout / kPingsWhileSuspected);
+}
+
+Link::Life Link::tick(Time now) noexcept {
+  if (ended_) return Life::alive;
+  if (worn_out_) return Life::worn_out;
+  if (now - heard_at_ >= common_.timeout) return Life::silent;
+  if (stuck(now)) return Life::stuck;
   if (now >= recheck_) {
     const Time window = std::max(rtt_.least() / reordering_, kLeastReordering);
     const std::uint64_t lost = flight_.find_lost(now, rtt_.smoothed(), window, recheck_);
@@ -84,14 +96,29 @@ bool Link::tick(Time now) noexcept {
   }
   if (now >= mtu_.deadline()) mtu_.expire(now, std::max(3 * rtt_.smoothed(), 20 * kMillisecond));
   congestion_.set_packet(mtu_.size());
-  return true;
+  return Life::alive;
+}
+
+void Link::suspect_from(Time since) noexcept {
+  stuck_since_ = since;
+  shorts_sent_ = shorts_arrived_ = 0;
+  asks_if_short_arrives_.reset();
+}
+
+// A network that loses nearly everything loses long packets, too, for as long as a peer may be silent. But not short ones of
+// which half arrive: for that there must be several, and without them the time begins anew.
+bool Link::stuck(Time now) noexcept {
+  if (!suspected() || now - stuck_since_ < common_.timeout || quiet(now)) return false;
+  if (shorts_arrived_ >= kShortsThatProve && 2 * shorts_arrived_ >= shorts_sent_) return true;
+  suspect_from(now);
+  return false;
 }
 
 // Before a packet leaves again. Large ones that are lost again and again while none of them arrives are too large for the
 // path as it is now; small ones may get through meanwhile, so this is not left to the timer.
 void Link::suspect_black_hole(Time now, const Sent& lost) noexcept {
   if (lost.wire_bytes <= kBaseMtu) return;
-  if (stuck_since_ == kNever) stuck_since_ = now;
+  if (!suspected()) suspect_from(now);
   if (mtu_.size() <= kBaseMtu) return;
   if (++large_in_vain_ < kVainAttempts || lost.attempt + 1u < kVainAttempts) return;
   large_in_vain_ = 0;

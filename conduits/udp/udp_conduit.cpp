@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include <poll.h>
@@ -65,15 +66,19 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
 UdpConduit::~UdpConduit() {
   thread_.reset();
   siblings_.leave(*this);
-  engine_.close([this] { turn_siblings(); });
+  engine_.close(turn_siblings());
 }
 
-void UdpConduit::turn_siblings() noexcept {
-  siblings_.for_each_but(*this, [](UdpConduit& other) {
-    if (other.thread_) return;
-    // Whoever is in there does what is to be done.
-    if (const std::unique_lock lock(other.mutex_, std::try_to_lock); lock) other.engine_.turn();
-  });
+Engine::Meanwhile UdpConduit::turn_siblings() noexcept {
+  if (!options_.has_siblings) return {};
+  return [this] {
+    siblings_.for_each_but(*this, [](UdpConduit& other) {
+      // Whoever is in there does what is to be done, and an owner that sleeps will, as soon as something arrives. The
+      // look at it is under the lock: an owner that falls asleep later polls once more before, and finds what was taken.
+      const std::unique_lock lock(other.mutex_, std::try_to_lock);
+      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.engine_.turn();
+    });
+  };
 }
 
 std::vector<std::byte> UdpConduit::address() {
@@ -88,7 +93,7 @@ std::vector<std::byte> UdpConduit::address() {
   return form;
 }
 
-Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
+Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) try {
   std::vector<PeerAddress> peers(addresses.size());
   engine_.common().cipher = best_cipher();
   for (Rank rank = 0; rank < addresses.size(); ++rank) {
@@ -145,6 +150,10 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     }
   siblings_.join(*this);
   return {};
+} catch (const std::bad_alloc&) {
+  log_.error("udp: the machine has no memory to connect with {} ranks: start fewer on each host",
+             addresses.size());
+  return {ErrorCode::no_memory, me_};
 }
 
 core::Post UdpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
@@ -163,7 +172,11 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   const Entry entry(*this);
   inbox_ = &inbox;
   calls_ = 0;
-  if (!held_.empty()) calls_ += held_.deliver(inbox);
+  if (!held_.empty()) {
+    const std::optional<int> delivered = held_.deliver(inbox);
+    calls_ += delivered.value_or(0);
+    if (!delivered) inbox_ = nullptr;  // what arrives now must not overtake what is held
+  }
   // What a lost peer had sent before is taken first.
   const int datagrams = engine_.turn();
   if (!to_forget_.empty() && (datagrams == 0 || ++forgetting_ >= kForgetAfter)) [[unlikely]] {
@@ -187,13 +200,15 @@ std::string UdpConduit::state_of(Rank peer) const {
   return engine_.text(peer);
 }
 
-// While the owner is about to sleep, or sleeps, the progress thread touches nothing: whatever it took out of the socket
-// would not wake the owner. What it took before, the poll that follows `arm` finds.
+// While the owner is about to sleep, or sleeps, neither the progress thread nor a sibling touches anything: whatever they
+// took out of the socket would not wake the owner. What they took before, the poll that follows `arm` finds.
 void UdpConduit::arm() noexcept {
+  asleep_.store(true, std::memory_order_relaxed);
   if (thread_) thread_->owner_sleeps(true);
 }
 
 void UdpConduit::disarm() noexcept {
+  asleep_.store(false, std::memory_order_relaxed);
   if (thread_) thread_->owner_sleeps(false);
 }
 
@@ -246,22 +261,34 @@ void UdpConduit::refused(Rank from, const char* call, std::uint32_t id, std::uin
                          std::size_t bytes) noexcept {
   log_.error(
       "udp: rank {} began a {} of {} bytes at offset {} of segment {} of rank {}, which has {} bytes there "
-      "now, and "
-      "nothing of it was done: no rank may use a segment that has ended",
+      "now, and not all of it was done (of a put that rank is not told): no rank may use a segment that has "
+      "ended",
       from, call, bytes, offset, id, me_, segment(id).size());
 }
 
 void UdpConduit::silent(Rank peer) noexcept {
   log_.warn("rank {} at {} has not been heard for {:.1f} s (AQUEDUCT_UDP_TIMEOUT): taken for lost", peer,
-            engine_.address(peer), static_cast<double>(options_.timeout) / 1e9);
+            address_of(peer), static_cast<double>(options_.timeout) / 1e9);
 }
 
 void UdpConduit::stuck(Rank peer) noexcept {
   log_.warn(
-      "rank {} at {}: for {:.1f} s (AQUEDUCT_UDP_TIMEOUT) no long packet has got there, only short ones: "
-      "taken for lost. "
-      "The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths",
-      peer, engine_.address(peer), static_cast<double>(options_.timeout) / 1e9);
+      "rank {} at {}: for {:.1f} s (AQUEDUCT_UDP_TIMEOUT) no long packet has got there, and most short ones "
+      "have: taken for lost. The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths",
+      peer, address_of(peer), static_cast<double>(options_.timeout) / 1e9);
+}
+
+void UdpConduit::worn_out(Rank peer) noexcept {
+  log_.warn(
+      "rank {} at {}: one packet has been sent 65536 times and has not got there: taken for lost. Packets of "
+      "its length may not fit the path; AQUEDUCT_UDP_PACKET=1200 fits all paths",
+      peer, address_of(peer));
+}
+
+std::string UdpConduit::address_of(Rank peer) const noexcept try {
+  return engine_.address(peer);
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 void UdpConduit::lost(Rank peer) noexcept {

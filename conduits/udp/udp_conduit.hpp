@@ -7,9 +7,11 @@
 #include "core/log.hpp"
 #include "core/progress_thread.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace aqueduct::conduits::udp {
@@ -84,6 +86,9 @@ class UdpConduit final : public core::Conduit,
   void lost(Rank peer) noexcept override;
   void silent(Rank peer) noexcept override;
   void stuck(Rank peer) noexcept override;
+  void worn_out(Rank peer) noexcept override;
+  /// For the log; empty where there is no memory for it.
+  std::string address_of(Rank peer) const noexcept;
 
   /// Room for so much to be held beside the completions and losses that may come at any time.
   bool hold(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
@@ -92,8 +97,9 @@ class UdpConduit final : public core::Conduit,
   template <class PostIt>
   core::Post post(Rank peer, const PostIt& post_it) noexcept;
   bool others_may_enter() const noexcept { return thread_ || options_.has_siblings; }
-  /// Turns the others of this process that have no thread to do it. For an owner that waits for them at its end.
-  void turn_siblings() noexcept;
+  /// What this one does while it waits at its end: turns the others of this process whose owners do not. Empty where there
+  /// are none.
+  Engine::Meanwhile turn_siblings() noexcept;
   core::Post beyond(const char* call, Rank peer, std::uint64_t key, std::uint64_t offset,
                     std::size_t bytes) noexcept;
   core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
@@ -109,9 +115,10 @@ class UdpConduit final : public core::Conduit,
   core::Inbox* inbox_ = nullptr;              // while the owner polls
   int calls_ = 0;
   Held held_;
-  std::size_t outstanding_ = 0;  // operations whose completion may have to be held
-  std::vector<Rank> to_forget_;  // with room for every peer
-  int forgetting_ = 0;           // turns since then in which something arrived
+  std::size_t outstanding_ = 0;      // operations whose completion may have to be held
+  std::vector<Rank> to_forget_;      // with room for every peer
+  int forgetting_ = 0;               // turns since then in which something arrived
+  std::atomic<bool> asleep_{false};  // the owner, or about to be: whatever others took in would not wake it
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is
   mutable Engine engine_;
@@ -144,7 +151,9 @@ core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
   const Entry entry(*this);
   Link* link = engine_.link(peer);
   if (link == nullptr) {
-    return core::Post::failed(engine_.is_gone(peer) ? ErrorCode::peer_lost : ErrorCode::no_memory);
+    if (engine_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
+    if (!engine_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
+    return core::Post::retry();  // there may be memory for it later
   }
   if (!hold(1, 0, 0)) return core::Post::retry();
   const core::Post post = post_it(*link);

@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little,
 
 inline constexpr std::uint16_t kMagic = 0x5141;  // "AQ"
 /// Raised whenever anything below changes.
-inline constexpr std::uint8_t kWireVersion = 1;
+inline constexpr std::uint8_t kWireVersion = 2;
 
 enum class PacketKind : std::uint8_t {
   data,          ///< numbered, acknowledged, repeated under the same number until it is
@@ -46,6 +46,9 @@ static_assert(sizeof(PacketHeader) == 40);
 inline constexpr std::uint8_t kWantsAnswer = 1;
 /// Clock ticks of `stamp` and `delay`, as a power of two of nanoseconds.
 inline constexpr int kStampShift = 8;
+constexpr std::uint32_t stamp_of(std::int64_t nanoseconds) noexcept {
+  return static_cast<std::uint32_t>(nanoseconds >> kStampShift);
+}
 
 enum class FrameKind : std::uint8_t { ack = 1, message, fragment, put, get, data, close, probe };
 

@@ -179,10 +179,8 @@ TEST_P(Launchers, ARankThatIsLateIsSaidToBe) {
   const Words script{"/bin/sh", "-c", "test ${PMIX_RANK:-$PMI_RANK} = 1 && sleep 30; exec \"$0\" well",
                      program("fault_launched")};
   Launch job(command(2, script), environment({"AQUEDUCT_BOOTSTRAP_TIMEOUT=1s"}));
-  EXPECT_TRUE(job.says("could not start: timed_out")) << job.out() << job.err();
-  EXPECT_TRUE(job.says("", 1));
-  job.signal(SIGTERM);
-  EXPECT_NE(job.status(), 0);
+  EXPECT_NE(job.status(), 0) << job.out() << job.err();
+  EXPECT_LT(job.took().count(), 20);
   EXPECT_THAT(job.err(), HasSubstr("waited 1000 ms")) << job.out();
   EXPECT_THAT(job.err(), HasSubstr("AQUEDUCT_BOOTSTRAP_TIMEOUT"));
 }

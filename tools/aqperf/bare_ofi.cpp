@@ -28,6 +28,7 @@ BareOfi::BareOfi(Session& session, Role role, const NetworkTurn& turn)
     : role_(role),
       turn_(turn),
       patience_(session, Patience::kRounds),
+      served_(session, UINT32_MAX),
       config_(Config::from_environment()),
       log_(config_, session.rank()),
       memory_(2 * std::max<std::size_t>(turn.bytes, sizeof(std::uint64_t))),
@@ -93,7 +94,7 @@ void BareOfi::run(std::uint64_t turns) {
     send(sizeof(std::uint64_t));  // that it is over
     patience_.until([&] { return look(), sent_ == 0; });
   } else {
-    patience_.until([&] { return look(), received_ >= expected_; });
+    served_.until([&] { return look(), received_ >= expected_; });
   }
 }
 

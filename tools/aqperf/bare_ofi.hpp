@@ -42,6 +42,7 @@ class BareOfi {
   Role role_;
   NetworkTurn turn_;
   Patience patience_;
+  Patience served_;  // of the passive side, which sees nothing of what is done to its memory
   Config config_;
   core::Log log_;
   conduits::ofi::Provider provider_;

@@ -82,6 +82,7 @@ class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
   void lost(Rank) noexcept override { ++lost_; }
   void silent(Rank) noexcept override { ++silent_; }
   void stuck(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
+  void worn_out(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
 };
 
 TEST_F(UdpEngine, LosesASilentPeerAfterTheTimeout) {

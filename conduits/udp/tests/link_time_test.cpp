@@ -307,6 +307,7 @@ TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTime) {
     }
     return links.a.lost;
   }));
+  EXPECT_EQ(links.a.life, Link::Life::stuck);
   EXPECT_TRUE(links.a.link->settled());
   EXPECT_GE(links.now() - shrank_at, links.a.common.timeout);
   EXPECT_LE(links.now() - shrank_at, links.a.common.timeout * 3 / 2);
@@ -332,10 +333,65 @@ TEST(UdpLinkTime, AnOutageIsNotTakenForAPathOnWhichNobodyCuts) {
   // And whoever is silent for good is not called stuck.
   dark_until = kNever;
   send(links.a, 4000);
-  EXPECT_TRUE(links.run(20 * kSecond, [&] {
-    EXPECT_FALSE(links.a.link->stuck(links.now()));
-    return links.a.lost;
-  }));
+  EXPECT_TRUE(links.run(20 * kSecond, [&] { return links.a.lost; }));
+  EXPECT_EQ(links.a.life, Link::Life::silent);
+}
+
+// Pings tell then that short packets get there.
+TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTimeWithoutShortWork) {
+  for (const bool peer_is_busy : {false, true}) {
+    SCOPED_TRACE(peer_is_busy);
+    TwoLinks links({.mtu_hint = 8972});
+    links.both({.mtu = 8972});
+    links.drops = [&](const Station&, core::Bytes datagram) { return datagram.size() > links.a.out.mtu; };
+    for (int i = 0; i < 20; ++i) {
+      send(links.a, 4000);
+      ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+    }
+    links.a.out.mtu = 1232;
+    send(links.a, 4000);
+    const Time shrank_at = links.now();
+    Time again = 0;
+    EXPECT_TRUE(links.run(20 * kSecond, [&] {
+      if (peer_is_busy && links.now() >= again) {  // then its answers travel with its work
+        again = links.now() + kMillisecond;
+        send(links.b, 16);
+        links.serve(links.b);
+      }
+      return links.a.lost;
+    }));
+    EXPECT_EQ(links.a.life, Link::Life::stuck);
+    EXPECT_GE(links.now() - shrank_at, links.a.common.timeout);
+    EXPECT_LE(links.now() - shrank_at, links.a.common.timeout * 3 / 2);
+    EXPECT_EQ(links.idle_spins, 0u);
+  }
+}
+
+// Of long packets nothing arrives for long there, either, nor of most others.
+TEST(UdpLinkTime, HeavyLossOneWayIsNotTakenForAPathOnWhichNobodyCuts) {
+  for (const double loss : {0.8, 0.9}) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      SCOPED_TRACE(seed);
+      TwoLinks links({.seed = seed, .mtu_hint = 8972});
+      links.both({.mtu = 8972});
+      for (int i = 0; i < 20; ++i) {
+        send(links.a, 4000);
+        ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+      }
+      links.a.out.loss = loss;
+      Time again = 0;
+      links.run(30 * kSecond, [&] {
+        if (links.now() >= again) {
+          again = links.now() + 10 * kMillisecond;
+          send(links.a, 4000);
+          links.serve(links.a);
+        }
+        return links.a.lost || links.b.lost;
+      });
+      EXPECT_NE(links.a.life, Link::Life::stuck);
+      EXPECT_NE(links.b.life, Link::Life::stuck);
+    }
+  }
 }
 
 TEST(UdpLinkTime, WhatAHostHasNoMemoryForComesAgainUntilItHas) {

@@ -95,8 +95,9 @@ struct Station {
   std::unique_ptr<Link> link;
   Faults out;  ///< of the way to the other end
   Time paused_until = 0;
-  bool lost = false;    ///< the link has given its peer up
-  bool closed = false;  ///< the peer has said farewell
+  Link::Life life = Link::Life::alive;  ///< as the link has said last
+  bool lost = false;                    ///< the link has given its peer up
+  bool closed = false;                  ///< the peer has said farewell
   std::uint64_t packets_sent = 0;
 
   Station(Rank me, const Agreement& agreed) : common(host, me, 77) {
@@ -198,7 +199,8 @@ class TwoLinks {
 
   void wake(Station& station) {
     const std::uint64_t before = station.packets_sent;
-    if (!station.link->tick(now_)) {
+    station.life = station.link->tick(now_);
+    if (station.life != Link::Life::alive) {
       station.lost = true;
       station.link->fail({ErrorCode::peer_lost, station.link->peer()});
       return;

@@ -60,6 +60,21 @@ TEST(UdpConduit, SaysWhatWasWantedOfASegmentThatHasEnded) {
                     HasSubstr("0 bytes there now")));
 }
 
+// Most of a long put may have been done before: that nothing was would be wrong.
+TEST(UdpConduit, SaysThatAPutMetASegmentThatHasEndedAndRaisesNoSignal) {
+  ConduitParty party(2);
+  std::vector<std::byte> memory(100'000), from(100'000);
+  const std::uint64_t key = import_from_one(party, memory);
+  party.conduit(1).rma()->unregister_segment(3);
+  ASSERT_EQ(party.conduit(0).signal()->put_signal(1, key, 0, from, {.slot = 1, .add = 1}, 1).kind,
+            Kind::posted);
+  ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).completions.size() == 1; }));
+  EXPECT_TRUE(party.inbox(1).signals.empty());
+  EXPECT_THAT(party.take_said(),
+              AllOf(HasSubstr("rank 0 began a put of"), HasSubstr("of segment 3 of rank 1"),
+                    HasSubstr("not all of it was done")));
+}
+
 // Nobody polls the others while one of them ends, and without a thread only it can make them acknowledge.
 TEST(UdpConduit, EndsAtOnceThoughOthersOfItsProcessHaveNotYetAcknowledged) {
   constexpr Rank kRanks = 4;
@@ -74,6 +89,21 @@ TEST(UdpConduit, EndsAtOnceThoughOthersOfItsProcessHaveNotYetAcknowledged) {
   for (Rank rank = 0; rank < kRanks; ++rank) party.end(rank);
   // One that waits in vain waits for half a second.
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(400));
+}
+
+// What is taken out of its socket would not wake it: the one that ends waits in vain instead, for half a second.
+TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
+  ConduitParty party(2, {{"udp_progress", "0"}});
+  const std::vector<std::byte> header(16);
+  party.conduit(1).waitable()->arm();
+  party.conduit(1).poll(party.inbox(1));
+  EXPECT_EQ(party.conduit(0).send(1, header, {}, 0).kind, Kind::done);
+  const auto began = std::chrono::steady_clock::now();
+  party.end(0);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(400));
+  EXPECT_EQ(party.inbox(1).packets, 0);
+  party.conduit(1).waitable()->disarm();
+  EXPECT_TRUE(party.poll_until([&] { return party.inbox(1).packets == 1; }));
 }
 
 }  // namespace

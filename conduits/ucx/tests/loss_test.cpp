@@ -1,0 +1,77 @@
+// What a peer leaves behind that UCX does not watch: nobody is told too early, and nobody lacks it for long.
+
+#include "conduits/ucx/tests/ucx_party.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+using core::Post;
+using ::testing::ElementsAre;
+
+/// Ranks of one host; every one but the first has registered some memory, and rank 0 imported its key.
+class UcxUnwatched : public ::testing::Test {
+ protected:
+  UcxUnwatched() : party_(3, "posix,self") {}
+  void SetUp() override {
+    ASSERT_TRUE(party_.complete());
+    for (Rank rank = 1; rank < 3; ++rank) {
+      memory_[rank].assign(kBytes, std::byte{7});
+      auto key = party_[rank].rma()->register_segment(0, memory_[rank]);
+      ASSERT_TRUE(key);
+      const auto handle = party_[0].rma()->import_key(rank, *key);
+      ASSERT_TRUE(handle);
+      keys_[rank] = *handle;
+    }
+  }
+  Post get(Rank from, std::vector<std::byte>& to) {
+    return party_[0].rma()->get(from, keys_[from], 0, to, ++token_);
+  }
+  /// As many as there is room for.
+  std::size_t get_all(Rank from, std::vector<std::byte>& to) {
+    std::size_t posted = 0;
+    while (get(from, to).kind == Post::Kind::posted) ++posted;
+    return posted;
+  }
+
+  static constexpr std::size_t kBytes = 4096;
+  UcxParty party_;
+  std::vector<std::byte> memory_[3];
+  std::uint64_t keys_[3] = {};
+  core::Token token_ = 0;
+};
+
+TEST_F(UcxUnwatched, GetsOfALostPeerAreNotOverWhileTheirBytesMayStillCome) {
+  std::vector<std::byte> mine(kBytes);
+  ASSERT_EQ(get(1, mine).kind, Post::Kind::posted);
+  party_[0].forget(1);
+  for (int i = 0; i < 1000; ++i) party_.poll(0);
+  EXPECT_THAT(party_.inbox(0).losses, ElementsAre(1));
+  ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == 1; }));
+  const auto at_the_end = mine;
+  for (int i = 0; i < 1000; ++i) {
+    party_.poll(1);
+    party_.poll(0);
+  }
+  EXPECT_EQ(mine, at_the_end) << "written to after it was over";
+}
+
+TEST_F(UcxUnwatched, PeersThatAnswerNothingLeaveRoomForOthersAndAreMadeUpFor) {
+  std::vector<std::byte> mine(kBytes);
+  const std::size_t room = get_all(1, mine);
+  EXPECT_EQ(room, static_cast<std::size_t>(Config().number("ucx_operations")) / 2);
+  ASSERT_EQ(get(2, mine).kind, Post::Kind::posted) << "one takes all";
+  party_.leave(1);
+  party_[0].forget(1);
+  ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == room + 1; }));
+  EXPECT_EQ(std::ranges::count_if(party_.inbox(0).ends, [](auto& end) { return end.second.ok(); }), 1);
+  EXPECT_EQ(get_all(2, mine), room);
+  ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == 2 * room + 1; }));
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::ucx
