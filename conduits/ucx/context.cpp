@@ -49,6 +49,9 @@ ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string
     configuration.set("TLS", kNoSharedMemory);
   }
   if (!devices.empty()) configuration.set("NET_DEVICES", devices);
+  // posix would fill /dev/shm with all of a segment at once, and the machine with it if that is too large: the system says
+  // so only by ending processes. sysv's takes what is touched, and a size that cannot be had is refused.
+  if (!is_set("UCX_ALLOC_PRIO")) configuration.set("ALLOC_PRIO", "md:sysv,mmap");
   if (configuration.status() != UCS_OK) return configuration.status();
   ucp_params_t params{};
   params.field_mask =
@@ -119,7 +122,10 @@ Context::Context(const Library& ucp, ucp_context_h handle) : ucp_(ucp), handle_(
   }
 }
 
-Context::~Context() { ucp_.cleanup(handle_); }
+Context::~Context() {
+  for (const ucp_mem_h memory : kept_) ucp_.mem_unmap(handle_, memory);
+  ucp_.cleanup(handle_);
+}
 
 bool Context::has(std::string_view transport) const noexcept {
   return std::ranges::any_of(resources_, [&](const std::string& resource) {
@@ -134,8 +140,15 @@ bool Context::has_hardware() const noexcept {
   return std::ranges::any_of(kCards, [&](std::string_view card) { return has(card); });
 }
 
+bool Context::maps_memory() const noexcept { return has("sysv") && !is_set("UCX_ALLOC_PRIO"); }
+
+void Context::keep(ucp_mem_h memory) {
+  const std::lock_guard lock(mutex_);
+  kept_.push_back(memory);
+}
+
 bool Context::shares_memory() const noexcept {
-  return has("posix") || has("sysv") || has("cma") || has("xpmem") || has("knem");
+  return has("posix") || has("sysv") || has("xpmem") || has("cma") || has("knem");
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -3,6 +3,7 @@
 #include "conduits/ucx/library.hpp"
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,10 @@ class Context {
   bool has(std::string_view transport) const noexcept;
   /// Whether a card that moves data without the system is among them.
   bool has_hardware() const noexcept;
+  /// Whether it gives memory that other processes of this host can map.
+  bool maps_memory() const noexcept;
+  /// Memory that UCX gave, to be returned at the end: endpoints of this process may have mapped one another's.
+  void keep(ucp_mem_h memory);
   /// Whether processes of one host may be joined by shared memory.
   bool shares_memory() const noexcept;
 
@@ -45,6 +50,8 @@ class Context {
   Library ucp_;
   ucp_context_h handle_;
   std::vector<std::string> resources_;
+  std::mutex mutex_;
+  std::vector<ucp_mem_h> kept_;
 };
 
 }  // namespace aqueduct::conduits::ucx

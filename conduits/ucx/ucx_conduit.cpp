@@ -31,7 +31,10 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       most_packets_each_(static_cast<std::size_t>(process.config->number("ucx_packets")) / 4),
       packets_(*this, static_cast<std::size_t>(process.config->number("ucx_packets")),
                sizeof(PacketHead) + static_cast<std::size_t>(process.config->number("ucx_packet"))),
-      pending_(*this, static_cast<std::size_t>(process.config->number("ucx_operations"))) {
+      pending_(*this, static_cast<std::size_t>(process.config->number("ucx_operations"))),
+      maps_(process.config->flag("ucx_map") && context.maps_memory() &&
+            std::ranges::count(process.host, process.host[me]) ==
+                static_cast<std::ptrdiff_t>(process.host.size())) {
   properties_.name = "ucx";
   properties_.max_packet = static_cast<std::size_t>(process.config->number("ucx_packet")) & ~std::size_t{7};
   properties_.max_transfer = kMostTransfer;

@@ -38,6 +38,7 @@ struct Counts {
 class UcxConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
+                         public core::CrossMap,
                          public core::Waitable {
  public:
   UcxConduit(Context& context, const core::Process& process, Rank me);
@@ -53,7 +54,9 @@ class UcxConduit final : public core::Conduit,
 
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
-  core::Waitable* waitable() noexcept override { return this; }
+  core::CrossMap* cross_map() noexcept override { return maps_ ? this : nullptr; }
+  /// None where neighbours write to this rank's memory: nobody would wake it. A wait naps.
+  core::Waitable* waitable() noexcept override { return maps_ ? nullptr : this; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
 
@@ -71,6 +74,13 @@ class UcxConduit final : public core::Conduit,
   // NativeSignal (ucx_put.cpp)
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                         core::Token token) noexcept override;
+
+  // CrossMap (ucx_map.cpp)
+  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
+  void release(SegmentId id, core::MutableBytes memory) noexcept override;
+  std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
+  Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
+  void wake(Rank) noexcept override {}  // nobody sleeps: see waitable()
 
   // Waitable (ucx_wait.cpp)
   void arm() noexcept override;
@@ -95,6 +105,7 @@ class UcxConduit final : public core::Conduit,
   std::chrono::nanoseconds stand_in(const core::ProgressThread& thread) noexcept;
 
   bool has_rma(const Peer& peer) const;
+  Result<std::vector<std::byte>> packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle);
 
   // Connections (ucx_peers.cpp).
   ErrorCode reach(Peer& peer) noexcept;
@@ -154,7 +165,9 @@ class UcxConduit final : public core::Conduit,
   PendingPool pending_;
   ArrivingPool arriving_;
   std::vector<Key> keys_;
-  std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;  // by id
+  bool maps_;  ///< the ranks share a host, and UCX gives memory that all of them can map
+  std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;   // by id
+  std::vector<std::pair<core::MutableBytes, ucp_mem_h>> allocated_;  // what UCX gave, for segments
   std::vector<Rank> dirty_;         // peers with puts that no flush follows yet
   std::vector<Rank> answering_;     // peers whose puts have been carried out and not answered
   std::vector<Rank> losing_;        // peers whose loss is still to be settled

@@ -183,6 +183,7 @@ void UcxConduit::close() noexcept {
   for (const auto& [memory, handle] : segments_) {
     if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
   }
+  for (const auto& [memory, handle] : allocated_) context_.keep(handle);
   ucp_.worker_destroy(worker_);
 }
 

@@ -5,42 +5,62 @@
 #include <cstring>
 
 namespace aqueduct::conduits::ucx {
+
 Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
   const Entry entry(*this);
+  if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
+  const auto given =
+      std::ranges::find(allocated_, memory.data(), [](const auto& one) { return one.first.data(); });
+  if (given != allocated_.end()) {
+    auto key = packed(id, memory, given->second);
+    if (key) segments_[id] = {memory, nullptr};  // the handle is not this one's to end
+    return key;
+  }
   ucp_mem_map_params_t params{};
   params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
   params.address = memory.data();
   params.length = memory.size();
   ucp_mem_h handle = nullptr;
-  ucs_status_t status = ucp_.mem_map(context_.handle(), &params, &handle);
-  void* packed = nullptr;
-  std::size_t bytes = 0;
-  if (status == UCS_OK) {
-    status = ucp_.rkey_pack(context_.handle(), handle, &packed, &bytes);
-    if (status != UCS_OK) ucp_.mem_unmap(context_.handle(), handle);
-  }
-  if (status != UCS_OK) {
+  if (const ucs_status_t status = ucp_.mem_map(context_.handle(), &params, &handle); status != UCS_OK) {
     log_.warn(
         "ucx: rank {}: segment {} of {} bytes cannot be registered: {}. Messages carry its puts and gets, "
-        "which is slower; "
-        "a larger ulimit -l (locked memory), or a smaller segment, may help",
+        "which is "
+        "slower; a larger ulimit -l (locked memory), or a smaller segment, may help",
         me_, id, memory.size(), ucp_.status_string(status));
     return ErrorCode::not_supported;
   }
-  if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
-  segments_[id] = {memory, handle};
+  auto key = packed(id, memory, handle);
+  if (key) {
+    segments_[id] = {memory, handle};
+  } else {
+    ucp_.mem_unmap(context_.handle(), handle);
+  }
+  return key;
+}
+
+/// What peers need to reach it.
+Result<std::vector<std::byte>> UcxConduit::packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle) {
+  void* form = nullptr;
+  std::size_t bytes = 0;
+  if (const ucs_status_t status = ucp_.rkey_pack(context_.handle(), handle, &form, &bytes);
+      status != UCS_OK) {
+    log_.warn("ucx: rank {}: segment {} has no key: {}. Messages carry its puts and gets, which is slower",
+              me_, id, ucp_.status_string(status));
+    return ErrorCode::not_supported;
+  }
   const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data()), id};
   std::vector<std::byte> key(sizeof head + bytes);
   std::memcpy(key.data(), &head, sizeof head);
-  std::memcpy(key.data() + sizeof head, packed, bytes);
-  ucp_.rkey_buffer_release(packed);
+  std::memcpy(key.data() + sizeof head, form, bytes);
+  ucp_.rkey_buffer_release(form);
   return key;
 }
 
 void UcxConduit::unregister_segment(SegmentId id) noexcept {
   const Entry entry(*this);
-  if (id >= segments_.size() || segments_[id].second == nullptr) return;
-  ucp_.mem_unmap(context_.handle(), std::exchange(segments_[id], {}).second);
+  if (id >= segments_.size()) return;
+  const ucp_mem_h handle = std::exchange(segments_[id], {}).second;
+  if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
 }
 
 Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {

@@ -15,6 +15,8 @@ inline constexpr SettingInfo kSettings[] = {
     {"ucx_put", "AQUEDUCT_UCX_PUT", SettingType::choice, "", "auto",
      "how puts travel: by UCX's own call, by a message of the conduit's, or auto: as UCX's network has puts",
      0, 0, "auto|network|message"},
+    {"ucx_map", "AQUEDUCT_UCX_MAP", SettingType::boolean, "", "on",
+     "whether ranks of a job of one host map one another's segments, where UCX has shared memory"},
     {"ucx_progress", "AQUEDUCT_UCX_PROGRESS", SettingType::duration, "ms", "10ms",
      "after so long without a call a thread answers peers in a rank's place; 0 is never", 0,
      3'600'000'000'000},

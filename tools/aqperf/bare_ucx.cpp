@@ -30,7 +30,7 @@ BareUcx::BareUcx(Session& session, Role role, const NetworkTurn& turn)
     : role_(role),
       turn_(turn),
       patience_(session, Patience::kRounds),
-      memory_(2 * std::max<std::size_t>(8, turn.bytes)) {
+      half_(std::max<std::size_t>(64, turn.bytes)) {
   under_way_.reserve(turn.window);
   const bool takes_part = role.peer != kNoRank;
   usable_ = session.everyone(!takes_part || open()) && meet(session);
@@ -69,10 +69,17 @@ bool BareUcx::open() {
   handler.arg = this;
   if (ucp().worker_set_am_recv_handler(worker_, &handler) != UCS_OK) return false;
   ucp_mem_map_params_t map{};
-  map.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
-  map.address = memory_.data();
-  map.length = memory_.size();
-  return ucp().mem_map(context_->handle(), &map, &registered_) == UCS_OK;
+  map.field_mask =
+      UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+  map.length = 2 * half_;
+  map.flags = UCP_MEM_MAP_ALLOCATE;
+  if (ucp().mem_map(context_->handle(), &map, &registered_) != UCS_OK) return false;
+  ucp_mem_attr_t found{};
+  found.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+  if (ucp().mem_query(registered_, &found) != UCS_OK) return false;
+  memory_ = static_cast<std::byte*>(found.address);
+  std::memset(memory_, 0, 2 * half_);
+  return true;
 }
 
 /// Addresses and keys travel over the job that is measured.
@@ -89,7 +96,7 @@ bool BareUcx::meet(Session& session) {
     fits = fits && ucp().rkey_pack(context_->handle(), registered_, &key, &bytes) == UCS_OK &&
            fill(mine.key, key, bytes);
     if (key != nullptr) ucp().rkey_buffer_release(key);
-    mine.memory = reinterpret_cast<std::uint64_t>(memory_.data() + memory_.size() / 2);
+    mine.memory = reinterpret_cast<std::uint64_t>(memory_ + half_);
   }
   const auto cards = session.exchange(mine);
   if (!session.everyone(fits)) return false;
@@ -126,7 +133,7 @@ void BareUcx::run(std::uint64_t turns) {
 
 void BareUcx::transfers() {
   const ucp_request_param_t param{};
-  std::byte* const here = memory_.data();
+  std::byte* const here = memory_;
   for (std::size_t i = 0; i < turn_.window; ++i) {
     const ucs_status_ptr_t request = turn_.kind == NetworkTurn::Kind::put
                                          ? ucp().put_nbx(peer_, here, turn_.bytes, there_, key_, &param)
@@ -148,7 +155,7 @@ void BareUcx::send(std::size_t bytes) {
   ucp_request_param_t param{};
   param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   param.flags = UCP_AM_SEND_FLAG_EAGER;
-  await(ucp().am_send_nbx(peer_, kMessage, nullptr, 0, memory_.data(), bytes, &param));
+  await(ucp().am_send_nbx(peer_, kMessage, nullptr, 0, memory_, bytes, &param));
 }
 
 void BareUcx::await(ucs_status_ptr_t request) {

@@ -45,7 +45,8 @@ class BareUcx {
   std::unique_ptr<conduits::ucx::Context> context_;
   ucp_worker_h worker_ = nullptr;
   ucp_ep_h peer_ = nullptr;
-  std::vector<std::byte> memory_;  // a first half to work from, a second one that the peer reaches
+  std::size_t half_;  // of the memory: a first one to work from, a second one that the peer reaches
+  std::byte* memory_ = nullptr;  // UCX gave it: it reaches no other directly between processes
   ucp_mem_h registered_ = nullptr;
   ucp_rkey_h key_ = nullptr;
   std::uint64_t there_ = 0;                  // the peer's second half

@@ -41,9 +41,12 @@ std::vector<Fabric> ucx_fabrics() {
                  [](std::uint32_t process) { return process % 2; }),
       over_hosts({.name = "ucx-hosts-alone", .conduit = "ucx", .settings = {{"near", "off"}}},
                  [](std::uint32_t process) { return process; }),
+      // Shared memory by messages alone, as between segments that UCX did not give.
+      fabric("ucx-unmapped", 0, "all", {{"ucx_map", "off"}}),
+      fabric("ucx-unmapped-threads", 1, "all", {{"ucx_map", "off"}}),
       // As on a network that has puts: gathered flushes.
       fabric("ucx-network-puts", 0, "tcp,self", {{"ucx_put", "network"}}),
-      fabric("ucx-network-puts-threads", 1, "all", {{"ucx_put", "network"}}),
+      fabric("ucx-network-puts-threads", 1, "all", {{"ucx_put", "network"}, {"ucx_map", "off"}}),
       // Few of everything, so that nearly each post has to wait for room.
       fabric("ucx-cramped", 0, "tcp,self",
              {{"ucx_packet", "1K"}, {"ucx_packets", "16"}, {"ucx_operations", "16"}}),
