@@ -48,7 +48,6 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       delivered_(FI_COMPLETION | (provider.known->copies_at_once ? 0 : FI_DELIVERY_COMPLETE)),
       cache_(registrations_, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
-      peers_(provider.library, me, log),
       aligned_(requests_.slot_bytes()) {
   properties_.name = "ofi";
   properties_.max_packet = options.packet;
