@@ -41,6 +41,11 @@ int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept
   if (Request* const request = requests_.of(entry.op_context)) return ended(*request, {}, inbox);
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0) {
     const Announcement what = decode(entry.data);
+    if (what.from >= peers_.count()) {
+      log_.error("ofi: rank {}: a signal of rank {}, which this job does not have, was dropped", me_,
+                 what.from);
+      return 0;
+    }
     inbox.signalled(what.from, what.signal);
     return 1;
   }
@@ -57,7 +62,8 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
   PacketHead head;
   if (length >= sizeof head) std::memcpy(&head, bytes, sizeof head);
   const std::size_t body = head.bytes & ~kIsSignal;
-  if (length < sizeof head || body > length - sizeof head || head.from >= peers_.count()) {
+  if (length < sizeof head || body > length - sizeof head || body > properties_.max_packet ||
+      head.from >= peers_.count()) {
     log_.error("ofi: rank {}: {} bytes that are no packet of this job were dropped", me_, length);
     return 0;
   }
@@ -70,7 +76,7 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
     return 1;
   }
   if (reinterpret_cast<std::uintptr_t>(start) % 8 != 0) [[unlikely]] {
-    start = static_cast<std::byte*>(std::memcpy(aligned_.data(), start, std::min(body, aligned_.size())));
+    start = static_cast<std::byte*>(std::memcpy(aligned_.data(), start, body));
   }
   inbox.packet(head.from, {start, body});
   return 1;
