@@ -59,7 +59,6 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       delivered_(FI_COMPLETION | (provider.known->copies_at_once ? 0 : FI_DELIVERY_COMPLETE)),
       cache_(registrations_, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
-      peers_(provider.library, me, log),
       aligned_(requests_.slot_bytes()) {
   properties_.name = "ofi";
   properties_.max_packet = options.packet;
@@ -74,11 +73,20 @@ OfiConduit::~OfiConduit() { drain(); }
 // What is still under way leaves before the connections close: peers may wait for it.
 void OfiConduit::drain() noexcept {
   const auto until = std::chrono::steady_clock::now() + kLinger;
-  while (requests_.in_use() > 0 && !queue_is_broken_ && std::chrono::steady_clock::now() < until) {
+  const auto waits = [this](const Request& request) {
+    return request.in_use && !request.told && !peers_[request.peer].gone;
+  };
+  while (!queue_is_broken_ && std::ranges::any_of(requests_.all(), waits) &&
+         std::chrono::steady_clock::now() < until) {
+    if (unsent_ != nullptr) send_unsent();
     std::array<fi_cq_data_entry, 16> batch;
     const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
     for (std::int64_t i = 0; i < found; ++i) {
-      if (Request* const request = requests_.of(batch[static_cast<std::size_t>(i)].op_context)) {
+      Request* const request = requests_.of(batch[static_cast<std::size_t>(i)].op_context);
+      if (request == nullptr) continue;
+      if (request->kind == Request::Kind::announced && waits(*request)) {
+        send_signal(*request);  // the put has arrived; its signal has not
+      } else {
         requests_.release(*request);
       }
     }

@@ -88,6 +88,7 @@ class OfiConduit final : public core::Conduit,
   Request* begin(Rank peer, Request::Kind kind, core::Token token) noexcept;
   core::Post no_request(Rank peer) noexcept;
   core::Post posted(Request& request, std::int64_t answer, const char* what) noexcept;
+  void condemn(Rank peer, const char* what, std::int64_t error) noexcept;
   void send_signal(Request& request) noexcept;
   void send_unsent() noexcept;
 
@@ -100,13 +101,18 @@ class OfiConduit final : public core::Conduit,
   // What comes back: ofi_poll.cpp.
   int take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept;
   int take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept;
-  int take_error(core::Inbox& inbox) noexcept;
+  int take_error(std::int64_t found, core::Inbox& inbox) noexcept;
+  void give_up(std::int64_t error) noexcept;
+  Status loss_of(Rank peer) const noexcept {
+    return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
+  }
   int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
   int lose(core::Inbox& inbox) noexcept;
   void bury(Rank peer) noexcept;
   int end_unsent(core::Inbox& inbox) noexcept;
   int end_of_gone(core::Inbox& inbox) noexcept;
   void suspect(Rank peer, const char* why) noexcept;
+  bool is_suspected(Rank peer) const noexcept;
 
   const Provider& provider_;
   core::Log& log_;

@@ -20,10 +20,11 @@ constexpr std::chrono::milliseconds kGiveBack{1000};
 int OfiConduit::poll(core::Inbox& inbox) noexcept {
   int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
   std::array<fi_cq_data_entry, kBatch> batch;
-  const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
+  const std::int64_t found =
+      queue_is_broken_ ? -FI_EAGAIN : ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
   for (std::int64_t i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
   if (found < 0 && found != -FI_EAGAIN) [[unlikely]]
-    calls += take_error(inbox);
+    calls += take_error(found, inbox);
   if (receive_.waits()) [[unlikely]]
     receive_.repost();
   if (unsent_ != nullptr) [[unlikely]]
@@ -40,6 +41,11 @@ int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept
   if (Request* const request = requests_.of(entry.op_context)) return ended(*request, {}, inbox);
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0) {
     const Announcement what = decode(entry.data);
+    if (what.from >= peers_.count()) {
+      log_.error("ofi: rank {}: a signal of rank {}, which this job does not have, was dropped", me_,
+                 what.from);
+      return 0;
+    }
     inbox.signalled(what.from, what.signal);
     return 1;
   }
@@ -55,7 +61,8 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
   PacketHead head;
   if (length >= sizeof head) std::memcpy(&head, bytes, sizeof head);
   const std::size_t body = head.bytes & ~kIsSignal;
-  if (length < sizeof head || body > length - sizeof head || head.from >= peers_.count()) {
+  if (length < sizeof head || body > length - sizeof head || body > properties_.max_packet ||
+      head.from >= peers_.count()) {
     log_.error("ofi: rank {}: {} bytes that are no packet of this job were dropped", me_, length);
     return 0;
   }
@@ -68,7 +75,7 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
     return 1;
   }
   if (reinterpret_cast<std::uintptr_t>(start) % 8 != 0) [[unlikely]] {
-    start = static_cast<std::byte*>(std::memcpy(aligned_.data(), start, std::min(body, aligned_.size())));
+    start = static_cast<std::byte*>(std::memcpy(aligned_.data(), start, body));
   }
   inbox.packet(head.from, {start, body});
   return 1;
@@ -80,8 +87,7 @@ int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexc
     send_signal(request);
     return 0;
   }
-  if (gone && (request.kind == Request::Kind::announced || !status))
-    status = {ErrorCode::peer_lost, request.peer};
+  if (gone && (request.kind == Request::Kind::announced || !status)) status = loss_of(request.peer);
   --peers_[request.peer].in_flight;
   if (request.borrowed != nullptr) cache_.give_back(*std::exchange(request.borrowed, nullptr));
   if (void* const result = std::exchange(request.result, nullptr);
@@ -96,14 +102,11 @@ int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexc
   return 1;
 }
 
-int OfiConduit::take_error(core::Inbox& inbox) noexcept {
+int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   fi_cq_err_entry entry{};
-  const auto found = ::fi_cq_readerr(objects_.cq.get(), &entry, 0);
+  if (found == -FI_EAVAIL) found = ::fi_cq_readerr(objects_.cq.get(), &entry, 0);
   if (found < 1) {
-    if (found != -FI_EAGAIN && !std::exchange(queue_is_broken_, true)) {
-      log_.error("ofi: rank {}: the completion queue of {} fails: {}", me_, provider_.name(),
-                 provider_.library.text(found));
-    }
+    if (found != 0 && found != -FI_EAGAIN && found != -FI_EINTR) give_up(found);
     return 0;
   }
   char room[128];
@@ -122,19 +125,36 @@ int OfiConduit::take_error(core::Inbox& inbox) noexcept {
     return 0;
   }
   const Rank peer = request->peer;
-  if (why == ErrorCode::peer_lost) {
-    suspect(peer, text);
-  } else if (!request->told) {
-    log_.error("ofi: rank {}: an operation on rank {} failed: {} ({})", me_, peer,
-               provider_.library.text(entry.err), text);
+  const bool is_packet = request->kind == Request::Kind::packet;  // what waits for it would do so for ever
+  if (why != ErrorCode::peer_lost && !request->told) {
+    log_.error("ofi: rank {}: {} rank {} failed: {} ({})", me_, is_packet ? "a packet to" : "an operation on",
+               peer, provider_.library.text(entry.err), text);
   }
+  if (why == ErrorCode::peer_lost || is_packet) suspect(peer, text);
   return ended(*request, {why, peer}, inbox);
 }
 
+// Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.
+void OfiConduit::give_up(std::int64_t error) noexcept {
+  queue_is_broken_ = true;
+  const char* const text = provider_.library.text(error);
+  log_.error("ofi: rank {}: the completion queue of {} fails: {}; all peers are taken for lost", me_,
+             provider_.name(), text);
+  for (Rank rank = 0; rank < peers_.count(); ++rank) {
+    if (rank != me_) suspect(rank, text);
+  }
+  if (me_ < peers_.count()) bury(me_);
+  look_at_gone_ = std::chrono::steady_clock::now();
+}
+
 void OfiConduit::suspect(Rank peer, const char* why) noexcept {
-  if (peers_[peer].gone || std::ranges::find(suspected_, peer) != suspected_.end()) return;
+  if (peers_[peer].gone || is_suspected(peer)) return;
   log_.info("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
   suspected_.push_back(peer);
+}
+
+bool OfiConduit::is_suspected(Rank peer) const noexcept {
+  return std::ranges::find(suspected_, peer) != suspected_.end();
 }
 
 // Ends what was posted to lost peers.
@@ -168,7 +188,7 @@ int OfiConduit::end_unsent(core::Inbox& inbox) noexcept {
   int calls = 0;
   while (ending != nullptr) {
     Request& request = *std::exchange(ending, ending->next);
-    calls += ended(request, {ErrorCode::peer_lost, request.peer}, inbox);
+    calls += ended(request, loss_of(request.peer), inbox);
   }
   return calls;
 }
@@ -193,7 +213,7 @@ int OfiConduit::end_of_gone(core::Inbox& inbox) noexcept {
       log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it is told as over",
                 me_, provider_.name(), peer);
     }
-    inbox.completed(request.token, {ErrorCode::peer_lost, peer});
+    inbox.completed(request.token, loss_of(peer));
     ++calls;
   }
   return calls;

@@ -7,19 +7,36 @@
 #include <cstring>
 
 namespace aqueduct::conduits::ofi {
+namespace {
+
+bool comes_again(std::int64_t answer) noexcept { return answer == -FI_EAGAIN || answer == -FI_ENOMEM; }
+
+}  // namespace
 
 // What a peer does not end must leave room for the others: nobody has more under way than is still free.
 Request* OfiConduit::begin(Rank peer, Request::Kind kind, core::Token token) noexcept {
   Peer& to = peers_[peer];
-  if (to.gone || to.in_flight > requests_.left() || !peers_.reach(peer)) [[unlikely]]
+  if (to.gone || to.in_flight > requests_.left()) [[unlikely]]
     return nullptr;
+  if (const int error = peers_.reach(peer); error != 0) [[unlikely]] {
+    // Nothing can be said to it, packets neither: those who wait for it must learn that.
+    if (!comes_again(error)) condemn(peer, "to take its address", error);
+    return nullptr;
+  }
   return requests_.acquire(peer, kind, token);
 }
 
 core::Post OfiConduit::no_request(Rank peer) noexcept {
-  if (peers_[peer].gone) return core::Post::failed(ErrorCode::peer_lost);
-  return peers_[peer].at == FI_ADDR_NOTAVAIL ? core::Post::failed(ErrorCode::network_failed)
-                                             : core::Post::retry();
+  return peers_[peer].gone || is_suspected(peer) ? core::Post::failed(loss_of(peer).code())
+                                                 : core::Post::retry();
+}
+
+void OfiConduit::condemn(Rank peer, const char* what, std::int64_t error) noexcept {
+  const char* const text = provider_.library.text(error);
+  if (code_of(static_cast<int>(-error)) != ErrorCode::peer_lost && !is_suspected(peer)) {
+    log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}", me_, what, peer, text);
+  }
+  suspect(peer, text);
 }
 
 core::Post OfiConduit::posted(Request& request, std::int64_t answer, const char* what) noexcept {
@@ -31,13 +48,15 @@ core::Post OfiConduit::posted(Request& request, std::int64_t answer, const char*
   if (request.borrowed != nullptr) cache_.give_back(*std::exchange(request.borrowed, nullptr));
   request.result = nullptr;
   requests_.release(request);
-  if (answer == -FI_EAGAIN) return core::Post::retry();
-  const char* const text = provider_.library.text(answer);
-  const ErrorCode why = code_of(static_cast<int>(-answer));
+  // What waits for a packet would wait for ever if one were dropped: it is sent, later, or the peer is lost.
+  const bool is_packet = request.kind == Request::Kind::packet;
+  if (answer == -FI_EAGAIN || (is_packet && comes_again(answer))) return core::Post::retry();
+  const ErrorCode why = is_packet ? ErrorCode::peer_lost : code_of(static_cast<int>(-answer));
   if (why == ErrorCode::peer_lost) {
-    suspect(peer, text);
+    condemn(peer, what, answer);
   } else {
-    log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}", me_, what, peer, text);
+    log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}", me_, what, peer,
+               provider_.library.text(answer));
   }
   return core::Post::failed(why);
 }
@@ -77,7 +96,7 @@ void OfiConduit::send_signal(Request& request) noexcept {
     request.kind = Request::Kind::transfer;
     return;
   }
-  if (answer != -FI_EAGAIN) suspect(request.peer, provider_.library.text(answer));
+  if (!comes_again(answer)) condemn(request.peer, "a signal", answer);
   request.next = unsent_;
   unsent_ = &request;
 }

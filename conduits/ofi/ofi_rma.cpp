@@ -83,9 +83,11 @@ core::Post OfiConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
 core::Post OfiConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                   Signal signal, core::Token token) noexcept {
   if (peer == me_) {
+    if (!to_self_.has_room_for_signal())
+      return core::Post::retry();  // before the bytes: nothing has happened
     const core::Post post = from.empty() ? core::Post::done() : put_to_self(key, offset, from);
-    if (post.kind != core::Post::Kind::done) return post;
-    return to_self_.signal(signal) ? post : core::Post::retry();
+    if (post.kind == core::Post::Kind::done) static_cast<void>(to_self_.signal(signal));
+    return post;
   }
   const auto data = provider_.signals ? encode({me_, signal}) : std::nullopt;
   Request* const request = begin(peer, data ? Request::Kind::transfer : Request::Kind::announced, token);

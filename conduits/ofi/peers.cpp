@@ -1,5 +1,7 @@
 #include "conduits/ofi/peers.hpp"
 
+#include <rdma/fi_errno.h>
+
 namespace aqueduct::conduits::ofi {
 
 void Peers::learn(fid_av& av, std::vector<std::vector<std::byte>> addresses) {
@@ -8,16 +10,13 @@ void Peers::learn(fid_av& av, std::vector<std::vector<std::byte>> addresses) {
   peers_.assign(addresses_.size(), Peer{});
 }
 
-bool Peers::insert(Rank rank) noexcept {
+int Peers::insert(Rank rank) noexcept {
   fi_addr_t at = FI_ADDR_NOTAVAIL;
   const int inserted = ::fi_av_insert(av_, addresses_[rank].data(), 1, &at, 0, nullptr);
-  if (inserted != 1 || at == FI_ADDR_NOTAVAIL) {
-    log_.error("ofi: rank {}: the provider does not take the address of rank {}: {}", me_, rank,
-               inserted < 0 ? library_.text(inserted) : "it is not one of its own");
-    return false;
-  }
+  if (inserted < 0) return inserted;
+  if (inserted != 1 || at == FI_ADDR_NOTAVAIL) return -FI_EADDRNOTAVAIL;
   peers_[rank].at = at;
-  return true;
+  return 0;
 }
 
 }  // namespace aqueduct::conduits::ofi

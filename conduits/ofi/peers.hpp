@@ -1,13 +1,10 @@
 #pragma once
 
 #include "conduits/ofi/fid.hpp"
-#include "conduits/ofi/library.hpp"
 #include "core/conduit.hpp"
-#include "core/log.hpp"
 
 #include <chrono>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace aqueduct::conduits::ofi {
@@ -24,22 +21,17 @@ struct Peer {
 /// The peers' addresses. The provider learns one when something is first posted to it.
 class Peers {
  public:
-  Peers(const Library& library, Rank me, core::Log& log) : library_(library), me_(me), log_(log) {}
-
   void learn(fid_av& av, std::vector<std::vector<std::byte>> addresses);
   Peer& operator[](Rank rank) noexcept { return peers_[rank]; }
   const Peer& operator[](Rank rank) const noexcept { return peers_[rank]; }
   Rank count() const noexcept { return static_cast<Rank>(peers_.size()); }
 
-  /// Makes sure that the provider knows a peer.
-  bool reach(Rank rank) noexcept { return peers_[rank].at != FI_ADDR_NOTAVAIL || insert(rank); }
+  /// Makes sure that the provider knows a peer. A negative error: it does not take the address.
+  int reach(Rank rank) noexcept { return peers_[rank].at != FI_ADDR_NOTAVAIL ? 0 : insert(rank); }
 
  private:
-  bool insert(Rank rank) noexcept;
+  int insert(Rank rank) noexcept;
 
-  Library library_;
-  Rank me_;
-  core::Log& log_;
   fid_av* av_ = nullptr;
   std::vector<Peer> peers_;
   std::vector<std::vector<std::byte>> addresses_;

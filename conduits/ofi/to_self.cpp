@@ -40,6 +40,10 @@ bool ToSelf::packet(core::Bytes header, core::Bytes payload) noexcept {
   return true;
 }
 
+bool ToSelf::has_room_for_signal() const noexcept {
+  return sizeof(Head) + padded(sizeof(Signal)) <= capacity_ - filling_.used;
+}
+
 bool ToSelf::signal(Signal signal) noexcept {
   const Head head{};
   std::byte* const at = room(sizeof signal);

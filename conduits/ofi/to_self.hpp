@@ -16,6 +16,7 @@ class ToSelf {
   /// False: no room before the next poll.
   bool packet(core::Bytes header, core::Bytes payload) noexcept;
   bool signal(Signal signal) noexcept;
+  bool has_room_for_signal() const noexcept;
   bool empty() const noexcept { return filling_.used == 0; }
   /// What has come before this call, not what comes meanwhile. Returns how many.
   int deliver(Rank me, core::Inbox& inbox) noexcept;

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 namespace aqueduct::conduits::ofi {
@@ -115,60 +114,6 @@ TEST(OfiOperations, AKeyOfAnotherShapeIsNotSupported) {
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
   const auto blob = bytes_of(5);
   EXPECT_EQ(pair[0].import_key(1, blob).status().code(), ErrorCode::not_supported);
-}
-
-TEST(OfiOperations, WhatWasPostedToAPeerThatIsGoneEndsInTheNextPoll) {
-  Pair pair(kProvider);
-  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
-  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
-  const auto bytes = bytes_of(64);
-  // Nobody polls at rank 1, so it cannot end by itself. The caller's memory is free: it ends at once.
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
-  pair[0].forget(1);
-  pair[0].poll(pair.heard(0));
-  ASSERT_EQ(pair.heard(0).completed_ones.count(7), 1u);
-  EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
-  EXPECT_EQ(pair[0].put(1, pair.key(), 0, bytes, false, 8).why, ErrorCode::peer_lost);
-  alignas(8) std::byte header[16]{};
-  EXPECT_EQ(pair[0].send(1, header, {}, 0).why, ErrorCode::peer_lost);
-}
-
-TEST(OfiOperations, AGetFromAPeerThatIsGoneEndsWhenItsMemoryIsFree) {
-  Pair pair(kProvider);
-  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
-  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
-  const auto sent = bytes_of(5000);
-  std::ranges::copy(sent, pair.memory().begin());
-  std::vector<std::byte> got(sent.size());
-  ASSERT_EQ(pair[0].get(1, pair.key(), 0, got, 7).kind, Kind::posted);
-  pair[0].forget(1);
-  for (int polls = 0; polls < 100; ++polls) pair[0].poll(pair.heard(0));
-  EXPECT_EQ(pair.heard(0).completed_ones.count(7), 0u) << "the provider may still write into its memory";
-  // It is not gone after all, and answers: only then is the memory free.
-  ASSERT_TRUE(pair.until([&] { return pair.heard(0).completed_ones.count(7) != 0; }));
-  EXPECT_EQ(got, sent);
-  EXPECT_TRUE(pair.log().empty()) << pair.log().front();
-}
-
-TEST(OfiOperations, AGetThatTheProviderNeverEndsHoldsTheCallerUpForABoundedTime) {
-  Pair pair(kProvider);
-  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
-  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
-  std::vector<std::byte> got(5000);
-  ASSERT_EQ(pair[0].get(1, pair.key(), 0, got, 7).kind, Kind::posted);
-  const auto since = std::chrono::steady_clock::now();
-  pair[0].forget(1);
-  while (pair.heard(0).completed_ones.count(7) == 0) {
-    ASSERT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(10));
-    pair[0].poll(pair.heard(0));
-  }
-  EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
-  ASSERT_FALSE(pair.log().empty());
-  EXPECT_THAT(pair.log().back(), testing::HasSubstr("rank 1"));
-  // What arrives after all is told to nobody again.
-  pair.heard(0).completed_ones.clear();
-  for (int polls = 0; polls < 1000; ++polls) pair.poll();
-  EXPECT_TRUE(pair.heard(0).completed_ones.empty());
 }
 
 TEST(OfiOperations, AnotherProvidersAddressIsRefusedByName) {

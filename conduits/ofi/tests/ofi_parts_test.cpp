@@ -112,6 +112,11 @@ TEST(OfiToSelf, DeliversInOrderWhatFitsAndWhatIsSentMeanwhileLater) {
   EXPECT_TRUE(queue.packet(header, {}));
   std::vector<std::byte> large(100);
   EXPECT_FALSE(queue.packet(header, large)) << "more than there is room for";
+  EXPECT_TRUE(queue.has_room_for_signal());
+  ToSelf full(40);
+  EXPECT_TRUE(full.packet(header, {}));
+  EXPECT_FALSE(full.has_room_for_signal());
+  EXPECT_FALSE(full.signal({1, 1}));
   Listener listener;
   listener.again = &queue;
   EXPECT_EQ(queue.deliver(3, listener), 3);

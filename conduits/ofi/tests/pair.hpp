@@ -32,7 +32,15 @@ struct Calls {
   int all() const { return writes + reads + sends; }
 };
 
-/// Two endpoints of one provider in this process, without the library above them. Rank 0's calls are counted.
+/// What goes wrong at rank 0 from now on. Errors are negative, as libfabric answers them; 0: nothing.
+struct Faults {
+  int sends_answer = 0;
+  int sends_end_with = 0;  ///< they are taken, go nowhere, and complete with this
+  int queue = 0;           ///< reading the completion queue, and its errors
+};
+
+/// Two endpoints of one provider in this process, without the library above them. Rank 0's calls are counted, and may
+/// be made to fail.
 class Pair {
  public:
   explicit Pair(const std::string& provider, const OfiOptions& options = {});
@@ -46,6 +54,7 @@ class Pair {
   std::uint64_t key() const { return key_; }
   std::vector<std::byte>& exported() { return exported_; }
   static Calls& calls();
+  static Faults& faults();
   const std::vector<std::string>& log() const { return lines_; }
 
   void poll();

@@ -1,19 +1,25 @@
 #include "conduits/ofi/tests/pair.hpp"
 
+#include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
 #include <chrono>
+#include <utility>
 
 namespace aqueduct::conduits::ofi {
 namespace {
 
-/// An endpoint's tables with functions that count in front of the provider's own.
+/// An endpoint's tables with functions that count, and fail, in front of the provider's own.
 struct Counting {
   fi_ops_rma rma;
   fi_ops_msg msg;
+  fi_ops_cq cq;
   const fi_ops_rma* own_rma;
   const fi_ops_msg* own_msg;
+  const fi_ops_cq* own_cq;
   Calls calls;
+  Faults faults;
+  void* failed_send;  // its context, until the queue has told it
 };
 
 // The tables are found from C functions that get an endpoint and nothing else; tests run one after the other.
@@ -37,19 +43,43 @@ ssize_t count_read(fid_ep* ep, void* to, std::size_t bytes, void* descriptor, fi
 
 ssize_t count_send(fid_ep* ep, const void* from, std::size_t bytes, void* descriptor, fi_addr_t to,
                    void* context) {
+  if (const int error = counting().faults.sends_answer; error != 0) return error;
+  if (counting().faults.sends_end_with != 0) {
+    counting().failed_send = context;
+    return 0;
+  }
   const ssize_t answer = counting().own_msg->send(ep, from, bytes, descriptor, to, context);
   counting().calls.sends += answer == 0;
   return answer;
 }
 
 ssize_t count_sendmsg(fid_ep* ep, const fi_msg* message, std::uint64_t flags) {
+  if (const int error = counting().faults.sends_answer; error != 0) return error;
   const ssize_t answer = counting().own_msg->sendmsg(ep, message, flags);
   counting().calls.sends += answer == 0;
   return answer;
 }
 
-void count(fid_ep& ep) {
+ssize_t read_queue(fid_cq* cq, void* entries, std::size_t count) {
+  if (const int error = counting().faults.queue; error != 0) return error;
+  return counting().failed_send != nullptr ? -FI_EAVAIL : counting().own_cq->read(cq, entries, count);
+}
+
+ssize_t read_queue_error(fid_cq* cq, fi_cq_err_entry* entry, std::uint64_t flags) {
+  if (const int error = counting().faults.queue; error != 0) return error;
+  if (counting().failed_send == nullptr) return counting().own_cq->readerr(cq, entry, flags);
+  entry->op_context = std::exchange(counting().failed_send, nullptr);
+  entry->err = -counting().faults.sends_end_with;
+  return 1;
+}
+
+void count(fid_ep& ep, fid_cq& cq) {
   Counting& one = counting();
+  one.own_cq = cq.ops;
+  one.cq = *cq.ops;
+  one.cq.read = read_queue;
+  one.cq.readerr = read_queue_error;
+  cq.ops = &one.cq;
   one.own_rma = ep.rma;
   one.own_msg = ep.msg;
   one.rma = *ep.rma;
@@ -78,7 +108,7 @@ Pair::Pair(const std::string& provider, const OfiOptions& options)
   for (Rank rank = 0; rank < 2 && error == 0; ++rank) {
     auto objects = open_objects(*fabric_, provider_, 2, false, rank, log_);
     if (!objects) break;
-    if (rank == 0) count(*objects->ep);
+    if (rank == 0) count(*objects->ep, *objects->cq);
     ends_[rank] = std::make_unique<OfiConduit>(std::move(*objects), provider_, options, rank, log_);
     if (!ends_[rank]->start()) break;
     addresses.push_back(ends_[rank]->address());
@@ -94,7 +124,10 @@ Pair::Pair(const std::string& provider, const OfiOptions& options)
   if (imported) key_ = *imported;
   if (!exported || !imported) problem_ = "no key";
   calls() = {};
+  faults() = {};
 }
+
+Faults& Pair::faults() { return counting().faults; }
 
 Calls& Pair::calls() { return counting().calls; }
 
