@@ -181,9 +181,7 @@ std::string UcxConduit::state_of(Rank rank) const {
 
 void UcxConduit::forget(Rank rank) noexcept {
   const Entry entry(*this);
-  if (rank == me_ || rank >= peers_.size() || peers_[rank].gone || peers_[rank].failed) return;
-  peers_[rank].failed = true;
-  losing_.push_back(rank);
+  if (rank != me_ && rank < peers_.size()) condemn(peers_[rank], UCS_OK);
 }
 
 }  // namespace aqueduct::conduits::ucx

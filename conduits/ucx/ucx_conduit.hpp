@@ -97,7 +97,8 @@ class UcxConduit final : public core::Conduit,
   bool has_rma(const Peer& peer) const;
 
   // Connections (ucx_peers.cpp).
-  ErrorCode reach(Peer& peer) noexcept;
+  core::Post reach(Peer& peer) noexcept;
+  void condemn(Peer& peer, ucs_status_t why) noexcept;
   static void on_failure(void* arg, ucp_ep_h ep, ucs_status_t status);
   void settle_losses() noexcept;
   void settle(Peer& peer) noexcept;

@@ -114,7 +114,6 @@ void UcxConduit::answer_put(const PutHead& head, ErrorCode code) noexcept {
 void UcxConduit::send_answers() noexcept {
   std::erase_if(answering_, [&](Rank rank) {
     Peer& peer = peers_[rank];
-    if (reach(peer) != ErrorCode::ok) peer.answers.clear();
     while (!peer.answers.empty()) {
       const std::size_t most = properties_.max_packet / sizeof(PutDone);
       const auto some = std::as_bytes(std::span(peer.answers).first(std::min(most, peer.answers.size())));
@@ -169,8 +168,8 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
-    return core::Post::failed(why);
+  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
   Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
