@@ -31,7 +31,8 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       most_packets_each_(static_cast<std::size_t>(process.config->number("ucx_packets")) / 4),
       packets_(*this, static_cast<std::size_t>(process.config->number("ucx_packets")),
                sizeof(PacketHead) + static_cast<std::size_t>(process.config->number("ucx_packet"))),
-      pending_(*this, static_cast<std::size_t>(process.config->number("ucx_operations"))) {
+      pending_(*this, static_cast<std::size_t>(process.config->number("ucx_operations"))),
+      held_signals_(static_cast<std::size_t>(process.config->number("signals"))) {
   properties_.name = "ucx";
   properties_.max_packet = static_cast<std::size_t>(process.config->number("ucx_packet")) & ~std::size_t{7};
   properties_.max_transfer = kMostTransfer;
@@ -142,9 +143,7 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
     one = next;
   }
   if (!held_signals_.empty()) [[unlikely]] {
-    calls_ += static_cast<int>(held_signals_.size());
-    for (const auto& [from, signal] : held_signals_) inbox.signalled(from, signal);
-    held_signals_.clear();
+    calls_ += held_signals_.take_all([&](Rank from, Signal signal) { inbox.signalled(from, signal); });
   }
   if (!dirty_.empty()) flush_dirty();
   const unsigned events = ucp_.worker_progress(worker_);

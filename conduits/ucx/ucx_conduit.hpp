@@ -3,6 +3,7 @@
 #include "conduits/ucx/arrivals.hpp"
 #include "conduits/ucx/arriving.hpp"
 #include "conduits/ucx/context.hpp"
+#include "conduits/ucx/held_signals.hpp"
 #include "conduits/ucx/packet_pool.hpp"
 #include "conduits/ucx/peer.hpp"
 #include "conduits/ucx/pending.hpp"
@@ -165,7 +166,7 @@ class UcxConduit final : public core::Conduit,
   int calls_ = 0;
   Arrivals arrivals_;         // packets that came outside of poll
   Pending* ended_ = nullptr;  // operations that did so: they keep their places until they are told
-  std::vector<std::pair<Rank, Signal>> held_signals_;
+  HeldSignals held_signals_;
   Counts counts_;
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is
