@@ -30,11 +30,14 @@ class Default {
 
 /// UCX reads these when it is loaded, and only then.
 void* open_quietly() {
+  constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+  // Other threads may be reading the environment: it is changed once, not at each look for a network.
+  if (void* const loaded = ::dlopen(kName, kHow | RTLD_NOLOAD); loaded != nullptr) return loaded;
   const Default no_handlers("UCX_HANDLE_ERRORS", "none");
   const Default no_debugger("UCX_DEBUG_SIGNO", "0");
   const Default no_words("UCX_LOG_LEVEL", "fatal");
   const Default no_hooks("UCX_MEM_EVENTS", "n");
-  return ::dlopen(kName, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  return ::dlopen(kName, kHow);
 }
 
 class Finder {

@@ -34,7 +34,8 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       pending_(*this, static_cast<std::size_t>(process.config->number("ucx_operations"))),
       maps_(process.config->flag("ucx_map") && context.maps_memory() &&
             std::ranges::count(process.host, process.host[me]) ==
-                static_cast<std::ptrdiff_t>(process.host.size())) {
+                static_cast<std::ptrdiff_t>(process.host.size())),
+      held_signals_(static_cast<std::size_t>(process.config->number("signals"))) {
   properties_.name = "ucx";
   properties_.max_packet = static_cast<std::size_t>(process.config->number("ucx_packet")) & ~std::size_t{7};
   properties_.max_transfer = kMostTransfer;
@@ -145,9 +146,7 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
     one = next;
   }
   if (!held_signals_.empty()) [[unlikely]] {
-    calls_ += static_cast<int>(held_signals_.size());
-    for (const auto& [from, signal] : held_signals_) inbox.signalled(from, signal);
-    held_signals_.clear();
+    calls_ += held_signals_.take_all([&](Rank from, Signal signal) { inbox.signalled(from, signal); });
   }
   if (!dirty_.empty()) flush_dirty();
   const unsigned events = ucp_.worker_progress(worker_);
@@ -184,9 +183,7 @@ std::string UcxConduit::state_of(Rank rank) const {
 
 void UcxConduit::forget(Rank rank) noexcept {
   const Entry entry(*this);
-  if (rank == me_ || rank >= peers_.size() || peers_[rank].gone || peers_[rank].failed) return;
-  peers_[rank].failed = true;
-  losing_.push_back(rank);
+  if (rank != me_ && rank < peers_.size()) condemn(peers_[rank], UCS_OK);
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -3,6 +3,7 @@
 #include "conduits/ucx/arrivals.hpp"
 #include "conduits/ucx/arriving.hpp"
 #include "conduits/ucx/context.hpp"
+#include "conduits/ucx/held_signals.hpp"
 #include "conduits/ucx/packet_pool.hpp"
 #include "conduits/ucx/peer.hpp"
 #include "conduits/ucx/pending.hpp"
@@ -108,7 +109,8 @@ class UcxConduit final : public core::Conduit,
   Result<std::vector<std::byte>> packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle);
 
   // Connections (ucx_peers.cpp).
-  ErrorCode reach(Peer& peer) noexcept;
+  core::Post reach(Peer& peer) noexcept;
+  void condemn(Peer& peer, ucs_status_t why) noexcept;
   static void on_failure(void* arg, ucp_ep_h ep, ucs_status_t status);
   void settle_losses() noexcept;
   void settle(Peer& peer) noexcept;
@@ -177,7 +179,7 @@ class UcxConduit final : public core::Conduit,
   int calls_ = 0;
   Arrivals arrivals_;         // packets that came outside of poll
   Pending* ended_ = nullptr;  // operations that did so: they keep their places until they are told
-  std::vector<std::pair<Rank, Signal>> held_signals_;
+  HeldSignals held_signals_;
   Counts counts_;
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner is

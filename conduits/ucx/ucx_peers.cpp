@@ -13,6 +13,11 @@ constexpr std::chrono::seconds kFarewell{1};
 // Twice as long as a rank that leaves may still answer: what UCX has not ended by then, it never touches again.
 constexpr std::chrono::seconds kLastWord = 2 * kFarewell;
 
+/// It may work later: what was begun ends, and others give memory back.
+bool no_room(ucs_status_t status) noexcept {
+  return status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY;
+}
+
 bool means_lost(ucs_status_t status) noexcept {
   switch (status) {
     case UCS_ERR_CONNECTION_RESET:
@@ -27,12 +32,13 @@ bool means_lost(ucs_status_t status) noexcept {
 
 }  // namespace
 
-/// Connects to a peer if that has not been done. The connection is made while both sides make progress.
-ErrorCode UcxConduit::reach(Peer& peer) noexcept {
+/// Connects to a peer if that has not been done: done, or what a post there is to answer. The connection is made while both
+/// sides make progress.
+core::Post UcxConduit::reach(Peer& peer) noexcept {
   if (peer.ep != nullptr && !peer.failed) [[likely]]
-    return ErrorCode::ok;
-  if (peer.gone || peer.failed) return ErrorCode::peer_lost;
-  if (peer.address.empty()) return ErrorCode::not_supported;
+    return core::Post::done();
+  if (peer.gone || peer.failed) return core::Post::failed(ErrorCode::peer_lost);
+  if (peer.address.empty()) return core::Post::failed(ErrorCode::not_supported);
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
   params.address = reinterpret_cast<const ucp_address_t*>(peer.address.data());
@@ -43,38 +49,45 @@ ErrorCode UcxConduit::reach(Peer& peer) noexcept {
     params.err_handler.arg = &peer;
   }
   const ucs_status_t status = ucp_.ep_create(worker_, &params, &peer.ep);
-  if (status == UCS_OK) return ErrorCode::ok;
+  if (status == UCS_OK) return core::Post::done();
   peer.ep = nullptr;
-  peer.gone = true;  // no second attempt would find more
+  if (no_room(status)) return core::Post::retry();
   log_.error(
       "ucx: rank {} cannot reach rank {}: {}. Both need a transport in common: compare aqinfo, "
       "AQUEDUCT_UCX_TRANSPORTS "
       "and AQUEDUCT_UCX_DEVICES on the two hosts",
       me_, peer.rank, ucp_.status_string(status));
-  return ErrorCode::network_failed;
+  condemn(peer, status);  // no second attempt would find more
+  return core::Post::failed(ErrorCode::network_failed);
+}
+
+/// A peer that cannot be reached, or that lacks a word of ours or we one of its, is a lost one: whoever waits for it must
+/// learn that.
+void UcxConduit::condemn(Peer& peer, ucs_status_t why) noexcept {
+  if (peer.gone || peer.failed) return;
+  peer.failed = true;
+  peer.why = why;
+  losing_.push_back(peer.rank);
 }
 
 /// What the layers above are told of an answer of UCX's: ok means that it had no room.
 ErrorCode UcxConduit::code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept {
-  if (status == UCS_ERR_NO_RESOURCE) return ErrorCode::ok;
+  if (no_room(status)) return ErrorCode::ok;
   if (means_lost(status) || peer.failed) return ErrorCode::peer_lost;
   log_.error("ucx: rank {}: {} for rank {} failed: {}", me_, what, peer.rank, ucp_.status_string(status));
-  return status == UCS_ERR_NO_MEMORY ? ErrorCode::no_memory : ErrorCode::network_failed;
+  return ErrorCode::network_failed;
 }
 
 Status UcxConduit::status_of(Rank rank, ucs_status_t status) noexcept {
   if (status == UCS_OK) return {};
   const ErrorCode code = code_of(peers_[rank], status, "an operation");
-  return {code == ErrorCode::ok ? ErrorCode::network_failed : code, rank};
+  return {code == ErrorCode::ok ? ErrorCode::no_memory : code, rank};
 }
 
 // Called by UCX during progress.
 void UcxConduit::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
   Peer& peer = *static_cast<Peer*>(arg);
-  if (peer.gone || peer.failed) return;
-  peer.failed = true;
-  peer.why = status;
-  peer.owner->losing_.push_back(peer.rank);
+  peer.owner->condemn(peer, status);
 }
 
 void UcxConduit::settle_losses() noexcept {

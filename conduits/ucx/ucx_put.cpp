@@ -1,6 +1,7 @@
 #include "conduits/ucx/ucx_conduit.hpp"
 
 #include <cstring>
+#include <new>
 
 // Puts by message (decision 26): one message there, which says where its bytes belong, and one back when they are there.
 // The target needs no handler of the layers above, so its progress thread serves them too.
@@ -97,7 +98,7 @@ void UcxConduit::in_place(const PutHead& head) noexcept {
   if (head.add == 0) return;
   const Signal signal{head.slot, head.add};
   if (inbox_ == nullptr) {
-    held_signals_.emplace_back(head.head.from, signal);
+    if (!held_signals_.add(head.head.from, signal)) ++counts_.rejected;
     return;
   }
   ++calls_;
@@ -107,14 +108,18 @@ void UcxConduit::in_place(const PutHead& head) noexcept {
 /// Answers gather during one round of progress: a window of puts has one.
 void UcxConduit::answer_put(const PutHead& head, ErrorCode code) noexcept {
   Peer& peer = peers_[head.head.from];
-  if (peer.answers.empty()) answering_.push_back(head.head.from);
-  peer.answers.push_back({head.index, head.generation, static_cast<std::uint64_t>(code)});
+  const bool first = peer.answers.empty();
+  try {
+    peer.answers.push_back({head.index, head.generation, static_cast<std::uint64_t>(code)});
+  } catch (const std::bad_alloc&) {
+    return condemn(peer, UCS_ERR_NO_MEMORY);
+  }
+  if (first) answering_.push_back(head.head.from);
 }
 
 void UcxConduit::send_answers() noexcept {
   std::erase_if(answering_, [&](Rank rank) {
     Peer& peer = peers_[rank];
-    if (reach(peer) != ErrorCode::ok) peer.answers.clear();
     while (!peer.answers.empty()) {
       const std::size_t most = properties_.max_packet / sizeof(PutDone);
       const auto some = std::as_bytes(std::span(peer.answers).first(std::min(most, peer.answers.size())));
@@ -165,12 +170,12 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
   if (rank == me_) {
     if (!from.empty())
       std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
-    held_signals_.emplace_back(me_, signal);
+    if (!held_signals_.add(me_, signal)) return core::Post::failed(ErrorCode::out_of_range);
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
-    return core::Post::failed(why);
+  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
   Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();

@@ -31,8 +31,8 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
-    return core::Post::failed(why);
+  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
   Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
@@ -68,8 +68,8 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
-    return core::Post::failed(why);
+  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
   Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();

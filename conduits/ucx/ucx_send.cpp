@@ -11,16 +11,15 @@ namespace aqueduct::conduits::ucx {
 core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
   const Entry entry(*this);
   if (to == me_) {
-    return arrivals_.add(me_, header, payload) ? core::Post::done()
-                                               : core::Post::failed(ErrorCode::no_memory);
+    return arrivals_.add(me_, header, payload) ? core::Post::done() : core::Post::retry();
   }
   return send_message(peers_[to], kPacket, header, payload);
 }
 
 core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header,
                                     core::Bytes payload) noexcept {
-  if (const ErrorCode why = reach(peer); why != ErrorCode::ok) [[unlikely]]
-    return core::Post::failed(why);
+  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
   // A peer that takes nothing leaves room for the others, and so do several.
   if (peer.packets >= std::min(most_packets_each_, packets_.left())) [[unlikely]]
     return core::Post::retry();
@@ -48,15 +47,20 @@ core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header
   packets_.give(*packet);
   if (answer == nullptr) [[likely]]
     return core::Post::done();
-  const ErrorCode why = code_of(peer, UCS_PTR_RAW_STATUS(answer), "a message");
-  return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
+  const ucs_status_t status = UCS_PTR_RAW_STATUS(answer);
+  const ErrorCode why = code_of(peer, status, "a message");
+  if (why == ErrorCode::ok) return core::Post::retry();
+  condemn(peer, status);
+  return core::Post::failed(why);
 }
 
-void UcxConduit::on_sent(void* request, ucs_status_t, void* user_data) {
-  // If it did not leave, the connection has failed, which UCX says by itself.
+void UcxConduit::on_sent(void* request, ucs_status_t status, void* user_data) {
   auto& packet = *static_cast<PacketBuffer*>(user_data);
   UcxConduit& self = *packet.owner;
-  --self.peers_[packet.peer].packets;
+  Peer& peer = self.peers_[packet.peer];
+  --peer.packets;
+  if (status != UCS_OK)
+    self.condemn(peer, status);  // UCX does not always say by itself that the connection has failed
   self.packets_.give(packet);
   self.ucp_.request_free(request);
 }
@@ -90,7 +94,7 @@ void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
   if (!is_ours(head)) return;
   core::Bytes packet(data + sizeof head, bytes - sizeof head);
   if (inbox_ == nullptr) {  // the owner computes, or leaves
-    if (!arrivals_.add(head.from, packet, {})) ++counts_.rejected;
+    if (!arrivals_.add(head.from, packet, {})) condemn(peers_[head.from], UCS_ERR_NO_MEMORY);
     return;
   }
   if (reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0) [[unlikely]] {

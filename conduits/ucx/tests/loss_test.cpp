@@ -12,6 +12,9 @@ namespace {
 
 using core::Post;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kWord = 42;
 
 /// Ranks of one host; every one but the first has registered some memory, and rank 0 imported its key.
 class UcxUnwatched : public ::testing::Test {
@@ -71,6 +74,23 @@ TEST_F(UcxUnwatched, PeersThatAnswerNothingLeaveRoomForOthersAndAreMadeUpFor) {
   EXPECT_EQ(std::ranges::count_if(party_.inbox(0).ends, [](auto& end) { return end.second.ok(); }), 1);
   EXPECT_EQ(get_all(2, mine), room);
   ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == 2 * room + 1; }));
+}
+
+TEST(UcxLoss, OfOneThatCannotBeReachedIsToldOnce) {
+  UcxProcess here(2, "tcp,self");
+  UcxProcess there(2, "posix,self");
+  auto a = here.network()->open(0);
+  auto b = there.network()->open(1);
+  ASSERT_TRUE(a && b);
+  const std::vector<std::vector<std::byte>> addresses{(*a)->address(), (*b)->address()};
+  ASSERT_TRUE((*a)->connect(addresses));
+  const auto word = loop::bytes_of_value(kWord);
+  ASSERT_EQ((*a)->send(1, word, {}, 0).why, ErrorCode::network_failed);
+  EXPECT_THAT(here.lines(), ElementsAre(HasSubstr("Both need a transport in common")));
+  loop::Recorder inbox;
+  for (int i = 0; i < 3; ++i) (*a)->poll(inbox);
+  EXPECT_THAT(inbox.losses, ElementsAre(1));
+  EXPECT_EQ((*a)->send(1, word, {}, 0).why, ErrorCode::peer_lost);
 }
 
 }  // namespace
