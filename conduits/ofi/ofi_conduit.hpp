@@ -102,6 +102,7 @@ class OfiConduit final : public core::Conduit,
   int take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept;
   int take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept;
   int take_error(std::int64_t found, core::Inbox& inbox) noexcept;
+  Request* oldest_copy() noexcept;
   void give_up(std::int64_t error) noexcept;
   Status loss_of(Rank peer) const noexcept {
     return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};

@@ -5,6 +5,7 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace aqueduct::conduits::ofi {
@@ -112,8 +113,9 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   char room[128];
   const char* const text =
       ::fi_cq_strerror(objects_.cq.get(), entry.prov_errno, entry.err_data, room, sizeof room);
-  const ErrorCode why = code_of(entry.err);
-  Request* const request = requests_.of(entry.op_context);
+  const ErrorCode why = entry.err == ESRCH ? ErrorCode::peer_lost : code_of(entry.err);
+  Request* request = requests_.of(entry.op_context);
+  if (entry.op_context == nullptr && provider_.known->copies_at_once) request = oldest_copy();
   if (request == nullptr) {
     if (entry.err != FI_ECANCELED) {
       log_.warn("ofi: rank {}: the provider reports for what arrives here: {} ({})", me_,
@@ -132,6 +134,18 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   }
   if (why == ErrorCode::peer_lost || is_packet) suspect(peer, text);
   return ended(*request, {why, peer}, inbox);
+}
+
+// shm does not say which copy failed (of a dead peer's memory, above all). It does them in order, at the call, and tells
+// their ends in that order: what came before has ended.
+Request* OfiConduit::oldest_copy() noexcept {
+  Request* oldest = nullptr;
+  for (Request& request : requests_.all()) {
+    const bool copies =
+        request.in_use && request.kind != Request::Kind::packet && request.order != UINT64_MAX;
+    if (copies && (oldest == nullptr || request.order < oldest->order)) oldest = &request;
+  }
+  return oldest;
 }
 
 // Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.

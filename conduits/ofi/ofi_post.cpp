@@ -81,6 +81,7 @@ core::Post OfiConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
 // The put has arrived: now the packet that says so, whose completion is that of both.
 void OfiConduit::send_signal(Request& request) noexcept {
   request.lent = false;
+  request.order = UINT64_MAX;  // no copy any more
   const PacketHead head{me_, kIsSignal | static_cast<std::uint32_t>(sizeof(Signal))};
   std::memcpy(request.slot, &head, sizeof head);
   std::memcpy(request.slot + sizeof head, &request.signal, sizeof request.signal);

@@ -22,6 +22,7 @@ struct Request {
   fi_context2 context;  ///< the provider's room; first, so that its address is the request's
   Request* next = nullptr;
   core::Token token = 0;
+  std::uint64_t order = 0;  ///< less than that of all that began later
   Rank peer = kNoRank;
   Kind kind = Kind::packet;
   bool in_use = false;
@@ -48,6 +49,7 @@ class Requests {
       return nullptr;
     free_ = request->next;
     --left_;
+    request->order = ++began_;
     request->peer = peer;
     request->kind = kind;
     request->token = token;
@@ -87,6 +89,7 @@ class Requests {
   std::unique_ptr<Request[]> requests_;
   std::unique_ptr<std::byte, FreePages> slots_;  // touched only when used
   Request* free_ = nullptr;
+  std::uint64_t began_ = 0;
 };
 
 }  // namespace aqueduct::conduits::ofi

@@ -7,6 +7,7 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 
 namespace aqueduct::conduits::ofi {
@@ -110,6 +111,17 @@ TEST_F(OfiLostPeer, IsOneWhoseAddressTheProviderDoesNotTake) {
   EXPECT_THAT(pair.heard(0).losses, testing::ElementsAre(1u));
   ASSERT_FALSE(pair.log().empty());
   EXPECT_THAT(pair.log().back(), testing::HasSubstr("address"));
+}
+
+TEST(OfiLostPeerOfShm, IsOneWhoseMemoryCannotBeCopied) {
+  Pair pair("shm");
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  const std::vector<std::byte> bytes(64);
+  Pair::faults().writes_end_with = -ESRCH;
+  const auto put = [&] { return pair[0].put(1, pair.key(), 0, bytes, false, 7); };
+  ASSERT_EQ(pair.insist(put).kind, Kind::posted);
+  EXPECT_EQ(pair.end_of(7).code(), ErrorCode::peer_lost);
+  EXPECT_TRUE(pair.until([&] { return !pair.heard(0).losses.empty(); }));
 }
 
 TEST_F(OfiLostPeer, IsEveryoneWhenTheCompletionQueueBreaks) {

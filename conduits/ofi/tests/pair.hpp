@@ -35,8 +35,9 @@ struct Calls {
 /// What goes wrong at rank 0 from now on. Errors are negative, as libfabric answers them; 0: nothing.
 struct Faults {
   int sends_answer = 0;
-  int sends_end_with = 0;  ///< they are taken, go nowhere, and complete with this
-  int queue = 0;           ///< reading the completion queue, and its errors
+  int sends_end_with = 0;   ///< they are taken, go nowhere, and complete with this
+  int writes_end_with = 0;  ///< as shm's that fail: they complete with this, and do not say who they are
+  int queue = 0;            ///< reading the completion queue, and its errors
 };
 
 /// Two endpoints of one provider in this process, without the library above them. Rank 0's calls are counted, and may

@@ -19,6 +19,7 @@ struct Counting {
   const fi_ops_cq* own_cq;
   Calls calls;
   Faults faults;
+  bool write_failed;
   void* failed_send;  // its context, until the queue has told it
 };
 
@@ -29,6 +30,10 @@ Counting& counting() {
 }
 
 ssize_t count_write(fid_ep* ep, const fi_msg_rma* message, std::uint64_t flags) {
+  if (counting().faults.writes_end_with != 0) {
+    counting().write_failed = true;
+    return 0;
+  }
   const ssize_t answer = counting().own_rma->writemsg(ep, message, flags);
   counting().calls.writes += answer == 0;
   return answer;
@@ -62,11 +67,16 @@ ssize_t count_sendmsg(fid_ep* ep, const fi_msg* message, std::uint64_t flags) {
 
 ssize_t read_queue(fid_cq* cq, void* entries, std::size_t count) {
   if (const int error = counting().faults.queue; error != 0) return error;
-  return counting().failed_send != nullptr ? -FI_EAVAIL : counting().own_cq->read(cq, entries, count);
+  const bool failed = counting().failed_send != nullptr || counting().write_failed;
+  return failed ? -FI_EAVAIL : counting().own_cq->read(cq, entries, count);
 }
 
 ssize_t read_queue_error(fid_cq* cq, fi_cq_err_entry* entry, std::uint64_t flags) {
   if (const int error = counting().faults.queue; error != 0) return error;
+  if (std::exchange(counting().write_failed, false)) {
+    entry->err = -counting().faults.writes_end_with;
+    return 1;
+  }
   if (counting().failed_send == nullptr) return counting().own_cq->readerr(cq, entry, flags);
   entry->op_context = std::exchange(counting().failed_send, nullptr);
   entry->err = -counting().faults.sends_end_with;
