@@ -67,8 +67,9 @@ std::vector<Available> look_for_all() {
   for (const std::string& folder : plugin_folders()) {
     std::vector<std::string> files;
     std::error_code none;
-    for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
-      if (file.path().extension() == ".so") files.push_back(file.path());
+    const std::filesystem::directory_iterator end;
+    for (std::filesystem::directory_iterator file(folder, none); !none && file != end; file.increment(none)) {
+      if (file->path().extension() == ".so") files.push_back(file->path());
     }
     std::ranges::sort(files);  // the order of a folder is chance
     for (const std::string& file : files) {

@@ -1,5 +1,7 @@
 #include "conduits/all.hpp"
 
+#include <link.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -16,12 +18,13 @@ constexpr const char* kPlugins = AQUEDUCT_PLUGIN_FOLDER;
 /// The folder of the shared library, or of the program that this code was linked into.
 std::filesystem::path own_folder() {
   Dl_info where{};
-  if (::dladdr(reinterpret_cast<void*>(&plugin_folders), &where) == 0 || where.dli_fname == nullptr)
-    return {};
+  void* object = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(&plugin_folders), &where, &object, RTLD_DL_LINKMAP) == 0) return {};
+  // The program itself has no name there, and the one that it was started under may be any.
+  const char* const name = static_cast<const link_map*>(object)->l_name;
   std::error_code none;
-  auto path = std::filesystem::canonical(where.dli_fname, none);
-  if (none) path = std::filesystem::read_symlink("/proc/self/exe", none);  // a program found by PATH
-  return path.parent_path();
+  return std::filesystem::canonical(name == nullptr || *name == '\0' ? "/proc/self/exe" : name, none)
+      .parent_path();
 }
 
 }  // namespace

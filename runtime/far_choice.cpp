@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 namespace aqueduct::runtime {
@@ -15,9 +16,15 @@ struct Candidate {
   const core::ConduitEntry* entry;
   core::Usability found;
 
-  /// "udp/1": what two hosts must have in common to talk.
-  std::string offer() const { return fmt::format("{}/{}", entry->name, static_cast<int>(found.wire)); }
-  auto rank() const { return std::tuple(found.wire, entry->preference); }
+  /// "udp/1/2": what two hosts must have in common to talk, and to choose alike.
+  std::string offer() const {
+    return fmt::format("{}/{}/{}", entry->name, static_cast<int>(found.wire), entry->preference);
+  }
+  /// Of equals the first by name: the order in which a host finds its conduits is its own.
+  bool operator<(const Candidate& other) const {
+    return std::tuple(found.wire, entry->preference, std::string_view(other.entry->name)) <
+           std::tuple(other.found.wire, other.entry->preference, std::string_view(entry->name));
+  }
 };
 
 const char* words_for(Wire wire) {
@@ -87,7 +94,7 @@ Result<FarChoice> choose_far(std::span<const conduits::Available> all, const Con
     });
   }
   if (usable.empty()) return choice;
-  const auto taken = std::ranges::max_element(usable, {}, &Candidate::rank);  // of equals the first
+  const auto taken = std::max_element(usable.begin(), usable.end());
   choice.entry = taken->entry;
   choice.why = fmt::format("the best usable conduit between hosts, over {}", words_for(taken->found.wire));
   for (const Candidate& one : usable) {

@@ -151,7 +151,7 @@ Status meet(Job::Impl& job, std::size_t endpoints) {
   return {};
 }
 
-Status open_networks(Job::Impl& job, core::Network* far) {
+Status choose_networks(Job::Impl& job, core::Network* far) {
   if (far != nullptr) {
     job.far_network = far;
     return {};
@@ -163,6 +163,10 @@ Status open_networks(Job::Impl& job, core::Network* far) {
   if (!choice) return choice.status();
   job.choice = std::move(*choice);
   if (job.choice.far != nullptr) job.log.debug("conduit {}: {}", job.choice.far->name, job.choice.why);
+  return {};
+}
+
+Status make_networks(Job::Impl& job) {
   if (job.choice.near != nullptr) {
     auto network = job.choice.near->make(job.process);
     if (!network) return network.status();

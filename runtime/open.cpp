@@ -158,7 +158,7 @@ Status connect_one(EndpointParts& parts, const Told& told, std::span<const std::
 Status open_endpoints(Job::Impl& job) {
   std::vector<std::vector<std::span<std::byte>>> mine(job.process.mine.size());
   BlobWriter to_near, to_far;
-  Status status;
+  Status status = make_networks(job);
   for (std::size_t i = 0; i < job.process.mine.size() && status; ++i) {
     auto& parts = *job.endpoints.emplace_back(
         std::make_unique<EndpointParts>(job.process.mine[i], job.process.ranks, job.config));

@@ -73,7 +73,7 @@ TEST(FarChoice, TakesTheSystemsSocketsBeforeThoseBelowALibrary) {
   EXPECT_EQ(name_of(Shelf().add("layered", layered, 99).add("plain", plain).choose()), "plain");
 }
 
-TEST(FarChoice, GoesByPreferenceOverTheSameWireAndByTheListAmongEquals) {
+TEST(FarChoice, GoesByPreferenceOverTheSameWireAndByNameAmongEquals) {
   Shelf shelf;
   const FarChoice choice = shelf.add("ofi", fast, 10).add("ucx", fast, 20).add("ucx2", fast, 20).choose();
   EXPECT_EQ(name_of(choice), "ucx");
@@ -96,12 +96,17 @@ TEST(FarChoice, PassesOverWhatCannotBeUsedAndSaysWhy) {
 TEST(FarChoice, TakesOnlyWhatAllProcessesHaveOverTheSameWire) {
   Shelf shelf;
   shelf.add("ibv", fast, 30).add("ofi", fast, 10).add("udp", plain);
-  EXPECT_EQ(name_of(shelf.choose({"ibv/2 ofi/2 udp/1 "})), "ibv");
-  const FarChoice without = shelf.choose({"ibv/2 ofi/2 udp/1 ", "ofi/0 udp/1 "});
+  EXPECT_EQ(name_of(shelf.choose({"ibv/2/30 ofi/2/10 udp/1/0 "})), "ibv");
+  const FarChoice without = shelf.choose({"ibv/2/30 ofi/2/10 udp/1/0 ", "ofi/0/10 udp/1/0 "});
   EXPECT_EQ(name_of(without), "udp");
   EXPECT_THAT(why_not(without, "ibv"), HasSubstr("not for process 2"));
   EXPECT_THAT(why_not(without, "ofi"), HasSubstr("not for process 2"));
   EXPECT_EQ(name_of(shelf.choose({"libv/2 ofi/22 "})), "");
+}
+
+TEST(FarChoice, DoesNotDependOnTheOrderInWhichConduitsAreFound) {
+  EXPECT_EQ(name_of(Shelf().add("one", plain, 3).add("two", plain, 3).choose()), "one");
+  EXPECT_EQ(name_of(Shelf().add("two", plain, 3).add("one", plain, 3).choose()), "one");
 }
 
 TEST(FarChoice, FailsAsTheQuestionDoes) {
