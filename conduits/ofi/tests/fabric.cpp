@@ -4,12 +4,12 @@ namespace aqueduct::conformance {
 
 std::vector<Fabric> ofi_fabrics() {
   const auto fabric = [](const char* name, const char* provider, Rank processes, Settings settings = {}) {
-    settings.insert(settings.begin(), {{"near", "on"}, {"ofi_provider", provider}});
+    settings.insert(settings.begin(), {{"near", "off"}, {"ofi_provider", provider}});
     return Fabric{.name = name, .conduit = "ofi", .settings = std::move(settings), .processes = processes};
   };
   // Its own threads need the cores that ranks would look on: few ranks, which sleep at once.
   Fabric sockets =
-      fabric("ofi-sockets-processes", "sockets", 0, {{"ofi_sleep", "off"}, {"spin", "0"}, {"yield", "0"}});
+      fabric("ofi-sockets-processes", "sockets", 0, {{"ofi_sleep", "on"}, {"spin", "0"}, {"yield", "0"}});
   sockets.most_ranks = 3;
   return {
       fabric("ofi-tcp-threads", "tcp;ofi_rxm", 1),
