@@ -36,13 +36,20 @@ class OverKeyValues final : public Bootstrap {
     std::ranges::copy(mine, numbered.data() + head);
     if (const Status status = give(name, numbered, Audience::everybody); !status) return status;
     auto all = take([&](std::uint32_t) -> const std::string& { return name; });
-    if (!all || round_ != 0) return finish(std::move(all));
+    if (!all || round_ != 0) {
+      finish(all.status());
+      return all;
+    }
     for (Blob& blob : *all) {
-      if (blob.size() < sizeof job_) return finish(ErrorCode::bootstrap_failed);
+      if (blob.size() < sizeof job_) {
+        finish(ErrorCode::bootstrap_failed);
+        return ErrorCode::bootstrap_failed;
+      }
       if (job_ == 0) std::memcpy(&job_, blob.data(), sizeof job_);
       blob.erase(blob.begin(), blob.begin() + sizeof job_);
     }
-    return finish(std::move(all));
+    finish({});
+    return all;
   }
 
   Result<std::vector<Blob>> exchange_parts(Parts mine, const std::vector<bool>& is_neighbour) override {
@@ -63,7 +70,9 @@ class OverKeyValues final : public Bootstrap {
       status = give(far, mine.to_others, agreed_far ? Audience::others : Audience::everybody);
     }
     if (!status) return status;
-    return finish(take([&](std::uint32_t p) -> const std::string& { return is_neighbour[p] ? near : far; }));
+    auto all = take([&](std::uint32_t p) -> const std::string& { return is_neighbour[p] ? near : far; });
+    finish(all.status());
+    return all;
   }
 
   void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {
@@ -88,10 +97,9 @@ class OverKeyValues final : public Bootstrap {
     }
     return all;
   }
-  Result<std::vector<Blob>> finish(Result<std::vector<Blob>> all) {
+  void finish(Status how) noexcept {
     ++round_;
-    if (!all) failure_ = all.status().code();
-    return all;
+    if (!how) failure_ = how.code();
   }
 
   const std::unique_ptr<KeyValueSpace> space_;
