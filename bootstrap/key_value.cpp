@@ -32,7 +32,7 @@ class OverKeyValues final : public Bootstrap {
     const std::size_t head = round_ == 0 ? sizeof job_ : 0;
     const std::uint64_t drawn = new_job_number();
     Blob numbered(head + mine.size());
-    std::memcpy(numbered.data(), &drawn, head);
+    if (head != 0) std::memcpy(numbered.data(), &drawn, head);
     std::ranges::copy(mine, numbered.data() + head);
     if (const Status status = give(name, numbered, Audience::everybody); !status) return status;
     auto all = take([&](std::uint32_t) -> const std::string& { return name; });

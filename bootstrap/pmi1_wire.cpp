@@ -60,7 +60,8 @@ std::string to_letters(std::span<const std::byte> bytes) {
 }
 
 std::optional<std::vector<std::byte>> from_letters(std::string_view letters) {
-  std::vector<std::byte> bytes(letters.size());  // more than enough
+  if (letters.empty()) return std::vector<std::byte>();  // libsodium wants a place even for nothing
+  std::vector<std::byte> bytes(letters.size());          // more than enough
   std::size_t count = 0;
   const char* end = nullptr;
   if (sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), letters.data(),
