@@ -64,7 +64,7 @@ bool OfiConduit::can(AtomicOp op, AtomicType type) const noexcept {
   return can_[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)];
 }
 
-// To itself too by way of the provider: its atomics and a processor's need not be atomic to one another.
+// To itself too by way of the provider, if asked; see Provider::why_no_atomics.
 core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
   Request* const request = begin(peer, Request::Kind::transfer, token);

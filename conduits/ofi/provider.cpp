@@ -130,7 +130,7 @@ Found find_provider(const Wish& wish) {
   provider.library = library;
   provider.known = &known_of(best->fabric_attr->prov_name);
   provider.auto_progress = wish.auto_progress || provider.known->progresses_by_itself;
-  if (provider.known->no_atomics.empty()) {
+  if (provider.why_no_atomics().empty()) {
     // A capability that is not asked for is not there; one that is asked for may cost the provider.
     const Info more =
         ask(library, wish, kNeeded | FI_ATOMIC, best->fabric_attr->prov_name, best->domain_attr->name);
@@ -149,11 +149,19 @@ Found find_provider(const Wish& wish) {
   return found;
 }
 
+std::string_view Provider::why_no_atomics() const noexcept {
+  if (!known->no_atomics.empty()) return known->no_atomics;
+  // The layers above have a rank's own atomics done by its processor (rma/atomics.cpp): only where that also does
+  // the others', in this conduit's calls, are they atomic to one another.
+  if (known->hardware || auto_progress) return "a card or thread would not wait for those of the processor";
+  return {};
+}
+
 std::string Provider::text() const {
   std::string text =
       fmt::format("provider {} on {}; progress {}", name(), domain(), auto_progress ? "auto" : "manual");
-  text += fmt::format("; atomics {}", !known->no_atomics.empty()
-                                          ? fmt::format("by the owner ({})", known->no_atomics)
+  text += fmt::format("; atomics {}", !why_no_atomics().empty()
+                                          ? fmt::format("by the owner ({})", why_no_atomics())
                                       : atomics ? "native"
                                                 : "by the owner (it has none)");
   text += signals ? "; signals native" : "; signals in a packet of their own";

@@ -5,6 +5,7 @@
 #include "conduits/ofi/library.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace aqueduct::conduits::ofi {
 
@@ -25,6 +26,8 @@ struct Provider {
   bool signals = false;        ///< a put can bring 8 bytes to the target's completion queue
   bool auto_progress = false;  ///< peers are answered while the program computes
 
+  /// Why its atomics are not to be used; empty: they may be.
+  std::string_view why_no_atomics() const noexcept;
   std::string name() const { return info->fabric_attr->prov_name; }
   std::string domain() const { return info->domain_attr->name; }
   /// For people: where it is and what of it is used.
