@@ -93,6 +93,28 @@ class NativeRma {
                    Token token) noexcept = 0;
 };
 
+/// A part of a peer's segment.
+struct RemotePiece {
+  std::uint64_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+/// Several pieces in one operation of the network: lists of local memory, lists of the peer's, or both. What is
+/// beyond the limits goes piece by piece or in a packet: the layers above decide.
+class NativeVector {
+ public:
+  virtual ~NativeVector() = default;
+  virtual std::size_t most_local() const noexcept = 0;   ///< pieces of local memory in one call, at least 2
+  virtual std::size_t most_remote() const noexcept = 0;  ///< pieces of the peer's memory in one call, at least 1
+  /// Takes the bytes of `from`, in order, to the pieces of `to`, in order. Both have the same sum, which is at most
+  /// max_transfer; no piece is empty. The lists may go at return, what they name at completion, which means what
+  /// NativeRma::put's does.
+  virtual Post put_pieces(Rank peer, std::uint64_t key, std::span<const RemotePiece> to, std::span<const Bytes> from,
+                          Token token) noexcept = 0;
+  virtual Post get_pieces(Rank peer, std::uint64_t key, std::span<const RemotePiece> from,
+                          std::span<const MutableBytes> to, Token token) noexcept = 0;
+};
+
 /// A put whose arrival the target learns: Inbox::signalled there, after the bytes are in place.
 class NativeSignal {
  public:
@@ -197,6 +219,7 @@ class Conduit {
 
   virtual NativeRma* rma() noexcept { return nullptr; }
   virtual NativeSignal* signal() noexcept { return nullptr; }
+  virtual NativeVector* vector() noexcept { return nullptr; }
   virtual NativeAtomics* atomics() noexcept { return nullptr; }
   virtual CrossMap* cross_map() noexcept { return nullptr; }
   virtual NativeCollectives* collectives() noexcept { return nullptr; }
