@@ -140,6 +140,23 @@ TEST(KeyValueBootstrap, GivesThePartsAlsoWhereTheLauncherKnowsOtherHostsThanTheL
   }
 }
 
+// One that could not start says no more than that: it counts as a neighbour, and the others get its word, all the same.
+TEST(KeyValueBootstrap, GivesThePartsOfOneWithoutAnything) {
+  Manager manager(4, 2);
+  manager.run([&](std::uint32_t i, Bootstrap& me) {
+    ASSERT_TRUE(me.exchange(blob("first")));
+    const std::vector<bool> near{i < 2, i < 2, i >= 2, i >= 2};
+    const Blob to_near = i == 1 ? Blob{} : blob(word("near", i)),
+               to_far = i == 1 ? Blob{} : blob(word("far", i));
+    const auto all = me.exchange_parts({to_near, to_far}, near);
+    ASSERT_TRUE(all);
+    for (std::uint32_t p = 0; p < 4; ++p) {
+      EXPECT_EQ((*all)[p], p == 1 ? Blob{} : blob(word(near[p] ? "near" : "far", p)))
+          << "process " << p << " as seen by " << i;
+    }
+  });
+}
+
 TEST(KeyValueBootstrap, PutsNothingForOthersOnOneHost) {
   Manager manager(4, 4);
   exchange_in_parts(manager, 4, 4);
