@@ -29,11 +29,13 @@ class OverKeyValues final : public Bootstrap {
     const std::lock_guard turn(exchanging_);
     const std::string name = fmt::format("aqueduct.{}", round_);
     // The job's number is one that its first process draws: a space has names of its own, but may reuse them.
-    const std::size_t head = round_ == 0 ? sizeof job_ : 0;
-    const std::uint64_t drawn = new_job_number();
-    Blob numbered(head + mine.size());
-    if (head != 0) std::memcpy(numbered.data(), &drawn, head);
-    std::ranges::copy(mine, numbered.data() + head);
+    Blob numbered;
+    if (round_ == 0) {
+      const std::uint64_t drawn = new_job_number();
+      numbered.resize(sizeof drawn);
+      std::memcpy(numbered.data(), &drawn, sizeof drawn);
+    }
+    numbered.insert(numbered.end(), mine.begin(), mine.end());
     if (const Status status = give(name, numbered, Audience::everybody); !status) return status;
     auto all = take([&](std::uint32_t) -> const std::string& { return name; });
     if (!all || round_ != 0) {
