@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <condition_variable>
 #include <cstdlib>
@@ -49,8 +50,8 @@ struct Outcome {
 class Pmix final : public KeyValueSpace {
  public:
   Pmix(std::shared_ptr<const PmixLibrary> pmix, const pmix_proc_t& me, std::chrono::milliseconds timeout,
-       Report report)
-      : pmix_(std::move(pmix)), me_(me), timeout_(timeout), report_(std::move(report)) {}
+       Report report, std::uint32_t use)
+      : pmix_(std::move(pmix)), me_(me), timeout_(timeout), report_(std::move(report)), use_(use) {}
 
   /// Asks how large the job is and who is near. False: this is no job.
   bool look_around() {
@@ -73,6 +74,7 @@ class Pmix final : public KeyValueSpace {
   std::uint32_t process() const noexcept override { return me_.rank; }
   std::uint32_t processes() const noexcept override { return processes_; }
   std::string host() const override { return host_; }
+  std::uint32_t use() const noexcept override { return use_; }
   bool knows_as_neighbour(std::uint32_t process) const override { return neighbour_[process]; }
 
   Status put(std::string_view name, std::span<const std::byte> bytes, Audience audience) override {
@@ -188,6 +190,7 @@ class Pmix final : public KeyValueSpace {
   const pmix_proc_t me_;
   const std::chrono::milliseconds timeout_;
   const Report report_;
+  const std::uint32_t use_;
   std::uint32_t processes_ = 0;
   std::string host_;
   std::vector<bool> neighbour_;
@@ -217,7 +220,9 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
                     "has another version of PMIx than {} ({}), name its library with AQUEDUCT_PMIX_LIBRARY",
                     pmix->text(done), pmix->version(), pmix->file));
   }
-  auto space = std::make_unique<Pmix>(pmix, me, timeout, report);
+  // Of the process, as its space is.
+  static std::atomic<std::uint32_t> uses{0};
+  auto space = std::make_unique<Pmix>(pmix, me, timeout, report, uses++);
   if (!space->look_around()) {
     pmix->finalize(nullptr, 0);
     return say("the PMIx server does not say how many processes this job has (PMIX_JOB_SIZE)");

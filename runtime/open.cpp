@@ -17,7 +17,7 @@ Result<std::vector<std::string>> exchange_text(Job::Impl& job, const std::string
   auto all = job.bootstrap->exchange(std::as_bytes(std::span(mine)));
   if (!all) return all.status();
   std::vector<std::string> texts;
-  for (const Blob& blob : *all) texts.push_back(text_of(blob));
+  for (const Blob& blob : *all) texts.push_back(bootstrap::text_of(blob));
   return texts;
 }
 

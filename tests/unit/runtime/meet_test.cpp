@@ -2,7 +2,6 @@
 
 #include <aqueduct/version.hpp>
 
-#include "runtime/blob.hpp"
 #include "runtime/start.hpp"
 
 #include <gmock/gmock.h>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace aqueduct::runtime {
+namespace aqueduct::bootstrap {
 
 using Blob = std::vector<std::byte>;
 
@@ -17,7 +17,7 @@ inline std::string text_of(const Blob& blob) {
   return {reinterpret_cast<const char*>(blob.data()), blob.size()};
 }
 
-/// Writes what ranks tell one another when a job or a segment begins: numbers and blobs, one after another.
+/// Writes what processes tell one another when a job or a segment begins: numbers and blobs, one after another.
 class BlobWriter {
  public:
   void number(std::uint64_t value) {
@@ -69,4 +69,4 @@ class BlobReader {
   bool ok_ = true;
 };
 
-}  // namespace aqueduct::runtime
+}  // namespace aqueduct::bootstrap
