@@ -82,7 +82,7 @@ Choice choose(const Config& config, bool one_host) {
 LauncherFacts look_at_launcher(const Config& config) {
   const auto launch = bootstrap::find_launcher(config.text("launcher"), bootstrap::environment_variable);
   const std::string why = launch.doubt.empty() ? launch.why : launch.why + "; " + launch.doubt;
-  return {bootstrap::word_for(launch.by), why, bootstrap::find_pmix(config.text("pmix_library")).what};
+  return {bootstrap::word_for(launch.by), why, bootstrap::describe_pmix(config.text("pmix_library"))};
 }
 
 }  // namespace
