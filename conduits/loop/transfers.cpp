@@ -2,18 +2,24 @@
 
 #include "conduits/loop/loop_network.hpp"
 
+#include <atomic>
 #include <cstring>
 
 namespace aqueduct::conduits::loop {
 namespace {
 
+// As a card does it: atomic to the other atomics of the network, for which the segment's mutex sees, and to nothing that a
+// processor does meanwhile.
 template <Atomic T>
 void apply_to(std::byte* place, const detail::AtomicCall& call) noexcept {
   T operand;
   T expected;
   std::memcpy(&operand, &call.operand, sizeof(T));
   std::memcpy(&expected, &call.expected, sizeof(T));
-  const T old = detail::apply<T>(call.op, *reinterpret_cast<T*>(place), operand, expected);
+  std::atomic_ref<T> cell(*reinterpret_cast<T*>(place));
+  T value = cell.load();
+  const T old = detail::apply<T>(call.op, value, operand, expected);
+  if (call.op != AtomicOp::load) cell.store(value);
   if (call.result != nullptr) std::memcpy(call.result, &old, sizeof(T));
 }
 
