@@ -24,6 +24,9 @@ struct OfiOptions {
   std::size_t receive_bytes = 1 << 20;  ///< for arriving packets, in all
   std::size_t keep_registered = 0;      ///< of local memory outside segments that nobody uses
   bool register_local = false;          ///< although the provider does not ask for it
+  /// How long a provider may keep what was posted to a lost peer. Chosen: within what a lost peer may hold anybody up (2 s),
+  /// and longer than what had left it can take.
+  std::chrono::milliseconds give_back{1000};
 };
 
 /// One rank's way to the others over libfabric.
@@ -81,6 +84,7 @@ class OfiConduit final : public core::Conduit,
   static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
   Status refused(const char* what, int error) const noexcept;
+  int register_slots(core::MutableBytes slots, void*& descriptor) noexcept;
   void drain() noexcept;
   void learn_atomics() noexcept;  // ofi_atomics.cpp
 
@@ -110,6 +114,8 @@ class OfiConduit final : public core::Conduit,
   int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
   int lose(core::Inbox& inbox) noexcept;
   void bury(Rank peer) noexcept;
+  void bury_all() noexcept;
+  void replace(std::uint32_t count, std::chrono::steady_clock::time_point now) noexcept;
   int end_unsent(core::Inbox& inbox) noexcept;
   int end_of_gone(core::Inbox& inbox) noexcept;
   void suspect(Rank peer, const char* why) noexcept;
@@ -125,10 +131,10 @@ class OfiConduit final : public core::Conduit,
   Registrations registrations_;
   bool local_needed_;
   std::uint64_t delivered_;  ///< what to ask for so that an end is an arrival
+  std::chrono::milliseconds give_back_;
   LocalCache cache_;
-  Fid<fid_mr> slots_region_;
+  std::vector<Fid<fid_mr>> slots_regions_;
   Fid<fid_mr> receive_region_;
-  void* slots_descriptor_ = nullptr;
   ToSelf to_self_;
   Peers peers_;
   std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start

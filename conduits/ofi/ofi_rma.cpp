@@ -41,7 +41,7 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
   if (inject || (local_needed_ && from.size() <= requests_.slot_bytes())) {
     if (!from.empty()) std::memcpy(request.slot, from.data(), from.size());
     local.iov_base = request.slot;
-    descriptor = slots_descriptor_;
+    descriptor = request.descriptor;
   } else if (local_needed_ && !lend(request, from, descriptor, answer)) {
     return posted(request, answer, "to register a local buffer");
   }
@@ -112,7 +112,7 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     std::memmove(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
-  Request* const request = begin(peer, Request::Kind::transfer, token);
+  Request* const request = begin(peer, Request::Kind::fetch, token);
   if (request == nullptr) [[unlikely]]
     return no_request(peer);
   std::byte* place = to.data();
@@ -120,7 +120,7 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   std::int64_t answer = 0;
   if (local_needed_ && to.size() <= requests_.slot_bytes()) {
     place = request->slot;
-    descriptor = slots_descriptor_;
+    descriptor = request->descriptor;
     request->result = to.data();
     request->result_bytes = static_cast<std::uint32_t>(to.size());
   } else if (local_needed_ && !lend(*request, to, descriptor, answer)) {
