@@ -1,6 +1,7 @@
 #include "conduits/loop/transfers.hpp"
 
 #include "conduits/loop/loop_network.hpp"
+#include "core/pieces.hpp"
 
 #include <atomic>
 #include <cstring>
@@ -81,9 +82,28 @@ ErrorCode Transfers::move_bytes(const Transfer& transfer) noexcept {
       case Transfer::Kind::put_signal: std::memmove(memory.data(), transfer.from, memory.size()); return;
       case Transfer::Kind::get: std::memmove(transfer.to, memory.data(), memory.size()); return;
       case Transfer::Kind::atomic: return apply(memory.data(), transfer.call);
+      case Transfer::Kind::put_pieces:
+      case Transfer::Kind::get_pieces: return;
     }
   };
+  if (transfer.remote_pieces != 0) return move_pieces(transfer);
   return network_.memory(transfer.peer).with(transfer.segment, transfer.offset, transfer.bytes, move);
+}
+
+ErrorCode Transfers::move_pieces(const Transfer& transfer) noexcept {
+  ErrorCode why = ErrorCode::ok;
+  core::walk_pieces(std::span(transfer.remote).first(transfer.remote_pieces),
+                    std::span(transfer.local).first(transfer.local_pieces),
+                    [&](std::uint64_t offset, core::MutableBytes part) {
+                      if (why != ErrorCode::ok) return;
+                      why = network_.memory(transfer.peer)
+                                .with(transfer.segment, offset, part.size(), [&](core::MutableBytes memory) {
+                                  const bool put = transfer.kind == Transfer::Kind::put_pieces;
+                                  std::memmove(put ? memory.data() : part.data(),
+                                               put ? part.data() : memory.data(), part.size());
+                                });
+                    });
+  return why;
 }
 
 }  // namespace aqueduct::conduits::loop

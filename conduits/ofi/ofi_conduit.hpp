@@ -9,6 +9,7 @@
 #include "conduits/ofi/to_self.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
+#include "core/pieces.hpp"
 
 #include <array>
 #include <chrono>
@@ -33,6 +34,7 @@ struct OfiOptions {
 class OfiConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
+                         public core::NativeVector,
                          public core::NativeAtomics,
                          public core::Waitable {
  public:
@@ -50,6 +52,7 @@ class OfiConduit final : public core::Conduit,
 
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
+  core::NativeVector* vector() noexcept override { return most_local() >= 2 ? this : nullptr; }
   core::NativeAtomics* atomics() noexcept override { return provider_.atomics ? this : nullptr; }
   core::Waitable* waitable() noexcept override { return objects_.descriptor >= 0 ? this : nullptr; }
   void forget(Rank peer) noexcept override;
@@ -65,6 +68,14 @@ class OfiConduit final : public core::Conduit,
                  core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                         core::Token token) noexcept override;
+
+  // NativeVector (ofi_vector.cpp)
+  std::size_t most_local() const noexcept override;
+  std::size_t most_remote() const noexcept override;
+  core::Post put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                        std::span<const core::Bytes> from, core::Token token) noexcept override;
+  core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                        std::span<const core::MutableBytes> to, core::Token token) noexcept override;
 
   // NativeAtomics (ofi_atomics.cpp)
   bool can(AtomicOp op, AtomicType type) const noexcept override;
@@ -96,7 +107,17 @@ class OfiConduit final : public core::Conduit,
   void send_signal(Request& request) noexcept;
   void send_unsent() noexcept;
 
+  // Lists: ofi_vector.cpp.
+  core::PieceLimits piece_limits() const noexcept;
+  template <class Local, class Copy>
+  core::Post pieces_of_self(std::uint64_t key, std::span<const core::RemotePiece> remote,
+                            std::span<const Local> local, const Copy& copy) noexcept;
+  template <class Local>
+  core::Post post_pieces(Request& request, std::uint64_t key, std::span<const core::RemotePiece> remote,
+                         std::span<const Local> local) noexcept;
+
   // Local buffers, and puts: ofi_rma.cpp.
+  void give_back(Request& request) noexcept;
   bool lend(Request& request, core::Bytes buffer, void*& descriptor, std::int64_t& answer) noexcept;
   core::Post write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                    std::uint64_t data, std::uint64_t flags) noexcept;

@@ -95,7 +95,7 @@ int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexc
   }
   if (gone && (request.kind == Request::Kind::announced || !status)) status = loss_of(request.peer);
   --peers_[request.peer].in_flight;
-  if (request.borrowed != nullptr) cache_.give_back(*std::exchange(request.borrowed, nullptr));
+  give_back(request);
   if (void* const result = std::exchange(request.result, nullptr);
       result != nullptr && status && !request.told) {
     std::memcpy(result, request.slot, request.result_bytes);

@@ -4,7 +4,9 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace aqueduct::conduits::ofi {
 
@@ -27,10 +29,19 @@ bool OfiConduit::lend(Request& request, core::Bytes buffer, void*& descriptor,
                       std::int64_t& answer) noexcept {
   if ((descriptor = registrations_.descriptor_in_segment(buffer)) != nullptr) return true;
   int error = 0;
-  request.borrowed = cache_.borrow(buffer, error);
+  Registration* const borrowed = cache_.borrow(buffer, error);
   answer = error;
-  if (request.borrowed != nullptr) descriptor = request.borrowed->descriptor();
-  return request.borrowed != nullptr;
+  if (borrowed == nullptr) return false;
+  *std::ranges::find(request.borrowed, nullptr) = borrowed;
+  descriptor = borrowed->descriptor();
+  return true;
+}
+
+void OfiConduit::give_back(Request& request) noexcept {
+  for (Registration*& borrowed : request.borrowed) {
+    if (borrowed == nullptr) return;
+    cache_.give_back(*std::exchange(borrowed, nullptr));
+  }
 }
 
 core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from,

@@ -3,6 +3,7 @@
 #include "conduits/ofi/fid.hpp"
 #include "core/conduit.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +12,9 @@
 namespace aqueduct::conduits::ofi {
 
 class Registration;
+
+/// Chosen: pieces of local memory in one operation; no provider here takes more.
+inline constexpr std::size_t kMostPieces = 8;
 
 /// Something that the provider is doing for this rank. Its completion points back here.
 struct Request {
@@ -35,8 +39,9 @@ struct Request {
   void* descriptor = nullptr;  ///< of the slot's registration; null: it has none
   void* result = nullptr;      ///< where bytes go that have arrived in the slot
   std::uint32_t result_bytes = 0;
-  Registration* borrowed = nullptr;  ///< of a local buffer, until this is over
-  Signal signal;                     ///< of an announced put
+  /// Of local buffers, until this is over; null from the first that is null on.
+  std::array<Registration*, kMostPieces> borrowed{};
+  Signal signal;  ///< of an announced put
 };
 static_assert(offsetof(Request, context) == 0);
 

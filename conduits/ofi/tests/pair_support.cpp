@@ -47,6 +47,12 @@ ssize_t count_read(fid_ep* ep, void* to, std::size_t bytes, void* descriptor, fi
   return answer;
 }
 
+ssize_t count_readmsg(fid_ep* ep, const fi_msg_rma* message, std::uint64_t flags) {
+  const ssize_t answer = counting().own_rma->readmsg(ep, message, flags);
+  counting().calls.reads += answer == 0;
+  return answer;
+}
+
 ssize_t count_send(fid_ep* ep, const void* from, std::size_t bytes, void* descriptor, fi_addr_t to,
                    void* context) {
   if (const int error = counting().faults.sends_answer; error != 0) return error;
@@ -98,6 +104,7 @@ void count(fid_ep& ep, fid_cq& cq) {
   one.msg = *ep.msg;
   one.rma.writemsg = count_write;
   one.rma.read = count_read;
+  one.rma.readmsg = count_readmsg;
   one.msg.send = count_send;
   one.msg.sendmsg = count_sendmsg;
   ep.rma = &one.rma;
