@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace aqueduct::conduits::ofi {
@@ -118,16 +119,17 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   char room[128];
   const char* const text =
       ::fi_cq_strerror(objects_.cq.get(), entry.prov_errno, entry.err_data, room, sizeof room);
-  const ErrorCode why = entry.err == ESRCH ? ErrorCode::peer_lost : code_of(entry.err);
+  const int error = std::abs(entry.err);  // shm's are of either sign
+  const ErrorCode why = error == ESRCH ? ErrorCode::peer_lost : code_of(error);
   Request* request = requests_.of(entry.op_context);
   if (entry.op_context == nullptr && provider_.known->copies_at_once) request = oldest_copy();
   if (request == nullptr) {
     // Whose it was is not said: one of those that wait would wait for ever.
     if (entry.op_context == nullptr && is_of_mine(entry.flags)) {
-      give_up(entry.err);
+      give_up(error);
       return 0;
     }
-    if (entry.err != FI_ECANCELED) {
+    if (error != FI_ECANCELED) {
       log_.warn("ofi: rank {}: the provider reports for what arrives here: {} ({})", me_,
                 provider_.library.text(entry.err), text);
     }
