@@ -20,6 +20,7 @@ std::vector<Part> parts_of(core::Conduit& conduit) {
       {"rma", conduit.rma() != nullptr, "in pieces of a packet, by active messages"},
       {"signal", conduit.signal() != nullptr, "in the put's packet if it is one, else by a message after it"},
       {"cross_map", conduit.cross_map() != nullptr, "everything goes over the wire"},
+      {"vector", conduit.vector() != nullptr, "piece by piece, or packed"},
       {"atomics", conduit.atomics() != nullptr, "by the owner's processor"},
       {"collectives", conduit.collectives() != nullptr, "schedules over rma and active messages"},
       {"waitable", conduit.waitable() != nullptr, "waits spin, yield, then sleep"},
