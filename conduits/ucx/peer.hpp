@@ -10,6 +10,11 @@
 
 namespace aqueduct::conduits::ucx {
 
+/// Whether what UCX has refused may work later: what was begun ends, and others give memory back.
+constexpr bool no_room(ucs_status_t status) noexcept {
+  return status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY;
+}
+
 /// One peer, as an endpoint sees it. Its UCP endpoint is made at the first use.
 struct Peer {
   std::vector<std::byte> address;  ///< of its worker; empty: another conduit serves it

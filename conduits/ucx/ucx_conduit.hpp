@@ -105,7 +105,7 @@ class UcxConduit final : public core::Conduit,
   Status start_thread();
   std::chrono::nanoseconds stand_in(const core::ProgressThread& thread) noexcept;
 
-  bool has_rma(const Peer& peer) const;
+  bool has_rma(const Peer& peer, core::Bytes packed) const;
   Result<std::vector<std::byte>> packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle);
 
   // Connections (ucx_peers.cpp).
@@ -143,6 +143,7 @@ class UcxConduit final : public core::Conduit,
   static void on_got(void* request, ucs_status_t status, void* user_data);
   static void on_flushed(void* request, ucs_status_t status, void* user_data);
   void flush_dirty() noexcept;
+  void make_dirty(Peer& peer) noexcept;
   bool flush(Peer& peer) noexcept;
   Pending* begin(Peer& peer, core::Token token) noexcept;
   void give(Pending& pending) noexcept;
@@ -171,6 +172,7 @@ class UcxConduit final : public core::Conduit,
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;   // by id
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> allocated_;  // what UCX gave, for segments
   std::vector<Rank> dirty_;         // peers with puts that no flush follows yet
+  std::vector<Rank> flushing_;      // those whose turn it is
   std::vector<Rank> answering_;     // peers whose puts have been carried out and not answered
   std::vector<Rank> losing_;        // peers whose loss is still to be settled
   std::vector<Rank> leaving_;       // lost peers of which UCX may still have something

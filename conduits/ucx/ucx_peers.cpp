@@ -13,11 +13,6 @@ constexpr std::chrono::seconds kFarewell{1};
 // Twice as long as a rank that leaves may still answer: what UCX has not ended by then, it never touches again.
 constexpr std::chrono::seconds kLastWord = 2 * kFarewell;
 
-/// It may work later: what was begun ends, and others give memory back.
-bool no_room(ucs_status_t status) noexcept {
-  return status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY;
-}
-
 bool means_lost(ucs_status_t status) noexcept {
   switch (status) {
     case UCS_ERR_CONNECTION_RESET:
@@ -122,10 +117,8 @@ void UcxConduit::settle(Peer& peer) noexcept {
   leaving_.push_back(peer.rank);
   log_.debug("ucx: rank {} is gone: {}", peer.rank,
              peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
-  if (inbox_ != nullptr) {
-    ++calls_;
-    inbox_->lost(peer.rank);
-  }
+  ++calls_;
+  inbox_->lost(peer.rank);
 }
 
 /// Waits for UCX's word about what lost peers have left behind. It has none for a peer that it does not watch.
@@ -165,9 +158,6 @@ void UcxConduit::close() noexcept {
   send_answers();
   const auto until = Clock::now() + kFarewell;
   std::vector<ucs_status_ptr_t> closing;
-  for (const Key& key : keys_) {
-    if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
-  }
   for (Peer& peer : peers_) {
     if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
     if (peer.ep == nullptr || peer.gone) continue;
@@ -193,6 +183,9 @@ void UcxConduit::close() noexcept {
     });
   }
   for (const ucs_status_ptr_t request : closing) ucp_.request_free(request);
+  for (const Key& key : keys_) {  // which what was on its way may have used until now
+    if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
+  }
   for (const auto& [memory, handle] : segments_) {
     if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
   }

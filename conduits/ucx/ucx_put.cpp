@@ -34,6 +34,7 @@ void UcxConduit::on_put_sent(void* request, ucs_status_t status, void* user_data
   self.ucp_.request_free(request);
   pending.parts &= static_cast<std::uint8_t>(~Pending::kUcx);
   if (status != UCS_OK || self.peers_[pending.peer].gone) {
+    pending.parts = 0;  // an answer that comes nevertheless ends nothing
     self.end(pending, self.status_of(pending.peer, status == UCS_OK ? UCS_ERR_CANCELED : status));
   } else if (pending.parts == 0) {
     self.end(pending, pending.outcome);
@@ -168,9 +169,10 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
   const Entry entry(*this);
   const Key& place = keys_[key];
   if (rank == me_) {
+    if (!held_signals_.has(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
     if (!from.empty())
       std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
-    if (!held_signals_.add(me_, signal)) return core::Post::failed(ErrorCode::out_of_range);
+    held_signals_.add(me_, signal);
     return core::Post::done();
   }
   Peer& peer = peers_[rank];

@@ -51,10 +51,7 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
   if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
   pending->next = peer.puts;
   peer.puts = pending;
-  if (!peer.is_dirty) {
-    peer.is_dirty = true;
-    dirty_.push_back(rank);
-  }
+  make_dirty(peer);
   return core::Post::posted();
 }
 
@@ -113,21 +110,30 @@ void UcxConduit::on_got(void* request, ucs_status_t status, void* user_data) {
 }
 
 void UcxConduit::flush_dirty() noexcept {
-  std::erase_if(dirty_, [&](Rank rank) {
+  // Puts that end here may be followed by others at once, which belong to the next round.
+  dirty_.swap(flushing_);
+  for (const Rank rank : flushing_) {
     Peer& peer = peers_[rank];
-    if (!flush(peer)) return false;
     peer.is_dirty = false;
-    return true;
-  });
+    if (!flush(peer)) make_dirty(peer);
+  }
+  flushing_.clear();
+}
+
+void UcxConduit::make_dirty(Peer& peer) noexcept {
+  if (peer.is_dirty) return;
+  peer.is_dirty = true;
+  dirty_.push_back(peer.rank);
 }
 
 /// True: nothing is left to flush there.
 bool UcxConduit::flush(Peer& peer) noexcept {
   if (peer.gone) return true;
   if (peer.flushes >= kMostFlushes) return false;
-  Pending* const puts = std::exchange(peer.puts, nullptr);
-  const ucp_request_param_t param = param_for(*puts, on_flushed);
+  const ucp_request_param_t param = param_for(*peer.puts, on_flushed);
   const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
+  if (UCS_PTR_IS_ERR(answer) && no_room(UCS_PTR_RAW_STATUS(answer))) return false;
+  Pending* const puts = std::exchange(peer.puts, nullptr);
   ++counts_.flushes;
   if (UCS_PTR_IS_PTR(answer)) {
     ++peer.flushes;
