@@ -140,6 +140,7 @@ class UcxConduit final : public core::Conduit,
   void settle(Peer& peer) noexcept;
   void settle_rest() noexcept;
   void give_up(Peer& peer) noexcept;
+  bool can_force_close(const Peer& peer) const noexcept;
   void close() noexcept;
   ErrorCode code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept;
 

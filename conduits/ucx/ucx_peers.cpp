@@ -85,6 +85,13 @@ void UcxConduit::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
   peer.owner->condemn(peer, status);
 }
 
+/// Whether UCX ends at once what it has for that peer. Never where it does not watch; and it aborts the program if words that
+/// were to connect the two still wait on a connection by datagrams (ucp_request.c:684 of 1.13.1), as they do until the peer
+/// has answered.
+bool UcxConduit::can_force_close(const Peer& peer) const noexcept {
+  return peer.ep != nullptr && peer.watched && (peer.heard || !context_.has_hardware());
+}
+
 void UcxConduit::settle_losses() noexcept {
   // What ends here may tell of further losses; those come after.
   for (std::size_t i = 0; i < losing_.size(); ++i) settle(peers_[losing_[i]]);
@@ -97,7 +104,8 @@ void UcxConduit::settle(Peer& peer) noexcept {
   if (peer.gone) return;
   peer.gone = true;
   const Status lost{ErrorCode::peer_lost, peer.rank};
-  if (peer.ep != nullptr && peer.watched) {
+  const bool ends_here = can_force_close(peer);
+  if (ends_here) {
     // Ends what UCX has of it, each with its callback.
     ucp_request_param_t param;
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
@@ -112,7 +120,7 @@ void UcxConduit::settle(Peer& peer) noexcept {
     // An answer of the peer's does not come any more.
     if (one.in_use && one.peer == peer.rank && one.parts == Pending::kAnswer) end(one, lost);
   }
-  if (!peer.watched) packets_.replace(peer.packets);
+  if (!ends_here) packets_.replace(peer.packets);
   peer.give_up = Clock::now() + kLastWord;
   leaving_.push_back(peer.rank);
   log_.debug("ucx: rank {} is gone: {}", peer.rank,
@@ -165,7 +173,7 @@ void UcxConduit::close() noexcept {
     const bool ends_with_me = std::ranges::binary_search(process_.mine, peer.rank);
     ucp_request_param_t param;
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = ends_with_me && peer.watched ? UCP_EP_CLOSE_FLAG_FORCE : 0;
+    param.flags = ends_with_me && can_force_close(peer) ? UCP_EP_CLOSE_FLAG_FORCE : 0;
     const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
     if (!UCS_PTR_IS_PTR(answer)) continue;
     if (ends_with_me) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 
 namespace aqueduct::perf {
@@ -12,6 +13,8 @@ namespace aqueduct::perf {
 namespace {
 
 constexpr unsigned kMessage = 1;
+// Chosen: for the peer to end the connection, too, which it does at about the same time.
+constexpr std::chrono::seconds kFarewell{1};
 
 /// What the ranks tell one another.
 struct Card {
@@ -42,11 +45,17 @@ BareUcx::BareUcx(Session& session, Role role, const NetworkTurn& turn)
 BareUcx::~BareUcx() {
   if (key_ != nullptr) ucp().rkey_destroy(key_);
   if (peer_ != nullptr) {
-    ucp_request_param_t param;
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_EP_CLOSE_FLAG_FORCE;  // nothing is on its way
+    // Not by force: UCX aborts if words that were to connect the two have not left.
+    const ucp_request_param_t param{};
     const ucs_status_ptr_t answer = ucp().ep_close_nbx(peer_, &param);
-    if (UCS_PTR_IS_PTR(answer)) ucp().request_free(answer);
+    if (UCS_PTR_IS_PTR(answer)) {
+      const auto until = std::chrono::steady_clock::now() + kFarewell;
+      while (ucp().request_check_status(answer) == UCS_INPROGRESS &&
+             std::chrono::steady_clock::now() < until) {
+        ucp().worker_progress(worker_);
+      }
+      ucp().request_free(answer);
+    }
   }
   if (registered_ != nullptr) ucp().mem_unmap(context_->handle(), registered_);
   if (worker_ != nullptr) ucp().worker_destroy(worker_);
