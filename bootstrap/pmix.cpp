@@ -137,8 +137,8 @@ class Pmix final : public KeyValueSpace {
     events_->poll(lost);
   }
   void leave() noexcept override {
-    events_.reset();
     pmix_->finalize(nullptr, 0);
+    events_.reset();
   }
   void abort(int exit_code, std::string_view why) noexcept override {
     pmix_->abort(exit_code, std::string(why).c_str(), nullptr, 0);

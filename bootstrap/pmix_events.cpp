@@ -114,6 +114,10 @@ PmixEvents::PmixEvents(std::shared_ptr<const PmixLibrary> pmix, const pmix_proc_
 }
 
 PmixEvents::~PmixEvents() {
+  if (!pmix_->initialized()) {  // its threads have ended
+    delete news_->reference;
+    return;
+  }
   std::optional<std::size_t> handler;
   {
     const std::lock_guard lock(news_->mutex);

@@ -15,7 +15,8 @@ class PmixEvents {
  public:
   /// Listens from now on, for the processes of the job that `me` belongs to.
   PmixEvents(std::shared_ptr<const PmixLibrary> pmix, const pmix_proc_t& me, std::uint32_t processes);
-  /// Requires: PMIx is still in use.
+  /// Best after PMIx has ended, which ends events as well: a message to the launcher in front of the one that ends PMIx
+  /// holds that up for the 40 ms of a delayed acknowledgement.
   ~PmixEvents();
   PmixEvents(const PmixEvents&) = delete;
   PmixEvents& operator=(const PmixEvents&) = delete;

@@ -46,6 +46,7 @@ std::shared_ptr<const PmixLibrary> load_pmix(const std::string& file, std::strin
   std::string missing;
   find(handle, "PMIx_Init", found->init, missing);
   find(handle, "PMIx_Finalize", found->finalize, missing);
+  find(handle, "PMIx_Initialized", found->initialized, missing);
   find(handle, "PMIx_Abort", found->abort, missing);
   find(handle, "PMIx_Put", found->put, missing);
   find(handle, "PMIx_Commit", found->commit, missing);

@@ -11,6 +11,7 @@ namespace aqueduct::bootstrap {
 struct PmixLibrary {
   decltype(&PMIx_Init) init = nullptr;
   decltype(&PMIx_Finalize) finalize = nullptr;
+  decltype(&PMIx_Initialized) initialized = nullptr;
   decltype(&PMIx_Abort) abort = nullptr;
   decltype(&PMIx_Put) put = nullptr;
   decltype(&PMIx_Commit) commit = nullptr;
