@@ -2,6 +2,7 @@
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/pmi1.hpp"
 #include "bootstrap/pmix.hpp"
+#include "conduits/builtin.hpp"
 #include "runtime/start.hpp"
 
 #include <charconv>
@@ -55,6 +56,7 @@ Status join(Job::Impl& job) {
                                                           : bootstrap::environment_variable(name);
   };
   const bootstrap::Launch launch = bootstrap::find_launcher(job.config.text("launcher"), variable);
+  conduits::prepare_process();
   auto joined = join(launch.by, job.config, [&log = job.log](std::string_view why) { log.error("{}", why); });
   if (!joined) return joined.status();
   if (launch.by == Launcher::alone && !launch.doubt.empty()) job.log.warn("{}", launch.doubt);
