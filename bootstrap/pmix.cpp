@@ -32,6 +32,17 @@ struct FreeValue {
 };
 using Value = std::unique_ptr<pmix_value_t, FreeValue>;
 
+/// Of the process, as PMIx is: how many jobs it has seen here, and how many are in it now. Once the last has left, PMIx
+/// has ended, and servers do not take a process twice.
+struct Users {
+  std::atomic<std::uint32_t> ever{0};
+  std::atomic<std::uint32_t> now{0};
+};
+Users& users() {
+  static Users all;
+  return all;
+}
+
 /// The outcome of an operation that PMIx's thread will tell, perhaps after nobody waits for it any more.
 struct Outcome {
   std::mutex mutex;
@@ -137,6 +148,7 @@ class Pmix final : public KeyValueSpace {
     events_->poll(lost);
   }
   void leave() noexcept override {
+    --users().now;
     pmix_->finalize(nullptr, 0);
     events_.reset();
   }
@@ -210,6 +222,7 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
   std::string problem;
   auto pmix = load_pmix(library, problem);
   if (pmix == nullptr) return say("this process was started through PMIx, but " + problem);
+  if (users().ever != 0 && users().now == 0) return say(kOneJob);
   pmix_proc_t me{};
   if (const auto done = pmix->init(&me, nullptr, 0); done != PMIX_SUCCESS) {
     return say(
@@ -220,13 +233,13 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
                     "has another version of PMIx than {} ({}), name its library with AQUEDUCT_PMIX_LIBRARY",
                     pmix->text(done), pmix->version(), pmix->file));
   }
-  // Of the process, as its space is.
-  static std::atomic<std::uint32_t> uses{0};
-  auto space = std::make_unique<Pmix>(pmix, me, timeout, report, uses++);
+  auto space = std::make_unique<Pmix>(pmix, me, timeout, report, users().ever);
   if (!space->look_around()) {
     pmix->finalize(nullptr, 0);
     return say("the PMIx server does not say how many processes this job has (PMIX_JOB_SIZE)");
   }
+  ++users().ever;
+  ++users().now;
   return over(std::move(space));
 }
 

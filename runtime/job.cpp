@@ -1,6 +1,5 @@
 #include <aqueduct/job.hpp>
 
-#include "conduits/smp/sleep.hpp"
 #include "core/wait.hpp"
 #include "runtime/builder.hpp"
 #include "runtime/start.hpp"
@@ -53,8 +52,6 @@ Status all_barrier(Job::Impl& job) {
 
 Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
   if (job->bootstrap == nullptr) {
-    // Now, as PMIx will start a thread: in a process with several the kernel takes 16 ms for it.
-    conduits::smp::register_membarrier();
     if (const Status status = runtime::join(*job); !status) {
       for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
       return status;

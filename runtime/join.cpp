@@ -2,9 +2,14 @@
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/pmi1.hpp"
 #include "bootstrap/pmix.hpp"
+#include "conduits/builtin.hpp"
 #include "runtime/start.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
+#include <mutex>
+#include <set>
 
 namespace aqueduct::runtime {
 namespace {
@@ -33,6 +38,25 @@ Result<std::unique_ptr<Bootstrap>> join_pmi1(std::chrono::milliseconds limit,
   return bootstrap::from_pmi1(place, limit, report);
 }
 
+/// The sockets of launchers that this process has taken: each serves one Job, and its number may then be that of
+/// something else. So this is a fact of the process.
+struct TakenSockets {
+  std::mutex mutex;
+  std::set<std::string> names;
+};
+TakenSockets& taken_sockets() {
+  static TakenSockets taken;
+  return taken;
+}
+
+/// "AQUEDUCT_BOOTSTRAP=…" or "PMI_FD=…"; empty where the launcher leaves no socket.
+std::string socket_of(Launcher launcher, const Config& config) {
+  if (launcher == Launcher::aqrun)
+    return fmt::format("{}={}", bootstrap::kVariable, config.text("bootstrap"));
+  if (launcher == Launcher::pmi1) return "PMI_FD=" + bootstrap::environment_variable("PMI_FD").value_or("");
+  return {};
+}
+
 Result<std::unique_ptr<Bootstrap>> join(Launcher launcher, const Config& config,
                                         const bootstrap::Report& report) {
   const std::chrono::nanoseconds timeout(config.nanoseconds("bootstrap_timeout"));
@@ -55,8 +79,17 @@ Status join(Job::Impl& job) {
                                                           : bootstrap::environment_variable(name);
   };
   const bootstrap::Launch launch = bootstrap::find_launcher(job.config.text("launcher"), variable);
+  conduits::prepare_process();
+  const std::string socket = socket_of(launch.by, job.config);
+  TakenSockets& taken = taken_sockets();
+  const std::lock_guard one_by_one(taken.mutex);
+  if (taken.names.contains(socket)) {
+    job.log.error("{}: {}", socket, bootstrap::kOneJob);
+    return ErrorCode::bootstrap_failed;
+  }
   auto joined = join(launch.by, job.config, [&log = job.log](std::string_view why) { log.error("{}", why); });
   if (!joined) return joined.status();
+  if (!socket.empty()) taken.names.insert(socket);
   if (launch.by == Launcher::alone && !launch.doubt.empty()) job.log.warn("{}", launch.doubt);
   job.bootstrap = std::move(*joined);
   job.launcher = job.bootstrap->launcher();

@@ -9,7 +9,8 @@
 
 namespace aqueduct::conduits::smp {
 
-/// Asks the kernel for barriers that a sleeper can force upon all others; whether it has them.
+/// Asks the kernel for barriers that a sleeper can force upon all others; whether it has them. Asked again, it
+/// only answers.
 bool register_membarrier() noexcept;
 
 void ring_bell(RankBlock& block) noexcept;

@@ -17,6 +17,7 @@ class Job {
  public:
   /// Joins the job that a launcher (aqrun, or mpirun, srun, … through PMIx or PMI-1) started this process for; without a
   /// launcher, a job of this process alone. AQUEDUCT_ENDPOINTS says how many ranks this process holds (default 1).
+  /// A process joins its launcher's job once; where that serves PMIx, all its processes may have several Jobs at a time.
   ///
   /// Completion: when it returns, every rank has an address and the primary segment; connections are made at
   ///             first use.

@@ -185,6 +185,22 @@ TEST_P(Launchers, ARankThatIsLateIsSaidToBe) {
   EXPECT_THAT(job.err(), HasSubstr("AQUEDUCT_BOOTSTRAP_TIMEOUT"));
 }
 
+// PMIx names what jobs exchange; the socket of PMI-1 is one job's. In neither can a process join twice in turn.
+TEST_P(Launchers, GiveAProcessASecondJobBesideTheFirstOrSayThatTheyCannot) {
+  Launch both(command(2, {program("fault_launched"), "both"}), environment());
+  if (how().word == std::string_view("pmix")) {
+    EXPECT_EQ(both.status(), 0) << both.err();
+    EXPECT_EQ(both.lines("another job: ok").size(), 2u) << both.out() << both.err();
+  } else {
+    EXPECT_NE(both.status(), 0);
+    EXPECT_THAT(both.err(), HasSubstr("cannot join again")) << both.out();
+  }
+  Launch again(command(2, {program("fault_launched"), "again"}), environment());
+  EXPECT_NE(again.status(), 0) << again.out();
+  EXPECT_THAT(again.err(), HasSubstr("cannot join again")) << again.out();
+  EXPECT_LT(again.took().count(), 20);
+}
+
 TEST_P(Launchers, CanStartAqrunWhoseJobIsItsOwn) {
   Launch job(command(1, {program("aqrun"), "-n", "3", program("fault_launched"), "well"}), environment());
   EXPECT_EQ(job.status(), 0) << job.err();

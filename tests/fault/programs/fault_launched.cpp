@@ -1,6 +1,6 @@
 // fault_launched HOW: a rank of a job that any launcher may have started. It says who it is and, if it comes so far, how
 // the job ended for it. HOW: well; abort (rank 0 asks for it); kill (rank 1 dies); leave (rank 1 goes without a word);
-// wait (for what never comes: until somebody else ends the job).
+// wait (for what never comes: until somebody else ends the job); both (a second job beside the first); again (one after it).
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -13,6 +13,17 @@
 #include <unistd.h>
 
 using namespace aqueduct;
+
+/// A second job of this process.
+int start_another() {
+  auto job = Job::start();
+  Status status = job.status();
+  if (status) status = job->endpoint().barrier();
+  std::printf("another job: %s\n", status.text().c_str());
+  std::fflush(stdout);
+  if (status) status = job->finish();
+  return status.exit_code();
+}
 
 int main(int argc, char** argv) {
   if (argc != 2) return 64;
@@ -30,9 +41,16 @@ int main(int argc, char** argv) {
   if (status && how == "abort" && me.rank() == 0) job->abort(7, "rank 0 has had enough");
   if (status && how == "kill" && me.rank() == 1) std::raise(SIGKILL);
   if (status && how == "leave" && me.rank() == 1) std::_Exit(0);
-  if (status && how != "well") status = wait_until(me, 0, 1, kAnyRank, std::chrono::seconds(35));
+  if (how == "both") {
+    const int ended = start_another();
+    static_cast<void>(job->finish());
+    return ended;
+  }
+  const bool waits = how != "well" && how != "again";
+  if (status && waits) status = wait_until(me, 0, 1, kAnyRank, std::chrono::seconds(35));
   std::printf("rank %u: %s\n", me.rank(), status.text().c_str());
   std::fflush(stdout);
   if (const Status ended = job->finish(); status) status = ended;
+  if (how == "again") return start_another();
   return status.exit_code();
 }
