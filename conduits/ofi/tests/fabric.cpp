@@ -1,11 +1,29 @@
 #include "tests/conformance/fabric.hpp"
 
+#include "conduits/all.hpp"
+#include "tests/conformance/hosts.hpp"
+
 namespace aqueduct::conformance {
+namespace {
+
+/// What stands in the way of a provider here, or nothing.
+std::string why_not(const char* provider) {
+  Config config;
+  if (!config.set("ofi_provider", provider)) return "the setting is refused";
+  const conduits::Available* const ofi = conduits::find("ofi");
+  if (ofi == nullptr || ofi->entry == nullptr) return "this build has no ofi";
+  const core::Usability found = ofi->entry->probe(config);
+  return found.usable ? std::string() : found.why;
+}
+
+}  // namespace
 
 std::vector<Fabric> ofi_fabrics() {
   const auto fabric = [](const char* name, const char* provider, Rank processes, Settings settings = {}) {
     settings.insert(settings.begin(), {{"near", "off"}, {"ofi_provider", provider}});
-    return Fabric{.name = name, .conduit = "ofi", .settings = std::move(settings), .processes = processes};
+    Fabric made{.name = name, .conduit = "ofi", .settings = std::move(settings), .processes = processes};
+    made.prepare = [provider] { return why_not(provider); };
+    return made;
   };
   // Its own threads need the cores that ranks would look on: few ranks, which sleep at once.
   Fabric sockets =
@@ -26,6 +44,16 @@ std::vector<Fabric> ofi_fabrics() {
       fabric("ofi-shm-threads", "shm", 1),
       fabric("ofi-shm-processes", "shm", 0),
       sockets,
+      // Beside smp, over two hosts, which any two ranks that follow one another are on; and without smp.
+      over_hosts({.name = "ofi-hosts", .conduit = "ofi", .settings = {{"ofi_provider", "tcp;ofi_rxm"}}},
+                 [](std::uint32_t process) { return process % 2; }),
+      over_hosts({.name = "ofi-hosts-alone",
+                  .conduit = "ofi",
+                  .settings = {{"near", "off"}, {"ofi_provider", "tcp;ofi_rxm"}}},
+                 [](std::uint32_t process) { return process; }),
+      // Needs an InfiniBand or RoCE device.
+      fabric("ofi-verbs", "verbs;ofi_rxm", 0),
+      fabric("ofi-verbs-threads", "verbs;ofi_rxm", 1),
   };
 }
 
