@@ -32,9 +32,11 @@ struct Pending {
   static constexpr std::uint8_t kUcx = 1;     ///< UCX has not sent all of it
   static constexpr std::uint8_t kAnswer = 2;  ///< the target has not answered
   std::uint8_t gets = 0;                      ///< of UCX's, whose end is still awaited
-  Status outcome;               ///< what the target has answered, or what a part of it has come to
-  PutHead head{};               ///< of a put by message
-  std::byte* inject = nullptr;  ///< kMostInject bytes for a source that is to be free at once
+  Status outcome;  ///< what the target has answered, or what a part of it has come to
+  /// Room for the head of a put by message; and after it kMostInject bytes, for a source that is to be free at once or a
+  /// list of pieces.
+  std::byte* head = nullptr;
+  std::byte* inject() const noexcept { return head + sizeof(PutHead); }
 };
 
 /// What UCX is given with an operation, for `callback` to find it again.
@@ -87,20 +89,21 @@ class PendingPool {
 
  private:
   void add(std::size_t count) {
-    std::byte* inject =
-        injected_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(count * kMostInject)).get();
-    for (; count-- > 0; inject += kMostInject) {
+    constexpr std::size_t kRoom = sizeof(PutHead) + kMostInject;
+    static_assert(kRoom % alignof(ucp_dt_iov_t) == 0 && sizeof(PutHead) % alignof(ucp_dt_iov_t) == 0);
+    std::byte* room = rooms_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(count * kRoom)).get();
+    for (; count-- > 0; room += kRoom) {
       Pending& one = all_.emplace_back();
       one.owner = &owner_;
       one.index = static_cast<std::uint32_t>(all_.size() - 1);
-      one.inject = inject;
+      one.head = room;
       one.next = free_;
       free_ = &one;
     }
   }
 
   UcxConduit& owner_;
-  std::vector<std::unique_ptr<std::byte[]>> injected_;
+  std::vector<std::unique_ptr<std::byte[]>> rooms_;
   std::deque<Pending> all_;  // none of which ever moves
   Pending* free_ = nullptr;
   std::size_t in_use_ = 0;

@@ -10,7 +10,7 @@ namespace {
 
 /// In front of a worker's address. Raised in `version` when what the conduit itself sends changes.
 struct AddressHead {
-  std::uint32_t version = 1;
+  std::uint32_t version = 2;
   std::uint16_t ucx_major = 0;
   std::uint16_t ucx_minor = 0;
 };
@@ -66,7 +66,7 @@ Status UcxConduit::open() {
   params.am_alignment = 8;
   ucs_status_t status = ucp_.worker_create(context_.handle(), &params, &worker_);
   const std::pair<MessageId, ucp_am_recv_callback_t> handlers[] = {
-      {kPacket, on_packet}, {kPut, on_put}, {kPutDone, on_put_done}};
+      {kPacket, on_packet}, {kPut, on_put}, {kPutDone, on_put_done}, {kShortPut, on_short_put}};
   for (const auto& [id, callback] : handlers) {
     if (status != UCS_OK) break;
     ucp_am_handler_param_t handler{};

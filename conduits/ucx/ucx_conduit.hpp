@@ -106,17 +106,6 @@ class UcxConduit final : public core::Conduit,
   /// The pieces of one call lie where an injected put's bytes would.
   static constexpr std::size_t kMostPieces = kMostInject / sizeof(ucp_dt_iov_t);
 
-  /// The bytes of a put by message, which UCX reads until it says that it has sent them.
-  struct Source {
-    explicit Source(core::Bytes bytes) : data(bytes.data()), count(bytes.size()) {}
-    Source(const ucp_dt_iov_t* pieces, std::size_t count)
-        : data(pieces), count(count), type(ucp_dt_make_iov()) {}
-
-    const void* data;
-    std::size_t count;
-    ucp_datatype_t type = ucp_dt_make_contig(1);
-  };
-
   /// A segment of a peer's: where it lies there, and what UCX needs to reach it.
   struct Key {
     std::uint64_t address = 0;
@@ -153,12 +142,16 @@ class UcxConduit final : public core::Conduit,
   bool is_ours(const PacketHead& head) noexcept;
 
   // Puts by message (ucx_put.cpp).
-  core::Post put_by_message(Peer& peer, Pending& pending, const Source& from, const PutHead& head) noexcept;
+  core::Post put_by_message(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
+                            std::size_t bytes, PutHead head) noexcept;
   core::Post put_pieces_by_network(Peer& peer, Pending& pending, const Key& place, std::uint64_t offset,
                                    std::span<const core::Bytes> from) noexcept;
   static void on_put_sent(void* request, ucs_status_t status, void* user_data);
   static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
                              std::size_t bytes, const ucp_am_recv_param_t* param);
+  static ucs_status_t on_short_put(void* arg, const void* header, std::size_t header_bytes, void* data,
+                                   std::size_t bytes, const ucp_am_recv_param_t* param);
+  std::optional<std::byte*> place_of(const PutHead& head, std::size_t bytes) noexcept;
   static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
   static ucs_status_t on_put_done(void* arg, const void* header, std::size_t header_bytes, void* data,
                                   std::size_t bytes, const ucp_am_recv_param_t* param);

@@ -8,20 +8,37 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Begins one. The pending operation holds the head, which UCX reads until it says that it has sent it.
-core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, const Source& from,
-                                      const PutHead& head) noexcept {
-  pending.head = head;
-  pending.head.head = {me_, static_cast<std::uint32_t>(process_.job)};
-  pending.head.index = pending.index;
-  pending.head.generation = pending.generation;
-  ucp_request_param_t param;
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE;
-  param.cb.send = on_put_sent;
-  param.user_data = &pending;
-  param.datatype = from.type;
-  const ucs_status_ptr_t answer =
-      ucp_.am_send_nbx(peer.ep, kPut, &pending.head, sizeof pending.head, from.data, from.count, &param);
+/// Begins one of pieces that have so many bytes together. A short one is copied behind its head and leaves as one contiguous
+/// message, which costs UCX no request; of a longer one the pending operation holds the head and the list of pieces, which
+/// UCX reads until it says that it has sent it.
+core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
+                                      std::size_t bytes, PutHead head) noexcept {
+  head.head = {me_, static_cast<std::uint32_t>(process_.job)};
+  head.index = pending.index;
+  head.generation = pending.generation;
+  std::memcpy(pending.head, &head, sizeof head);
+  ucp_request_param_t param = param_for(pending, on_put_sent);
+  ucs_status_ptr_t answer = nullptr;
+  if (bytes <= kMostInject) {
+    std::byte* at = pending.inject();
+    for (const core::Bytes piece : from) {
+      if (piece.empty()) continue;
+      std::memcpy(at, piece.data(), piece.size());
+      at += piece.size();
+    }
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_EAGER;
+    answer = ucp_.am_send_nbx(peer.ep, kShortPut, nullptr, 0, pending.head, sizeof head + bytes, &param);
+  } else if (from.size() == 1) {
+    answer = ucp_.am_send_nbx(peer.ep, kPut, pending.head, sizeof head, from.front().data(), bytes, &param);
+  } else {
+    auto* const pieces = reinterpret_cast<ucp_dt_iov_t*>(pending.inject());
+    for (std::size_t i = 0; i < from.size(); ++i)
+      pieces[i] = {const_cast<std::byte*>(from[i].data()), from[i].size()};
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
+    param.datatype = ucp_dt_make_iov();
+    answer = ucp_.am_send_nbx(peer.ep, kPut, pending.head, sizeof head, pieces, from.size(), &param);
+  }
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
   ++counts_.put_messages;
@@ -52,15 +69,10 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
   }
   std::memcpy(&head, header, sizeof head);
   if (!self.is_ours(head.head)) return UCS_OK;
-  const core::MutableBytes memory =
-      head.segment < self.segments_.size() ? self.segments_[head.segment].first : core::MutableBytes{};
-  if (head.offset > memory.size() || bytes > memory.size() - head.offset) {
-    self.answer_put(head, ErrorCode::out_of_range);
-    return UCS_OK;
-  }
-  std::byte* const place = memory.data() + head.offset;
+  const auto place = self.place_of(head, bytes);
+  if (!place) return UCS_OK;
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
-    if (bytes != 0) std::memcpy(place, data, bytes);
+    std::memcpy(*place, data, bytes);
     self.in_place(head);
     return UCS_OK;
   }
@@ -75,13 +87,41 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
       UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   receive.cb.recv_am = on_received;
   receive.user_data = arriving;
-  const ucs_status_ptr_t request = self.ucp_.am_recv_data_nbx(self.worker_, data, place, bytes, &receive);
+  const ucs_status_ptr_t request = self.ucp_.am_recv_data_nbx(self.worker_, data, *place, bytes, &receive);
   if (UCS_PTR_IS_ERR(request)) {
     self.arriving_.give(*arriving);
     self.answer_put(head, ErrorCode::network_failed);
     return UCS_PTR_RAW_STATUS(request);
   }
   return UCS_INPROGRESS;
+}
+
+ucs_status_t UcxConduit::on_short_put(void* arg, const void*, std::size_t header_bytes, void* data,
+                                      std::size_t bytes, const ucp_am_recv_param_t* param) {
+  auto& self = *static_cast<UcxConduit*>(arg);
+  PutHead head;
+  if (header_bytes != 0 || bytes < sizeof head || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
+    ++self.counts_.rejected;
+    return UCS_OK;
+  }
+  std::memcpy(&head, data, sizeof head);
+  if (!self.is_ours(head.head)) return UCS_OK;
+  bytes -= sizeof head;
+  const auto place = self.place_of(head, bytes);
+  if (!place) return UCS_OK;
+  if (bytes != 0) std::memcpy(*place, static_cast<const std::byte*>(data) + sizeof head, bytes);
+  self.in_place(head);
+  return UCS_OK;
+}
+
+/// Where so many bytes of a put belong; nothing, and the put is answered so, if that is outside of the segment.
+std::optional<std::byte*> UcxConduit::place_of(const PutHead& head, std::size_t bytes) noexcept {
+  const core::MutableBytes memory =
+      head.segment < segments_.size() ? segments_[head.segment].first : core::MutableBytes{};
+  if (head.offset <= memory.size() && bytes <= memory.size() - head.offset)
+    return memory.data() + head.offset;
+  answer_put(head, ErrorCode::out_of_range);
+  return std::nullopt;
 }
 
 void UcxConduit::on_received(void* request, ucs_status_t status, std::size_t, void* user_data) {
@@ -182,7 +222,7 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
   Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
-  return put_by_message(peer, *pending, Source(from),
+  return put_by_message(peer, *pending, {&from, 1}, from.size(),
                         {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
 }
 

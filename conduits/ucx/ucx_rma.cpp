@@ -28,12 +28,13 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
   Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
-  if (inject) {
-    std::memcpy(pending->inject, from.data(), from.size());
-    from = {pending->inject, from.size()};
+  if (!place.by_network) {
+    return put_by_message(peer, *pending, {&from, 1}, from.size(), {{}, 0, 0, offset, 0, place.segment, 0});
   }
-  if (!place.by_network)
-    return put_by_message(peer, *pending, Source(from), {{}, 0, 0, offset, 0, place.segment, 0});
+  if (inject) {
+    std::memcpy(pending->inject(), from.data(), from.size());
+    from = {pending->inject(), from.size()};
+  }
   ucp_request_param_t param;
   param.op_attr_mask = 0;
   const ucs_status_ptr_t answer =

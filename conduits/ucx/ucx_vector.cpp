@@ -28,10 +28,7 @@ core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const 
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   if (place.by_network) return put_pieces_by_network(peer, *pending, place, offset, from);
-  auto* const pieces = reinterpret_cast<ucp_dt_iov_t*>(pending->inject);
-  for (std::size_t i = 0; i < from.size(); ++i)
-    pieces[i] = {const_cast<std::byte*>(from[i].data()), from[i].size()};
-  return put_by_message(peer, *pending, {pieces, from.size()}, {{}, 0, 0, offset, 0, place.segment, 0});
+  return put_by_message(peer, *pending, from, to.front().bytes, {{}, 0, 0, offset, 0, place.segment, 0});
 }
 
 /// All of them end with one flush. One that UCX refuses after others is what the whole comes to: UCX still reads those.

@@ -11,7 +11,8 @@ namespace aqueduct::conduits::ucx {
 enum MessageId : unsigned {
   kPacket = 1,  ///< PacketHead, and a packet of the layers above
   kPut = 2,     ///< as UCX's header a PutHead; as its data the bytes
-  kPutDone = 3  ///< PacketHead, and some PutDone: bytes are in place
+  kPutDone = 3,  ///< PacketHead, and some PutDone: bytes are in place
+  kShortPut = 4  ///< PutHead, and the bytes
 };
 
 /// Starts every message: UCX does not say whose it is.

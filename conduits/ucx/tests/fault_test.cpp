@@ -48,7 +48,7 @@ struct Replaced {
   }
   static ucs_status_ptr_t send(ucp_ep_h ep, unsigned id, const void* header, std::size_t header_bytes,
                                const void* data, std::size_t bytes, const ucp_request_param_t* param) {
-    if (id != kPut) return real.am_send_nbx(ep, id, header, header_bytes, data, bytes, param);
+    if (id != kShortPut) return real.am_send_nbx(ep, id, header, header_bytes, data, bytes, param);
     ucp_request_param_t quiet{};
     const ucs_status_ptr_t answer = real.am_send_nbx(ep, id, header, header_bytes, data, bytes, &quiet);
     if (UCS_PTR_IS_PTR(answer)) real.request_free(answer);
