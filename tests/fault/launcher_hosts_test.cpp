@@ -42,27 +42,27 @@ class LauncherHosts : public testing::TestWithParam<const char*> {
   std::string agent() const { return (folder_ / "agent").string(); }
 
   /// The launcher itself runs on the first host, so that it reaches both.
-  Words command(const Words& what) const {
-    const std::string a = net_->name(0), b = net_->name(1);
+  Words command(const Words& what, int on_each = 2) const {
+    const std::string a = net_->name(0), b = net_->name(1), each = ":" + std::to_string(on_each);
     Words all{"ip", "netns",   "exec", a, "unshare", "--uts", "sh", "-c", "hostname \"$0\"; exec \"$@\"",
               a,    GetParam()};
-    const Words options = is_mpirun()
-                              ? Words{"--bind-to",
-                                      "none",
-                                      "--mca",
-                                      "plm_rsh_agent",
-                                      agent(),
-                                      "--mca",
-                                      "oob_tcp_if_include",
-                                      std::string(NetworkNamespaces::kDevice),
-                                      "--host",
-                                      a + ":2," + b + ":2"}
-                              : Words{"-launcher", "ssh",       "-launcher-exec",
-                                      agent(),     "-iface",    std::string(NetworkNamespaces::kDevice),
-                                      "-hosts",    a + "," + b, "-ppn",
-                                      "2"};
+    const Words options = is_mpirun() ? Words{"--bind-to",
+                                              "none",
+                                              "--mca",
+                                              "plm_rsh_agent",
+                                              agent(),
+                                              "--mca",
+                                              "oob_tcp_if_include",
+                                              std::string(NetworkNamespaces::kDevice),
+                                              "--host",
+                                              a + each + "," + b + each}
+                                      : Words{"-launcher",      "ssh",
+                                              "-launcher-exec", agent(),
+                                              "-iface",         std::string(NetworkNamespaces::kDevice),
+                                              "-hosts",         a + "," + b,
+                                              "-ppn",           std::to_string(on_each)};
     all.insert(all.end(), options.begin(), options.end());
-    all.insert(all.end(), {"-n", "4"});
+    all.insert(all.end(), {"-n", std::to_string(2 * on_each)});
     all.insert(all.end(), what.begin(), what.end());
     return all;
   }
@@ -100,6 +100,13 @@ TEST_P(LauncherHosts, OneConduitForEverybodyNeedsAllAddresses) {
   Launch job(command(far), environment());
   EXPECT_EQ(job.status(), 0) << job.err();
   EXPECT_THAT(job.out(), HasSubstr("heat2d: equal to the serial result"));
+}
+
+// So many that one process gathers the addresses for all, and one on each host those of neighbours.
+TEST_P(LauncherHosts, StartMoreRanksThanWouldAskOneAnother) {
+  Launch job(command({program("fault_launched"), "well"}, /*on_each=*/6), environment());
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_EQ(job.lines("of 12, 6 on this host").size(), 12u) << job.out() << job.err();
 }
 
 // Not the launcher's two hosts but two that lie across them.
