@@ -1,10 +1,12 @@
 #!/bin/sh
-# Prints a table of docs/performance.md, "Shared memory (smp)" or "UDP over loopback (udp)": every row measured now.
+# Prints a table of docs/performance.md, "Shared memory (smp)", "UDP over loopback (udp)", or a network's library beside its
+# own calls (ofi, ucx): every row measured now.
 #
-#   bench/table.sh [smp|udp] [BIN]   BIN holds aqperf and aqrun [build/release/bin]
+#   bench/table.sh [smp|udp|ofi|ucx] [BIN]   BIN holds aqperf and aqrun [build/release/bin]
 #   SECONDS_PER_ROW=2                time of each row, the raw measure included
 #
-# Takes about two minutes. Nothing else should run meanwhile; what did is in the last column.
+# Takes about two minutes; ofi and ucx take the provider or transports that AQUEDUCT_OFI_PROVIDER or
+# AQUEDUCT_UCX_TRANSPORTS names. Nothing else should run meanwhile; what did is in the last column.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,8 +16,8 @@ seconds=${SECONDS_PER_ROW:-2}
 missed=0
 
 case $table in
-  smp | udp) ;;
-  *) echo "table.sh: there are the tables smp and udp, not '$table'" >&2; exit 2 ;;
+  smp | udp | ofi | ucx) ;;
+  *) echo "table.sh: there are the tables smp, udp, ofi and ucx, not '$table'" >&2; exit 2 ;;
 esac
 if [ ! -x "$bin/aqperf" ] || [ ! -x "$bin/aqrun" ]; then
   echo "table.sh: no aqperf and aqrun in $bin; build first (./aq build), or name their folder" >&2
@@ -135,6 +137,40 @@ udp_rows() {
     "$(calculate "$header / $none")" '>=' 0.95 '× none' 0
   full=$(secured full median 'put-bandwidth --bytes 1M')
   row 'full encryption, 1 MiB puts' 'AQUEDUCT_UDP_SECURITY=full aqperf put-bandwidth' "$full MB/s" '' "$full" '>=' 1000 MB/s 0
+}
+
+# beside WHAT "ARGUMENTS": a latency, which may be 5 % and 50 ns more than that of the library's own calls
+beside() {
+  # shellcheck disable=SC2086
+  line=$(perf $2 --vs raw)
+  get() { printf '%s\n' "$line" | field "$1"; }
+  row "$1" "aqperf $2 --vs raw" "$(calculate "$(get median)") ns" "$(calculate "$(get raw)") ns" \
+    "$(calculate "$(get median) - 1.05 * $(get raw)")" '<=' 50 'ns beyond 1.05 × raw' "$(get others_cores)"
+}
+
+# over TRANSPORT: what a conduit on a network's library is held to, beside that library in the same run. The calls of the
+# library have the same provider or transports, and the same meaning of completion.
+over() {
+  beside "8 B put, $1" 'put-latency --bytes 8'
+  beside "8 B get, $1" 'get-latency --bytes 8'
+  beside "AM short round trip, $1" 'am-latency --bytes 0'
+  compared "put bandwidth, $1" 'put-bandwidth --bytes 64K:4M' ratio '>=' 0.97 '× bare'
+  compared "get bandwidth, $1" 'get-bandwidth --bytes 64K:4M' ratio '>=' 0.97 '× bare'
+  compared "put rate, 8 B, window 64, $1" 'put-rate --bytes 8' ratio '>=' 0.97 '× bare'
+}
+
+ofi_rows() {
+  export AQUEDUCT_NEAR=off AQUEDUCT_CONDUIT=ofi
+  export AQUEDUCT_OFI_PROVIDER="${AQUEDUCT_OFI_PROVIDER:-tcp;ofi_rxm}"
+  over "$AQUEDUCT_OFI_PROVIDER"
+}
+
+ucx_rows() {
+  export AQUEDUCT_NEAR=off AQUEDUCT_CONDUIT=ucx
+  for transports in ${AQUEDUCT_UCX_TRANSPORTS:-tcp,self posix,cma,self}; do
+    export AQUEDUCT_UCX_TRANSPORTS="$transports"
+    over "$transports"
+  done
 }
 
 counter=$(mktemp)

@@ -23,7 +23,6 @@ struct Peer {
   Rank rank = kNoRank;
   /// UCX watches this connection, and ends what is on its way if it breaks. It cannot where memory is shared.
   bool watched = true;
-  bool heard = false;  ///< a message of its has come: what connects the two is over
   bool gone = false;    ///< lost: it is used no more, though UCX may still have what was on its way
   bool failed = false;  ///< UCX has said so, and it is still to be settled
   ucs_status_t why = UCS_OK;

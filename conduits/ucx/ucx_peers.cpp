@@ -85,11 +85,10 @@ void UcxConduit::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
   peer.owner->condemn(peer, status);
 }
 
-/// Whether UCX ends at once what it has for that peer. Never where it does not watch; and it aborts the program if words that
-/// were to connect the two still wait on a connection by datagrams (ucp_request.c:684 of 1.13.1), as they do until the peer
-/// has answered.
+/// Whether UCX ends at once what it has for that peer. Never where it does not watch; and over cards it aborts the program if
+/// its own words that were to connect the two still wait (ucp_request.c:684 of 1.13.1), which it does not tell.
 bool UcxConduit::can_force_close(const Peer& peer) const noexcept {
-  return peer.ep != nullptr && peer.watched && (peer.heard || !context_.has_hardware());
+  return peer.ep != nullptr && peer.watched && !context_.has_hardware();
 }
 
 void UcxConduit::settle_losses() noexcept {

@@ -32,8 +32,8 @@ std::vector<Fabric> ucx_fabrics() {
       fabric("ucx-posix", 0, "posix,self"),
       fabric("ucx-posix-cma", 0, "posix,cma,self"),
       fabric("ucx-sysv", 0, "sysv,self"),
-      // Skipped where there is no InfiniBand or RoCE device. Datagrams over a device in software lose so much that UCX
-      // takes longer than the kit waits: ucx-ud is for a machine that has a real one.
+      // Skipped where there is no InfiniBand or RoCE device. Datagrams by a device in software take UCX milliseconds each,
+      // and the kit minutes for a case: ucx-ud is run when it is named.
       fabric("ucx-rc", 0, "rc_v,self"),
       hidden(fabric("ucx-ud", 0, "ud_v,self")),
       // Beside smp, over two hosts, which any two ranks that follow one another are on; and without smp.
