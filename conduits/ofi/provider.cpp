@@ -172,8 +172,10 @@ Found find_provider(const Wish& wish) {
     return found;
   }
   provider.info->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;  // asked for by each put: packets need not wait
-  provider.auto_progress = wish.auto_progress || provider.known->progresses_by_itself ||
-                           provider.info->domain_attr->data_progress == FI_PROGRESS_AUTO;
+  // It can do without its thread, and then leaves what is sent lying until the next poll: a rank that computes would hold
+  // its peers up.
+  if (provider.known->progresses_by_itself) provider.info->domain_attr->data_progress = FI_PROGRESS_AUTO;
+  provider.auto_progress = provider.info->domain_attr->data_progress == FI_PROGRESS_AUTO;
   provider.signals =
       provider.known->no_signals.empty() && provider.info->domain_attr->cq_data_size >= sizeof(std::uint64_t);
   return found;

@@ -72,6 +72,10 @@ TEST(OfiProvider, ProgressesByItselfOnlyWhereAskedOrKnownTo) {
   const Found itself = find_provider({.provider = "tcp;ofi_rxm", .one_host = true, .auto_progress = true});
   ASSERT_TRUE(itself.problem.empty()) << itself.problem;
   EXPECT_TRUE(itself.provider.auto_progress);
+  const Found always = find_provider({.provider = "sockets", .one_host = true});
+  if (always.problem.empty()) {
+    EXPECT_TRUE(always.provider.auto_progress);
+  }
 }
 
 TEST(OfiCopying, IsRefusedWithTheReason) {
