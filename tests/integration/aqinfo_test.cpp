@@ -68,7 +68,7 @@ TEST(Aqinfo, SaysOfEachConduitWhetherItIsUsableAndWhy) {
     EXPECT_FALSE(conduit.at("why").get<std::string>().empty()) << name;
     if (!conduit.at("usable")) continue;
     EXPECT_GE(conduit.at("limits").at("max_packet"), 256) << name;
-    EXPECT_EQ(conduit.at("parts").size(), 6u) << name;
+    EXPECT_EQ(conduit.at("parts").size(), 7u) << name;
     for (const auto& part : conduit.at("parts").items()) {
       EXPECT_TRUE(part.value() == "native" || part.value() == "reference") << name << "." << part.key();
     }
