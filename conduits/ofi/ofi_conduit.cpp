@@ -61,7 +61,8 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       give_back_(options.give_back),
       cache_(registrations_, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
-      aligned_(requests_.slot_bytes()) {
+      aligned_(requests_.slot_bytes()),
+      targets_must_look_(!provider.auto_progress && !provider.known->copies_at_once) {
   properties_.name = "ofi";
   properties_.max_packet = options.packet;
   properties_.max_transfer =
@@ -182,6 +183,7 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   peers_.learn(*objects_.av, std::move(names));
   forgotten_.reserve(addresses.size());
   suspected_.reserve(addresses.size());
+  kept_awake_.reserve(addresses.size());
   return {};
 }
 

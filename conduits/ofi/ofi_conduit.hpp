@@ -105,6 +105,12 @@ class OfiConduit final : public core::Conduit,
   core::Post posted(Request& request, std::int64_t answer, const char* what) noexcept;
   void condemn(Rank peer, const char* what, std::int64_t error) noexcept;
   void send_signal(Request& request) noexcept;
+
+  // Who has to look for transfers to get on: ofi_awake.cpp.
+  void keep_awake(Rank peer) noexcept;
+  void keep_awake() noexcept;
+  void stay_awake() noexcept;
+  bool is_kept_awake() noexcept;
   void send_unsent() noexcept;
 
   // Lists: ofi_vector.cpp.
@@ -163,6 +169,11 @@ class OfiConduit final : public core::Conduit,
   std::vector<Rank> forgotten_;     // the launcher's word, until the next poll
   std::vector<Rank> suspected_;     // the provider's word, until the next poll
   std::chrono::steady_clock::time_point look_at_gone_ = kNever;  // whether they still have memory of callers'
+  const bool targets_must_look_;  ///< at transfers that their completion queue does not tell of
+  std::vector<Rank> kept_awake_;  // with room for all
+  std::chrono::steady_clock::time_point
+      awake_until_{};  // a peer's transfers go on; none: not as far as is known
+  std::uint32_t looks_ = 0;
   bool queue_is_broken_ = false;
   std::array<std::array<bool, kOps>, kTypes> can_{};  // [type][operation]
 };

@@ -22,6 +22,10 @@ bool is_of_mine(std::uint64_t flags) noexcept {
 // Chosen: so many completions, then the caller has its turn.
 constexpr std::size_t kBatch = 16;
 
+// Chosen: some microseconds, so that reading the clock costs nothing beside them; and fewer looks than come before a rank
+// with a core of its own gives way, so that it does not.
+constexpr std::uint32_t kLooksBetween = 64;
+
 }  // namespace
 
 int OfiConduit::poll(core::Inbox& inbox) noexcept {
@@ -36,6 +40,10 @@ int OfiConduit::poll(core::Inbox& inbox) noexcept {
     receive_.repost();
   if (unsent_ != nullptr) [[unlikely]]
     send_unsent();
+  if (++looks_ % kLooksBetween == 0) [[unlikely]] {
+    if (!kept_awake_.empty()) keep_awake();
+    if (awake_until_ != std::chrono::steady_clock::time_point{}) calls += is_kept_awake() ? 1 : 0;
+  }
   // What a lost peer had sent before is taken first.
   if (found < std::int64_t{kBatch} && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
     calls += lose(inbox);
@@ -75,6 +83,10 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
   }
   const std::byte* start = bytes + sizeof head;
   if ((head.bytes & kIsSignal) != 0) {
+    if (body == 0) {
+      stay_awake();
+      return 1;
+    }
     Signal signal;
     if (body != sizeof signal) return 0;
     std::memcpy(&signal, start, sizeof signal);

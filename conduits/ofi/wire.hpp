@@ -12,7 +12,8 @@ namespace aqueduct::conduits::ofi {
 /// behind the other all start where a word may.
 struct PacketHead {
   std::uint32_t from = 0;
-  std::uint32_t bytes = 0;  ///< that follow; the highest bit is set for a signal
+  std::uint32_t bytes =
+      0;  ///< that follow; the highest bit is set for a signal, or for a word of none: keep looking
 };
 static_assert(sizeof(PacketHead) == 8);
 
