@@ -147,7 +147,7 @@ TEST_P(Vis, GetsBringWhatTheNaiveLoopReads) {
 TEST_P(Vis, ManyAtOnceOfManyPacketsAllArrive) {
   // A cube of doubles each, taken apart in three ways: rows, columns and single elements.
   with_each_plan(2, 1 << 20, [](Endpoint& me) {
-    const std::int64_t n = reasonable(me, 40 * 40 * 40 * 8) < 40 * 40 * 40 * 8 ? 12 : 40;
+    const std::int64_t n = reasonable(me, 24 * 24 * 24 * 8) < 24 * 24 * 24 * 8 ? 12 : 24;
     const std::int64_t cells = n * n * n;
     std::vector<double> cube(static_cast<std::size_t>(cells));
     std::iota(cube.begin(), cube.end(), 1000.0 * me.rank());
@@ -175,7 +175,9 @@ TEST_P(Vis, ManyAtOnceOfManyPacketsAllArrive) {
     ASSERT_EQ(back, cube);
     ASSERT_TRUE(get(me, pieces(back.data(), shuffled), contiguous(target, back.size())));
     for (std::int64_t i = 0; i < cells; ++i) {
-      ASSERT_EQ(back[static_cast<std::size_t>(i)], cube[static_cast<std::size_t>(i)]) << i;
+      const std::int64_t there = scattered[static_cast<std::size_t>(i)] / 8;  // where element i lies now
+      const std::int64_t again = scattered[static_cast<std::size_t>(there)] / 8;
+      ASSERT_EQ(back[static_cast<std::size_t>(again)], cube[static_cast<std::size_t>(i)]) << i;
     }
     ASSERT_TRUE(me.barrier());
   });
@@ -367,18 +369,17 @@ TEST_P(Vis, PackedTakesNoMorePacketsThanTheDataFills) {
 TEST_P(Vis, InAHandlerIsRefusedUnlessTheTargetIsMapped) {
   with_each_plan(2, 4096, [](Endpoint& me) {
     ErrorCode said = ErrorCode::ok;
+    bool ran = false;
     const bool mapped = me.local(GlobalPtr<int>{next(me), 0}) != nullptr;
     const auto handler = on_short_request<std::uint32_t>(me, [&](auto&, const auto&) {
       const std::array<int, 4> a{};
       said = put(me, pieces(GlobalPtr<int>{next(me), 0}, Strided(4, {{4, 8}})), contiguous(a.data(), 4)).code();
+      ran = true;
     });
     ASSERT_TRUE(handler);
-    const auto done = on_short_request<std::uint64_t>(me, [](auto&, const auto&) {});
-    ASSERT_TRUE(done);
     ASSERT_TRUE(me.barrier());
-    const auto before = me.statistics().handlers_run;
     ASSERT_TRUE(request(me, me.rank(), *handler, 1u));
-    ASSERT_TRUE(progress_until(me, [&] { return me.statistics().handlers_run > before; }));
+    ASSERT_TRUE(progress_until(me, [&] { return ran; }));
     EXPECT_TRUE(said == ErrorCode::in_handler || (mapped && said == ErrorCode::ok)) << static_cast<int>(said);
     ASSERT_TRUE(me.barrier());
   });
@@ -397,7 +398,10 @@ TEST_P(Vis, ALostPeerEndsTransfersUnderWay) {
       const GlobalPtr<std::int64_t> there{1, 0};
       const auto remote = pieces(there, Strided(8, {{1 << 15, 24}}));
       const auto local = contiguous(here.data(), here.size());
-      // Until it has been noticed they may end well where the memory is mapped here.
+      // Memory that is mapped here stays readable until the loss is noticed, which a wait does.
+      if (me.local(there) != nullptr) {
+        ASSERT_EQ(me.barrier().code(), ErrorCode::peer_lost);
+      }
       Status status;
       ASSERT_TRUE(progress_until(me, [&] {
         status = get(me, local, remote);
