@@ -54,6 +54,8 @@ class Transfers final : public core::Layer {
   Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
   /// Sets op.source as the options say; `waits`: it is to be waited for before the call returns.
   Status take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept;
+  /// Imports the key of a part, once. Whether there is one: the conduit's own operations reach it then.
+  Result<bool> has_key(Part& part, Rank rank) noexcept;
   /// From an operation's `then`: goes on with op.signal, which ends it.
   void follow_with_signal(Op& op) noexcept { then_signal(this, op); }
   /// Raises a counter where it lies, if it is mapped here.

@@ -108,12 +108,12 @@ Question Engine::question(const Transfer& t, const core::Part* part) const noexc
   return q;
 }
 
-Plan Engine::choose(Transfer& t, const core::Part* part) noexcept {
+Plan Engine::choose(Transfer& t, core::Part* part) noexcept {
   t.choice = {};
   if (t.what == What::accumulate) {
     core::NativeAtomics* atomics = state_.atomics_by_processor ? nullptr : state_.conduit(t.peer).atomics();
-    const bool by_network = atomics != nullptr && part->reach == core::Part::Reach::native &&
-                            atomics->can(AtomicOp::add, t.type);
+    const bool by_network = atomics != nullptr && atomics->can(AtomicOp::add, t.type) &&
+                            rma_.has_key(*part, t.peer).value_or(false);
     return by_network ? Plan::pieces : Plan::packed;
   }
   t.choice = planner_.choose(question(t, part));

@@ -39,6 +39,8 @@ class Engine final : public core::Layer {
   explicit Engine(EndpointState& state);
 
   Begun start(const Request& request, Ending ending) noexcept;
+  /// Takes this plan from now on, where it can be had; kPlans: as the model says. For measurements.
+  void force(std::uint64_t plan) noexcept { forced_ = plan; }
 
   // core::Layer
   void advance() noexcept override;
@@ -54,7 +56,7 @@ class Engine final : public core::Layer {
   Begun start_checked(const Request& request, Ending ending);
   Begun begin(const Request& request, Transfer& transfer, Ending ending) noexcept;
   Question question(const Transfer& transfer, const core::Part* part) const noexcept;
-  Plan choose(Transfer& transfer, const core::Part* part) noexcept;
+  Plan choose(Transfer& transfer, core::Part* part) noexcept;
   Step go_on(Transfer& transfer) noexcept;
   void enqueue(Transfer& transfer) noexcept;
   void answered(Transfer& transfer) noexcept;

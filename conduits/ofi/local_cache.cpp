@@ -29,7 +29,10 @@ Registration* LocalCache::borrow(core::Bytes buffer, int& error) noexcept {
   empty->region_ = registrations_.add_local(memory, error);
   while (empty->region_ == nullptr) {  // perhaps a limit on what is pinned: what nobody uses goes
     Registration* const idle = oldest_idle();
-    if (idle == nullptr) return nullptr;
+    if (idle == nullptr) {
+      if (error == -FI_ENOMEM && any_used()) error = -FI_EAGAIN;
+      return nullptr;
+    }
     close(*idle);
     empty->region_ = registrations_.add_local(memory, error);
   }
@@ -56,6 +59,11 @@ void LocalCache::invalidate(core::Bytes memory) noexcept {
 void LocalCache::close(Registration& entry) noexcept {
   entry.region_.reset();
   kept_ -= entry.memory_.size();
+}
+
+bool LocalCache::any_used() const noexcept {
+  return std::ranges::any_of(std::span(entries_.get(), kEntries),
+                             [](const Registration& entry) { return entry.users_ != 0; });
 }
 
 Registration* LocalCache::oldest_idle() noexcept {

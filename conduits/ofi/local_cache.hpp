@@ -37,17 +37,17 @@ class LocalCache {
 
   LocalCache(Registrations& registrations, std::size_t keep);
 
-  /// Null, and why: nothing is free (FI_EAGAIN), or the provider refuses.
+  /// Null, and why: nothing is free, or no more can be pinned until others give back what they use (FI_EAGAIN); or the
+  /// provider refuses.
   Registration* borrow(core::Bytes buffer, int& error) noexcept;
   void give_back(Registration& registration) noexcept;
   /// Memory that is about to end: nothing of it is kept.
   void invalidate(core::Bytes memory) noexcept;
 
-  std::size_t kept_bytes() const noexcept { return kept_; }
-
  private:
   void close(Registration& entry) noexcept;
   Registration* oldest_idle() noexcept;
+  bool any_used() const noexcept;
 
   Registrations& registrations_;
   std::size_t keep_;
