@@ -37,7 +37,8 @@ void add_between(Cursor& to, Cursor& from, std::uint64_t bytes, AtomicType type)
     const Piece out = to.run();
     const Piece in = from.run();
     const std::uint64_t now = std::min({std::uint64_t{out.bytes}, std::uint64_t{in.bytes}, bytes});
-    add_elements(reinterpret_cast<std::byte*>(out.offset), reinterpret_cast<const std::byte*>(in.offset), now, type);
+    add_elements(reinterpret_cast<std::byte*>(out.offset), reinterpret_cast<const std::byte*>(in.offset), now,
+                 type);
     to.step(now);
     from.step(now);
     bytes -= now;

@@ -59,7 +59,8 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
   }
   while (t.there_at.left() != 0 && t.op->outcome.ok()) {
     Chunk* const chunk = t.chunks < kChunksOfOne ? free_chunk() : nullptr;
-    core::Op* const op = chunk != nullptr ? state_.ops.acquire(core::Op::Kind::group, t.peer, false) : nullptr;
+    core::Op* const op =
+        chunk != nullptr ? state_.ops.acquire(core::Op::Kind::group, t.peer, false) : nullptr;
     Stage* const stage = op != nullptr ? stages_.take() : nullptr;
     const auto drop = [&] {
       state_.ops.part_ended(*op, {});
@@ -74,7 +75,8 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
     const Box box = next_box(t.there_at, most_in_box(t.peer));
     core::Op* const region = std::exchange(state_.region, op);
     const Status status =
-        rma_.get(stage->data(), {t.peer, box.lowest, t.segment}, box.end - box.lowest, Ending::group, true).status;
+        rma_.get(stage->data(), {t.peer, box.lowest, t.segment}, box.end - box.lowest, Ending::group, true)
+            .status;
     state_.region = region;
     if (!status) {
       drop();

@@ -13,12 +13,12 @@ const char* name_of(What what) noexcept {
   }
 }
 
-
 /// Whether every element of a shape, by its place modulo `width`, is at 0. Strided shapes only.
 bool aligned(const Shape& shape, std::uint64_t width) noexcept {
   if (shape.base % width != 0) return false;
   for (std::uint32_t i = 0; i < shape.dimensions; ++i) {
-    if (shape.dims[i].count > 1 && static_cast<std::uint64_t>(shape.dims[i].stride) % width != 0) return false;
+    if (shape.dims[i].count > 1 && static_cast<std::uint64_t>(shape.dims[i].stride) % width != 0)
+      return false;
   }
   return true;
 }
@@ -43,9 +43,10 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
   here = survey(local);
   if (!here.problem.empty()) return reject(request, here.code, "the local side: " + here.problem);
   if (there.bytes != here.bytes) {
-    return reject(request, ErrorCode::invalid_argument,
-                  fmt::format("the local pieces have {} bytes and the remote ones {}; both must have the same sum",
-                              here.bytes, there.bytes));
+    return reject(
+        request, ErrorCode::invalid_argument,
+        fmt::format("the local pieces have {} bytes and the remote ones {}; both must have the same sum",
+                    here.bytes, there.bytes));
   }
   auto part = state_.segments.check({request.base.rank(), 0, request.base.segment()}, 0);
   if (!part) return reject(request, part.status().code(), "there is no such rank or segment");
@@ -53,7 +54,8 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
     const GlobalPtr<std::byte> counter{request.base.rank(), std::uint64_t{request.signal->slot} * 8,
                                        core::kSignalSegment};
     if (auto slot = state_.segments.check(counter, 8); !slot)
-      return reject(request, slot.status().code(), fmt::format("there is no signal {}", request.signal->slot));
+      return reject(request, slot.status().code(),
+                    fmt::format("there is no signal {}", request.signal->slot));
   }
   if (there.bytes == 0) return {};
   const std::uint64_t limit = (*part)->bytes;
@@ -69,15 +71,17 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
                     fmt::format("both sides must have elements of {} bytes", width));
     }
     if (!aligned(remote, width)) {
-      return reject(request, ErrorCode::misaligned,
-                    fmt::format("an element of the target is not at a multiple of {} bytes; see its base and strides",
-                                width));
+      return reject(
+          request, ErrorCode::misaligned,
+          fmt::format("an element of the target is not at a multiple of {} bytes; see its base and strides",
+                      width));
     }
   }
 #ifdef AQUEDUCT_CHECKED
   if (request.what != What::accumulate &&
       (request.what == What::get ? overlaps(local, here) : overlaps(remote, there))) {
-    return reject(request, ErrorCode::invalid_argument, "pieces of the target overlap, so what it holds then is open");
+    return reject(request, ErrorCode::invalid_argument,
+                  "pieces of the target overlap, so what it holds then is open");
   }
 #endif
   return {};

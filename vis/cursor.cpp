@@ -69,8 +69,7 @@ void Cursor::step(std::uint64_t bytes) noexcept {
   const Shape& shape = *shape_;
   left_ -= bytes;
   within_ += bytes;
-  const std::uint64_t piece =
-      shape.kind == Shape::Kind::vector ? pieces_of(shape)[at_].bytes : shape.bytes;
+  const std::uint64_t piece = shape.kind == Shape::Kind::vector ? pieces_of(shape)[at_].bytes : shape.bytes;
   if (within_ < piece) return;
   if (within_ == piece) {
     within_ = 0;

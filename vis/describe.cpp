@@ -45,7 +45,8 @@ Description by_offsets(const Shape& shape, std::uint64_t total, Cursor& there, c
     const auto size = static_cast<std::size_t>(at - to);
     if (size + kMostVarint > room.description) break;
     const std::uint64_t most = data_room(room, size + kMostVarint);
-    const std::uint64_t now = std::min(i == 0 ? piece - within : piece, most > made.data ? most - made.data : 0);
+    const std::uint64_t now =
+        std::min(i == 0 ? piece - within : piece, most > made.data ? most - made.data : 0);
     if (now == 0) break;
     const auto offset = static_cast<std::uint64_t>(offsets[i]);
     at = write_varint(at, zigzag(static_cast<std::int64_t>(offset - end)));
@@ -92,7 +93,7 @@ Description by_pieces(const Shape& shape, Cursor& there, const PacketRoom& room,
 }  // namespace
 
 Description describe_pieces(const Shape& shape, std::uint64_t total, Cursor& there, const PacketRoom& room,
-                     std::byte* to) noexcept {
+                            std::byte* to) noexcept {
   const std::size_t most = std::min<std::uint64_t>(room.description, room.together / 2);
   if (shape.kind == Shape::Kind::strided && (2 * std::size_t{shape.dimensions} + 3) * kMostVarint <= most)
     return by_strides(shape, total, there, room, to);

@@ -8,8 +8,8 @@ namespace aqueduct::vis {
 /// What one packet says of the remote pieces that its data is for.
 struct Description {
   Form form = Form::vector;
-  std::uint32_t bytes = 0;     ///< of the description
-  std::uint64_t data = 0;      ///< bytes that it describes
+  std::uint32_t bytes = 0;  ///< of the description
+  std::uint64_t data = 0;   ///< bytes that it describes
 };
 
 /// What limits a packet. `description + data <= together` also holds, with the description padded to 8 bytes.
@@ -26,6 +26,6 @@ struct PacketRoom {
 ///           vector that follow one another become one.
 /// Requires: `there` walks over `shape` and has bytes left; room for a piece (64 bytes).
 Description describe_pieces(const Shape& shape, std::uint64_t total, Cursor& there, const PacketRoom& room,
-                     std::byte* to) noexcept;
+                            std::byte* to) noexcept;
 
 }  // namespace aqueduct::vis

@@ -28,7 +28,10 @@ std::size_t largest_room(const EndpointState& state) noexcept {
 }  // namespace
 
 Engine::Engine(EndpointState& state)
-    : state_(state), rma_(*state.transfers), stages_(state.ops, largest_room(state)), reply_(largest_room(state)) {
+    : state_(state),
+      rma_(*state.transfers),
+      stages_(state.ops, largest_room(state)),
+      reply_(largest_room(state)) {
   constexpr std::array<std::string_view, kPlans> kNames{"direct", "pieces", "packed", "box", "native"};
   const auto wanted = std::ranges::find(kNames, state.config.text("vis_plan"));
   forced_ = static_cast<std::uint64_t>(wanted - kNames.begin());  // "auto" is none: kPlans
@@ -57,7 +60,8 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
   const GlobalPtr<std::byte> first{peer, static_cast<std::uint64_t>(there.lowest), request.base.segment()};
   const rma::Access access = rma_.access(first, extent);
   if (!access.status) return {access.status, Event(access.status)};
-  if (access.mapped != nullptr && (forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::direct)) &&
+  if (access.mapped != nullptr &&
+      (forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::direct)) &&
       copy_direct(request, there, here))
     return signal();
   if (state_.polling) return {ErrorCode::in_handler, Event(Status(ErrorCode::in_handler))};
@@ -238,7 +242,8 @@ void Engine::advance() noexcept {
     give_back(t);
     state_.ops.part_ended(op, {});
   }
-  queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(kept), queue_.begin() + static_cast<std::ptrdiff_t>(now));
+  queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(kept),
+               queue_.begin() + static_cast<std::ptrdiff_t>(now));
 }
 
 void Engine::peer_lost(Rank peer) noexcept {
@@ -271,7 +276,8 @@ void Engine::describe(std::string& text, Rank peer) const {
     left += t->there_at.left();
   }
   if (waiting == 0) return;
-  text += fmt::format("; {} transfers of pieces with rank {}, {} bytes of them not begun", waiting, peer, left);
+  text +=
+      fmt::format("; {} transfers of pieces with rank {}, {} bytes of them not begun", waiting, peer, left);
 }
 
 Transfer* Engine::take() {

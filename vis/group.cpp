@@ -55,8 +55,8 @@ Status for_each_owner(Endpoint& ep, std::span<const Named> all, std::size_t byte
 
 }  // namespace
 
-Status get_group(Endpoint& ep, std::byte* to, std::span<const GlobalPtr<std::byte>> from, std::size_t bytes) noexcept
-    try {
+Status get_group(Endpoint& ep, std::byte* to, std::span<const GlobalPtr<std::byte>> from,
+                 std::size_t bytes) noexcept try {
   if (ep.in_handler()) return ErrorCode::in_handler;
   std::vector<Named> all = sorted(from);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> again;  // what was named before: to, from
@@ -69,8 +69,8 @@ Status get_group(Endpoint& ep, std::byte* to, std::span<const GlobalPtr<std::byt
     }
   }
   all.resize(kept);
-  const Status status =
-      for_each_owner(ep, all, bytes, [&](GlobalPtr<std::byte> base, const Indexed& there, const Indexed& here) {
+  const Status status = for_each_owner(
+      ep, all, bytes, [&](GlobalPtr<std::byte> base, const Indexed& there, const Indexed& here) {
         return get_nb(ep, pieces(to, here), pieces(base, there));
       });
   if (!status) return status;

@@ -55,11 +55,13 @@ Engine::Step Engine::native(Transfer& t) noexcept {
     core::Post post = core::Post::retry();
     const core::Token token = core::OpPool::token(*t.op);
     if (t.what == What::get) {
-      post = vector.get_pieces(t.peer, t.key, std::span(there).first(n_there), std::span(here).first(n_here), token);
+      post = vector.get_pieces(t.peer, t.key, std::span(there).first(n_there), std::span(here).first(n_here),
+                               token);
     } else {
       std::array<core::Bytes, kMostListed> from;
       std::copy_n(here.begin(), n_here, from.begin());
-      post = vector.put_pieces(t.peer, t.key, std::span(there).first(n_there), std::span(from).first(n_here), token);
+      post = vector.put_pieces(t.peer, t.key, std::span(there).first(n_there), std::span(from).first(n_here),
+                               token);
     }
     if (post.kind == core::Post::Kind::retry) {
       t.there_at = there_before;

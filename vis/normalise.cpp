@@ -26,7 +26,8 @@ Shape simplified(const Shape& shape) noexcept {
     if (d.count == 1) continue;
     if (n == 0 && d.stride == static_cast<std::int64_t>(out.bytes)) {
       out.bytes *= d.count;
-    } else if (n != 0 && d.stride == out.dims[n - 1].stride * static_cast<std::int64_t>(out.dims[n - 1].count)) {
+    } else if (n != 0 &&
+               d.stride == out.dims[n - 1].stride * static_cast<std::int64_t>(out.dims[n - 1].count)) {
       out.dims[n - 1].count *= d.count;
     } else {
       out.dims[n++] = d;
@@ -70,7 +71,8 @@ std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcep
     if (depth == kMostDimensions) return std::nullopt;
     const std::int64_t stride = at.offset(block) - first;
     std::uint64_t count = 1;
-    while (count * block < n && at.offset(count * block) - first == static_cast<std::int64_t>(count) * stride) ++count;
+    while (count * block < n && at.offset(count * block) - first == static_cast<std::int64_t>(count) * stride)
+      ++count;
     inner[depth++] = {count, stride};
     block *= count;
     // A row of two may be chance; a list of many such is none that strides describe better.
@@ -83,7 +85,8 @@ std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcep
   for (std::uint64_t i = 0; i < n;) {
     const Row row = cursor.row();
     for (std::uint64_t k = 0; k < row.count; ++k, ++i) {
-      if (static_cast<std::int64_t>(row.place(k)) != base + at.offset(i) || at.bytes(i) != found.bytes) return std::nullopt;
+      if (static_cast<std::int64_t>(row.place(k)) != base + at.offset(i) || at.bytes(i) != found.bytes)
+        return std::nullopt;
     }
     cursor.step(row.count * row.bytes);
   }
@@ -127,7 +130,9 @@ std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
   if (a.left != b.left) return std::nullopt;
   made.bytes = 1;
   std::uint32_t first = 0;
-  for (; first < n && inner[first].to == static_cast<std::int64_t>(made.bytes) && inner[first].from == inner[first].to; ++first) {
+  for (; first < n && inner[first].to == static_cast<std::int64_t>(made.bytes) &&
+         inner[first].from == inner[first].to;
+       ++first) {
     made.bytes *= inner[first].count;
   }
   std::stable_sort(inner.begin() + first, inner.begin() + n, [](const Nest::Loop& x, const Nest::Loop& y) {

@@ -34,8 +34,9 @@ core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& req
   core::Op* reader = copies ? nullptr : state_.ops.acquire(core::Op::Kind::source, t.peer, false);
   core::Post post = core::Post::retry();
   if (copies || reader != nullptr) {
-    post = messages.try_request(t.peer, AmCategory::medium_request, handler, {&request, sizeof request, 0}, nullptr,
-                                {stage.data(), bytes}, reader != nullptr ? core::OpPool::token(*reader) : 0);
+    post = messages.try_request(t.peer, AmCategory::medium_request, handler, {&request, sizeof request, 0},
+                                nullptr, {stage.data(), bytes},
+                                reader != nullptr ? core::OpPool::token(*reader) : 0);
   }
   if (reader != nullptr) {
     if (post.kind == core::Post::Kind::posted) ++reader->parts;

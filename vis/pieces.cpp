@@ -51,10 +51,10 @@ Engine::Step Engine::pieces(Transfer& t) noexcept {
     const Both run = next_run(t, most);
     const GlobalPtr<std::byte> at{t.peer, run.there, t.segment};
     core::Op* const region = std::exchange(state_.region, t.op);
-    const Status status =
-        t.what == What::put
-            ? rma_.put(at, run.here, run.bytes, Ending::group, {SourceReuse::at_completion, nullptr, true}).status
-            : rma_.get(run.here, at, run.bytes, Ending::group, true).status;
+    const Status status = t.what == What::put ? rma_.put(at, run.here, run.bytes, Ending::group,
+                                                         {SourceReuse::at_completion, nullptr, true})
+                                                    .status
+                                              : rma_.get(run.here, at, run.bytes, Ending::group, true).status;
     state_.region = region;
     if (status.code() == ErrorCode::refused) {
       t.there_at = there;

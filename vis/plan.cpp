@@ -42,11 +42,12 @@ std::array<float, kPlans> Planner::model(const Question& q) noexcept {
   ns[static_cast<int>(Plan::packed)] =
       1000 + 3000 * at_least_one(ratio(q.bytes, q.packet)) + 10 * runs + 0.6F * bytes;
   if (q.box != 0 && (q.near_one_another || q.spread <= q.box)) {
-    ns[static_cast<int>(Plan::box)] = 700 + 2000 * at_least_one(ratio(q.spread, q.box)) + 5 * runs +
-                                      0.5F * static_cast<float>(q.spread);
+    ns[static_cast<int>(Plan::box)] =
+        700 + 2000 * at_least_one(ratio(q.spread, q.box)) + 5 * runs + 0.5F * static_cast<float>(q.spread);
   }
   if (q.list != 0) {
-    ns[static_cast<int>(Plan::native)] = 500 + 1000 * at_least_one(ratio(q.runs, q.list)) + 30 * runs + 0.4F * bytes;
+    ns[static_cast<int>(Plan::native)] =
+        500 + 1000 * at_least_one(ratio(q.runs, q.list)) + 30 * runs + 0.4F * bytes;
   }
   return ns;
 }

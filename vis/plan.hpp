@@ -48,9 +48,11 @@ class Planner {
   /// The model: nanoseconds by plan; infinite when it cannot be had.
   static std::array<float, kPlans> model(const Question& question) noexcept;
 
-  static constexpr std::uint8_t kTries = 3;      // chosen: the least of three is seldom far from the least of many
+  static constexpr std::uint8_t kTries =
+      3;  // chosen: the least of three is seldom far from the least of many
   static constexpr std::size_t kEntries = 1024;  // chosen: 40 KiB
-  static constexpr std::uint32_t kAgain = 128;   // chosen: 1 % of transfers look whether another plan has become better
+  static constexpr std::uint32_t kAgain =
+      128;  // chosen: 1 % of transfers look whether another plan has become better
   /// Chosen: what the model may be wrong by.
   static constexpr float kTrust = 5;
 

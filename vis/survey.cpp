@@ -36,12 +36,14 @@ bool base_of(const Shape& shape, std::int64_t& base) noexcept {
 
 Survey survey_strided(const Shape& shape) {
   if (shape.dimensions > kMostDimensions) {
-    return bad(ErrorCode::invalid_argument, fmt::format("the shape has {} dimensions; at most {} are possible",
-                                                        shape.dimensions, kMostDimensions));
+    return bad(ErrorCode::invalid_argument,
+               fmt::format("the shape has {} dimensions; at most {} are possible", shape.dimensions,
+                           kMostDimensions));
   }
   Survey found;
   const auto dims = std::span(shape.dims).first(shape.dimensions);
-  if (shape.bytes == 0 || std::ranges::any_of(dims, [](const Dimension& d) { return d.count == 0; })) return found;
+  if (shape.bytes == 0 || std::ranges::any_of(dims, [](const Dimension& d) { return d.count == 0; }))
+    return found;
   std::int64_t bytes = 0;
   if (shape.bytes >= static_cast<std::uint64_t>(kMost)) return overflow("the elements");
   bytes = static_cast<std::int64_t>(shape.bytes);
@@ -80,7 +82,8 @@ Survey survey_list(const Shape& shape, const At& at) {
     const Piece piece = at(i);
     if (piece.bytes == 0) continue;
     const auto length = static_cast<std::int64_t>(piece.bytes);
-    if (piece.offset > kMost || piece.offset < -kMost || length < 0 || length > kMost || !add(bytes, length)) {
+    if (piece.offset > kMost || piece.offset < -kMost || length < 0 || length > kMost ||
+        !add(bytes, length)) {
       return overflow("the pieces");
     }
     lowest = std::min(lowest, piece.offset);
@@ -135,7 +138,8 @@ Survey survey(const Shape& shape) {
 std::string first_outside(const Shape& shape, std::uint64_t total, std::uint64_t limit) {
   Cursor cursor(shape, total);
   const auto end = static_cast<std::int64_t>(limit);
-  constexpr std::uint64_t kMostLooked = 1'000'000;  // chosen: who asks has failed already, and shall not wait long
+  constexpr std::uint64_t kMostLooked =
+      1'000'000;  // chosen: who asks has failed already, and shall not wait long
   for (std::uint64_t number = 0; cursor.left() != 0 && number < kMostLooked;) {
     const Row row = cursor.row();
     for (std::uint64_t i = 0; i < row.count && number < kMostLooked; ++i, ++number) {

@@ -8,14 +8,14 @@ namespace aqueduct::vis {
 
 /// What one pass over a shape finds out.
 struct Survey {
-  std::string problem;               ///< for people; empty: the shape is good in itself
-  ErrorCode code = ErrorCode::ok;    ///< of the problem
-  std::uint64_t bytes = 0;           ///< the sum
-  std::uint64_t pieces = 0;          ///< that are not empty
-  std::uint64_t runs = 0;            ///< of pieces that follow one another in memory; of strided shapes, pieces
-  std::int64_t lowest = 0;           ///< offset of the first byte, `base` included; 0 when there is none
-  std::int64_t highest = 0;          ///< one behind the last byte
-  bool rising = true;                ///< each piece begins where the one before has ended, or behind it
+  std::string problem;             ///< for people; empty: the shape is good in itself
+  ErrorCode code = ErrorCode::ok;  ///< of the problem
+  std::uint64_t bytes = 0;         ///< the sum
+  std::uint64_t pieces = 0;        ///< that are not empty
+  std::uint64_t runs = 0;          ///< of pieces that follow one another in memory; of strided shapes, pieces
+  std::int64_t lowest = 0;         ///< offset of the first byte, `base` included; 0 when there is none
+  std::int64_t highest = 0;        ///< one behind the last byte
+  bool rising = true;              ///< each piece begins where the one before has ended, or behind it
 };
 
 /// Adds a shape up. Cost: of a strided shape, its dimensions; of a list, one pass.

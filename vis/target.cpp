@@ -38,11 +38,13 @@ struct PackedTarget {
     const auto type = static_cast<AtomicType>(request.type - 1);
     if (request.type > 1 + static_cast<std::uint8_t>(AtomicType::f64)) return ErrorCode::invalid_argument;
     const std::size_t width = request.type != 0 ? atomic_bytes(type) : 1;
-    Decoder decoder(request.form, payload.first(request.description), request.base, mine.size(), request.data_bytes);
+    Decoder decoder(request.form, payload.first(request.description), request.base, mine.size(),
+                    request.data_bytes);
     Row row;
     while (decoder.next(row)) {
       row.at += reinterpret_cast<std::uintptr_t>(mine.data());
-      const Row from{reinterpret_cast<std::uintptr_t>(data), row.bytes, static_cast<std::int64_t>(row.bytes), row.count};
+      const Row from{reinterpret_cast<std::uintptr_t>(data), row.bytes, static_cast<std::int64_t>(row.bytes),
+                     row.count};
       if (request.type == 0) {
         copy_rows(row, from, row.count);
       } else {
@@ -61,8 +63,8 @@ struct PackedTarget {
     const auto request = read<PackedRequest>(args);
     const rma::PutAck ack{request.token, static_cast<std::uint64_t>(unpack(in.state, request, payload))};
     // A peer that is gone needs no answer.
-    static_cast<void>(in.state.messages->reply(in, AmCategory::short_reply, rma::kPutAck, {&ack, sizeof ack, 0},
-                                               nullptr, {}));
+    static_cast<void>(in.state.messages->reply(in, AmCategory::short_reply, rma::kPutAck,
+                                               {&ack, sizeof ack, 0}, nullptr, {}));
   }
 
   static void get(Incoming& in, const std::byte* args, core::MutableBytes payload) noexcept {
@@ -86,8 +88,8 @@ struct PackedTarget {
       answer.code = static_cast<std::uint32_t>(decoder.good() ? ErrorCode::ok : ErrorCode::out_of_range);
     }
     if (answer.code != 0) bytes = 0;
-    static_cast<void>(in.state.messages->reply(in, AmCategory::medium_reply, kPackedData, {&answer, sizeof answer, 0},
-                                               nullptr, {reply.data(), bytes}));
+    static_cast<void>(in.state.messages->reply(in, AmCategory::medium_reply, kPackedData,
+                                               {&answer, sizeof answer, 0}, nullptr, {reply.data(), bytes}));
   }
 
   static void data(Incoming& in, const std::byte* args, core::MutableBytes payload) noexcept {
@@ -112,16 +114,19 @@ namespace {
 
 template <auto body>
 am::Callback callback() noexcept {
-  return {[](void*, Incoming& in, const std::byte* args, core::MutableBytes payload) { body(in, args, payload); },
-          nullptr};
+  return {
+      [](void*, Incoming& in, const std::byte* args, core::MutableBytes payload) { body(in, args, payload); },
+      nullptr};
 }
 
 }  // namespace
 
 void add_packed_handlers(EndpointState& state) noexcept {
   am::Messages& m = *state.messages;
-  m.add_internal(kPackedPut, AmCategory::medium_request, sizeof(PackedRequest), callback<PackedTarget::put>());
-  m.add_internal(kPackedGet, AmCategory::medium_request, sizeof(PackedRequest), callback<PackedTarget::get>());
+  m.add_internal(kPackedPut, AmCategory::medium_request, sizeof(PackedRequest),
+                 callback<PackedTarget::put>());
+  m.add_internal(kPackedGet, AmCategory::medium_request, sizeof(PackedRequest),
+                 callback<PackedTarget::get>());
   m.add_internal(kPackedData, AmCategory::medium_reply, sizeof(PackedData), callback<PackedTarget::data>());
 }
 

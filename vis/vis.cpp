@@ -15,14 +15,16 @@ using vis::What;
 Begun put_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Ending ending,
              const PutOptions& options, const Signal* signal = nullptr) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
-  return ep.state().vis->start({What::put, {}, to.base(), to.shape(), here, from.shape(), options, signal}, ending);
+  return ep.state().vis->start({What::put, {}, to.base(), to.shape(), here, from.shape(), options, signal},
+                               ending);
 }
 
 Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Ending ending,
              const GetOptions& options) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(to.base());
   const PutOptions immediate{SourceReuse::at_completion, nullptr, options.immediate};
-  return ep.state().vis->start({What::get, {}, from.base(), from.shape(), here, to.shape(), immediate}, ending);
+  return ep.state().vis->start({What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
+                               ending);
 }
 
 Begun accumulate_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, AtomicType type,
@@ -56,19 +58,23 @@ Event put_signal_nb(Endpoint& ep, const RemotePieces& to, const LocalConstPieces
 Status get(Endpoint& ep, const LocalPieces& to, const RemotePieces& from) noexcept {
   return get_by(ep, to, from, Ending::blocking, {}).status;
 }
-Event get_nb(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, const GetOptions& options) noexcept {
+Event get_nb(Endpoint& ep, const LocalPieces& to, const RemotePieces& from,
+             const GetOptions& options) noexcept {
   return get_by(ep, to, from, Ending::event, options).event;
 }
-Status get_nbi(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, const GetOptions& options) noexcept {
+Status get_nbi(Endpoint& ep, const LocalPieces& to, const RemotePieces& from,
+               const GetOptions& options) noexcept {
   return get_by(ep, to, from, Ending::group, options).status;
 }
 
 namespace detail {
 
-Event accumulate(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, AtomicType type) noexcept {
+Event accumulate(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
+                 AtomicType type) noexcept {
   return accumulate_by(ep, to, from, type, Ending::event).event;
 }
-Status accumulate_nbi(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, AtomicType type) noexcept {
+Status accumulate_nbi(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
+                      AtomicType type) noexcept {
   return accumulate_by(ep, to, from, type, Ending::group).status;
 }
 

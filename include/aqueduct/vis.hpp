@@ -33,19 +33,22 @@ Status put_nbi(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& fro
                const PutOptions& options = {}) noexcept;
 
 /// The same, then adds to a counter of that rank: whoever sees the sum sees all pieces.
-Status put_signal(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Signal what = {}) noexcept;
+Status put_signal(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
+                  Signal what = {}) noexcept;
 Event put_signal_nb(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Signal what = {},
                     const PutOptions& options = {}) noexcept;
 
 /// Reads pieces of another rank's segment into pieces of this rank's memory. Completion: local.
 Status get(Endpoint& ep, const LocalPieces& to, const RemotePieces& from) noexcept;
-Event get_nb(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, const GetOptions& options = {}) noexcept;
+Event get_nb(Endpoint& ep, const LocalPieces& to, const RemotePieces& from,
+             const GetOptions& options = {}) noexcept;
 Status get_nbi(Endpoint& ep, const LocalPieces& to, const RemotePieces& from,
                const GetOptions& options = {}) noexcept;
 
 namespace detail {
 Event accumulate(Endpoint&, const RemotePieces& to, const LocalConstPieces& from, AtomicType type) noexcept;
-Status accumulate_nbi(Endpoint&, const RemotePieces& to, const LocalConstPieces& from, AtomicType type) noexcept;
+Status accumulate_nbi(Endpoint&, const RemotePieces& to, const LocalConstPieces& from,
+                      AtomicType type) noexcept;
 }  // namespace detail
 
 /// Adds each element of `from` to one of another rank's, atomically, as AtomicOp::add does.
@@ -70,7 +73,8 @@ Status accumulate_strided(Endpoint& ep, GlobalPtr<T> to, const Strided& there, c
 }
 
 namespace detail {
-Status get_group(Endpoint&, std::byte* to, std::span<const GlobalPtr<std::byte>> from, std::size_t bytes) noexcept;
+Status get_group(Endpoint&, std::byte* to, std::span<const GlobalPtr<std::byte>> from,
+                 std::size_t bytes) noexcept;
 Status put_group(Endpoint&, std::span<const GlobalPtr<std::byte>> to, const std::byte* from,
                  std::size_t bytes) noexcept;
 template <class T>
@@ -95,7 +99,8 @@ Status get_group(Endpoint& ep, std::span<T> to, std::span<const GlobalPtr<T>> fr
 template <detail::Wireable T>
 Status put_group(Endpoint& ep, std::span<const GlobalPtr<T>> to, std::span<const T> from) noexcept {
   if (to.size() != from.size()) return ErrorCode::invalid_argument;
-  return detail::put_group(ep, detail::plain_list(to), reinterpret_cast<const std::byte*>(from.data()), sizeof(T));
+  return detail::put_group(ep, detail::plain_list(to), reinterpret_cast<const std::byte*>(from.data()),
+                           sizeof(T));
 }
 
 }  // namespace aqueduct

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace aqueduct {
 
@@ -41,13 +42,13 @@ namespace detail {
 /// Any of the shapes: what vis/ works with. 280 bytes, copied freely; of a list, only where it is.
 struct Shape {
   enum class Kind : std::uint8_t { strided, indexed, vector };
-  std::uint64_t base = 0;       ///< an address, or an offset in a segment
-  std::uint64_t bytes = 0;      ///< of each piece; not of a vector
-  const void* list = nullptr;   ///< offsets (indexed) or Pieces (vector)
-  std::uint64_t count = 0;      ///< of the list
-  std::uint32_t dimensions = 0; /// of a strided shape; more than kMostDimensions are not kept, and an error
+  std::uint64_t base = 0;        ///< an address, or an offset in a segment
+  std::uint64_t bytes = 0;       ///< of each piece; not of a vector
+  const void* list = nullptr;    ///< offsets (indexed) or Pieces (vector)
+  std::uint64_t count = 0;       ///< of the list
+  std::uint32_t dimensions = 0;  ///< of a strided shape; more than kMostDimensions are not kept, and an error
   Kind kind = Kind::strided;
-  ErrorCode problem = ErrorCode::ok;        ///< found while it was made; said by the operation that uses it
+  ErrorCode problem = ErrorCode::ok;  ///< found while it was made; said by the operation that uses it
   std::array<Dimension, kMostDimensions> dims;  ///< the slowest first
 };
 
@@ -87,9 +88,10 @@ class Pieces {
  public:
   Pieces(Base base, const detail::Shape& shape) noexcept : base_(base), shape_(shape) {}
   /// A target can be a source.
-  Pieces(const Pieces<std::byte*>& other) noexcept
-    requires std::is_same_v<Base, const std::byte*>
-  : Pieces(other.base(), other.shape()) {}
+  template <class Other>
+    requires(std::is_same_v<Other, std::byte*>&& std::is_same_v<Base, const std::byte*>)
+  Pieces(const Pieces<Other>& other)
+  noexcept : Pieces(other.base(), other.shape()) {}
 
   Base base() const noexcept { return base_; }
   /// With `base` still to be added.

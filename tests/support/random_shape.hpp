@@ -2,8 +2,8 @@
 
 #include <aqueduct/vis_shapes.hpp>
 
-#include <cstdint>
 #include <algorithm>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
@@ -80,7 +80,8 @@ class RandomShapes {
       std::swap(made.shape.dims[0], made.shape.dims[made.shape.dimensions - 1]);
     }
     made.shape.base = static_cast<std::uint64_t>(-lowest);
-    made.name = "strided of " + std::to_string(bytes) + " bytes, rank " + std::to_string(made.shape.dimensions);
+    made.name =
+        "strided of " + std::to_string(bytes) + " bytes, rank " + std::to_string(made.shape.dimensions);
     return made;
   }
   /// Pieces of any lengths with this sum, rising or shuffled, some empty.

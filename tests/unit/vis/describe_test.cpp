@@ -21,7 +21,8 @@ std::vector<std::int64_t> decoded(Form form, core::Bytes description, std::uint6
   Row row;
   while (decoder.next(row)) {
     for (std::uint64_t i = 0; i < row.count; ++i) {
-      for (std::uint64_t k = 0; k < row.bytes; ++k) out.push_back(static_cast<std::int64_t>(row.place(i) + k));
+      for (std::uint64_t k = 0; k < row.bytes; ++k)
+        out.push_back(static_cast<std::int64_t>(row.place(i) + k));
     }
   }
   good = decoder.good();
@@ -33,7 +34,8 @@ TEST(Describe, SaysOfEachPacketWhatTheNaiveLoopWouldDo) {
   for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     RandomShapes random(seed);
     constexpr std::uint64_t kUnit = 4;
-    AnyShape made = random.below(2) == 0 ? random.any(3000, kUnit) : random.of_sum(kUnit * random.below(700), kUnit);
+    AnyShape made =
+        random.below(2) == 0 ? random.any(3000, kUnit) : random.of_sum(kUnit * random.below(700), kUnit);
     made.shape.base += 1000;
     const auto bytes = made.bytes();
     const Survey found = survey(made.shape);
@@ -77,7 +79,8 @@ TEST(Describe, IsShort) {
   for (int i = 0; i < 500; ++i) near.push_back(i * 40 + i % 3 * 8);
   const Shape list = detail::shape_of(Indexed{near, 8});
   Cursor along(list, 4000);
-  EXPECT_LE(describe_pieces(list, 4000, along, room, packet.data()).bytes, 504u) << "a byte for each near neighbour";
+  EXPECT_LE(describe_pieces(list, 4000, along, room, packet.data()).bytes, 504u)
+      << "a byte for each near neighbour";
 }
 
 TEST(Decoder, RefusesWhatIsCutShortOrLeavesTheSegment) {
@@ -106,7 +109,8 @@ TEST(Decoder, RefusesWhatIsCutShortOrLeavesTheSegment) {
 }
 
 TEST(Varint, HoldsEveryNumber) {
-  for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, ~std::uint64_t{0}}) {
+  for (const std::uint64_t value :
+       {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, ~std::uint64_t{0}}) {
     std::byte text[kMostVarint];
     core::Bytes all(text, write_varint(text, value));
     std::uint64_t read = 1;

@@ -94,7 +94,8 @@ TEST(Survey, FindsOverlaps) {
 
 TEST(Survey, SaysWhatIsWrong) {
   const auto code = [](const Shape& shape) { return survey(shape).code; };
-  EXPECT_EQ(code(Strided(8, {{std::uint64_t{1} << 40, std::int64_t{1} << 40}}).shape), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(Strided(8, {{std::uint64_t{1} << 40, std::int64_t{1} << 40}}).shape),
+            ErrorCode::invalid_argument);
   EXPECT_EQ(code(Strided(8, {{std::uint64_t{1} << 40, 0}, {std::uint64_t{1} << 40, 0}}).shape),
             ErrorCode::invalid_argument);
   const std::vector<Dimension> many(kMostDimensions + 1, {1, 8});
