@@ -44,7 +44,7 @@ std::uint64_t Engine::most_in_box(Rank peer) const noexcept {
 // Gets all that lies between pieces that are near one another, and keeps the pieces. Only of gets: to write what lies
 // between would undo what others write there.
 Engine::Step Engine::get_box(Transfer& t) noexcept {
-  for (Chunk& chunk : chunks_) {
+  for (Chunk& chunk : chunks()) {
     if (chunk.owner != &t || chunk.op->done.load(std::memory_order_acquire) == 0) continue;
     const Status status = state_.ops.collect(*std::exchange(chunk.op, nullptr));
     if (status) {

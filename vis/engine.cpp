@@ -28,10 +28,7 @@ std::size_t largest_room(const EndpointState& state) noexcept {
 }  // namespace
 
 Engine::Engine(EndpointState& state)
-    : state_(state),
-      rma_(*state.transfers),
-      stages_(state.ops, largest_room(state)),
-      reply_(largest_room(state)) {
+    : state_(state), rma_(*state.transfers), stages_(state.ops, largest_room(state)) {
   constexpr std::array<std::string_view, kPlans> kNames{"direct", "pieces", "packed", "box", "native"};
   const auto wanted = std::ranges::find(kNames, state.config.text("vis_plan"));
   forced_ = static_cast<std::uint64_t>(wanted - kNames.begin());  // "auto" is none: kPlans
@@ -256,7 +253,7 @@ void Engine::peer_lost(Rank peer) noexcept {
       continue;
     }
     // The operation is ended by whoever calls this; nothing of it is left here.
-    for (Chunk& chunk : chunks_) {
+    for (Chunk& chunk : chunks()) {
       if (chunk.owner == &t) chunk.owner = nullptr;
     }
     if (t.queued) {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace aqueduct::vis {
@@ -81,6 +82,7 @@ class Engine final : public core::Layer {
   core::Post send(Transfer& transfer, HandlerId handler, const PackedRequest& request, Stage& stage,
                   std::size_t bytes) noexcept;
   void scatter(Chunk& chunk, core::Bytes data) noexcept;
+  std::span<Chunk> chunks() noexcept { return {chunks_.get(), chunks_ != nullptr ? kMostChunks : 0}; }
   Chunk* free_chunk() noexcept;
   std::uint64_t most_in_box(Rank peer) const noexcept;
 
@@ -88,8 +90,8 @@ class Engine final : public core::Layer {
   rma::Transfers& rma_;
   Planner planner_;
   Stages stages_;
-  std::vector<std::byte> reply_;  ///< where the answer to a packed get is gathered
-  std::array<Chunk, kMostChunks> chunks_;
+  std::unique_ptr<std::uint64_t[]> reply_;  ///< where the answer to a packed get is gathered
+  std::unique_ptr<Chunk[]> chunks_;         ///< kMostChunks, made at the first use
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> free_;
   std::vector<Transfer*> queue_;  ///< to be gone on with; counted in EndpointState::busy

@@ -4,6 +4,7 @@
 #include "vis/kernels.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace aqueduct::vis {
 namespace {
@@ -113,7 +114,7 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
     request.segment = t.segment;
     request.data_bytes = static_cast<std::uint32_t>(said.data);
     request.description = said.bytes;
-    request.chunk = static_cast<std::uint32_t>(chunk - chunks_.data());
+    request.chunk = static_cast<std::uint32_t>(chunk - chunks_.get());
     request.form = said.form;
     const core::Post post = send(t, kPackedGet, request, *stage, said.bytes);
     if (post.kind == core::Post::Kind::retry) {
@@ -136,8 +137,10 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
 }
 
 Chunk* Engine::free_chunk() noexcept {
-  const auto free = std::ranges::find(chunks_, nullptr, &Chunk::owner);
-  return free != chunks_.end() ? &*free : nullptr;
+  if (chunks_ == nullptr) chunks_.reset(new (std::nothrow) Chunk[kMostChunks]);
+  const auto all = chunks();
+  const auto free = std::ranges::find(all, nullptr, &Chunk::owner);
+  return free != all.end() ? &*free : nullptr;
 }
 
 void Engine::scatter(Chunk& chunk, core::Bytes data) noexcept {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <new>
 
 namespace aqueduct::vis {
 namespace {
@@ -29,8 +30,6 @@ std::uint64_t key_of(const Question& q) noexcept {
 
 }  // namespace
 
-Planner::Planner() : entries_(kEntries) {}
-
 // Times that the machine of docs/performance.md needs, rounded; only what is far from one another matters, for kTrust
 // leaves the rest to be measured.
 std::array<float, kPlans> Planner::model(const Question& q) noexcept {
@@ -56,6 +55,10 @@ Choice Planner::choose(const Question& question) noexcept {
   const auto cost = model(question);
   if (question.forced < kPlans && cost[question.forced] != kNever)
     return {static_cast<Plan>(question.forced), 0, 0};
+  if (entries_ == nullptr) entries_.reset(new (std::nothrow) Entry[kEntries]);
+  if (entries_ == nullptr) {  // then without what was measured
+    return {static_cast<Plan>(std::ranges::min_element(cost) - cost.begin()), 0, 0};
+  }
   const std::uint64_t key = key_of(question);
   const auto place = static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15) >> 54);
   static_assert(kEntries == 1024);
@@ -88,8 +91,8 @@ Choice Planner::choose(const Question& question) noexcept {
 }
 
 void Planner::took(const Choice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept {
+  if (choice.key == 0 || entries_[choice.entry].key != choice.key) return;
   Entry& entry = entries_[choice.entry];
-  if (choice.key == 0 || entry.key != choice.key) return;
   const float sample = static_cast<float>(nanoseconds) / static_cast<float>(bytes);
   float& known = entry.per_byte[static_cast<std::size_t>(choice.plan)];
   // The least, for whatever else happens only adds; but what has become slower for good is noticed after a while.

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 namespace aqueduct::vis {
 
@@ -41,7 +41,6 @@ struct Choice {
 /// rule out is tried kTries times, then the one of the least time is taken, and now and then another one again.
 class Planner {
  public:
-  Planner();
   Choice choose(const Question& question) noexcept;
   void took(const Choice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept;
 
@@ -63,7 +62,7 @@ class Planner {
     std::array<std::uint8_t, kPlans> tries{};
     std::uint32_t uses = 0;
   };
-  std::vector<Entry> entries_;
+  std::unique_ptr<Entry[]> entries_;  ///< made at the first choice
 };
 
 }  // namespace aqueduct::vis

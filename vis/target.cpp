@@ -7,6 +7,7 @@
 #include "vis/kernels.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace aqueduct::vis {
 
@@ -69,18 +70,23 @@ struct PackedTarget {
 
   static void get(Incoming& in, const std::byte* args, core::MutableBytes payload) noexcept {
     const auto request = read<PackedRequest>(args);
-    auto& reply = in.state.vis->reply_;
+    Engine& engine = *in.state.vis;
+    if (engine.reply_ == nullptr)
+      engine.reply_.reset(new (std::nothrow) std::uint64_t[engine.stages_.bytes() / 8]);
+    auto* const reply = reinterpret_cast<std::byte*>(engine.reply_.get());
     const core::MutableBytes mine = memory(in.state, request.segment);
     const bool fits = request.data_bytes <= in.state.messages->room(in.source, false, sizeof(PackedData)) &&
                       request.description == payload.size();
     PackedData answer{request.token, request.chunk, static_cast<std::uint32_t>(ErrorCode::invalid_argument)};
     std::size_t bytes = 0;
-    if (fits) {
+    if (reply == nullptr) {
+      answer.code = static_cast<std::uint32_t>(ErrorCode::no_memory);
+    } else if (fits) {
       Decoder decoder(request.form, payload, request.base, mine.size(), request.data_bytes);
       Row row;
       while (decoder.next(row)) {
         row.at += reinterpret_cast<std::uintptr_t>(mine.data());
-        const Row to{reinterpret_cast<std::uintptr_t>(reply.data() + bytes), row.bytes,
+        const Row to{reinterpret_cast<std::uintptr_t>(reply + bytes), row.bytes,
                      static_cast<std::int64_t>(row.bytes), row.count};
         copy_rows(to, row, row.count);
         bytes += row.count * row.bytes;
@@ -89,14 +95,14 @@ struct PackedTarget {
     }
     if (answer.code != 0) bytes = 0;
     static_cast<void>(in.state.messages->reply(in, AmCategory::medium_reply, kPackedData,
-                                               {&answer, sizeof answer, 0}, nullptr, {reply.data(), bytes}));
+                                               {&answer, sizeof answer, 0}, nullptr, {reply, bytes}));
   }
 
   static void data(Incoming& in, const std::byte* args, core::MutableBytes payload) noexcept {
     const auto answer = read<PackedData>(args);
     Engine& engine = *in.state.vis;
     core::Op* op = in.state.ops.find(answer.token);
-    if (op == nullptr || op->peer != in.source || answer.chunk >= kMostChunks) return;
+    if (op == nullptr || op->peer != in.source || answer.chunk >= engine.chunks().size()) return;
     Chunk& chunk = engine.chunks_[answer.chunk];
     if (chunk.owner == nullptr || chunk.owner->op != op || chunk.owner->plan != Plan::packed) return;
     auto code = static_cast<ErrorCode>(answer.code);
