@@ -33,14 +33,12 @@ Status Engine::reject(const Request& request, ErrorCode code, const std::string&
 
 // Everything that can be wrong with the arguments, before anything moves.
 Status Engine::check(const Request& request, Survey& there, Survey& here) {
-  // By offsets in the segment and by addresses: what is added to the shapes' own bases.
-  Shape remote = request.there;
-  remote.base += request.base.offset();
-  Shape local = request.here;
-  local.base += request.here_base;
-  there = survey(remote);
+  const Shape& remote = request.there;
+  const Shape& local = request.here;
+  const std::uint64_t offset = request.base.offset();
+  there = survey(remote, offset);
   if (!there.problem.empty()) return reject(request, there.code, "the remote side: " + there.problem);
-  here = survey(local);
+  here = survey(local, request.here_base);
   if (!here.problem.empty()) return reject(request, here.code, "the local side: " + here.problem);
   if (there.bytes != here.bytes) {
     return reject(
@@ -62,7 +60,7 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
   if (there.lowest < 0 || static_cast<std::uint64_t>(there.highest) > limit) {
     return reject(request, ErrorCode::out_of_range,
                   fmt::format("{}, outside the segment, which has {} bytes there",
-                              first_outside(remote, there.bytes, limit), limit));
+                              first_outside(remote, offset, there.bytes, limit), limit));
   }
   if (request.what == What::accumulate) {
     const std::uint64_t width = atomic_bytes(request.type);
@@ -70,7 +68,7 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
       return reject(request, ErrorCode::invalid_argument,
                     fmt::format("both sides must have elements of {} bytes", width));
     }
-    if (!aligned(remote, width)) {
+    if (offset % width != 0 || !aligned(remote, width)) {
       return reject(
           request, ErrorCode::misaligned,
           fmt::format("an element of the target is not at a multiple of {} bytes; see its base and strides",

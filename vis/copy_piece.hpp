@@ -51,6 +51,8 @@ void with_piece(std::uint64_t bytes, F&& with) noexcept {
     case 16: return with(FixedPiece<16>{});
     case 32: return with(FixedPiece<32>{});
     case 64: return with(FixedPiece<64>{});
+    case 128: return with(FixedPiece<128>{});
+    case 256: return with(FixedPiece<256>{});
     default: return with(AnyPiece{static_cast<std::size_t>(bytes)});
   }
 }

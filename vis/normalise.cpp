@@ -93,6 +93,21 @@ std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcep
   return found;
 }
 
+namespace {
+
+/// The smallest strides first. Few, and mostly in order: by insertion, without the memory that std::stable_sort takes.
+void sort_by_stride(Nest::Loop* begin, const Nest::Loop* end) noexcept {
+  const auto reach = [](const Nest::Loop& loop) { return std::abs(loop.to) + std::abs(loop.from); };
+  for (Nest::Loop* next = begin; next != end; ++next) {
+    const Nest::Loop moved = *next;
+    Nest::Loop* place = next;
+    for (; place != begin && reach(moved) < reach(place[-1]); --place) *place = place[-1];
+    *place = moved;
+  }
+}
+
+}  // namespace
+
 std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
   if (to.kind != Shape::Kind::strided || from.kind != Shape::Kind::strided) return std::nullopt;
   // Level 0 is the bytes of a piece; each step takes the common divisor of what is left of both sides' levels.
@@ -112,13 +127,19 @@ std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
   };
   Side a{to, to.bytes};
   Side b{from, from.bytes};
-  Nest made;
+  std::optional<Nest> result(std::in_place);
+  Nest& made = *result;
   std::array<Nest::Loop, kMostDimensions * 2 + 2> inner;
   std::uint32_t n = 0;
   for (;;) {
     if (a.left == 1) a.next();
     if (b.left == 1) b.next();
     if (a.left == 1 || b.left == 1) break;
+    if (a.left == b.left) {  // nearly always; and a division takes as long as the copy of a piece
+      inner[n++] = {a.left, a.stride, b.stride};
+      a.left = b.left = 1;
+      continue;
+    }
     const std::uint64_t count = std::min(a.left, b.left);
     if (std::max(a.left, b.left) % count != 0) return std::nullopt;
     inner[n++] = {count, a.stride, b.stride};
@@ -135,9 +156,7 @@ std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
        ++first) {
     made.bytes *= inner[first].count;
   }
-  std::stable_sort(inner.begin() + first, inner.begin() + n, [](const Nest::Loop& x, const Nest::Loop& y) {
-    return std::abs(x.to) + std::abs(x.from) < std::abs(y.to) + std::abs(y.from);
-  });
+  sort_by_stride(inner.data() + first, inner.data() + n);
   for (; first < n; ++first) {
     const Nest::Loop& loop = inner[first];
     const auto whole = static_cast<std::int64_t>(made.bytes);
@@ -157,7 +176,7 @@ std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
     made.loops[made.depth++] = loop;
   }
   std::reverse(made.loops.begin(), made.loops.begin() + made.depth);
-  return made;
+  return result;
 }
 
 }  // namespace aqueduct::vis

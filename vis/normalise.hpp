@@ -24,6 +24,7 @@ struct Nest {
     std::int64_t to;    ///< stride, in bytes
     std::int64_t from;  ///< stride, in bytes
   };
+  Nest() noexcept {}        // leaves the loops as they are, of which few are used
   std::uint64_t bytes = 0;  ///< contiguous on both sides
   std::uint32_t depth = 0;
   std::array<Loop, kMostDimensions * 2> loops;  ///< the outermost first

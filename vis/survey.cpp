@@ -29,12 +29,12 @@ bool add(std::int64_t& to, std::int64_t what) noexcept {
 }
 
 // Of a local shape the base is an address or 0, of a remote one an offset.
-bool base_of(const Shape& shape, std::int64_t& base) noexcept {
-  base = static_cast<std::int64_t>(shape.base);
+bool base_of(const Shape& shape, std::uint64_t origin, std::int64_t& base) noexcept {
+  base = static_cast<std::int64_t>(shape.base + origin);
   return base < kMost && base > -kMost;
 }
 
-Survey survey_strided(const Shape& shape) {
+Survey survey_strided(const Shape& shape, std::uint64_t origin) {
   if (shape.dimensions > kMostDimensions) {
     return bad(ErrorCode::invalid_argument,
                fmt::format("the shape has {} dimensions; at most {} are possible", shape.dimensions,
@@ -48,7 +48,7 @@ Survey survey_strided(const Shape& shape) {
   if (shape.bytes >= static_cast<std::uint64_t>(kMost)) return overflow("the elements");
   bytes = static_cast<std::int64_t>(shape.bytes);
   found.pieces = 1;
-  if (!base_of(shape, found.lowest)) return overflow("the base and the strides");
+  if (!base_of(shape, origin, found.lowest)) return overflow("the base and the strides");
   found.highest = found.lowest;
   for (const Dimension& d : dims) {
     std::int64_t reach = 0;
@@ -70,10 +70,10 @@ Survey survey_strided(const Shape& shape) {
 }
 
 template <class At>
-Survey survey_list(const Shape& shape, const At& at) {
+Survey survey_list(const Shape& shape, std::uint64_t origin, const At& at) {
   Survey found;
   std::int64_t base = 0;
-  if (!base_of(shape, base)) return overflow("the base and the offsets");
+  if (!base_of(shape, origin, base)) return overflow("the base and the offsets");
   std::int64_t end = 0;
   std::int64_t bytes = 0;
   std::int64_t lowest = kMost;
@@ -123,20 +123,21 @@ bool nested(const Shape& shape) {
 
 }  // namespace
 
-Survey survey(const Shape& shape) {
+Survey survey(const Shape& shape, std::uint64_t origin) {
   if (shape.problem != ErrorCode::ok)
     return bad(shape.problem, "a slice of the section leaves the array's extents, or has step 0");
   switch (shape.kind) {
-    case Shape::Kind::strided: return survey_strided(shape);
+    case Shape::Kind::strided: return survey_strided(shape, origin);
     case Shape::Kind::indexed:
       if (shape.bytes == 0) return {};
-      return survey_list(shape, [&](std::uint64_t i) { return indexed_piece(shape, i); });
-    default: return survey_list(shape, [&](std::uint64_t i) { return vector_piece(shape, i); });
+      return survey_list(shape, origin, [&](std::uint64_t i) { return indexed_piece(shape, i); });
+    default: return survey_list(shape, origin, [&](std::uint64_t i) { return vector_piece(shape, i); });
   }
 }
 
-std::string first_outside(const Shape& shape, std::uint64_t total, std::uint64_t limit) {
-  Cursor cursor(shape, total);
+std::string first_outside(const Shape& shape, std::uint64_t origin, std::uint64_t total,
+                          std::uint64_t limit) {
+  Cursor cursor(shape, total, origin);
   const auto end = static_cast<std::int64_t>(limit);
   constexpr std::uint64_t kMostLooked =
       1'000'000;  // chosen: who asks has failed already, and shall not wait long

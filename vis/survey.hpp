@@ -18,11 +18,11 @@ struct Survey {
   bool rising = true;              ///< each piece begins where the one before has ended, or behind it
 };
 
-/// Adds a shape up. Cost: of a strided shape, its dimensions; of a list, one pass.
-Survey survey(const Shape& shape);
+/// Adds a shape up; `origin` is added to its base. Cost: of a strided shape, its dimensions; of a list, one pass.
+Survey survey(const Shape& shape, std::uint64_t origin = 0);
 
 /// The number and place of the first piece, of a million, that is not inside [0, limit): for the message about it.
-std::string first_outside(const Shape& shape, std::uint64_t total, std::uint64_t limit);
+std::string first_outside(const Shape& shape, std::uint64_t origin, std::uint64_t total, std::uint64_t limit);
 
 /// Whether two bytes of the shape are one, as far as it is known without much work: lists that are not rising are
 /// sorted, up to kMostSorted pieces, and strided shapes that are not nested too.
