@@ -21,6 +21,9 @@ class Messages;
 namespace aqueduct::rma {
 class Transfers;
 }
+namespace aqueduct::vis {
+class Engine;
+}
 namespace aqueduct::coll {
 class Barriers;
 }
@@ -62,6 +65,7 @@ struct EndpointState {
   // The layers; null until built.
   am::Messages* messages = nullptr;
   rma::Transfers* transfers = nullptr;
+  vis::Engine* vis = nullptr;
   coll::Barriers* barriers = nullptr;
   core::Inbox* inbox = nullptr;
   std::vector<core::Layer*> layers;

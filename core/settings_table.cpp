@@ -51,6 +51,9 @@ constexpr std::array kSettings{
          "Ranks with equal ids share a host; empty asks the system. For tests of several hosts on one."),
     choice("atomics", "AQUEDUCT_ATOMICS", "auto", "auto|processor",
            "Whether the network does the atomics it can (auto) or the owner's processor does them all."),
+    choice(
+        "vis_plan", "AQUEDUCT_VIS_PLAN", "auto", "auto|direct|pieces|packed|box|native",
+        "How vector, indexed and strided transfers go; a plan that cannot be had for one leaves the choice."),
     choice("launcher", "AQUEDUCT_LAUNCHER", "auto", "auto|alone|aqrun|pmix|pmi1",
            "What started this process; auto sees it from the environment."),
     text("pmix_library", "AQUEDUCT_PMIX_LIBRARY", "",

@@ -44,6 +44,20 @@ class Transfers final : public core::Layer {
   Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form, bool immediate) noexcept;
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form, bool immediate) noexcept;
   Begun signal(Rank to, Signal signal, Form form) noexcept;
+
+  // For the layers above, whose operations are of many of these.
+
+  /// An operation with the initiator's part. Errors: in_handler, refused. The form may become blocking.
+  Result<Op*> begin(Op::Kind kind, Rank peer, Form& form, bool immediate) noexcept;
+  /// Ends the initiator's part if it `holds` it, and answers as the form wants. An operation of which nothing was begun
+  /// leaves no trace.
+  Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
+  /// Sets op.source as the options say; `waits`: it is to be waited for before the call returns.
+  Status take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept;
+  /// Imports the key of a part, once. Whether there is one: the conduit's own operations reach it then.
+  Result<bool> has_key(Part& part, Rank rank) noexcept;
+  /// From an operation's `then`: goes on with op.signal, which ends it.
+  void follow_with_signal(Op& op) noexcept { then_signal(this, op); }
   /// Raises a counter where it lies, if it is mapped here.
   bool raise_mapped(Rank to, Signal signal) noexcept;
 
@@ -59,17 +73,11 @@ class Transfers final : public core::Layer {
   };
   friend struct ReferenceTarget;
 
-  // Operations (transfers.cpp).
-  Result<Op*> begin(Op::Kind kind, Rank peer, Form& form, bool immediate) noexcept;
-  Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
-  Status take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept;
   // The conduit's own operations (native.cpp).
   Status put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
                     bool immediate) noexcept;
   Status get_native(Op& op, const Part& part, GlobalPtr<std::byte> from, core::MutableBytes to,
                     bool immediate) noexcept;
-  /// Imports the key of a part, once. Whether there is one: the conduit's own operations reach it then.
-  Result<bool> has_key(Part& part, Rank rank) noexcept;
   Status atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> at, const AtomicCall& call,
                        bool immediate) noexcept;
   template <class Try>

@@ -27,6 +27,7 @@ EndpointParts::~EndpointParts() {
   state.world.reset();  // before the barriers that know of it
   state.layers.clear();
   barriers.reset();
+  vis.reset();
   transfers.reset();
   messages.reset();
   state.near.reset();  // conduits end before the memory that peers may still read
@@ -37,6 +38,7 @@ void EndpointParts::build_layers() {
   messages.emplace(state);
   transfers.emplace(state);
   rma::add_long_requests(state);
+  vis.emplace(state);
   barriers.emplace(state);
   std::vector<Rank> all(state.ranks);
   for (Rank rank = 0; rank < state.ranks; ++rank) all[rank] = rank;

@@ -6,6 +6,7 @@
 #include "core/endpoint_state.hpp"
 #include "core/segment_table.hpp"
 #include "rma/transfers.hpp"
+#include "vis/engine.hpp"
 
 #include <memory>
 #include <optional>
@@ -43,6 +44,7 @@ struct EndpointParts {
   aqueduct::detail::EndpointState state;
   std::optional<am::Messages> messages;
   std::optional<rma::Transfers> transfers;
+  std::optional<vis::Engine> vis;
   std::optional<coll::Barriers> barriers;
 
   /// Builds the layers. Requires: the conduits are connected.

@@ -15,3 +15,4 @@
 #include <aqueduct/status.hpp>
 #include <aqueduct/team.hpp>
 #include <aqueduct/version.hpp>
+#include <aqueduct/vis.hpp>

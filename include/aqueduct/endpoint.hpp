@@ -41,9 +41,20 @@ struct Statistics {
   std::uint64_t native_atomics = 0;
   std::uint64_t reference_atomics = 0;
   std::uint64_t handlers_run = 0;
-  std::uint64_t rejected = 0;  ///< packets that could not be understood
-  std::uint64_t sleeps = 0;    ///< times a wait went to sleep
-  std::uint64_t stalls = 0;    ///< times a wait was reported as stalled
+  // Vector, indexed and strided transfers (vis.hpp), by how they were done.
+  std::uint64_t vis_direct = 0;  ///< copied: the peer is mapped here
+  std::uint64_t vis_pieces = 0;  ///< an operation for each contiguous run
+  std::uint64_t vis_packed = 0;  ///< packets with descriptions, unpacked or gathered by the peer's processor
+  std::uint64_t vis_box = 0;     ///< gets of all that lies between the pieces
+  std::uint64_t vis_native = 0;  ///< lists of pieces given to the conduit
+  std::uint64_t vis_messages = 0;           ///< requests that packed ones took
+  std::uint64_t vis_description_bytes = 0;  ///< in these: what they say of the peer's pieces
+  std::uint64_t vis_as_strides = 0;         ///< requests that describe pieces by strides
+  std::uint64_t vis_as_offsets = 0;         ///< by offsets of equal pieces
+  std::uint64_t vis_as_pieces = 0;          ///< by offset and length of each
+  std::uint64_t rejected = 0;               ///< packets that could not be understood
+  std::uint64_t sleeps = 0;                 ///< times a wait went to sleep
+  std::uint64_t stalls = 0;                 ///< times a wait was reported as stalled
 };
 
 /// One rank: what a thread communicates through.

@@ -129,6 +129,28 @@ INSTANTIATE_TEST_SUITE_P(Aqperf, EachBench,
                            return name;
                          });
 
+TEST(Aqperf, ComparesTransfersOfPieces) {
+  const struct {
+    const char* bench;
+    const char* more;
+    std::size_t rows;
+  } each[] = {{"vis-nest", "--bytes 8:16", 8},
+              {"vis-pieces", "", 12},
+              {"vis-gather", "", 1},
+              {"vis-near", "--bytes 16", 1}};
+  for (const auto& [bench, more, count] : each) {
+    const auto outcome = aqperf(std::string(bench) + " --json --seconds 0.05 --vs raw " + more);
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto rows = rows_of(outcome);
+    ASSERT_EQ(rows.size(), count) << outcome.out;
+    for (const auto& row : rows) {
+      expect_sane(row);
+      EXPECT_TRUE(row["bench"].get<std::string>().starts_with(bench)) << row.dump();
+      EXPECT_TRUE(row.contains("ratio")) << row.dump();
+    }
+  }
+}
+
 TEST(Aqperf, MeasuresMoreRanksThanCores) {
   for (const char* bench : {"barrier", "am-latency"}) {
     const auto outcome = aqperf(std::string(bench) + " --ranks 5 --json --seconds 0.05 --vs raw");

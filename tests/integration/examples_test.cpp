@@ -88,6 +88,14 @@ TEST_P(Examples, Heat2dEqualsTheSerialResult) {
   }
 }
 
+TEST_P(Examples, Halo3dEqualsTheSerialResult) {
+  for (const std::string size : {"--cells 9 --steps 5", "--cells 1 --steps 3"}) {
+    const Answer answer = start("halo3d " + size);
+    ASSERT_EQ(answer.status, 0) << answer.text;
+    EXPECT_THAT(answer.text, HasSubstr("halo3d: equal to the serial result\n"));
+  }
+}
+
 TEST_P(Examples, GupsLosesNoUpdateByAtomicsAndMessages) {
   for (const std::string mode : {"atomics", "am"}) {
     const Answer answer = start("gups --log2-words 12 --mode " + mode);
@@ -136,7 +144,7 @@ TEST(ExampleGups, CountsAndBoundsWhatGetModifyPutLoses) {
 
 TEST(ExamplesAlone, RunWithoutALauncher) {
   for (const std::string name : {"hello", "heat2d --size 32", "gups --log2-words 12", "ring_am --laps 3",
-                                 "pointer_chase --nodes 20"}) {
+                                 "pointer_chase --nodes 20", "halo3d --cells 8"}) {
     for (const std::string endpoints : {"1", "3"}) {
       const Answer answer = shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));
       EXPECT_EQ(answer.status, 0) << name << "\n" << answer.text;

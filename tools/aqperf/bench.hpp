@@ -39,5 +39,10 @@ void am_rate(Session&, Reporter&);         // am_rate.cpp
 void atomic_latency(Session&, Reporter&);  // atomic_latency.cpp
 void barrier(Session&, Reporter&);         // synchronization.cpp
 void signal_latency(Session&, Reporter&);  // synchronization.cpp
+void vis_nest(Session&, Reporter&);        // vis_nest.cpp
+void vis_pieces(Session&, Reporter&);      // vis_wire.cpp
+void vis_gather(Session&, Reporter&);      // vis_wire.cpp
+void vis_near(Session&, Reporter&);        // vis_wire.cpp
+void vis_plans(Session&, Reporter&);       // vis_plans.cpp
 
 }  // namespace aqueduct::perf

@@ -1,0 +1,88 @@
+#include "core/signals.hpp"
+#include "vis/accumulate.hpp"
+#include "vis/engine.hpp"
+
+namespace aqueduct::vis {
+namespace {
+
+const char* name_of(What what) noexcept {
+  switch (what) {
+    case What::put: return "put";
+    case What::get: return "get";
+    default: return "accumulate_strided";
+  }
+}
+
+/// Whether every element of a shape, by its place modulo `width`, is at 0. Strided shapes only.
+bool aligned(const Shape& shape, std::uint64_t width) noexcept {
+  if (shape.base % width != 0) return false;
+  for (std::uint32_t i = 0; i < shape.dimensions; ++i) {
+    if (shape.dims[i].count > 1 && static_cast<std::uint64_t>(shape.dims[i].stride) % width != 0)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status Engine::reject(const Request& request, ErrorCode code, const std::string& why) {
+  state_.log.error("{} of pieces with rank {}, segment {}: {}", name_of(request.what), request.base.rank(),
+                   request.base.segment(), why);
+  return {code, request.base.rank()};
+}
+
+// Everything that can be wrong with the arguments, before anything moves.
+Status Engine::check(const Request& request, Survey& there, Survey& here) {
+  const Shape& remote = request.there;
+  const Shape& local = request.here;
+  const std::uint64_t offset = request.base.offset();
+  there = survey(remote, offset);
+  if (!there.problem.empty()) return reject(request, there.code, "the remote side: " + there.problem);
+  here = survey(local, request.here_base);
+  if (!here.problem.empty()) return reject(request, here.code, "the local side: " + here.problem);
+  if (there.bytes != here.bytes) {
+    return reject(
+        request, ErrorCode::invalid_argument,
+        fmt::format("the local pieces have {} bytes and the remote ones {}; both must have the same sum",
+                    here.bytes, there.bytes));
+  }
+  auto part = state_.segments.check({request.base.rank(), 0, request.base.segment()}, 0);
+  if (!part) return reject(request, part.status().code(), "there is no such rank or segment");
+  if (request.signal != nullptr) {
+    const GlobalPtr<std::byte> counter{request.base.rank(), std::uint64_t{request.signal->slot} * 8,
+                                       core::kSignalSegment};
+    if (auto slot = state_.segments.check(counter, 8); !slot)
+      return reject(request, slot.status().code(),
+                    fmt::format("there is no signal {}", request.signal->slot));
+  }
+  if (there.bytes == 0) return {};
+  const std::uint64_t limit = (*part)->bytes;
+  if (there.lowest < 0 || static_cast<std::uint64_t>(there.highest) > limit) {
+    return reject(request, ErrorCode::out_of_range,
+                  fmt::format("{}, outside the segment, which has {} bytes there",
+                              first_outside(remote, offset, there.bytes, limit), limit));
+  }
+  if (request.what == What::accumulate) {
+    const std::uint64_t width = atomic_bytes(request.type);
+    if (remote.bytes % width != 0 || local.bytes % width != 0) {
+      return reject(request, ErrorCode::invalid_argument,
+                    fmt::format("both sides must have elements of {} bytes", width));
+    }
+    if (offset % width != 0 || !aligned(remote, width)) {
+      return reject(
+          request, ErrorCode::misaligned,
+          fmt::format("an element of the target is not at a multiple of {} bytes; see its base and strides",
+                      width));
+    }
+  }
+#ifdef AQUEDUCT_CHECKED
+  if (request.what != What::accumulate &&
+      (request.what == What::get ? overlaps(local, here) : overlaps(remote, there))) {
+    return reject(request, ErrorCode::invalid_argument,
+                  "pieces of the target overlap, so what it holds then is open");
+  }
+#endif
+  return {};
+}
+
+}  // namespace aqueduct::vis

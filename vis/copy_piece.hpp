@@ -1,0 +1,60 @@
+#pragma once
+
+#include <aqueduct/rma.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace aqueduct::vis {
+
+/// A copy of a length that the compiler knows: a load and a store.
+template <std::size_t kBytes>
+struct FixedPiece {
+  void operator()(std::byte* to, const std::byte* from) const noexcept { std::memcpy(to, from, kBytes); }
+};
+
+/// A copy of any length; short ones without a call, in two overlapping halves.
+struct AnyPiece {
+  std::size_t bytes;
+  void operator()(std::byte* to, const std::byte* from) const noexcept {
+    if (bytes > 64) return aqueduct::detail::copy_bytes(to, from, bytes);
+    if (bytes > 32) return halves<32>(to, from);
+    if (bytes > 16) return halves<16>(to, from);
+    if (bytes > 8) return halves<8>(to, from);
+    if (bytes > 4) return halves<4>(to, from);
+    for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
+  }
+
+ private:
+  template <std::size_t kHalf>
+  void halves(std::byte* to, const std::byte* from) const noexcept {
+    std::byte head[kHalf];
+    std::byte tail[kHalf];
+    std::memcpy(head, from, kHalf);
+    std::memcpy(tail, from + bytes - kHalf, kHalf);
+    std::memcpy(to, head, kHalf);
+    std::memcpy(to + bytes - kHalf, tail, kHalf);
+  }
+};
+
+/// Calls `with` with the copier for pieces of that length.
+template <class F>
+void with_piece(std::uint64_t bytes, F&& with) noexcept {
+  switch (bytes) {
+    case 1: return with(FixedPiece<1>{});
+    case 2: return with(FixedPiece<2>{});
+    case 4: return with(FixedPiece<4>{});
+    case 8: return with(FixedPiece<8>{});
+    case 16: return with(FixedPiece<16>{});
+    case 32: return with(FixedPiece<32>{});
+    case 64: return with(FixedPiece<64>{});
+    case 128: return with(FixedPiece<128>{});
+    case 256: return with(FixedPiece<256>{});
+    default: return with(AnyPiece{static_cast<std::size_t>(bytes)});
+  }
+}
+
+}  // namespace aqueduct::vis

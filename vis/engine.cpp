@@ -1,0 +1,302 @@
+#include "vis/engine.hpp"
+
+#include "vis/normalise.hpp"
+#include "vis/target.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <new>
+#include <string_view>
+
+namespace aqueduct::vis {
+namespace {
+
+std::uint64_t now_ns() noexcept {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+std::size_t largest_room(const EndpointState& state) noexcept {
+  std::size_t most = 0;
+  for (const auto* conduit : {state.near.get(), state.far.get()}) {
+    if (conduit != nullptr) most = std::max(most, conduit->properties().max_packet);
+  }
+  return most;
+}
+
+}  // namespace
+
+Engine::Engine(EndpointState& state)
+    : state_(state), rma_(*state.transfers), stages_(state.ops, largest_room(state)) {
+  constexpr std::array<std::string_view, kPlans> kNames{"direct", "pieces", "packed", "box", "native"};
+  const auto wanted = std::ranges::find(kNames, state.config.text("vis_plan"));
+  forced_ = static_cast<std::uint64_t>(wanted - kNames.begin());  // "auto" is none: kPlans
+  state.vis = this;
+  state.layers.push_back(this);
+  add_packed_handlers(state);
+}
+
+Begun Engine::start(const Request& request, Ending ending) noexcept try {
+  return start_checked(request, ending);
+} catch (const std::bad_alloc&) {
+  return {ErrorCode::no_memory, Event(Status(ErrorCode::no_memory))};
+}
+
+Begun Engine::start_checked(const Request& request, Ending ending) {
+  if (request.options.source_event != nullptr) *request.options.source_event = Event{};
+  const Rank peer = request.base.rank();
+  Survey there;
+  Survey here;
+  if (const Status status = check(request, there, here); !status) return {status, Event(status)};
+  const auto signal = [&]() -> Begun {
+    return request.signal != nullptr ? rma_.signal(peer, *request.signal, ending) : Begun{};
+  };
+  if (there.bytes == 0) return signal();
+  const auto extent = static_cast<std::uint64_t>(there.highest - there.lowest);
+  const GlobalPtr<std::byte> first{peer, static_cast<std::uint64_t>(there.lowest), request.base.segment()};
+  const rma::Access access = rma_.access(first, extent);
+  if (!access.status) return {access.status, Event(access.status)};
+  if (access.mapped != nullptr &&
+      (forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::direct)) &&
+      copy_direct(request, there, here))
+    return signal();
+  if (state_.polling) return {ErrorCode::in_handler, Event(Status(ErrorCode::in_handler))};
+
+  Transfer* const taken = take();
+  Transfer& t = *taken;
+  t.what = request.what;
+  t.type = request.type;
+  t.peer = peer;
+  t.segment = request.base.segment();
+  t.key = access.part->key;
+  const auto settle = [](Shape& shape, const Shape& given, std::uint64_t base, Survey& about) {
+    shape = given;
+    shape.base += base;
+    if (auto found = strides_in(shape, about)) shape = *found;
+    shape = simplified(shape);
+    if (shape.kind == Shape::Kind::strided) about.runs = about.pieces = about.bytes / shape.bytes;
+  };
+  settle(t.there, request.there, request.base.offset(), there);
+  settle(t.here, request.here, request.here_base, here);
+  t.about_there = std::move(there);
+  t.about_here = std::move(here);
+  t.there_at = Cursor(t.there, t.about_there.bytes);
+  t.here_at = Cursor(t.here, t.about_here.bytes);
+  t.plan = choose(t, access.part);
+  return begin(request, t, ending);
+}
+
+Question Engine::question(const Transfer& t, const core::Part* part) const noexcept {
+  core::Conduit& conduit = state_.conduit(t.peer);
+  Question q;
+  q.is_get = t.what == What::get;
+  q.far = &conduit == state_.far.get();
+  q.native_rma = part->reach == core::Part::Reach::native;
+  q.bytes = t.about_there.bytes;
+  q.runs_there = t.about_there.runs;
+  q.runs = std::max(t.about_there.runs, t.about_here.runs);
+  q.spread = static_cast<std::uint64_t>(t.about_there.highest - t.about_there.lowest);
+  q.near_one_another = t.there.kind == Shape::Kind::strided || t.about_there.rising;
+  q.packet = state_.messages->room(t.peer, false, sizeof(PackedRequest));
+  q.box = q.is_get ? most_in_box(t.peer) : 0;
+  if (core::NativeVector* vector = conduit.vector(); vector != nullptr && q.native_rma) {
+    q.list = t.about_here.runs == 1    ? vector->most_remote()
+             : t.about_there.runs == 1 ? vector->most_local()
+                                       : std::min(vector->most_local(), vector->most_remote());
+  }
+  q.forced = forced_;
+  return q;
+}
+
+Plan Engine::choose(Transfer& t, core::Part* part) noexcept {
+  t.choice = {};
+  if (t.what == What::accumulate) {
+    core::NativeAtomics* atomics = state_.atomics_by_processor ? nullptr : state_.conduit(t.peer).atomics();
+    const bool by_network = atomics != nullptr && atomics->can(AtomicOp::add, t.type) &&
+                            rma_.has_key(*part, t.peer).value_or(false);
+    return by_network ? Plan::pieces : Plan::packed;
+  }
+  t.choice = planner_.choose(question(t, part));
+  return t.choice.plan;
+}
+
+Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept {
+  const auto kind = t.what == What::get ? core::Op::Kind::get : core::Op::Kind::put;
+  auto begun = rma_.begin(kind, t.peer, ending, request.options.immediate);
+  if (!begun) {
+    give_back(t);
+    return {begun.status(), Event(begun.status())};
+  }
+  core::Op& op = **begun;
+  t.op = &op;
+  op.by_packets = t.plan == Plan::packed;
+  bool waits = false;
+  if (t.what != What::get && request.options.source != SourceReuse::at_completion) {
+    if (const Status status = rma_.take_source(op, t.peer, request.options, waits); !status) {
+      give_back(t);
+      return rma_.finish(op, status, ending, true);
+    }
+  }
+  if (request.signal != nullptr) {
+    op.has_signal = true;
+    op.signal = *request.signal;
+  }
+  // For last_part_ended: when this began, and under which choice. Not of a call that others hold up.
+  op.then = last_part_ended;
+  op.layer = this;
+  op.atomic = {};
+  op.atomic.operand = state_.ops.in_flight() - (op.source != nullptr ? 1 : 0) == 1 ? t.choice.key : 0;
+  op.atomic.expected = t.choice.entry;
+  op.segment = static_cast<SegmentId>(t.choice.plan);
+  op.offset = op.atomic.operand != 0 ? now_ns() : 0;
+  op.begun = t.about_there.bytes;
+  switch (t.plan) {
+    case Plan::box: ++state_.statistics.vis_box; break;
+    case Plan::native: ++state_.statistics.vis_native; break;
+    case Plan::pieces: ++state_.statistics.vis_pieces; break;
+    default: ++state_.statistics.vis_packed; break;
+  }
+
+  core::Op* const source = op.source;
+  const Step step = go_on(t);
+  const Status status = op.outcome;
+  if (step == Step::over) give_back(t);
+  if (step == Step::again) enqueue(t);
+  const bool nothing_begun = !status && op.parts == 1;
+  if (source != nullptr && nothing_begun) {
+    op.source = nullptr;
+    state_.ops.part_ended(*source, status);
+    static_cast<void>(state_.ops.collect(*source));
+  }
+  Begun result = rma_.finish(op, status, ending, step == Step::over);
+  if (source == nullptr || nothing_begun) return result;
+  Event free_source(source);
+  if (waits) {
+    static_cast<void>(state_.face.wait(free_source));  // a failure is the operation's own
+  } else {
+    *request.options.source_event = std::move(free_source);
+  }
+  return result;
+}
+
+Engine::Step Engine::go_on(Transfer& t) noexcept {
+  Step step = Step::over;
+  switch (t.plan) {
+    case Plan::pieces: step = t.what == What::accumulate ? atomics(t) : pieces(t); break;
+    case Plan::native: step = native(t); break;
+    case Plan::box: step = get_box(t); break;
+    default: step = t.what == What::get ? get_packed(t) : put_packed(t); break;
+  }
+  // Of a packed put the source has been read when the last packet has left.
+  if (step == Step::over && t.plan == Plan::packed && t.what != What::get && t.op->outcome.ok())
+    state_.ops.source_free(*t.op, {});
+  return step;
+}
+
+void Engine::fail(Transfer& t, Status why) noexcept {
+  if (t.op->outcome.ok()) t.op->outcome = why;
+}
+
+void Engine::last_part_ended(void* layer, core::Op& op) noexcept {
+  auto& self = *static_cast<Engine*>(layer);
+  if (op.atomic.operand != 0) {
+    const Choice choice{static_cast<Plan>(op.segment), static_cast<std::uint32_t>(op.atomic.expected),
+                        op.atomic.operand};
+    self.planner_.took(choice, op.begun, now_ns() - op.offset);
+  }
+  if (op.has_signal) {
+    self.rma_.follow_with_signal(op);
+  } else {
+    self.state_.ops.part_ended(op, {});
+  }
+}
+
+void Engine::enqueue(Transfer& t) noexcept {
+  t.queued = true;
+  queue_.push_back(&t);
+  ++state_.busy;
+}
+
+void Engine::answered(Transfer& t) noexcept {
+  if (!t.queued) enqueue(t);
+}
+
+void Engine::advance() noexcept {
+  std::size_t kept = 0;
+  const std::size_t now = queue_.size();
+  for (std::size_t i = 0; i < now; ++i) {
+    Transfer& t = *queue_[i];
+    const Step step = go_on(t);
+    if (step == Step::again) {
+      queue_[kept++] = &t;
+      continue;
+    }
+    t.queued = false;
+    --state_.busy;
+    if (step == Step::waits) continue;
+    core::Op& op = *t.op;
+    give_back(t);
+    state_.ops.part_ended(op, {});
+  }
+  queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(kept),
+               queue_.begin() + static_cast<std::ptrdiff_t>(now));
+}
+
+void Engine::peer_lost(Rank peer) noexcept {
+  for (const auto& owned : transfers_) {
+    Transfer& t = *owned;
+    if (!t.used || t.peer != peer || t.op == nullptr) continue;
+    if (t.plan != Plan::packed) {
+      fail(t, {ErrorCode::peer_lost, peer});
+      answered(t);  // its own operations end by themselves; then it does
+      continue;
+    }
+    // The operation is ended by whoever calls this; nothing of it is left here.
+    for (Chunk& chunk : chunks()) {
+      if (chunk.owner == &t) chunk.owner = nullptr;
+    }
+    if (t.queued) {
+      std::erase(queue_, &t);
+      --state_.busy;
+    }
+    give_back(t);
+  }
+}
+
+void Engine::describe(std::string& text, Rank peer) const {
+  std::size_t waiting = 0;
+  std::uint64_t left = 0;
+  for (const auto& t : transfers_) {
+    if (!t->used || t->peer != peer) continue;
+    ++waiting;
+    left += t->there_at.left();
+  }
+  if (waiting == 0) return;
+  text +=
+      fmt::format("; {} transfers of pieces with rank {}, {} bytes of them not begun", waiting, peer, left);
+}
+
+Transfer* Engine::take() {
+  if (free_.empty()) {
+    transfers_.push_back(std::make_unique<Transfer>());
+    free_.reserve(transfers_.size());
+    queue_.reserve(transfers_.size());
+    free_.push_back(transfers_.back().get());
+  }
+  Transfer* t = free_.back();
+  free_.pop_back();
+  t->used = true;
+  t->queued = false;
+  t->op = nullptr;
+  t->chunks = 0;
+  return t;
+}
+
+void Engine::give_back(Transfer& t) noexcept {
+  t.used = false;
+  t.queued = false;
+  free_.push_back(&t);
+}
+
+}  // namespace aqueduct::vis

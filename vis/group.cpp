@@ -1,0 +1,94 @@
+#include <aqueduct/vis.hpp>
+
+#include "core/endpoint_state.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <tuple>
+#include <vector>
+
+namespace aqueduct::detail {
+namespace {
+
+/// One element of a list that names several ranks.
+struct Named {
+  GlobalPtr<std::byte> remote;
+  std::uint64_t index;  ///< in the caller's list
+};
+
+std::vector<Named> sorted(std::span<const GlobalPtr<std::byte>> list) {
+  std::vector<Named> all;
+  all.reserve(list.size());
+  for (std::uint64_t i = 0; i < list.size(); ++i) all.push_back({list[i], i});
+  // Stable by the index: of those that name one element, the first in the list is the one that is read.
+  std::ranges::sort(all, {}, [](const Named& n) {
+    return std::tuple(n.remote.rank(), n.remote.segment(), n.remote.offset(), n.index);
+  });
+  return all;
+}
+
+/// Calls `transfer(base, remote offsets, local offsets)` for each owner and segment, then waits for all of them.
+template <class F>
+Status for_each_owner(Endpoint& ep, std::span<const Named> all, std::size_t bytes, const F& transfer) {
+  std::vector<std::int64_t> there;
+  std::vector<std::int64_t> here;
+  there.reserve(all.size());  // so that the lists of earlier owners stay where they are
+  here.reserve(all.size());
+  EventSet events;
+  for (std::size_t i = 0; i < all.size();) {
+    const GlobalPtr<std::byte> first = all[i].remote;
+    const std::size_t start = there.size();
+    for (; i < all.size(); ++i) {
+      const GlobalPtr<std::byte> at = all[i].remote;
+      if (at.rank() != first.rank() || at.segment() != first.segment()) break;
+      there.push_back(static_cast<std::int64_t>(at.offset()));
+      here.push_back(static_cast<std::int64_t>(all[i].index * bytes));
+    }
+    const auto of = [&](const std::vector<std::int64_t>& list) {
+      return Indexed{std::span(list).subspan(start), bytes};
+    };
+    events.add(transfer(GlobalPtr<std::byte>{first.rank(), 0, first.segment()}, of(there), of(here)));
+  }
+  return events.wait_all(ep);
+}
+
+}  // namespace
+
+Status get_group(Endpoint& ep, std::byte* to, std::span<const GlobalPtr<std::byte>> from,
+                 std::size_t bytes) noexcept try {
+  if (ep.in_handler()) return ErrorCode::in_handler;
+  std::vector<Named> all = sorted(from);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> again;  // what was named before: to, from
+  std::size_t kept = 0;
+  for (const Named& one : all) {
+    if (kept != 0 && all[kept - 1].remote == one.remote) {
+      again.emplace_back(one.index, all[kept - 1].index);
+    } else {
+      all[kept++] = one;
+    }
+  }
+  all.resize(kept);
+  const Status status = for_each_owner(
+      ep, all, bytes, [&](GlobalPtr<std::byte> base, const Indexed& there, const Indexed& here) {
+        return get_nb(ep, pieces(to, here), pieces(base, there));
+      });
+  if (!status) return status;
+  for (const auto& [copy, original] : again) std::memcpy(to + copy * bytes, to + original * bytes, bytes);
+  return {};
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
+}
+
+Status put_group(Endpoint& ep, std::span<const GlobalPtr<std::byte>> to, const std::byte* from,
+                 std::size_t bytes) noexcept try {
+  if (ep.in_handler()) return ErrorCode::in_handler;
+  return for_each_owner(ep, sorted(to), bytes,
+                        [&](GlobalPtr<std::byte> base, const Indexed& there, const Indexed& here) {
+                          return put_nb(ep, pieces(base, there), pieces(from, here));
+                        });
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
+}
+
+}  // namespace aqueduct::detail

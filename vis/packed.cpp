@@ -1,0 +1,152 @@
+#include "vis/accumulate.hpp"
+#include "vis/describe.hpp"
+#include "vis/engine.hpp"
+#include "vis/kernels.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace aqueduct::vis {
+namespace {
+
+/// The description's requests count as what they say.
+void count(Statistics& statistics, const Description& said) noexcept {
+  ++statistics.vis_messages;
+  statistics.vis_description_bytes += said.bytes;
+  ++(said.form == Form::strided   ? statistics.vis_as_strides
+     : said.form == Form::indexed ? statistics.vis_as_offsets
+                                  : statistics.vis_as_pieces);
+}
+
+Shape dense(std::uint64_t bytes) noexcept {
+  Shape shape;
+  shape.bytes = bytes;
+  return shape;
+}
+
+}  // namespace
+
+// Sends what a stage holds. A conduit that reads it for longer gets an operation of its own, by which the stage learns
+// when it is free.
+core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& request, Stage& stage,
+                        std::size_t bytes) noexcept {
+  am::Messages& messages = *state_.messages;
+  const bool copies = state_.conduit(t.peer).properties().copies;
+  core::Op* reader = copies ? nullptr : state_.ops.acquire(core::Op::Kind::source, t.peer, false);
+  core::Post post = core::Post::retry();
+  if (copies || reader != nullptr) {
+    post = messages.try_request(t.peer, AmCategory::medium_request, handler, {&request, sizeof request, 0},
+                                nullptr, {stage.data(), bytes},
+                                reader != nullptr ? core::OpPool::token(*reader) : 0);
+  }
+  if (reader != nullptr) {
+    if (post.kind == core::Post::Kind::posted) ++reader->parts;
+    state_.ops.part_ended(*reader, {});
+    if (post.kind == core::Post::Kind::posted) {
+      stage.op = reader;
+    } else {
+      static_cast<void>(state_.ops.collect(*reader));
+    }
+  }
+  stages_.give_back(stage);
+  return post;
+}
+
+Engine::Step Engine::put_packed(Transfer& t) noexcept {
+  am::Messages& messages = *state_.messages;
+  const std::size_t most = messages.room(t.peer, false, sizeof(PackedRequest));
+  const std::uint64_t unit = t.what == What::accumulate ? atomic_bytes(t.type) : 1;
+  const PacketRoom room{most, most, most, unit};
+  const std::uint64_t total = t.about_there.bytes;
+  while (t.there_at.left() != 0) {
+    if (!t.op->outcome.ok()) return Step::over;
+    if (messages.credits_left(t.peer) == 0) return Step::again;
+    Stage* const stage = stages_.take();
+    if (stage == nullptr) return Step::again;
+    const Cursor there = t.there_at;
+    const Cursor here = t.here_at;
+    const Description said = describe_pieces(t.there, total, t.there_at, room, stage->data());
+    const std::size_t padded = am::padded(said.bytes);
+    const Shape packed = dense(said.data);
+    Cursor into(packed, said.data, reinterpret_cast<std::uintptr_t>(stage->data() + padded));
+    copy_between(into, t.here_at, said.data);
+    PackedRequest request{};
+    request.token = core::OpPool::token(*t.op);
+    request.base = t.there.base;
+    request.segment = t.segment;
+    request.data_bytes = static_cast<std::uint32_t>(said.data);
+    request.description = said.bytes;
+    request.form = said.form;
+    if (t.what == What::accumulate) request.type = static_cast<std::uint8_t>(1 + static_cast<int>(t.type));
+    const core::Post post = send(t, kPackedPut, request, *stage, padded + said.data);
+    if (post.kind == core::Post::Kind::retry) {
+      t.there_at = there;
+      t.here_at = here;
+      return Step::again;
+    }
+    if (post.kind == core::Post::Kind::failed) {
+      fail(t, {post.why, t.peer});
+      return Step::over;
+    }
+    count(state_.statistics, said);
+    ++t.op->parts;  // the answer
+  }
+  return Step::over;
+}
+
+Engine::Step Engine::get_packed(Transfer& t) noexcept {
+  am::Messages& messages = *state_.messages;
+  const PacketRoom room{messages.room(t.peer, false, sizeof(PackedRequest)),
+                        messages.room(t.peer, false, sizeof(PackedData)), UINT64_MAX / 2, 1};
+  const std::uint64_t total = t.about_there.bytes;
+  while (t.there_at.left() != 0 && t.op->outcome.ok()) {
+    if (t.chunks >= kChunksOfOne) return Step::waits;
+    if (messages.credits_left(t.peer) == 0) return Step::again;
+    Chunk* const chunk = free_chunk();
+    if (chunk == nullptr) return Step::again;
+    Stage* const stage = stages_.take();
+    if (stage == nullptr) return Step::again;
+    const Cursor there = t.there_at;
+    const Description said = describe_pieces(t.there, total, t.there_at, room, stage->data());
+    PackedRequest request{};
+    request.token = core::OpPool::token(*t.op);
+    request.base = t.there.base;
+    request.segment = t.segment;
+    request.data_bytes = static_cast<std::uint32_t>(said.data);
+    request.description = said.bytes;
+    request.chunk = static_cast<std::uint32_t>(chunk - chunks_.get());
+    request.form = said.form;
+    const core::Post post = send(t, kPackedGet, request, *stage, said.bytes);
+    if (post.kind == core::Post::Kind::retry) {
+      t.there_at = there;
+      return Step::again;
+    }
+    if (post.kind == core::Post::Kind::failed) {
+      fail(t, {post.why, t.peer});
+      break;
+    }
+    count(state_.statistics, said);
+    chunk->owner = &t;
+    chunk->bytes = said.data;
+    chunk->here = t.here_at;
+    t.here_at.skip(said.data);
+    ++t.chunks;
+    ++t.op->parts;  // the answer
+  }
+  return t.chunks != 0 ? Step::waits : Step::over;
+}
+
+Chunk* Engine::free_chunk() noexcept {
+  if (chunks_ == nullptr) chunks_.reset(new (std::nothrow) Chunk[kMostChunks]);
+  const auto all = chunks();
+  const auto free = std::ranges::find(all, nullptr, &Chunk::owner);
+  return free != all.end() ? &*free : nullptr;
+}
+
+void Engine::scatter(Chunk& chunk, core::Bytes data) noexcept {
+  const Shape packed = dense(chunk.bytes);
+  Cursor from(packed, chunk.bytes, reinterpret_cast<std::uintptr_t>(data.data()));
+  copy_between(chunk.here, from, chunk.bytes);
+}
+
+}  // namespace aqueduct::vis

@@ -1,0 +1,95 @@
+#include "vis/accumulate.hpp"
+#include "vis/engine.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace aqueduct::vis {
+namespace {
+
+/// Chosen: operations under way at once; beyond some tens, more make no network faster.
+constexpr std::uint32_t kMostPieces = 64;
+
+struct Both {
+  std::uint64_t there;
+  std::byte* here;
+  std::uint64_t bytes;
+};
+
+/// What is contiguous on both sides, pieces that follow one another as one; both cursors go on behind it.
+Both next_run(Transfer& t, std::uint64_t most) noexcept {
+  Both both{static_cast<std::uint64_t>(t.there_at.run().offset),
+            reinterpret_cast<std::byte*>(t.here_at.run().offset), 0};
+  while (t.there_at.left() != 0 && both.bytes < most) {
+    const Piece there = t.there_at.run();
+    const Piece here = t.here_at.run();
+    if (static_cast<std::uint64_t>(there.offset) != both.there + both.bytes ||
+        reinterpret_cast<std::byte*>(here.offset) != both.here + both.bytes)
+      break;
+    const std::uint64_t now =
+        std::min({std::uint64_t{there.bytes}, std::uint64_t{here.bytes}, most - both.bytes});
+    t.there_at.step(now);
+    t.here_at.step(now);
+    both.bytes += now;
+  }
+  return both;
+}
+
+}  // namespace
+
+// An operation for each run, members of the transfer's own, which ends with the last of them.
+Engine::Step Engine::pieces(Transfer& t) noexcept {
+  const std::uint64_t most = state_.conduit(t.peer).rma() != nullptr
+                                 ? state_.conduit(t.peer).properties().max_transfer
+                                 : std::uint64_t{1} << 30;
+  while (t.there_at.left() != 0) {
+    if (!t.op->outcome.ok()) return Step::over;
+    if (t.op->parts > kMostPieces) return Step::again;
+    const Cursor there = t.there_at;
+    const Cursor here = t.here_at;
+    const Both run = next_run(t, most);
+    const GlobalPtr<std::byte> at{t.peer, run.there, t.segment};
+    core::Op* const region = std::exchange(state_.region, t.op);
+    const Status status = t.what == What::put ? rma_.put(at, run.here, run.bytes, Ending::group,
+                                                         {SourceReuse::at_completion, nullptr, true})
+                                                    .status
+                                              : rma_.get(run.here, at, run.bytes, Ending::group, true).status;
+    state_.region = region;
+    if (status.code() == ErrorCode::refused) {
+      t.there_at = there;
+      t.here_at = here;
+      return Step::again;
+    }
+    if (!status) {
+      fail(t, status);
+      return Step::over;
+    }
+  }
+  return Step::over;
+}
+
+// Where the network does the atomics of this type, one for each element.
+Engine::Step Engine::atomics(Transfer& t) noexcept {
+  const std::size_t width = atomic_bytes(t.type);
+  while (t.there_at.left() != 0) {
+    if (!t.op->outcome.ok()) return Step::over;
+    if (t.op->parts > kMostPieces) return Step::again;
+    const GlobalPtr<std::byte> at{t.peer, static_cast<std::uint64_t>(t.there_at.run().offset), t.segment};
+    aqueduct::detail::AtomicCall call{AtomicOp::add, t.type};
+    std::memcpy(&call.operand, reinterpret_cast<const std::byte*>(t.here_at.run().offset), width);
+    core::Op* const region = std::exchange(state_.region, t.op);
+    const Status status = rma_.atomic(at, call, Ending::group, true).status;
+    state_.region = region;
+    if (status.code() == ErrorCode::refused) return Step::again;
+    if (!status) {
+      fail(t, status);
+      return Step::over;
+    }
+    t.there_at.step(width);
+    t.here_at.step(width);
+  }
+  return Step::over;
+}
+
+}  // namespace aqueduct::vis

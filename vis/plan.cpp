@@ -1,0 +1,102 @@
+#include "vis/plan.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <new>
+
+namespace aqueduct::vis {
+namespace {
+
+constexpr float kNever = std::numeric_limits<float>::infinity();
+
+float ratio(std::uint64_t a, std::uint64_t b) noexcept {
+  return static_cast<float>(a) / static_cast<float>(std::max<std::uint64_t>(b, 1));
+}
+float at_least_one(float count) noexcept { return std::max(count, 1.0F); }
+
+/// A number to within a quarter of an octave, in 8 bits.
+std::uint64_t rough(std::uint64_t value) noexcept {
+  if (value < 4) return value;
+  const auto log = static_cast<unsigned>(std::bit_width(value)) - 1;
+  return (log << 2) | ((value >> (log - 2)) & 3);
+}
+
+std::uint64_t key_of(const Question& q) noexcept {
+  return 1 | (q.is_get ? 2 : 0) | (q.far ? 4 : 0) | (q.near_one_another ? 8 : 0) | (q.box != 0 ? 16 : 0) |
+         (q.list != 0 ? 32 : 0) | rough(q.bytes) << 8 | rough(q.runs) << 16 | rough(q.runs_there) << 24 |
+         rough(q.spread) << 32;
+}
+
+}  // namespace
+
+// Times that the machine of docs/performance.md needs, rounded; only what is far from one another matters, for kTrust
+// leaves the rest to be measured.
+std::array<float, kPlans> Planner::model(const Question& q) noexcept {
+  std::array<float, kPlans> ns;
+  ns.fill(kNever);
+  const auto bytes = static_cast<float>(q.bytes);
+  const auto runs = static_cast<float>(q.runs);
+  ns[static_cast<int>(Plan::pieces)] = 500 + runs * (q.native_rma ? 600 : 1000) + 0.4F * bytes;
+  ns[static_cast<int>(Plan::packed)] =
+      1000 + 3000 * at_least_one(ratio(q.bytes, q.packet)) + 10 * runs + 0.6F * bytes;
+  if (q.box != 0 && (q.near_one_another || q.spread <= q.box)) {
+    ns[static_cast<int>(Plan::box)] =
+        700 + 2000 * at_least_one(ratio(q.spread, q.box)) + 5 * runs + 0.5F * static_cast<float>(q.spread);
+  }
+  if (q.list != 0) {
+    ns[static_cast<int>(Plan::native)] =
+        500 + 1000 * at_least_one(ratio(q.runs, q.list)) + 30 * runs + 0.4F * bytes;
+  }
+  return ns;
+}
+
+Choice Planner::choose(const Question& question) noexcept {
+  const auto cost = model(question);
+  if (question.forced < kPlans && cost[question.forced] != kNever)
+    return {static_cast<Plan>(question.forced), 0, 0};
+  if (entries_ == nullptr) entries_.reset(new (std::nothrow) Entry[kEntries]);
+  if (entries_ == nullptr) {  // then without what was measured
+    return {static_cast<Plan>(std::ranges::min_element(cost) - cost.begin()), 0, 0};
+  }
+  const std::uint64_t key = key_of(question);
+  const auto place = static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15) >> 54);
+  static_assert(kEntries == 1024);
+  Entry& entry = entries_[place];
+  if (entry.key != key) {
+    entry = {};
+    entry.key = key;
+  }
+  const float least = *std::ranges::min_element(cost);
+  std::size_t best = kPlans;
+  float best_time = kNever;
+  ++entry.uses;
+  std::array<std::size_t, kPlans> order{0, 1, 2, 3, 4};
+  std::ranges::sort(order, {}, [&](std::size_t plan) { return cost[plan]; });
+  for (const std::size_t plan : order) {
+    if (cost[plan] > least * kTrust) break;
+    // What was never measured (only under other traffic) goes by the model, behind what was.
+    const float time = entry.per_byte[plan] != 0 ? entry.per_byte[plan] : cost[plan] * 1e6F;
+    const bool again = entry.uses % kAgain == 0 && time < best_time * 2 && best != kPlans;
+    if (entry.tries[plan] < kTries || again) {
+      entry.tries[plan] = static_cast<std::uint8_t>(std::min(entry.tries[plan] + 1, 255));
+      return {static_cast<Plan>(plan), place, key};
+    }
+    if (time < best_time) {
+      best_time = time;
+      best = plan;
+    }
+  }
+  return {static_cast<Plan>(best), place, key};
+}
+
+void Planner::took(const Choice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept {
+  if (choice.key == 0 || entries_[choice.entry].key != choice.key) return;
+  Entry& entry = entries_[choice.entry];
+  const float sample = static_cast<float>(nanoseconds) / static_cast<float>(bytes);
+  float& known = entry.per_byte[static_cast<std::size_t>(choice.plan)];
+  // The least, for whatever else happens only adds; but what has become slower for good is noticed after a while.
+  known = known == 0 || sample < known ? sample : known + (sample - known) / 64;
+}
+
+}  // namespace aqueduct::vis

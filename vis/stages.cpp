@@ -1,0 +1,23 @@
+#include "vis/stages.hpp"
+
+#include <new>
+
+namespace aqueduct::vis {
+
+Stage* Stages::take() noexcept {
+  for (Stage& stage : all_) {
+    if (stage.taken) continue;
+    if (stage.op != nullptr) {
+      if (stage.op->done.load(std::memory_order_acquire) == 0) continue;
+      static_cast<void>(ops_.collect(*stage.op));  // the transfer hears of a failure by itself
+      stage.op = nullptr;
+    }
+    if (stage.memory == nullptr) stage.memory.reset(new (std::nothrow) std::uint64_t[bytes_ / 8]);
+    if (stage.memory == nullptr) continue;
+    stage.taken = true;
+    return &stage;
+  }
+  return nullptr;
+}
+
+}  // namespace aqueduct::vis
