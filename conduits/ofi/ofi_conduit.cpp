@@ -57,7 +57,7 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
       local_needed_(registrations_.local_needed() || options.register_local),
       delivered_(FI_COMPLETION | (provider.known->copies_at_once ? 0 : FI_DELIVERY_COMPLETE)),
-      cache_(registrations_, options.keep_registered),
+      cache_(options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
       aligned_(requests_.slot_bytes()) {
   properties_.name = "ofi";

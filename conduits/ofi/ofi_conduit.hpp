@@ -6,9 +6,9 @@
 #include "conduits/ofi/receive_buffers.hpp"
 #include "conduits/ofi/registrations.hpp"
 #include "conduits/ofi/requests.hpp"
-#include "conduits/ofi/to_self.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
+#include "core/to_self.hpp"
 
 #include <array>
 #include <chrono>
@@ -129,7 +129,7 @@ class OfiConduit final : public core::Conduit,
   Fid<fid_mr> slots_region_;
   Fid<fid_mr> receive_region_;
   void* slots_descriptor_ = nullptr;
-  ToSelf to_self_;
+  core::ToSelf to_self_;
   Peers peers_;
   std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
   Request* unsent_ = nullptr;       // signals that found no room

@@ -27,9 +27,11 @@ bool OfiConduit::lend(Request& request, core::Bytes buffer, void*& descriptor,
                       std::int64_t& answer) noexcept {
   if ((descriptor = registrations_.descriptor_in_segment(buffer)) != nullptr) return true;
   int error = 0;
-  request.borrowed = cache_.borrow(buffer, error);
+  request.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
+    return registrations_.add_local(memory, why);
+  });
   answer = error;
-  if (request.borrowed != nullptr) descriptor = request.borrowed->descriptor();
+  if (request.borrowed != nullptr) descriptor = descriptor_of(*request.borrowed);
   return request.borrowed != nullptr;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conduits/ofi/fid.hpp"
+#include "conduits/ofi/local_cache.hpp"
 #include "core/conduit.hpp"
 
 #include <cstdint>
@@ -8,8 +9,6 @@
 #include <span>
 
 namespace aqueduct::conduits::ofi {
-
-class Registration;
 
 /// Something that the provider is doing for this rank. Its completion points back here.
 struct Request {
