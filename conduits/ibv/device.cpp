@@ -11,7 +11,8 @@ namespace aqueduct::conduits::ibv {
 namespace {
 
 constexpr const char* kNoDevice =
-    "this machine has no RDMA device: no adapter, or its driver is not loaded (`ibv_devices` lists them; a container "
+    "this machine has no RDMA device: no adapter, or its driver is not loaded (`ibv_devices` lists them; a "
+    "container "
     "needs /dev/infiniband)";
 
 class DeviceList {
@@ -34,7 +35,7 @@ class DeviceList {
 
 /// In Gb/s, as the port says it: lanes, and the speed of each.
 double speed_of(const ibv_port_attr& port) {
-  const double lanes = port.active_width == 2   ? 4
+  const double lanes = port.active_width == 2    ? 4
                        : port.active_width == 4  ? 8
                        : port.active_width == 8  ? 12
                        : port.active_width == 16 ? 2
@@ -136,8 +137,8 @@ Found find_port(const Verbs& verbs, const Wish& wish) {
   } else if (!found.passed_over.empty()) {
     found.problem = fmt::format("no RDMA device can be used: {}", found.passed_over);
   } else {
-    found.problem = fmt::format("AQUEDUCT_IBV_DEVICE={}, but there are: {} (with a port: {}:1)", wish.device, names,
-                                names.substr(0, names.find(';')));
+    found.problem = fmt::format("AQUEDUCT_IBV_DEVICE={}, but there are: {} (with a port: {}:1)", wish.device,
+                                names, names.substr(0, names.find(';')));
   }
   return found;
 }

@@ -23,7 +23,8 @@ std::byte* Door::send(std::uint64_t index) const noexcept { return receive(kDoor
 
 int Door::open(const Verbs& verbs, ibv_pd& domain, ibv_cq& queue, const Port& port, std::uint64_t job) {
   job_ = job;
-  key_ = 0x1000'0000u | static_cast<std::uint32_t>(job & 0x0fff'ffff);  // of other jobs the device takes nothing
+  key_ =
+      0x1000'0000u | static_cast<std::uint32_t>(job & 0x0fff'ffff);  // of other jobs the device takes nothing
   pages_ = RegisteredPages(verbs, domain, (kDoorReceives + kDoorSends) * kPlace, IBV_ACCESS_LOCAL_WRITE);
   if (!pages_) return error_or(ENOMEM);
   ibv_qp_init_attr wanted{};
@@ -38,7 +39,8 @@ int Door::open(const Verbs& verbs, ibv_pd& domain, ibv_cq& queue, const Port& po
   state.qp_state = IBV_QPS_INIT;
   state.port_num = port.number;
   state.qkey = key_;
-  int error = verbs.modify_qp(pair_.get(), &state, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+  int error =
+      verbs.modify_qp(pair_.get(), &state, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
   for (std::uint64_t i = 0; i < kDoorReceives && error == 0; ++i) error = post(i);
   state.qp_state = IBV_QPS_RTR;
   if (error == 0) error = verbs.modify_qp(pair_.get(), &state, IBV_QP_STATE);

@@ -38,7 +38,9 @@ struct Flight {
 class Flights {
  public:
   explicit Flights(std::uint32_t most)
-      : most_(most), mask_(std::bit_ceil(most) - 1), ring_(std::make_unique<Flight[]>(mask_ + std::size_t{1})) {}
+      : most_(most),
+        mask_(std::bit_ceil(most) - 1),
+        ring_(std::make_unique<Flight[]>(mask_ + std::size_t{1})) {}
 
   std::uint32_t count() const noexcept { return next_ - oldest_; }
   std::uint32_t room() const noexcept { return most_ - count(); }

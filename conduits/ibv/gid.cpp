@@ -63,7 +63,8 @@ std::string choose_gid(const Verbs& verbs, ibv_context& context, const std::stri
     return fmt::format("AQUEDUCT_IBV_GID={}, but port {} of {} has {}", wanted, port.number, port.device,
                        all.empty() ? "no addresses at all" : all);
   }
-  return fmt::format("port {} of {} has no address: give its network interface one", port.number, port.device);
+  return fmt::format("port {} of {} has no address: give its network interface one", port.number,
+                     port.device);
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -7,7 +7,8 @@ namespace {
 
 constexpr SettingInfo kSettings[] = {
     {"ibv_device", "AQUEDUCT_IBV_DEVICE", SettingType::text, "", "",
-     "the RDMA device, with or without its port (mlx5_0, mlx5_0:1); empty takes the fastest whose link is up"},
+     "the RDMA device, with or without its port (mlx5_0, mlx5_0:1); empty takes the fastest whose link is "
+     "up"},
     {"ibv_gid", "AQUEDUCT_IBV_GID", SettingType::text, "", "",
      "index of the port's address in its table (show_gids); empty takes RoCE v2 with IPv4, or the first"},
     {"ibv_mtu", "AQUEDUCT_IBV_MTU", SettingType::choice, "bytes", "auto",
@@ -15,7 +16,8 @@ constexpr SettingInfo kSettings[] = {
     {"ibv_packet", "AQUEDUCT_IBV_PACKET", SettingType::bytes, "bytes", "4096",
      "the longest message that travels in one packet; the same on all ranks", 512, 64 << 10},
     {"ibv_credits", "AQUEDUCT_IBV_CREDITS", SettingType::number, "", "8",
-     "messages of each peer that there is room for: so many buffers for each peer that is talked to", 2, 1024},
+     "messages of each peer that there is room for: so many buffers for each peer that is talked to", 2,
+     1024},
     {"ibv_queue", "AQUEDUCT_IBV_QUEUE", SettingType::number, "", "512",
      "operations that a rank may have under way; half of them to one peer", 16, 65536},
     {"ibv_depth", "AQUEDUCT_IBV_DEPTH", SettingType::number, "", "128",

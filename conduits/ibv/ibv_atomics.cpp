@@ -9,8 +9,8 @@ bool IbvConduit::can(AtomicOp op, AtomicType type) const noexcept {
 }
 
 // To itself too by way of the adapter: its atomics and the processor's do not see each other.
-core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
-                              core::Token token) noexcept {
+core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
+                              const detail::AtomicCall& call, core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
   if (!in_range(peer, remote, offset, sizeof(std::uint64_t), "atomic")) {
     return core::Post::failed(ErrorCode::out_of_range);
@@ -40,9 +40,7 @@ core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   work.request.opcode = swaps ? IBV_WR_ATOMIC_CMP_AND_SWP : IBV_WR_ATOMIC_FETCH_AND_ADD;
   work.request.wr.atomic.remote_addr = remote.at + offset;
   work.request.wr.atomic.rkey = remote.key;
-  work.request.wr.atomic.compare_add = swaps                         ? call.expected
-                                       : call.op == AtomicOp::load ? 0
-                                                                   : call.operand;
+  work.request.wr.atomic.compare_add = swaps ? call.expected : call.op == AtomicOp::load ? 0 : call.operand;
   work.request.wr.atomic.swap = call.operand;
   return launch(*link, work.request, true);
 }

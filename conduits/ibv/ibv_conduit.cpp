@@ -91,9 +91,11 @@ void IbvConduit::drain() noexcept {
 }
 
 Status IbvConduit::refused(const char* what, int error) const noexcept {
-  log_.error("ibv: rank {}: {} refuses {}: {}. Registered memory and queues are locked: `ulimit -l unlimited` before "
-             "the job starts",
-             me_, port_.device, what, std::strerror(error));
+  log_.error(
+      "ibv: rank {}: {} refuses {}: {}. Registered memory and queues are locked: `ulimit -l unlimited` "
+      "before "
+      "the job starts",
+      me_, port_.device, what, std::strerror(error));
   return code_of_errno(error);
 }
 
@@ -104,7 +106,8 @@ Status IbvConduit::start() {
   if (!slots_.open(verbs_, *objects_.domain, slots, sizeof(PacketHead) + options_.packet)) {
     return refused("to register its buffers", errno_or(ENOMEM));
   }
-  cells_ = RegisteredPages(verbs_, *objects_.domain, std::max<std::size_t>(links_.size(), 1) * sizeof(std::uint64_t),
+  cells_ = RegisteredPages(verbs_, *objects_.domain,
+                           std::max<std::size_t>(links_.size(), 1) * sizeof(std::uint64_t),
                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
   if (!cells_) return refused("to register its counters", errno_or(ENOMEM));
   std::memset(cells_.data(), 0, links_.size() * sizeof(std::uint64_t));
@@ -138,9 +141,11 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     if (blob.size() != sizeof address) return {ErrorCode::bootstrap_failed, rank};
     std::memcpy(&address, blob.data(), sizeof address);
     if ((address.ethernet != 0) != port_.ethernet()) {
-      log_.error("ibv: rank {} uses {} ({}), and rank {} a port of {}: set AQUEDUCT_IBV_DEVICE to ports of one network",
-                 me_, port_.device, port_.ethernet() ? "RoCE" : "InfiniBand", rank,
-                 address.ethernet != 0 ? "RoCE" : "InfiniBand");
+      log_.error(
+          "ibv: rank {} uses {} ({}), and rank {} a port of {}: set AQUEDUCT_IBV_DEVICE to ports of one "
+          "network",
+          me_, port_.device, port_.ethernet() ? "RoCE" : "InfiniBand", rank,
+          address.ethernet != 0 ? "RoCE" : "InfiniBand");
       return {ErrorCode::bad_setting, rank};
     }
     if (address.mtu != static_cast<std::uint8_t>(port_.attributes.active_mtu)) {

@@ -28,8 +28,8 @@ class IbvConduit final : public core::Conduit,
                          public core::Waitable {
  public:
   /// `verbs` and `port` outlive it.
-  IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options, std::uint64_t job,
-             Rank ranks, Rank me, core::Log& log);
+  IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
+             std::uint64_t job, Rank ranks, Rank me, core::Log& log);
   ~IbvConduit() override;
 
   /// Makes the endpoint ready to receive. The log says what was refused.
@@ -98,15 +98,17 @@ class IbvConduit final : public core::Conduit,
   void name(Link& link, ibv_send_wr& request, bool tells) noexcept;
   core::Post send_message(Link& link, core::Bytes header, core::Bytes payload, ibv_send_wr& request,
                           Flight::Kind kind, core::Token token) noexcept;
-  bool post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value, bool has_value) noexcept;
+  bool post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
+                bool has_value) noexcept;
   void give_credits(Link& link) noexcept;
   bool has_credit(Link& link) noexcept;
 
   // Local buffers, and puts: ibv_rma.cpp.
-  bool in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes, const char* what) noexcept;
+  bool in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                const char* what) noexcept;
   core::Post lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept;
   core::Post write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                   bool inject, ibv_send_wr& request, bool tells) noexcept;
+                   bool inject, Work& work, bool tells) noexcept;
   core::Post announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                       core::Token token) noexcept;
   core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
@@ -161,9 +163,9 @@ class IbvConduit final : public core::Conduit,
   std::vector<std::unique_ptr<Link>> links_;
   LinkMap by_pair_;
   Burst burst_;
-  std::uint32_t left_;          // work requests that there is room for
-  std::uint32_t inline_bytes_;  // what a work request itself may carry
-  std::uint64_t round_ = 1;     // of poll
+  std::uint32_t left_;             // work requests that there is room for
+  std::uint32_t inline_bytes_;     // what a work request itself may carry
+  std::uint64_t round_ = 1;        // of poll
   std::vector<Link*> taken_from_;  // in this poll: their buffers go back
   std::vector<Link*> owing_;       // credits that found no room
   std::vector<Link*> knocking_;

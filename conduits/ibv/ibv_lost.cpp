@@ -33,12 +33,13 @@ void IbvConduit::explain(const Link& link, const Flight& flight, const ibv_wc& c
   if (code_of(completion.status) != ErrorCode::peer_lost) {
     if (flight.kind >= Flight::Kind::part) {
       const Key& key = memory_.remote(flight.key);
-      log_.error("ibv: rank {}: {} of {} bytes failed, rank {}, segment {}, offset {}, key {:#x}: {} ({:#x}). {}", me_,
-                 name_of(flight.kind), flight.bytes, link.peer, key.id, flight.offset, key.key, text,
-                 completion.vendor_err, advice_for(completion.status));
+      log_.error(
+          "ibv: rank {}: {} of {} bytes failed, rank {}, segment {}, offset {}, key {:#x}: {} ({:#x}). {}",
+          me_, name_of(flight.kind), flight.bytes, link.peer, key.id, flight.offset, key.key, text,
+          completion.vendor_err, advice_for(completion.status));
     } else {
-      log_.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", me_, name_of(flight.kind), link.peer, text,
-                 completion.vendor_err, advice_for(completion.status));
+      log_.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", me_, name_of(flight.kind), link.peer,
+                 text, completion.vendor_err, advice_for(completion.status));
     }
   } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !is_suspected(link.peer)) {
     log_.info("ibv: rank {}: rank {}: {}: {}", me_, link.peer, text, advice_for(completion.status));
@@ -91,7 +92,8 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
 // Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.
 void IbvConduit::give_up(const char* why) noexcept {
   if (std::exchange(broken_, true)) return;
-  log_.error("ibv: rank {}: {}: {}; all peers are taken for lost. dmesg may say more", me_, port_.device, why);
+  log_.error("ibv: rank {}: {}: {}; all peers are taken for lost. dmesg may say more", me_, port_.device,
+             why);
   for (Rank rank = 0; rank < gone_.size(); ++rank) suspect(rank, why);
 }
 
@@ -117,8 +119,8 @@ void IbvConduit::take_events() noexcept {
       case IBV_EVENT_CQ_ERR:
       case IBV_EVENT_SRQ_ERR: give_up(text); break;
       case IBV_EVENT_PORT_ERR:
-        log_.warn("ibv: rank {}: the link of {}:{} is down ({}): peers are lost if it stays so", me_, port_.device,
-                  event.element.port_num, text);
+        log_.warn("ibv: rank {}: the link of {}:{} is down ({}): peers are lost if it stays so", me_,
+                  port_.device, event.element.port_num, text);
         break;
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:

@@ -23,27 +23,30 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   auto link = std::make_unique<Link>(peer, objects_.sizes.depth);
   MadePair made = make_pair(verbs_, objects_, port_, options_);
   if (made.pair == nullptr) {
-    log_.error("ibv: rank {}: {} gives no queue pair for rank {}: {}. `ulimit -l`, or the device has no more (of {}): "
-               "fewer ranks on this host may help",
-               me_, port_.device, peer, std::strerror(errno), port_.limits.max_qp);
+    log_.error(
+        "ibv: rank {}: {} gives no queue pair for rank {}: {}. `ulimit -l`, or the device has no more (of "
+        "{}): "
+        "fewer ranks on this host may help",
+        me_, port_.device, peer, std::strerror(errno), port_.limits.max_qp);
     suspect(peer, "there is no queue pair for it");
     return nullptr;
   }
   link->pair = std::move(made.pair);
   inline_bytes_ = std::min<std::uint32_t>(made.inline_bytes, Burst::kMostBytes);
-  link->first = (link->pair->qp_num * 2654435761u + me_) & kSequenceBits;  // differs from an earlier connection's
+  link->first =
+      (link->pair->qp_num * 2654435761u + me_) & kSequenceBits;  // differs from an earlier connection's
   const std::int64_t grants = receive_.add(*link, options_.credits);
   if (grants < 0) {
-    log_.error("ibv: rank {}: no room for messages of rank {}: {}. Registered memory is locked: `ulimit -l`", me_, peer,
-               std::strerror(static_cast<int>(-grants)));
+    log_.error("ibv: rank {}: no room for messages of rank {}: {}. Registered memory is locked: `ulimit -l`",
+               me_, peer, std::strerror(static_cast<int>(-grants)));
     suspect(peer, "there is no memory for its messages");
     return nullptr;
   }
   link->grants = static_cast<std::uint32_t>(grants);
   by_pair_.add(link->pair->qp_num, *link);
   links_[peer] = std::move(link);
-  log_.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", me_, links_[peer]->pair->qp_num, peer,
-             inline_bytes_);
+  log_.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", me_, links_[peer]->pair->qp_num,
+             peer, inline_bytes_);
   return links_[peer].get();
 }
 
@@ -52,9 +55,10 @@ bool IbvConduit::make_way(Link& link) noexcept {
   ibv_ah_attr way = way_to(addresses_[link.peer], port_, options_);
   link.way = {verbs_.create_ah(objects_.domain.get(), &way), {verbs_.destroy_ah}};
   if (link.way != nullptr) return true;
-  log_.error("ibv: rank {}: {} knows no way to rank {}: {}. Do both hosts' ports have addresses of one network "
-             "(AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
-             me_, port_.device, link.peer, std::strerror(errno));
+  log_.error(
+      "ibv: rank {}: {} knows no way to rank {}: {}. Do both hosts' ports have addresses of one network "
+      "(AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
+      me_, port_.device, link.peer, std::strerror(errno));
   suspect(link.peer, "there is no way to it");
   return false;
 }
@@ -83,12 +87,14 @@ Link* IbvConduit::knock(Rank peer) noexcept {
 }
 
 bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
-  const int error = connect_pair(verbs_, *link.pair, objects_, port_, options_, addresses_[link.peer], hello,
-                                 link.first);
+  const int error =
+      connect_pair(verbs_, *link.pair, objects_, port_, options_, addresses_[link.peer], hello, link.first);
   if (error != 0) {
-    log_.error("ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have addresses "
-               "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
-               me_, port_.device, link.peer, std::strerror(error));
+    log_.error(
+        "ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have "
+        "addresses "
+        "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
+        me_, port_.device, link.peer, std::strerror(error));
     suspect(link.peer, "it cannot be connected with");
     return false;
   }

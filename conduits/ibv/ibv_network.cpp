@@ -22,7 +22,8 @@ Status IbvNetwork::choose() {
   const std::string mtu = process_.config->text("ibv_mtu");
   if (mtu != "auto") {
     ibv_mtu wanted = IBV_MTU_256;
-    while (wanted < IBV_MTU_4096 && std::to_string(128 << wanted) != mtu) wanted = static_cast<ibv_mtu>(wanted + 1);
+    while (wanted < IBV_MTU_4096 && std::to_string(128 << wanted) != mtu)
+      wanted = static_cast<ibv_mtu>(wanted + 1);
     port_.attributes.active_mtu = std::min(port_.attributes.active_mtu, wanted);
   }
   chosen_ = true;

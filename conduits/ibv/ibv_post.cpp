@@ -44,7 +44,8 @@ void IbvConduit::undo(Link& link) noexcept {
 // Where room is short every one tells its end: what is quiet might hold it for ever.
 void IbvConduit::name(Link& link, ibv_send_wr& request, bool tells) noexcept {
   request.wr_id = WorkId::flight(link.peer, link.flights.next() - 1);
-  if (tells || ++link.quiet >= std::min(kQuiet, objects_.sizes.depth / 4) || left_ < objects_.sizes.queue / 2) {
+  if (tells || ++link.quiet >= std::min(kQuiet, objects_.sizes.depth / 4) ||
+      left_ < objects_.sizes.queue / 2) {
     request.send_flags |= IBV_SEND_SIGNALED;
     link.quiet = 0;
   }

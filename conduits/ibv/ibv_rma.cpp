@@ -25,8 +25,8 @@ bool IbvConduit::in_range(Rank peer, const Key& key, std::uint64_t offset, std::
                           const char* what) noexcept {
   if (offset <= key.bytes && bytes <= key.bytes - offset) [[likely]]
     return true;
-  log_.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes", me_, what, bytes,
-             offset, peer, key.id, key.bytes);
+  log_.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes", me_,
+             what, bytes, offset, peer, key.id, key.bytes);
   return false;
 }
 
@@ -50,26 +50,28 @@ core::Post IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Wor
     return core::Post::done();
   }
   int error = 0;
-  flight.borrowed = cache_.borrow(
-      buffer, error, [this](core::MutableBytes memory, int& why) noexcept { return memory_.add_local(memory, why); });
+  flight.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
+    return memory_.add_local(memory, why);
+  });
   if (flight.borrowed != nullptr) {
     work.piece.lkey = flight.borrowed->region()->lkey;
     return core::Post::done();
   }
   if (error == -EAGAIN) return core::Post::retry();
-  log_.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. Registered memory is locked: "
-             "`ulimit -l`",
-             me_, buffer.size(), std::strerror(-error));
+  log_.error(
+      "ibv: rank {}: the device does not register a local buffer of {} bytes: {}. Registered memory is "
+      "locked: "
+      "`ulimit -l`",
+      me_, buffer.size(), std::strerror(-error));
   return core::Post::failed(code_of_errno(-error));
 }
 
-core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                             bool inject, ibv_send_wr& request, bool tells) noexcept {
+core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
+                             core::Bytes from, bool inject, Work& work, bool tells) noexcept {
   const Key& remote = memory_.remote(key);
   flight.offset = offset;
   flight.key = static_cast<std::uint32_t>(key);
   flight.bytes = static_cast<std::uint32_t>(from.size());
-  Work work{request, {}};
   work.request.wr.rdma = {remote.at + offset, remote.key};
   if (from.empty()) {
     work.request.num_sge = 0;
@@ -112,13 +114,14 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
   Flight* const flight = begin(*link, Flight::Kind::put, token);
   if (flight == nullptr) [[unlikely]]
     return core::Post::retry();
-  ibv_send_wr request{};
+  Work work;
+  ibv_send_wr& request = work.request;
   request.opcode = IBV_WR_RDMA_WRITE;
   // The first since the last poll goes at once, so that a lone one has no delay; those that follow it go together, when
   // they are many or at the next poll.
   if (link->posted_in != round_ || from.size() > inline_bytes_) {
     link->posted_in = round_;
-    return write(*link, *flight, key, offset, from, inject, request, true);
+    return write(*link, *flight, key, offset, from, inject, work, true);
   }
   flight->offset = offset;
   flight->key = static_cast<std::uint32_t>(key);
@@ -139,7 +142,8 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
     return core::Post::failed(ErrorCode::out_of_range);
   }
   if (peer == me_) {
-    if (!to_self_.has_room_for_signal()) return core::Post::retry();  // before the bytes: nothing has happened
+    if (!to_self_.has_room_for_signal())
+      return core::Post::retry();  // before the bytes: nothing has happened
     if (!from.empty()) static_cast<void>(put_to_self(remote, offset, from));
     static_cast<void>(to_self_.signal(signal));
     return core::Post::done();
@@ -151,16 +155,16 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
 }
 
 // One write that brings the signal along, or, if the signal's numbers are too large for that, a message behind the write.
-core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
-                                core::Token token) noexcept {
-  ibv_send_wr request{};
+core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                Signal signal, core::Token token) noexcept {
+  Work work;
   if (const auto data = encode(signal)) {
     if (!has_credit(link)) return core::Post::retry();
     Flight* const flight = begin(link, Flight::Kind::put, token);
     if (flight == nullptr) return core::Post::retry();
-    request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    request.imm_data = ::htonl(*data);
-    const core::Post post = write(link, *flight, key, offset, from, false, request, true);
+    work.request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    work.request.imm_data = ::htonl(*data);
+    const core::Post post = write(link, *flight, key, offset, from, false, work, true);
     if (post.kind == core::Post::Kind::posted) ++link.sent;
     return post;
   }
@@ -169,8 +173,8 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
   if (!from.empty()) {
     Flight* const flight = begin(link, Flight::Kind::part, 0);
     if (flight == nullptr) return core::Post::retry();
-    request.opcode = IBV_WR_RDMA_WRITE;
-    const core::Post post = write(link, *flight, key, offset, from, false, request, false);
+    work.request.opcode = IBV_WR_RDMA_WRITE;
+    const core::Post post = write(link, *flight, key, offset, from, false, work, false);
     if (post.kind != core::Post::Kind::posted) return post;
   }
   const core::Bytes bytes = std::as_bytes(std::span(&signal, 1));

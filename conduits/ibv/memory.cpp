@@ -10,9 +10,10 @@ namespace aqueduct::conduits::ibv {
 Result<std::vector<std::byte>> Memory::add_segment(SegmentId id, core::MutableBytes memory) {
   if (memory.empty()) return ErrorCode::not_supported;  // nobody will ask for its bytes
   if (memory.size() > most_) {
-    log_.warn("ibv: rank {}: segment {} of {} bytes is longer than the device registers at once ({}); it goes by "
-              "messages: several shorter segments would be faster",
-              me_, id, memory.size(), most_);
+    log_.warn(
+        "ibv: rank {}: segment {} of {} bytes is longer than the device registers at once ({}); it goes by "
+        "messages: several shorter segments would be faster",
+        me_, id, memory.size(), most_);
     return ErrorCode::not_supported;
   }
   if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
@@ -21,15 +22,17 @@ Result<std::vector<std::byte>> Memory::add_segment(SegmentId id, core::MutableBy
                     {verbs_.dereg_mr}};
   if (segment.region == nullptr) {
     const int error = errno;
-    log_.error("ibv: rank {}: the device does not register segment {} of {} bytes: {}. Registered memory is locked: "
-               "`ulimit -l` must allow that much for each rank (memlock in /etc/security/limits.conf); or ask for "
-               "less (AQUEDUCT_SEGMENT_BYTES)",
-               me_, id, memory.size(), std::strerror(error));
+    log_.error(
+        "ibv: rank {}: the device does not register segment {} of {} bytes: {}. Registered memory is locked: "
+        "`ulimit -l` must allow that much for each rank (memlock in /etc/security/limits.conf); or ask for "
+        "less (AQUEDUCT_SEGMENT_BYTES)",
+        me_, id, memory.size(), std::strerror(error));
     segment = {};
     return code_of_errno(error);
   }
   segment.memory = memory;
-  const Key key{job_, reinterpret_cast<std::uint64_t>(memory.data()), memory.size(), segment.region->rkey, id};
+  const Key key{job_, reinterpret_cast<std::uint64_t>(memory.data()), memory.size(), segment.region->rkey,
+                id};
   std::vector<std::byte> blob(sizeof key);
   std::memcpy(blob.data(), &key, sizeof key);
   return blob;
@@ -66,7 +69,8 @@ std::optional<std::uint32_t> Memory::key_in_segment(core::Bytes buffer) const no
   for (const Segment& segment : segments_) {
     if (segment.region == nullptr || buffer.data() < segment.memory.data()) continue;
     const auto at = static_cast<std::size_t>(buffer.data() - segment.memory.data());
-    if (at <= segment.memory.size() && buffer.size() <= segment.memory.size() - at) return segment.region->lkey;
+    if (at <= segment.memory.size() && buffer.size() <= segment.memory.size() - at)
+      return segment.region->lkey;
   }
   return std::nullopt;
 }

@@ -27,7 +27,8 @@ Sizes sizes_of(const ibv_device_attr& limits, const IbvOptions& options, Rank ra
   sizes.queue = std::min(options.queue, completions / 2);
   const std::uint64_t wanted = std::uint64_t{ranks} * options.credits;
   sizes.receives = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, completions - sizes.queue));
-  if (shares_receives(limits, options)) sizes.receives = std::min(sizes.receives, positive(limits.max_srq_wr));
+  if (shares_receives(limits, options))
+    sizes.receives = std::min(sizes.receives, positive(limits.max_srq_wr));
   sizes.completions = sizes.queue + sizes.receives + door;
   sizes.depth = std::min({options.depth, positive(limits.max_qp_wr), sizes.queue});
   sizes.pieces = std::min(kPieces, positive(limits.max_sge));
@@ -44,13 +45,14 @@ void never_block(int descriptor) noexcept {
 
 }  // namespace
 
-Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks, Rank me,
-                             core::Log& log) {
+Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks,
+                             Rank me, core::Log& log) {
   Objects objects;
   objects.sizes = sizes_of(port.limits, options, ranks);
   const auto refused = [&](const char* what, const char* advice) -> Status {
     const int error = errno;
-    log.error("ibv: rank {}: {} does not give {}: {}. {}", me, port.device, what, std::strerror(error), advice);
+    log.error("ibv: rank {}: {} does not give {}: {}. {}", me, port.device, what, std::strerror(error),
+              advice);
     return code_of_errno(error);
   };
   constexpr const char* kMemory =

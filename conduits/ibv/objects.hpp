@@ -9,13 +9,14 @@ namespace aqueduct::conduits::ibv {
 
 /// What of a device's limits one endpoint uses.
 struct Sizes {
-  std::uint32_t receives = 0;   ///< messages for which there may be room, from all peers
+  std::uint32_t receives = 0;  ///< messages for which there may be room, from all peers
   std::uint32_t completions = 0;
-  std::uint32_t queue = 0;      ///< work requests under way at once, to all peers: with the receives, what `completions` holds
-  std::uint32_t depth = 0;      ///< to one peer
-  std::uint32_t pieces = 1;     ///< of local memory in one work request
-  std::uint8_t reads = 1;       ///< reads and atomics under way at once, to one peer
-  std::uint8_t answers = 1;     ///< of one peer that are answered at once
+  std::uint32_t queue =
+      0;  ///< work requests under way at once, to all peers: with the receives, what `completions` holds
+  std::uint32_t depth = 0;   ///< to one peer
+  std::uint32_t pieces = 1;  ///< of local memory in one work request
+  std::uint8_t reads = 1;    ///< reads and atomics under way at once, to one peer
+  std::uint8_t answers = 1;  ///< of one peer that are answered at once
   bool atomics = false;
 };
 
@@ -36,7 +37,7 @@ inline constexpr std::uint32_t kDoorReceives = 64;
 inline constexpr std::uint32_t kDoorSends = 16;
 
 /// Opens them. The log says what was refused.
-Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks, Rank me,
-                             core::Log& log);
+Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks,
+                             Rank me, core::Log& log);
 
 }  // namespace aqueduct::conduits::ibv

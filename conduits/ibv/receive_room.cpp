@@ -26,7 +26,8 @@ std::int64_t ReceiveRoom::add(Link& link, std::uint32_t wanted) {
   left_ -= count;
   std::vector<Buffer*> added;
   for (std::uint32_t i = 0; i < count; ++i) {
-    buffers_.push_back({pages.data() + i * bytes_, pages.region().lkey, shared_ != nullptr ? nullptr : &link});
+    buffers_.push_back(
+        {pages.data() + i * bytes_, pages.region().lkey, shared_ != nullptr ? nullptr : &link});
     added.push_back(&buffers_.back());
   }
   pages_.push_back(std::move(pages));
@@ -42,7 +43,8 @@ int ReceiveRoom::post(Buffer* const* buffers, std::size_t count) noexcept {
   std::array<ibv_sge, kAtOnce> pieces;
   for (std::size_t i = 0; i < count; ++i) {
     const Buffer& buffer = *buffers[i];
-    pieces[i] = {reinterpret_cast<std::uint64_t>(buffer.bytes), static_cast<std::uint32_t>(bytes_), buffer.key};
+    pieces[i] = {reinterpret_cast<std::uint64_t>(buffer.bytes), static_cast<std::uint32_t>(bytes_),
+                 buffer.key};
     requests[i] = {};
     requests[i].wr_id = WorkId::of(WorkId::Kind::receive, id_of(buffer));
     requests[i].sg_list = &pieces[i];

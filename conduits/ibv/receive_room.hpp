@@ -29,7 +29,9 @@ class ReceiveRoom {
   /// Adds up to `wanted` buffers and posts them. Returns how many credits to grant for them, or a negative errno.
   std::int64_t add(Link& link, std::uint32_t wanted);
 
-  static std::uint64_t id_of(const Buffer& buffer) noexcept { return reinterpret_cast<std::uint64_t>(&buffer); }
+  static std::uint64_t id_of(const Buffer& buffer) noexcept {
+    return reinterpret_cast<std::uint64_t>(&buffer);
+  }
   static Buffer& of_id(std::uint64_t id) noexcept { return *reinterpret_cast<Buffer*>(id); }
 
   /// A message has been taken: its buffer is posted again by `repost`.

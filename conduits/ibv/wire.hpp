@@ -14,7 +14,8 @@ inline constexpr std::uint32_t kWireVersion = 1;
 
 /// In front of every packet. Who sent it, the queue pair tells; how long it is, the completion.
 struct PacketHead {
-  std::uint32_t consumed = 0;  ///< how many of the receiver's messages the sender has taken so far, modulo 2^32
+  std::uint32_t consumed =
+      0;  ///< how many of the receiver's messages the sender has taken so far, modulo 2^32
   std::uint32_t zero = 0;
 };
 static_assert(sizeof(PacketHead) == 8);
@@ -36,13 +37,13 @@ struct Hello {
   std::uint64_t job = 0;
   std::uint32_t wire_version = kWireVersion;
   Rank from = 0;
-  std::uint32_t pair = 0;  ///< number of the queue pair that is meant for the receiver of this
+  std::uint32_t pair = 0;   ///< number of the queue pair that is meant for the receiver of this
   std::uint32_t first = 0;  ///< sequence number of its first packet
   std::uint64_t cell = 0;   ///< address where the receiver may write how many messages it has taken
   std::uint32_t cell_key = 0;
-  std::uint32_t credits = 0;   ///< messages for which there is room
-  std::uint8_t understood = 0; ///< I have your Hello, and my queue pair listens to yours
-  std::uint8_t both = 0;       ///< and I know that yours listens to mine: no answer is needed
+  std::uint32_t credits = 0;    ///< messages for which there is room
+  std::uint8_t understood = 0;  ///< I have your Hello, and my queue pair listens to yours
+  std::uint8_t both = 0;        ///< and I know that yours listens to mine: no answer is needed
   std::uint8_t zero[6]{};
 };
 

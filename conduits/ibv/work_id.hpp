@@ -19,7 +19,9 @@ struct WorkId {
   }
 
   static constexpr Kind kind(std::uint64_t id) noexcept { return static_cast<Kind>(id >> 62); }
-  static constexpr Rank peer(std::uint64_t id) noexcept { return static_cast<Rank>((id >> 32) & 0x3fff'ffff); }
+  static constexpr Rank peer(std::uint64_t id) noexcept {
+    return static_cast<Rank>((id >> 32) & 0x3fff'ffff);
+  }
   static constexpr std::uint32_t number(std::uint64_t id) noexcept { return static_cast<std::uint32_t>(id); }
   static constexpr std::uint64_t index(std::uint64_t id) noexcept { return id & ~(std::uint64_t{3} << 62); }
 };

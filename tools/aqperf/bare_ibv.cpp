@@ -71,7 +71,8 @@ bool BareIbv::meet(Session& session) {
   bool connected = true;
   if (role_.peer != kNoRank) {
     const Card& theirs = all[role_.peer];
-    connected = conduits::ibv::connect_pair(verbs_, *pair_, objects_, port_, {}, theirs.address, theirs.hello, 0) == 0;
+    connected = conduits::ibv::connect_pair(verbs_, *pair_, objects_, port_, {}, theirs.address, theirs.hello,
+                                            0) == 0;
     there_ = theirs.hello.cell;
     there_key_ = theirs.hello.cell_key;
     receive_one();
@@ -81,7 +82,8 @@ bool BareIbv::meet(Session& session) {
 }
 
 void BareIbv::make_window() {
-  piece_ = {reinterpret_cast<std::uint64_t>(memory_.data()), static_cast<std::uint32_t>(turn_.bytes), region_->lkey};
+  piece_ = {reinterpret_cast<std::uint64_t>(memory_.data()), static_cast<std::uint32_t>(turn_.bytes),
+            region_->lkey};
   const bool put = turn_.kind != NetworkTurn::Kind::get;
   window_.assign(turn_.window, {});
   for (std::size_t i = 0; i < window_.size(); ++i) {
@@ -118,7 +120,8 @@ void BareIbv::run(std::uint64_t turns) {
 void BareIbv::transfers(std::uint64_t turns) {
   for (; turns > 0; --turns) {
     ibv_send_wr* bad = nullptr;
-    if (::ibv_post_send(pair_.get(), window_.data(), &bad) != 0) throw Failure("ibv_post_send refuses a window", 1);
+    if (::ibv_post_send(pair_.get(), window_.data(), &bad) != 0)
+      throw Failure("ibv_post_send refuses a window", 1);
     ++sent_;
     patience_.until([&] { return look(), sent_ == 0; });
   }
@@ -155,7 +158,8 @@ void BareIbv::look() {
   for (int i = 0; i < found; ++i) {
     const ibv_wc& one = batch[static_cast<std::size_t>(i)];
     if (one.status != IBV_WC_SUCCESS) {
-      throw Failure(std::string("bare verbs failed in a measurement: ") + verbs_.wc_status_str(one.status), 1);
+      throw Failure(std::string("bare verbs failed in a measurement: ") + verbs_.wc_status_str(one.status),
+                    1);
     }
     if (one.wr_id == kReceive) {
       ++received_;

@@ -20,7 +20,9 @@ std::vector<Fabric> ibv_fabrics() {
   // Beside smp: hosts in name only, which any two ranks that follow one another are on.
   Fabric hosts = fabric("ibv-hosts", 0);
   hosts.settings = {};
-  hosts.enter = [](std::uint32_t process) { return Settings{{"host_id", "host" + std::to_string(process % 2)}}; };
+  hosts.enter = [](std::uint32_t process) {
+    return Settings{{"host_id", "host" + std::to_string(process % 2)}};
+  };
   return {
       fabric("ibv-threads", 1),
       fabric("ibv-processes", 0),

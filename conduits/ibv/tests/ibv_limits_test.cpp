@@ -32,7 +32,8 @@ void exchange(Ranks& ranks) {
       case 0: return ranks[0].put(1, ranks.key(), 8 * i, piece, i % 3 == 0, 4 * i);
       case 1: return send_number(ranks[0], 1, i, i % 400);
       case 2: return send_number(ranks[1], 0, i);
-      case 3: return ranks[0].put_signal(1, ranks.key(), 8 * i, piece, {1, i % 5 == 0 ? 5000u : 1u}, 4 * i + 1);
+      case 3:
+        return ranks[0].put_signal(1, ranks.key(), 8 * i, piece, {1, i % 5 == 0 ? 5000u : 1u}, 4 * i + 1);
       default: return ranks[0].get(1, ranks.key(), 8 * i, std::span(got).subspan(8 * i, 8), 4 * i + 2);
     }
   };
@@ -122,7 +123,8 @@ TEST(IbvCredits, EndBeforeTheReceivesDo) {
   std::uint64_t sent = 0;
   while (sent < 100 && send_number(ranks[0], 1, sent).kind == Kind::done) ++sent;
   EXPECT_EQ(sent, 4u);
-  EXPECT_EQ(ranks[0].put_signal(1, ranks.key(), 0, {}, {1, 1}, 5).kind, Kind::retry) << "it takes a receive, too";
+  EXPECT_EQ(ranks[0].put_signal(1, ranks.key(), 0, {}, {1, 1}, 5).kind, Kind::retry)
+      << "it takes a receive, too";
   EXPECT_THAT(ranks[0].state_of(1), HasSubstr("0 of 4 credits left"));
   ranks[1].poll(ranks.heard(1));  // takes them, and tells so by a write of its own
   EXPECT_EQ(send_number(ranks[0], 1, sent).kind, Kind::done);
@@ -157,7 +159,8 @@ TEST(IbvConnections, AreMadeThoughDatagramsAreLostAndBothBegin) {
     ASSERT_EQ(send_number(ranks[1], 0, 2).kind, Kind::retry);
     ASSERT_EQ(ranks.insist([&] { return send_number(ranks[0], 1, 1); }).kind, Kind::done) << dropped;
     ASSERT_EQ(ranks.insist([&] { return send_number(ranks[1], 0, 2); }).kind, Kind::done) << dropped;
-    ASSERT_TRUE(ranks.until([&] { return ranks.heard(0).packets.size() + ranks.heard(1).packets.size() == 2; }));
+    ASSERT_TRUE(
+        ranks.until([&] { return ranks.heard(0).packets.size() + ranks.heard(1).packets.size() == 2; }));
     EXPECT_TRUE(ranks.log().empty()) << ranks.said();
   }
 }

@@ -45,7 +45,8 @@ TEST_F(IbvLostPeer, ARemoteAccessErrorNamesWhatAndWhere) {
   ASSERT_TRUE(wrong);
   ASSERT_EQ(ranks[0].put(1, *wrong, 640, bytes, false, 5).kind, Kind::posted);
   EXPECT_EQ(ranks.end_of(5).code(), ErrorCode::network_failed);
-  for (const char* part : {"a put of 16 bytes", "rank 1", "segment 0", "offset 640", "key 0x", "remote access error"}) {
+  for (const char* part :
+       {"a put of 16 bytes", "rank 1", "segment 0", "offset 640", "key 0x", "remote access error"}) {
     EXPECT_THAT(ranks.said(), HasSubstr(part));
   }
   others_go_on();

@@ -41,7 +41,8 @@ TEST(IbvOperations, APutFromASegmentTakesNoCopy) {
   ranks.meet();
   const auto expected = bytes_of(3000);
   std::ranges::copy(expected, ranks.memory(0).begin() + 64);
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, std::span(ranks.memory(0)).subspan(64, 3000), false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, std::span(ranks.memory(0)).subspan(64, 3000), false, 1).kind,
+            Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(holds(ranks.memory(1), 0, expected));
 }
@@ -132,7 +133,8 @@ TEST(IbvOperations, AMessageArrivesAfterThePutsThatWereHeldBeforeIt) {
   alignas(8) const std::byte header[8]{};
   const auto sent = bytes_of(24);
   for (std::size_t i = 0; i < 3; ++i) {
-    ASSERT_EQ(ranks[0].put(1, ranks.key(), 8 * i, std::span(sent).subspan(8 * i, 8), false, i).kind, Kind::posted);
+    ASSERT_EQ(ranks[0].put(1, ranks.key(), 8 * i, std::span(sent).subspan(8 * i, 8), false, i).kind,
+              Kind::posted);
   }
   ASSERT_EQ(ranks[0].send(1, header, {}, 0).kind, Kind::done);
   EXPECT_EQ(ranks.network().counts.doorbells, 2);  // the first put's, and that of all the rest

@@ -28,11 +28,12 @@ struct Device {
 
 /// Things that go wrong.
 struct Faults {
-  std::size_t lockable = SIZE_MAX;       ///< bytes that can be registered, in all
-  int post_send = 0;                     ///< what posting answers on connected queue pairs
-  ibv_wc_status next = IBV_WC_SUCCESS;   ///< how the next request on a connected queue pair ends; then success again
-  int drop_datagrams = 0;                ///< so many are lost
-  bool silent = false;                   ///< nothing posted to connected queue pairs is begun
+  std::size_t lockable = SIZE_MAX;  ///< bytes that can be registered, in all
+  int post_send = 0;                ///< what posting answers on connected queue pairs
+  ibv_wc_status next =
+      IBV_WC_SUCCESS;      ///< how the next request on a connected queue pair ends; then success again
+  int drop_datagrams = 0;  ///< so many are lost
+  bool silent = false;     ///< nothing posted to connected queue pairs is begun
   bool no_pairs = false;
 };
 

@@ -146,7 +146,8 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       return IBV_WC_SUCCESS;
     case IBV_WR_RDMA_READ:
       if (pair.reads == 0) ++counts.breaches;
-      target = remote(what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request), IBV_ACCESS_REMOTE_READ);
+      target =
+          remote(what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request), IBV_ACCESS_REMOTE_READ);
       if (target == nullptr) return IBV_WC_REM_ACCESS_ERR;
       return scatter(request, target, length_of(request)) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
@@ -159,7 +160,8 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       const std::uint64_t swapped = old == what.wr.atomic.compare_add ? what.wr.atomic.swap : old;
       const std::uint64_t result = adds ? old + what.wr.atomic.compare_add : swapped;
       std::memcpy(target, &result, 8);
-      return scatter(request, reinterpret_cast<const std::byte*>(&old), 8) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
+      return scatter(request, reinterpret_cast<const std::byte*>(&old), 8) ? IBV_WC_SUCCESS
+                                                                           : IBV_WC_LOC_PROT_ERR;
     }
     default: ++counts.breaches; return IBV_WC_LOC_QP_OP_ERR;
   }

@@ -98,8 +98,8 @@ struct Calls {
     std::memcpy(static_cast<void*>(attributes), &device_of(context).port, sizeof(ibv_port_attr));
     return 0;
   }
-  static int query_gid(ibv_context* context, std::uint32_t, std::uint32_t index, ibv_gid_entry* entry, std::uint32_t,
-                       std::size_t) {
+  static int query_gid(ibv_context* context, std::uint32_t, std::uint32_t index, ibv_gid_entry* entry,
+                       std::uint32_t, std::size_t) {
     const auto& gids = device_of(context).gids;
     if (index >= gids.size()) return ENODATA;
     *entry = gids[index];
@@ -228,7 +228,8 @@ struct Calls {
     const Lock lock(current->mutex_);
     auto* const pair = static_cast<Pair*>(plain);
     for (ibv_cq* const queue : {pair->send_cq, pair->recv_cq}) {
-      std::erase_if(static_cast<Completions*>(queue)->entries, [&](const auto& entry) { return entry.pair == pair; });
+      std::erase_if(static_cast<Completions*>(queue)->entries,
+                    [&](const auto& entry) { return entry.pair == pair; });
     }
     current->pairs_.erase(pair->qp_num);
     delete pair;
