@@ -4,9 +4,7 @@
   bench/udp_faults.py [--bin build/release/bin] [--seconds 30]
 
 The hosts are two network namespaces of this machine, made here and removed at the end: root is needed. Loss is
-nftables' or, where the kernel has it, netem's; delay needs netem. For a kernel that has it:
-
-  ../shared/rdma-vm -- bench/udp_faults.py
+nftables' or, where the kernel has it, netem's; delay needs a kernel with netem.
 """
 
 import argparse
@@ -140,7 +138,7 @@ def bandwidth_rows(options):
     for name, faults in (("no fault", ""), ("1 ms delay each way", "delay 1ms"), ("1 ms delay, 1 % loss each way", "delay 1ms loss 1%"),
                          ("1 ± 0.5 ms delay, 1 % loss", "delay 1ms 0.5ms loss 1%")):
         if not netem(faults):
-            print("\n(no delay: this kernel has no netem; ../shared/rdma-vm -- bench/udp_faults.py has)")
+            print("\n(no delay: that needs a kernel with netem)")
             return
         row = aqperf(options, "put-bandwidth", "--bytes", "4M", "--window", "8")[0]
         lose_nothing()

@@ -1,14 +1,13 @@
 #include "bootstrap/client.hpp"
 
 #include "bootstrap/description.hpp"
+#include "bootstrap/stream.hpp"
 #include "bootstrap/wire.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -21,7 +20,7 @@
 namespace aqueduct::bootstrap {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = StreamClock;
 
 class Client final : public Bootstrap {
  public:
@@ -45,18 +44,14 @@ class Client final : public Bootstrap {
     const auto deadline = Clock::now() + timeout_;
     if (failure_ == ErrorCode::ok) say(wire::Exchange{round_, {mine.begin(), mine.end()}}, deadline);
     while (failure_ == ErrorCode::ok && !result_) {
-      if (wait_for(POLLIN, deadline)) {
+      if (wait_for(about_.descriptor, POLLIN, deadline)) {
         receive();
       } else {
-        fail(ErrorCode::timed_out,
-             fmt::format("process {} waited {} ms for the other {} of the job to start; set "
-                         "AQUEDUCT_BOOTSTRAP_TIMEOUT higher if they need longer",
-                         about_.process, timeout_.count(), about_.processes - 1));
+        fail(ErrorCode::timed_out, waited_in_vain(about_.process, timeout_, others_of(about_.processes)));
       }
     }
     if (!result_) {
-      if (closed_ && failure_ == ErrorCode::bootstrap_failed && report_)
-        report_("the launcher of this job has ended");
+      if (closed_ && failure_ == ErrorCode::bootstrap_failed && report_) report_(kLauncherEnded);
       return failure_;
     }
     ++round_;
@@ -84,18 +79,8 @@ class Client final : public Bootstrap {
   void say(const wire::Message& message, Clock::time_point deadline) noexcept {
     const wire::Blob frame = wire::encode(message);
     const std::lock_guard turn(sending_);
-    std::span<const std::byte> rest(frame);
-    while (!rest.empty()) {
-      // Never as a signal: a launcher that is gone is news, not the end of this program.
-      const auto sent = ::send(about_.descriptor, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent >= 0) {
-        rest = rest.subspan(static_cast<std::size_t>(sent));
-      } else if (errno == EAGAIN) {
-        if (!wait_for(POLLOUT, deadline)) return;
-      } else if (errno != EINTR) {
-        return;  // the receiving side finds the socket closed, or the reason why, and says so
-      }
-    }
+    // If it fails, the receiving side finds the socket closed, or the reason why, and says so.
+    static_cast<void>(send_all(about_.descriptor, frame, deadline));
   }
 
  private:
@@ -104,18 +89,6 @@ class Client final : public Bootstrap {
     // Too large concerns this call only; the others do not go away again.
     if (code != ErrorCode::too_large) failure_ = code;
     return code;
-  }
-
-  bool wait_for(short event, Clock::time_point deadline) const noexcept {
-    for (;;) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      pollfd socket{about_.descriptor, event, 0};
-      const int limit = static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
-      const int ready = ::poll(&socket, 1, limit);
-      if (ready > 0) return true;
-      if (ready == 0 && left <= limit) return false;
-      if (ready < 0 && errno != EINTR) return false;
-    }
   }
 
   /// Takes in all that has arrived.
@@ -195,14 +168,9 @@ Result<std::unique_ptr<Bootstrap>> from_launcher(std::string_view description,
     }
     return ErrorCode::bad_setting;
   }
-  int type = 0;
-  socklen_t length = sizeof type;
-  if (::getsockopt(about->descriptor, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) {
+  if (!is_stream_socket(about->descriptor)) {
     if (report) {
-      report(fmt::format(
-          "descriptor {} of {} is no socket of a launcher ({}); was the variable kept for a program "
-          "that aqrun did not start? Unset it for such programs",
-          about->descriptor, kVariable, std::strerror(errno)));
+      report(no_socket(about->descriptor, kVariable, "Unset it for programs that aqrun does not start"));
     }
     return ErrorCode::bootstrap_failed;
   }

@@ -1,23 +1,23 @@
 #include "bootstrap/key_value.hpp"
 
+#include "bootstrap/blob.hpp"
 #include "bootstrap/job_number.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstring>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 namespace aqueduct::bootstrap {
 namespace {
 
-using Blob = std::vector<std::byte>;
 using Audience = KeyValueSpace::Audience;
 
 class OverKeyValues final : public Bootstrap {
  public:
-  explicit OverKeyValues(std::unique_ptr<KeyValueSpace> space) : space_(std::move(space)) {}
+  OverKeyValues(std::unique_ptr<KeyValueSpace> space, std::uint32_t gather_from)
+      : space_(std::move(space)), gather_from_(gather_from) {}
 
   std::string_view launcher() const noexcept override { return space_->launcher(); }
   std::uint32_t process() const noexcept override { return space_->process(); }
@@ -27,51 +27,43 @@ class OverKeyValues final : public Bootstrap {
 
   Result<std::vector<Blob>> exchange(std::span<const std::byte> mine) override {
     const std::lock_guard turn(exchanging_);
-    const std::string name = fmt::format("aqueduct.{}", round_);
     // The job's number is one that its first process draws: a space has names of its own, but may reuse them.
-    const std::size_t head = round_ == 0 ? sizeof job_ : 0;
-    const std::uint64_t drawn = new_job_number();
-    Blob numbered(head + mine.size());
-    if (head != 0) std::memcpy(numbered.data(), &drawn, head);
-    std::ranges::copy(mine, numbered.data() + head);
-    if (const Status status = give(name, numbered, Audience::everybody); !status) return status;
-    auto all = take([&](std::uint32_t) -> const std::string& { return name; });
-    if (!all || round_ != 0) {
-      finish(all.status());
-      return all;
-    }
-    for (Blob& blob : *all) {
-      if (blob.size() < sizeof job_) {
-        finish(ErrorCode::bootstrap_failed);
-        return ErrorCode::bootstrap_failed;
+    BlobWriter out;
+    if (round_ == 0) out.number(new_job_number());
+    Blob numbered = out.blob();
+    numbered.insert(numbered.end(), mine.begin(), mine.end());
+    std::vector<std::uint32_t> everybody(processes());
+    std::iota(everybody.begin(), everybody.end(), 0u);
+    auto all = share({{round_name(""), Audience::everybody, numbered, everybody, everybody}});
+    if (all && round_ == 0) {
+      job_ = BlobReader(all->front()).number();
+      for (Blob& blob : *all) {
+        if (blob.size() < sizeof job_) return finish(ErrorCode::bootstrap_failed);
+        blob.erase(blob.begin(), blob.begin() + sizeof job_);
       }
-      if (job_ == 0) std::memcpy(&job_, blob.data(), sizeof job_);
-      blob.erase(blob.begin(), blob.begin() + sizeof job_);
     }
-    finish({});
+    static_cast<void>(finish(all.status()));
     return all;
   }
 
   Result<std::vector<Blob>> exchange_parts(Parts mine, const std::vector<bool>& is_neighbour) override {
     if (round_ == 0) return Bootstrap::exchange_parts(mine, is_neighbour);
     const std::lock_guard turn(exchanging_);
-    const std::string near = fmt::format("aqueduct.{}.near", round_);
-    const std::string far = fmt::format("aqueduct.{}.far", round_);
+    Part near{round_name(".near"), Audience::neighbours, mine.to_neighbours, {}, {}};
+    Part far{round_name(".far"), Audience::others, mine.to_others, {}, {}};
     // Whom the launcher believes to be where may differ from what the library decided (AQUEDUCT_HOST_ID).
-    bool agreed_near = true, agreed_far = true, any_far = false;
     for (std::uint32_t p = 0; p < processes(); ++p) {
       const bool known = p == process() || space_->knows_as_neighbour(p);
-      if (is_neighbour[p] && !known) agreed_near = false;
-      if (!is_neighbour[p] && known) agreed_far = false;
-      any_far = any_far || !is_neighbour[p];
+      Part& part = is_neighbour[p] ? near : far;
+      part.wanted.push_back(p);
+      if (is_neighbour[p] != known) part.audience = Audience::everybody;
     }
-    Status status = give(near, mine.to_neighbours, agreed_near ? Audience::neighbours : Audience::everybody);
-    if (status && any_far) {
-      status = give(far, mine.to_others, agreed_far ? Audience::others : Audience::everybody);
-    }
-    if (!status) return status;
-    auto all = take([&](std::uint32_t p) -> const std::string& { return is_neighbour[p] ? near : far; });
-    finish(all.status());
+    near.given_by = near.wanted;
+    far.given_by.resize(processes());
+    std::iota(far.given_by.begin(), far.given_by.end(), 0u);
+    if (far.wanted.empty()) far.given_by.clear();  // one host: so it is for everybody
+    auto all = share({std::move(near), std::move(far)});
+    static_cast<void>(finish(all.status()));
     return all;
   }
 
@@ -82,27 +74,84 @@ class OverKeyValues final : public Bootstrap {
   void abort(int exit_code, std::string_view why) noexcept override { space_->abort(exit_code, why); }
 
  private:
-  Status give(const std::string& name, std::span<const std::byte> value, Audience audience) {
-    if (failure_ == ErrorCode::ok) failure_ = space_->put(name, value, audience).code();
-    return failure_;
+  /// What goes under one name in a round.
+  struct Part {
+    std::string name;
+    Audience audience;
+    std::span<const std::byte> mine;
+    std::vector<std::uint32_t> given_by;  // rising, this process among them; empty: the part has no takers
+    std::vector<std::uint32_t> wanted;    // of these, by this process
+  };
+
+  std::string round_name(const char* part) const {
+    return fmt::format("aqueduct.{}.{}{}", space_->use(), round_, part);
   }
-  template <class NameOf>
-  Result<std::vector<Blob>> take(const NameOf& name_of) {
+
+  /// Gives all parts and returns, by process, what was wanted of one of them.
+  Result<std::vector<Blob>> share(std::vector<Part> parts) {
+    if (failure_ != ErrorCode::ok) return failure_;
+    const bool gathering = processes() >= gather_from_;
+    for (Part& part : parts) {
+      if (part.given_by.empty()) continue;
+      // Those who gather a part for others must get all of it, wherever they are.
+      if (gathering && part.given_by.size() == processes()) part.audience = Audience::everybody;
+      if (const Status status = space_->put(part.name, part.mine, part.audience); !status) return status;
+    }
     if (const Status met = space_->fence(); !met) return met;
-    std::vector<Blob> all;
-    for (std::uint32_t p = 0; p < processes(); ++p) {
-      auto blob = space_->get(p, name_of(p));
-      if (!blob) return blob.status();
-      all.push_back(std::move(*blob));
+    std::vector<Blob> all(processes());
+    if (!gathering) {
+      for (const Part& part : parts) {
+        for (const std::uint32_t p : part.wanted) {
+          auto blob = space_->get(p, part.name);
+          if (!blob) return blob.status();
+          all[p] = std::move(*blob);
+        }
+      }
+      return all;
+    }
+    // The first process of each part gets what all gave, and gives it on as one value.
+    const Blob unreadable(1);
+    Status gathered;
+    for (const Part& part : parts) {
+      if (part.given_by.empty() || part.given_by.front() != process()) continue;
+      BlobWriter together;
+      for (const std::uint32_t p : part.given_by) {
+        const auto blob = space_->get(p, part.name);
+        if (!blob && gathered) gathered = blob.status();
+        if (blob) together.bytes(*blob);
+      }
+      // After a failure too, as something that nobody can read: the others would wait for it.
+      const Blob& value = gathered ? together.blob() : unreadable;
+      const Status put = space_->put(part.name + ".all", value, part.audience);
+      if (gathered) gathered = put;
+    }
+    if (const Status met = space_->fence(); !met) return met;
+    if (!gathered) return gathered;
+    for (const Part& part : parts) {
+      if (part.wanted.empty()) continue;
+      const auto together = space_->get(part.given_by.front(), part.name + ".all");
+      if (!together) return together.status();
+      BlobReader in(*together);
+      auto next = part.wanted.begin();
+      for (const std::uint32_t p : part.given_by) {
+        Blob blob = in.bytes();
+        if (next == part.wanted.end() || *next != p) continue;
+        all[p] = std::move(blob);
+        ++next;
+      }
+      if (!in.ok()) return ErrorCode::bootstrap_failed;
     }
     return all;
   }
-  void finish(Status how) noexcept {
+
+  Status finish(Status how) noexcept {
     ++round_;
     if (!how) failure_ = how.code();
+    return how;
   }
 
   const std::unique_ptr<KeyValueSpace> space_;
+  const std::uint32_t gather_from_;
   std::mutex exchanging_;
   std::uint32_t round_ = 0;
   std::uint64_t job_ = 0;
@@ -111,8 +160,8 @@ class OverKeyValues final : public Bootstrap {
 
 }  // namespace
 
-std::unique_ptr<Bootstrap> over(std::unique_ptr<KeyValueSpace> space) {
-  return std::make_unique<OverKeyValues>(std::move(space));
+std::unique_ptr<Bootstrap> over(std::unique_ptr<KeyValueSpace> space, std::uint32_t gather_from) {
+  return std::make_unique<OverKeyValues>(std::move(space), gather_from);
 }
 
 }  // namespace aqueduct::bootstrap

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstdlib>
 
 namespace aqueduct::bootstrap {
@@ -33,6 +34,13 @@ bool is_set(const Variables& variable, std::initializer_list<const char*> names)
   return true;
 }
 
+/// -1: it is none.
+int number_in(const std::string& text) {
+  int number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() ? number : -1;
+}
+
 }  // namespace
 
 std::optional<std::string> environment_variable(const char* name) {
@@ -40,16 +48,23 @@ std::optional<std::string> environment_variable(const char* name) {
   return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
 }
 
-Launch find_launcher(const std::string& wanted, const Variables& variable) {
+Launch find_launcher(const std::string& wanted, const Variables& variable,
+                     const std::function<bool(int)>& is_connected) {
   for (const Launcher launcher : {Launcher::alone, Launcher::aqrun, Launcher::pmix, Launcher::pmi1}) {
     if (wanted == word_for(launcher)) return {launcher, "AQUEDUCT_LAUNCHER asks for it", {}};
   }
   if (is_set(variable, {"AQUEDUCT_BOOTSTRAP"})) return {Launcher::aqrun, "AQUEDUCT_BOOTSTRAP is set", {}};
+  const bool pmi1 = is_set(variable, {"PMI_FD", "PMI_RANK", "PMI_SIZE"});
   if (is_set(variable, {"PMIX_NAMESPACE", "PMIX_RANK"})) {
+    if (pmi1 && is_connected(number_in(variable("PMI_FD").value()))) {
+      return {Launcher::pmi1,
+              "PMI_FD is a connection, of mpiexec.hydra; PMIX_RANK is of the job that it was started in",
+              {}};
+    }
     return {
         Launcher::pmix, fmt::format("PMIX_NAMESPACE and PMIX_RANK are set, by {}", served_by(variable)), {}};
   }
-  if (is_set(variable, {"PMI_FD", "PMI_RANK", "PMI_SIZE"})) {
+  if (pmi1) {
     return {Launcher::pmi1, "PMI_FD, PMI_RANK and PMI_SIZE are set, as mpiexec.hydra does", {}};
   }
   return {Launcher::alone, "no variable of a launcher is set (AQUEDUCT_BOOTSTRAP, PMIX_RANK, PMI_FD)",

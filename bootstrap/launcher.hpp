@@ -1,5 +1,7 @@
 #pragma once
 
+#include "bootstrap/stream.hpp"
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,8 +23,10 @@ using Variables = std::function<std::optional<std::string>(const char* name)>;
 std::optional<std::string> environment_variable(const char* name);
 
 /// `wanted` is the setting AQUEDUCT_LAUNCHER: "auto", or the word of one that is taken whatever the environment.
-/// The nearest one counts: aqrun inside a job of mpirun is aqrun.
-Launch find_launcher(const std::string& wanted, const Variables& variable);
+/// The nearest one counts: aqrun inside a job of mpirun is aqrun, and so is hydra there, whose processes inherit
+/// mpirun's variables beside a socket that `is_connected` of its own.
+Launch find_launcher(const std::string& wanted, const Variables& variable,
+                     const std::function<bool(int descriptor)>& is_connected = is_stream_socket);
 
 /// "alone", "aqrun", "pmix", "pmi1": as in Job::launcher and AQUEDUCT_LAUNCHER.
 const char* word_for(Launcher launcher) noexcept;

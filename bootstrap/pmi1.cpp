@@ -2,16 +2,14 @@
 
 #include "bootstrap/key_value.hpp"
 #include "bootstrap/pmi1_wire.hpp"
+#include "bootstrap/stream.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
-#include <sys/socket.h>
 
 namespace aqueduct::bootstrap {
 namespace {
@@ -105,7 +103,7 @@ class Pmi1 final : public KeyValueSpace {
     // The protocol knows no losses of single processes: its managers end the whole job. But they may end themselves.
     if (left_ || told_of_end_ || !manager_.is_closed()) return;
     told_of_end_ = true;
-    if (report_) report_("the launcher of this job has ended: all other processes count as lost");
+    if (report_) report_(kLauncherEndedAllLost);
     for (std::uint32_t process = 0; process < place_.processes; ++process) {
       if (process != place_.process) lost(process);
     }
@@ -146,11 +144,9 @@ class Pmi1 final : public KeyValueSpace {
   Status trouble() {
     switch (manager_.trouble()) {
       case Connection::Trouble::late:
-        failure_ = fail(
-            ErrorCode::timed_out,
-            fmt::format("process {} waited {} ms for its process manager (PMI_FD), or for the other {} of "
-                        "the job to start; set AQUEDUCT_BOOTSTRAP_TIMEOUT higher if they need longer",
-                        place_.process, timeout_.count(), place_.processes - 1));
+        failure_ = fail(ErrorCode::timed_out, waited_in_vain(place_.process, timeout_,
+                                                             "its process manager (PMI_FD), or for " +
+                                                                 others_of(place_.processes)));
         break;
       case Connection::Trouble::garbage:
         failure_ = fail(
@@ -159,9 +155,7 @@ class Pmi1 final : public KeyValueSpace {
             "(srun --mpi=pmix)");
         break;
       case Connection::Trouble::none:
-      case Connection::Trouble::closed:
-        failure_ = fail(ErrorCode::bootstrap_failed, "the launcher of this job has ended");
-        break;
+      case Connection::Trouble::closed: failure_ = fail(ErrorCode::bootstrap_failed, kLauncherEnded); break;
     }
     return failure_;
   }
@@ -192,15 +186,8 @@ class Pmi1 final : public KeyValueSpace {
 
 Result<std::unique_ptr<Bootstrap>> from_pmi1(const Pmi1Place& place, std::chrono::milliseconds timeout,
                                              Report report) {
-  int type = 0;
-  socklen_t length = sizeof type;
-  if (::getsockopt(place.descriptor, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) {
-    if (report) {
-      report(fmt::format(
-          "descriptor {} of PMI_FD is no socket of a launcher ({}); were the variables kept for a "
-          "program that it did not start? Unset them, or set AQUEDUCT_LAUNCHER=alone",
-          place.descriptor, std::strerror(errno)));
-    }
+  if (!is_stream_socket(place.descriptor)) {
+    if (report) report(no_socket(place.descriptor, "PMI_FD", "Unset it, or set AQUEDUCT_LAUNCHER=alone"));
     return ErrorCode::bootstrap_failed;
   }
   ::fcntl(place.descriptor, F_SETFD, FD_CLOEXEC);

@@ -1,8 +1,9 @@
 #include "bootstrap/pmi1_wire.hpp"
 
+#include "bootstrap/stream.hpp"
+
 #include <sodium.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -106,39 +107,16 @@ std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t pro
 
 Connection::~Connection() { ::close(descriptor_); }
 
-bool Connection::wait_for(short event, Clock::time_point deadline) {
-  for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd socket{descriptor_, event, 0};
-    const int limit = static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
-    const int ready = ::poll(&socket, 1, limit);
-    if (ready > 0) return true;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0 && left > limit) continue;
-    trouble_ = Trouble::late;
-    return false;
-  }
-}
-
 bool Connection::tell(const std::string& line, std::chrono::milliseconds timeout) {
-  const auto deadline = Clock::now() + timeout;
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    // Never as a signal: a manager that is gone is news, not the end of this program.
-    const auto sent = ::send(descriptor_, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent >= 0) {
-      rest.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (errno == EAGAIN) {
-      if (!wait_for(POLLOUT, deadline)) return false;
-    } else if (errno != EINTR) {
-      trouble_ = Trouble::closed;
-      return false;
-    }
+  switch (send_all(descriptor_, std::as_bytes(std::span(line)), StreamClock::now() + timeout)) {
+    case Sent::all: return true;
+    case Sent::late: trouble_ = Trouble::late; break;
+    case Sent::closed: trouble_ = Trouble::closed; break;
   }
-  return true;
+  return false;
 }
 
-std::optional<std::string> Connection::read_line(Clock::time_point deadline) {
+std::optional<std::string> Connection::read_line(StreamClock::time_point deadline) {
   for (;;) {
     if (const auto end = arrived_.find('\n'); end != std::string::npos) {
       std::string line = arrived_.substr(0, end);
@@ -149,7 +127,10 @@ std::optional<std::string> Connection::read_line(Clock::time_point deadline) {
       trouble_ = Trouble::garbage;
       return std::nullopt;
     }
-    if (!wait_for(POLLIN, deadline)) return std::nullopt;
+    if (!wait_for(descriptor_, POLLIN, deadline)) {
+      trouble_ = Trouble::late;
+      return std::nullopt;
+    }
     std::array<char, 4096> piece;
     const auto got = ::recv(descriptor_, piece.data(), piece.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
@@ -164,7 +145,7 @@ std::optional<std::string> Connection::read_line(Clock::time_point deadline) {
 std::optional<Line> Connection::ask(const std::string& line, std::string_view answer,
                                     std::chrono::milliseconds timeout) {
   if (!tell(line, timeout)) return std::nullopt;
-  auto text = read_line(Clock::now() + timeout);
+  auto text = read_line(StreamClock::now() + timeout);
   if (!text) return std::nullopt;
   Line found(std::move(*text));
   if (found.field("cmd") != answer) {

@@ -54,9 +54,7 @@ class Connection {
   bool tell(const std::string& line, std::chrono::milliseconds timeout);
 
  private:
-  using Clock = std::chrono::steady_clock;
-  std::optional<std::string> read_line(Clock::time_point deadline);
-  bool wait_for(short event, Clock::time_point deadline);
+  std::optional<std::string> read_line(std::chrono::steady_clock::time_point deadline);
 
   const int descriptor_;
   std::string arrived_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <condition_variable>
 #include <cstdlib>
@@ -31,17 +32,12 @@ struct FreeValue {
 };
 using Value = std::unique_ptr<pmix_value_t, FreeValue>;
 
-pmix_info_t info_of(const char* key) {
-  pmix_info_t info{};
-  std::strncpy(info.key, key, PMIX_MAX_KEYLEN);
-  return info;
-}
-
 /// The outcome of an operation that PMIx's thread will tell, perhaps after nobody waits for it any more.
 struct Outcome {
   std::mutex mutex;
   std::condition_variable told;
   std::optional<pmix_status_t> status;
+  pmix_info_t argument{};  // here, for PMIx may read it for as long
 
   static void tell(pmix_status_t status, void* reference) {
     const std::unique_ptr<std::shared_ptr<Outcome>> mine(static_cast<std::shared_ptr<Outcome>*>(reference));
@@ -54,8 +50,8 @@ struct Outcome {
 class Pmix final : public KeyValueSpace {
  public:
   Pmix(std::shared_ptr<const PmixLibrary> pmix, const pmix_proc_t& me, std::chrono::milliseconds timeout,
-       Report report)
-      : pmix_(std::move(pmix)), me_(me), timeout_(timeout), report_(std::move(report)) {}
+       Report report, std::uint32_t use)
+      : pmix_(std::move(pmix)), me_(me), timeout_(timeout), report_(std::move(report)), use_(use) {}
 
   /// Asks how large the job is and who is near. False: this is no job.
   bool look_around() {
@@ -78,6 +74,7 @@ class Pmix final : public KeyValueSpace {
   std::uint32_t process() const noexcept override { return me_.rank; }
   std::uint32_t processes() const noexcept override { return processes_; }
   std::string host() const override { return host_; }
+  std::uint32_t use() const noexcept override { return use_; }
   bool knows_as_neighbour(std::uint32_t process) const override { return neighbour_[process]; }
 
   Status put(std::string_view name, std::span<const std::byte> bytes, Audience audience) override {
@@ -97,7 +94,7 @@ class Pmix final : public KeyValueSpace {
   Status fence() override {
     if (const auto done = pmix_->commit(); done != PMIX_SUCCESS) return fail("pass on", "", done);
     auto outcome = std::make_shared<Outcome>();
-    pmix_info_t collect = info_of(PMIX_COLLECT_DATA);
+    pmix_info_t& collect = outcome->argument = info_of(PMIX_COLLECT_DATA);
     collect.value.type = PMIX_BOOL;
     collect.value.data.flag = true;
     auto* const reference = new std::shared_ptr<Outcome>(outcome);
@@ -112,13 +109,9 @@ class Pmix final : public KeyValueSpace {
       // In steps, because a launcher that ends need not end what was asked of it.
       outcome->told.wait_until(lock, std::min(deadline, Clock::now() + 100ms));
       if (outcome->status) break;
-      if (events_->launcher_is_gone())
-        return fail(ErrorCode::bootstrap_failed, "the launcher of this job has ended");
+      if (events_->launcher_is_gone()) return fail(ErrorCode::bootstrap_failed, kLauncherEnded);
       if (Clock::now() >= deadline) {
-        return fail(ErrorCode::timed_out,
-                    fmt::format("process {} waited {} ms for the other {} of the job to start; set "
-                                "AQUEDUCT_BOOTSTRAP_TIMEOUT higher if they need longer",
-                                me_.rank, timeout_.count(), processes_ - 1));
+        return fail(ErrorCode::timed_out, waited_in_vain(me_.rank, timeout_, others_of(processes_)));
       }
     }
     if (*outcome->status != PMIX_SUCCESS) return fail("gather", "", *outcome->status);
@@ -139,7 +132,7 @@ class Pmix final : public KeyValueSpace {
   void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {
     if (!events_) return;
     if (events_->launcher_is_gone() && !std::exchange(told_of_end_, true) && report_) {
-      report_("the launcher of this job has ended: all other processes count as lost");
+      report_(kLauncherEndedAllLost);
     }
     events_->poll(lost);
   }
@@ -187,7 +180,7 @@ class Pmix final : public KeyValueSpace {
   Status fail(std::string_view doing, std::string_view name, pmix_status_t status) {
     const bool gone = status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_UNREACH;
     return fail(ErrorCode::bootstrap_failed,
-                gone ? "the launcher of this job has ended"
+                gone ? kLauncherEnded
                      : fmt::format("PMIx could not {} {}: {}; is a process of this job already gone?", doing,
                                    name.empty() ? "what the processes have to tell one another" : name,
                                    pmix_->text(status)));
@@ -197,6 +190,7 @@ class Pmix final : public KeyValueSpace {
   const pmix_proc_t me_;
   const std::chrono::milliseconds timeout_;
   const Report report_;
+  const std::uint32_t use_;
   std::uint32_t processes_ = 0;
   std::string host_;
   std::vector<bool> neighbour_;
@@ -226,7 +220,9 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
                     "has another version of PMIx than {} ({}), name its library with AQUEDUCT_PMIX_LIBRARY",
                     pmix->text(done), pmix->version(), pmix->file));
   }
-  auto space = std::make_unique<Pmix>(pmix, me, timeout, report);
+  // Of the process, as its space is.
+  static std::atomic<std::uint32_t> uses{0};
+  auto space = std::make_unique<Pmix>(pmix, me, timeout, report, uses++);
   if (!space->look_around()) {
     pmix->finalize(nullptr, 0);
     return say("the PMIx server does not say how many processes this job has (PMIX_JOB_SIZE)");
@@ -234,11 +230,10 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
   return over(std::move(space));
 }
 
-PmixFound find_pmix(const std::string& library) {
+std::string describe_pmix(const std::string& library) {
   std::string problem;
   const auto pmix = load_pmix(library, problem);
-  if (pmix == nullptr) return {false, problem};
-  return {true, fmt::format("{} ({})", pmix->version(), pmix->file)};
+  return pmix == nullptr ? problem : fmt::format("{} ({})", pmix->version(), pmix->file);
 }
 
 }  // namespace aqueduct::bootstrap

@@ -18,11 +18,7 @@ namespace aqueduct::bootstrap {
 Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::chrono::milliseconds timeout,
                                              Report report);
 
-/// Which libpmix a job would use, or why it could not, for people.
-struct PmixFound {
-  bool usable = false;
-  std::string what;  ///< "OpenPMIx 4.2.2 (libpmix.so.2)"
-};
-PmixFound find_pmix(const std::string& library);
+/// Which libpmix a job would use, "OpenPMIx 4.2.2 (libpmix.so.2)", or why it could not, for people.
+std::string describe_pmix(const std::string& library);
 
 }  // namespace aqueduct::bootstrap

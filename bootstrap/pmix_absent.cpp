@@ -15,6 +15,6 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string&, std::chrono::mi
   return ErrorCode::not_supported;
 }
 
-PmixFound find_pmix(const std::string&) { return {false, kWhy}; }
+std::string describe_pmix(const std::string&) { return kWhy; }
 
 }  // namespace aqueduct::bootstrap

@@ -24,6 +24,7 @@ struct PmixEvents::News {
   std::condition_variable changed;
   std::optional<std::size_t> handler;  // PMIx's number for it
   Reference* reference = nullptr;      // PMIx's
+  pmix_info_t argument{};              // of the registration: PMIx may read it until it has confirmed that
   bool registered = false;             // or refused
   bool launcher_gone = false;
   std::vector<std::uint32_t> lost;
@@ -102,8 +103,7 @@ PmixEvents::PmixEvents(std::shared_ptr<const PmixLibrary> pmix, const pmix_proc_
     : pmix_(std::move(pmix)), news_(std::make_shared<News>(me, processes)) {
   auto* const reference = new News::Reference(news_);
   news_->reference = reference;
-  pmix_info_t info{};
-  std::strncpy(info.key, PMIX_EVENT_RETURN_OBJECT, PMIX_MAX_KEYLEN);
+  pmix_info_t& info = news_->argument = info_of(PMIX_EVENT_RETURN_OBJECT);
   info.value.type = PMIX_POINTER;
   info.value.data.ptr = reference;
   // No codes: all events. Which ones a launcher sends differs from one to the next.

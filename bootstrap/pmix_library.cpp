@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include <dlfcn.h>
 
@@ -63,6 +64,12 @@ std::shared_ptr<const PmixLibrary> load_pmix(const std::string& file, std::strin
   }
   found->file = name;
   return found;
+}
+
+pmix_info_t info_of(const char* key) {
+  pmix_info_t info{};
+  std::strncpy(info.key, key, PMIX_MAX_KEYLEN);
+  return info;
 }
 
 }  // namespace aqueduct::bootstrap

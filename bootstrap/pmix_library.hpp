@@ -29,4 +29,7 @@ struct PmixLibrary {
 /// `file`: empty for the one that the loader finds. Null, and why in `problem`, when there is none of use.
 std::shared_ptr<const PmixLibrary> load_pmix(const std::string& file, std::string& problem);
 
+/// An argument of that name, whose value is still to be set.
+pmix_info_t info_of(const char* key);
+
 }  // namespace aqueduct::bootstrap

@@ -22,6 +22,8 @@ if(AQUEDUCT_PMIX)
   if(NOT pmix_FOUND AND NOT AQUEDUCT_PMIX STREQUAL "AUTO")
     message(FATAL_ERROR "AQUEDUCT_PMIX=${AQUEDUCT_PMIX}, but libpmix was not found. On Debian: apt-get install libpmix-dev")
   endif()
+else()
+  set(pmix_FOUND OFF)  # the cache of an earlier configuration may say otherwise
 endif()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)

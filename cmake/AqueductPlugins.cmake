@@ -22,7 +22,7 @@ macro(aqueduct_leave_out_plugins sources)
   endforeach()
 endmacro()
 
-# aqueduct_plugin(<name> <libraries…>): its module, if it is one.
+# aqueduct_plugin(<name>): its module, if it is one.
 function(aqueduct_plugin conduit)
   if(NOT conduit IN_LIST AQUEDUCT_PLUGGED)
     return()
@@ -31,7 +31,7 @@ function(aqueduct_plugin conduit)
   set(objects aqueduct_${conduit}_objects)
   add_library(${objects} OBJECT ${sources})
   set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  target_link_libraries(${objects} PUBLIC aqueduct_internal ${ARGN})
+  target_link_libraries(${objects} PUBLIC aqueduct_internal)
 
   configure_file(cmake/plugin.cpp.in "${PROJECT_BINARY_DIR}/plugin_${conduit}.cpp" @ONLY)
   add_library(aqueduct_${conduit} MODULE "${PROJECT_BINARY_DIR}/plugin_${conduit}.cpp")

@@ -61,9 +61,17 @@ ByPath& by_path() {
   return known;
 }
 
+const std::vector<Available>& compiled_in_ones() {
+  static const std::vector<Available> found = [] {
+    std::vector<Available> own;
+    for (const core::ConduitEntry* entry : builtin()) own.push_back(compiled_in(entry));
+    return own;
+  }();
+  return found;
+}
+
 std::vector<Available> look_for_all() {
-  std::vector<Available> found;
-  for (const core::ConduitEntry* entry : builtin()) found.push_back(compiled_in(entry));
+  std::vector<Available> found = compiled_in_ones();
   for (const std::string& folder : plugin_folders()) {
     std::vector<std::string> files;
     std::error_code none;
@@ -88,16 +96,30 @@ const std::vector<Available>& all() {
   return found;
 }
 
-const Available* find(std::string_view name) {
-  static const std::vector<Available> known = [] {
-    std::vector<Available> own;
-    for (const core::ConduitEntry* entry : builtin()) own.push_back(compiled_in(entry));
-    return own;
-  }();
-  const auto named = [&](const Available& one) { return one.name == name; };
-  if (const auto one = std::ranges::find_if(known, named); one != known.end()) return &*one;
-  const auto one = std::ranges::find_if(all(), named);
-  return one != all().end() ? &*one : nullptr;
+bool is_path(std::string_view name_or_path) noexcept {
+  return name_or_path.find('/') != std::string_view::npos;
+}
+
+const Available* find(std::string_view name_or_path) {
+  if (is_path(name_or_path)) return &at_path(std::string(name_or_path));
+  for (auto* list : {&compiled_in_ones, &all}) {
+    for (const Available& one : (*list)()) {
+      if (one.name == name_or_path) return &one;
+    }
+  }
+  return nullptr;
+}
+
+std::string names() {
+  std::string text;
+  for (const Available& one : all()) text += (text.empty() ? "" : ", ") + one.name;
+  return text;
+}
+
+core::NearestName nearest(std::string_view word) {
+  core::NearestName found(word);
+  for (const Available& one : all()) found.offer(one.name);
+  return found;
 }
 
 const Available& at_path(const std::string& file) {

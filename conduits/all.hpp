@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/nearest_name.hpp"
 #include "core/network.hpp"
 
 #include <string>
@@ -19,8 +20,14 @@ struct Available {
 
 /// All of them, those compiled in first. Plug-ins are looked for at the first call, and stay loaded.
 const std::vector<Available>& all();
-/// Null if there is none of that name. Looks for plug-ins only if it is not compiled in.
-const Available* find(std::string_view name);
+/// Whether what names a conduit is the file of a plug-in: it has a '/', as names never have.
+bool is_path(std::string_view name_or_path) noexcept;
+/// By its name or file; null if there is none of that name. Looks for plug-ins only if it is not compiled in.
+const Available* find(std::string_view name_or_path);
+/// For people: "smp, loop, udp".
+std::string names();
+/// Which name is most like `word`: to be asked for it, or for words to say so.
+core::NearestName nearest(std::string_view word);
 
 /// Where plug-ins are looked for, in this order: the folders of AQUEDUCT_PLUGIN_PATH, then those that belong to this
 /// installation, seen from where the library lies. Files are called NAME.so, as the conduit is.

@@ -104,13 +104,14 @@ struct RemotePiece {
 class NativeVector {
  public:
   virtual ~NativeVector() = default;
-  virtual std::size_t most_local() const noexcept = 0;   ///< pieces of local memory in one call, at least 2
-  virtual std::size_t most_remote() const noexcept = 0;  ///< pieces of the peer's memory in one call, at least 1
+  virtual std::size_t most_local() const noexcept = 0;  ///< pieces of local memory in one call, at least 2
+  virtual std::size_t most_remote()
+      const noexcept = 0;  ///< pieces of the peer's memory in one call, at least 1
   /// Takes the bytes of `from`, in order, to the pieces of `to`, in order. Both have the same sum, which is at most
   /// max_transfer; no piece is empty. The lists may go at return, what they name at completion, which means what
   /// NativeRma::put's does.
-  virtual Post put_pieces(Rank peer, std::uint64_t key, std::span<const RemotePiece> to, std::span<const Bytes> from,
-                          Token token) noexcept = 0;
+  virtual Post put_pieces(Rank peer, std::uint64_t key, std::span<const RemotePiece> to,
+                          std::span<const Bytes> from, Token token) noexcept = 0;
   virtual Post get_pieces(Rank peer, std::uint64_t key, std::span<const RemotePiece> from,
                           std::span<const MutableBytes> to, Token token) noexcept = 0;
 };

@@ -2,6 +2,7 @@
 
 #include "core/conduit.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -45,7 +46,8 @@ class LocalRegistrations {
       : keep_(keep), entries_(std::make_unique<Registration[]>(kEntries)) {}
 
   /// `add` registers memory: Region(MutableBytes, int& error), null and a negative errno if the network refuses.
-  /// Null, and why: nothing is free (-EAGAIN), or what `add` said.
+  /// Null, and why: nothing is free, or no more can be pinned until others give back what they use (-EAGAIN); or what
+  /// `add` said.
   template <class Add>
   Registration* borrow(Bytes buffer, int& error, const Add& add) noexcept;
   void give_back(Registration& registration) noexcept {
@@ -62,13 +64,14 @@ class LocalRegistrations {
     }
   }
 
-  std::size_t kept_bytes() const noexcept { return kept_; }
-
  private:
   std::span<Registration> all() noexcept { return {entries_.get(), kEntries}; }
   void close(Registration& entry) noexcept {
     entry.region_.reset();
     kept_ -= entry.memory_.size();
+  }
+  bool any_used() noexcept {
+    return std::ranges::any_of(all(), [](const Registration& entry) { return entry.users_ != 0; });
   }
   Registration* oldest_idle() noexcept {
     Registration* oldest = nullptr;
@@ -107,7 +110,10 @@ auto LocalRegistrations<Region>::borrow(Bytes buffer, int& error, const Add& add
   empty->region_ = add(memory, error);
   while (empty->region_ == nullptr) {  // perhaps a limit on what is pinned: what nobody uses goes
     Registration* const idle = oldest_idle();
-    if (idle == nullptr) return nullptr;
+    if (idle == nullptr) {
+      if (error == -ENOMEM && any_used()) error = -EAGAIN;
+      return nullptr;
+    }
     close(*idle);
     empty->region_ = add(memory, error);
   }

@@ -52,4 +52,8 @@ void NearestName::offer(std::string_view name) {
   best_ = name;
 }
 
+std::string NearestName::hint() const {
+  return best_.empty() ? std::string() : "; did you mean " + std::string(best_) + "?";
+}
+
 }  // namespace aqueduct::core

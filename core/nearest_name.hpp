@@ -13,6 +13,8 @@ class NearestName {
   void offer(std::string_view name);
   /// Empty when nothing is near.
   std::string_view name() const noexcept { return best_; }
+  /// For the end of a complaint: "; did you mean smp?", or nothing.
+  std::string hint() const;
 
  private:
   std::string word_;

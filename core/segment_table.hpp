@@ -16,12 +16,14 @@ struct Part {
   enum class Reach : std::uint8_t {
     unknown,    ///< nothing tried yet
     mapped,     ///< see the window
-    native,     ///< `key` is imported
+    native,     ///< the conduit's own operations, with `key`
     reference,  ///< packets
   };
   std::uint64_t bytes = 0;
-  std::uint64_t key = 0;  ///< NativeRma's handle, when native
+  std::uint64_t key = 0;  ///< NativeRma's handle, if `has_key`
   Reach reach = Reach::unknown;
+  bool asked_for_key = false;
+  bool has_key = false;            ///< imported; also of mapped memory, for the network's atomics
   std::vector<std::byte> map_key;  ///< empty: cannot be mapped
   std::vector<std::byte> rma_key;  ///< empty: not registered
 };

@@ -111,7 +111,7 @@ SettingValue read_choice(const SettingInfo& info, std::string_view value) {
   });
   if (found) return result;
   result.problem = complain(info, value, "there is no such choice");
-  if (!nearest.name().empty()) result.problem += fmt::format("; did you mean {}?", nearest.name());
+  result.problem += nearest.hint();
   return result;
 }
 

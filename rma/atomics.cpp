@@ -25,8 +25,11 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   op.bytes = bytes;
   op.atomic = call;
   core::NativeAtomics* native = state_.atomics_by_processor ? nullptr : state_.conduit(at.rank()).atomics();
-  if (native != nullptr && access.part->reach == Part::Reach::native && native->can(call.op, call.type)) {
-    return finish(op, atomic_native(op, *access.part, at, call, immediate), form, true);
+  if (native != nullptr && native->can(call.op, call.type)) {
+    // My own memory too, though it is mapped: what my processor does, the network's atomics would not wait for.
+    const auto has_key = this->has_key(*access.part, at.rank());
+    if (!has_key) return finish(op, has_key.status(), form, true);
+    if (*has_key) return finish(op, atomic_native(op, *access.part, at, call, immediate), form, true);
   }
   op.by_packets = true;
   ++state_.statistics.reference_atomics;

@@ -15,15 +15,22 @@ Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept 
   if (std::byte* place = state_.face.local(at, bytes)) return {{}, place, &part};
   if (part.reach != Part::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
   part.reach = Part::Reach::reference;
-  if (core::NativeRma* rma = state_.conduit(at.rank()).rma(); rma != nullptr && !part.rma_key.empty()) {
-    if (auto key = rma->import_key(at.rank(), part.rma_key)) {
-      part.key = *key;
-      part.reach = Part::Reach::native;
-    } else if (key.status().code() != ErrorCode::not_supported) {
-      return {key.status()};
-    }
-  }
+  const auto has_key = this->has_key(part, at.rank());
+  if (!has_key) return {has_key.status()};
+  if (*has_key) part.reach = Part::Reach::native;
   return {{}, nullptr, &part};
+}
+
+Result<bool> Transfers::has_key(Part& part, Rank rank) noexcept {
+  if (part.asked_for_key) return part.has_key;
+  part.asked_for_key = true;
+  core::NativeRma* const rma = state_.conduit(rank).rma();
+  if (rma == nullptr || part.rma_key.empty()) return false;
+  auto key = rma->import_key(rank, part.rma_key);
+  if (!key && key.status().code() != ErrorCode::not_supported) return key.status();
+  part.has_key = key.ok();
+  if (key) part.key = *key;
+  return part.has_key;
 }
 
 // Gives an operation for what is begun. When all explicit ones are taken, the call blocks in place of

@@ -68,6 +68,8 @@ class Transfers final : public core::Layer {
                     bool immediate) noexcept;
   Status get_native(Op& op, const Part& part, GlobalPtr<std::byte> from, core::MutableBytes to,
                     bool immediate) noexcept;
+  /// Imports the key of a part, once. Whether there is one: the conduit's own operations reach it then.
+  Result<bool> has_key(Part& part, Rank rank) noexcept;
   Status atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> at, const AtomicCall& call,
                        bool immediate) noexcept;
   template <class Try>

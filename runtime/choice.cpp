@@ -11,16 +11,12 @@ namespace {
 using conduits::Available;
 using core::ConduitEntry;
 
-const ConduitEntry* compiled_in(std::string_view name) {
+const ConduitEntry* entry_of(std::string_view name) {
   const Available* found = conduits::find(name);
   return found != nullptr ? found->entry : nullptr;
 }
 
-std::string names() {
-  std::string all = "auto";
-  for (const Available& one : conduits::all()) all += ", " + one.name;
-  return all + ", or the path of a plug-in";
-}
+std::string names() { return "auto, " + conduits::names() + ", or the path of a plug-in"; }
 
 std::string names_that_cross() {
   std::string all;
@@ -32,8 +28,7 @@ std::string names_that_cross() {
 
 /// The conduit that AQUEDUCT_CONDUIT names, if it can be used.
 Result<const ConduitEntry*> named_conduit(const std::string& wanted, const Config& config, core::Log& log) {
-  const bool is_path = wanted.find('/') != std::string::npos;
-  const Available* named = is_path ? &conduits::at_path(wanted) : conduits::find(wanted);
+  const Available* named = conduits::find(wanted);
   if (named == nullptr) {
     log.error("AQUEDUCT_CONDUIT={} is not a conduit of this build; there are {}", wanted, names());
     return ErrorCode::bad_setting;
@@ -53,7 +48,7 @@ Result<const ConduitEntry*> named_conduit(const std::string& wanted, const Confi
 
 Result<Choice> choose_conduits(const Config& config, const Circumstances& job, core::Log& log) {
   const std::string wanted = config.text("conduit");
-  const ConduitEntry* smp = compiled_in("smp");
+  const ConduitEntry* smp = entry_of("smp");
   Choice choice;
   const bool near_on = config.flag("near");
   if (wanted != "auto") {
@@ -75,7 +70,7 @@ Result<Choice> choose_conduits(const Config& config, const Circumstances& job, c
       if (!far) return far.status();
       choice.far = far->entry;
       choice.passed_over = std::move(far->passed_over);
-      if (choice.far == nullptr && !near_on && job.one_process) choice.far = compiled_in("loop");
+      if (choice.far == nullptr && !near_on && job.one_process) choice.far = entry_of("loop");
       if (far->entry != nullptr)
         choice.why = (near_on ? "smp inside a host, " : choice.why + "; ") + far->why;
     }

@@ -87,23 +87,12 @@ std::string unknown(std::string_view name) {
 /// The one setting whose words depend on what was compiled in. Empty when there is such a conduit.
 std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
   if (value == "auto") return {};
-  if (value.find('/') != std::string_view::npos) {
-    // Loaded now, so that its settings are known; what is wrong with it is told when it is to be used.
-    static_cast<void>(conduits::at_path(std::string(value)));
-    return {};
-  }
+  // A file is loaded by this, so that its settings are known; what is wrong with it is told when it is to be used.
   if (conduits::find(value) != nullptr) return {};
-  std::string names = "auto";
-  core::NearestName nearest(value);
+  core::NearestName nearest = conduits::nearest(value);
   nearest.offer("auto");
-  for (const conduits::Available& conduit : conduits::all()) {
-    nearest.offer(conduit.name);
-    names += fmt::format(", {}", conduit.name);
-  }
-  std::string problem = fmt::format("{}={}: there is no such conduit; it may be {} or the path of a plug-in",
-                                    info.environment, core::quoted(value), names);
-  if (!nearest.name().empty()) problem += fmt::format("; did you mean {}?", nearest.name());
-  return problem;
+  return fmt::format("{}={}: there is no such conduit; it may be auto, {} or the path of a plug-in{}",
+                     info.environment, core::quoted(value), conduits::names(), nearest.hint());
 }
 
 /// What the conduit that the setting belongs to has against the value, if anything.

@@ -87,7 +87,7 @@ Result<FarChoice> choose_far(std::span<const conduits::Available> all, const Con
       const auto without = lacks(*offered, one);
       if (without) {
         choice.passed_over.push_back(
-            {one.entry->name, fmt::format("usable here over {}, but not for process {}",
+            {one.entry->name, fmt::format("usable here over {}, but not alike for process {}",
                                           words_for(one.found.wire), *without)});
       }
       return without.has_value();

@@ -58,8 +58,7 @@ Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::N
     }
   }
   if (const Status status = runtime::meet(*job, endpoints); !status) return status;
-  if (const Status status = runtime::choose_networks(*job, far); !status) return status;
-  if (const Status status = runtime::open_endpoints(*job); !status) return status;
+  if (const Status status = runtime::open_endpoints(*job, far); !status) return status;
   watch_losses(*job);
   return Job(std::move(job));
 }

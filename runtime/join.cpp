@@ -49,10 +49,12 @@ Result<std::unique_ptr<Bootstrap>> join(Launcher launcher, const Config& config,
 }  // namespace
 
 Status join(Job::Impl& job) {
-  const std::string wanted = job.config.text("launcher");
-  bootstrap::Launch launch = bootstrap::find_launcher(wanted, bootstrap::environment_variable);
-  // A program may set this one by itself, so the setting counts, not the variable.
-  if (wanted == "auto" && !job.config.text("bootstrap").empty()) launch.by = Launcher::aqrun;
+  // A program may set our own by itself, so the setting counts, not the variable.
+  const auto variable = [own = job.config.text("bootstrap")](const char* name) {
+    return name == std::string_view(bootstrap::kVariable) ? std::optional(own)
+                                                          : bootstrap::environment_variable(name);
+  };
+  const bootstrap::Launch launch = bootstrap::find_launcher(job.config.text("launcher"), variable);
   auto joined = join(launch.by, job.config, [&log = job.log](std::string_view why) { log.error("{}", why); });
   if (!joined) return joined.status();
   if (launch.by == Launcher::alone && !launch.doubt.empty()) job.log.warn("{}", launch.doubt);

@@ -23,70 +23,69 @@ std::string common_settings(const Config& config) {
   return text;
 }
 
-std::span<const std::byte> as_blob(const std::string& text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
 /// What one process says of itself.
 struct Introduction {
   std::uint64_t version = 0;
   std::uint64_t endpoints = 0;
-  Blob host;
-  Blob settings;
-  std::vector<Blob> problems;  // of its settings
+  std::string host;
+  std::string settings;
+  std::vector<std::string> problems;  // of its settings
 
   void write(BlobWriter& out) const {
     out.number(version);
     out.number(endpoints);
-    out.bytes(host);
-    out.bytes(settings);
+    out.text(host);
+    out.text(settings);
     out.number(problems.size());
-    for (const Blob& problem : problems) out.bytes(problem);
+    for (const std::string& problem : problems) out.text(problem);
   }
   static std::optional<Introduction> read(const Blob& blob) {
     BlobReader in(blob);
     Introduction one;
     one.version = in.number();
     one.endpoints = in.number();
-    one.host = in.bytes();
-    one.settings = in.bytes();
-    for (std::uint64_t left = in.number(); left != 0 && in.ok(); --left) one.problems.push_back(in.bytes());
+    one.host = in.text();
+    one.settings = in.text();
+    for (std::uint64_t left = in.number(); left != 0 && in.ok(); --left) one.problems.push_back(in.text());
     if (!in.ok()) return std::nullopt;
     return one;
   }
 };
 
 Introduction introduce(const Job::Impl& job, std::size_t endpoints) {
-  const auto blob = [](const std::string& text) { return Blob(as_blob(text).begin(), as_blob(text).end()); };
   Introduction me{library_version(),
                   endpoints,
-                  blob(host_identity(job.config, job.bootstrap->host())),
-                  blob(common_settings(job.config)),
+                  host_identity(job.config, job.bootstrap->host()),
+                  common_settings(job.config),
                   {}};
-  for (const SettingProblem& problem : job.config.problems()) me.problems.push_back(blob(problem.text));
+  for (const SettingProblem& problem : job.config.problems()) me.problems.push_back(problem.text);
   return me;
 }
 
-std::string text_of(const Blob& blob) { return {reinterpret_cast<const char*>(blob.data()), blob.size()}; }
-
 /// Says what is wrong with this process's settings, but not what a process before it says. Most often all have the same.
 void tell_problems(Job::Impl& job, std::span<const Introduction> before, const Introduction& me) {
-  for (const Blob& problem : me.problems) {
+  for (const std::string& problem : me.problems) {
     const bool said = std::ranges::any_of(before, [&](const Introduction& other) {
       return std::ranges::find(other.problems, problem) != other.problems.end();
     });
-    if (!said) job.log.error("{}", text_of(problem));
+    if (!said) job.log.error("{}", problem);
   }
+}
+
+/// The version comes first in what every version says of itself, so it can be told whatever follows.
+Status same_version(Job::Impl& job, const std::vector<Blob>& answers) {
+  for (std::size_t process = 0; process < answers.size(); ++process) {
+    const std::uint64_t version = BlobReader(answers[process]).number();
+    if (version == library_version()) continue;
+    job.log.error("process {} runs Aqueduct {}.{}.{} and this one {}: start one version everywhere", process,
+                  version / 10000, version / 100 % 100, version % 100, library_version_text());
+    return ErrorCode::version_mismatch;
+  }
+  return {};
 }
 
 /// Whether these processes can make a job.
 Status agree(Job::Impl& job, std::span<const Introduction> all, const Introduction& me) {
-  for (std::uint32_t process = 0; process < all.size(); ++process) {
-    if (all[process].version == me.version) continue;
-    job.log.error("process {} runs version {} of Aqueduct and this one {}: start one version everywhere",
-                  process, all[process].version, me.version);
-    return ErrorCode::version_mismatch;
-  }
   tell_problems(job, all.first(job.bootstrap->process()), me);
   const auto wrong = [](const Introduction& one) { return !one.problems.empty(); };
   if (std::ranges::any_of(all, wrong)) return ErrorCode::bad_setting;
@@ -95,18 +94,10 @@ Status agree(Job::Impl& job, std::span<const Introduction> all, const Introducti
     job.log.error(
         "process {} has other settings than this one, {}here {}: give all ranks the same (aqrun -e "
         "NAME=VALUE)",
-        process, text_of(all[process].settings), text_of(me.settings));
+        process, all[process].settings, me.settings);
     return ErrorCode::bad_setting;
   }
   return {};
-}
-
-Result<std::vector<std::string>> exchange_text(Job::Impl& job, const std::string& mine) {
-  auto all = job.bootstrap->exchange(as_blob(mine));
-  if (!all) return all.status();
-  std::vector<std::string> texts;
-  for (const Blob& blob : *all) texts.emplace_back(reinterpret_cast<const char*>(blob.data()), blob.size());
-  return texts;
 }
 
 }  // namespace
@@ -121,18 +112,19 @@ Status meet(Job::Impl& job, std::size_t endpoints) {
     job.log.error("the processes of this job could not find one another: {}", answers.status().text());
     return answers.status();
   }
+  if (const Status status = same_version(job, *answers); !status) return status;
   std::vector<Introduction> all;
   for (const Blob& answer : *answers) {
     auto one = Introduction::read(answer);
     if (!one) {
-      job.log.error("what process {} says of itself cannot be read: is it another version of Aqueduct?",
+      job.log.error("what process {} says of itself cannot be read, though its version is this one's",
                     all.size());
-      return ErrorCode::version_mismatch;
+      return ErrorCode::bootstrap_failed;
     }
     all.push_back(std::move(*one));
   }
   if (const Status status = agree(job, all, me); !status) return status;
-  std::map<Blob, std::uint32_t> hosts;
+  std::map<std::string, std::uint32_t> hosts;
   Rank next = 0;
   for (const Introduction& process : all) {
     const std::uint32_t number =
@@ -148,36 +140,6 @@ Status meet(Job::Impl& job, std::size_t endpoints) {
   job.process.job = job.bootstrap->job();
   job.process.ranks = next;
   job.process.mine = job.ranks_of[job.bootstrap->process()];
-  return {};
-}
-
-Status choose_networks(Job::Impl& job, core::Network* far) {
-  if (far != nullptr) {
-    job.far_network = far;
-    return {};
-  }
-  bool one_host = true;
-  for (std::uint32_t host : job.process.host) one_host = one_host && host == job.process.host.front();
-  const auto ask_all = [&job](const std::string& mine) { return exchange_text(job, mine); };
-  auto choice = choose_conduits(job.config, {one_host, job.ranks_of.size() == 1, ask_all}, job.log);
-  if (!choice) return choice.status();
-  job.choice = std::move(*choice);
-  if (job.choice.far != nullptr) job.log.debug("conduit {}: {}", job.choice.far->name, job.choice.why);
-  return {};
-}
-
-Status make_networks(Job::Impl& job) {
-  if (job.choice.near != nullptr) {
-    auto network = job.choice.near->make(job.process);
-    if (!network) return network.status();
-    job.near_network = std::move(*network);
-  }
-  if (job.choice.far != nullptr) {
-    auto network = job.choice.far->make(job.process);
-    if (!network) return network.status();
-    job.own_far_network = std::move(*network);
-    job.far_network = job.own_far_network.get();
-  }
   return {};
 }
 

@@ -13,6 +13,41 @@ using aqueduct::detail::EndpointState;
 constexpr SegmentId kOwnSegments = 2;  // the primary one, and the signal counters
 static_assert(core::kSignalSegment == 1);
 
+Result<std::vector<std::string>> exchange_text(Job::Impl& job, const std::string& mine) {
+  auto all = job.bootstrap->exchange(std::as_bytes(std::span(mine)));
+  if (!all) return all.status();
+  std::vector<std::string> texts;
+  for (const Blob& blob : *all) texts.push_back(bootstrap::text_of(blob));
+  return texts;
+}
+
+/// Which conduits serve the job.
+Status choose_networks(Job::Impl& job) {
+  const auto other_host = [&](std::uint32_t host) { return host != job.process.host.front(); };
+  const bool one_host = std::ranges::none_of(job.process.host, other_host);
+  const auto ask_all = [&job](const std::string& mine) { return exchange_text(job, mine); };
+  auto choice = choose_conduits(job.config, {one_host, job.ranks_of.size() == 1, ask_all}, job.log);
+  if (!choice) return choice.status();
+  job.choice = std::move(*choice);
+  if (job.choice.far != nullptr) job.log.debug("conduit {}: {}", job.choice.far->name, job.choice.why);
+  return {};
+}
+
+Status make_networks(Job::Impl& job) {
+  if (job.choice.near != nullptr) {
+    auto network = job.choice.near->make(job.process);
+    if (!network) return network.status();
+    job.near_network = std::move(*network);
+  }
+  if (job.choice.far != nullptr) {
+    auto network = job.choice.far->make(job.process);
+    if (!network) return network.status();
+    job.own_far_network = std::move(*network);
+    job.far_network = job.own_far_network.get();
+  }
+  return {};
+}
+
 /// Conduits and tables of one endpoint, before it knows anybody's address.
 Status open_one(Job::Impl& job, EndpointParts& parts) {
   EndpointState& state = parts.state;
@@ -58,15 +93,15 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
   return {};
 }
 
-/// By process: whether the near conduit serves its ranks here.
-std::vector<bool> served_near(const Job::Impl& job) {
-  const auto host_of = [&](std::uint32_t process) { return job.process.host[job.ranks_of[process].front()]; };
-  std::vector<bool> near(job.ranks_of.size());
-  for (std::uint32_t process = 0; process < near.size(); ++process) {
-    const bool here = host_of(process) == host_of(job.bootstrap->process());
-    near[process] = job.far_network == nullptr || (here && job.near_network != nullptr);
+/// By process: whether it is on this host. All have to agree on who gets which part, also those that could make nothing
+/// here, so that hangs on nothing else.
+std::vector<bool> on_this_host(const Job::Impl& job) {
+  const auto host_of = [&](std::size_t process) { return job.process.host[job.ranks_of[process].front()]; };
+  std::vector<bool> here(job.ranks_of.size());
+  for (std::size_t process = 0; process < here.size(); ++process) {
+    here[process] = host_of(process) == host_of(job.bootstrap->process());
   }
-  return near;
+  return here;
 }
 
 /// How many threads of this host's ranks can run at once; with fewer than ranks, spinning only delays.
@@ -155,10 +190,13 @@ Status connect_one(EndpointParts& parts, const Told& told, std::span<const std::
 
 }  // namespace
 
-Status open_endpoints(Job::Impl& job) {
+Status open_endpoints(Job::Impl& job, core::Network* far) {
   std::vector<std::vector<std::span<std::byte>>> mine(job.process.mine.size());
   BlobWriter to_near, to_far;
-  Status status = make_networks(job);
+  job.far_network = far;
+  Status status;
+  if (far == nullptr) status = choose_networks(job);
+  if (status) status = make_networks(job);
   for (std::size_t i = 0; i < job.process.mine.size() && status; ++i) {
     auto& parts = *job.endpoints.emplace_back(
         std::make_unique<EndpointParts>(job.process.mine[i], job.process.ranks, job.config));
@@ -172,8 +210,10 @@ Status open_endpoints(Job::Impl& job) {
     blob.insert(blob.end(), body.blob().begin(), body.blob().end());
     return blob;
   };
-  const Blob near = with_status(to_near), far = with_status(to_far);
-  auto all = job.bootstrap->exchange_parts({near, far}, served_near(job));
+  // Without a near conduit the far one serves neighbours as it does others.
+  const Blob neighbours = with_status(job.near_network != nullptr ? to_near : to_far);
+  const Blob others = with_status(to_far);
+  auto all = job.bootstrap->exchange_parts({neighbours, others}, on_this_host(job));
   if (!status) return status;
   if (!all) return all.status();
   Told told;

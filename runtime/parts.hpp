@@ -1,11 +1,11 @@
 #pragma once
 
 #include "am/messages.hpp"
+#include "bootstrap/blob.hpp"
 #include "coll/barriers.hpp"
 #include "core/endpoint_state.hpp"
 #include "core/segment_table.hpp"
 #include "rma/transfers.hpp"
-#include "runtime/blob.hpp"
 
 #include <memory>
 #include <optional>
@@ -13,6 +13,10 @@
 #include <vector>
 
 namespace aqueduct::runtime {
+
+using bootstrap::Blob;
+using bootstrap::BlobReader;
+using bootstrap::BlobWriter;
 
 /// Memory of a segment that no conduit allocates: ordinary pages.
 class PlainMemory {

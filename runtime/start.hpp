@@ -11,11 +11,9 @@ namespace aqueduct::runtime {
 Status join(Job::Impl& job);
 /// Who is in the job, on which host, with how many endpoints: one exchange.
 Status meet(Job::Impl& job, std::size_t endpoints);
-/// Which conduits serve it. `far` replaces the far one (tests).
-Status choose_networks(Job::Impl& job, core::Network* far);
-/// Makes what was chosen. It may fail here alone, so open_endpoints calls it, which tells the others.
-Status make_networks(Job::Impl& job);
-/// Networks, endpoints, addresses, the job's own segments: one exchange; then connects, and builds the layers.
-Status open_endpoints(Job::Impl& job);
+/// Which conduits serve it (between hosts, and with none named: one exchange); makes them, endpoints, addresses and the
+/// job's own segments: one exchange, which also says what went wrong here alone; then connects, and builds the layers.
+/// `far` takes the place of what would be chosen (tests).
+Status open_endpoints(Job::Impl& job, core::Network* far);
 
 }  // namespace aqueduct::runtime

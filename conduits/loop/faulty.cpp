@@ -238,6 +238,9 @@ core::NativeRma* FaultyConduit::rma() noexcept {
 core::NativeSignal* FaultyConduit::signal() noexcept {
   return plan_.keep_signal && inner_->signal() != nullptr ? &native_ : nullptr;
 }
+core::NativeVector* FaultyConduit::vector() noexcept {
+  return inner_->vector() != nullptr ? &native_ : nullptr;
+}
 core::NativeAtomics* FaultyConduit::atomics() noexcept {
   return plan_.keep_atomics && inner_->atomics() != nullptr ? &native_ : nullptr;
 }

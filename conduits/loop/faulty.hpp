@@ -54,6 +54,7 @@ class FaultyConduit final : public core::Conduit {
 
   core::NativeRma* rma() noexcept override;
   core::NativeSignal* signal() noexcept override;
+  core::NativeVector* vector() noexcept override;
   core::NativeAtomics* atomics() noexcept override;
   core::CrossMap* cross_map() noexcept override;
   void check_peers(core::Inbox& inbox) noexcept override;

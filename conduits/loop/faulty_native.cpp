@@ -42,6 +42,23 @@ Post FaultyNative::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset
                       });
 }
 
+// The lists are the caller's only until the call returns: an attempt may come later.
+Post FaultyNative::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                              std::span<const Bytes> from, Token token) noexcept {
+  return outer_.start(
+      {.peer = peer, .token = token},
+      [=, this, there = std::vector(to.begin(), to.end()), here = std::vector(from.begin(), from.end())](
+          Token own, Bytes, Bytes) { return inner_.vector()->put_pieces(peer, key, there, here, own); });
+}
+
+Post FaultyNative::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                              std::span<const core::MutableBytes> to, Token token) noexcept {
+  return outer_.start(
+      {.peer = peer, .token = token, .repeats = false},
+      [=, this, there = std::vector(from.begin(), from.end()), here = std::vector(to.begin(), to.end())](
+          Token own, Bytes, Bytes) { return inner_.vector()->get_pieces(peer, key, there, here, own); });
+}
+
 bool FaultyNative::can(AtomicOp op, AtomicType type) const noexcept {
   return inner_.atomics()->can(op, type);
 }

@@ -12,7 +12,10 @@ class FaultyConduit;
 /// The native parts of a FaultyConduit: each operation goes through FaultyConduit::start.
 ///
 /// Requires: the conduit underneath has the capability that is called.
-class FaultyNative final : public core::NativeRma, public core::NativeSignal, public core::NativeAtomics {
+class FaultyNative final : public core::NativeRma,
+                           public core::NativeSignal,
+                           public core::NativeVector,
+                           public core::NativeAtomics {
  public:
   FaultyNative(FaultyConduit& outer, core::Conduit& inner) : outer_(outer), inner_(inner) {}
 
@@ -25,6 +28,12 @@ class FaultyNative final : public core::NativeRma, public core::NativeSignal, pu
                  core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                         core::Token token) noexcept override;
+  std::size_t most_local() const noexcept override { return inner_.vector()->most_local(); }
+  std::size_t most_remote() const noexcept override { return inner_.vector()->most_remote(); }
+  core::Post put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                        std::span<const core::Bytes> from, core::Token token) noexcept override;
+  core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                        std::span<const core::MutableBytes> to, core::Token token) noexcept override;
   bool can(AtomicOp op, AtomicType type) const noexcept override;
   core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                     core::Token token) noexcept override;

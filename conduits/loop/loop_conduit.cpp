@@ -11,8 +11,6 @@ namespace {
 constexpr int kBatch = 16;  // chosen
 /// Puts up to this size take their source at once.
 constexpr std::size_t kMaxInject = 64;  // chosen
-/// Longer puts and gets are split above; short enough that tests meet the limit.
-constexpr std::size_t kMaxTransfer = 64 * 1024;  // chosen
 
 core::Properties properties_for(const LoopOptions& options) {
   const bool native = options.native != LoopOptions::Native::none;

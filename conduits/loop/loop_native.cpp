@@ -1,7 +1,9 @@
 #include "conduits/loop/loop_native.hpp"
 
 #include "conduits/loop/loop_network.hpp"
+#include "core/pieces.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace aqueduct::conduits::loop {
@@ -60,6 +62,33 @@ core::Post LoopNative::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   return post(transfer);
 }
 
+core::Post LoopNative::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                                  std::span<const core::Bytes> from, core::Token token) noexcept {
+  return post_pieces(Transfer::Kind::put_pieces, peer, key, to, from, token);
+}
+
+core::Post LoopNative::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
+  return post_pieces(Transfer::Kind::get_pieces, peer, key, from, to, token);
+}
+
+template <class Local>
+core::Post LoopNative::post_pieces(Transfer::Kind kind, Rank peer, std::uint64_t key,
+                                   std::span<const core::RemotePiece> remote, std::span<const Local> local,
+                                   core::Token token) noexcept {
+  const core::PieceLimits limits{kMostRemotePieces, kMostLocalPieces, kMaxTransfer};
+  if (const auto why = core::check_pieces(remote, local, limits); why != ErrorCode::ok)
+    return core::Post::failed(why);
+  Transfer transfer{kind, peer, static_cast<SegmentId>(key), 0, 0, token};
+  transfer.remote_pieces = remote.size();
+  transfer.local_pieces = local.size();
+  std::ranges::copy(remote, transfer.remote.begin());
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    transfer.local[i] = {const_cast<std::byte*>(local[i].data()), local[i].size()};
+  }
+  return post(transfer);
+}
+
 bool LoopNative::can(AtomicOp op, AtomicType type) const noexcept {
   const bool is_float = type == AtomicType::f32 || type == AtomicType::f64;
   return is_float ? detail::has<float>(op) : detail::has<std::uint32_t>(op);
@@ -78,8 +107,13 @@ core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
 core::Post LoopNative::post(const Transfer& transfer) noexcept {
   if (transfer.peer >= network_.ranks()) return core::Post::failed(ErrorCode::out_of_range);
   if (network_.turns() != nullptr) network_.turns()->take(me_);
-  const auto why = network_.memory(transfer.peer)
-                       .with(transfer.segment, transfer.offset, transfer.bytes, [](core::MutableBytes) {});
+  const auto check = [&](std::uint64_t offset, std::size_t bytes) {
+    return network_.memory(transfer.peer).with(transfer.segment, offset, bytes, [](core::MutableBytes) {});
+  };
+  ErrorCode why = check(transfer.offset, transfer.bytes);
+  for (std::size_t i = 0; i < transfer.remote_pieces && why == ErrorCode::ok; ++i) {
+    why = check(transfer.remote[i].offset, transfer.remote[i].bytes);
+  }
   if (why != ErrorCode::ok) return core::Post::failed(why);
   return transfers_.add(transfer) ? core::Post::posted() : core::Post::retry();
 }

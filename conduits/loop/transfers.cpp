@@ -1,19 +1,26 @@
 #include "conduits/loop/transfers.hpp"
 
 #include "conduits/loop/loop_network.hpp"
+#include "core/pieces.hpp"
 
+#include <atomic>
 #include <cstring>
 
 namespace aqueduct::conduits::loop {
 namespace {
 
+// As a card does it: atomic to the other atomics of the network, for which the segment's mutex sees, and to nothing that a
+// processor does meanwhile.
 template <Atomic T>
 void apply_to(std::byte* place, const detail::AtomicCall& call) noexcept {
   T operand;
   T expected;
   std::memcpy(&operand, &call.operand, sizeof(T));
   std::memcpy(&expected, &call.expected, sizeof(T));
-  const T old = detail::apply<T>(call.op, *reinterpret_cast<T*>(place), operand, expected);
+  std::atomic_ref<T> cell(*reinterpret_cast<T*>(place));
+  T value = cell.load();
+  const T old = detail::apply<T>(call.op, value, operand, expected);
+  if (call.op != AtomicOp::load) cell.store(value);
   if (call.result != nullptr) std::memcpy(call.result, &old, sizeof(T));
 }
 
@@ -75,9 +82,28 @@ ErrorCode Transfers::move_bytes(const Transfer& transfer) noexcept {
       case Transfer::Kind::put_signal: std::memmove(memory.data(), transfer.from, memory.size()); return;
       case Transfer::Kind::get: std::memmove(transfer.to, memory.data(), memory.size()); return;
       case Transfer::Kind::atomic: return apply(memory.data(), transfer.call);
+      case Transfer::Kind::put_pieces:
+      case Transfer::Kind::get_pieces: return;
     }
   };
+  if (transfer.remote_pieces != 0) return move_pieces(transfer);
   return network_.memory(transfer.peer).with(transfer.segment, transfer.offset, transfer.bytes, move);
+}
+
+ErrorCode Transfers::move_pieces(const Transfer& transfer) noexcept {
+  ErrorCode why = ErrorCode::ok;
+  core::walk_pieces(std::span(transfer.remote).first(transfer.remote_pieces),
+                    std::span(transfer.local).first(transfer.local_pieces),
+                    [&](std::uint64_t offset, core::MutableBytes part) {
+                      if (why != ErrorCode::ok) return;
+                      why = network_.memory(transfer.peer)
+                                .with(transfer.segment, offset, part.size(), [&](core::MutableBytes memory) {
+                                  const bool put = transfer.kind == Transfer::Kind::put_pieces;
+                                  std::memmove(put ? memory.data() : part.data(),
+                                               put ? part.data() : memory.data(), part.size());
+                                });
+                    });
+  return why;
 }
 
 }  // namespace aqueduct::conduits::loop

@@ -3,6 +3,7 @@
 #include "conduits/loop/bag.hpp"
 #include "core/conduit.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,9 +14,13 @@ class LoopNetwork;
 
 std::size_t bytes_of(AtomicType type) noexcept;
 
+// Chosen: few, so that tests meet them, and not the same, so that tests notice which is meant.
+inline constexpr std::size_t kMostLocalPieces = 4;
+inline constexpr std::size_t kMostRemotePieces = 3;
+
 /// One native operation that was posted.
 struct Transfer {
-  enum class Kind : std::uint8_t { put, get, put_signal, atomic };
+  enum class Kind : std::uint8_t { put, get, put_signal, atomic, put_pieces, get_pieces };
   Kind kind = Kind::put;
   Rank peer = kNoRank;
   SegmentId segment = 0;
@@ -26,6 +31,11 @@ struct Transfer {
   std::byte* to = nullptr;          // get
   Signal signal{};                  // put_signal
   detail::AtomicCall call{};        // atomic
+  // put_pieces, get_pieces: so many of each list count
+  std::size_t remote_pieces = 0;
+  std::size_t local_pieces = 0;
+  std::array<core::RemotePiece, kMostRemotePieces> remote{};
+  std::array<core::MutableBytes, kMostLocalPieces> local{};
 };
 
 /// What one rank has posted and not been told the end of.
@@ -43,6 +53,8 @@ class Transfers {
   ErrorCode move_bytes(const Transfer& transfer) noexcept;
 
  private:
+  ErrorCode move_pieces(const Transfer& transfer) noexcept;
+
   LoopNetwork& network_;
   Rank me_;
   Bag<Transfer> posted_;

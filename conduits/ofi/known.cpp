@@ -7,7 +7,8 @@ namespace aqueduct::conduits::ofi {
 namespace {
 
 // Advertised bits are not believed where a test has shown otherwise (libfabric 1.17, Debian 12). Providers with
-// hardware are believed until somebody has tried.
+// hardware are believed until somebody has tried. Of those that are not in the list atomics are not, which would be wrong
+// in silence.
 constexpr Known kKnown[] = {
     {.name = "cxi", .hardware = true},
     {.name = "opx", .hardware = true},
@@ -51,6 +52,10 @@ std::size_t preference_of(std::string_view name) noexcept {
 const Known& known_of(std::string_view name) noexcept {
   const std::size_t at = preference_of(name);
   return at < std::size(kKnown) ? kKnown[at] : kUnknown;
+}
+
+std::string_view why_no_atomics(const Known& known) noexcept {
+  return known.name.empty() ? "nobody has tried this provider's" : known.no_atomics;
 }
 
 }  // namespace aqueduct::conduits::ofi

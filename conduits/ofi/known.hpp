@@ -28,6 +28,9 @@ std::span<const Known> known_providers() noexcept;
 /// What is known of a provider; of one that is not in the list: nothing, under an empty name.
 const Known& known_of(std::string_view name) noexcept;
 
+/// Why a provider's atomics are not to be used; empty: they may be.
+std::string_view why_no_atomics(const Known& known) noexcept;
+
 /// Its place in the order of preference; unknown ones come last.
 std::size_t preference_of(std::string_view name) noexcept;
 

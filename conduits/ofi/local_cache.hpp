@@ -1,12 +1,27 @@
 #pragma once
 
-#include "conduits/ofi/fid.hpp"
+#include "conduits/ofi/registrations.hpp"
 #include "core/local_registrations.hpp"
 
 namespace aqueduct::conduits::ofi {
 
 using Registration = core::LocalRegistration<Fid<fid_mr>>;
-using LocalCache = core::LocalRegistrations<Fid<fid_mr>>;
+
+/// Registers local buffers for providers that need it.
+class LocalCache : public core::LocalRegistrations<Fid<fid_mr>> {
+ public:
+  LocalCache(Registrations& registrations, std::size_t keep)
+      : LocalRegistrations(keep), registrations_(registrations) {}
+
+  Registration* borrow(core::Bytes buffer, int& error) noexcept {
+    return LocalRegistrations::borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
+      return registrations_.add_local(memory, why);
+    });
+  }
+
+ private:
+  Registrations& registrations_;
+};
 
 inline void* descriptor_of(const Registration& registration) noexcept {
   return ::fi_mr_desc(registration.region().get());

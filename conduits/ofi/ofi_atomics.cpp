@@ -64,7 +64,7 @@ bool OfiConduit::can(AtomicOp op, AtomicType type) const noexcept {
   return can_[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)];
 }
 
-// To itself too by way of the provider, if asked; see Provider::why_no_atomics.
+// To itself too by way of the provider: its atomics and a processor's need not be atomic to one another.
 core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
   Request* const request = begin(peer, Request::Kind::transfer, token);
@@ -76,7 +76,7 @@ core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   request->result_bytes = static_cast<std::uint32_t>(size_of(call.type));
   const RemoteKey& remote = registrations_.remote(key);
   fid_ep* const ep = objects_.ep.get();
-  void* const descriptor = slots_descriptor_;
+  void* const descriptor = request->descriptor;
   const fi_addr_t to = peers_[peer].at;
   const std::int64_t answer =
       call.op == AtomicOp::compare_swap

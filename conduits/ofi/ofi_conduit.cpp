@@ -1,6 +1,7 @@
 #include "conduits/ofi/ofi_conduit.hpp"
 
 #include "conduits/ofi/wire.hpp"
+#include "core/backoff.hpp"
 
 #include <fmt/format.h>
 #include <rdma/fi_errno.h>
@@ -56,8 +57,9 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       objects_(std::move(objects)),
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
       local_needed_(registrations_.local_needed() || options.register_local),
-      delivered_(FI_COMPLETION | (provider.known->copies_at_once ? 0 : FI_DELIVERY_COMPLETE)),
-      cache_(options.keep_registered),
+      delivered_(provider.delivered()),
+      give_back_(options.give_back),
+      cache_(registrations_, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
       aligned_(requests_.slot_bytes()) {
   properties_.name = "ofi";
@@ -70,15 +72,27 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
 
 OfiConduit::~OfiConduit() { drain(); }
 
-// What is still under way leaves before the connections close: peers may wait for it.
+// What is still under way leaves before the connections close: peers may wait for it, if they live. Nobody waits for
+// what was to come here.
 void OfiConduit::drain() noexcept {
+  bury_all();
   const auto until = std::chrono::steady_clock::now() + kLinger;
   const auto waits = [this](const Request& request) {
-    return request.in_use && !request.told && !peers_[request.peer].gone;
+    return request.in_use && !request.told && request.kind != Request::Kind::fetch &&
+           !peers_[request.peer].gone;
   };
-  while (!queue_is_broken_ && std::ranges::any_of(requests_.all(), waits) &&
-         std::chrono::steady_clock::now() < until) {
+  const auto any_waits = [&] {
+    bool any = false;
+    requests_.for_each([&](const Request& request) { any = any || waits(request); });
+    return any;
+  };
+  core::Pacing pacing;
+  pacing.yield_at_most = kLinger;
+  for (core::Backoff backoff(pacing); !queue_is_broken_ && any_waits();
+       static_cast<void>(backoff.next())) {  // the peers that it waits for may need this core
+    if (std::chrono::steady_clock::now() >= until) return;
     if (unsent_ != nullptr) send_unsent();
+    bury_all();
     std::array<fi_cq_data_entry, 16> batch;
     const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
     for (std::int64_t i = 0; i < found; ++i) {
@@ -103,6 +117,15 @@ Status OfiConduit::refused(const char* what, int error) const noexcept {
   return error == -FI_ENOMEM ? ErrorCode::no_memory : ErrorCode::network_failed;
 }
 
+int OfiConduit::register_slots(core::MutableBytes slots, void*& descriptor) noexcept {
+  int error = 0;
+  auto region = registrations_.add_local(slots, error);
+  if (error != 0) return error;
+  descriptor = ::fi_mr_desc(region.get());
+  slots_regions_.push_back(std::move(region));
+  return 0;
+}
+
 Status OfiConduit::start() {
   if (const int error = ::fi_enable(objects_.ep.get()); error != 0) return refused("to begin", error);
   // Not before: shm crashes then.
@@ -110,13 +133,13 @@ Status OfiConduit::start() {
     return refused("room for several packets in a buffer", error);
   }
   if (local_needed_) {
-    int error = 0;
-    slots_region_ = registrations_.add_local(requests_.slots(), error);
+    void* descriptor = nullptr;
+    int error = register_slots(requests_.slots(), descriptor);
     if (error == 0) receive_region_ = registrations_.add_local(receive_.memory(), error);
     if (error != 0) {
       return refused("to register its buffers (`ulimit -l`, AQUEDUCT_OFI_RECEIVE_BUFFER)", error);
     }
-    slots_descriptor_ = ::fi_mr_desc(slots_region_.get());
+    requests_.describe(descriptor);
   }
   void* const descriptor = receive_region_ != nullptr ? ::fi_mr_desc(receive_region_.get()) : nullptr;
   if (const int error = receive_.post_all(*objects_.ep, descriptor); error != 0) {

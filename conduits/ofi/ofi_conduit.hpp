@@ -8,6 +8,7 @@
 #include "conduits/ofi/requests.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
+#include "core/pieces.hpp"
 #include "core/to_self.hpp"
 
 #include <array>
@@ -24,12 +25,16 @@ struct OfiOptions {
   std::size_t receive_bytes = 1 << 20;  ///< for arriving packets, in all
   std::size_t keep_registered = 0;      ///< of local memory outside segments that nobody uses
   bool register_local = false;          ///< although the provider does not ask for it
+  /// How long a provider may keep what was posted to a lost peer. Chosen: within what a lost peer may hold anybody up (2 s),
+  /// and longer than what had left it can take.
+  std::chrono::milliseconds give_back{1000};
 };
 
 /// One rank's way to the others over libfabric.
 class OfiConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
+                         public core::NativeVector,
                          public core::NativeAtomics,
                          public core::Waitable {
  public:
@@ -47,6 +52,7 @@ class OfiConduit final : public core::Conduit,
 
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
+  core::NativeVector* vector() noexcept override { return most_local() >= 2 ? this : nullptr; }
   core::NativeAtomics* atomics() noexcept override { return provider_.atomics ? this : nullptr; }
   core::Waitable* waitable() noexcept override { return objects_.descriptor >= 0 ? this : nullptr; }
   void forget(Rank peer) noexcept override;
@@ -62,6 +68,14 @@ class OfiConduit final : public core::Conduit,
                  core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                         core::Token token) noexcept override;
+
+  // NativeVector (ofi_vector.cpp)
+  std::size_t most_local() const noexcept override;
+  std::size_t most_remote() const noexcept override;
+  core::Post put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                        std::span<const core::Bytes> from, core::Token token) noexcept override;
+  core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                        std::span<const core::MutableBytes> to, core::Token token) noexcept override;
 
   // NativeAtomics (ofi_atomics.cpp)
   bool can(AtomicOp op, AtomicType type) const noexcept override;
@@ -81,6 +95,7 @@ class OfiConduit final : public core::Conduit,
   static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
   Status refused(const char* what, int error) const noexcept;
+  int register_slots(core::MutableBytes slots, void*& descriptor) noexcept;
   void drain() noexcept;
   void learn_atomics() noexcept;  // ofi_atomics.cpp
 
@@ -92,7 +107,17 @@ class OfiConduit final : public core::Conduit,
   void send_signal(Request& request) noexcept;
   void send_unsent() noexcept;
 
+  // Lists: ofi_vector.cpp.
+  core::PieceLimits piece_limits() const noexcept;
+  template <class Local, class Copy>
+  core::Post pieces_of_self(std::uint64_t key, std::span<const core::RemotePiece> remote,
+                            std::span<const Local> local, const Copy& copy) noexcept;
+  template <class Local>
+  core::Post post_pieces(Request& request, std::uint64_t key, std::span<const core::RemotePiece> remote,
+                         std::span<const Local> local) noexcept;
+
   // Local buffers, and puts: ofi_rma.cpp.
+  void give_back(Request& request) noexcept;
   bool lend(Request& request, core::Bytes buffer, void*& descriptor, std::int64_t& answer) noexcept;
   core::Post write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                    std::uint64_t data, std::uint64_t flags) noexcept;
@@ -110,6 +135,8 @@ class OfiConduit final : public core::Conduit,
   int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
   int lose(core::Inbox& inbox) noexcept;
   void bury(Rank peer) noexcept;
+  void bury_all() noexcept;
+  void replace(std::uint32_t count, std::chrono::steady_clock::time_point now) noexcept;
   int end_unsent(core::Inbox& inbox) noexcept;
   int end_of_gone(core::Inbox& inbox) noexcept;
   void suspect(Rank peer, const char* why) noexcept;
@@ -125,10 +152,10 @@ class OfiConduit final : public core::Conduit,
   Registrations registrations_;
   bool local_needed_;
   std::uint64_t delivered_;  ///< what to ask for so that an end is an arrival
+  std::chrono::milliseconds give_back_;
   LocalCache cache_;
-  Fid<fid_mr> slots_region_;
+  std::vector<Fid<fid_mr>> slots_regions_;
   Fid<fid_mr> receive_region_;
-  void* slots_descriptor_ = nullptr;
   core::ToSelf to_self_;
   Peers peers_;
   std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start

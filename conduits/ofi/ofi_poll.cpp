@@ -6,15 +6,21 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace aqueduct::conduits::ofi {
 namespace {
 
+/// Whether a completion's flags say that it ends what this rank posted, other than room for what arrives.
+bool is_of_mine(std::uint64_t flags) noexcept {
+  constexpr std::uint64_t kPosted = FI_SEND | FI_READ | FI_WRITE | FI_RMA | FI_ATOMIC;
+  constexpr std::uint64_t kArriving = FI_RECV | FI_MULTI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE;
+  return (flags & kPosted) != 0 && (flags & kArriving) == 0;
+}
+
 // Chosen: so many completions, then the caller has its turn.
 constexpr std::size_t kBatch = 16;
-// Chosen: within what a lost peer may hold anybody up (2 s), and longer than what had left it can take.
-constexpr std::chrono::milliseconds kGiveBack{1000};
 
 }  // namespace
 
@@ -90,7 +96,7 @@ int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexc
   }
   if (gone && (request.kind == Request::Kind::announced || !status)) status = loss_of(request.peer);
   --peers_[request.peer].in_flight;
-  if (request.borrowed != nullptr) cache_.give_back(*std::exchange(request.borrowed, nullptr));
+  give_back(request);
   if (void* const result = std::exchange(request.result, nullptr);
       result != nullptr && status && !request.told) {
     std::memcpy(result, request.slot, request.result_bytes);
@@ -113,11 +119,17 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   char room[128];
   const char* const text =
       ::fi_cq_strerror(objects_.cq.get(), entry.prov_errno, entry.err_data, room, sizeof room);
-  const ErrorCode why = entry.err == ESRCH ? ErrorCode::peer_lost : code_of(entry.err);
+  const int error = std::abs(entry.err);  // shm's are of either sign
+  const ErrorCode why = error == ESRCH ? ErrorCode::peer_lost : code_of(error);
   Request* request = requests_.of(entry.op_context);
   if (entry.op_context == nullptr && provider_.known->copies_at_once) request = oldest_copy();
   if (request == nullptr) {
-    if (entry.err != FI_ECANCELED) {
+    // Whose it was is not said: one of those that wait would wait for ever.
+    if (entry.op_context == nullptr && is_of_mine(entry.flags)) {
+      give_up(error);
+      return 0;
+    }
+    if (error != FI_ECANCELED) {
       log_.warn("ofi: rank {}: the provider reports for what arrives here: {} ({})", me_,
                 provider_.library.text(entry.err), text);
     }
@@ -140,11 +152,11 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
 // their ends in that order: what came before has ended.
 Request* OfiConduit::oldest_copy() noexcept {
   Request* oldest = nullptr;
-  for (Request& request : requests_.all()) {
+  requests_.for_each([&](Request& request) {
     const bool copies =
         request.in_use && request.kind != Request::Kind::packet && request.order != UINT64_MAX;
     if (copies && (oldest == nullptr || request.order < oldest->order)) oldest = &request;
-  }
+  });
   return oldest;
 }
 
@@ -173,10 +185,8 @@ bool OfiConduit::is_suspected(Rank peer) const noexcept {
 
 // Ends what was posted to lost peers.
 int OfiConduit::lose(core::Inbox& inbox) noexcept {
-  for (const Rank peer : forgotten_) bury(peer);
-  forgotten_.clear();
   const auto said = static_cast<std::ptrdiff_t>(suspected_.size());  // what follows may add to them
-  for (const Rank peer : suspected_) bury(peer);
+  bury_all();
   int calls = end_unsent(inbox) + end_of_gone(inbox);
   // The layers answer with `forget`, which has nothing left to do.
   for (std::ptrdiff_t i = 0; i < said; ++i, ++calls) inbox.lost(suspected_[static_cast<std::size_t>(i)]);
@@ -186,7 +196,13 @@ int OfiConduit::lose(core::Inbox& inbox) noexcept {
 
 void OfiConduit::bury(Rank peer) noexcept {
   if (std::exchange(peers_[peer].gone, true)) return;
-  peers_[peer].no_longer = std::chrono::steady_clock::now() + kGiveBack;
+  peers_[peer].no_longer = std::chrono::steady_clock::now() + give_back_;
+}
+
+void OfiConduit::bury_all() noexcept {
+  for (const Rank peer : forgotten_) bury(peer);
+  forgotten_.clear();
+  for (const Rank peer : suspected_) bury(peer);
 }
 
 // The provider has nothing of them: they end here.
@@ -209,28 +225,50 @@ int OfiConduit::end_unsent(core::Inbox& inbox) noexcept {
 
 // The provider may still have what was posted to a lost peer: the requests stay until it ends them. What uses no memory
 // of the caller's is told at once; the rest when the provider ends it, so that it does not write into memory that has
-// another use by then. A provider that keeps it for good (a host that went silent) must not hold the caller up for good.
+// another use by then. A provider that keeps it for good (a host that went silent) must hold up neither the caller nor,
+// by the requests that it keeps, what goes to others.
 int OfiConduit::end_of_gone(core::Inbox& inbox) noexcept {
   const auto now = std::chrono::steady_clock::now();
   look_at_gone_ = kNever;
   int calls = 0;
-  for (Request& request : requests_.all()) {
-    const Rank peer = request.peer;
-    if (!request.in_use || request.told || !peers_[peer].gone) continue;
-    if (request.lent && now < peers_[peer].no_longer) {
-      look_at_gone_ = std::min(look_at_gone_, peers_[peer].no_longer);
-      continue;
+  std::uint32_t kept = 0;
+  requests_.for_each([&](Request& request) {
+    if (!request.in_use || request.replaced || !peers_[request.peer].gone) return;
+    const Peer& peer = peers_[request.peer];
+    const bool for_good = now >= peer.no_longer;
+    if (for_good) {
+      ++kept;
+    } else {
+      look_at_gone_ = std::min(look_at_gone_, peer.no_longer);
     }
+    if (request.told || (request.lent && !for_good)) return;
     request.told = true;
-    if (request.kind == Request::Kind::packet) continue;
+    if (request.kind == Request::Kind::packet) return;
     if (request.lent) {
       log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it is told as over",
-                me_, provider_.name(), peer);
+                me_, provider_.name(), request.peer);
     }
-    inbox.completed(request.token, loss_of(peer));
+    inbox.completed(request.token, loss_of(request.peer));
     ++calls;
-  }
+  });
+  if (kept != 0) replace(kept, now);
   return calls;
+}
+
+// As many anew as the provider keeps for good.
+void OfiConduit::replace(std::uint32_t count, std::chrono::steady_clock::time_point now) noexcept {
+  const bool grown = requests_.grow(count, [this](core::MutableBytes slots, void*& descriptor) {
+    return !local_needed_ || register_slots(slots, descriptor) == 0;
+  });
+  if (!grown) {
+    log_.warn("ofi: rank {}: {} keeps {} operations on lost peers, and there is no memory for others", me_,
+              provider_.name(), count);
+    return;
+  }
+  requests_.for_each([&](Request& request) {
+    if (!request.in_use || !peers_[request.peer].gone) return;
+    if (now >= peers_[request.peer].no_longer) request.replaced = true;
+  });
 }
 
 }  // namespace aqueduct::conduits::ofi

@@ -13,10 +13,10 @@ bool comes_again(std::int64_t answer) noexcept { return answer == -FI_EAGAIN || 
 
 }  // namespace
 
-// What a peer does not end must leave room for the others: nobody has more under way than is still free.
+// What a peer does not end must leave room for the others: half of what was free.
 Request* OfiConduit::begin(Rank peer, Request::Kind kind, core::Token token) noexcept {
   Peer& to = peers_[peer];
-  if (to.gone || to.in_flight > requests_.left()) [[unlikely]]
+  if (to.gone || to.in_flight >= requests_.left()) [[unlikely]]
     return nullptr;
   if (const int error = peers_.reach(peer); error != 0) [[unlikely]] {
     // Nothing can be said to it, packets neither: those who wait for it must learn that.
@@ -45,7 +45,7 @@ core::Post OfiConduit::posted(Request& request, std::int64_t answer, const char*
     return core::Post::posted();
   }
   const Rank peer = request.peer;
-  if (request.borrowed != nullptr) cache_.give_back(*std::exchange(request.borrowed, nullptr));
+  give_back(request);
   request.result = nullptr;
   requests_.release(request);
   // What waits for a packet would wait for ever if one were dropped: it is sent, later, or the peer is lost.
@@ -72,7 +72,7 @@ core::Post OfiConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   std::memcpy(slot, &head, sizeof head);
   std::memcpy(slot + sizeof head, header.data(), header.size());
   if (!payload.empty()) std::memcpy(slot + sizeof head + header.size(), payload.data(), payload.size());
-  const auto answer = ::fi_send(objects_.ep.get(), slot, padded(sizeof head + bytes), slots_descriptor_,
+  const auto answer = ::fi_send(objects_.ep.get(), slot, padded(sizeof head + bytes), request->descriptor,
                                 peers_[to].at, &request->context);
   const core::Post post = posted(*request, answer, "a packet");
   return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
@@ -88,7 +88,7 @@ void OfiConduit::send_signal(Request& request) noexcept {
   const iovec bytes{request.slot, sizeof head + sizeof request.signal};
   fi_msg message{};
   message.msg_iov = &bytes;
-  message.desc = &slots_descriptor_;
+  message.desc = &request.descriptor;
   message.iov_count = 1;
   message.addr = peers_[request.peer].at;
   message.context = &request.context;

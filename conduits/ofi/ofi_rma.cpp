@@ -4,7 +4,9 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace aqueduct::conduits::ofi {
 
@@ -27,12 +29,19 @@ bool OfiConduit::lend(Request& request, core::Bytes buffer, void*& descriptor,
                       std::int64_t& answer) noexcept {
   if ((descriptor = registrations_.descriptor_in_segment(buffer)) != nullptr) return true;
   int error = 0;
-  request.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
-    return registrations_.add_local(memory, why);
-  });
+  Registration* const borrowed = cache_.borrow(buffer, error);
   answer = error;
-  if (request.borrowed != nullptr) descriptor = descriptor_of(*request.borrowed);
-  return request.borrowed != nullptr;
+  if (borrowed == nullptr) return false;
+  *std::ranges::find(request.borrowed, nullptr) = borrowed;
+  descriptor = descriptor_of(*borrowed);
+  return true;
+}
+
+void OfiConduit::give_back(Request& request) noexcept {
+  for (Registration*& borrowed : request.borrowed) {
+    if (borrowed == nullptr) return;
+    cache_.give_back(*std::exchange(borrowed, nullptr));
+  }
 }
 
 core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from,
@@ -43,7 +52,7 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
   if (inject || (local_needed_ && from.size() <= requests_.slot_bytes())) {
     if (!from.empty()) std::memcpy(request.slot, from.data(), from.size());
     local.iov_base = request.slot;
-    descriptor = slots_descriptor_;
+    descriptor = request.descriptor;
   } else if (local_needed_ && !lend(request, from, descriptor, answer)) {
     return posted(request, answer, "to register a local buffer");
   }
@@ -114,7 +123,7 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     std::memmove(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
-  Request* const request = begin(peer, Request::Kind::transfer, token);
+  Request* const request = begin(peer, Request::Kind::fetch, token);
   if (request == nullptr) [[unlikely]]
     return no_request(peer);
   std::byte* place = to.data();
@@ -122,7 +131,7 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   std::int64_t answer = 0;
   if (local_needed_ && to.size() <= requests_.slot_bytes()) {
     place = request->slot;
-    descriptor = slots_descriptor_;
+    descriptor = request->descriptor;
     request->result = to.data();
     request->result_bytes = static_cast<std::uint32_t>(to.size());
   } else if (local_needed_ && !lend(*request, to, descriptor, answer)) {

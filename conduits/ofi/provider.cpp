@@ -1,5 +1,7 @@
 #include "conduits/ofi/provider.hpp"
 
+#include "conduits/ofi/copying.hpp"
+
 #include <fmt/format.h>
 #include <rdma/fi_errno.h>
 
@@ -16,22 +18,30 @@ constexpr std::uint32_t kVersion = FI_VERSION(1, 14);
 
 Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{library.freeinfo}); }
 
-Info ask(const Library& library, const Wish& wish, std::uint64_t caps, const char* provider,
-         const char* domain) {
+/// What is asked for beside the wish.
+struct Question {
+  std::uint64_t caps = FI_MSG | FI_RMA | FI_MULTI_RECV;
+  std::uint64_t operations = FI_DELIVERY_COMPLETE;  // a put's end is to mean that its bytes are in place
+  const char* provider = nullptr;
+  const char* domain = nullptr;
+};
+
+Info ask(const Library& library, const Wish& wish, const Question& question) {
   const Info hints = owned(library, library.dupinfo(nullptr));
   if (hints == nullptr) return {};
-  hints->caps = caps;
+  hints->caps = question.caps;
+  hints->tx_attr->op_flags = question.operations;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   // An endpoint, its domain and all else of it are used by one thread at a time. A provider's own thread comes on top.
   hints->domain_attr->threading = wish.auto_progress ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
-  hints->domain_attr->data_progress = wish.auto_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_UNSPEC;
+  hints->domain_attr->data_progress = wish.auto_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->mr_mode =
       FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
   // Freed together with the hints.
-  if (provider != nullptr) hints->fabric_attr->prov_name = ::strdup(provider);
-  if (domain != nullptr) hints->domain_attr->name = ::strdup(domain);
+  if (question.provider != nullptr) hints->fabric_attr->prov_name = ::strdup(question.provider);
+  if (question.domain != nullptr) hints->domain_attr->name = ::strdup(question.domain);
   fi_info* found = nullptr;
   if (library.getinfo(kVersion, nullptr, nullptr, 0, hints.get(), &found) != 0) return {};
   return owned(library, found);
@@ -106,7 +116,19 @@ std::string why_none(const Wish& wish, const fi_info* all) {
                      wish.domain, names);
 }
 
-constexpr std::uint64_t kNeeded = FI_MSG | FI_RMA | FI_MULTI_RECV;
+/// Why there is none that serves the wish.
+std::string why_nothing(const Library& library, const Wish& wish, const char* named, const Info& all) {
+  const Info lax = ask(library, wish, {.operations = 0, .provider = named});
+  if (const fi_info* silent = best_of(lax.get(), wish)) {
+    return fmt::format(
+        "provider {} does not tell when a put has arrived (FI_DELIVERY_COMPLETE); set AQUEDUCT_OFI_PROVIDER "
+        "to one "
+        "that does, as `fi_info` lists them",
+        silent->fabric_attr->prov_name);
+  }
+  const Info any = wish.provider.empty() ? Info() : ask(library, wish, {});
+  return why_none(wish, all != nullptr ? all.get() : any.get());
+}
 
 }  // namespace
 
@@ -118,22 +140,27 @@ Found find_provider(const Wish& wish) {
     return found;
   }
   const Library& library = loaded.library;
-  const Info all =
-      ask(library, wish, kNeeded, wish.provider.empty() ? nullptr : wish.provider.c_str(), nullptr);
+  const char* const named = wish.provider.empty() ? nullptr : wish.provider.c_str();
+  const Info all = ask(library, wish, {.provider = named});
   const fi_info* best = best_of(all.get(), wish);
   if (best == nullptr) {
-    const Info any = wish.provider.empty() ? Info() : ask(library, wish, kNeeded, nullptr, nullptr);
-    found.problem = why_none(wish, all != nullptr ? all.get() : any.get());
+    found.problem = why_nothing(library, wish, named, all);
     return found;
   }
   Provider& provider = found.provider;
   provider.library = library;
   provider.known = &known_of(best->fabric_attr->prov_name);
-  provider.auto_progress = wish.auto_progress || provider.known->progresses_by_itself;
+  if (provider.known->copies_at_once) {
+    if (const std::string why = why_no_copies(look_at_copying()); !why.empty()) {
+      found.problem = fmt::format("provider {} copies between processes, and {}", provider.known->name, why);
+      return found;
+    }
+  }
   if (provider.why_no_atomics().empty()) {
     // A capability that is not asked for is not there; one that is asked for may cost the provider.
-    const Info more =
-        ask(library, wish, kNeeded | FI_ATOMIC, best->fabric_attr->prov_name, best->domain_attr->name);
+    Question question{.provider = best->fabric_attr->prov_name, .domain = best->domain_attr->name};
+    question.caps |= FI_ATOMIC;
+    const Info more = ask(library, wish, question);
     if (const fi_info* same = best_of(more.get(), wish); same != nullptr) {
       provider.info = owned(library, library.dupinfo(same));
       provider.atomics = true;
@@ -144,17 +171,12 @@ Found find_provider(const Wish& wish) {
     found.problem = "no memory";
     return found;
   }
+  provider.info->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;  // asked for by each put: packets need not wait
+  provider.auto_progress = wish.auto_progress || provider.known->progresses_by_itself ||
+                           provider.info->domain_attr->data_progress == FI_PROGRESS_AUTO;
   provider.signals =
       provider.known->no_signals.empty() && provider.info->domain_attr->cq_data_size >= sizeof(std::uint64_t);
   return found;
-}
-
-std::string_view Provider::why_no_atomics() const noexcept {
-  if (!known->no_atomics.empty()) return known->no_atomics;
-  // The layers above have a rank's own atomics done by its processor (rma/atomics.cpp): only where that also does
-  // the others', in this conduit's calls, are they atomic to one another.
-  if (known->hardware || auto_progress) return "a card or thread would not wait for those of the processor";
-  return {};
 }
 
 std::string Provider::text() const {

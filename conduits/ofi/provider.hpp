@@ -27,7 +27,11 @@ struct Provider {
   bool auto_progress = false;  ///< peers are answered while the program computes
 
   /// Why its atomics are not to be used; empty: they may be.
-  std::string_view why_no_atomics() const noexcept;
+  std::string_view why_no_atomics() const noexcept { return ofi::why_no_atomics(*known); }
+  /// The flags of a put or get that ends in the queue, and whose end means that its bytes are in place.
+  std::uint64_t delivered() const noexcept {
+    return FI_COMPLETION | (known->copies_at_once ? 0 : FI_DELIVERY_COMPLETE);
+  }
   std::string name() const { return info->fabric_attr->prov_name; }
   std::string domain() const { return info->domain_attr->name; }
   /// For people: where it is and what of it is used.

@@ -31,6 +31,10 @@ Registrations::Registrations(fid_domain& domain, fid_ep& ep, const Provider& pro
       log_(log),
       local_needed_((mode_ & FI_MR_LOCAL) != 0) {}
 
+Registrations::~Registrations() {
+  for (const std::uint64_t key : mapped_keys_) static_cast<void>(::fi_mr_unmap_key(&domain_, key));
+}
+
 int Registrations::add(core::MutableBytes memory, std::uint64_t access, Fid<fid_mr>& region) noexcept {
   const std::uint64_t key = (mode_ & FI_MR_PROV_KEY) != 0 ? 0 : next_key_++;
   int error = open_fid(region, [&](fid_mr** raw) {
@@ -90,6 +94,7 @@ Result<std::uint64_t> Registrations::import(Rank peer, core::Bytes key) {
   if (head.raw_bytes != key.size() - sizeof head) return {ErrorCode::not_supported, peer};
   if (head.raw_bytes != 0) {
     std::vector<std::byte> raw(key.begin() + sizeof head, key.end());
+    mapped_keys_.reserve(mapped_keys_.size() + 1);
     const int error = ::fi_mr_map_raw(&domain_, head.base, reinterpret_cast<std::uint8_t*>(raw.data()),
                                       raw.size(), &head.key, 0);
     if (error != 0) {
@@ -97,6 +102,7 @@ Result<std::uint64_t> Registrations::import(Rank peer, core::Bytes key) {
                  library_.text(error));
       return {ErrorCode::network_failed, peer};
     }
+    mapped_keys_.push_back(head.key);
   }
   remote_.push_back({head.key, (mode_ & FI_MR_VIRT_ADDR) != 0 ? head.base : 0, head.id});
   return remote_.size() - 1;

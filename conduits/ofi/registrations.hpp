@@ -23,7 +23,11 @@ struct RemoteKey {
 /// word, memory that is bound to the endpoint.
 class Registrations {
  public:
+  /// Lifetime: ends before the domain.
   Registrations(fid_domain& domain, fid_ep& ep, const Provider& provider, Rank me, core::Log& log);
+  ~Registrations();
+  Registrations(const Registrations&) = delete;
+  Registrations& operator=(const Registrations&) = delete;
 
   Result<std::vector<std::byte>> add_segment(SegmentId id, core::MutableBytes memory);
   void remove_segment(SegmentId id) noexcept;
@@ -59,9 +63,10 @@ class Registrations {
   Rank me_;
   core::Log& log_;
   bool local_needed_;
-  std::uint64_t next_key_ = 1;     // where keys are chosen here
-  std::vector<Segment> segments_;  // by id
-  std::vector<RemoteKey> remote_;  // by handle
+  std::uint64_t next_key_ = 1;              // where keys are chosen here
+  std::vector<Segment> segments_;           // by id
+  std::vector<RemoteKey> remote_;           // by handle
+  std::vector<std::uint64_t> mapped_keys_;  // what the provider made of raw ones
 };
 
 }  // namespace aqueduct::conduits::ofi

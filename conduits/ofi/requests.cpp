@@ -1,6 +1,7 @@
 #include "conduits/ofi/requests.hpp"
 
 #include <new>
+#include <utility>
 
 namespace aqueduct::conduits::ofi {
 namespace {
@@ -11,17 +12,37 @@ constexpr std::align_val_t kPage{4096};
 
 void Requests::FreePages::operator()(std::byte* memory) const noexcept { ::operator delete(memory, kPage); }
 
-Requests::Requests(std::uint32_t count, std::size_t slot_bytes)
-    : count_(count),
-      left_(count),
-      slot_bytes_(slot_bytes),
-      requests_(std::make_unique<Request[]>(count)),
-      slots_(static_cast<std::byte*>(::operator new (std::size_t{count} * slot_bytes, kPage))) {
-  for (std::uint32_t i = count; i-- > 0;) {
-    requests_[i].slot = slots_.get() + std::size_t{i} * slot_bytes;
-    requests_[i].next = free_;
-    free_ = &requests_[i];
+Requests::Requests(std::uint32_t count, std::size_t slot_bytes) : slot_bytes_(slot_bytes) {
+  if (!add_block(count)) throw std::bad_alloc();
+  hand_out(blocks_.front(), nullptr);
+}
+
+bool Requests::add_block(std::uint32_t count) noexcept {
+  try {
+    Block block;
+    block.count = count;
+    block.requests = std::make_unique<Request[]>(count);
+    block.slots.reset(static_cast<std::byte*>(::operator new (std::size_t{count} * slot_bytes_, kPage)));
+    blocks_.push_back(std::move(block));
+  } catch (const std::bad_alloc&) {
+    return false;
   }
+  return true;
+}
+
+void Requests::hand_out(Block& block, void* descriptor) noexcept {
+  for (std::uint32_t i = block.count; i-- > 0;) {
+    Request& request = block.requests[i];
+    request.slot = block.slots.get() + std::size_t{i} * slot_bytes_;
+    request.next = free_;
+    free_ = &request;
+  }
+  left_ += block.count;
+  describe(block, descriptor);
+}
+
+void Requests::describe(Block& block, void* descriptor) noexcept {
+  for (Request& request : std::span(block.requests.get(), block.count)) request.descriptor = descriptor;
 }
 
 }  // namespace aqueduct::conduits::ofi

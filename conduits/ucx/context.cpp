@@ -56,8 +56,7 @@ ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string
   ucp_params_t params{};
   params.field_mask =
       UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
-  params.features =
-      UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP;
+  params.features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_WAKEUP;
   params.mt_workers_shared = wish.threads ? 1 : 0;
   params.estimated_num_eps = wish.ranks;
   return ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, configuration.get(), &made);
@@ -84,27 +83,30 @@ std::string without_loopback(const std::vector<std::string>& resources) {
 
 std::unique_ptr<Context> Context::open(const ContextWish& wish, std::string& why) {
   const auto ucp = Library::load(why);
-  if (!ucp) return nullptr;
-  if (wish.threads && !ucp->has_threads()) {
+  return ucp ? open(*ucp, wish, why) : nullptr;
+}
+
+std::unique_ptr<Context> Context::open(const Library& ucp, const ContextWish& wish, std::string& why) {
+  if (wish.threads && !ucp.has_threads()) {
     why = fmt::format(
         "UCX {} was built without threads (--enable-mt), so a process can have one endpoint: start a process "
         "for each "
         "rank, or install a UCX that has them",
-        ucp->version());
+        ucp.version());
     return nullptr;
   }
   const auto attempt = [&](const std::string& devices) -> std::unique_ptr<Context> {
     ucp_context_h handle = nullptr;
-    if (const ucs_status_t status = init(*ucp, wish, devices, handle); status != UCS_OK) {
+    if (const ucs_status_t status = init(ucp, wish, devices, handle); status != UCS_OK) {
       const char* tls = std::getenv("UCX_TLS");
       why = fmt::format(
           "UCX {} cannot be opened: {}. AQUEDUCT_UCX_TRANSPORTS is '{}', UCX_TLS '{}', devices '{}'; "
           "ucx_info -d lists "
           "what this host has",
-          ucp->version(), ucp->status_string(status), wish.transports, tls != nullptr ? tls : "", devices);
+          ucp.version(), ucp.status_string(status), wish.transports, tls != nullptr ? tls : "", devices);
       return nullptr;
     }
-    return std::unique_ptr<Context>(new Context(*ucp, handle));
+    return std::unique_ptr<Context>(new Context(ucp, handle));
   };
   auto context = attempt(wish.devices);
   if (context == nullptr || wish.one_host || !wish.devices.empty() || is_set("UCX_NET_DEVICES"))

@@ -25,6 +25,8 @@ class Context {
  public:
   /// Opens it, or says in `why` what is wrong and what to do.
   static std::unique_ptr<Context> open(const ContextWish& wish, std::string& why);
+  /// The same with functions that a test may have replaced.
+  static std::unique_ptr<Context> open(const Library& ucp, const ContextWish& wish, std::string& why);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -43,6 +45,9 @@ class Context {
   void keep(ucp_mem_h memory);
   /// Whether processes of one host may be joined by shared memory.
   bool shares_memory() const noexcept;
+  /// Whether UCX can watch the connection to a peer, on this host or not, and end what is on its way if it breaks. It
+  /// cannot over shared memory.
+  bool can_watch(bool on_this_host) const noexcept { return !(on_this_host && shares_memory()); }
 
  private:
   Context(const Library& ucp, ucp_context_h handle);

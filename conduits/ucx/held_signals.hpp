@@ -14,28 +14,35 @@ namespace aqueduct::conduits::ucx {
 /// there are counters, and holding one takes none anew.
 class HeldSignals {
  public:
-  explicit HeldSignals(std::size_t slots) : sums_(slots) { raised_.reserve(slots); }
+  explicit HeldSignals(std::size_t slots) : sums_(slots) {
+    raised_.reserve(slots);
+    taking_.reserve(slots);
+  }
 
   bool empty() const noexcept { return raised_.empty(); }
+  /// Whether there is such a counter.
+  bool has(SignalSlot slot) const noexcept { return slot < sums_.size(); }
 
   /// False: there is no such counter.
   bool add(Rank from, Signal signal) noexcept {
-    if (signal.slot >= sums_.size()) return false;
+    if (!has(signal.slot)) return false;
     Sum& sum = sums_[signal.slot];
     if (!sum.raised) raised_.push_back(signal.slot);
     sum = {sum.add + signal.add, from, true};
     return true;
   }
 
-  /// Calls `deliver(from, signal)` once for each counter, where `from` is who raised it last; returns how many.
+  /// Calls `deliver(from, signal)` once for each counter that is raised at the call, where `from` is who raised it last;
+  /// returns how many. What `deliver` raises anew is for the next time.
   template <class Deliver>
   int take_all(const Deliver& deliver) {
-    const auto count = static_cast<int>(raised_.size());
-    for (const SignalSlot slot : raised_) {
+    raised_.swap(taking_);
+    const auto count = static_cast<int>(taking_.size());
+    for (const SignalSlot slot : taking_) {
       const Sum sum = std::exchange(sums_[slot], {});
       deliver(sum.from, Signal{slot, sum.add});
     }
-    raised_.clear();
+    taking_.clear();
     return count;
   }
 
@@ -47,6 +54,7 @@ class HeldSignals {
   };
   std::vector<Sum> sums_;           // [slot]
   std::vector<SignalSlot> raised_;  // each once
+  std::vector<SignalSlot> taking_;  // those that are being delivered
 };
 
 }  // namespace aqueduct::conduits::ucx

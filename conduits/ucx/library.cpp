@@ -91,7 +91,6 @@ std::optional<Library> Library::load(std::string& why) {
   find(ucp.am_recv_data_nbx, "ucp_am_recv_data_nbx");
   find(ucp.put_nbx, "ucp_put_nbx");
   find(ucp.get_nbx, "ucp_get_nbx");
-  find(ucp.atomic_op_nbx, "ucp_atomic_op_nbx");
   find(ucp.mem_map, "ucp_mem_map");
   find(ucp.mem_unmap, "ucp_mem_unmap");
   find(ucp.mem_query, "ucp_mem_query");

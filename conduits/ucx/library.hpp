@@ -46,7 +46,6 @@ struct Library {
   decltype(&::ucp_am_recv_data_nbx) am_recv_data_nbx = nullptr;
   decltype(&::ucp_put_nbx) put_nbx = nullptr;
   decltype(&::ucp_get_nbx) get_nbx = nullptr;
-  decltype(&::ucp_atomic_op_nbx) atomic_op_nbx = nullptr;
   decltype(&::ucp_mem_map) mem_map = nullptr;
   decltype(&::ucp_mem_unmap) mem_unmap = nullptr;
   decltype(&::ucp_mem_query) mem_query = nullptr;

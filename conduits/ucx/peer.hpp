@@ -10,6 +10,11 @@
 
 namespace aqueduct::conduits::ucx {
 
+/// Whether what UCX has refused may work later: what was begun ends, and others give memory back.
+constexpr bool no_room(ucs_status_t status) noexcept {
+  return status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY;
+}
+
 /// One peer, as an endpoint sees it. Its UCP endpoint is made at the first use.
 struct Peer {
   std::vector<std::byte> address;  ///< of its worker; empty: another conduit serves it
@@ -18,6 +23,7 @@ struct Peer {
   Rank rank = kNoRank;
   /// UCX watches this connection, and ends what is on its way if it breaks. It cannot where memory is shared.
   bool watched = true;
+  bool heard = false;  ///< a message of its has come: what connects the two is over
   bool gone = false;    ///< lost: it is used no more, though UCX may still have what was on its way
   bool failed = false;  ///< UCX has said so, and it is still to be settled
   ucs_status_t why = UCS_OK;

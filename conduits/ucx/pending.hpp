@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ucx/library.hpp"
 #include "conduits/ucx/wire.hpp"
 #include "core/conduit.hpp"
 
@@ -30,10 +31,20 @@ struct Pending {
   std::uint8_t parts = 0;                     ///< of a put by message: whose end is still awaited
   static constexpr std::uint8_t kUcx = 1;     ///< UCX has not sent all of it
   static constexpr std::uint8_t kAnswer = 2;  ///< the target has not answered
-  Status outcome;                             ///< what it has answered
-  PutHead head{};                             ///< of a put by message
-  std::byte* inject = nullptr;                ///< kMostInject bytes for a source that is to be free at once
+  std::uint8_t gets = 0;                      ///< of UCX's, whose end is still awaited
+  Status outcome;               ///< what the target has answered, or what a part of it has come to
+  PutHead head{};               ///< of a put by message
+  std::byte* inject = nullptr;  ///< kMostInject bytes for a source that is to be free at once
 };
+
+/// What UCX is given with an operation, for `callback` to find it again.
+inline ucp_request_param_t param_for(Pending& pending, ucp_send_nbx_callback_t callback) noexcept {
+  ucp_request_param_t param;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.send = callback;
+  param.user_data = &pending;
+  return param;
+}
 
 /// All that an endpoint may have pending, made once. What is given back last is taken first: it is still in the cache.
 class PendingPool {

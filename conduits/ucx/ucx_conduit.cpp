@@ -42,6 +42,7 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   properties_.max_inject = kMostInject;
   aligned_.resize(properties_.max_packet);
   dirty_.reserve(process.ranks);
+  flushing_.reserve(process.ranks);
   answering_.reserve(process.ranks);
   losing_.reserve(process.ranks);
   leaving_.reserve(process.ranks);
@@ -128,7 +129,7 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     }
     Peer& peer = peers_[rank];
     peer.address.assign(form.begin() + sizeof head, form.end());
-    peer.watched = !(context_.shares_memory() && process_.host[rank] == process_.host[me_]);
+    peer.watched = context_.can_watch(process_.host[rank] == process_.host[me_]);
     if (rank != me_ && !peer.watched) properties_.reports_lost_peers = false;
   }
   return start_thread();

@@ -39,6 +39,7 @@ struct Counts {
 class UcxConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
+                         public core::NativeVector,
                          public core::CrossMap,
                          public core::Waitable {
  public:
@@ -55,6 +56,7 @@ class UcxConduit final : public core::Conduit,
 
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
+  core::NativeVector* vector() noexcept override { return this; }
   core::CrossMap* cross_map() noexcept override { return maps_ ? this : nullptr; }
   /// None where neighbours write to this rank's memory: nobody would wake it. A wait naps.
   core::Waitable* waitable() noexcept override { return maps_ ? nullptr : this; }
@@ -76,6 +78,14 @@ class UcxConduit final : public core::Conduit,
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                         core::Token token) noexcept override;
 
+  // NativeVector (ucx_vector.cpp): lists of this rank's memory only
+  std::size_t most_local() const noexcept override { return kMostPieces; }
+  std::size_t most_remote() const noexcept override { return 1; }
+  core::Post put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                        std::span<const core::Bytes> from, core::Token token) noexcept override;
+  core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                        std::span<const core::MutableBytes> to, core::Token token) noexcept override;
+
   // CrossMap (ucx_map.cpp)
   Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
   void release(SegmentId id, core::MutableBytes memory) noexcept override;
@@ -93,6 +103,20 @@ class UcxConduit final : public core::Conduit,
  private:
   class Entry;
 
+  /// The pieces of one call lie where an injected put's bytes would.
+  static constexpr std::size_t kMostPieces = kMostInject / sizeof(ucp_dt_iov_t);
+
+  /// The bytes of a put by message, which UCX reads until it says that it has sent them.
+  struct Source {
+    explicit Source(core::Bytes bytes) : data(bytes.data()), count(bytes.size()) {}
+    Source(const ucp_dt_iov_t* pieces, std::size_t count)
+        : data(pieces), count(count), type(ucp_dt_make_iov()) {}
+
+    const void* data;
+    std::size_t count;
+    ucp_datatype_t type = ucp_dt_make_contig(1);
+  };
+
   /// A segment of a peer's: where it lies there, and what UCX needs to reach it.
   struct Key {
     std::uint64_t address = 0;
@@ -105,7 +129,7 @@ class UcxConduit final : public core::Conduit,
   Status start_thread();
   std::chrono::nanoseconds stand_in(const core::ProgressThread& thread) noexcept;
 
-  bool has_rma(const Peer& peer) const;
+  bool has_rma(const Peer& peer, core::Bytes packed) const;
   Result<std::vector<std::byte>> packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle);
 
   // Connections (ucx_peers.cpp).
@@ -116,6 +140,7 @@ class UcxConduit final : public core::Conduit,
   void settle(Peer& peer) noexcept;
   void settle_rest() noexcept;
   void give_up(Peer& peer) noexcept;
+  bool can_force_close(const Peer& peer) const noexcept;
   void close() noexcept;
   ErrorCode code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept;
 
@@ -128,7 +153,9 @@ class UcxConduit final : public core::Conduit,
   bool is_ours(const PacketHead& head) noexcept;
 
   // Puts by message (ucx_put.cpp).
-  core::Post put_by_message(Peer& peer, Pending& pending, core::Bytes from, const PutHead& head) noexcept;
+  core::Post put_by_message(Peer& peer, Pending& pending, const Source& from, const PutHead& head) noexcept;
+  core::Post put_pieces_by_network(Peer& peer, Pending& pending, const Key& place, std::uint64_t offset,
+                                   std::span<const core::Bytes> from) noexcept;
   static void on_put_sent(void* request, ucs_status_t status, void* user_data);
   static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
                              std::size_t bytes, const ucp_am_recv_param_t* param);
@@ -143,7 +170,9 @@ class UcxConduit final : public core::Conduit,
   static void on_got(void* request, ucs_status_t status, void* user_data);
   static void on_flushed(void* request, ucs_status_t status, void* user_data);
   void flush_dirty() noexcept;
+  void make_dirty(Peer& peer) noexcept;
   bool flush(Peer& peer) noexcept;
+  void await_flush(Peer& peer, Pending& put) noexcept;
   Pending* begin(Peer& peer, core::Token token) noexcept;
   void give(Pending& pending) noexcept;
   core::Post refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept;
@@ -171,6 +200,7 @@ class UcxConduit final : public core::Conduit,
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;   // by id
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> allocated_;  // what UCX gave, for segments
   std::vector<Rank> dirty_;         // peers with puts that no flush follows yet
+  std::vector<Rank> flushing_;      // those whose turn it is
   std::vector<Rank> answering_;     // peers whose puts have been carried out and not answered
   std::vector<Rank> losing_;        // peers whose loss is still to be settled
   std::vector<Rank> leaving_;       // lost peers of which UCX may still have something

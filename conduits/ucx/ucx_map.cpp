@@ -11,6 +11,7 @@ namespace aqueduct::conduits::ucx {
 Result<core::MutableBytes> UcxConduit::allocate(SegmentId id, std::size_t bytes) {
   const Entry entry(*this);
   if (bytes == 0) return core::MutableBytes{};
+  allocated_.reserve(allocated_.size() + 1);
   ucp_mem_map_params_t params{};
   params.field_mask =
       UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
@@ -23,6 +24,7 @@ Result<core::MutableBytes> UcxConduit::allocate(SegmentId id, std::size_t bytes)
   ucs_status_t status = ucp_.mem_map(context_.handle(), &params, &handle);
   if (status == UCS_OK) status = ucp_.mem_query(handle, &found);
   if (status != UCS_OK) {
+    if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
     log_.error(
         "ucx: rank {}: UCX gives no {} bytes of shared memory for segment {}: {}. Ask for less "
         "(AQUEDUCT_SEGMENT_BYTES), "
@@ -67,8 +69,11 @@ Result<std::byte*> UcxConduit::map(Rank rank, core::Bytes key, std::size_t) {
   ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
   if (status == UCS_OK) status = ucp_.rkey_ptr(rkey, head.address, &place);
   if (status != UCS_OK) {
-    log_.debug("ucx: rank {}: segment {} of rank {} cannot be mapped: {}", me_, head.segment, rank,
-               ucp_.status_string(status));
+    log_.warn(
+        "ucx: rank {}: segment {} of rank {} cannot be mapped: {}. Messages carry its puts and gets, which "
+        "is slower; "
+        "the limits of System V shared memory (ipcs -lm) may be reached",
+        me_, head.segment, rank, ucp_.status_string(status));
     if (rkey != nullptr) ucp_.rkey_destroy(rkey);
     return {ErrorCode::not_supported, rank};
   }

@@ -8,19 +8,22 @@
 
 namespace aqueduct::conduits::ucx {
 
-Result<std::unique_ptr<core::Network>> UcxNetwork::make(const core::Process& process) {
-  const Config& config = *process.config;
-  const bool one_host = std::ranges::count(process.host, process.host.front()) ==
-                        static_cast<std::ptrdiff_t>(process.host.size());
+ContextWish wish_of(const Config& config, std::span<const std::uint32_t> host_of, std::size_t workers) {
+  const bool one_host =
+      std::ranges::count(host_of, host_of.front()) == static_cast<std::ptrdiff_t>(host_of.size());
   ContextWish wish;
   wish.transports = config.text("ucx_transports");
   wish.devices = config.text("ucx_devices");
   wish.one_host = one_host;
   wish.other_hosts_only = config.flag("near") && !one_host;  // smp has this one
-  wish.ranks = process.ranks;
-  wish.threads = process.mine.size() > 1;
+  wish.ranks = host_of.size();
+  wish.threads = workers > 1;
+  return wish;
+}
+
+Result<std::unique_ptr<core::Network>> UcxNetwork::make(const core::Process& process) {
   std::string why;
-  auto context = Context::open(wish, why);
+  auto context = Context::open(wish_of(*process.config, process.host, process.mine.size()), why);
   if (context == nullptr) {
     process.log->error("ucx: {}", why);
     return ErrorCode::not_supported;

@@ -3,9 +3,15 @@
 #include "conduits/ucx/context.hpp"
 #include "core/network.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 namespace aqueduct::conduits::ucx {
+
+/// What a process wants of UCX that has so many workers in a job whose ranks are on these hosts.
+ContextWish wish_of(const Config& config, std::span<const std::uint32_t> host_of, std::size_t workers);
 
 /// UCX in one process: the context that its endpoints share. Each endpoint has a worker of its own.
 class UcxNetwork final : public core::Network {

@@ -13,11 +13,6 @@ constexpr std::chrono::seconds kFarewell{1};
 // Twice as long as a rank that leaves may still answer: what UCX has not ended by then, it never touches again.
 constexpr std::chrono::seconds kLastWord = 2 * kFarewell;
 
-/// It may work later: what was begun ends, and others give memory back.
-bool no_room(ucs_status_t status) noexcept {
-  return status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY;
-}
-
 bool means_lost(ucs_status_t status) noexcept {
   switch (status) {
     case UCS_ERR_CONNECTION_RESET:
@@ -90,6 +85,13 @@ void UcxConduit::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
   peer.owner->condemn(peer, status);
 }
 
+/// Whether UCX ends at once what it has for that peer. Never where it does not watch; and it aborts the program if words that
+/// were to connect the two still wait on a connection by datagrams (ucp_request.c:684 of 1.13.1), as they do until the peer
+/// has answered.
+bool UcxConduit::can_force_close(const Peer& peer) const noexcept {
+  return peer.ep != nullptr && peer.watched && (peer.heard || !context_.has_hardware());
+}
+
 void UcxConduit::settle_losses() noexcept {
   // What ends here may tell of further losses; those come after.
   for (std::size_t i = 0; i < losing_.size(); ++i) settle(peers_[losing_[i]]);
@@ -102,7 +104,8 @@ void UcxConduit::settle(Peer& peer) noexcept {
   if (peer.gone) return;
   peer.gone = true;
   const Status lost{ErrorCode::peer_lost, peer.rank};
-  if (peer.ep != nullptr && peer.watched) {
+  const bool ends_here = can_force_close(peer);
+  if (ends_here) {
     // Ends what UCX has of it, each with its callback.
     ucp_request_param_t param;
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
@@ -117,15 +120,13 @@ void UcxConduit::settle(Peer& peer) noexcept {
     // An answer of the peer's does not come any more.
     if (one.in_use && one.peer == peer.rank && one.parts == Pending::kAnswer) end(one, lost);
   }
-  if (!peer.watched) packets_.replace(peer.packets);
+  if (!ends_here) packets_.replace(peer.packets);
   peer.give_up = Clock::now() + kLastWord;
   leaving_.push_back(peer.rank);
   log_.debug("ucx: rank {} is gone: {}", peer.rank,
              peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
-  if (inbox_ != nullptr) {
-    ++calls_;
-    inbox_->lost(peer.rank);
-  }
+  ++calls_;
+  inbox_->lost(peer.rank);
 }
 
 /// Waits for UCX's word about what lost peers have left behind. It has none for a peer that it does not watch.
@@ -165,9 +166,6 @@ void UcxConduit::close() noexcept {
   send_answers();
   const auto until = Clock::now() + kFarewell;
   std::vector<ucs_status_ptr_t> closing;
-  for (const Key& key : keys_) {
-    if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
-  }
   for (Peer& peer : peers_) {
     if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
     if (peer.ep == nullptr || peer.gone) continue;
@@ -175,7 +173,7 @@ void UcxConduit::close() noexcept {
     const bool ends_with_me = std::ranges::binary_search(process_.mine, peer.rank);
     ucp_request_param_t param;
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = ends_with_me && peer.watched ? UCP_EP_CLOSE_FLAG_FORCE : 0;
+    param.flags = ends_with_me && can_force_close(peer) ? UCP_EP_CLOSE_FLAG_FORCE : 0;
     const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
     if (!UCS_PTR_IS_PTR(answer)) continue;
     if (ends_with_me) {
@@ -193,6 +191,9 @@ void UcxConduit::close() noexcept {
     });
   }
   for (const ucs_status_ptr_t request : closing) ucp_.request_free(request);
+  for (const Key& key : keys_) {  // which what was on its way may have used until now
+    if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
+  }
   for (const auto& [memory, handle] : segments_) {
     if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
   }

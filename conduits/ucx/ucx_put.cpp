@@ -9,18 +9,19 @@
 namespace aqueduct::conduits::ucx {
 
 /// Begins one. The pending operation holds the head, which UCX reads until it says that it has sent it.
-core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, core::Bytes from,
+core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, const Source& from,
                                       const PutHead& head) noexcept {
   pending.head = head;
   pending.head.head = {me_, static_cast<std::uint32_t>(process_.job)};
   pending.head.index = pending.index;
   pending.head.generation = pending.generation;
   ucp_request_param_t param;
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE;
   param.cb.send = on_put_sent;
   param.user_data = &pending;
+  param.datatype = from.type;
   const ucs_status_ptr_t answer =
-      ucp_.am_send_nbx(peer.ep, kPut, &pending.head, sizeof pending.head, from.data(), from.size(), &param);
+      ucp_.am_send_nbx(peer.ep, kPut, &pending.head, sizeof pending.head, from.data, from.count, &param);
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
   ++counts_.put_messages;
@@ -34,6 +35,7 @@ void UcxConduit::on_put_sent(void* request, ucs_status_t status, void* user_data
   self.ucp_.request_free(request);
   pending.parts &= static_cast<std::uint8_t>(~Pending::kUcx);
   if (status != UCS_OK || self.peers_[pending.peer].gone) {
+    pending.parts = 0;  // an answer that comes nevertheless ends nothing
     self.end(pending, self.status_of(pending.peer, status == UCS_OK ? UCS_ERR_CANCELED : status));
   } else if (pending.parts == 0) {
     self.end(pending, pending.outcome);
@@ -168,9 +170,10 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
   const Entry entry(*this);
   const Key& place = keys_[key];
   if (rank == me_) {
+    if (!held_signals_.has(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
     if (!from.empty())
       std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
-    if (!held_signals_.add(me_, signal)) return core::Post::failed(ErrorCode::out_of_range);
+    held_signals_.add(me_, signal);
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
@@ -179,7 +182,8 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
   Pending* const pending = begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
-  return put_by_message(peer, *pending, from, {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
+  return put_by_message(peer, *pending, Source(from),
+                        {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -11,14 +11,6 @@ namespace {
 // Chosen: while some flushes are on their way, later puts gather for the next one.
 constexpr unsigned kMostFlushes = 4;
 
-ucp_request_param_t param_for(Pending& pending, ucp_send_nbx_callback_t callback) noexcept {
-  ucp_request_param_t param;
-  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  param.cb.send = callback;
-  param.user_data = &pending;
-  return param;
-}
-
 }  // namespace
 
 core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
@@ -40,7 +32,8 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
     std::memcpy(pending->inject, from.data(), from.size());
     from = {pending->inject, from.size()};
   }
-  if (!place.by_network) return put_by_message(peer, *pending, from, {{}, 0, 0, offset, 0, place.segment, 0});
+  if (!place.by_network)
+    return put_by_message(peer, *pending, Source(from), {{}, 0, 0, offset, 0, place.segment, 0});
   ucp_request_param_t param;
   param.op_attr_mask = 0;
   const ucs_status_ptr_t answer =
@@ -49,13 +42,14 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
     return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
   ++counts_.puts;
   if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
-  pending->next = peer.puts;
-  peer.puts = pending;
-  if (!peer.is_dirty) {
-    peer.is_dirty = true;
-    dirty_.push_back(rank);
-  }
+  await_flush(peer, *pending);
   return core::Post::posted();
+}
+
+/// A put that UCX has taken ends with the next flush of its connection.
+void UcxConduit::await_flush(Peer& peer, Pending& put) noexcept {
+  put.next = std::exchange(peer.puts, &put);
+  make_dirty(peer);
 }
 
 core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -74,6 +68,7 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   const ucp_request_param_t param = param_for(*pending, on_got);
+  pending->gets = 1;
   const ucs_status_ptr_t answer =
       ucp_.get_nbx(peer.ep, to.data(), to.size(), place.address + offset, place.rkey, &param);
   ++counts_.gets;
@@ -109,25 +104,35 @@ void UcxConduit::on_got(void* request, ucs_status_t status, void* user_data) {
   auto& pending = *static_cast<Pending*>(user_data);
   UcxConduit& self = *pending.owner;
   self.ucp_.request_free(request);
-  self.end(pending, self.status_of(pending.peer, status));
+  if (status != UCS_OK) pending.outcome = self.status_of(pending.peer, status);
+  if (--pending.gets == 0) self.end(pending, pending.outcome);
 }
 
 void UcxConduit::flush_dirty() noexcept {
-  std::erase_if(dirty_, [&](Rank rank) {
+  // Puts that end here may be followed by others at once, which belong to the next round.
+  dirty_.swap(flushing_);
+  for (const Rank rank : flushing_) {
     Peer& peer = peers_[rank];
-    if (!flush(peer)) return false;
     peer.is_dirty = false;
-    return true;
-  });
+    if (!flush(peer)) make_dirty(peer);
+  }
+  flushing_.clear();
+}
+
+void UcxConduit::make_dirty(Peer& peer) noexcept {
+  if (peer.is_dirty) return;
+  peer.is_dirty = true;
+  dirty_.push_back(peer.rank);
 }
 
 /// True: nothing is left to flush there.
 bool UcxConduit::flush(Peer& peer) noexcept {
   if (peer.gone) return true;
   if (peer.flushes >= kMostFlushes) return false;
-  Pending* const puts = std::exchange(peer.puts, nullptr);
-  const ucp_request_param_t param = param_for(*puts, on_flushed);
+  const ucp_request_param_t param = param_for(*peer.puts, on_flushed);
   const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
+  if (UCS_PTR_IS_ERR(answer) && no_room(UCS_PTR_RAW_STATUS(answer))) return false;
+  Pending* const puts = std::exchange(peer.puts, nullptr);
   ++counts_.flushes;
   if (UCS_PTR_IS_PTR(answer)) {
     ++peer.flushes;
@@ -148,7 +153,7 @@ void UcxConduit::on_flushed(void* request, ucs_status_t status, void* user_data)
 void UcxConduit::end_puts(Pending* puts, Status status) noexcept {
   while (puts != nullptr) {
     Pending* const next = puts->next;
-    end(*puts, status);
+    end(*puts, status ? puts->outcome : status);
     puts = next;
   }
 }

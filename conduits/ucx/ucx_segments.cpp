@@ -1,4 +1,5 @@
 #include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/puts_reach.hpp"
 #include "conduits/ucx/ucx_conduit.hpp"
 
 #include <algorithm>
@@ -82,20 +83,17 @@ Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
           me_, rank, ucp_.status_string(status));
       return {ErrorCode::not_supported, rank};
     }
-    by_network = put_by_ == "network" || (put_by_ == "auto" && has_rma(peers_[rank]));
+    by_network =
+        put_by_ == "network" || (put_by_ == "auto" && has_rma(peers_[rank], key.subspan(sizeof head)));
   }
   keys_.push_back({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
   return std::uint64_t{keys_.size() - 1};
 }
 
-/// Whether UCX has a lane for puts to that peer. Without one it makes messages of them, and does so worse than this conduit:
-/// it is only said in what it prints.
-bool UcxConduit::has_rma(const Peer& peer) const {
-  return std::ranges::any_of(printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }),
-                             [](const std::string& line) {
-                               const std::string lane = after(line, "lane[");
-                               return !lane.empty() && lane.find(" rma#") != std::string::npos;
-                             });
+/// Whether UCX has a lane for puts to that memory. Without one it makes messages of them, and does so worse than this conduit: it is
+/// only said in what UCX prints of an endpoint.
+bool UcxConduit::has_rma(const Peer& peer, core::Bytes packed) const {
+  return puts_reach(printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }), packed);
 }
 
 }  // namespace aqueduct::conduits::ucx

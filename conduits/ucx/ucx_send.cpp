@@ -80,7 +80,10 @@ ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_by
 bool UcxConduit::is_ours(const PacketHead& head) noexcept {
   const bool ours =
       head.from < peers_.size() && head.from != me_ && head.job == static_cast<std::uint32_t>(process_.job);
-  if (!ours) ++counts_.rejected;
+  if (ours) [[likely]]
+    peers_[head.from].heard = true;
+  else
+    ++counts_.rejected;
   return ours;
 }
 

@@ -21,7 +21,7 @@ inline constexpr SettingInfo kSettings[] = {
      "after so long without a call a thread answers peers in a rank's place; 0 is never", 0,
      3'600'000'000'000},
     {"ucx_operations", "AQUEDUCT_UCX_OPERATIONS", SettingType::number, "operations", "1024",
-     "puts, gets and atomics that an endpoint has in UCX at a time; more wait for these to end", 16, 1 << 20},
+     "puts and gets that an endpoint has in UCX at a time; more wait for these to end", 16, 1 << 20},
     {"ucx_packets", "AQUEDUCT_UCX_PACKETS", SettingType::number, "packets", "256",
      "packets of an endpoint that UCX may still be sending; more wait for these to leave", 16, 1 << 16},
 };

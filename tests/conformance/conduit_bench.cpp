@@ -11,9 +11,7 @@ namespace {
 
 Result<std::unique_ptr<core::Network>> make_network(const Fabric& fabric, const core::Process& process) {
   if (fabric.network) return fabric.network(process);
-  const bool is_path = fabric.conduit.find('/') != std::string::npos;
-  const conduits::Available* found =
-      is_path ? &conduits::at_path(fabric.conduit) : conduits::find(fabric.conduit);
+  const conduits::Available* found = conduits::find(fabric.conduit);
   if (found == nullptr || found->entry == nullptr) return ErrorCode::not_supported;
   return found->entry->make(process);
 }

@@ -1,6 +1,5 @@
-#include "tests/conformance/conduit_bench.hpp"
-#include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/pattern.hpp"
+#include "tests/conformance/property.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,19 +8,6 @@ namespace aqueduct::conformance {
 namespace {
 
 using Kind = core::Post::Kind;
-
-/// A conduit is held to what its Properties say, directly: all ranks in one process, nothing above it.
-class Property : public FabricTest {
- protected:
-  void on_bench(Rank ranks, const std::function<void(ConduitBench&)>& body) {
-    if (!fabric().one_process()) GTEST_SKIP() << "done on the fabrics of one process";
-    run_alone([&](const Config& config) {
-      ConduitBench bench(fabric(), ranks, config);
-      ASSERT_TRUE(bench.status()) << bench.status().text();
-      body(bench);
-    });
-  }
-};
 
 /// A header that says which packet it is.
 std::array<std::byte, 8> header_of(std::uint64_t number) {
@@ -113,30 +99,6 @@ TEST_P(Property, EveryPacketUpToTheLargestArrivesOnceAndWhole) {
       ASSERT_EQ(count, 20) << number % 1'000'000 << " bytes from rank " << number / 1'000'000 - 1;
     }
   });
-}
-
-/// Rank 1's memory, registered, and rank 0's handle for it.
-struct Target {
-  explicit Target(ConduitBench& bench, std::size_t bytes) : memory(bytes) {
-    core::NativeRma* owner = bench.conduit(1).rma();
-    auto exported = owner->register_segment(0, memory);
-    status = exported.status();
-    if (!exported) return;
-    auto imported = bench.conduit(0).rma()->import_key(1, *exported);
-    status = imported.status();
-    if (imported) key = *imported;
-  }
-  std::vector<std::byte> memory;
-  std::uint64_t key = 0;
-  Status status;
-};
-
-/// Whether the operation under `token` ended well, by its answer or its completion.
-bool ends(ConduitBench& bench, const core::Post& post, core::Token token) {
-  if (post.kind == Kind::done) return bench.inbox(0).completions.count(token) == 0;
-  if (post.kind != Kind::posted) return false;
-  return bench.poll_until([&] { return bench.inbox(0).completions.count(token) != 0; }) &&
-         bench.inbox(0).failures.empty();
 }
 
 TEST_P(Property, NativePutsAndGetsUpToTheLargestAreInPlaceWhenComplete) {

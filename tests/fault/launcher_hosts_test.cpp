@@ -73,8 +73,6 @@ class LauncherHosts : public testing::TestWithParam<const char*> {
   }
 
   std::optional<NetworkNamespaces> net_;
-
- private:
   const support::ScratchFolder folder_{"/tmp"};
 };
 
@@ -112,6 +110,26 @@ TEST_P(LauncherHosts, ARanksOwnWordForItsHostCounts) {
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();
   EXPECT_EQ(job.lines("of 4, 3 on this host").size(), 3u) << job.out();
   EXPECT_EQ(job.lines("of 4, 1 on this host").size(), 1u) << job.out();
+}
+
+// Its neighbour and both ranks of the other host learn of it, rather than wait for its addresses. Not from the launcher:
+// what that has started are shells, which end in good order, and not before all ranks have.
+TEST_P(LauncherHosts, ARankThatCannotStartEndsTheOthersOfBothHosts) {
+  for (const std::string setting : {"AQUEDUCT_SMP_RING_BYTES=100", "AQUEDUCT_UDP_PORT=65535"}) {
+    const std::string ended = (folder_ / setting.substr(0, setting.find('='))).string();
+    std::filesystem::create_directory(ended);
+    const Words one{"/bin/sh", "-c",
+                    "rank=${PMIX_RANK:-$PMI_RANK}; case $rank in 1) export " + setting +
+                        ";; esac; \"$0\" well; touch " + ended +
+                        "/$rank; for i in $(seq 100); do test $(ls " + ended +
+                        " | wc -l) = 4 && exit 0; sleep 0.1; done",
+                    program("fault_launched")};
+    Launch job(command(one), environment());
+    EXPECT_NE(job.status(), -1) << job.out() << job.err();
+    EXPECT_EQ(job.lines("could not start: bad_setting").size(), 4u) << setting << '\n'
+                                                                    << job.out() << job.err();
+    EXPECT_LT(job.took().count(), 20) << setting;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, LauncherHosts, testing::Values("mpirun.openmpi", "mpiexec.hydra"),

@@ -90,6 +90,42 @@ TEST(WrongSettings, ThatDifferAreEachSaid) {
   EXPECT_EQ(count(job.err(), "AQUEDUCT_SIGNALS=0: this is too small"), 1u) << job.err();
 }
 
+/// Whether the library of the launched programs has such a conduit here, with its own choice of what is below.
+bool has_conduit(const std::string& name) {
+  Launch probe(aqrun(
+      {"-n", "1", "--timeout", "30", "-e", "AQUEDUCT_CONDUIT=" + name, program("fault_crowd"), "hello"}));
+  return probe.status() == 0;
+}
+
+// What is wrong with it only shows when its networks are made, after it has met the others.
+TEST(WrongSettings, ThatKeepOneRankFromStartingEndTheOthersToo) {
+  Launch job(with_other_second("AQUEDUCT_SMP_RING_BYTES=100"));
+  EXPECT_EQ(job.status(), Status(ErrorCode::bad_setting).exit_code()) << job.err();
+  EXPECT_EQ(count(job.err(), "AQUEDUCT_SMP_RING_BYTES is 100"), 1u) << job.err();
+  EXPECT_TRUE(has(job.err(), "process 1 could not start: ")) << job.err();
+  EXPECT_LT(job.took().count(), 5.0);
+}
+
+// The same when one rank cannot even choose them.
+TEST(WrongSettings, ThatLeaveOneRankWithoutAConduitEndTheOthersToo) {
+  struct Unusable {
+    const char* conduit;
+    const char* setting;
+  };
+  bool tried = false;
+  for (const auto& [conduit, setting] :
+       {Unusable{"ofi", "AQUEDUCT_OFI_PROVIDER=nosuch"}, Unusable{"ucx", "AQUEDUCT_UCX_TRANSPORTS=nosuch"}}) {
+    if (!has_conduit(conduit)) continue;
+    tried = true;
+    Launch job(with_other_second(setting), {std::string("AQUEDUCT_CONDUIT=") + conduit});
+    EXPECT_NE(job.status(), 0) << conduit;
+    EXPECT_TRUE(has(job.err(), std::string("conduit ") + conduit + " cannot be used here")) << job.err();
+    EXPECT_TRUE(has(job.err(), "process 1 could not start: ")) << job.err();
+    EXPECT_LT(job.took().count(), 5.0) << conduit;
+  }
+  if (!tried) GTEST_SKIP() << "neither ofi nor ucx can be used here";
+}
+
 TEST(Memory, ASegmentLargerThanTheMachineIsRefusedToAllAndTheJobGoesOn) {
   Launch job(aqrun({"-n", "3", "--timeout", "30", program("fault_crowd"), "huge"}));
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();

@@ -1,4 +1,4 @@
-# cmake -D build=… -D source=… -D work=… -D compiler=… -D version=… -P try_conduit.cmake
+# cmake -D build=… -D source=… -D work=… -D compiler=… -P try_conduit.cmake
 #
 # The conduit that others start from, built against an installed library and loaded by its path and from a folder.
 
@@ -17,7 +17,7 @@ run(COMMAND "${bin}/aqconform" --plugin "${work}/tiny/tiny.so" --ranks 4 --limit
   "--gtest_filter=-*RandomProgram*:*AmStorm*:*BackPressure*")
 string(REGEX MATCH "[0-9]+ tests? ran|PASSED[^\n]*" what "${said}")
 message(STATUS "aqconform: ${what}")
-if(NOT said MATCHES "PASSED")
+if(NOT said MATCHES "PASSED  \\] [1-9]")
   message(FATAL_ERROR "${said}")
 endif()
 

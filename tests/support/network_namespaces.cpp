@@ -98,7 +98,7 @@ bool NetworkNamespaces::can_disturb(std::string& why) {
       added.good ? shell("ip netns exec " + name + " tc qdisc add dev lo root netem delay 1ms") : Said{};
   if (added.good) shell("ip netns del " + name);
   if (!set.good)
-    why = "no netem here, which delays packets (../shared/rdma-vm has it): " + added.text + set.text;
+    why = "no netem here, which delays packets; try it on a kernel with netem: " + added.text + set.text;
   return set.good;
 }
 

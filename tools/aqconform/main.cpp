@@ -1,7 +1,6 @@
 // aqconform: holds a conduit to everything that Aqueduct expects of one. See docs/write-a-conduit.md.
 
 #include "conduits/all.hpp"
-#include "core/nearest_name.hpp"
 #include "core/settings.hpp"
 #include "tests/conformance/fabric.hpp"
 #include "tools/aqconform/table.hpp"
@@ -43,18 +42,11 @@ int list(const Selection& selection) {
 
 /// What is wrong with the name of a conduit; empty if there is such a one, or it is a plug-in's file.
 std::string unknown_conduit(const std::string& name) {
-  if (name.empty() || name.find('/') != std::string::npos) return {};
-  aqueduct::core::NearestName nearest(name);
-  std::string known;
-  for (const auto& conduit : aqueduct::conduits::all()) {
-    if (name == conduit.name) return {};
-    nearest.offer(conduit.name);
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", conduit.name);
-  }
+  namespace conduits = aqueduct::conduits;
+  if (name.empty() || conduits::is_path(name) || conduits::find(name) != nullptr) return {};
   return fmt::format(
       "--conduit {}: there is no such conduit; this build has {}, and --plugin FILE takes others{}",
-      aqueduct::core::quoted(name), known,
-      nearest.name().empty() ? "" : fmt::format("; did you mean {}?", nearest.name()));
+      aqueduct::core::quoted(name), conduits::names(), conduits::nearest(name).hint());
 }
 
 }  // namespace
@@ -87,7 +79,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
 
   selection.limit = std::chrono::seconds(limit);
-  if (selection.plugin.find('/') == std::string::npos && !selection.plugin.empty()) {
+  if (!selection.plugin.empty() && !aqueduct::conduits::is_path(selection.plugin)) {
     selection.plugin.insert(0, "./");  // a '/' is what tells a file from a name
   }
   if (const std::string problem = unknown_conduit(selection.conduit); !problem.empty()) {

@@ -20,6 +20,7 @@ std::vector<Part> parts_of(core::Conduit& conduit) {
       {"rma", conduit.rma() != nullptr, "in pieces of a packet, by active messages"},
       {"signal", conduit.signal() != nullptr, "in the put's packet if it is one, else by a message after it"},
       {"cross_map", conduit.cross_map() != nullptr, "everything goes over the wire"},
+      {"vector", conduit.vector() != nullptr, "piece by piece, or packed"},
       {"atomics", conduit.atomics() != nullptr, "by the owner's processor"},
       {"collectives", conduit.collectives() != nullptr, "schedules over rma and active messages"},
       {"waitable", conduit.waitable() != nullptr, "waits spin, yield, then sleep"},
@@ -82,7 +83,7 @@ Choice choose(const Config& config, bool one_host) {
 LauncherFacts look_at_launcher(const Config& config) {
   const auto launch = bootstrap::find_launcher(config.text("launcher"), bootstrap::environment_variable);
   const std::string why = launch.doubt.empty() ? launch.why : launch.why + "; " + launch.doubt;
-  return {bootstrap::word_for(launch.by), why, bootstrap::find_pmix(config.text("pmix_library")).what};
+  return {bootstrap::word_for(launch.by), why, bootstrap::describe_pmix(config.text("pmix_library"))};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "conduits/ofi/ofi_network.hpp"
 #include "core/endpoint_state.hpp"
+#include "tools/aqperf/deadline.hpp"
 
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
@@ -15,8 +16,6 @@ namespace {
 
 /// What one rank tells the other.
 struct Card {
-  bool usable = false;
-  std::uint32_t name_bytes = 0;
   std::uint32_t key_bytes = 0;
   std::array<std::byte, 120> name{};
   std::array<std::byte, 64> key{};
@@ -53,6 +52,7 @@ bool BareOfi::open(Session& session) {
   if (!objects) return false;
   objects_ = std::move(*objects);
   if (::fi_enable(objects_.ep.get()) != 0) return false;
+  most_ = std::min<std::uint64_t>(provider_.known->most_queue, provider_.info->tx_attr->size);
   registrations_.emplace(*objects_.domain, *objects_.ep, provider_, session.rank(), log_);
   auto key = registrations_->add_segment(0, memory_);
   if (!key) return false;
@@ -68,7 +68,6 @@ void BareOfi::meet(Session& session) {
   if (name.size() > mine.name.size() || key_.size() > mine.key.size()) {
     throw Failure("addresses of this provider are too long for bare calls", 1);
   }
-  mine.name_bytes = static_cast<std::uint32_t>(name.size());
   mine.key_bytes = static_cast<std::uint32_t>(key_.size());
   std::ranges::copy(name, mine.name.begin());
   std::ranges::copy(key_, mine.key.begin());
@@ -97,9 +96,9 @@ void BareOfi::run(std::uint64_t turns) {
                        &sending_);
     });
     ++sent_;
-    patience_.until([&] { return look(), sent_ == 0; });
+    wait(patience_, [&] { return sent_ == 0; });
   } else {
-    served_.until([&] { return look(), received_ >= expected_; });
+    wait(served_, [&] { return received_ >= expected_; });
   }
 }
 
@@ -111,15 +110,16 @@ void BareOfi::transfers(std::uint64_t turns) {
   fi_msg_rma message{&here, &descriptor_, 1, peer_, &there, 1, nullptr, 0};
   for (; turns > 0; --turns) {
     for (fi_context2& context : contexts_) {
+      wait(patience_, [&] { return sent_ < most_; });
       message.context = &context;
       insist([&] {
-        return put ? ::fi_writemsg(objects_.ep.get(), &message, FI_COMPLETION | FI_DELIVERY_COMPLETE)
+        return put ? ::fi_writemsg(objects_.ep.get(), &message, provider_.delivered())
                    : ::fi_read(objects_.ep.get(), local, turn_.bytes, descriptor_, peer_, there_, there_key_,
                                &context);
       });
       ++sent_;
     }
-    patience_.until([&] { return look(), sent_ == 0; });
+    wait(patience_, [&] { return sent_ == 0; });
   }
 }
 
@@ -127,10 +127,10 @@ void BareOfi::answers(std::uint64_t turns) {
   for (; turns > 0; --turns) {
     if (role_.active) send(turn_.bytes);
     ++expected_;
-    patience_.until([&] { return look(), received_ >= expected_; });
+    wait(patience_, [&] { return received_ >= expected_; });
     if (!role_.active) send(turn_.bytes);
   }
-  patience_.until([&] { return look(), sent_ == 0; });
+  wait(patience_, [&] { return sent_ == 0; });
 }
 
 void BareOfi::send(std::size_t bytes) {
@@ -139,7 +139,7 @@ void BareOfi::send(std::size_t bytes) {
     insist([&] { return ::fi_inject(objects_.ep.get(), memory_.data(), bytes, peer_); });
     return;
   }
-  patience_.until([&] { return sent_ == 0 || (look(), sent_ == 0); });  // there is one buffer to send from
+  wait(patience_, [&] { return sent_ == 0; });  // there is one buffer to send from
   insist([&] { return ::fi_send(objects_.ep.get(), memory_.data(), bytes, descriptor_, peer_, &sending_); });
   ++sent_;
 }
@@ -165,9 +165,21 @@ void BareOfi::look() {
   if (found < 0 && found != -FI_EAGAIN) throw Failure("a bare call of libfabric failed in a measurement", 1);
 }
 
+template <class Condition>
+void BareOfi::wait(const Patience& patience, const Condition& holds) {
+  if (holds()) return;
+  Deadline deadline;
+  patience.until([&] {
+    deadline.look("the other side's call of libfabric");
+    return look(), holds();
+  });
+}
+
 template <class Call>
 void BareOfi::insist(const Call& call) {
+  Deadline deadline;
   patience_.until([&] {
+    deadline.look("room for a call of libfabric");
     const auto answer = call();
     if (answer != 0 && answer != -FI_EAGAIN) {
       throw Failure(std::string("libfabric: ") + provider_.library.text(answer), 1);

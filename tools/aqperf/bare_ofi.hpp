@@ -35,6 +35,8 @@ class BareOfi {
   void send(std::size_t bytes);
   void receive_one();
   void look();
+  template <class Condition>
+  void wait(const Patience& patience, const Condition& holds);
   template <class Call>
   void insist(const Call& call);
   std::byte* inbox() noexcept { return memory_.data() + memory_.size() / 2; }
@@ -55,6 +57,7 @@ class BareOfi {
   fi_addr_t peer_ = FI_ADDR_NOTAVAIL;
   std::uint64_t there_ = 0;  // the peer's second half
   std::uint64_t there_key_ = 0;
+  std::uint64_t most_ = 0;      // as many may be
   std::uint64_t sent_ = 0;      // posted and not yet ended, of what ends in the queue
   std::uint64_t received_ = 0;  // messages
   std::uint64_t expected_ = 0;

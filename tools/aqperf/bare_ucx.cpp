@@ -1,7 +1,11 @@
 #include "tools/aqperf/bare_ucx.hpp"
 
+#include "conduits/ucx/ucx_network.hpp"
+#include "core/endpoint_state.hpp"
+
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 
 namespace aqueduct::perf {
@@ -9,6 +13,8 @@ namespace aqueduct::perf {
 namespace {
 
 constexpr unsigned kMessage = 1;
+// Chosen: for the peer to end the connection, too, which it does at about the same time.
+constexpr std::chrono::seconds kFarewell{1};
 
 /// What the ranks tell one another.
 struct Card {
@@ -33,29 +39,33 @@ BareUcx::BareUcx(Session& session, Role role, const NetworkTurn& turn)
       half_(std::max<std::size_t>(64, turn.bytes)) {
   under_way_.reserve(turn.window);
   const bool takes_part = role.peer != kNoRank;
-  usable_ = session.everyone(!takes_part || open()) && meet(session);
+  usable_ = session.everyone(!takes_part || open(session)) && meet(session);
 }
 
 BareUcx::~BareUcx() {
   if (key_ != nullptr) ucp().rkey_destroy(key_);
   if (peer_ != nullptr) {
-    ucp_request_param_t param;
-    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_EP_CLOSE_FLAG_FORCE;  // nothing is on its way
+    // Not by force: UCX aborts if words that were to connect the two have not left.
+    const ucp_request_param_t param{};
     const ucs_status_ptr_t answer = ucp().ep_close_nbx(peer_, &param);
-    if (UCS_PTR_IS_PTR(answer)) ucp().request_free(answer);
+    if (UCS_PTR_IS_PTR(answer)) {
+      const auto until = std::chrono::steady_clock::now() + kFarewell;
+      while (ucp().request_check_status(answer) == UCS_INPROGRESS &&
+             std::chrono::steady_clock::now() < until) {
+        ucp().worker_progress(worker_);
+      }
+      ucp().request_free(answer);
+    }
   }
   if (registered_ != nullptr) ucp().mem_unmap(context_->handle(), registered_);
   if (worker_ != nullptr) ucp().worker_destroy(worker_);
 }
 
-bool BareUcx::open() {
-  const Config config = Config::from_environment();
-  conduits::ucx::ContextWish wish;
-  wish.transports = config.text("ucx_transports");
-  wish.devices = config.text("ucx_devices");
+bool BareUcx::open(Session& session) {
+  constexpr std::size_t kWorkers = 1;
   std::string why;
-  context_ = conduits::ucx::Context::open(wish, why);
+  context_ = conduits::ucx::Context::open(
+      conduits::ucx::wish_of(Config::from_environment(), session.ep().state().host_of, kWorkers), why);
   if (context_ == nullptr) return false;
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
@@ -107,7 +117,8 @@ bool BareUcx::meet(Session& session) {
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
   params.address = reinterpret_cast<const ucp_address_t*>(theirs.address.data());
   // As the conduit has it: watched, where UCX can.
-  params.err_mode = context_->shares_memory() ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
+  const bool one_host = session.ep().host_of(role_.peer) == session.ep().host_of(session.rank());
+  params.err_mode = context_->can_watch(one_host) ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
   const bool reached = ucp().ep_create(worker_, &params, &peer_) == UCS_OK &&
                        ucp().ep_rkey_unpack(peer_, theirs.key.data(), &key_) == UCS_OK;
   return session.everyone(reached);
@@ -161,21 +172,25 @@ void BareUcx::send(std::size_t bytes) {
 void BareUcx::await(ucs_status_ptr_t request) {
   if (request == nullptr) return;
   if (UCS_PTR_IS_ERR(request)) throw Failure("a bare call of UCP failed in the middle of a measurement", 1);
-  patience_.until([&] {
-    if (ucp().request_check_status(request) != UCS_INPROGRESS) return true;
-    ucp().worker_progress(worker_);
-    return false;
-  });
+  patience_.until_or_fail(
+      [&] {
+        if (ucp().request_check_status(request) != UCS_INPROGRESS) return true;
+        ucp().worker_progress(worker_);
+        return false;
+      },
+      "a bare operation of UCP");
   ucp().request_free(request);
 }
 
 void BareUcx::await_message() {
   ++expected_;
-  patience_.until([&] {
-    if (received_ >= expected_) return true;
-    ucp().worker_progress(worker_);
-    return received_ >= expected_;
-  });
+  patience_.until_or_fail(
+      [&] {
+        if (received_ >= expected_) return true;
+        ucp().worker_progress(worker_);
+        return received_ >= expected_;
+      },
+      "a bare message of UCP");
 }
 
 ucs_status_t BareUcx::on_message(void* arg, const void*, std::size_t, void*, std::size_t,

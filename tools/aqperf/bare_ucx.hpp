@@ -28,7 +28,7 @@ class BareUcx {
   void run(std::uint64_t turns);
 
  private:
-  bool open();
+  bool open(Session& session);
   bool meet(Session& session);
   void transfers();
   void send(std::size_t bytes);

@@ -1,5 +1,6 @@
 #include <aqueduct/aqueduct.hpp>
 
+#include "conduits/all.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/failure.hpp"
 #include "tools/aqperf/launch.hpp"
@@ -37,7 +38,7 @@ Job start_job(const Options& options) {
 /// Says so if ranks do not use the conduit that was asked for: whoever has started the job has the choice.
 void tell_what_is_measured(Endpoint& ep, const Options& options) {
   const std::string used = ep.conduit_of(ep.ranks() - 1);
-  const bool plugin = options.conduit.find('/') != std::string::npos;
+  const bool plugin = conduits::is_path(options.conduit);
   if (options.conduit.empty() || options.conduit == "auto" || plugin || ep.rank() != 0 ||
       used == options.conduit)
     return;

@@ -2,6 +2,10 @@
 
 #include "tools/aqperf/session.hpp"
 
+#include <chrono>
+#include <optional>
+#include <string>
+
 #include <sched.h>
 
 namespace aqueduct::perf {
@@ -28,7 +32,26 @@ class Patience {
     }
   }
 
+  /// The same for what a library may never say: throws Failure after a minute, in which `what` has not come.
+  template <class Condition>
+  void until_or_fail(Condition&& holds, const char* what) const {
+    using Clock = std::chrono::steady_clock;
+    std::optional<Clock::time_point> began;  // the clock costs more than a look: it is asked rarely
+    unsigned looks = 0;
+    until([&] {
+      if (holds()) return true;
+      if (++looks % kLooks != 0) return false;
+      const auto now = Clock::now();
+      if (!began) began = now;
+      if (now - *began > kLongest) throw Failure(std::string("for a minute nothing came of ") + what, 1);
+      return false;
+    });
+  }
+
  private:
+  // Chosen: longer than any round of a measurement takes.
+  static constexpr std::chrono::seconds kLongest{60};
+
   unsigned looks_;
 };
 

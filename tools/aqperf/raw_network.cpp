@@ -10,9 +10,21 @@
 #include "tools/aqperf/raw_ucx.hpp"
 #endif
 
+#include <algorithm>
 #include <string>
 
 namespace aqueduct::perf {
+namespace {
+
+/// Chosen: transfers that are measured together, at least.
+constexpr std::uint64_t kTransfers = 256;
+
+}  // namespace
+
+std::uint64_t turns_at_once(const NetworkTurn& turn) {
+  if (turn.kind == NetworkTurn::Kind::answer) return 1;
+  return std::max<std::uint64_t>(1, kTransfers / turn.window);
+}
 
 std::optional<Raw> raw_network(Session& session, Role role, const NetworkTurn& turn) {
   static_cast<void>(turn);  // in builds without any such library

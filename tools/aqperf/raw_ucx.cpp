@@ -12,8 +12,9 @@ Raw raw_ucx(Session& session, Role role, const NetworkTurn& turn) {
   const char* const call = turn.kind == NetworkTurn::Kind::put   ? "ucp_put_nbx, then ucp_ep_flush_nbx"
                            : turn.kind == NetworkTurn::Kind::get ? "ucp_get_nbx"
                                                                  : "ucp_am_send_nbx there and back";
-  return {Subject{[bare](std::uint64_t turns) { bare->run(turns); }, role.active,
-                  static_cast<double>(turn.window)},
+  const std::uint64_t at_once = turns_at_once(turn);
+  return {Subject{[bare, at_once](std::uint64_t turns) { bare->run(turns * at_once); }, role.active,
+                  static_cast<double>(turn.window * at_once)},
           std::string("bare UCP: ") + call};
 }
 

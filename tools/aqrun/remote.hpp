@@ -31,8 +31,9 @@ class Remote {
   /// No rank runs any more: nothing shall be left on any host.
   void clear();
   void give_up_on_uncleared();
-  /// How many frames have come, from all hosts together. Ends the commands that are left, and says to which hosts they led.
+  /// How many frames have come, from all hosts together.
   std::uint64_t heard() const;
+  /// Ends the commands that are left, and says to which hosts they led.
   std::string give_up();
   bool is_cleared() const;
   bool is_gone() const;

@@ -13,15 +13,19 @@ namespace aqueduct::conduits::loop {
 /// All ranks of a network, opened and connected, for one thread to play with or for a thread each.
 class Party {
  public:
-  Party(core::Network& network, Rank ranks) : inboxes_(ranks) {
+  Party(core::Network& network, Rank ranks) : Party(&network, ranks) {}
+  /// Without a network it is not complete.
+  Party(core::Network* network, Rank ranks) : inboxes_(ranks) {
+    if (network == nullptr) return;
     std::vector<std::vector<std::byte>> addresses;
     for (Rank rank = 0; rank < ranks; ++rank) {
-      auto conduit = network.open(rank);
+      auto conduit = network->open(rank);
       if (!conduit) return;  // `complete` says so
       addresses.push_back((*conduit)->address());
       conduits_.push_back(*std::move(conduit));
     }
-    for (auto& conduit : conduits_) complete_ = conduit->connect(addresses).ok();
+    complete_ = true;
+    for (auto& conduit : conduits_) complete_ = conduit->connect(addresses).ok() && complete_;
   }
 
   bool complete() const noexcept { return complete_; }

@@ -79,17 +79,25 @@ TEST(OfiOperations, APutWithSignalIsOneCallAndTwoWhereItsNumbersAreLarge) {
 }
 
 TEST(OfiOperations, MoreThanTheQueueAnswersRetryAndHalfIsLeftForOthers) {
-  OfiOptions options;
-  options.queue = 16;
-  Pair pair(kProvider, options);
-  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
-  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
-  const auto bytes = bytes_of(100'000);
-  core::Token posted = 0;
-  while (pair[0].put(1, pair.key(), 0, bytes, false, 100 + posted).kind == Kind::posted) ++posted;
-  EXPECT_GE(posted, 1u);
-  EXPECT_LE(posted, 9u);
-  for (core::Token token = 0; token < posted; ++token) EXPECT_TRUE(pair.end_of(100 + token));
+  for (const std::uint32_t queue : {1u, 7u, 8u}) {
+    OfiOptions options;
+    options.queue = queue;
+    Pair pair(kProvider, options, 3);
+    if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+    ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+    alignas(8) const std::byte header[8]{};
+    const auto to_third = [&] { return pair[0].send(2, header, {}, 0); };
+    ASSERT_EQ(pair.insist(to_third).kind, Kind::done);
+    ASSERT_TRUE(pair.until([&] { return !pair.heard(2).packets.empty(); }));
+    const auto bytes = bytes_of(100'000);
+    core::Token posted = 0;
+    while (pair[0].put(1, pair.key(), 0, bytes, false, 100 + posted).kind == Kind::posted) ++posted;
+    EXPECT_EQ(posted, (queue + 1) / 2);
+    if (queue > 1) {
+      EXPECT_EQ(to_third().kind, Kind::done) << "the others' half";
+    }
+    for (core::Token token = 0; token < posted; ++token) EXPECT_TRUE(pair.end_of(100 + token));
+  }
 }
 
 TEST(OfiOperations, AWrongKeyEndsThePutWithAnError) {
@@ -103,10 +111,76 @@ TEST(OfiOperations, AWrongKeyEndsThePutWithAnError) {
   const auto bytes = bytes_of(100);
   const core::Post post = pair.insist([&] { return pair[0].put(1, *wrong, 0, bytes, false, 6); });
   if (post.kind == Kind::posted) {
-    EXPECT_FALSE(pair.end_of(6)) << "it ended well";
+    const Status status = pair.end_of(6);
+    EXPECT_FALSE(status) << "it ended well";
+    EXPECT_NE(status.code(), ErrorCode::timed_out) << "it did not end";
   } else {
     EXPECT_EQ(post.kind, Kind::failed);
   }
+}
+
+TEST(OfiOperations, PiecesAreOneCallAlsoWhereLocalBuffersAreRegistered) {
+  for (const bool registers : {false, true}) {
+    OfiOptions options;
+    options.register_local = registers;
+    Pair pair(kProvider, options);
+    if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+    ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+    for (const std::size_t bytes : {std::size_t{100}, std::size_t{50'000}}) {
+      const auto sent = bytes_of(bytes);
+      const core::Bytes all(sent);
+      const std::vector<core::Bytes> from{all.first(10), all.subspan(10)};
+      const std::vector<core::RemotePiece> to{{70'000, bytes - 20}, {8, 20}};
+      Pair::calls() = {};
+      ASSERT_EQ(pair.insist([&] { return pair[0].put_pieces(1, pair.key(), to, from, 5); }).kind,
+                Kind::posted);
+      EXPECT_TRUE(pair.end_of(5));
+      EXPECT_EQ(Pair::calls().all(), 1);
+      EXPECT_TRUE(std::equal(sent.begin(), sent.end() - 20, pair.memory().begin() + 70'000));
+      EXPECT_TRUE(std::equal(sent.end() - 20, sent.end(), pair.memory().begin() + 8));
+      std::vector<std::byte> read(bytes);
+      const core::MutableBytes whole(read);
+      const std::vector<core::MutableBytes> places{whole.first(1), whole.subspan(1)};
+      ASSERT_EQ(pair.insist([&] { return pair[0].get_pieces(1, pair.key(), to, places, 6); }).kind,
+                Kind::posted);
+      EXPECT_TRUE(pair.end_of(6));
+      EXPECT_EQ(read, sent);
+      pair.heard(0).completed_ones.clear();
+    }
+    EXPECT_TRUE(pair.heard(1).signals.empty());
+  }
+}
+
+TEST(OfiOperations, PiecesOutsideTheSegmentEndWithAnError) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+  const auto bytes = bytes_of(100);
+  const std::vector<core::Bytes> from{bytes};
+  const std::vector<core::RemotePiece> to{{0, 60}, {pair.memory().size() - 39, 40}};
+  ASSERT_EQ(pair.insist([&] { return pair[0].put_pieces(1, pair.key(), to, from, 5); }).kind, Kind::posted);
+  const Status status = pair.end_of(5);
+  EXPECT_FALSE(status);
+  EXPECT_NE(status.code(), ErrorCode::timed_out);
+  EXPECT_EQ(pair.memory().back(), std::byte{0});
+}
+
+TEST(OfiOperations, PiecesOfOnesOwnMemoryAreCopiedAtOnce) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  const auto mine = pair[1].import_key(1, pair.exported());
+  ASSERT_TRUE(mine);
+  const auto bytes = bytes_of(10);
+  const std::vector<core::Bytes> from{core::Bytes(bytes).first(3), core::Bytes(bytes).subspan(3)};
+  const std::vector<core::RemotePiece> to{{5, 4}, {100, 6}};
+  ASSERT_EQ(pair[1].put_pieces(1, *mine, to, from, 5).kind, Kind::done);
+  std::vector<std::byte> read(10);
+  const std::vector<core::MutableBytes> places{read};
+  ASSERT_EQ(pair[1].get_pieces(1, *mine, to, places, 6).kind, Kind::done);
+  EXPECT_EQ(read, bytes);
+  EXPECT_EQ(pair.memory()[100], bytes[4]);
+  const std::vector<core::RemotePiece> outside{{5, 4}, {pair.memory().size() - 5, 6}};
+  EXPECT_EQ(pair[1].put_pieces(1, *mine, outside, from, 7).why, ErrorCode::out_of_range);
 }
 
 TEST(OfiOperations, AKeyOfAnotherShapeIsNotSupported) {

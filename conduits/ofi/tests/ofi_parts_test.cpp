@@ -1,5 +1,6 @@
 // The parts of the conduit that need no network.
 
+#include "conduits/ofi/copying.hpp"
 #include "conduits/ofi/errors.hpp"
 #include "conduits/ofi/known.hpp"
 #include "conduits/ofi/provider.hpp"
@@ -12,6 +13,7 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 
 namespace aqueduct::conduits::ofi {
@@ -40,6 +42,9 @@ TEST(OfiKnown, PrefersHardwareAndKnowsWhatIsBroken) {
   EXPECT_LT(preference_of("tcp;ofi_rxm"), preference_of("sockets"));
   EXPECT_LT(preference_of("shm"), preference_of("something new"));
   EXPECT_FALSE(known_of("udp;ofi_rxd").no_atomics.empty());
+  EXPECT_TRUE(why_no_atomics(known_of("tcp;ofi_rxm")).empty());
+  EXPECT_EQ(why_no_atomics(known_of("udp;ofi_rxd")), known_of("udp;ofi_rxd").no_atomics);
+  EXPECT_THAT(std::string(why_no_atomics(known_of("something new"))), testing::HasSubstr("nobody has tried"));
   EXPECT_FALSE(known_of("shm").crosses_hosts);
   EXPECT_TRUE(known_of("something new").crosses_hosts);
   std::set<std::string_view> names;
@@ -56,6 +61,26 @@ TEST(OfiProvider, ThatDoesNotExistIsNamedTogetherWithThoseThatDo) {
       find_provider({.provider = all.provider.name(), .domain = "nowhere", .one_host = true});
   EXPECT_THAT(elsewhere.problem, testing::HasSubstr("AQUEDUCT_OFI_DOMAIN=nowhere"));
   EXPECT_THAT(elsewhere.problem, testing::HasSubstr(all.provider.domain()));
+}
+
+TEST(OfiProvider, ProgressesByItselfOnlyWhereAskedOrKnownTo) {
+  const Found manual = find_provider({.provider = "tcp;ofi_rxm", .one_host = true});
+  if (!manual.problem.empty()) GTEST_SKIP() << manual.problem;
+  EXPECT_FALSE(manual.provider.auto_progress);
+  EXPECT_EQ(manual.provider.info->domain_attr->data_progress, FI_PROGRESS_MANUAL);
+  EXPECT_EQ(manual.provider.info->tx_attr->op_flags & FI_DELIVERY_COMPLETE, 0u) << "packets need not wait";
+  const Found itself = find_provider({.provider = "tcp;ofi_rxm", .one_host = true, .auto_progress = true});
+  ASSERT_TRUE(itself.problem.empty()) << itself.problem;
+  EXPECT_TRUE(itself.provider.auto_progress);
+}
+
+TEST(OfiCopying, IsRefusedWithTheReason) {
+  EXPECT_EQ(why_no_copies({}), "");
+  EXPECT_EQ(why_no_copies({.ptrace_scope = 2, .may_trace = true}), "");
+  EXPECT_THAT(why_no_copies({.error = EPERM}), testing::HasSubstr("seccomp"));
+  for (const Copying& found : {Copying{.ptrace_scope = 1}, Copying{.ptrace_scope = 3, .may_trace = true}}) {
+    EXPECT_THAT(why_no_copies(found), testing::HasSubstr("ptrace_scope"));
+  }
 }
 
 TEST(OfiErrors, OfABrokenConnectionAreALostPeer) {

@@ -26,16 +26,18 @@ struct Faults {
   int sends_answer = 0;
   int sends_end_with = 0;   ///< they are taken, go nowhere, and complete with this
   int writes_end_with = 0;  ///< as shm's that fail: they complete with this, and do not say who they are
-  int queue = 0;            ///< reading the completion queue, and its errors
+  std::uint64_t write_flags = 0;  ///< of these completions
+  int queue = 0;                  ///< reading the completion queue, and its errors
 };
 
-/// Two endpoints of one provider in this process, without the library above them. Rank 0's calls are counted, and may
-/// be made to fail.
+/// Two endpoints, or more, of one provider in this process, without the library above them. Rank 0's calls are counted, and
+/// may be made to fail.
 class Pair {
  public:
-  explicit Pair(const std::string& provider, const OfiOptions& options = {});
+  /// A provider that is there and does not work fails the test.
+  explicit Pair(const std::string& provider, const OfiOptions& options = {}, Rank ranks = 2);
 
-  /// Why there is none; empty: there is.
+  /// Why this host has no such provider; empty: it has.
   const std::string& problem() const { return problem_; }
   OfiConduit& operator[](Rank rank) { return *ends_[rank]; }
   Heard& heard(Rank rank) { return heard_[rank]; }
@@ -48,7 +50,7 @@ class Pair {
   const std::vector<std::string>& log() const { return lines_; }
 
   void poll();
-  /// Polls both until it holds, for at most ten seconds.
+  /// Polls all until it holds, for at most ten seconds.
   bool until(const std::function<bool()>& holds);
   /// Tries until the answer is not `retry`.
   core::Post insist(const std::function<core::Post()>& attempt);
@@ -64,8 +66,10 @@ class Pair {
   std::vector<std::byte> memory_;
   std::vector<std::byte> exported_;
   std::uint64_t key_ = 0;
-  Heard heard_[2];
-  std::unique_ptr<OfiConduit> ends_[2];
+  std::vector<Heard> heard_;
+  std::vector<std::unique_ptr<OfiConduit>> ends_;
+
+  void open(const OfiOptions& options, Rank ranks);
 };
 
 }  // namespace aqueduct::conduits::ofi

@@ -1,5 +1,6 @@
 #include "conduits/ofi/tests/pair.hpp"
 
+#include <gtest/gtest.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
@@ -46,6 +47,12 @@ ssize_t count_read(fid_ep* ep, void* to, std::size_t bytes, void* descriptor, fi
   return answer;
 }
 
+ssize_t count_readmsg(fid_ep* ep, const fi_msg_rma* message, std::uint64_t flags) {
+  const ssize_t answer = counting().own_rma->readmsg(ep, message, flags);
+  counting().calls.reads += answer == 0;
+  return answer;
+}
+
 ssize_t count_send(fid_ep* ep, const void* from, std::size_t bytes, void* descriptor, fi_addr_t to,
                    void* context) {
   if (const int error = counting().faults.sends_answer; error != 0) return error;
@@ -75,6 +82,7 @@ ssize_t read_queue_error(fid_cq* cq, fi_cq_err_entry* entry, std::uint64_t flags
   if (const int error = counting().faults.queue; error != 0) return error;
   if (std::exchange(counting().write_failed, false)) {
     entry->err = -counting().faults.writes_end_with;
+    entry->flags = counting().faults.write_flags;
     return 1;
   }
   if (counting().failed_send == nullptr) return counting().own_cq->readerr(cq, entry, flags);
@@ -96,6 +104,7 @@ void count(fid_ep& ep, fid_cq& cq) {
   one.msg = *ep.msg;
   one.rma.writemsg = count_write;
   one.rma.read = count_read;
+  one.rma.readmsg = count_readmsg;
   one.msg.send = count_send;
   one.msg.sendmsg = count_sendmsg;
   ep.rma = &one.rma;
@@ -104,37 +113,40 @@ void count(fid_ep& ep, fid_cq& cq) {
 
 }  // namespace
 
-Pair::Pair(const std::string& provider, const OfiOptions& options)
+Pair::Pair(const std::string& provider, const OfiOptions& options, Rank ranks)
     : log_(core::LogLevel::warn,
            [this](core::LogLevel, std::string_view line) { lines_.emplace_back(line); }),
-      memory_(1 << 20) {
+      memory_(1 << 20),
+      heard_(ranks) {
   Found found = find_provider({.provider = provider, .one_host = true});
   if (problem_ = found.problem; !problem_.empty()) return;
   provider_ = std::move(found.provider);
-  int error = open_fid(fabric_, [&](fid_fabric** raw) {
-    return provider_.library.fabric(provider_.info->fabric_attr, raw, nullptr);
-  });
-  std::vector<std::vector<std::byte>> addresses;
-  for (Rank rank = 0; rank < 2 && error == 0; ++rank) {
-    auto objects = open_objects(*fabric_, provider_, 2, false, rank, log_);
-    if (!objects) break;
-    if (rank == 0) count(*objects->ep, *objects->cq);
-    ends_[rank] = std::make_unique<OfiConduit>(std::move(*objects), provider_, options, rank, log_);
-    if (!ends_[rank]->start()) break;
-    addresses.push_back(ends_[rank]->address());
-  }
-  if (addresses.size() < 2) {
-    problem_ = provider + " does not open: " + (lines_.empty() ? "no reason given" : lines_.front());
-    return;
-  }
-  for (auto& end : ends_) static_cast<void>(end->connect(addresses));
-  auto exported = ends_[1]->register_segment(0, memory_);
-  if (exported) exported_ = *exported;
-  const auto imported = ends_[0]->import_key(1, exported_);
-  if (imported) key_ = *imported;
-  if (!exported || !imported) problem_ = "no key";
+  open(options, ranks);
   calls() = {};
   faults() = {};
+}
+
+void Pair::open(const OfiOptions& options, Rank ranks) {
+  const int error = open_fid(fabric_, [&](fid_fabric** raw) {
+    return provider_.library.fabric(provider_.info->fabric_attr, raw, nullptr);
+  });
+  ASSERT_EQ(error, 0) << provider_.name() << " does not open";
+  std::vector<std::vector<std::byte>> addresses;
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    auto objects = open_objects(*fabric_, provider_, ranks, false, rank, log_);
+    ASSERT_TRUE(objects) << lines_.front();
+    if (rank == 0) count(*objects->ep, *objects->cq);
+    ends_.push_back(std::make_unique<OfiConduit>(std::move(*objects), provider_, options, rank, log_));
+    ASSERT_TRUE(ends_.back()->start()) << lines_.front();
+    addresses.push_back(ends_.back()->address());
+  }
+  for (auto& end : ends_) ASSERT_TRUE(end->connect(addresses));
+  auto exported = ends_[1]->register_segment(0, memory_);
+  ASSERT_TRUE(exported);
+  exported_ = *exported;
+  const auto imported = ends_[0]->import_key(1, exported_);
+  ASSERT_TRUE(imported);
+  key_ = *imported;
 }
 
 Faults& Pair::faults() { return counting().faults; }
@@ -142,7 +154,7 @@ Faults& Pair::faults() { return counting().faults; }
 Calls& Pair::calls() { return counting().calls; }
 
 void Pair::poll() {
-  for (Rank rank = 0; rank < 2; ++rank) ends_[rank]->poll(heard_[rank]);
+  for (Rank rank = 0; rank < ends_.size(); ++rank) ends_[rank]->poll(heard_[rank]);
 }
 
 bool Pair::until(const std::function<bool()>& holds) {

@@ -48,6 +48,7 @@ TEST(UcxConnect, NoTransportLeadsToAClearReason) {
 TEST(UcxMessages, OfAnotherJobAreRejected) {
   UcxProcess here(2, "tcp,self", "0", 1);
   UcxProcess there(2, "tcp,self", "0", 2);
+  ASSERT_TRUE(here.network() != nullptr && there.network() != nullptr);
   auto a = here.network()->open(0);
   auto b = there.network()->open(1);
   ASSERT_TRUE(a && b);

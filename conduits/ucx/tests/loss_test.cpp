@@ -79,6 +79,7 @@ TEST_F(UcxUnwatched, PeersThatAnswerNothingLeaveRoomForOthersAndAreMadeUpFor) {
 TEST(UcxLoss, OfOneThatCannotBeReachedIsToldOnce) {
   UcxProcess here(2, "tcp,self");
   UcxProcess there(2, "posix,self");
+  ASSERT_TRUE(here.network() != nullptr && there.network() != nullptr);
   auto a = here.network()->open(0);
   auto b = there.network()->open(1);
   ASSERT_TRUE(a && b);

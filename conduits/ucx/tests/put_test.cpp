@@ -145,6 +145,19 @@ TEST_F(UcxPut, WithASignalIsOneOperationOfAnyLength) {
   EXPECT_EQ(party_.ucx(0).counts().put_messages - before.put_messages, sent);
 }
 
+TEST_F(UcxPut, WithASignalOfNoCounterToItselfWritesNothing) {
+  auto key = party_[1].rma()->register_segment(3, memory_);
+  ASSERT_TRUE(key);
+  const auto own = party_[1].rma()->import_key(1, *key);
+  ASSERT_TRUE(own);
+  const auto slots = static_cast<SignalSlot>(Config().number("signals"));
+  std::fill(memory_.begin(), memory_.end(), std::byte{7});
+  const Post post = party_[1].signal()->put_signal(1, *own, 0, bytes_of_value(kWord), {slots, 1}, ++token_);
+  EXPECT_EQ(post.kind, Post::Kind::failed);
+  EXPECT_EQ(post.why, ErrorCode::out_of_range);
+  EXPECT_EQ(memory_.front(), std::byte{7});
+}
+
 TEST_F(UcxPut, BeyondTheRoomThereIsIsToldToRetry) {
   // Half of all: the other half is for the other peers.
   const auto operations = static_cast<int>(Config().number("ucx_operations")) / 2;

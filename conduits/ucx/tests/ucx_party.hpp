@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -15,11 +16,14 @@
 
 namespace aqueduct::conduits::ucx {
 
+/// Replaces functions of UCX.
+using Faults = std::function<void(Library&)>;
+
 /// A process of a job of its own: settings, a log that remembers, and the network.
 class UcxProcess {
  public:
   UcxProcess(Rank ranks, const std::string& transports, const std::string& progress = "0",
-             std::uint64_t job = 1, const std::string& put = "auto")
+             std::uint64_t job = 1, const std::string& put = "auto", const Faults& faults = nullptr)
       : log_(core::LogLevel::warn,
              [this](core::LogLevel, std::string_view line) { lines_.emplace_back(line); }) {
     EXPECT_TRUE(config_.set("near", "off"));
@@ -28,14 +32,26 @@ class UcxProcess {
     EXPECT_TRUE(config_.set("ucx_put", put));
     process_ = {&config_, &log_, job, ranks, std::vector<Rank>(ranks), std::vector<std::uint32_t>(ranks)};
     std::iota(process_.mine.begin(), process_.mine.end(), Rank{0});
-    auto made = UcxNetwork::make(process_);
-    if (made) network_ = *std::move(made);
+    if (faults) {
+      make_faulty(faults);
+    } else if (auto made = UcxNetwork::make(process_)) {
+      network_ = *std::move(made);
+    }
   }
 
   core::Network* network() noexcept { return network_.get(); }
   const std::vector<std::string>& lines() const noexcept { return lines_; }
 
  private:
+  void make_faulty(const Faults& faults) {
+    std::string why;
+    auto ucp = Library::load(why);
+    if (!ucp) return;
+    faults(*ucp);
+    auto context = Context::open(*ucp, wish_of(config_, process_.host, process_.mine.size()), why);
+    if (context != nullptr) network_ = std::make_unique<UcxNetwork>(process_, std::move(context));
+  }
+
   Config config_;
   std::vector<std::string> lines_;
   core::Log log_;
@@ -47,8 +63,8 @@ class UcxProcess {
 class UcxParty : public UcxProcess, public loop::Party {
  public:
   explicit UcxParty(Rank ranks, const std::string& transports, const std::string& progress = "0",
-                    const std::string& put = "auto")
-      : UcxProcess(ranks, transports, progress, 1, put), loop::Party(*network(), ranks) {}
+                    const std::string& put = "auto", const Faults& faults = nullptr)
+      : UcxProcess(ranks, transports, progress, 1, put, faults), loop::Party(network(), ranks) {}
 
   UcxConduit& ucx(Rank rank) { return dynamic_cast<UcxConduit&>((*this)[rank]); }
 

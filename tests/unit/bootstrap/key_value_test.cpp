@@ -5,6 +5,7 @@
 #include <barrier>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -17,19 +18,25 @@ using Audience = KeyValueSpace::Audience;
 /// A process manager of threads, whose hosts hold so many processes each. What is for neighbours never leaves the host.
 class Manager {
  public:
-  Manager(std::uint32_t processes, std::uint32_t on_host)
-      : processes_(processes), on_host_(on_host), all_(static_cast<std::ptrdiff_t>(processes)) {}
+  Manager(std::uint32_t processes, std::uint32_t on_host, std::uint32_t gather_from = kGatherFrom)
+      : processes_(processes),
+        on_host_(on_host),
+        gather_from_(gather_from),
+        all_(static_cast<std::ptrdiff_t>(processes)) {}
 
   /// Runs `body` with each process's bootstrap, on a thread for each.
   void run(const std::function<void(std::uint32_t, Bootstrap&)>& body) {
     std::vector<std::thread> threads;
     for (std::uint32_t i = 0; i < processes_; ++i) {
-      threads.emplace_back([this, i, &body] { body(i, *over(std::make_unique<Space>(*this, i))); });
+      threads.emplace_back(
+          [this, i, &body] { body(i, *over(std::make_unique<Space>(*this, i), gather_from_)); });
     }
     for (std::thread& thread : threads) thread.join();
   }
   std::size_t gets() const { return gets_; }
   std::size_t puts() const { return puts_; }
+  /// Nobody gets its values.
+  void lose_what_is_given_by(std::uint32_t process) { lost_ = process; }
   /// From now on every fence fails.
   void break_down() { broken_ = true; }
 
@@ -57,7 +64,7 @@ class Manager {
       const std::lock_guard lock(manager_.mutex_);
       ++manager_.gets_;
       const auto found = manager_.values_.find(key(process, name));
-      if (found == manager_.values_.end()) return ErrorCode::bootstrap_failed;
+      if (found == manager_.values_.end() || process == manager_.lost_) return ErrorCode::bootstrap_failed;
       const Audience audience = found->second.audience;
       if (audience == Audience::neighbours && !near(process)) return ErrorCode::bootstrap_failed;
       if (audience == Audience::others && near(process)) return ErrorCode::bootstrap_failed;
@@ -81,12 +88,13 @@ class Manager {
     Audience audience;
   };
 
-  const std::uint32_t processes_, on_host_;
+  const std::uint32_t processes_, on_host_, gather_from_;
   std::barrier<> all_;
   std::mutex mutex_;
   std::map<std::string, Value> values_;
   std::size_t puts_ = 0, gets_ = 0;
   bool broken_ = false;
+  std::optional<std::uint32_t> lost_;
 };
 
 Blob blob(const std::string& text) {
@@ -95,8 +103,13 @@ Blob blob(const std::string& text) {
 }
 std::string word(const char* what, std::uint32_t process) { return what + std::to_string(process); }
 
-TEST(KeyValueBootstrap, GivesEveryPartToEveryoneAndOneNumberToTheJob) {
-  Manager manager(5, 2);
+/// By how many processes one of them gathers for the others.
+class KeyValueBootstrap : public testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Ways, KeyValueBootstrap, testing::Values(2u, 1000u),
+                         [](const auto& info) { return info.param == 2 ? "gathered" : "direct"; });
+
+TEST_P(KeyValueBootstrap, GivesEveryPartToEveryoneAndOneNumberToTheJob) {
+  Manager manager(5, 2, GetParam());
   std::mutex mutex;
   std::set<std::uint64_t> jobs;
   manager.run([&](std::uint32_t i, Bootstrap& me) {
@@ -128,27 +141,62 @@ void exchange_in_parts(Manager& manager, std::uint32_t processes, std::uint32_t 
   });
 }
 
-TEST(KeyValueBootstrap, GivesNeighboursAndOthersTheirParts) {
-  Manager manager(6, 2);
+TEST_P(KeyValueBootstrap, GivesNeighboursAndOthersTheirParts) {
+  Manager manager(6, 2, GetParam());
   exchange_in_parts(manager, 6, 2);
 }
 
-TEST(KeyValueBootstrap, GivesThePartsAlsoWhereTheLauncherKnowsOtherHostsThanTheLibrary) {
+TEST_P(KeyValueBootstrap, GivesThePartsAlsoWhereTheLauncherKnowsOtherHostsThanTheLibrary) {
   for (const std::uint32_t pretended : {1u, 3u, 6u}) {
-    Manager manager(6, 2);
+    Manager manager(6, 2, GetParam());
     exchange_in_parts(manager, 6, pretended);
   }
 }
 
-TEST(KeyValueBootstrap, PutsNothingForOthersOnOneHost) {
-  Manager manager(4, 4);
+// One that could not start says no more than that: it counts as a neighbour, and the others get its word, all the same.
+TEST_P(KeyValueBootstrap, GivesThePartsOfOneWithoutAnything) {
+  Manager manager(4, 2, GetParam());
+  manager.run([&](std::uint32_t i, Bootstrap& me) {
+    ASSERT_TRUE(me.exchange(blob("first")));
+    const std::vector<bool> near{i < 2, i < 2, i >= 2, i >= 2};
+    const Blob to_near = i == 1 ? Blob{} : blob(word("near", i)),
+               to_far = i == 1 ? Blob{} : blob(word("far", i));
+    const auto all = me.exchange_parts({to_near, to_far}, near);
+    ASSERT_TRUE(all);
+    for (std::uint32_t p = 0; p < 4; ++p) {
+      EXPECT_EQ((*all)[p], p == 1 ? Blob{} : blob(word(near[p] ? "near" : "far", p)))
+          << "process " << p << " as seen by " << i;
+    }
+  });
+}
+
+TEST(KeyValueBootstrapOnOneHost, PutsNothingForOthers) {
+  Manager manager(4, 4, /*gather_from=*/1000);
   exchange_in_parts(manager, 4, 4);
   EXPECT_EQ(manager.puts(), 2u * 4);  // one in each exchange
   EXPECT_EQ(manager.gets(), 2u * 4 * 4);
 }
 
-TEST(KeyValueBootstrap, FailsForGoodOnceAnExchangeHasFailed) {
-  Manager manager(2, 2);
+TEST(KeyValueBootstrapOfMany, AsksForAboutTwoValuesPerProcessAndExchange) {
+  constexpr std::uint32_t kProcesses = 40;
+  Manager manager(kProcesses, 10);
+  exchange_in_parts(manager, kProcesses, 10);
+  // Each exchange, or part of one, is gathered by one process for all, or for those of its host.
+  EXPECT_EQ(manager.gets(), 3u * (kProcesses + kProcesses));
+  EXPECT_EQ(manager.puts(), 3u * kProcesses + 1 + 4 + 1);
+}
+
+// The others would wait for ever for what the gatherer could not get.
+TEST(KeyValueBootstrapOfMany, FailsForAllWhereTheGathererFails) {
+  Manager manager(9, 9);
+  manager.lose_what_is_given_by(3);
+  manager.run([&](std::uint32_t, Bootstrap& me) {
+    EXPECT_EQ(me.exchange(blob("x")).status().code(), ErrorCode::bootstrap_failed);
+  });
+}
+
+TEST_P(KeyValueBootstrap, FailsForGoodOnceAnExchangeHasFailed) {
+  Manager manager(2, 2, GetParam());
   manager.break_down();
   manager.run([&](std::uint32_t, Bootstrap& me) {
     EXPECT_EQ(me.exchange(blob("x")).status().code(), ErrorCode::timed_out);

@@ -9,11 +9,12 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-Launch found(const Environment& environment, const std::string& wanted = "auto") {
-  return find_launcher(wanted, [&](const char* name) -> std::optional<std::string> {
+Launch found(const Environment& environment, const std::string& wanted = "auto", int connected = -1) {
+  const auto variable = [&](const char* name) -> std::optional<std::string> {
     const auto at = environment.find(name);
     return at != environment.end() ? std::optional(at->second) : std::nullopt;
-  });
+  };
+  return find_launcher(wanted, variable, [&](int descriptor) { return descriptor == connected; });
 }
 
 const Environment kPmix{{"PMIX_NAMESPACE", "job"}, {"PMIX_RANK", "3"}};
@@ -35,7 +36,14 @@ TEST(FindLauncher, TakesAqrunInsideAClustersJobForTheLauncher) {
   EXPECT_EQ(found(both(kPmix, {{"AQUEDUCT_BOOTSTRAP", "fd:5"}})).by, Launcher::aqrun);
 }
 
-TEST(FindLauncher, PrefersPmixWhereBothAreServed) { EXPECT_EQ(found(both(kPmi1, kPmix)).by, Launcher::pmix); }
+TEST(FindLauncher, TellsTheInnerLauncherFromTheOuterOneByItsConnection) {
+  EXPECT_EQ(found(both(kPmi1, kPmix)).by, Launcher::pmix);
+  const Launch inner = found(both(kPmi1, kPmix), "auto", /*connected=*/6);
+  EXPECT_EQ(inner.by, Launcher::pmi1);
+  EXPECT_NE(inner.why.find("PMI_FD is a connection"), std::string::npos);
+  EXPECT_EQ(found(both({{"PMI_FD", "6x"}, {"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}, kPmix), "auto", 6).by,
+            Launcher::pmix);
+}
 
 TEST(FindLauncher, IsNotMisledByHalfOfTheVariables) {
   EXPECT_EQ(found({{"PMIX_RANK", "0"}}).by, Launcher::alone);

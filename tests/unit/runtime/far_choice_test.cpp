@@ -99,8 +99,8 @@ TEST(FarChoice, TakesOnlyWhatAllProcessesHaveOverTheSameWire) {
   EXPECT_EQ(name_of(shelf.choose({"ibv/2/30 ofi/2/10 udp/1/0 "})), "ibv");
   const FarChoice without = shelf.choose({"ibv/2/30 ofi/2/10 udp/1/0 ", "ofi/0/10 udp/1/0 "});
   EXPECT_EQ(name_of(without), "udp");
-  EXPECT_THAT(why_not(without, "ibv"), HasSubstr("not for process 2"));
-  EXPECT_THAT(why_not(without, "ofi"), HasSubstr("not for process 2"));
+  EXPECT_THAT(why_not(without, "ibv"), HasSubstr("not alike for process 2"));
+  EXPECT_THAT(why_not(without, "ofi"), HasSubstr("not alike for process 2"));
   EXPECT_EQ(name_of(shelf.choose({"libv/2 ofi/22 "})), "");
 }
 

@@ -5,13 +5,19 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-namespace aqueduct::runtime {
+namespace aqueduct::bootstrap {
 
 using Blob = std::vector<std::byte>;
 
-/// Writes what ranks tell one another when a job or a segment begins: numbers and blobs, one after another.
+inline std::string text_of(const Blob& blob) {
+  return {reinterpret_cast<const char*>(blob.data()), blob.size()};
+}
+
+/// Writes what processes tell one another when a job or a segment begins: numbers and blobs, one after another.
 class BlobWriter {
  public:
   void number(std::uint64_t value) {
@@ -23,6 +29,7 @@ class BlobWriter {
     number(value.size());
     out_.insert(out_.end(), value.begin(), value.end());
   }
+  void text(std::string_view value) { bytes(std::as_bytes(std::span(value.data(), value.size()))); }
   const Blob& blob() const noexcept { return out_; }
 
  private:
@@ -54,6 +61,7 @@ class BlobReader {
     in_ = in_.subspan(size);
     return value;
   }
+  std::string text() { return text_of(bytes()); }
   bool ok() const noexcept { return ok_; }
 
  private:
@@ -61,4 +69,4 @@ class BlobReader {
   bool ok_ = true;
 };
 
-}  // namespace aqueduct::runtime
+}  // namespace aqueduct::bootstrap

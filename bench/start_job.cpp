@@ -1,0 +1,8 @@
+// A program that starts a job and ends it: what bench/start_under_mpirun.py measures.
+
+#include <aqueduct/aqueduct.hpp>
+
+int main() {
+  auto job = aqueduct::Job::start();
+  return job ? job->finish().exit_code() : job.status().exit_code();
+}

@@ -1,0 +1,126 @@
+#include "conduits/ofi/ofi_conduit.hpp"
+#include "core/pieces.hpp"
+
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace aqueduct::conduits::ofi {
+namespace {
+
+core::MutableBytes writable(core::Bytes bytes) noexcept {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // libfabric has one kind of list for both
+}
+core::MutableBytes writable(core::MutableBytes bytes) noexcept { return bytes; }
+
+}  // namespace
+
+std::size_t OfiConduit::most_local() const noexcept {
+  return std::min(provider_.info->tx_attr->iov_limit, kMostPieces);
+}
+
+std::size_t OfiConduit::most_remote() const noexcept {
+  return std::min(provider_.info->tx_attr->rma_iov_limit, kMostPieces);
+}
+
+core::PieceLimits OfiConduit::piece_limits() const noexcept {
+  return {most_remote(), most_local(), properties_.max_transfer};
+}
+
+template <class Local, class Copy>
+core::Post OfiConduit::pieces_of_self(std::uint64_t key, std::span<const core::RemotePiece> remote,
+                                      std::span<const Local> local, const Copy& copy) noexcept {
+  const core::MutableBytes mine = registrations_.segment(registrations_.remote(key).id);
+  for (const core::RemotePiece& piece : remote) {
+    if (piece.offset > mine.size() || piece.bytes > mine.size() - piece.offset)
+      return core::Post::failed(ErrorCode::out_of_range);
+  }
+  core::walk_pieces(remote, local, [&](std::uint64_t offset, const Local& part) {
+    copy(mine.subspan(offset, part.size()), part);
+  });
+  return core::Post::done();
+}
+
+// The lists in libfabric's words. Where the provider wants local buffers registered, a short put is gathered in the slot.
+template <class Local>
+core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
+                                   std::span<const core::RemotePiece> remote,
+                                   std::span<const Local> local) noexcept {
+  constexpr bool kIsPut = std::is_same_v<Local, core::Bytes>;
+  const RemoteKey& segment = registrations_.remote(key);
+  std::array<fi_rma_iov, kMostPieces> there;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < remote.size(); ++i) {
+    there[i] = {segment.base + remote[i].offset, remote[i].bytes, segment.key};
+    bytes += remote[i].bytes;
+  }
+  std::array<iovec, kMostPieces> here;
+  std::array<void*, kMostPieces> descriptors{};
+  std::size_t count = local.size();
+  if (kIsPut && local_needed_ && bytes <= requests_.slot_bytes()) {
+    std::size_t at = 0;
+    for (const Local& piece : local) {
+      std::memcpy(request.slot + at, piece.data(), piece.size());
+      at += piece.size();
+    }
+    here[0] = {request.slot, bytes};
+    descriptors[0] = request.descriptor;
+    count = 1;
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      const core::MutableBytes piece = writable(local[i]);
+      here[i] = {piece.data(), piece.size()};
+      std::int64_t answer = 0;
+      if (local_needed_ && !lend(request, piece, descriptors[i], answer)) {
+        return posted(request, answer, "to register a local buffer");
+      }
+    }
+    request.lent = !provider_.known->copies_at_once;
+  }
+  fi_msg_rma message{};
+  message.msg_iov = here.data();
+  message.desc = descriptors.data();
+  message.iov_count = count;
+  message.addr = peers_[request.peer].at;
+  message.rma_iov = there.data();
+  message.rma_iov_count = remote.size();
+  message.context = &request.context;
+  const std::int64_t answer = kIsPut ? ::fi_writemsg(objects_.ep.get(), &message, delivered_)
+                                     : ::fi_readmsg(objects_.ep.get(), &message, FI_COMPLETION);
+  return posted(request, answer, kIsPut ? "a put of pieces" : "a get of pieces");
+}
+
+core::Post OfiConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                                  std::span<const core::Bytes> from, core::Token token) noexcept {
+  if (const auto why = core::check_pieces(to, from, piece_limits()); why != ErrorCode::ok)
+    return core::Post::failed(why);
+  if (peer == me_) {
+    return pieces_of_self(key, to, from, [](core::MutableBytes place, core::Bytes part) {
+      std::memmove(place.data(), part.data(), part.size());
+    });
+  }
+  Request* const request = begin(peer, Request::Kind::transfer, token);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
+  return post_pieces(*request, key, to, from);
+}
+
+core::Post OfiConduit::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
+  if (const auto why = core::check_pieces(from, to, piece_limits()); why != ErrorCode::ok)
+    return core::Post::failed(why);
+  if (peer == me_) {
+    return pieces_of_self(key, from, to, [](core::MutableBytes place, core::MutableBytes part) {
+      std::memmove(part.data(), place.data(), part.size());
+    });
+  }
+  Request* const request = begin(peer, Request::Kind::fetch, token);
+  if (request == nullptr) [[unlikely]]
+    return no_request(peer);
+  return post_pieces(*request, key, from, to);
+}
+
+}  // namespace aqueduct::conduits::ofi

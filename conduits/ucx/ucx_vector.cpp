@@ -1,0 +1,96 @@
+#include "conduits/ucx/ucx_conduit.hpp"
+
+#include <cstring>
+
+// UCX 1.13 puts and gets contiguous memory only (it answers an IOV datatype with "unsupported"), and sends messages from
+// lists. So a put by message gathers its pieces as it leaves; elsewhere the pieces are calls of UCX's each, and end as one.
+
+namespace aqueduct::conduits::ucx {
+
+core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const core::RemotePiece> to,
+                                  std::span<const core::Bytes> from, core::Token token) noexcept {
+  if (to.size() != 1 || from.size() > kMostPieces) return core::Post::failed(ErrorCode::invalid_argument);
+  const Entry entry(*this);
+  const Key& place = keys_[key];
+  const std::uint64_t offset = to.front().offset;
+  if (rank == me_) {
+    auto* at = reinterpret_cast<std::byte*>(place.address) + offset;
+    for (const core::Bytes piece : from) {
+      std::memmove(at, piece.data(), piece.size());
+      at += piece.size();
+    }
+    return core::Post::done();
+  }
+  Peer& peer = peers_[rank];
+  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
+  Pending* const pending = begin(peer, token);
+  if (pending == nullptr) [[unlikely]]
+    return core::Post::retry();
+  if (place.by_network) return put_pieces_by_network(peer, *pending, place, offset, from);
+  auto* const pieces = reinterpret_cast<ucp_dt_iov_t*>(pending->inject);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    pieces[i] = {const_cast<std::byte*>(from[i].data()), from[i].size()};
+  return put_by_message(peer, *pending, {pieces, from.size()}, {{}, 0, 0, offset, 0, place.segment, 0});
+}
+
+/// All of them end with one flush. One that UCX refuses after others is what the whole comes to: UCX still reads those.
+core::Post UcxConduit::put_pieces_by_network(Peer& peer, Pending& pending, const Key& place,
+                                             std::uint64_t offset,
+                                             std::span<const core::Bytes> from) noexcept {
+  std::uint64_t at = place.address + offset;
+  ucp_request_param_t param;
+  param.op_attr_mask = 0;
+  for (const core::Bytes& piece : from) {
+    const ucs_status_ptr_t answer = ucp_.put_nbx(peer.ep, piece.data(), piece.size(), at, place.rkey, &param);
+    if (UCS_PTR_IS_ERR(answer)) [[unlikely]] {
+      if (&piece == from.data()) return refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
+      pending.outcome = status_of(peer.rank, UCS_PTR_RAW_STATUS(answer));
+      break;
+    }
+    ++counts_.puts;
+    if (answer != nullptr) ucp_.request_free(answer);
+    at += piece.size();
+  }
+  await_flush(peer, pending);
+  return core::Post::posted();
+}
+
+core::Post UcxConduit::get_pieces(Rank rank, std::uint64_t key, std::span<const core::RemotePiece> from,
+                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
+  if (from.size() != 1 || to.size() > kMostPieces) return core::Post::failed(ErrorCode::invalid_argument);
+  const Entry entry(*this);
+  const Key& place = keys_[key];
+  std::uint64_t at = place.address + from.front().offset;
+  if (rank == me_) {
+    for (const core::MutableBytes piece : to) {
+      std::memmove(piece.data(), reinterpret_cast<const std::byte*>(at), piece.size());
+      at += piece.size();
+    }
+    return core::Post::done();
+  }
+  Peer& peer = peers_[rank];
+  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
+  Pending* const pending = begin(peer, token);
+  if (pending == nullptr) [[unlikely]]
+    return core::Post::retry();
+  const ucp_request_param_t param = param_for(*pending, on_got);
+  pending->gets = 0;
+  for (const core::MutableBytes& piece : to) {
+    const ucs_status_ptr_t answer = ucp_.get_nbx(peer.ep, piece.data(), piece.size(), at, place.rkey, &param);
+    if (UCS_PTR_IS_ERR(answer)) [[unlikely]] {
+      if (pending->gets == 0) return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+      pending->outcome = status_of(rank, UCS_PTR_RAW_STATUS(answer));
+      break;
+    }
+    ++counts_.gets;
+    if (answer != nullptr) ++pending->gets;
+    at += piece.size();
+  }
+  if (pending->gets != 0) return core::Post::posted();
+  give(*pending);
+  return core::Post::done();
+}
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "tools/aqperf/failure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace aqueduct::perf {
+
+/// Ends a wait of a comparator's that never will: of bare calls nobody else says that the peer is gone.
+///
+/// Time during which this process was stopped does not count.
+class Deadline {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Chosen: longer than any turn of a benchmark takes.
+  static constexpr std::chrono::seconds kLimit{60};
+
+  /// One look that found nothing; the clock is read at every few thousandth. Throws Failure at the limit.
+  void look(const char* what) {
+    if (++looks_ % kLooks != 0) return;
+    const auto now = Clock::now();
+    if (last_ != Clock::time_point{})
+      waited_ += std::min<Clock::duration>(now - last_, std::chrono::seconds(1));
+    last_ = now;
+    if (waited_ > kLimit) throw Failure(std::string("waited for a minute, in vain, for ") + what, 1);
+  }
+
+ private:
+  static constexpr unsigned kLooks = 4096;
+
+  unsigned looks_ = 0;
+  Clock::time_point last_{};
+  Clock::duration waited_{};
+};
+
+}  // namespace aqueduct::perf
