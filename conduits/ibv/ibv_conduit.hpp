@@ -10,6 +10,7 @@
 #include "conduits/ibv/slots.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
+#include "core/pieces.hpp"
 #include "core/to_self.hpp"
 
 #include <array>
@@ -24,6 +25,7 @@ namespace aqueduct::conduits::ibv {
 class IbvConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
+                         public core::NativeVector,
                          public core::NativeAtomics,
                          public core::Waitable {
  public:
@@ -43,6 +45,7 @@ class IbvConduit final : public core::Conduit,
 
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
+  core::NativeVector* vector() noexcept override;
   core::NativeAtomics* atomics() noexcept override { return objects_.sizes.atomics ? this : nullptr; }
   core::Waitable* waitable() noexcept override { return this; }
   void check_peers(core::Inbox& inbox) noexcept override;
@@ -59,6 +62,14 @@ class IbvConduit final : public core::Conduit,
                  core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                         core::Token token) noexcept override;
+
+  // NativeVector (ibv_vector.cpp)
+  std::size_t most_local() const noexcept override;
+  std::size_t most_remote() const noexcept override;
+  core::Post put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                        std::span<const core::Bytes> from, core::Token token) noexcept override;
+  core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                        std::span<const core::MutableBytes> to, core::Token token) noexcept override;
 
   // NativeAtomics (ibv_atomics.cpp)
   bool can(AtomicOp op, AtomicType type) const noexcept override;
@@ -112,6 +123,15 @@ class IbvConduit final : public core::Conduit,
   core::Post announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                       core::Token token) noexcept;
   core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
+
+  // Lists of pieces: ibv_vector.cpp.
+  struct Pieces;
+  template <class Local>
+  core::Post transfer_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> remote,
+                             std::span<const Local> local, ibv_wr_opcode opcode, core::Token token) noexcept;
+  core::Post add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
+                       void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
+  core::Post launch_all(Link& link, Pieces& pieces) noexcept;
 
   void empty_channel() noexcept;  // ibv_wait.cpp
 
