@@ -68,8 +68,9 @@ bool IbvConduit::hand_over(Link& link, ibv_send_wr* first) noexcept {
 
 core::Post IbvConduit::launch(Link& link, ibv_send_wr& request, bool tells) noexcept {
   const std::uint32_t quiet = link.quiet;
-  name(link, request, tells);
-  ibv_send_wr* const first = burst_.link() == &link ? burst_.take(&request) : &request;
+  const bool leads = burst_.link() == &link && !burst_.empty();
+  name(link, request, tells || leads);  // what is held before it has no end of its own
+  ibv_send_wr* const first = leads ? burst_.take(&request) : &request;
   if (hand_over(link, first)) [[likely]]
     return core::Post::posted();
   const bool lost = is_suspected(link.peer);

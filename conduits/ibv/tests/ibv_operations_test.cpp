@@ -20,7 +20,7 @@ TEST(IbvOperations, APutOfAnySizeIsOneWrite) {
   Ranks ranks;
   ranks.meet();
   core::Token token = 1;
-  for (const std::size_t size : {1u, 8u, 192u, 193u, 4104u, 4105u, 300'000u}) {
+  for (const std::size_t size : {1u, 8u, 192u, 193u, 4096u, 4097u, 300'000u}) {
     for (const bool inject : {false, true}) {
       if (inject && size > ranks[0].properties().max_inject) continue;
       ranks.network().counts = {};
@@ -82,7 +82,7 @@ TEST(IbvOperations, AGetOfAnySizeIsOneRead) {
   const auto there = bytes_of(Ranks::kSegment);
   std::ranges::copy(there, ranks.memory(1).begin());
   core::Token token = 1;
-  for (const std::size_t size : {1u, 8u, 4104u, 4105u, 300'000u}) {
+  for (const std::size_t size : {1u, 8u, 4096u, 4097u, 300'000u}) {
     ranks.network().counts = {};
     std::vector<std::byte> got(size);
     ASSERT_EQ(ranks[0].get(1, ranks.key(), 32, got, token).kind, Kind::posted);
@@ -141,6 +141,7 @@ TEST(IbvOperations, AMessageArrivesAfterThePutsThatWereHeldBeforeIt) {
   ranks[1].poll(ranks.heard(1));
   EXPECT_EQ(ranks.heard(1).packets.size(), 1u);
   EXPECT_TRUE(holds(ranks.memory(1), 0, sent));
+  for (core::Token token = 0; token < 3; ++token) EXPECT_TRUE(ranks.end_of(token));
 }
 
 TEST(IbvOperations, AtomicsAreOneRequestEachToOneselfToo) {
