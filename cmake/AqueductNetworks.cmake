@@ -29,3 +29,4 @@ set(AQUEDUCT_NETWORKS "")  # what tools/aqperf can compare with
 set(AQUEDUCT_LEFT_OUT "")  # conduits whose folders are taken out of every list of sources
 aqueduct_network(ofi libfabric 1.14 libfabric-dev)
 aqueduct_network(ucx ucx 1.13 libucx-dev)
+aqueduct_network(ibv libibverbs 1.11 libibverbs-dev)

@@ -5,6 +5,9 @@
 #include "conduits/smp/smp.hpp"
 
 // The conduits that a build may lack, or have as plug-ins.
+#ifdef AQUEDUCT_WITH_IBV
+#include "conduits/ibv/ibv.hpp"
+#endif
 #ifdef AQUEDUCT_WITH_OFI
 #include "conduits/ofi/ofi.hpp"
 #endif
@@ -22,6 +25,9 @@ std::span<const core::ConduitEntry* const> builtin() noexcept {
       &smp::smp_entry, &loop::loop_entry,
 #ifdef AQUEDUCT_WITH_UDP
       &udp::udp_entry,
+#endif
+#ifdef AQUEDUCT_WITH_IBV
+      &ibv::ibv_entry,
 #endif
 #ifdef AQUEDUCT_WITH_UCX
       &ucx::ucx_entry,

@@ -1,59 +1,30 @@
 #pragma once
 
 #include "conduits/ofi/registrations.hpp"
-
-#include <cstdint>
-#include <memory>
-#include <span>
+#include "core/local_registrations.hpp"
 
 namespace aqueduct::conduits::ofi {
 
-/// A registered range of local memory outside any segment.
-class Registration {
+using Registration = core::LocalRegistration<Fid<fid_mr>>;
+
+/// Registers local buffers for providers that need it.
+class LocalCache : public core::LocalRegistrations<Fid<fid_mr>> {
  public:
-  void* descriptor() const noexcept { return ::fi_mr_desc(region_.get()); }
+  LocalCache(Registrations& registrations, std::size_t keep)
+      : LocalRegistrations(keep), registrations_(registrations) {}
 
- private:
-  friend class LocalCache;
-
-  bool covers(core::Bytes buffer) const noexcept {
-    return region_ != nullptr && buffer.data() >= memory_.data() &&
-           buffer.data() + buffer.size() <= memory_.data() + memory_.size();
+  Registration* borrow(core::Bytes buffer, int& error) noexcept {
+    return LocalRegistrations::borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
+      return registrations_.add_local(memory, why);
+    });
   }
 
-  Fid<fid_mr> region_;
-  core::MutableBytes memory_;
-  std::uint32_t users_ = 0;
-  std::uint64_t last_use_ = 0;
-};
-
-/// Registers local buffers for providers that need it, while a transfer uses them; operations that overlap share one.
-///
-/// Nothing tells this library that a program gives memory back, so what nobody uses any more is kept only up to
-/// `keep` bytes, none by default: see docs/decisions/0021-local-registrations.md.
-class LocalCache {
- public:
-  static constexpr std::size_t kEntries = 64;
-
-  LocalCache(Registrations& registrations, std::size_t keep);
-
-  /// Null, and why: nothing is free, or no more can be pinned until others give back what they use (FI_EAGAIN); or the
-  /// provider refuses.
-  Registration* borrow(core::Bytes buffer, int& error) noexcept;
-  void give_back(Registration& registration) noexcept;
-  /// Memory that is about to end: nothing of it is kept.
-  void invalidate(core::Bytes memory) noexcept;
-
  private:
-  void close(Registration& entry) noexcept;
-  Registration* oldest_idle() noexcept;
-  bool any_used() const noexcept;
-
   Registrations& registrations_;
-  std::size_t keep_;
-  std::size_t kept_ = 0;  // bytes that nobody uses
-  std::uint64_t clock_ = 0;
-  std::unique_ptr<Registration[]> entries_;
 };
+
+inline void* descriptor_of(const Registration& registration) noexcept {
+  return ::fi_mr_desc(registration.region().get());
+}
 
 }  // namespace aqueduct::conduits::ofi

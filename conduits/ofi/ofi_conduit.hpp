@@ -6,10 +6,10 @@
 #include "conduits/ofi/receive_buffers.hpp"
 #include "conduits/ofi/registrations.hpp"
 #include "conduits/ofi/requests.hpp"
-#include "conduits/ofi/to_self.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/pieces.hpp"
+#include "core/to_self.hpp"
 
 #include <array>
 #include <chrono>
@@ -162,7 +162,7 @@ class OfiConduit final : public core::Conduit,
   LocalCache cache_;
   std::vector<Fid<fid_mr>> slots_regions_;
   Fid<fid_mr> receive_region_;
-  ToSelf to_self_;
+  core::ToSelf to_self_;
   Peers peers_;
   std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
   Request* unsent_ = nullptr;       // signals that found no room

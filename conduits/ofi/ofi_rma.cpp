@@ -33,7 +33,7 @@ bool OfiConduit::lend(Request& request, core::Bytes buffer, void*& descriptor,
   answer = error;
   if (borrowed == nullptr) return false;
   *std::ranges::find(request.borrowed, nullptr) = borrowed;
-  descriptor = borrowed->descriptor();
+  descriptor = descriptor_of(*borrowed);
   return true;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conduits/ofi/fid.hpp"
+#include "conduits/ofi/local_cache.hpp"
 #include "core/conduit.hpp"
 
 #include <array>
@@ -10,8 +11,6 @@
 #include <vector>
 
 namespace aqueduct::conduits::ofi {
-
-class Registration;
 
 /// Chosen: pieces of local memory in one operation; no provider here takes more.
 inline constexpr std::size_t kMostPieces = 8;

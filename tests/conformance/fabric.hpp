@@ -69,6 +69,7 @@ std::vector<Fabric> udp_fabrics();
 std::vector<Fabric> udp_fabrics_over_hosts();
 std::vector<Fabric> ofi_fabrics();
 std::vector<Fabric> ucx_fabrics();
+std::vector<Fabric> ibv_fabrics();
 /// Any conduit, by name or file: its ranks as threads, as processes, and both.
 std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& conduit);
 

@@ -20,6 +20,7 @@ std::vector<Fabric> all_fabrics(std::uint64_t seed) {
   for (Fabric& fabric : udp_fabrics_over_hosts()) all.push_back(std::move(fabric));
   for (Fabric& fabric : ucx_fabrics()) all.push_back(std::move(fabric));
   for (Fabric& fabric : ofi_fabrics()) all.push_back(std::move(fabric));
+  for (Fabric& fabric : ibv_fabrics()) all.push_back(std::move(fabric));
   std::erase_if(all, not_built);
   return all;
 }

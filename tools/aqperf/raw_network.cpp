@@ -1,5 +1,8 @@
 #include "tools/aqperf/raw_network.hpp"
 
+#ifdef AQUEDUCT_WITH_IBV
+#include "tools/aqperf/raw_ibv.hpp"
+#endif
 #ifdef AQUEDUCT_WITH_OFI
 #include "tools/aqperf/raw_ofi.hpp"
 #endif
@@ -27,6 +30,11 @@ std::optional<Raw> raw_network(Session& session, Role role, const NetworkTurn& t
   static_cast<void>(turn);  // in builds without any such library
   const bool alone = role.peer == kNoRank || role.peer == session.rank();
   const std::string mine = alone ? std::string() : std::string(session.ep().conduit_of(role.peer));
+#ifdef AQUEDUCT_WITH_IBV
+  if (session.ranks() > 1 && session.everyone(alone ? role.peer == kNoRank : mine == "ibv")) {
+    return raw_ibv(session, role, turn);
+  }
+#endif
 #ifdef AQUEDUCT_WITH_OFI
   if (session.ranks() > 1 && session.everyone(alone ? role.peer == kNoRank : mine == "ofi")) {
     return raw_ofi(session, role, turn);

@@ -5,8 +5,8 @@
 #include "conduits/ofi/known.hpp"
 #include "conduits/ofi/provider.hpp"
 #include "conduits/ofi/requests.hpp"
-#include "conduits/ofi/to_self.hpp"
 #include "conduits/ofi/wire.hpp"
+#include "core/to_self.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ TEST(OfiRequests, AreFoundByTheirContextAndEndWithTheirNumber) {
 
 /// Notes what comes, and may send more meanwhile.
 struct Listener final : core::Inbox {
-  ToSelf* again = nullptr;
+  core::ToSelf* again = nullptr;
   bool accepted = true;
   std::vector<std::string> heard;
 
@@ -132,7 +132,7 @@ struct Listener final : core::Inbox {
 };
 
 TEST(OfiToSelf, DeliversInOrderWhatFitsAndWhatIsSentMeanwhileLater) {
-  ToSelf queue(160);
+  core::ToSelf queue(160);
   alignas(8) std::byte header[8]{};
   const std::byte payload[13]{};
   EXPECT_TRUE(queue.empty());
@@ -142,7 +142,7 @@ TEST(OfiToSelf, DeliversInOrderWhatFitsAndWhatIsSentMeanwhileLater) {
   std::vector<std::byte> large(100);
   EXPECT_FALSE(queue.packet(header, large)) << "more than there is room for";
   EXPECT_TRUE(queue.has_room_for_signal());
-  ToSelf full(40);
+  core::ToSelf full(40);
   EXPECT_TRUE(full.packet(header, {}));
   EXPECT_FALSE(full.has_room_for_signal());
   EXPECT_FALSE(full.signal({1, 1}));

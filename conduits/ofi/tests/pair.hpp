@@ -1,27 +1,16 @@
 #pragma once
 
 #include "conduits/ofi/ofi_conduit.hpp"
+#include "tests/support/heard.hpp"
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace aqueduct::conduits::ofi {
 
-/// What an endpoint has heard.
-struct Heard final : core::Inbox {
-  std::vector<std::vector<std::byte>> packets;
-  std::map<core::Token, Status> completed_ones;
-  std::vector<Signal> signals;
-  std::vector<Rank> losses;
-
-  void packet(Rank, core::Bytes bytes) noexcept override { packets.emplace_back(bytes.begin(), bytes.end()); }
-  void completed(core::Token token, Status status) noexcept override { completed_ones[token] = status; }
-  void signalled(Rank, Signal signal) noexcept override { signals.push_back(signal); }
-  void lost(Rank peer) noexcept override { losses.push_back(peer); }
-};
+using support::Heard;
 
 /// What rank 0 has asked of libfabric since `clear`.
 struct Calls {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <memory>
 
-namespace aqueduct::conduits::ofi {
+namespace aqueduct::core {
 
 /// What a rank sends to itself, until its next poll. Bounded; nothing is allocated after the start.
 class ToSelf {
@@ -14,12 +14,12 @@ class ToSelf {
   explicit ToSelf(std::size_t bytes);
 
   /// False: no room before the next poll.
-  bool packet(core::Bytes header, core::Bytes payload) noexcept;
+  bool packet(Bytes header, Bytes payload) noexcept;
   bool signal(Signal signal) noexcept;
   bool has_room_for_signal() const noexcept;
   bool empty() const noexcept { return filling_.used == 0; }
   /// What has come before this call, not what comes meanwhile. Returns how many.
-  int deliver(Rank me, core::Inbox& inbox) noexcept;
+  int deliver(Rank me, Inbox& inbox) noexcept;
 
  private:
   struct Half {
@@ -34,4 +34,4 @@ class ToSelf {
   Half delivering_;
 };
 
-}  // namespace aqueduct::conduits::ofi
+}  // namespace aqueduct::core

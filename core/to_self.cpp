@@ -1,10 +1,10 @@
-#include "conduits/ofi/to_self.hpp"
+#include "core/to_self.hpp"
 
 #include <cstdint>
 #include <cstring>
 #include <utility>
 
-namespace aqueduct::conduits::ofi {
+namespace aqueduct::core {
 namespace {
 
 /// In front of each thing.
@@ -30,7 +30,7 @@ std::byte* ToSelf::room(std::size_t bytes) noexcept {
   return at;
 }
 
-bool ToSelf::packet(core::Bytes header, core::Bytes payload) noexcept {
+bool ToSelf::packet(Bytes header, Bytes payload) noexcept {
   const Head head{header.size() + payload.size(), 0};
   std::byte* const at = room(head.bytes);
   if (at == nullptr) return false;
@@ -53,7 +53,7 @@ bool ToSelf::signal(Signal signal) noexcept {
   return true;
 }
 
-int ToSelf::deliver(Rank me, core::Inbox& inbox) noexcept {
+int ToSelf::deliver(Rank me, Inbox& inbox) noexcept {
   std::swap(filling_, delivering_);
   int found = 0;
   for (std::size_t at = 0; at < delivering_.used; ++found) {
@@ -74,4 +74,4 @@ int ToSelf::deliver(Rank me, core::Inbox& inbox) noexcept {
   return found;
 }
 
-}  // namespace aqueduct::conduits::ofi
+}  // namespace aqueduct::core

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "conduits/ibv/verbs.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// What the settings ask for.
+struct Wish {
+  std::string device{};  ///< "mlx5_0" or "mlx5_0:1", with the port; empty: the fastest whose link is up
+  std::string gid{};     ///< an index of the port's table of addresses; empty: the best one
+};
+
+/// A port of a device, and the address it is used with.
+struct Port {
+  std::string device;
+  std::uint8_t number = 1;
+  ibv_device_attr limits{};
+  ibv_port_attr attributes{};
+  std::uint32_t gid_index = 0;
+  ibv_gid gid{};
+  std::string gid_text;  ///< for people: "RoCE v2, ::ffff:10.0.0.1"
+
+  bool ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
+  /// "mlx5_0:1, RoCE v2, …, 100 Gb/s, MTU 4096": for people.
+  std::string text() const;
+};
+
+struct Found {
+  Port port;
+  std::string problem;      ///< for people: why there is none, and what to do; empty: there is
+  std::string passed_over;  ///< for people: the other ports, each with the reason; may be empty
+};
+
+/// Looks at every port of every device.
+Found find_port(const Verbs& verbs, const Wish& wish);
+
+/// Opens a device by its name; null, and errno, if it cannot be.
+Owned<ibv_context> open_by_name(const Verbs& verbs, const std::string& name);
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "conduits/ibv/device.hpp"
+#include "conduits/ibv/slots.hpp"
+#include "conduits/ibv/wire.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// An unreliable-datagram queue pair, at which peers knock that want a connection. What is lost is said again by who
+/// waits for it.
+class Door {
+ public:
+  /// 0, or an errno.
+  int open(const Verbs& verbs, ibv_pd& domain, ibv_cq& queue, const Port& port, std::uint64_t job);
+
+  std::uint32_t number() const noexcept { return pair_->qp_num; }
+  /// Says it to a peer's door. False: no room now.
+  bool say(const Hello& hello, ibv_ah& way, std::uint32_t door) noexcept;
+  /// What a completion of a receive brought; nothing if it is not of this job. The buffer is posted again.
+  std::optional<Hello> heard(std::uint64_t index, const ibv_wc& completion) noexcept;
+  /// A completion of `say`.
+  void said(std::uint64_t index) noexcept { free_.push_back(static_cast<std::uint32_t>(index)); }
+
+ private:
+  std::byte* receive(std::uint64_t index) const noexcept;
+  std::byte* send(std::uint64_t index) const noexcept;
+  int post(std::uint64_t index) noexcept;
+
+  std::uint64_t job_ = 0;
+  std::uint32_t key_ = 0;
+  RegisteredPages pages_;
+  std::vector<std::uint32_t> free_;
+  Owned<ibv_qp> pair_;
+};
+
+}  // namespace aqueduct::conduits::ibv

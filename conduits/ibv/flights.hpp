@@ -1,0 +1,66 @@
+#pragma once
+
+#include "conduits/ibv/verbs.hpp"
+#include "core/conduit.hpp"
+#include "core/local_registrations.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+
+namespace aqueduct::conduits::ibv {
+
+using LocalCache = core::LocalRegistrations<Owned<ibv_mr>>;
+using Registration = LocalCache::Registration;
+
+/// A work request that a queue pair has, and what it holds until it ends.
+struct Flight {
+  enum class Kind : std::uint8_t {
+    own,     ///< of the conduit itself: credits, probes
+    packet,  ///< of the layers above, who are not told when it ends
+    part,    ///< the first of two that make one operation
+    put,
+    get,
+    atomic
+  };
+
+  core::Token token = 0;
+  std::byte* slot = nullptr;         ///< the bytes, if they are not the caller's own
+  void* result = nullptr;            ///< where a slot's bytes go at the end
+  Registration* borrowed = nullptr;  ///< of a local buffer
+  std::uint64_t offset = 0;
+  std::uint32_t key = 0;  ///< handle of the peer's segment
+  std::uint32_t bytes = 0;
+  Kind kind = Kind::own;
+};
+
+/// Those of one queue pair, which end in the order in which they began. Numbers count from 0 and wrap around.
+class Flights {
+ public:
+  explicit Flights(std::uint32_t most)
+      : most_(most),
+        mask_(std::bit_ceil(most) - 1),
+        ring_(std::make_unique<Flight[]>(mask_ + std::size_t{1})) {}
+
+  std::uint32_t count() const noexcept { return next_ - oldest_; }
+  std::uint32_t room() const noexcept { return most_ - count(); }
+  std::uint32_t next() const noexcept { return next_; }
+  std::uint32_t oldest() const noexcept { return oldest_; }
+
+  /// Requires: room.
+  Flight& begin() noexcept { return ring_[next_++ & mask_] = {}; }
+  void undo() noexcept { --next_; }
+  Flight& front() noexcept { return ring_[oldest_ & mask_]; }
+  void end_front() noexcept { ++oldest_; }
+  Flight& operator[](std::uint32_t number) noexcept { return ring_[number & mask_]; }
+  bool has(std::uint32_t number) const noexcept { return number - oldest_ < count(); }
+
+ private:
+  std::uint32_t most_;
+  std::uint32_t mask_;
+  std::uint32_t next_ = 0;
+  std::uint32_t oldest_ = 0;
+  std::unique_ptr<Flight[]> ring_;
+};
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,71 @@
+#include "conduits/ibv/ibv.hpp"
+
+#include "conduits/ibv/ibv_network.hpp"
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+constexpr SettingInfo kSettings[] = {
+    {"ibv_device", "AQUEDUCT_IBV_DEVICE", SettingType::text, "", "",
+     "the RDMA device, with or without its port (mlx5_0, mlx5_0:1); empty takes the fastest whose link is "
+     "up"},
+    {"ibv_gid", "AQUEDUCT_IBV_GID", SettingType::text, "", "",
+     "index of the port's address in its table (show_gids); empty takes RoCE v2 with IPv4, or the first"},
+    {"ibv_mtu", "AQUEDUCT_IBV_MTU", SettingType::choice, "bytes", "auto",
+     "the longest packet on the wire; auto takes what both ports have", 0, 0, "auto|256|512|1024|2048|4096"},
+    {"ibv_packet", "AQUEDUCT_IBV_PACKET", SettingType::bytes, "bytes", "4088",
+     "the longest message that travels in one packet; the same on all ranks", 512, 64 << 10},
+    {"ibv_credits", "AQUEDUCT_IBV_CREDITS", SettingType::number, "", "8",
+     "messages of each peer that there is room for: so many buffers for each peer that is talked to", 2,
+     1024},
+    {"ibv_queue", "AQUEDUCT_IBV_QUEUE", SettingType::number, "", "512",
+     "operations that a rank may have under way; half of them to one peer", 16, 65536},
+    {"ibv_depth", "AQUEDUCT_IBV_DEPTH", SettingType::number, "", "128",
+     "operations that a rank may have under way to one peer: the length of each send queue", 8, 65536},
+    {"ibv_inline", "AQUEDUCT_IBV_INLINE", SettingType::bytes, "bytes", "192",
+     "up to here the processor hands over the bytes with the request, where the device can", 0, 256},
+    {"ibv_timeout", "AQUEDUCT_IBV_TIMEOUT", SettingType::number, "", "15",
+     "as the adapters count: a packet without an answer is sent again after 4 us x 2^this, 7 times", 8, 31},
+    {"ibv_service_level", "AQUEDUCT_IBV_SERVICE_LEVEL", SettingType::number, "", "0",
+     "InfiniBand's service level, or RoCE's priority", 0, 15},
+    {"ibv_traffic_class", "AQUEDUCT_IBV_TRAFFIC_CLASS", SettingType::number, "", "0",
+     "traffic class in global headers: RoCE v2 networks sort packets by it", 0, 255},
+    {"ibv_keep_registered", "AQUEDUCT_IBV_KEEP_REGISTERED", SettingType::bytes, "bytes", "0",
+     "local memory outside segments that stays registered; above 0 only if it is never given back", 0,
+     std::int64_t{1} << 40},
+    {"ibv_shared_receive_queue", "AQUEDUCT_IBV_SHARED_RECEIVE_QUEUE", SettingType::boolean, "", "on",
+     "off gives each peer's queue pair receives of its own, as on devices that cannot share them"},
+};
+
+core::Usability probe(const Config& config) {
+  const LoadedVerbs loaded = load_verbs();
+  if (!loaded.problem.empty()) return {false, loaded.problem};
+  const Found found = find_port(loaded.verbs, wish_of(config));
+  if (!found.problem.empty()) return {false, found.problem};
+  std::string why = found.port.text();
+  if (!found.passed_over.empty()) why += " (not: " + found.passed_over + ")";
+  return {true, why, core::Wire::hardware};
+}
+
+Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
+  const LoadedVerbs loaded = load_verbs();
+  if (!loaded.problem.empty()) {
+    process.log->error("ibv: {}", loaded.problem);
+    return ErrorCode::not_supported;
+  }
+  return std::unique_ptr<core::Network>(std::make_unique<IbvNetwork>(process, loaded.verbs));
+}
+
+}  // namespace
+
+const core::ConduitEntry ibv_entry{
+    .name = "ibv",
+    .summary = "InfiniBand and RoCE adapters, by RDMA verbs directly",
+    .crosses_hosts = true,
+    .preference = 3,
+    .settings = kSettings,
+    .probe = probe,
+    .make = make,
+};
+
+}  // namespace aqueduct::conduits::ibv

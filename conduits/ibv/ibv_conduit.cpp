@@ -1,0 +1,176 @@
+#include "conduits/ibv/ibv_conduit.hpp"
+
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/work_id.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Chosen: packets of its own that a rank may have on their way to itself.
+constexpr std::size_t kToSelf = 16;
+// Chosen: buffers for what is short and outside segments.
+constexpr std::uint32_t kSlots = 128;
+// Chosen: how long the end waits for what is still under way here.
+constexpr std::chrono::milliseconds kLinger{500};
+
+constexpr int segment_access(const Objects& objects) {
+  return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+         (objects.sizes.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
+}
+
+}  // namespace
+
+IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
+                       std::uint64_t job, Rank ranks, Rank me, core::Log& log)
+    : verbs_(verbs),
+      port_(port),
+      log_(log),
+      options_(options),
+      job_(job),
+      me_(me),
+      objects_(std::move(objects)),
+      memory_(verbs, *objects_.domain, job, segment_access(objects_), port.limits.max_mr_size, me, log),
+      cache_(options.keep_registered),
+      receive_(verbs, *objects_.domain, objects_.receives.get(), objects_.sizes.receives,
+               sizeof(PacketHead) + options.packet),
+      to_self_(kToSelf * options.packet),
+      addresses_(ranks),
+      gone_(ranks),
+      links_(ranks),
+      left_(objects_.sizes.queue),
+      inline_bytes_(options.inline_bytes) {
+  properties_.name = "ibv";
+  properties_.max_packet = options.packet;
+  properties_.max_transfer = std::min<std::size_t>(port.attributes.max_msg_sz, std::size_t{1} << 30);
+  properties_.max_inject = std::min(options.packet, properties_.max_transfer);
+  properties_.put_before_send = true;
+  properties_.reports_lost_peers = true;
+}
+
+IbvConduit::~IbvConduit() {
+  drain();
+  // Queue pairs end before the memory that they use.
+  for (const auto& link : links_) {
+    if (link != nullptr) link->pair.reset();
+  }
+}
+
+// What is still under way leaves before the connections close: peers may wait for it.
+void IbvConduit::drain() noexcept {
+  if (!burst_.empty()) ring();
+  const auto matters = [](Link& link) {
+    for (std::uint32_t i = 0; i < link.flights.count(); ++i) {
+      if (link.flights[link.flights.oldest() + i].kind != Flight::Kind::own) return true;
+    }
+    return false;
+  };
+  std::vector<Link*> waiting;
+  for (const auto& link : links_) {
+    if (link == nullptr || link->pair == nullptr || !matters(*link)) continue;
+    waiting.push_back(link.get());
+    if (link->quiet > 0) static_cast<void>(post_own(*link, 0, 0, 0, false));  // its end is theirs, too
+  }
+  const auto until = Clock::now() + kLinger;
+  while (!broken_ && !waiting.empty() && Clock::now() < until) {
+    std::array<ibv_wc, 16> batch;
+    const int found = ::ibv_poll_cq(objects_.queue.get(), static_cast<int>(batch.size()), batch.data());
+    if (found < 0) return;
+    for (int i = 0; i < found; ++i) {
+      const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
+      if (WorkId::kind(completion.wr_id) != WorkId::Kind::flight) continue;
+      Link* const link = links_[WorkId::peer(completion.wr_id)].get();
+      while (link->flights.has(WorkId::number(completion.wr_id))) link->flights.end_front();
+    }
+    std::erase_if(waiting, [&](Link* link) { return !matters(*link); });
+  }
+}
+
+Status IbvConduit::refused(const char* what, int error) const noexcept {
+  log_.error(
+      "ibv: rank {}: {} refuses {}: {}. Registered memory and queues are locked: `ulimit -l unlimited` "
+      "before "
+      "the job starts",
+      me_, port_.device, what, std::strerror(error));
+  return code_of_errno(error);
+}
+
+Status IbvConduit::start() {
+  const auto errno_or = [](int other) { return errno != 0 ? errno : other; };
+  errno = 0;
+  const std::uint32_t slots = std::min(kSlots, objects_.sizes.queue);
+  if (!slots_.open(verbs_, *objects_.domain, slots, sizeof(PacketHead) + options_.packet)) {
+    return refused("to register its buffers", errno_or(ENOMEM));
+  }
+  cells_ = RegisteredPages(verbs_, *objects_.domain,
+                           std::max<std::size_t>(links_.size(), 1) * sizeof(std::uint64_t),
+                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  if (!cells_) return refused("to register its counters", errno_or(ENOMEM));
+  std::memset(cells_.data(), 0, links_.size() * sizeof(std::uint64_t));
+  const int error = door_.open(verbs_, *objects_.domain, *objects_.queue, port_, job_);
+  return error == 0 ? Status{} : refused("a datagram queue pair", error);
+}
+
+std::vector<std::byte> IbvConduit::address() {
+  Address mine;
+  mine.door = door_.number();
+  std::memcpy(mine.gid.data(), port_.gid.raw, mine.gid.size());
+  mine.lid = port_.attributes.lid;
+  mine.ethernet = port_.ethernet() ? 1 : 0;
+  mine.mtu = static_cast<std::uint8_t>(port_.attributes.active_mtu);
+  mine.reads = objects_.sizes.answers;
+  std::vector<std::byte> blob(sizeof mine);
+  std::memcpy(blob.data(), &mine, sizeof mine);
+  return blob;
+}
+
+Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
+  for (Rank rank = 0; rank < addresses.size(); ++rank) {
+    const auto& blob = addresses[rank];
+    if (blob.empty()) continue;
+    Address& address = addresses_[rank];
+    if (rank >= addresses_.size() || blob.size() < sizeof address.wire_version) {
+      return {ErrorCode::bootstrap_failed, rank};
+    }
+    std::memcpy(&address.wire_version, blob.data(), sizeof address.wire_version);
+    if (address.wire_version != kWireVersion) return {ErrorCode::version_mismatch, rank};
+    if (blob.size() != sizeof address) return {ErrorCode::bootstrap_failed, rank};
+    std::memcpy(&address, blob.data(), sizeof address);
+    if ((address.ethernet != 0) != port_.ethernet()) {
+      log_.error(
+          "ibv: rank {} uses {} ({}), and rank {} a port of {}: set AQUEDUCT_IBV_DEVICE to ports of one "
+          "network",
+          me_, port_.device, port_.ethernet() ? "RoCE" : "InfiniBand", rank,
+          address.ethernet != 0 ? "RoCE" : "InfiniBand");
+      return {ErrorCode::bad_setting, rank};
+    }
+    if (address.mtu != static_cast<std::uint8_t>(port_.attributes.active_mtu)) {
+      log_.info("ibv: rank {} and rank {} have MTUs of {} and {} bytes: the smaller one is used", me_, rank,
+                128 << port_.attributes.active_mtu, 128 << address.mtu);
+    }
+  }
+  forgotten_.reserve(addresses.size());
+  suspected_.reserve(addresses.size());
+  knocking_.reserve(addresses.size());
+  owing_.reserve(addresses.size());
+  return {};
+}
+
+void IbvConduit::forget(Rank peer) noexcept {
+  if (peer < gone_.size() && peer != me_ && gone_[peer] == 0) forgotten_.push_back(peer);
+}
+
+std::string IbvConduit::state_of(Rank peer) const {
+  const Link* const link = links_[peer].get();
+  if (gone_[peer] != 0) return fmt::format("{}, gone", port_.device);
+  if (link == nullptr) return fmt::format("{}, no connection so far", port_.device);
+  if (!link->ready) return fmt::format("{}, has not answered the request for a connection yet", port_.device);
+  return fmt::format("{}, {} work requests under way to it, {} of {} credits left", port_.device,
+                     link->flights.count(), link->granted - (link->sent - link->returned), link->granted);
+}
+
+}  // namespace aqueduct::conduits::ibv

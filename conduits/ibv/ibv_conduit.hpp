@@ -1,0 +1,200 @@
+#pragma once
+
+#include "conduits/ibv/burst.hpp"
+#include "conduits/ibv/door.hpp"
+#include "conduits/ibv/link.hpp"
+#include "conduits/ibv/link_map.hpp"
+#include "conduits/ibv/memory.hpp"
+#include "conduits/ibv/objects.hpp"
+#include "conduits/ibv/receive_room.hpp"
+#include "conduits/ibv/slots.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+#include "core/pieces.hpp"
+#include "core/to_self.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// One rank's way to the others by RDMA verbs: a reliable-connected queue pair to each peer that it talks to.
+class IbvConduit final : public core::Conduit,
+                         public core::NativeRma,
+                         public core::NativeSignal,
+                         public core::NativeVector,
+                         public core::NativeAtomics,
+                         public core::Waitable {
+ public:
+  /// `verbs` and `port` outlive it.
+  IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
+             std::uint64_t job, Rank ranks, Rank me, core::Log& log);
+  ~IbvConduit() override;
+
+  /// Makes the endpoint ready to receive. The log says what was refused.
+  Status start();
+
+  const core::Properties& properties() const noexcept override { return properties_; }
+  std::vector<std::byte> address() override;
+  Status connect(std::span<const std::vector<std::byte>> addresses) override;
+  core::Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override;
+  int poll(core::Inbox& inbox) noexcept override;
+
+  core::NativeRma* rma() noexcept override { return this; }
+  core::NativeSignal* signal() noexcept override { return this; }
+  core::NativeVector* vector() noexcept override;
+  core::NativeAtomics* atomics() noexcept override { return objects_.sizes.atomics ? this : nullptr; }
+  core::Waitable* waitable() noexcept override { return this; }
+  void check_peers(core::Inbox& inbox) noexcept override;
+  void forget(Rank peer) noexcept override;
+  std::string state_of(Rank peer) const override;
+
+  // NativeRma, NativeSignal (ibv_rma.cpp, ibv_signal.cpp)
+  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
+  void unregister_segment(SegmentId id) noexcept override;
+  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                 core::Token token) noexcept override;
+  core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept override;
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                        core::Token token) noexcept override;
+
+  // NativeVector (ibv_vector.cpp)
+  std::size_t most_local() const noexcept override;
+  std::size_t most_remote() const noexcept override;
+  core::Post put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                        std::span<const core::Bytes> from, core::Token token) noexcept override;
+  core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                        std::span<const core::MutableBytes> to, core::Token token) noexcept override;
+
+  // NativeAtomics (ibv_atomics.cpp)
+  bool can(AtomicOp op, AtomicType type) const noexcept override;
+  core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                    core::Token token) noexcept override;
+
+  // Waitable (ibv_wait.cpp)
+  void arm() noexcept override;
+  void disarm() noexcept override;
+  void sleep(std::chrono::nanoseconds limit) noexcept override;
+  std::chrono::nanoseconds within() const noexcept override;
+  int descriptor() const noexcept override { return objects_.channel->fd; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  /// A work request on the stack, and its piece of memory.
+  struct Work {
+    ibv_send_wr request{};
+    ibv_sge piece{};
+  };
+
+  Status refused(const char* what, int error) const noexcept;
+  void drain() noexcept;
+
+  // What is posted: ibv_post.cpp.
+  Link* reach(Rank peer) noexcept {
+    Link* const link = peer < links_.size() ? links_[peer].get() : nullptr;
+    return link != nullptr && link->ready ? link : knock(peer);
+  }
+  Flight* begin(Link& link, Flight::Kind kind, core::Token token) noexcept;
+  core::Post no_link(Rank peer) const noexcept;
+  core::Post launch(Link& link, ibv_send_wr& request, bool tells) noexcept;
+  bool hand_over(Link& link, ibv_send_wr* first) noexcept;
+  void ring() noexcept;
+  void undo(Link& link) noexcept;
+  void name(Link& link, ibv_send_wr& request, bool tells) noexcept;
+  core::Post send_message(Link& link, core::Bytes header, core::Bytes payload, ibv_send_wr& request,
+                          Flight::Kind kind, core::Token token) noexcept;
+  bool post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
+                bool has_value) noexcept;
+  void give_credits(Link& link) noexcept;
+  bool has_credit(Link& link) noexcept;
+
+  // Local buffers, and puts: ibv_rma.cpp.
+  bool in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                const char* what) noexcept;
+  core::Post lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept;
+  core::Post write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                   bool inject, Work& work, bool tells) noexcept;
+  core::Post announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                      core::Token token) noexcept;
+  core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
+
+  // Lists of pieces: ibv_vector.cpp.
+  struct Pieces;
+  template <class Local>
+  core::Post transfer_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> remote,
+                             std::span<const Local> local, ibv_wr_opcode opcode, core::Token token) noexcept;
+  core::Post add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
+                       void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
+  core::Post launch_all(Link& link, Pieces& pieces) noexcept;
+
+  void empty_channel() noexcept;  // ibv_wait.cpp
+
+  // How connections are made: ibv_meet.cpp.
+  Link* knock(Rank peer) noexcept;
+  Link* make_link(Rank peer) noexcept;
+  bool listen(Link& link, const Hello& hello) noexcept;
+  bool make_way(Link& link) noexcept;
+  void say_hello(Link& link) noexcept;
+  void heard(const Hello& hello) noexcept;
+  void knock_again() noexcept;
+
+  // What comes back: ibv_poll.cpp.
+  int take(const ibv_wc& completion, core::Inbox& inbox) noexcept;
+  int take_message(const ibv_wc& completion, core::Inbox& inbox) noexcept;
+  int take_flight(const ibv_wc& completion, core::Inbox& inbox) noexcept;
+  void give_room() noexcept;
+  int end_front(Link& link, Status status, core::Inbox& inbox) noexcept;
+
+  // What goes wrong: ibv_lost.cpp.
+  void explain(const Link& link, const Flight& flight, const ibv_wc& completion) noexcept;
+  void take_events() noexcept;
+  void suspect(Rank peer, const char* why) noexcept;
+  bool is_suspected(Rank peer) const noexcept;
+  int lose(core::Inbox& inbox) noexcept;
+  int bury(Rank peer, core::Inbox& inbox) noexcept;
+  void give_up(const char* why) noexcept;
+  Status loss_of(Rank peer) const noexcept {
+    return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
+  }
+
+  const Verbs& verbs_;
+  const Port& port_;
+  core::Log& log_;
+  IbvOptions options_;
+  std::uint64_t job_;
+  Rank me_;
+  core::Properties properties_;
+  Objects objects_;
+  Memory memory_;
+  LocalCache cache_;
+  Slots slots_;
+  RegisteredPages cells_;  // of 8 bytes, one for each rank: how many of my messages it has taken
+  ReceiveRoom receive_;
+  Door door_;
+  core::ToSelf to_self_;
+  std::vector<Address> addresses_;
+  std::vector<std::uint8_t> gone_;  // by rank
+  std::vector<std::unique_ptr<Link>> links_;
+  LinkMap by_pair_;
+  Burst burst_;
+  std::uint32_t left_;             // work requests that there is room for
+  std::uint32_t inline_bytes_;     // what a work request itself may carry
+  std::uint64_t round_ = 1;        // of poll
+  std::vector<Link*> taken_from_;  // in this poll: their buffers go back
+  std::vector<Link*> owing_;       // credits that found no room
+  std::vector<Link*> knocking_;
+  std::vector<Rank> forgotten_;  // the launcher's word, until the next poll
+  std::vector<Rank> suspected_;  // the device's word, until the next poll
+  Rank probed_ = 0;
+  bool look_at_channel_ = false;
+  bool disarmed_ = true;
+  bool broken_ = false;
+};
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,139 @@
+// What goes wrong: requests that fail, peers that are lost, a device that has troubles.
+
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/ibv_conduit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Chosen: how many idle peers are asked for a sign of life at once.
+constexpr Rank kProbes = 8;
+
+const char* name_of(Flight::Kind kind) {
+  switch (kind) {
+    case Flight::Kind::own: return "a write of the conduit's own";
+    case Flight::Kind::packet: return "a message";
+    case Flight::Kind::part:
+    case Flight::Kind::put: return "a put";
+    case Flight::Kind::get: return "a get";
+    case Flight::Kind::atomic: return "an atomic";
+  }
+  return "?";
+}
+
+}  // namespace
+
+// A failed request ends the queue pair, and with it what was under way to that peer: messages among it, which others
+// wait for. So the peer is lost, whatever the reason.
+void IbvConduit::explain(const Link& link, const Flight& flight, const ibv_wc& completion) noexcept {
+  const char* const text = verbs_.wc_status_str(completion.status);
+  if (code_of(completion.status) != ErrorCode::peer_lost) {
+    if (flight.kind >= Flight::Kind::part) {
+      const Key& key = memory_.remote(flight.key);
+      log_.error(
+          "ibv: rank {}: {} of {} bytes failed, rank {}, segment {}, offset {}, key {:#x}: {} ({:#x}). {}",
+          me_, name_of(flight.kind), flight.bytes, link.peer, key.id, flight.offset, key.key, text,
+          completion.vendor_err, advice_for(completion.status));
+    } else {
+      log_.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", me_, name_of(flight.kind), link.peer,
+                 text, completion.vendor_err, advice_for(completion.status));
+    }
+  } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !is_suspected(link.peer)) {
+    log_.info("ibv: rank {}: rank {}: {}: {}", me_, link.peer, text, advice_for(completion.status));
+  }
+  take_events();  // the device may know more
+  suspect(link.peer, text);
+}
+
+void IbvConduit::suspect(Rank peer, const char* why) noexcept {
+  if (gone_[peer] != 0 || is_suspected(peer)) return;
+  log_.info("ibv: rank {}: {} says of rank {}: {}; it is taken for lost", me_, port_.device, peer, why);
+  suspected_.push_back(peer);
+}
+
+bool IbvConduit::is_suspected(Rank peer) const noexcept {
+  return std::ranges::find(suspected_, peer) != suspected_.end();
+}
+
+int IbvConduit::lose(core::Inbox& inbox) noexcept {
+  int calls = 0;
+  std::vector<Rank> forgotten;
+  forgotten.swap(forgotten_);
+  for (const Rank peer : forgotten) calls += bury(peer, inbox);
+  std::vector<Rank> suspected;
+  suspected.swap(suspected_);
+  for (const Rank peer : suspected) {
+    calls += bury(peer, inbox);
+    if (peer == me_) continue;
+    inbox.lost(peer);  // answered by `forget`, which has nothing left to do
+    ++calls;
+  }
+  forgotten_.reserve(gone_.size());
+  suspected_.reserve(gone_.size());
+  return calls;
+}
+
+// The queue pair ends first: then the device uses none of the caller's memory any more, and all can be told.
+int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
+  if (std::exchange(gone_[peer], std::uint8_t{1}) != 0) return 0;
+  Link* const link = links_[peer].get();
+  if (link == nullptr) return 0;
+  if (burst_.link() == link) static_cast<void>(burst_.take(nullptr));
+  link->ready = false;
+  link->pair.reset();
+  int calls = 0;
+  while (link->flights.count() > 0) calls += end_front(*link, loss_of(peer), inbox);
+  return calls;
+}
+
+// Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.
+void IbvConduit::give_up(const char* why) noexcept {
+  if (std::exchange(broken_, true)) return;
+  log_.error("ibv: rank {}: {}: {}; all peers are taken for lost. dmesg may say more", me_, port_.device,
+             why);
+  for (Rank rank = 0; rank < gone_.size(); ++rank) suspect(rank, why);
+}
+
+// Who waits for a peer that has died silently would do so for ever: an empty write shows whether its adapter answers.
+void IbvConduit::check_peers(core::Inbox&) noexcept {
+  take_events();
+  const auto ranks = static_cast<Rank>(links_.size());
+  Rank asked = 0;
+  for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
+    Link* const link = links_[probed_].get();
+    if (link == nullptr || !link->ready || link->flights.count() != 0 || probed_ == me_) continue;
+    static_cast<void>(post_own(*link, 0, 0, 0, false));
+    ++asked;
+  }
+}
+
+void IbvConduit::take_events() noexcept {
+  ibv_async_event event{};
+  while (verbs_.get_async_event(objects_.context.get(), &event) == 0) {
+    const char* const text = verbs_.event_type_str(event.event_type);
+    switch (event.event_type) {
+      case IBV_EVENT_DEVICE_FATAL:
+      case IBV_EVENT_CQ_ERR:
+      case IBV_EVENT_SRQ_ERR: give_up(text); break;
+      case IBV_EVENT_PORT_ERR:
+        log_.warn("ibv: rank {}: the link of {}:{} is down ({}): peers are lost if it stays so", me_,
+                  port_.device, event.element.port_num, text);
+        break;
+      case IBV_EVENT_QP_FATAL:
+      case IBV_EVENT_QP_REQ_ERR:
+      case IBV_EVENT_QP_ACCESS_ERR:
+        if (const Link* const link = by_pair_.find(event.element.qp->qp_num); link != nullptr) {
+          log_.warn("ibv: rank {}: {}: the queue pair of rank {}: {}", me_, port_.device, link->peer, text);
+          suspect(link->peer, text);
+        }
+        break;
+      default: log_.debug("ibv: rank {}: {}: {}", me_, port_.device, text); break;
+    }
+    verbs_.ack_async_event(&event);
+  }
+}
+
+}  // namespace aqueduct::conduits::ibv

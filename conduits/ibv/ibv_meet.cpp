@@ -1,0 +1,148 @@
+// How connections are made: each side says Hello with its queue pair's number, again and again, until it knows that the
+// other listens to it. Both may begin at once.
+
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/queue_pair.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Chosen: a datagram and its answer take some 10 us where both sides poll; a peer that computes answers later.
+constexpr std::chrono::milliseconds kFirstPause{2};
+constexpr std::chrono::milliseconds kLongestPause{200};
+
+constexpr std::uint32_t kSequenceBits = 0xff'ffff;
+
+}  // namespace
+
+Link* IbvConduit::make_link(Rank peer) noexcept {
+  auto link = std::make_unique<Link>(peer, objects_.sizes.depth);
+  MadePair made = make_pair(verbs_, objects_, port_, options_);
+  if (made.pair == nullptr) {
+    log_.error(
+        "ibv: rank {}: {} gives no queue pair for rank {}: {}. `ulimit -l`, or the device has no more (of "
+        "{}): "
+        "fewer ranks on this host may help",
+        me_, port_.device, peer, std::strerror(errno), port_.limits.max_qp);
+    suspect(peer, "there is no queue pair for it");
+    return nullptr;
+  }
+  link->pair = std::move(made.pair);
+  inline_bytes_ = std::min<std::uint32_t>(made.inline_bytes, Burst::kMostBytes);
+  link->first =
+      (link->pair->qp_num * 2654435761u + me_) & kSequenceBits;  // differs from an earlier connection's
+  const std::int64_t grants = receive_.add(*link, options_.credits);
+  if (grants < 0) {
+    log_.error("ibv: rank {}: no room for messages of rank {}: {}. Registered memory is locked: `ulimit -l`",
+               me_, peer, std::strerror(static_cast<int>(-grants)));
+    suspect(peer, "there is no memory for its messages");
+    return nullptr;
+  }
+  link->grants = static_cast<std::uint32_t>(grants);
+  by_pair_.add(link->pair->qp_num, *link);
+  links_[peer] = std::move(link);
+  log_.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", me_, links_[peer]->pair->qp_num,
+             peer, inline_bytes_);
+  return links_[peer].get();
+}
+
+bool IbvConduit::make_way(Link& link) noexcept {
+  if (link.way != nullptr) return true;
+  ibv_ah_attr way = way_to(addresses_[link.peer], port_, options_);
+  link.way = {verbs_.create_ah(objects_.domain.get(), &way), {verbs_.destroy_ah}};
+  if (link.way != nullptr) return true;
+  log_.error(
+      "ibv: rank {}: {} knows no way to rank {}: {}. Do both hosts' ports have addresses of one network "
+      "(AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
+      me_, port_.device, link.peer, std::strerror(errno));
+  suspect(link.peer, "there is no way to it");
+  return false;
+}
+
+// Nothing can be posted to the peer: makes, or goes on making, the connection. Null, unless it is there already.
+Link* IbvConduit::knock(Rank peer) noexcept {
+  if (peer >= links_.size() || gone_[peer] != 0 || broken_ || is_suspected(peer)) return nullptr;
+  Link* link = links_[peer].get();
+  if (link == nullptr && (link = make_link(peer)) == nullptr) return nullptr;
+  if (peer == me_) {  // for atomics, which must all go one way
+    Hello mine;
+    mine.pair = link->pair->qp_num;
+    mine.first = link->first;
+    mine.cell = reinterpret_cast<std::uint64_t>(cells_.data()) + peer * sizeof(std::uint64_t);
+    mine.cell_key = cells_.region().rkey;
+    if (!listen(*link, mine)) return nullptr;
+    link->ready = true;
+    return link;
+  }
+  if (link->knocking || !make_way(*link)) return nullptr;
+  link->knocking = true;
+  link->pause = kFirstPause;
+  knocking_.push_back(link);
+  say_hello(*link);
+  return nullptr;
+}
+
+bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
+  const int error =
+      connect_pair(verbs_, *link.pair, objects_, port_, options_, addresses_[link.peer], hello, link.first);
+  if (error != 0) {
+    log_.error(
+        "ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have "
+        "addresses "
+        "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
+        me_, port_.device, link.peer, std::strerror(error));
+    suspect(link.peer, "it cannot be connected with");
+    return false;
+  }
+  link.listening = true;
+  link.granted = hello.credits;
+  link.cell = hello.cell;
+  link.cell_key = hello.cell_key;
+  return true;
+}
+
+void IbvConduit::say_hello(Link& link) noexcept {
+  Hello hello;
+  hello.job = job_;
+  hello.from = me_;
+  hello.pair = link.pair->qp_num;
+  hello.first = link.first;
+  hello.cell = reinterpret_cast<std::uint64_t>(cells_.data()) + link.peer * sizeof(std::uint64_t);
+  hello.cell_key = cells_.region().rkey;
+  hello.credits = link.grants;
+  hello.understood = link.listening ? 1 : 0;
+  hello.both = link.ready ? 1 : 0;
+  static_cast<void>(door_.say(hello, *link.way, addresses_[link.peer].door));
+  link.next_hello = Clock::now() + link.pause;
+}
+
+void IbvConduit::heard(const Hello& hello) noexcept {
+  const Rank peer = hello.from;
+  if (peer >= links_.size() || peer == me_ || gone_[peer] != 0) return;
+  Link* link = links_[peer].get();
+  if (link == nullptr && (link = make_link(peer)) == nullptr) return;
+  if (link->pair == nullptr || (!link->listening && !listen(*link, hello))) return;
+  if (hello.understood != 0) link->ready = true;
+  if (hello.both == 0 && make_way(*link)) say_hello(*link);
+}
+
+void IbvConduit::knock_again() noexcept {
+  std::erase_if(knocking_, [](Link* link) {
+    if (!link->ready && link->pair != nullptr) return false;
+    link->knocking = false;
+    return true;
+  });
+  if (knocking_.empty()) return;
+  const auto now = Clock::now();
+  for (Link* const link : knocking_) {
+    if (link->next_hello > now) continue;
+    link->pause = std::min<std::chrono::nanoseconds>(2 * link->pause, kLongestPause);
+    say_hello(*link);
+  }
+}
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,56 @@
+#include "conduits/ibv/ibv_network.hpp"
+
+#include "conduits/ibv/ibv_conduit.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::conduits::ibv {
+
+Wish wish_of(const Config& config) {
+  return {.device = config.text("ibv_device"), .gid = config.text("ibv_gid")};
+}
+
+Status IbvNetwork::choose() {
+  const std::lock_guard lock(mutex_);
+  if (chosen_) return {};
+  Found found = find_port(verbs_, wish_of(*process_.config));
+  if (!found.problem.empty()) {
+    process_.log->error("ibv: {}", found.problem);
+    return ErrorCode::not_supported;
+  }
+  port_ = std::move(found.port);
+  const std::string mtu = process_.config->text("ibv_mtu");
+  if (mtu != "auto") {
+    ibv_mtu wanted = IBV_MTU_256;
+    while (wanted < IBV_MTU_4096 && std::to_string(128 << wanted) != mtu)
+      wanted = static_cast<ibv_mtu>(wanted + 1);
+    port_.attributes.active_mtu = std::min(port_.attributes.active_mtu, wanted);
+  }
+  chosen_ = true;
+  process_.log->debug("ibv: {}", port_.text());
+  return {};
+}
+
+Result<std::unique_ptr<core::Conduit>> IbvNetwork::open(Rank me) {
+  if (const Status status = choose(); !status) return status;
+  const Config& config = *process_.config;
+  IbvOptions options;
+  options.packet = static_cast<std::size_t>(config.number("ibv_packet")) & ~std::size_t{7};
+  options.credits = static_cast<std::uint32_t>(config.number("ibv_credits"));
+  options.queue = static_cast<std::uint32_t>(config.number("ibv_queue"));
+  options.depth = static_cast<std::uint32_t>(config.number("ibv_depth"));
+  options.inline_bytes = static_cast<std::uint32_t>(config.number("ibv_inline"));
+  options.timeout = static_cast<std::uint8_t>(config.number("ibv_timeout"));
+  options.service_level = static_cast<std::uint8_t>(config.number("ibv_service_level"));
+  options.traffic_class = static_cast<std::uint8_t>(config.number("ibv_traffic_class"));
+  options.keep_registered = static_cast<std::size_t>(config.number("ibv_keep_registered"));
+  options.shared_receive_queue = config.flag("ibv_shared_receive_queue");
+  auto objects = open_objects(verbs_, port_, options, process_.ranks, me, *process_.log);
+  if (!objects) return objects.status();
+  auto conduit = std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, process_.job,
+                                              process_.ranks, me, *process_.log);
+  if (const Status status = conduit->start(); !status) return status;
+  return std::unique_ptr<core::Conduit>(std::move(conduit));
+}
+
+}  // namespace aqueduct::conduits::ibv

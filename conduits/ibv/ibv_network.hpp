@@ -1,0 +1,32 @@
+#pragma once
+
+#include "conduits/ibv/device.hpp"
+#include "conduits/ibv/verbs.hpp"
+#include "core/network.hpp"
+
+#include <mutex>
+
+namespace aqueduct::conduits::ibv {
+
+/// RDMA verbs in one process: which port its endpoints use.
+class IbvNetwork final : public core::Network {
+ public:
+  /// `verbs`: the library, or a test's.
+  IbvNetwork(const core::Process& process, const Verbs& verbs) : process_(process), verbs_(verbs) {}
+
+  Result<std::unique_ptr<core::Conduit>> open(Rank me) override;
+
+ private:
+  Status choose();
+
+  core::Process process_;
+  Verbs verbs_;
+  std::mutex mutex_;  // endpoints may be opened by several threads
+  bool chosen_ = false;
+  Port port_;
+};
+
+/// What the settings ask for.
+Wish wish_of(const Config& config);
+
+}  // namespace aqueduct::conduits::ibv

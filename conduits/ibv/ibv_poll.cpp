@@ -1,0 +1,134 @@
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/work_id.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <arpa/inet.h>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Chosen: so many completions, then the caller has its turn.
+constexpr std::size_t kBatch = 16;
+
+}  // namespace
+
+int IbvConduit::poll(core::Inbox& inbox) noexcept {
+  ++round_;
+  if (!burst_.empty()) ring();
+  int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
+  if (look_at_channel_) [[unlikely]]
+    empty_channel();
+  std::array<ibv_wc, kBatch> batch;
+  const int found = broken_ ? 0 : ::ibv_poll_cq(objects_.queue.get(), int{kBatch}, batch.data());
+  for (int i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
+  if (found < 0) [[unlikely]]
+    give_up("its completion queue fails");
+  if (!taken_from_.empty()) give_room();
+  if (!owing_.empty()) [[unlikely]] {
+    std::vector<Link*> again;
+    again.swap(owing_);
+    owing_.reserve(again.capacity());
+    for (Link* const link : again) {
+      link->owing = false;
+      if (link->pair != nullptr) give_credits(*link);
+    }
+  }
+  if (!knocking_.empty()) [[unlikely]]
+    knock_again();
+  // What a lost peer had sent before is taken first.
+  if (found < int{kBatch} && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
+    calls += lose(inbox);
+  return calls;
+}
+
+int IbvConduit::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
+  const std::uint64_t index = WorkId::index(completion.wr_id);
+  switch (WorkId::kind(completion.wr_id)) {
+    case WorkId::Kind::flight: return take_flight(completion, inbox);
+    case WorkId::Kind::receive: return take_message(completion, inbox);
+    case WorkId::Kind::door_send: door_.said(index); return 0;
+    case WorkId::Kind::door_receive:
+      if (const auto hello = door_.heard(index, completion)) heard(*hello);
+      return 0;
+  }
+  return 0;
+}
+
+int IbvConduit::take_message(const ibv_wc& completion, core::Inbox& inbox) noexcept {
+  ReceiveRoom::Buffer& buffer = ReceiveRoom::of_id(WorkId::index(completion.wr_id));
+  Link* const link = by_pair_.find(completion.qp_num);
+  if (link == nullptr || link->pair == nullptr || completion.status != IBV_WC_SUCCESS) {
+    if (link != nullptr && link->pair != nullptr && completion.status != IBV_WC_WR_FLUSH_ERR) {
+      log_.error("ibv: rank {}: a message of rank {} cannot be taken: {}. {}", me_, link->peer,
+                 verbs_.wc_status_str(completion.status), advice_for(completion.status));
+      suspect(link->peer, verbs_.wc_status_str(completion.status));
+    }
+    if (receive_.is_shared()) receive_.freed(buffer);
+    return 0;
+  }
+  link->ready = true;  // who sends has heard that I listen
+  receive_.freed(buffer);
+  taken_from_.push_back(link);
+  const bool has_number = (completion.wc_flags & IBV_WC_WITH_IMM) != 0;
+  if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+    inbox.signalled(link->peer, decode(::ntohl(completion.imm_data)));
+    return 1;
+  }
+  PacketHead head;
+  const std::size_t bytes = completion.byte_len;
+  if (bytes < sizeof head) return 0;
+  std::memcpy(&head, buffer.bytes, sizeof head);
+  link->credits_came(head.consumed);
+  const core::Bytes packet{buffer.bytes + sizeof head, bytes - sizeof head};
+  if (!has_number) {
+    inbox.packet(link->peer, packet);
+    return 1;
+  }
+  Signal signal;
+  if (packet.size() != sizeof signal) return 0;
+  std::memcpy(&signal, packet.data(), sizeof signal);
+  inbox.signalled(link->peer, signal);
+  return 1;
+}
+
+// The buffers of what was taken are posted again, and the credits for them given back, when there are enough to be worth
+// it. Packets that go to the peer bring them along.
+void IbvConduit::give_room() noexcept {
+  if (!receive_.repost()) return;  // at the next poll
+  for (Link* const link : taken_from_) ++link->taken;
+  for (Link* const link : taken_from_) {
+    if (link->pair != nullptr && link->owed() >= std::max(link->grants / 2, 1u)) give_credits(*link);
+  }
+  taken_from_.clear();
+}
+
+int IbvConduit::end_front(Link& link, Status status, core::Inbox& inbox) noexcept {
+  const Flight flight = link.flights.front();
+  link.flights.end_front();
+  ++left_;
+  if (flight.result != nullptr && status) std::memcpy(flight.result, flight.slot, flight.bytes);
+  if (flight.slot != nullptr) slots_.give_back(flight.slot);
+  if (flight.borrowed != nullptr) cache_.give_back(*flight.borrowed);
+  if (flight.kind < Flight::Kind::put) return 0;
+  inbox.completed(flight.token, status);
+  return 1;
+}
+
+// Requests end in order: one that tells its end tells that of all before it.
+int IbvConduit::take_flight(const ibv_wc& completion, core::Inbox& inbox) noexcept {
+  Link* const link = links_[WorkId::peer(completion.wr_id)].get();
+  const std::uint32_t number = WorkId::number(completion.wr_id);
+  if (link == nullptr || link->pair == nullptr || !link->flights.has(number)) return 0;  // of a lost peer's
+  int calls = 0;
+  while (link->flights.oldest() != number) calls += end_front(*link, {}, inbox);
+  if (completion.status == IBV_WC_SUCCESS) [[likely]]
+    return calls + end_front(*link, {}, inbox);
+  explain(*link, link->flights.front(), completion);
+  return calls + end_front(*link, {code_of(completion.status), link->peer}, inbox);
+}
+
+}  // namespace aqueduct::conduits::ibv

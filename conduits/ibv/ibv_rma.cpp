@@ -1,0 +1,217 @@
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/work_id.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include <arpa/inet.h>
+
+namespace aqueduct::conduits::ibv {
+
+Result<std::vector<std::byte>> IbvConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+  return memory_.add_segment(id, memory);
+}
+
+void IbvConduit::unregister_segment(SegmentId id) noexcept {
+  cache_.invalidate(memory_.segment(id));
+  memory_.remove_segment(id);
+}
+
+Result<std::uint64_t> IbvConduit::import_key(Rank peer, core::Bytes key) { return memory_.import(peer, key); }
+
+// What a peer's adapter would refuse costs the connection; so it is not asked.
+bool IbvConduit::in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                          const char* what) noexcept {
+  if (offset <= key.bytes && bytes <= key.bytes - offset) [[likely]]
+    return true;
+  log_.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes", me_,
+             what, bytes, offset, peer, key.id, key.bytes);
+  return false;
+}
+
+// Gives the device a local buffer: one inside a segment as it is; a short one by way of a slot, whose bytes are copied
+// now or at the end; a longer one registered while the transfer lasts. `done`: it can go.
+core::Post IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept {
+  const auto length = static_cast<std::uint32_t>(buffer.size());
+  work.piece = {reinterpret_cast<std::uint64_t>(buffer.data()), length, 0};
+  work.request.sg_list = &work.piece;
+  work.request.num_sge = 1;
+  if (const auto key = memory_.key_in_segment(buffer)) {
+    work.piece.lkey = *key;
+    return core::Post::done();
+  }
+  if (buffer.size() <= slots_.bytes()) {
+    flight.slot = slots_.take();
+    if (flight.slot == nullptr) return core::Post::retry();
+    if (copies) std::memcpy(flight.slot, buffer.data(), buffer.size());
+    work.piece.addr = reinterpret_cast<std::uint64_t>(flight.slot);
+    work.piece.lkey = slots_.key();
+    return core::Post::done();
+  }
+  int error = 0;
+  flight.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
+    return memory_.add_local(memory, why);
+  });
+  if (flight.borrowed != nullptr) {
+    work.piece.lkey = flight.borrowed->region()->lkey;
+    return core::Post::done();
+  }
+  if (error == -EAGAIN) return core::Post::retry();
+  log_.error(
+      "ibv: rank {}: the device does not register a local buffer of {} bytes: {}. Registered memory is "
+      "locked: "
+      "`ulimit -l`",
+      me_, buffer.size(), std::strerror(-error));
+  return core::Post::failed(code_of_errno(-error));
+}
+
+core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
+                             core::Bytes from, bool inject, Work& work, bool tells) noexcept {
+  const Key& remote = memory_.remote(key);
+  flight.offset = offset;
+  flight.key = static_cast<std::uint32_t>(key);
+  flight.bytes = static_cast<std::uint32_t>(from.size());
+  work.request.wr.rdma = {remote.at + offset, remote.key};
+  if (from.empty()) {
+    work.request.num_sge = 0;
+  } else if (from.size() <= inline_bytes_) {
+    work.piece = {reinterpret_cast<std::uint64_t>(from.data()), flight.bytes, 0};
+    work.request.sg_list = &work.piece;
+    work.request.num_sge = 1;
+    work.request.send_flags |= IBV_SEND_INLINE;
+  } else if (inject) {
+    flight.slot = slots_.take();
+    if (flight.slot == nullptr) {
+      undo(link);
+      return core::Post::retry();
+    }
+    std::memcpy(flight.slot, from.data(), from.size());
+    work.piece = {reinterpret_cast<std::uint64_t>(flight.slot), flight.bytes, slots_.key()};
+    work.request.sg_list = &work.piece;
+    work.request.num_sge = 1;
+  } else if (const core::Post lent = lend(flight, from, true, work); lent.kind != core::Post::Kind::done) {
+    undo(link);
+    return lent;
+  }
+  return launch(link, work.request, tells);
+}
+
+core::Post IbvConduit::put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept {
+  std::memmove(memory_.segment(key.id).data() + offset, from.data(), from.size());
+  return core::Post::done();
+}
+
+core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                           core::Token token) noexcept {
+  if (from.empty()) return core::Post::done();
+  const Key& remote = memory_.remote(key);
+  if (!in_range(peer, remote, offset, from.size(), "put")) return core::Post::failed(ErrorCode::out_of_range);
+  if (peer == me_) return put_to_self(remote, offset, from);
+  Link* const link = reach(peer);
+  if (link == nullptr) [[unlikely]]
+    return no_link(peer);
+  Flight* const flight = begin(*link, Flight::Kind::put, token);
+  if (flight == nullptr) [[unlikely]]
+    return core::Post::retry();
+  Work work;
+  ibv_send_wr& request = work.request;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  // The first since the last poll goes at once, so that a lone one has no delay; those that follow it go together, when
+  // they are many or at the next poll.
+  if (link->posted_in != round_ || from.size() > inline_bytes_) {
+    link->posted_in = round_;
+    return write(*link, *flight, key, offset, from, inject, work, true);
+  }
+  flight->offset = offset;
+  flight->key = static_cast<std::uint32_t>(key);
+  flight->bytes = static_cast<std::uint32_t>(from.size());
+  request.wr.rdma = {remote.at + offset, remote.key};
+  request.send_flags = IBV_SEND_INLINE;
+  request.wr_id = WorkId::flight(peer, link->flights.next() - 1);
+  if (!burst_.empty() && burst_.link() != link) ring();
+  burst_.add(*link, request, from, inject);
+  if (burst_.full() || link->flights.room() <= 2) ring();
+  return core::Post::posted();
+}
+
+core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                  Signal signal, core::Token token) noexcept {
+  const Key& remote = memory_.remote(key);
+  if (!from.empty() && !in_range(peer, remote, offset, from.size(), "put")) {
+    return core::Post::failed(ErrorCode::out_of_range);
+  }
+  if (peer == me_) {
+    if (!to_self_.has_room_for_signal())
+      return core::Post::retry();  // before the bytes: nothing has happened
+    if (!from.empty()) static_cast<void>(put_to_self(remote, offset, from));
+    static_cast<void>(to_self_.signal(signal));
+    return core::Post::done();
+  }
+  Link* const link = reach(peer);
+  if (link == nullptr) [[unlikely]]
+    return no_link(peer);
+  return announce(*link, key, offset, from, signal, token);
+}
+
+// One write that brings the signal along, or, if the signal's numbers are too large for that, a message behind the write.
+core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                Signal signal, core::Token token) noexcept {
+  Work work;
+  if (const auto data = encode(signal)) {
+    if (!has_credit(link)) return core::Post::retry();
+    Flight* const flight = begin(link, Flight::Kind::put, token);
+    if (flight == nullptr) return core::Post::retry();
+    work.request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    work.request.imm_data = ::htonl(*data);
+    const core::Post post = write(link, *flight, key, offset, from, false, work, true);
+    if (post.kind == core::Post::Kind::posted) ++link.sent;
+    return post;
+  }
+  // Both or neither: there must be room for the message before the write goes.
+  if (!has_credit(link) || link.flights.room() < 5 || left_ < 5 || slots_.empty()) return core::Post::retry();
+  if (!from.empty()) {
+    Flight* const flight = begin(link, Flight::Kind::part, 0);
+    if (flight == nullptr) return core::Post::retry();
+    work.request.opcode = IBV_WR_RDMA_WRITE;
+    const core::Post post = write(link, *flight, key, offset, from, false, work, false);
+    if (post.kind != core::Post::Kind::posted) return post;
+  }
+  const core::Bytes bytes = std::as_bytes(std::span(&signal, 1));
+  ibv_send_wr message{};
+  message.opcode = IBV_WR_SEND_WITH_IMM;
+  const core::Post post = send_message(link, bytes, {}, message, Flight::Kind::put, token);
+  // The bytes have gone: it comes again, and they with it, which does no harm.
+  return post;
+}
+
+core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                           core::Token token) noexcept {
+  if (to.empty()) return core::Post::done();
+  const Key& remote = memory_.remote(key);
+  if (!in_range(peer, remote, offset, to.size(), "get")) return core::Post::failed(ErrorCode::out_of_range);
+  if (peer == me_) {
+    std::memmove(to.data(), memory_.segment(remote.id).data() + offset, to.size());
+    return core::Post::done();
+  }
+  Link* const link = reach(peer);
+  if (link == nullptr) [[unlikely]]
+    return no_link(peer);
+  Flight* const flight = begin(*link, Flight::Kind::get, token);
+  if (flight == nullptr) [[unlikely]]
+    return core::Post::retry();
+  flight->offset = offset;
+  flight->key = static_cast<std::uint32_t>(key);
+  flight->bytes = static_cast<std::uint32_t>(to.size());
+  Work work;
+  work.request.opcode = IBV_WR_RDMA_READ;
+  work.request.wr.rdma = {remote.at + offset, remote.key};
+  if (const core::Post lent = lend(*flight, to, false, work); lent.kind != core::Post::Kind::done) {
+    undo(*link);
+    return lent;
+  }
+  if (flight->slot != nullptr) flight->result = to.data();
+  return launch(*link, work.request, true);
+}
+
+}  // namespace aqueduct::conduits::ibv

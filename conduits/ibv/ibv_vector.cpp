@@ -1,0 +1,155 @@
+// Several pieces in one operation: a work request for each piece of the peer's memory, with a list of local ones, all
+// handed over together.
+
+#include "conduits/ibv/ibv_conduit.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+constexpr core::Bytes plain(core::Bytes bytes) { return bytes; }
+constexpr core::Bytes plain(core::MutableBytes bytes) { return bytes; }
+
+void* place_of(core::Bytes) { return nullptr; }
+void* place_of(core::MutableBytes bytes) { return bytes.data(); }
+
+}  // namespace
+
+// Local memory outside segments goes by way of a slot or of a registration, and a request holds one of those at most: so
+// there may be a request for each piece of either list.
+struct IbvConduit::Pieces {
+  static constexpr std::size_t kMost = 8;  ///< chosen, of either list
+
+  struct One {
+    ibv_send_wr request;
+    std::array<ibv_sge, kMost> pieces;
+  };
+  std::array<One, 2 * kMost> all;
+  std::size_t count = 0;
+};
+
+std::size_t IbvConduit::most_local() const noexcept {
+  return std::min<std::size_t>(Pieces::kMost, objects_.sizes.pieces);
+}
+std::size_t IbvConduit::most_remote() const noexcept { return Pieces::kMost; }
+
+core::NativeVector* IbvConduit::vector() noexcept {
+  const bool room = objects_.sizes.depth >= 4 * Pieces::kMost && objects_.sizes.queue >= 8 * Pieces::kMost;
+  return room && most_local() >= 2 ? this : nullptr;
+}
+
+core::Post IbvConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                                  std::span<const core::Bytes> from, core::Token token) noexcept {
+  return transfer_pieces(peer, key, to, from, IBV_WR_RDMA_WRITE, token);
+}
+
+core::Post IbvConduit::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
+  return transfer_pieces(peer, key, from, to, IBV_WR_RDMA_READ, token);
+}
+
+template <class Local>
+core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
+                                       std::span<const core::RemotePiece> remote,
+                                       std::span<const Local> local, ibv_wr_opcode opcode,
+                                       core::Token token) noexcept {
+  const core::PieceLimits limits{most_remote(), most_local(), properties_.max_transfer};
+  if (const ErrorCode why = core::check_pieces(remote, local, limits); why != ErrorCode::ok) {
+    return core::Post::failed(why);
+  }
+  const Key& segment = memory_.remote(key);
+  for (const core::RemotePiece& piece : remote) {
+    if (!in_range(peer, segment, piece.offset, piece.bytes, "piece"))
+      return core::Post::failed(ErrorCode::out_of_range);
+  }
+  if (peer == me_) {
+    core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
+      std::byte* const here = memory_.segment(segment.id).data() + offset;
+      if constexpr (std::is_same_v<Local, core::Bytes>) {
+        std::memmove(here, part.data(), part.size());
+      } else {
+        std::memmove(part.data(), here, part.size());
+      }
+    });
+    return core::Post::done();
+  }
+  Link* const link = reach(peer);
+  if (link == nullptr) return no_link(peer);
+  Pieces pieces;
+  const std::uint32_t quiet = link->quiet;
+  core::Post failed = core::Post::done();
+  std::uint64_t next = UINT64_MAX;  // where a request that goes on would
+  core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
+    if (failed.kind != core::Post::Kind::done) return;
+    failed = add_piece(*link, pieces, key, offset, plain(part), place_of(part), offset == next, opcode);
+    next = offset + part.size();
+  });
+  if (failed.kind != core::Post::Kind::done) {
+    for (; pieces.count > 0; --pieces.count) undo(*link);
+    link->quiet = quiet;
+    return failed;
+  }
+  Flight& last = (*link).flights[link->flights.next() - 1];
+  last.kind = opcode == IBV_WR_RDMA_WRITE ? Flight::Kind::put : Flight::Kind::get;
+  last.token = token;
+  return launch_all(*link, pieces);
+}
+
+// Adds a part of a piece: to the request before it, if that goes on there and does not hold anything yet that this one
+// would have to; else a request of its own.
+core::Post IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
+                                 core::Bytes part, void* result, bool goes_on,
+                                 ibv_wr_opcode opcode) noexcept {
+  const auto length = static_cast<std::uint32_t>(part.size());
+  const auto here = memory_.key_in_segment(part);
+  const ibv_sge direct{reinterpret_cast<std::uint64_t>(part.data()), length, here.value_or(0)};
+  if (goes_on && here && pieces.count > 0) {
+    Pieces::One& one = pieces.all[pieces.count - 1];
+    if (static_cast<std::size_t>(one.request.num_sge) < most_local()) {
+      one.pieces[static_cast<std::size_t>(one.request.num_sge++)] = direct;
+      Flight& flight = link.flights[link.flights.next() - 1];
+      if (flight.slot == nullptr) flight.bytes += length;
+      return core::Post::done();
+    }
+  }
+  Flight* const flight = begin(link, Flight::Kind::part, 0);
+  if (flight == nullptr) return core::Post::retry();
+  Pieces::One& one = pieces.all[pieces.count++];
+  flight->offset = offset;
+  flight->key = static_cast<std::uint32_t>(key);
+  flight->bytes = length;
+  Work work;
+  if (here) {
+    work.piece = direct;
+  } else if (const core::Post lent = lend(*flight, part, result == nullptr, work);
+             lent.kind != core::Post::Kind::done) {
+    return lent;
+  }
+  if (flight->slot != nullptr) flight->result = result;
+  const Key& remote = memory_.remote(key);
+  one.request = {};
+  one.request.opcode = opcode;
+  one.request.wr.rdma = {remote.at + offset, remote.key};
+  one.pieces[0] = work.piece;
+  one.request.sg_list = one.pieces.data();
+  one.request.num_sge = 1;
+  name(link, one.request, false);
+  if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
+  return core::Post::done();
+}
+
+core::Post IbvConduit::launch_all(Link& link, Pieces& pieces) noexcept {
+  ibv_send_wr& newest = pieces.all[pieces.count - 1].request;
+  newest.send_flags |= IBV_SEND_SIGNALED;
+  link.quiet = 0;
+  if (burst_.link() == &link && !burst_.empty()) ring();
+  if (hand_over(link, &pieces.all[0].request)) return core::Post::posted();
+  // What the device has taken of it ends with the peer; what it has not goes back.
+  if (!is_suspected(link.peer)) suspect(link.peer, "the device has no room for what is owed to it");
+  return core::Post::posted();
+}
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "conduits/ibv/flights.hpp"
+#include "conduits/ibv/verbs.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+namespace aqueduct::conduits::ibv {
+
+/// The connection with one peer, made when something is first sent or when it knocks.
+///
+/// Each side grants the other credits, for messages that take a receive (packets, signals beside puts): as many as it
+/// has posted receives for. Taken messages give them back, by a number in the packets that go the other way, and by a
+/// small write where none go: so nobody ever finds the receiver not ready.
+struct Link {
+  Link(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), flights(depth) {}
+
+  Rank peer;
+  bool ready = false;       ///< both queue pairs listen: anything may be posted
+  bool listening = false;   ///< mine does
+  bool knocking = false;    ///< is in the list of those to say Hello to again
+  bool owing = false;       ///< is in the list of those that credits are to be given back to
+  std::uint32_t first = 0;  ///< sequence number of my first packet
+  Owned<ibv_ah> way;
+  Owned<ibv_qp> pair;  ///< null: the peer is gone
+  Flights flights;
+  std::uint32_t quiet = 0;      ///< the latest that will not tell their end
+  std::uint64_t posted_in = 0;  ///< the round of poll after which something was last put
+
+  std::uint32_t sent = 0;      ///< messages that took a credit
+  std::uint32_t returned = 0;  ///< of them, those whose credit came back
+  std::uint32_t granted = 0;
+  std::uint32_t taken = 0;   ///< messages of the peer whose receive has been posted again
+  std::uint32_t told = 0;    ///< of them, those it has been told of
+  std::uint32_t grants = 0;  ///< credits given to the peer
+  std::uint64_t cell = 0;    ///< where to tell
+  std::uint32_t cell_key = 0;
+
+  std::chrono::steady_clock::time_point next_hello{};
+  std::chrono::nanoseconds pause{0};
+
+  bool has_credit() const noexcept { return sent - returned < granted; }
+  void credits_came(std::uint32_t taken_by_peer) noexcept {
+    if (static_cast<std::int32_t>(taken_by_peer - returned) > 0) returned = taken_by_peer;
+  }
+  std::uint32_t owed() const noexcept { return taken - told; }
+};
+
+}  // namespace aqueduct::conduits::ibv

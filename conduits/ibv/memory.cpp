@@ -1,0 +1,78 @@
+#include "conduits/ibv/memory.hpp"
+
+#include "conduits/ibv/errors.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace aqueduct::conduits::ibv {
+
+Result<std::vector<std::byte>> Memory::add_segment(SegmentId id, core::MutableBytes memory) {
+  if (memory.empty()) return ErrorCode::not_supported;  // nobody will ask for its bytes
+  if (memory.size() > most_) {
+    log_.warn(
+        "ibv: rank {}: segment {} of {} bytes is longer than the device registers at once ({}); it goes by "
+        "messages: several shorter segments would be faster",
+        me_, id, memory.size(), most_);
+    return ErrorCode::not_supported;
+  }
+  if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
+  Segment& segment = segments_[id];
+  segment.region = {verbs_.reg_mr(&domain_, memory.data(), memory.size(), access_ | IBV_ACCESS_LOCAL_WRITE),
+                    {verbs_.dereg_mr}};
+  if (segment.region == nullptr) {
+    const int error = errno;
+    log_.error(
+        "ibv: rank {}: the device does not register segment {} of {} bytes: {}. Registered memory is locked: "
+        "`ulimit -l` must allow that much for each rank (memlock in /etc/security/limits.conf); or ask for "
+        "less (AQUEDUCT_SEGMENT_BYTES)",
+        me_, id, memory.size(), std::strerror(error));
+    segment = {};
+    return code_of_errno(error);
+  }
+  segment.memory = memory;
+  const Key key{job_, reinterpret_cast<std::uint64_t>(memory.data()), memory.size(), segment.region->rkey,
+                id};
+  std::vector<std::byte> blob(sizeof key);
+  std::memcpy(blob.data(), &key, sizeof key);
+  return blob;
+}
+
+void Memory::remove_segment(SegmentId id) noexcept {
+  if (id < segments_.size()) segments_[id] = {};
+}
+
+Result<std::uint64_t> Memory::import(Rank peer, core::Bytes blob) {
+  Key key;
+  if (blob.size() != sizeof key) return {ErrorCode::not_supported, peer};
+  std::memcpy(&key, blob.data(), sizeof key);
+  if (key.job != job_) {
+    log_.error("ibv: rank {}: the key of rank {}'s segment {} is of another job", me_, peer, key.id);
+    return {ErrorCode::not_supported, peer};
+  }
+  remote_.push_back(key);
+  return remote_.size() - 1;
+}
+
+Owned<ibv_mr> Memory::add_local(core::MutableBytes memory, int& error) noexcept {
+  errno = 0;
+  Owned<ibv_mr> region(verbs_.reg_mr(&domain_, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
+                       {verbs_.dereg_mr});
+  if (region == nullptr && errno == EFAULT) {  // memory that cannot be written is only read from
+    region.reset(verbs_.reg_mr(&domain_, memory.data(), memory.size(), 0));
+  }
+  if (region == nullptr) error = errno != 0 ? -errno : -ENOMEM;
+  return region;
+}
+
+std::optional<std::uint32_t> Memory::key_in_segment(core::Bytes buffer) const noexcept {
+  for (const Segment& segment : segments_) {
+    if (segment.region == nullptr || buffer.data() < segment.memory.data()) continue;
+    const auto at = static_cast<std::size_t>(buffer.data() - segment.memory.data());
+    if (at <= segment.memory.size() && buffer.size() <= segment.memory.size() - at)
+      return segment.region->lkey;
+  }
+  return std::nullopt;
+}
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "conduits/ibv/verbs.hpp"
+#include "conduits/ibv/wire.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// An endpoint's segments and its peers', as the device knows them.
+class Memory {
+ public:
+  Memory(const Verbs& verbs, ibv_pd& domain, std::uint64_t job, int access, std::uint64_t most, Rank me,
+         core::Log& log)
+      : verbs_(verbs), domain_(domain), job_(job), access_(access), most_(most), me_(me), log_(log) {}
+
+  Result<std::vector<std::byte>> add_segment(SegmentId id, core::MutableBytes memory);
+  void remove_segment(SegmentId id) noexcept;
+  /// Errors: not_supported (no key of this conduit, or of another job).
+  Result<std::uint64_t> import(Rank peer, core::Bytes key);
+  const Key& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
+
+  /// My own; empty if there is no such.
+  core::MutableBytes segment(SegmentId id) const noexcept {
+    return id < segments_.size() ? segments_[id].memory : core::MutableBytes{};
+  }
+  /// Memory of this endpoint's that only it uses. Null, and a negative errno, if the device refuses.
+  Owned<ibv_mr> add_local(core::MutableBytes memory, int& error) noexcept;
+  /// What the device calls a buffer inside a segment of mine; nothing if it is in none.
+  std::optional<std::uint32_t> key_in_segment(core::Bytes buffer) const noexcept;
+
+ private:
+  struct Segment {
+    Owned<ibv_mr> region;
+    core::MutableBytes memory;
+  };
+
+  const Verbs& verbs_;
+  ibv_pd& domain_;
+  std::uint64_t job_;
+  int access_;          // what peers may do with segments
+  std::uint64_t most_;  // bytes that can be registered at once
+  Rank me_;
+  core::Log& log_;
+  std::vector<Segment> segments_;  // by id
+  std::vector<Key> remote_;        // by handle
+};
+
+}  // namespace aqueduct::conduits::ibv

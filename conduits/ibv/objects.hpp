@@ -1,0 +1,43 @@
+#pragma once
+
+#include "conduits/ibv/device.hpp"
+#include "conduits/ibv/options.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+namespace aqueduct::conduits::ibv {
+
+/// What of a device's limits one endpoint uses.
+struct Sizes {
+  std::uint32_t receives = 0;  ///< messages for which there may be room, from all peers
+  std::uint32_t completions = 0;
+  std::uint32_t queue =
+      0;  ///< work requests under way at once, to all peers: with the receives, what `completions` holds
+  std::uint32_t depth = 0;   ///< to one peer
+  std::uint32_t pieces = 1;  ///< of local memory in one work request
+  std::uint8_t reads = 1;    ///< reads and atomics under way at once, to one peer
+  std::uint8_t answers = 1;  ///< of one peer that are answered at once
+  bool atomics = false;
+};
+
+/// One endpoint's objects of the library, opened in order and closed in the reverse one.
+///
+/// Each endpoint has a context of its own: it belongs to one thread, and events of the device come to all.
+struct Objects {
+  Owned<ibv_context> context;
+  Owned<ibv_pd> domain;
+  Owned<ibv_comp_channel> channel;
+  Owned<ibv_cq> queue;
+  Owned<ibv_srq> receives;  ///< null where the device has none, or is not to use one
+  Sizes sizes;
+};
+
+/// Messages that ranks say to each other before they are connected, under way in one direction.
+inline constexpr std::uint32_t kDoorReceives = 64;
+inline constexpr std::uint32_t kDoorSends = 16;
+
+/// Opens them. The log says what was refused.
+Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks,
+                             Rank me, core::Log& log);
+
+}  // namespace aqueduct::conduits::ibv

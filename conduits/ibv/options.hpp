@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace aqueduct::conduits::ibv {
+
+/// What the settings say of every endpoint of a process.
+struct IbvOptions {
+  std::size_t packet = 4088;         ///< the longest message, in bytes; a multiple of 8
+  std::uint32_t credits = 8;         ///< messages from one peer that have room here
+  std::uint32_t queue = 512;         ///< work requests under way at once, to all peers
+  std::uint32_t depth = 128;         ///< the same to one peer
+  std::uint32_t inline_bytes = 192;  ///< asked for; the device may give less
+  std::uint8_t timeout = 15;         ///< 4.096 us × 2^timeout until a packet is sent again
+  std::uint8_t service_level = 0;
+  std::uint8_t traffic_class = 0;
+  std::size_t keep_registered = 0;  ///< of local memory outside segments that nobody uses
+  bool shared_receive_queue = true;
+};
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,72 @@
+#include "conduits/ibv/receive_room.hpp"
+
+#include "conduits/ibv/link.hpp"
+#include "conduits/ibv/work_id.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Chosen: posted by one call.
+constexpr std::size_t kAtOnce = 16;
+// Chosen: granted though the queue is full, in jobs so large that it cannot hold more. Such a peer may find the receiver
+// not ready, and then its adapter tries again.
+constexpr std::uint32_t kUnbacked = 2;
+
+}  // namespace
+
+std::int64_t ReceiveRoom::add(Link& link, std::uint32_t wanted) {
+  const std::uint32_t count = std::min(wanted, left_);
+  if (count == 0) return shared_ != nullptr ? std::int64_t{kUnbacked} : -ENOMEM;
+  RegisteredPages pages(verbs_, domain_, count * bytes_, IBV_ACCESS_LOCAL_WRITE);
+  if (!pages) return errno != 0 ? -errno : -ENOMEM;
+  left_ -= count;
+  std::vector<Buffer*> added;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    buffers_.push_back(
+        {pages.data() + i * bytes_, pages.region().lkey, shared_ != nullptr ? nullptr : &link});
+    added.push_back(&buffers_.back());
+  }
+  pages_.push_back(std::move(pages));
+  freed_.reserve(buffers_.size());
+  for (std::size_t at = 0; at < added.size(); at += kAtOnce) {
+    if (const int error = post(&added[at], std::min(kAtOnce, added.size() - at)); error != 0) return -error;
+  }
+  return count;
+}
+
+int ReceiveRoom::post(Buffer* const* buffers, std::size_t count) noexcept {
+  std::array<ibv_recv_wr, kAtOnce> requests;
+  std::array<ibv_sge, kAtOnce> pieces;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Buffer& buffer = *buffers[i];
+    pieces[i] = {reinterpret_cast<std::uint64_t>(buffer.bytes), static_cast<std::uint32_t>(bytes_),
+                 buffer.key};
+    requests[i] = {};
+    requests[i].wr_id = WorkId::of(WorkId::Kind::receive, id_of(buffer));
+    requests[i].sg_list = &pieces[i];
+    requests[i].num_sge = 1;
+    requests[i].next = i + 1 < count ? &requests[i + 1] : nullptr;
+  }
+  ibv_recv_wr* bad = nullptr;
+  if (shared_ != nullptr) return ::ibv_post_srq_recv(shared_, requests.data(), &bad);
+  ibv_qp* const pair = buffers[0]->of->pair.get();
+  return pair != nullptr ? ::ibv_post_recv(pair, requests.data(), &bad) : 0;
+}
+
+bool ReceiveRoom::repost() noexcept {
+  while (!freed_.empty()) {
+    // One call for those of one queue.
+    std::size_t count = 1;
+    const std::size_t all = freed_.size();
+    while (count < std::min(all, kAtOnce) && freed_[all - 1 - count]->of == freed_.back()->of) ++count;
+    if (post(&freed_[all - count], count) != 0) return false;
+    freed_.resize(all - count);
+  }
+  return true;
+}
+
+}  // namespace aqueduct::conduits::ibv

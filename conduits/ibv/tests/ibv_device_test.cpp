@@ -1,0 +1,114 @@
+// Which port and address are taken, and what is said when there is none.
+
+#include "conduits/ibv/device.hpp"
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/tests/mock_device.hpp"
+#include "conduits/ibv/wire.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+using testing::HasSubstr;
+
+ibv_gid_entry gid(const char* text, std::uint32_t type) {
+  ibv_gid_entry entry{};
+  EXPECT_EQ(::inet_pton(AF_INET6, text, entry.gid.raw), 1);
+  entry.gid_type = type;
+  return entry;
+}
+
+class IbvDevice : public testing::Test {
+ protected:
+  Found find(const Wish& wish = {}) { return find_port(network.verbs(), wish); }
+  mock::Device& device(std::size_t index) { return network.devices[index]; }
+
+  mock::Network network;
+};
+
+TEST_F(IbvDevice, ThatIsMissingIsExplained) {
+  network.devices.clear();
+  EXPECT_THAT(find().problem, HasSubstr("no RDMA device"));
+}
+
+TEST_F(IbvDevice, TakesTheFastestWhoseLinkIsUpAndSaysWhyNotTheOthers) {
+  network.devices.resize(4);
+  device(0).name = "slow";
+  device(0).port.active_speed = 1;
+  device(1).name = "down";
+  device(1).port.active_speed = 64;
+  device(1).port.state = IBV_PORT_DOWN;
+  device(2).name = "fast";
+  device(3).name = "iwarp";
+  device(3).transport = IBV_TRANSPORT_IWARP;
+  const Found found = find();
+  EXPECT_EQ(found.problem, "");
+  EXPECT_EQ(found.port.device, "fast");
+  EXPECT_THAT(found.port.text(), HasSubstr("100 Gb/s"));
+  EXPECT_THAT(found.passed_over, HasSubstr("slow:1"));
+  EXPECT_THAT(found.passed_over, HasSubstr("down:1's link is down"));
+  EXPECT_THAT(found.passed_over, HasSubstr("iwarp is iWARP"));
+  EXPECT_EQ(find({.device = "slow"}).port.device, "slow");
+  EXPECT_EQ(find({.device = "slow:1"}).port.device, "slow");
+  EXPECT_THAT(find({.device = "down"}).problem, HasSubstr("link is down"));
+}
+
+TEST_F(IbvDevice, OfAWrongNameNamesThoseThatAreThere) {
+  const Found found = find({.device = "mlx9_7"});
+  EXPECT_THAT(found.problem, HasSubstr("AQUEDUCT_IBV_DEVICE=mlx9_7"));
+  EXPECT_THAT(found.problem, HasSubstr("mock0:1"));
+}
+
+TEST_F(IbvDevice, ThatCannotBeOpenedIsExplained) {
+  device(0).opens = false;
+  EXPECT_THAT(find().problem, HasSubstr("mock0 cannot be opened: Permission denied"));
+}
+
+TEST_F(IbvDevice, OnEthernetTakesTheRoutableAddressWithIPv4) {
+  device(0).port.link_layer = IBV_LINK_LAYER_ETHERNET;
+  device(0).gids = {gid("fe80::1", IBV_GID_TYPE_ROCE_V1), gid("::ffff:10.0.0.1", IBV_GID_TYPE_ROCE_V1),
+                    gid("fe80::1", IBV_GID_TYPE_ROCE_V2), gid("::ffff:10.0.0.1", IBV_GID_TYPE_ROCE_V2)};
+  EXPECT_EQ(find().port.gid_index, 3u);
+  EXPECT_THAT(find().port.text(), HasSubstr("RoCE v2, ::ffff:10.0.0.1"));
+  device(0).gids.pop_back();
+  EXPECT_EQ(find().port.gid_index, 2u);
+  EXPECT_EQ(find({.gid = "1"}).port.gid_index, 1u);
+}
+
+TEST_F(IbvDevice, OfAWrongAddressNamesThoseThatAreThere) {
+  const Found found = find({.gid = "7"});
+  EXPECT_THAT(found.problem, HasSubstr("AQUEDUCT_IBV_GID=7"));
+  EXPECT_THAT(found.problem, HasSubstr("0 (InfiniBand, fe80::)"));
+  EXPECT_THAT(find({.gid = "first"}).problem, HasSubstr("is not a number"));
+  device(0).gids.clear();
+  EXPECT_THAT(find().problem, HasSubstr("has no address"));
+}
+
+TEST(IbvErrors, OfTheTransportAreALostPeerAndOthersAreNot) {
+  for (int status = IBV_WC_SUCCESS; status <= IBV_WC_GENERAL_ERR; ++status) {
+    const auto code = code_of(static_cast<ibv_wc_status>(status));
+    EXPECT_EQ(code == ErrorCode::ok, status == IBV_WC_SUCCESS);
+  }
+  EXPECT_EQ(code_of(IBV_WC_RETRY_EXC_ERR), ErrorCode::peer_lost);
+  EXPECT_EQ(code_of(IBV_WC_REM_ACCESS_ERR), ErrorCode::network_failed);
+  EXPECT_THAT(std::string(advice_for(IBV_WC_REM_ACCESS_ERR)), HasSubstr("unregistered"));
+}
+
+TEST(IbvSignals, TravelInFourBytesIfTheirNumbersFit) {
+  for (const SignalSlot slot : {0u, 63u, (1u << 20) - 1, 1u << 20}) {
+    for (const std::uint64_t add : {0u, 1u, 4095u, 4096u}) {
+      const auto data = encode({slot, add});
+      ASSERT_EQ(data.has_value(), slot < (1u << 20) && add < 4096);
+      if (!data) continue;
+      EXPECT_EQ(decode(*data).slot, slot);
+      EXPECT_EQ(decode(*data).add, add);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::ibv

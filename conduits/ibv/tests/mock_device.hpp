@@ -1,0 +1,149 @@
+#pragma once
+
+#include "conduits/ibv/verbs.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace aqueduct::conduits::ibv::mock {
+
+/// What the next device is like, and what goes wrong with it. May be changed at any time.
+struct Device {
+  std::string name = "mock0";
+  ibv_transport_type transport = IBV_TRANSPORT_IB;
+  ibv_device_attr limits{};
+  ibv_port_attr port{};
+  std::vector<ibv_gid_entry> gids;
+  std::uint32_t most_inline = 220;
+  bool opens = true;
+
+  Device();
+};
+
+/// Things that go wrong.
+struct Faults {
+  std::size_t lockable = SIZE_MAX;  ///< bytes that can be registered, in all
+  int post_send = 0;                ///< what posting answers on connected queue pairs
+  ibv_wc_status next =
+      IBV_WC_SUCCESS;      ///< how the next request on a connected queue pair ends; then success again
+  int drop_datagrams = 0;  ///< so many are lost
+  bool silent = false;     ///< nothing posted to connected queue pairs is begun
+  bool no_pairs = false;
+};
+
+/// What has been asked of it since the start, or since it was set back.
+struct Counts {
+  int writes = 0;
+  int signalled_writes = 0;  ///< with immediate
+  int reads = 0;
+  int sends = 0;
+  int atomics = 0;
+  int datagrams = 0;
+  int doorbells = 0;    ///< calls that posted to connected queue pairs
+  int completions = 0;  ///< of requests on connected queue pairs
+  int not_ready = 0;    ///< messages that found no receive
+  int overruns = 0;     ///< completions that found no room
+  int breaches = 0;     ///< of a limit that the conduit had been told
+
+  int requests() const { return writes + signalled_writes + reads + sends + atomics; }
+};
+
+struct Pair;
+
+struct Completions : ibv_cq {
+  struct Entry {
+    ibv_wc what;
+    Pair* pair;
+    std::uint64_t ends;  ///< requests of the pair's, up to this one; 0: a receive
+  };
+  std::deque<Entry> entries;
+  bool armed = false;
+};
+
+struct Receive {
+  std::uint64_t id;
+  ibv_sge piece;
+};
+struct Receives : ibv_srq {
+  std::deque<Receive> posted;
+};
+
+struct Request {
+  ibv_send_wr what;
+  std::vector<ibv_sge> pieces;
+  std::vector<std::byte> bytes;  ///< inline ones
+  std::uint64_t number;
+};
+
+struct Pair : ibv_qp {
+  ibv_qp_cap room{};
+  std::uint32_t peer = 0;
+  std::uint32_t datagram_key = 0;
+  std::uint8_t reads = 0;
+  std::deque<Receive> receives;
+  std::deque<Request> requests;  ///< not begun
+  std::uint64_t posted = 0;
+  std::uint64_t ended = 0;  ///< that the conduit has heard of
+};
+
+/// A network of adapters in this process. Requests are done when they are posted; all the rest is as with a real one:
+/// queues fill up, keys are checked, unsignalled requests free their places only with a later one's completion.
+/// Thread-safe. There is one at a time, because verbs are plain functions.
+class Network {
+ public:
+  Network();
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  Verbs verbs() const;
+
+  std::vector<Device> devices{Device{}};
+  Faults faults;
+  Counts counts;
+
+  /// Tells every open context.
+  void event(ibv_event_type type);
+  /// A process has died: its queue pairs (those that hear on that completion queue) answer no more.
+  void kill(std::uint32_t pair_number);
+  /// Posts what was kept back by `silent`.
+  void resume();
+
+ private:
+  friend struct Calls;
+
+  Pair* find(std::uint32_t number);
+  void begin_all(Pair& pair);
+  bool begin(Pair& pair, Request& request);
+  ibv_wc_status carry_out(Pair& pair, Pair& peer, Request& request, bool& not_ready);
+  bool take(Pair& peer, const std::vector<std::byte>& bytes, ibv_wc what, std::size_t offset);
+  void datagram(Pair& pair, Request& request);
+  bool gather(const Request& request, std::vector<std::byte>& bytes);
+  bool scatter(const Request& request, const std::byte* bytes, std::size_t count);
+  bool local(const ibv_sge& piece) const;
+  std::byte* remote(std::uint64_t at, std::uint32_t key, std::size_t bytes, int access) const;
+  void complete(ibv_cq* queue, Completions::Entry entry);
+
+  struct Region {
+    std::unique_ptr<ibv_mr> what;
+    int access;
+  };
+  struct Context;
+
+  std::recursive_mutex mutex_;
+  std::vector<std::unique_ptr<ibv_device>> shown_;
+  std::vector<ibv_device*> list_;
+  std::vector<Context*> contexts_;
+  std::map<std::uint32_t, Pair*> pairs_;
+  std::map<std::uint32_t, Region> regions_;
+  std::size_t locked_ = 0;
+  std::uint32_t next_ = 17;
+};
+
+}  // namespace aqueduct::conduits::ibv::mock

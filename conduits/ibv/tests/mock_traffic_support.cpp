@@ -1,0 +1,221 @@
+// What the mock network does with requests: carries them out, one after the other.
+
+#include "conduits/ibv/tests/mock_device.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include <unistd.h>
+
+namespace aqueduct::conduits::ibv::mock {
+namespace {
+
+constexpr std::size_t kRoute = 40;
+
+std::size_t length_of(const Request& request) {
+  std::size_t all = 0;
+  for (const ibv_sge& piece : request.pieces) all += piece.length;
+  return all;
+}
+
+bool listens(const Pair* pair) {
+  return pair != nullptr && (pair->state == IBV_QPS_RTR || pair->state == IBV_QPS_RTS);
+}
+
+std::byte* at(std::uint64_t address) { return reinterpret_cast<std::byte*>(address); }
+
+}  // namespace
+
+Pair* Network::find(std::uint32_t number) {
+  const auto found = pairs_.find(number);
+  return found != pairs_.end() ? found->second : nullptr;
+}
+
+bool Network::local(const ibv_sge& piece) const {
+  const auto found = regions_.find(piece.lkey);
+  if (found == regions_.end()) return false;
+  const auto start = reinterpret_cast<std::uint64_t>(found->second.what->addr);
+  return piece.addr >= start && piece.addr + piece.length <= start + found->second.what->length;
+}
+
+std::byte* Network::remote(std::uint64_t address, std::uint32_t key, std::size_t bytes, int access) const {
+  const auto found = regions_.find(key);
+  if (found == regions_.end() || (found->second.access & access) == 0) return nullptr;
+  const auto start = reinterpret_cast<std::uint64_t>(found->second.what->addr);
+  const bool inside = address >= start && address + bytes <= start + found->second.what->length;
+  return inside ? at(address) : nullptr;
+}
+
+bool Network::gather(const Request& request, std::vector<std::byte>& bytes) {
+  if ((request.what.send_flags & IBV_SEND_INLINE) != 0) {
+    bytes = request.bytes;
+    return true;
+  }
+  for (const ibv_sge& piece : request.pieces) {
+    if (!local(piece)) return false;
+    bytes.insert(bytes.end(), at(piece.addr), at(piece.addr) + piece.length);
+  }
+  return true;
+}
+
+bool Network::scatter(const Request& request, const std::byte* bytes, std::size_t count) {
+  for (const ibv_sge& piece : request.pieces) {
+    if (!local(piece)) return false;
+    const std::size_t part = std::min<std::size_t>(count, piece.length);
+    std::memcpy(at(piece.addr), bytes, part);
+    bytes += part;
+    count -= part;
+  }
+  return count == 0;
+}
+
+void Network::complete(ibv_cq* queue, Completions::Entry entry) {
+  auto& into = static_cast<Completions&>(*queue);
+  if (static_cast<int>(into.entries.size()) >= into.cqe) ++counts.overruns;
+  into.entries.push_back(entry);
+  if (!into.armed || into.channel == nullptr) return;
+  into.armed = false;
+  const char news = 1;
+  if (::write(into.channel->refcnt, &news, 1) != 1) ++counts.breaches;
+}
+
+/// A message lands in the oldest receive. False: there is none.
+bool Network::take(Pair& peer, const std::vector<std::byte>& bytes, ibv_wc what, std::size_t offset) {
+  auto& posted = peer.srq != nullptr ? static_cast<Receives*>(peer.srq)->posted : peer.receives;
+  if (posted.empty()) return false;
+  const Receive receive = posted.front();
+  posted.pop_front();
+  what.wr_id = receive.id;
+  what.qp_num = peer.qp_num;
+  if (what.opcode == IBV_WC_RECV) {
+    what.byte_len = static_cast<std::uint32_t>(bytes.size() + offset);
+    if (!local(receive.piece)) {
+      what.status = IBV_WC_LOC_PROT_ERR;
+    } else if (what.byte_len > receive.piece.length) {
+      what.status = IBV_WC_LOC_LEN_ERR;
+    } else {
+      std::memcpy(at(receive.piece.addr) + offset, bytes.data(), bytes.size());
+    }
+  }
+  complete(peer.recv_cq, {what, &peer, 0});
+  return true;
+}
+
+void Network::datagram(Pair& pair, Request& request) {
+  ++counts.datagrams;
+  std::vector<std::byte> bytes;
+  ibv_wc sent{};
+  sent.wr_id = request.what.wr_id;
+  sent.status = gather(request, bytes) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
+  Pair* const peer = find(request.what.wr.ud.remote_qpn);
+  const bool arrives = listens(peer) && peer->datagram_key == request.what.wr.ud.remote_qkey;
+  if (faults.drop_datagrams > 0) {
+    --faults.drop_datagrams;
+  } else if (arrives) {
+    ibv_wc got{};
+    got.opcode = IBV_WC_RECV;
+    static_cast<void>(take(*peer, bytes, got, kRoute));
+  }
+  complete(pair.send_cq, {sent, &pair, request.number});
+}
+
+ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool& not_ready) {
+  const ibv_send_wr& what = request.what;
+  std::vector<std::byte> bytes;
+  ibv_wc arrival{};
+  arrival.imm_data = what.imm_data;
+  std::byte* target = nullptr;
+  switch (what.opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      if (!gather(request, bytes)) return IBV_WC_LOC_PROT_ERR;
+      target = remote(what.wr.rdma.remote_addr, what.wr.rdma.rkey, bytes.size(), IBV_ACCESS_REMOTE_WRITE);
+      if (target == nullptr && !bytes.empty()) return IBV_WC_REM_ACCESS_ERR;
+      if (!bytes.empty()) std::memcpy(target, bytes.data(), bytes.size());
+      if (what.opcode == IBV_WR_RDMA_WRITE) return IBV_WC_SUCCESS;
+      arrival.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+      arrival.wc_flags = IBV_WC_WITH_IMM;
+      not_ready = !take(peer, bytes, arrival, 0);
+      return IBV_WC_SUCCESS;
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM:
+      if (!gather(request, bytes)) return IBV_WC_LOC_PROT_ERR;
+      arrival.opcode = IBV_WC_RECV;
+      arrival.wc_flags = what.opcode == IBV_WR_SEND ? 0u : unsigned{IBV_WC_WITH_IMM};
+      not_ready = !take(peer, bytes, arrival, 0);
+      return IBV_WC_SUCCESS;
+    case IBV_WR_RDMA_READ:
+      if (pair.reads == 0) ++counts.breaches;
+      target =
+          remote(what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request), IBV_ACCESS_REMOTE_READ);
+      if (target == nullptr) return IBV_WC_REM_ACCESS_ERR;
+      return scatter(request, target, length_of(request)) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+    case IBV_WR_ATOMIC_CMP_AND_SWP: {
+      target = remote(what.wr.atomic.remote_addr, what.wr.atomic.rkey, 8, IBV_ACCESS_REMOTE_ATOMIC);
+      if (target == nullptr) return IBV_WC_REM_ACCESS_ERR;
+      std::uint64_t old = 0;
+      std::memcpy(&old, target, 8);
+      const bool adds = what.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+      const std::uint64_t swapped = old == what.wr.atomic.compare_add ? what.wr.atomic.swap : old;
+      const std::uint64_t result = adds ? old + what.wr.atomic.compare_add : swapped;
+      std::memcpy(target, &result, 8);
+      return scatter(request, reinterpret_cast<const std::byte*>(&old), 8) ? IBV_WC_SUCCESS
+                                                                           : IBV_WC_LOC_PROT_ERR;
+    }
+    default: ++counts.breaches; return IBV_WC_LOC_QP_OP_ERR;
+  }
+}
+
+/// False: the receiver is not ready, and it comes again.
+bool Network::begin(Pair& pair, Request& request) {
+  Pair* const peer = find(pair.peer);
+  ibv_wc what{};
+  what.wr_id = request.what.wr_id;
+  what.qp_num = pair.qp_num;
+  if (pair.state == IBV_QPS_ERR) {
+    what.status = IBV_WC_WR_FLUSH_ERR;
+  } else if (faults.next != IBV_WC_SUCCESS) {
+    what.status = faults.next;
+    faults.next = IBV_WC_SUCCESS;
+  } else if (!listens(peer) || peer->peer != pair.qp_num) {
+    what.status = IBV_WC_RETRY_EXC_ERR;
+  } else {
+    bool not_ready = false;
+    what.status = carry_out(pair, *peer, request, not_ready);
+    if (not_ready) {
+      ++counts.not_ready;
+      return false;
+    }
+  }
+  if (what.status != IBV_WC_SUCCESS) pair.state = IBV_QPS_ERR;
+  if (what.status != IBV_WC_SUCCESS || (request.what.send_flags & IBV_SEND_SIGNALED) != 0) {
+    ++counts.completions;
+    complete(pair.send_cq, {what, &pair, request.number});
+  }
+  return true;
+}
+
+void Network::begin_all(Pair& pair) {
+  while (!pair.requests.empty() && (!faults.silent || pair.qp_type == IBV_QPT_UD)) {
+    if (pair.qp_type == IBV_QPT_UD) {
+      datagram(pair, pair.requests.front());
+    } else if (!begin(pair, pair.requests.front())) {
+      return;
+    }
+    pair.requests.pop_front();
+  }
+}
+
+void Network::resume() {
+  const std::lock_guard lock(mutex_);
+  faults.silent = false;
+  for (const auto& [number, pair] : pairs_) begin_all(*pair);
+}
+
+void Network::kill(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  if (Pair* const pair = find(number); pair != nullptr) pair->state = IBV_QPS_RESET;
+}
+
+}  // namespace aqueduct::conduits::ibv::mock

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/tests/mock_device.hpp"
+#include "tests/support/heard.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// Some endpoints over a mock network, without the library above them. Each has a segment 0 that rank 0 may use.
+class Ranks {
+ public:
+  static constexpr std::size_t kSegment = 1 << 20;
+
+  /// `prepare` may change the network before anything is opened.
+  explicit Ranks(
+      const IbvOptions& options = {}, Rank count = 2,
+      const std::function<void(mock::Network&)>& prepare = [](mock::Network&) {});
+
+  mock::Network& network() { return network_; }
+  IbvConduit& operator[](Rank rank) { return *ends_[rank]; }
+  support::Heard& heard(Rank rank) { return heard_[rank]; }
+  std::vector<std::byte>& memory(Rank rank) { return memory_[rank]; }
+  /// Rank 0's handle for another's segment.
+  std::uint64_t key(Rank rank = 1) const { return keys_[rank]; }
+  const std::vector<std::byte>& exported(Rank rank) const { return exported_[rank]; }
+  const std::vector<std::string>& log() const { return lines_; }
+  /// All of it that was said, in one text.
+  std::string said() const;
+  core::Log& logger() { return log_; }
+
+  void poll();
+  /// Polls all until it holds, for a bounded time.
+  bool until(const std::function<bool()>& holds);
+  /// Tries until the answer is not `retry`.
+  core::Post insist(const std::function<core::Post()>& attempt);
+  /// How rank 0's operation ended; `timed_out` if it did not.
+  Status end_of(core::Token token);
+  /// A put of 8 bytes from rank 0, which makes the connection; what was counted is set back.
+  void meet(Rank with = 1);
+  void close(Rank rank) { ends_[rank].reset(); }
+
+ private:
+  mock::Network network_;
+  Verbs verbs_;
+  std::vector<std::string> lines_;
+  core::Log log_;
+  Port port_;
+  std::vector<std::vector<std::byte>> memory_;
+  std::vector<std::vector<std::byte>> exported_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<support::Heard> heard_;
+  std::vector<std::unique_ptr<IbvConduit>> ends_;
+};
+
+/// Bytes that differ from place to place.
+std::vector<std::byte> bytes_of(std::size_t count, unsigned seed = 1);
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,64 @@
+#include "conduits/ibv/verbs.hpp"
+
+#include <dlfcn.h>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+constexpr const char* kName = "libibverbs.so.1";
+
+template <class Function>
+void find(void* library, const char* name, Function& function, std::string& problem) {
+  function = reinterpret_cast<Function>(::dlsym(library, name));
+  if (function == nullptr) problem = std::string(kName) + " lacks " + name + ": it is too old";
+}
+
+}  // namespace
+
+LoadedVerbs load_verbs() {
+  LoadedVerbs loaded;
+  // It stays: the drivers that it loads leave handlers behind.
+  void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) {
+    const char* const why = ::dlerror();
+    loaded.problem = std::string(
+                         "libibverbs is not installed here (on Debian: apt-get install libibverbs1 "
+                         "ibverbs-providers): ") +
+                     (why != nullptr ? why : "no reason given");
+    return loaded;
+  }
+  Verbs& verbs = loaded.verbs;
+  const auto take = [&](const char* name, auto& function) { find(library, name, function, loaded.problem); };
+  take("ibv_get_device_list", verbs.get_device_list);
+  take("ibv_free_device_list", verbs.free_device_list);
+  take("ibv_get_device_name", verbs.get_device_name);
+  take("ibv_open_device", verbs.open_device);
+  take("ibv_close_device", verbs.close_device);
+  take("ibv_query_device", verbs.query_device);
+  take("ibv_query_port", verbs.query_port);
+  take("_ibv_query_gid_ex", verbs.query_gid);
+  take("ibv_get_async_event", verbs.get_async_event);
+  take("ibv_ack_async_event", verbs.ack_async_event);
+  take("ibv_alloc_pd", verbs.alloc_pd);
+  take("ibv_dealloc_pd", verbs.dealloc_pd);
+  take("ibv_reg_mr", verbs.reg_mr);
+  take("ibv_dereg_mr", verbs.dereg_mr);
+  take("ibv_create_comp_channel", verbs.create_comp_channel);
+  take("ibv_destroy_comp_channel", verbs.destroy_comp_channel);
+  take("ibv_create_cq", verbs.create_cq);
+  take("ibv_destroy_cq", verbs.destroy_cq);
+  take("ibv_get_cq_event", verbs.get_cq_event);
+  take("ibv_ack_cq_events", verbs.ack_cq_events);
+  take("ibv_create_srq", verbs.create_srq);
+  take("ibv_destroy_srq", verbs.destroy_srq);
+  take("ibv_create_qp", verbs.create_qp);
+  take("ibv_modify_qp", verbs.modify_qp);
+  take("ibv_destroy_qp", verbs.destroy_qp);
+  take("ibv_create_ah", verbs.create_ah);
+  take("ibv_destroy_ah", verbs.destroy_ah);
+  take("ibv_wc_status_str", verbs.wc_status_str);
+  take("ibv_event_type_str", verbs.event_type_str);
+  return loaded;
+}
+
+}  // namespace aqueduct::conduits::ibv

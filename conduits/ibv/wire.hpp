@@ -1,0 +1,66 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+#include <aqueduct/signal.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace aqueduct::conduits::ibv {
+
+/// All ranks of a job run the same version, on machines of one byte order.
+inline constexpr std::uint32_t kWireVersion = 1;
+
+/// In front of every packet. Who sent it, the queue pair tells; how long it is, the completion.
+struct PacketHead {
+  std::uint32_t consumed =
+      0;  ///< how many of the receiver's messages the sender has taken so far, modulo 2^32
+  std::uint32_t zero = 0;
+};
+static_assert(sizeof(PacketHead) == 8);
+
+/// What a rank tells all others, by the bootstrap: how to knock.
+struct Address {
+  std::uint32_t wire_version = kWireVersion;
+  std::uint32_t door = 0;  ///< number of its unreliable-datagram queue pair
+  std::array<std::uint8_t, 16> gid{};
+  std::uint16_t lid = 0;
+  std::uint8_t ethernet = 0;  ///< RoCE; 0: InfiniBand
+  std::uint8_t mtu = 0;       ///< ibv_mtu
+  std::uint8_t reads = 0;     ///< reads and atomics of one peer that it answers at once
+  std::uint8_t zero[3]{};
+};
+
+/// What two ranks tell each other before their queue pairs can talk. Each says it until the other has understood.
+struct Hello {
+  std::uint64_t job = 0;
+  std::uint32_t wire_version = kWireVersion;
+  Rank from = 0;
+  std::uint32_t pair = 0;   ///< number of the queue pair that is meant for the receiver of this
+  std::uint32_t first = 0;  ///< sequence number of its first packet
+  std::uint64_t cell = 0;   ///< address where the receiver may write how many messages it has taken
+  std::uint32_t cell_key = 0;
+  std::uint32_t credits = 0;    ///< messages for which there is room
+  std::uint8_t understood = 0;  ///< I have your Hello, and my queue pair listens to yours
+  std::uint8_t both = 0;        ///< and I know that yours listens to mine: no answer is needed
+  std::uint8_t zero[6]{};
+};
+
+/// What a peer needs of a segment.
+struct Key {
+  std::uint64_t job = 0;
+  std::uint64_t at = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t key = 0;
+  SegmentId id = 0;
+};
+
+/// A signal in the 4 bytes that travel beside a put: a slot of 20 bits, an amount of 12. Nothing if one is too large.
+constexpr std::optional<std::uint32_t> encode(Signal what) noexcept {
+  if (what.slot >= (1u << 20) || what.add >= (1u << 12)) return std::nullopt;
+  return (what.slot << 12) | static_cast<std::uint32_t>(what.add);
+}
+constexpr Signal decode(std::uint32_t data) noexcept { return {data >> 12, data & 0xfff}; }
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,126 @@
+#pragma once
+
+#include "core/conduit.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace aqueduct::core {
+
+/// A registered range of local memory outside any segment. `Region` is what the network gives for one: a pointer that
+/// owns it, and null if there is none.
+template <class Region>
+class LocalRegistration {
+ public:
+  const Region& region() const noexcept { return region_; }
+
+ private:
+  template <class>
+  friend class LocalRegistrations;
+
+  bool covers(Bytes buffer) const noexcept {
+    return region_ != nullptr && buffer.data() >= memory_.data() &&
+           buffer.data() + buffer.size() <= memory_.data() + memory_.size();
+  }
+
+  Region region_;
+  MutableBytes memory_;
+  std::uint32_t users_ = 0;
+  std::uint64_t last_use_ = 0;
+};
+
+/// Registers local buffers for networks that need it, while a transfer uses them; operations that overlap share one.
+///
+/// Nothing tells this library that a program gives memory back, so what nobody uses any more is kept only up to
+/// `keep` bytes, none by default: see docs/decisions/0021-local-registrations.md.
+template <class Region>
+class LocalRegistrations {
+ public:
+  using Registration = LocalRegistration<Region>;
+  static constexpr std::size_t kEntries = 64;
+
+  explicit LocalRegistrations(std::size_t keep)
+      : keep_(keep), entries_(std::make_unique<Registration[]>(kEntries)) {}
+
+  /// `add` registers memory: Region(MutableBytes, int& error), null and a negative errno if the network refuses.
+  /// Null, and why: nothing is free, or no more can be pinned until others give back what they use (-EAGAIN); or what
+  /// `add` said.
+  template <class Add>
+  Registration* borrow(Bytes buffer, int& error, const Add& add) noexcept;
+  void give_back(Registration& registration) noexcept {
+    if (--registration.users_ != 0) return;
+    kept_ += registration.memory_.size();
+    while (kept_ > keep_) close(*oldest_idle());
+  }
+  /// Memory that is about to end: nothing of it is kept.
+  void invalidate(Bytes memory) noexcept {
+    for (Registration& entry : all()) {
+      const bool apart = entry.memory_.data() + entry.memory_.size() <= memory.data() ||
+                         memory.data() + memory.size() <= entry.memory_.data();
+      if (entry.region_ != nullptr && entry.users_ == 0 && !apart) close(entry);
+    }
+  }
+
+ private:
+  std::span<Registration> all() noexcept { return {entries_.get(), kEntries}; }
+  void close(Registration& entry) noexcept {
+    entry.region_.reset();
+    kept_ -= entry.memory_.size();
+  }
+  bool any_used() noexcept {
+    return std::ranges::any_of(all(), [](const Registration& entry) { return entry.users_ != 0; });
+  }
+  Registration* oldest_idle() noexcept {
+    Registration* oldest = nullptr;
+    for (Registration& entry : all()) {
+      if (entry.region_ == nullptr || entry.users_ != 0) continue;
+      if (oldest == nullptr || entry.last_use_ < oldest->last_use_) oldest = &entry;
+    }
+    return oldest;
+  }
+
+  std::size_t keep_;
+  std::size_t kept_ = 0;  // bytes that nobody uses
+  std::uint64_t clock_ = 0;
+  std::unique_ptr<Registration[]> entries_;
+};
+
+template <class Region>
+template <class Add>
+auto LocalRegistrations<Region>::borrow(Bytes buffer, int& error, const Add& add) noexcept -> Registration* {
+  Registration* empty = nullptr;
+  for (Registration& entry : all()) {
+    if (entry.covers(buffer)) {
+      if (entry.users_++ == 0) kept_ -= entry.memory_.size();
+      entry.last_use_ = ++clock_;
+      return &entry;
+    }
+    if (entry.region_ == nullptr) empty = &entry;
+  }
+  if (empty == nullptr && (empty = oldest_idle()) != nullptr) close(*empty);
+  if (empty == nullptr) {
+    error = -EAGAIN;
+    return nullptr;
+  }
+  // Of memory that is only read, too: the network wants one kind of registration for both.
+  const MutableBytes memory{const_cast<std::byte*>(buffer.data()), buffer.size()};
+  empty->region_ = add(memory, error);
+  while (empty->region_ == nullptr) {  // perhaps a limit on what is pinned: what nobody uses goes
+    Registration* const idle = oldest_idle();
+    if (idle == nullptr) {
+      if (error == -ENOMEM && any_used()) error = -EAGAIN;
+      return nullptr;
+    }
+    close(*idle);
+    empty->region_ = add(memory, error);
+  }
+  empty->memory_ = memory;
+  empty->users_ = 1;
+  empty->last_use_ = ++clock_;
+  return empty;
+}
+
+}  // namespace aqueduct::core
