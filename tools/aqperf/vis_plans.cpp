@@ -78,10 +78,11 @@ void vis_plans(Session& session, Reporter& reporter) {
           const auto forced = static_cast<vis::Plan>(plan);
           const bool sensible =
               plan == kAuto || (forced != vis::Plan::direct && (c.is_get || forced != vis::Plan::box));
-          // What is ten times slower at the first look needs no second.
-          if (!sensible || (turn != 0 && ns[plan] > 10 * *std::ranges::min_element(ns))) continue;
+          // What is ten times slower twice needs no third look; the choice itself is always looked at.
+          const bool hopeless = plan != kAuto && turn > 1 && ns[plan] > 10 * *std::ranges::min_element(ns);
+          if (!sensible || hopeless) continue;
           engine.force(plan);
-          const int turns = ns[plan] < 100'000 ? 10 : 2;
+          const int turns = ns[plan] < 100'000 ? 6 : 1;
           ns[plan] = std::min(ns[plan], time_of(once, turns));
         }
       }
