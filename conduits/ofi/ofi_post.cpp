@@ -5,6 +5,7 @@
 #include <rdma/fi_errno.h>
 
 #include <cstring>
+#include <utility>
 
 namespace aqueduct::conduits::ofi {
 namespace {
@@ -18,11 +19,13 @@ Request* OfiConduit::begin(Rank peer, Request::Kind kind, core::Token token) noe
   Peer& to = peers_[peer];
   if (to.gone || to.in_flight >= requests_.left()) [[unlikely]]
     return nullptr;
-  if (targets_must_look_ && kind != Request::Kind::packet) keep_awake(peer);
   if (const int error = peers_.reach(peer); error != 0) [[unlikely]] {
     // Nothing can be said to it, packets neither: those who wait for it must learn that.
     if (!comes_again(error)) condemn(peer, "to take its address", error);
     return nullptr;
+  }
+  if (targets_must_look_ && kind != Request::Kind::packet && !std::exchange(to.kept_awake, true)) {
+    kept_awake_.push_back(peer);
   }
   return requests_.acquire(peer, kind, token);
 }

@@ -14,7 +14,7 @@ struct Peer {
   fi_addr_t at = FI_ADDR_NOTAVAIL;  ///< in the address vector, from the first use on
   std::uint32_t in_flight = 0;      ///< requests of this endpoint's that it has not ended
   bool gone = false;
-  bool kept_awake = false;                            ///< is told that there are transfers
+  bool kept_awake = false;                            ///< is told of transfers under way
   std::chrono::steady_clock::time_point say_again{};  ///< when it is due to be told once more
   std::chrono::steady_clock::time_point
       no_longer{};  ///< when what a gone one has not given back counts as free

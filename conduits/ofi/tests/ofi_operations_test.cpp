@@ -58,6 +58,29 @@ TEST(OfiOperations, APutIsOneCallAndNoAllocation) {
   EXPECT_EQ(Pair::calls().all(), 200);
 }
 
+// Its own polls carry the transfers out, and tell it nothing of them.
+TEST(OfiOperations, WhoeverTransfersTellsItsTargetToKeepLooking) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  ASSERT_NO_FATAL_FAILURE(warm_up(pair));
+  const auto bytes = bytes_of(64);
+  core::Token token = 0;
+  int signs = 0;
+  // As long as it takes to hear that; what the target's polls return is all that its waits go by.
+  const bool heard = pair.until([&] {
+    if (pair.insist([&] { return pair[0].put(1, pair.key(), 8, bytes, false, ++token); }).kind !=
+        Kind::posted)
+      return true;
+    for (int i = 0; i < 100; ++i) signs += pair[1].poll(pair.heard(1));
+    return Pair::calls().words != 0 && signs > 1;
+  });
+  EXPECT_TRUE(heard);
+  EXPECT_GT(Pair::calls().words, 0);
+  EXPECT_GT(signs, 1);
+  EXPECT_TRUE(pair.heard(1).packets.empty());
+  EXPECT_TRUE(pair.heard(1).signals.empty());
+}
+
 TEST(OfiOperations, APutWithSignalIsOneCallAndTwoWhereItsNumbersAreLarge) {
   Pair pair(kProvider);
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();

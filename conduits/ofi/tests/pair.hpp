@@ -16,7 +16,8 @@ using support::Heard;
 struct Calls {
   int writes = 0;
   int reads = 0;
-  int sends = 0;
+  int sends = 0;  ///< but for the words that keep a peer awake
+  int words = 0;
 
   int all() const { return writes + reads + sends; }
 };
