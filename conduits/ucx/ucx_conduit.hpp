@@ -10,6 +10,7 @@
 #include "conduits/ucx/wire.hpp"
 #include "core/conduit.hpp"
 #include "core/network.hpp"
+#include "core/pieces.hpp"
 #include "core/progress_thread.hpp"
 
 #include <cstdint>
@@ -105,6 +106,7 @@ class UcxConduit final : public core::Conduit,
 
   /// The pieces of one call lie where an injected put's bytes would.
   static constexpr std::size_t kMostPieces = kMostInject / sizeof(ucp_dt_iov_t);
+  core::PieceLimits piece_limits() const noexcept { return {1, kMostPieces, properties_.max_transfer}; }
 
   /// A segment of a peer's: where it lies there, and what UCX needs to reach it.
   struct Key {

@@ -9,7 +9,8 @@ namespace aqueduct::conduits::ucx {
 
 core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const core::RemotePiece> to,
                                   std::span<const core::Bytes> from, core::Token token) noexcept {
-  if (to.size() != 1 || from.size() > kMostPieces) return core::Post::failed(ErrorCode::invalid_argument);
+  if (const ErrorCode why = core::check_pieces(to, from, piece_limits()); why != ErrorCode::ok)
+    return core::Post::failed(why);
   const Entry entry(*this);
   const Key& place = keys_[key];
   const std::uint64_t offset = to.front().offset;
@@ -55,7 +56,8 @@ core::Post UcxConduit::put_pieces_by_network(Peer& peer, Pending& pending, const
 
 core::Post UcxConduit::get_pieces(Rank rank, std::uint64_t key, std::span<const core::RemotePiece> from,
                                   std::span<const core::MutableBytes> to, core::Token token) noexcept {
-  if (from.size() != 1 || to.size() > kMostPieces) return core::Post::failed(ErrorCode::invalid_argument);
+  if (const ErrorCode why = core::check_pieces(from, to, piece_limits()); why != ErrorCode::ok)
+    return core::Post::failed(why);
   const Entry entry(*this);
   const Key& place = keys_[key];
   std::uint64_t at = place.address + from.front().offset;

@@ -9,8 +9,8 @@ namespace aqueduct::conduits::ucx {
 
 /// What travels as active messages of UCX's, by their ids. All ranks of a job have the same version of this.
 enum MessageId : unsigned {
-  kPacket = 1,  ///< PacketHead, and a packet of the layers above
-  kPut = 2,     ///< as UCX's header a PutHead; as its data the bytes
+  kPacket = 1,   ///< PacketHead, and a packet of the layers above
+  kPut = 2,      ///< as UCX's header a PutHead; as its data the bytes
   kPutDone = 3,  ///< PacketHead, and some PutDone: bytes are in place
   kShortPut = 4  ///< PutHead, and the bytes
 };

@@ -126,11 +126,11 @@ TEST_P(UcxVector, ToItselfIsDoneAtOnce) {
 TEST_P(UcxVector, BeyondItsLimitsIsRefused) {
   const auto many = pieces(std::vector<std::size_t>(vector().most_local() + 1, 8));
   const core::RemotePiece to[] = {{0, many.together.size()}, {8, 8}};
-  EXPECT_EQ(vector().put_pieces(1, key_[0], {to, 1}, many.from, 1).why, ErrorCode::invalid_argument);
-  EXPECT_EQ(vector().get_pieces(1, key_[0], {to, 1}, many.to, 2).why, ErrorCode::invalid_argument);
+  EXPECT_EQ(vector().put_pieces(1, key_[0], {to, 1}, many.from, 1).why, ErrorCode::too_large);
+  EXPECT_EQ(vector().get_pieces(1, key_[0], {to, 1}, many.to, 2).why, ErrorCode::too_large);
   const auto two = pieces({8, 8});
-  EXPECT_EQ(vector().put_pieces(1, key_[0], to, two.from, 3).why, ErrorCode::invalid_argument);
-  EXPECT_EQ(vector().get_pieces(1, key_[0], to, two.to, 4).why, ErrorCode::invalid_argument);
+  EXPECT_EQ(vector().put_pieces(1, key_[0], to, two.from, 3).why, ErrorCode::too_large);
+  EXPECT_EQ(vector().get_pieces(1, key_[0], to, two.to, 4).why, ErrorCode::too_large);
 }
 
 TEST_P(UcxVector, TakesNoMemoryAndOneMessageOrOneFlush) {
