@@ -1,24 +1,9 @@
 #include "tests/conformance/fabric.hpp"
 
 #include "tests/conformance/hosts.hpp"
-
-#include <filesystem>
-#include <string>
-#include <system_error>
+#include "tests/conformance/rdma_device.hpp"
 
 namespace aqueduct::conformance {
-namespace {
-
-/// What stands in the way of verbs here, or nothing. Not asked of libfabric: it would open the device here, and the
-/// processes that a case forks off are refused it then ("changed security contexts").
-std::string why_no_device() {
-  std::error_code none;
-  const std::filesystem::directory_iterator devices("/sys/class/infiniband", none);
-  return devices == std::filesystem::directory_iterator() ? "there is no InfiniBand or RoCE device here" : "";
-}
-
-}  // namespace
-
 std::vector<Fabric> ofi_fabrics() {
   const auto fabric = [](const char* name, const char* provider, Rank processes, Settings settings = {}) {
     settings.insert(settings.begin(), {{"near", "off"}, {"ofi_provider", provider}});
@@ -26,7 +11,7 @@ std::vector<Fabric> ofi_fabrics() {
   };
   const auto verbs = [&](const char* name, Rank processes) {
     Fabric made = fabric(name, "verbs;ofi_rxm", processes);
-    made.prepare = why_no_device;
+    made.prepare = why_no_rdma_device;
     return made;
   };
   // Its own threads need the cores that ranks would look on: few ranks, which sleep at once.

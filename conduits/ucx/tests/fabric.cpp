@@ -2,6 +2,7 @@
 
 #include "conduits/all.hpp"
 #include "tests/conformance/hosts.hpp"
+#include "tests/conformance/rdma_device.hpp"
 
 namespace aqueduct::conformance {
 
@@ -23,6 +24,13 @@ std::vector<Fabric> ucx_fabrics() {
     one.hidden = true;
     return one;
   };
+  const auto on_card = [](Fabric one) {
+    one.prepare = [usable = one.prepare] {
+      std::string why = why_no_rdma_device();
+      return why.empty() ? usable() : why;
+    };
+    return one;
+  };
   return {
       fabric("ucx-threads", 1, "all"),
       fabric("ucx-processes", 0, "all"),
@@ -34,8 +42,8 @@ std::vector<Fabric> ucx_fabrics() {
       fabric("ucx-sysv", 0, "sysv,self"),
       // Skipped where there is no InfiniBand or RoCE device. Datagrams by a device in software take UCX milliseconds each,
       // and the kit minutes for a case: ucx-ud is run when it is named.
-      fabric("ucx-rc", 0, "rc_v,self"),
-      hidden(fabric("ucx-ud", 0, "ud_v,self")),
+      on_card(fabric("ucx-rc", 0, "rc_v,self")),
+      hidden(on_card(fabric("ucx-ud", 0, "ud_v,self"))),
       // Beside smp, over two hosts, which any two ranks that follow one another are on; and without smp.
       over_hosts({.name = "ucx-hosts", .conduit = "ucx", .settings = {}},
                  [](std::uint32_t process) { return process % 2; }),
