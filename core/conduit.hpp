@@ -104,9 +104,9 @@ struct RemotePiece {
 class NativeVector {
  public:
   virtual ~NativeVector() = default;
-  virtual std::size_t most_local() const noexcept = 0;  ///< pieces of local memory in one call, at least 2
-  virtual std::size_t most_remote()
-      const noexcept = 0;  ///< pieces of the peer's memory in one call, at least 1
+  /// Pieces of local memory in one call, at least 2; and of the peer's, at least 1.
+  virtual std::size_t most_local() const noexcept = 0;
+  virtual std::size_t most_remote() const noexcept = 0;
   /// Takes the bytes of `from`, in order, to the pieces of `to`, in order. Both have the same sum, which is at most
   /// max_transfer; no piece is empty. The lists may go at return, what they name at completion, which means what
   /// NativeRma::put's does.

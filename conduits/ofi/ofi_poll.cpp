@@ -78,11 +78,8 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
   const std::size_t body = head.bytes & ~kIsSignal;
   if (length < sizeof head || body > length - sizeof head || body > properties_.max_packet ||
       head.from >= peers_.count()) {
-    log_.error(
-        "ofi: rank {}: {} bytes that are no packet of this job were dropped: they say to come from rank {} "
-        "and "
-        "to hold {} bytes",
-        me_, length, head.from, head.bytes);
+    log_.error("ofi: rank {}: {} bytes that are no packet of this job were dropped (rank {}, {} bytes)", me_,
+               length, head.from, head.bytes);
     return 0;
   }
   const std::byte* start = bytes + sizeof head;

@@ -24,7 +24,8 @@ Request* OfiConduit::begin(Rank peer, Request::Kind kind, core::Token token) noe
     if (!comes_again(error)) condemn(peer, "to take its address", error);
     return nullptr;
   }
-  if (targets_must_look_ && kind != Request::Kind::packet && !std::exchange(to.kept_awake, true)) {
+  if (targets_must_look_ && kind != Request::Kind::packet && peer != me_ &&
+      !std::exchange(to.kept_awake, true)) {
     kept_awake_.push_back(peer);
   }
   return requests_.acquire(peer, kind, token);

@@ -8,12 +8,11 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// In front of every packet. What travels is a multiple of 8 bytes long, so that packets which the provider puts one
-/// behind the other all start where a word may.
+/// In front of every packet and signal, and of nothing, which asks a peer to keep looking (ofi_awake.cpp). What travels is
+/// a multiple of 8 bytes long, so that packets which the provider puts one behind the other all start where a word may.
 struct PacketHead {
   std::uint32_t from = 0;
-  std::uint32_t bytes =
-      0;  ///< that follow; the highest bit is set for a signal, or for a word of none: keep looking
+  std::uint32_t bytes = 0;  ///< that follow; the highest bit is set but for packets
 };
 static_assert(sizeof(PacketHead) == 8);
 

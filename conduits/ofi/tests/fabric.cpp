@@ -40,6 +40,10 @@ std::vector<Fabric> ofi_fabrics() {
                   .conduit = "ofi",
                   .settings = {{"near", "off"}, {"ofi_provider", "tcp;ofi_rxm"}}},
                  [](std::uint32_t process) { return process; }),
+      over_hosts({.name = "ofi-net-hosts-alone",
+                  .conduit = "ofi",
+                  .settings = {{"near", "off"}, {"ofi_provider", "net"}}},
+                 [](std::uint32_t process) { return process; }),
       verbs("ofi-verbs", 0),
       verbs("ofi-verbs-threads", 1),
   };
