@@ -1,5 +1,7 @@
 #include "conduits/ofi/library.hpp"
 
+#include <cstdlib>
+
 #include <dlfcn.h>
 
 namespace aqueduct::conduits::ofi {
@@ -17,6 +19,10 @@ void find(void* library, const char* name, Function& function, std::string& prob
 
 Loaded load_library() {
   Loaded loaded;
+  // Without this `verbs;ofi_rxm` posts what it had received on a connection to that connection again, once it has closed
+  // it: programs ended by a segmentation fault (libfabric's issue 11828, mended by pull request 12674 in August 2026).
+  // Receives that all connections share outlive each. Over tcp it is libfabric's own choice.
+  ::setenv("FI_OFI_RXM_USE_SRX", "1", /*replace*/ 0);
   // It stays: libraries of its own start threads and leave handlers behind.
   void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
