@@ -88,8 +88,9 @@ Status join(Job::Impl& job) {
     return ErrorCode::bootstrap_failed;
   }
   auto joined = join(launch.by, job.config, [&log = job.log](std::string_view why) { log.error("{}", why); });
+  // Also after a failure, for that has closed the socket; what is unreadable has named none.
+  if (!socket.empty() && joined.status().code() != ErrorCode::bad_setting) taken.names.insert(socket);
   if (!joined) return joined.status();
-  if (!socket.empty()) taken.names.insert(socket);
   if (launch.by == Launcher::alone && !launch.doubt.empty()) job.log.warn("{}", launch.doubt);
   job.bootstrap = std::move(*joined);
   job.launcher = job.bootstrap->launcher();

@@ -93,6 +93,20 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
   return {};
 }
 
+/// The others wait for what this process has to say, so that a lack of memory has to be said too.
+Status open_and_describe(Job::Impl& job, Rank rank, std::vector<std::span<std::byte>>& mine,
+                         BlobWriter& to_near, BlobWriter& to_far) try {
+  auto& parts =
+      *job.endpoints.emplace_back(std::make_unique<EndpointParts>(rank, job.process.ranks, job.config));
+  if (const Status status = open_one(job, parts); !status) return status;
+  return describe_one(job, parts, mine, to_near, to_far);
+} catch (const std::bad_alloc&) {
+  job.log.error(
+      "rank {}: there is no memory for its endpoint: lower what its settings ask for (aqinfo lists them)",
+      rank);
+  return ErrorCode::no_memory;
+}
+
 /// By process: whether it is on this host. All have to agree on who gets which part, also those that could make nothing
 /// here, so that hangs on nothing else.
 std::vector<bool> on_this_host(const Job::Impl& job) {
@@ -198,10 +212,7 @@ Status open_endpoints(Job::Impl& job, core::Network* far) {
   if (far == nullptr) status = choose_networks(job);
   if (status) status = make_networks(job);
   for (std::size_t i = 0; i < job.process.mine.size() && status; ++i) {
-    auto& parts = *job.endpoints.emplace_back(
-        std::make_unique<EndpointParts>(job.process.mine[i], job.process.ranks, job.config));
-    status = open_one(job, parts);
-    if (status) status = describe_one(job, parts, mine[i], to_near, to_far);
+    status = open_and_describe(job, job.process.mine[i], mine[i], to_near, to_far);
   }
   const auto with_status = [&](const BlobWriter& body) {
     BlobWriter out;

@@ -2,9 +2,16 @@
 
 #include <aqueduct/status.hpp>
 
+#include <rdma/fi_errno.h>
+
+#include <cstdint>
+
 namespace aqueduct::conduits::ofi {
 
 /// What an error of libfabric's (a positive FI_E…) means for the operation that it ended.
 ErrorCode code_of(int error) noexcept;
+
+/// Whether what the provider refused with this (negative) answer may be tried again.
+inline bool comes_again(std::int64_t answer) noexcept { return answer == -FI_EAGAIN || answer == -FI_ENOMEM; }
 
 }  // namespace aqueduct::conduits::ofi

@@ -15,8 +15,9 @@ namespace {
 
 /// In front of a provider's name and an endpoint's address, in what it tells its peers.
 struct AddressHead {
-  std::uint32_t wire_version = 1;
+  std::uint32_t wire_version = 2;
   std::uint32_t name_bytes = 0;
+  std::uint64_t packet = 0;  ///< bytes of the largest
 };
 
 // Chosen: how many arriving packets share one buffer at least, so that refilling is rare.
@@ -152,7 +153,8 @@ Status OfiConduit::start() {
 
 std::vector<std::byte> OfiConduit::address() {
   const std::string provider = provider_.name();
-  const AddressHead head{.name_bytes = static_cast<std::uint32_t>(provider.size())};
+  const AddressHead head{.name_bytes = static_cast<std::uint32_t>(provider.size()),
+                         .packet = properties_.max_packet};
   std::vector<std::byte> blob(sizeof head + provider.size());
   std::memcpy(blob.data(), &head, sizeof head);
   std::memcpy(blob.data() + sizeof head, provider.data(), provider.size());
@@ -162,6 +164,7 @@ std::vector<std::byte> OfiConduit::address() {
 
 Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   std::vector<std::vector<std::byte>> names(addresses.size());
+  const auto own = objects_.name();
   for (Rank rank = 0; rank < addresses.size(); ++rank) {
     const auto& blob = addresses[rank];
     if (blob.empty()) continue;
@@ -178,7 +181,24 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
           me_, provider_.name(), rank, provider);
       return {ErrorCode::bad_setting, rank};
     }
-    names[rank].assign(blob.begin() + sizeof head + head.name_bytes, blob.end());
+    if (head.packet != properties_.max_packet) {
+      log_.error(
+          "ofi: packets of rank {} have at most {} bytes, and those of rank {} {}: give all ranks the same "
+          "AQUEDUCT_OFI_PACKET (mpirun passes a variable on with -x)",
+          me_, properties_.max_packet, rank, head.packet);
+      return {ErrorCode::bad_setting, rank};
+    }
+    auto& name = names[rank];
+    name.assign(blob.begin() + sizeof head + head.name_bytes, blob.end());
+    // The provider takes as many bytes as its own addresses have, whatever is given. A text ends by itself.
+    if (provider_.info->addr_format != FI_ADDR_STR && own && name.size() != own->size()) {
+      log_.error(
+          "ofi: the address of rank {} has {} bytes, and that of rank {} {}, so one may be of IPv4 and one "
+          "of "
+          "IPv6: set AQUEDUCT_OFI_DOMAIN to what is of one kind on all hosts",
+          me_, own->size(), rank, name.size());
+      return {ErrorCode::bad_setting, rank};
+    }
   }
   peers_.learn(*objects_.av, std::move(names));
   forgotten_.reserve(addresses.size());

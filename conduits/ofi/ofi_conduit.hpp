@@ -14,6 +14,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace aqueduct::conduits::ofi {
@@ -134,7 +135,8 @@ class OfiConduit final : public core::Conduit,
   int take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept;
   int take_error(std::int64_t found, core::Inbox& inbox) noexcept;
   Request* oldest_copy() noexcept;
-  void give_up(std::int64_t error) noexcept;
+  void refill(void* context) noexcept;
+  void give_up(std::string_view what, std::int64_t error) noexcept;
   Status loss_of(Rank peer) const noexcept {
     return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
   }

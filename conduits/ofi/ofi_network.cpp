@@ -64,9 +64,18 @@ Result<std::unique_ptr<core::Conduit>> OfiNetwork::open(Rank me) {
   options.receive_bytes = static_cast<std::size_t>(config.number("ofi_receive_buffer"));
   options.keep_registered = static_cast<std::size_t>(config.number("ofi_keep_registered"));
   options.register_local = config.flag("ofi_register_local");
-  auto conduit = std::make_unique<OfiConduit>(std::move(*objects), provider_, options, me, *process_.log);
-  if (const Status status = conduit->start(); !status) return status;
-  return std::unique_ptr<core::Conduit>(std::move(conduit));
+  try {
+    auto conduit = std::make_unique<OfiConduit>(std::move(*objects), provider_, options, me, *process_.log);
+    if (const Status status = conduit->start(); !status) return status;
+    return std::unique_ptr<core::Conduit>(std::move(conduit));
+  } catch (const std::bad_alloc&) {
+    process_.log->error(
+        "ofi: rank {}: there is no memory for its buffers: lower AQUEDUCT_OFI_RECEIVE_BUFFER, "
+        "AQUEDUCT_OFI_QUEUE or "
+        "AQUEDUCT_OFI_PACKET",
+        me);
+    return ErrorCode::no_memory;
+  }
 }
 
 }  // namespace aqueduct::conduits::ofi

@@ -36,8 +36,9 @@ int OfiConduit::poll(core::Inbox& inbox) noexcept {
   for (std::int64_t i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
   if (found < 0 && found != -FI_EAGAIN) [[unlikely]]
     calls += take_error(found, inbox);
-  if (receive_.waits()) [[unlikely]]
-    receive_.repost();
+  if (receive_.waits() && !queue_is_broken_) [[unlikely]] {
+    if (const int error = receive_.repost(); error != 0) give_up("room for what arrives", error);
+  }
   if (unsent_ != nullptr) [[unlikely]]
     send_unsent();
   if (++looks_ % kLooksBetween == 0) [[unlikely]] {
@@ -64,12 +65,16 @@ int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept
     inbox.signalled(what.from, what.signal);
     return 1;
   }
-  int calls = 0;
-  if (entry.len != 0 && entry.buf != nullptr) {
-    calls = take_packet(static_cast<const std::byte*>(entry.buf), entry.len, inbox);
-  }
-  if (receive_.owns(entry.op_context) && receive_.ends(entry.flags)) receive_.filled(entry.op_context);
+  const bool landed = receive_.owns(entry.op_context);
+  const auto* bytes = static_cast<const std::byte*>(entry.buf);
+  if (landed) bytes = receive_.place_of(entry.op_context, bytes);
+  const int calls = entry.len != 0 && bytes != nullptr ? take_packet(bytes, entry.len, inbox) : 0;
+  if (landed && receive_.ends(entry.flags)) refill(entry.op_context);
   return calls;
+}
+
+void OfiConduit::refill(void* context) noexcept {
+  if (const int error = receive_.filled(context); error != 0) give_up("room for what arrives", error);
 }
 
 int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept {
@@ -126,7 +131,7 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   fi_cq_err_entry entry{};
   if (found == -FI_EAVAIL) found = ::fi_cq_readerr(objects_.cq.get(), &entry, 0);
   if (found < 1) {
-    if (found != 0 && found != -FI_EAGAIN && found != -FI_EINTR) give_up(found);
+    if (found != 0 && found != -FI_EAGAIN && found != -FI_EINTR) give_up("the completion queue", found);
     return 0;
   }
   char room[128];
@@ -139,16 +144,17 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   if (request == nullptr) {
     // Whose it was is not said: one of those that wait would wait for ever.
     if (entry.op_context == nullptr && is_of_mine(entry.flags)) {
-      give_up(error);
+      give_up("the completion queue", error);
       return 0;
     }
+    // Of a rank that ended as it sent, or of a stranger: it is not said of whom.
     if (error != FI_ECANCELED) {
-      log_.warn("ofi: rank {}: the provider reports for what arrives here: {} ({})", me_,
-                provider_.library.text(entry.err), text);
+      log_.error(
+          "ofi: rank {}: something that arrived is lost: {} ({}); if no rank ended, its sender waits for "
+          "good",
+          me_, provider_.library.text(entry.err), text);
     }
-    if (receive_.owns(entry.op_context) && receive_.ends(entry.flags)) {
-      receive_.filled(entry.op_context);
-    }
+    if (receive_.owns(entry.op_context) && receive_.ends(entry.flags)) refill(entry.op_context);
     return 0;
   }
   const Rank peer = request->peer;
@@ -174,11 +180,11 @@ Request* OfiConduit::oldest_copy() noexcept {
 }
 
 // Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.
-void OfiConduit::give_up(std::int64_t error) noexcept {
+void OfiConduit::give_up(std::string_view what, std::int64_t error) noexcept {
   queue_is_broken_ = true;
   const char* const text = provider_.library.text(error);
-  log_.error("ofi: rank {}: the completion queue of {} fails: {}; all peers are taken for lost", me_,
-             provider_.name(), text);
+  log_.error("ofi: rank {}: {} of {} fails: {}; all peers are taken for lost", me_, what, provider_.name(),
+             text);
   for (Rank rank = 0; rank < peers_.count(); ++rank) {
     if (rank != me_) suspect(rank, text);
   }

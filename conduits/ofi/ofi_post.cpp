@@ -8,12 +8,6 @@
 #include <utility>
 
 namespace aqueduct::conduits::ofi {
-namespace {
-
-bool comes_again(std::int64_t answer) noexcept { return answer == -FI_EAGAIN || answer == -FI_ENOMEM; }
-
-}  // namespace
-
 // What a peer does not end must leave room for the others: half of what was free.
 Request* OfiConduit::begin(Rank peer, Request::Kind kind, core::Token token) noexcept {
   Peer& to = peers_[peer];

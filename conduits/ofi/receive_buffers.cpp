@@ -1,5 +1,7 @@
 #include "conduits/ofi/receive_buffers.hpp"
 
+#include "conduits/ofi/errors.hpp"
+
 #include <new>
 
 #include <sys/uio.h>
@@ -48,18 +50,19 @@ int ReceiveBuffers::post(Buffer& buffer) noexcept {
   return static_cast<int>(::fi_recvmsg(ep_, &message, shared() ? FI_MULTI_RECV : 0));
 }
 
-void ReceiveBuffers::filled(void* context) noexcept {
+int ReceiveBuffers::filled(void* context) noexcept {
   auto& buffer = *static_cast<Buffer*>(context);
-  if (post(buffer) == 0) return;
   buffer.next = waiting_;
   waiting_ = &buffer;
+  return repost();
 }
 
-void ReceiveBuffers::repost() noexcept {
+int ReceiveBuffers::repost() noexcept {
   while (waiting_ != nullptr) {
-    if (post(*waiting_) != 0) return;
+    if (const int error = post(*waiting_); error != 0) return comes_again(error) ? 0 : error;
     waiting_ = waiting_->next;
   }
+  return 0;
 }
 
 }  // namespace aqueduct::conduits::ofi

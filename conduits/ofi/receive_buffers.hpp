@@ -30,9 +30,14 @@ class ReceiveBuffers {
   }
   /// Whether a completion with these flags says that the provider has done with the buffer.
   bool ends(std::uint64_t flags) const noexcept { return (flags & FI_MULTI_RECV) != 0 || !shared(); }
-  /// The provider has filled one: hands it over again, or at a later `repost` if there is no room now.
-  void filled(void* context) noexcept;
-  void repost() noexcept;
+  /// Where a packet is that the provider says to be at `said`, which means something for shared buffers only.
+  const std::byte* place_of(void* context, const std::byte* said) const noexcept {
+    return shared() ? said : static_cast<Buffer*>(context)->bytes;
+  }
+  /// The provider has filled one: hands it over again, or at a later `repost` if there is no room now. Answers 0, or why
+  /// the provider takes no more of them.
+  int filled(void* context) noexcept;
+  int repost() noexcept;
   bool waits() const noexcept { return waiting_ != nullptr; }
 
  private:

@@ -10,11 +10,16 @@ namespace {
 
 /// In front of a worker's address. Raised in `version` when what the conduit itself sends changes.
 struct AddressHead {
-  std::uint32_t version = 2;
+  std::uint32_t version = 3;
   std::uint16_t ucx_major = 0;
   std::uint16_t ucx_minor = 0;
+  std::uint64_t packet = 0;  ///< bytes of the largest
+
+  bool same_versions(const AddressHead& other) const noexcept {
+    return version == other.version && ucx_major == other.ucx_major && ucx_minor == other.ucx_minor;
+  }
 };
-static_assert(sizeof(AddressHead) == 8);
+static_assert(sizeof(AddressHead) == 16);
 
 constexpr std::size_t kMostTransfer = std::size_t{1} << 30;
 
@@ -99,6 +104,7 @@ std::vector<std::byte> UcxConduit::address() {
   ucp_.get_version(&major, &minor, &release);
   head.ucx_major = static_cast<std::uint16_t>(major);
   head.ucx_minor = static_cast<std::uint16_t>(minor);
+  head.packet = properties_.max_packet;
   std::vector<std::byte> form(sizeof head + bytes);
   std::memcpy(form.data(), &head, sizeof head);
   std::memcpy(form.data() + sizeof head, address, bytes);
@@ -119,7 +125,7 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     AddressHead head;
     if (form.size() <= sizeof head) return {ErrorCode::bootstrap_failed, rank};
     std::memcpy(&head, form.data(), sizeof head);
-    if (std::memcmp(&head, &mine, sizeof head) != 0) {
+    if (!head.same_versions(mine)) {
       log_.error(
           "ucx: rank {} has UCX {}.{} and form {} of our packets, this rank UCX {}.{} and form {}: start one "
           "version of "
@@ -127,12 +133,24 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
           rank, head.ucx_major, head.ucx_minor, head.version, mine.ucx_major, mine.ucx_minor, mine.version);
       return {ErrorCode::version_mismatch, rank};
     }
+    if (head.packet != mine.packet) {
+      log_.error(
+          "ucx: packets of rank {} have at most {} bytes, and those of rank {} {}: give all ranks the same "
+          "AQUEDUCT_UCX_PACKET (mpirun passes a variable on with -x)",
+          me_, mine.packet, rank, head.packet);
+      return {ErrorCode::bad_setting, rank};
+    }
     Peer& peer = peers_[rank];
     peer.address.assign(form.begin() + sizeof head, form.end());
     peer.watched = context_.can_watch(process_.host[rank] == process_.host[me_]);
     if (rank != me_ && !peer.watched) properties_.reports_lost_peers = false;
   }
   return start_thread();
+}
+
+// Of strangers, or of peers that break the protocol: the first is told, as what was lost with it may be waited for.
+void UcxConduit::reject(std::string_view what) noexcept {
+  if (counts_.rejected++ == 0) log_.warn("ucx: rank {}: dropped {}; more are only counted", me_, what);
 }
 
 int UcxConduit::poll(core::Inbox& inbox) noexcept {

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -142,6 +143,7 @@ class UcxConduit final : public core::Conduit,
   void arrived(const std::byte* data, std::size_t bytes) noexcept;
   core::Post send_message(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept;
   bool is_ours(const PacketHead& head) noexcept;
+  void reject(std::string_view what) noexcept;
 
   // Puts by message (ucx_put.cpp).
   core::Post put_by_message(Peer& peer, Pending& pending, std::span<const core::Bytes> from,

@@ -34,9 +34,16 @@ Result<std::unique_ptr<core::Network>> UcxNetwork::make(const core::Process& pro
 }
 
 Result<std::unique_ptr<core::Conduit>> UcxNetwork::open(Rank me) {
-  auto conduit = std::make_unique<UcxConduit>(*context_, process_, me);
-  if (const Status status = conduit->open(); !status) return status;
-  return std::unique_ptr<core::Conduit>(std::move(conduit));
+  try {
+    auto conduit = std::make_unique<UcxConduit>(*context_, process_, me);
+    if (const Status status = conduit->open(); !status) return status;
+    return std::unique_ptr<core::Conduit>(std::move(conduit));
+  } catch (const std::bad_alloc&) {
+    process_.log->error(
+        "ucx: rank {}: there is no memory for its buffers: lower AQUEDUCT_UCX_PACKETS or AQUEDUCT_UCX_PACKET",
+        me);
+    return ErrorCode::no_memory;
+  }
 }
 
 }  // namespace aqueduct::conduits::ucx

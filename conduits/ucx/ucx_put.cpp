@@ -64,7 +64,7 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
   auto& self = *static_cast<UcxConduit*>(arg);
   PutHead head;
   if (header_bytes != sizeof head) {
-    ++self.counts_.rejected;
+    self.reject("a message of another form than a put's");
     return UCS_OK;
   }
   std::memcpy(&head, header, sizeof head);
@@ -101,7 +101,7 @@ ucs_status_t UcxConduit::on_short_put(void* arg, const void*, std::size_t header
   auto& self = *static_cast<UcxConduit*>(arg);
   PutHead head;
   if (header_bytes != 0 || bytes < sizeof head || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
-    ++self.counts_.rejected;
+    self.reject("a message of another form than a put's");
     return UCS_OK;
   }
   std::memcpy(&head, data, sizeof head);
@@ -140,7 +140,7 @@ void UcxConduit::in_place(const PutHead& head) noexcept {
   if (head.add == 0) return;
   const Signal signal{head.slot, head.add};
   if (inbox_ == nullptr) {
-    if (!held_signals_.add(head.head.from, signal)) ++counts_.rejected;
+    if (!held_signals_.add(head.head.from, signal)) condemn(peers_[head.head.from], UCS_ERR_NO_MEMORY);
     return;
   }
   ++calls_;
@@ -182,7 +182,7 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
   auto& self = *static_cast<UcxConduit*>(arg);
   PacketHead head;
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || bytes < sizeof head) {
-    ++self.counts_.rejected;
+    self.reject("a message of another form than a put's answer");
     return UCS_OK;
   }
   std::memcpy(&head, data, sizeof head);
@@ -194,7 +194,7 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
     at += sizeof done;
     Pending* const pending = self.pending_.find(done.index, done.generation);
     if (pending == nullptr || pending->peer != head.from || (pending->parts & Pending::kAnswer) == 0) {
-      ++self.counts_.rejected;
+      ++self.counts_.rejected;  // of one that was given up, say
       continue;
     }
     pending->parts &= static_cast<std::uint8_t>(~Pending::kAnswer);

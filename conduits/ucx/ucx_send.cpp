@@ -69,25 +69,25 @@ ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_by
                                    std::size_t bytes, const ucp_am_recv_param_t* param) {
   auto& self = *static_cast<UcxConduit*>(arg);
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || header_bytes != 0) {
-    ++self.counts_.rejected;
+    self.reject("a message of another form than a packet's");
     return UCS_OK;
   }
   self.arrived(static_cast<const std::byte*>(data), bytes);
   return UCS_OK;
 }
 
-/// Whether a message is of this job; counted if not.
+/// Whether a message is of this job; rejected if not.
 bool UcxConduit::is_ours(const PacketHead& head) noexcept {
   const bool ours =
       head.from < peers_.size() && head.from != me_ && head.job == static_cast<std::uint32_t>(process_.job);
-  if (!ours) ++counts_.rejected;
+  if (!ours) reject("a message that is not of this job");
   return ours;
 }
 
 void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
   PacketHead head;
   if (bytes < sizeof head || bytes - sizeof head > properties_.max_packet) {
-    ++counts_.rejected;
+    reject("a packet that is too long or has no head");
     return;
   }
   std::memcpy(&head, data, sizeof head);
