@@ -192,6 +192,8 @@ class IbvConduit final : public core::Conduit,
   std::vector<Rank> forgotten_;  // the launcher's word, until the next poll
   std::vector<Rank> suspected_;  // the device's word, until the next poll
   Rank probed_ = 0;
+  bool lacks_credit_ = false;  // something could not be posted for that, since the last poll
+  bool more_ = false;          // the last poll may have left completions
   bool look_at_channel_ = false;
   bool disarmed_ = true;
   bool broken_ = false;

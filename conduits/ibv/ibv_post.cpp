@@ -95,7 +95,9 @@ bool IbvConduit::has_credit(Link& link) noexcept {
     return true;
   auto* const cell = reinterpret_cast<std::uint64_t*>(cells_.data()) + link.peer;
   link.credits_came(static_cast<std::uint32_t>(std::atomic_ref(*cell).load(std::memory_order_acquire)));
-  return link.has_credit();
+  if (link.has_credit()) return true;
+  lacks_credit_ = true;
+  return false;
 }
 
 core::Post IbvConduit::send_message(Link& link, core::Bytes header, core::Bytes payload, ibv_send_wr& request,
