@@ -34,40 +34,14 @@ OpPool::OpPool(std::uint32_t capacity)
 
 OpPool::~OpPool() { std::allocator<Op>{}.deallocate(ops_, std::size_t{capacity_} * 2); }
 
-Op* OpPool::acquire(Op::Kind kind, Rank peer, bool is_explicit) noexcept {
-  Op*& free = is_explicit ? free_explicit_ : free_internal_;
+Op* OpPool::make(bool is_explicit) noexcept {
   std::uint32_t& fresh = is_explicit ? fresh_explicit_ : fresh_internal_;
-  Op* op = free;
-  if (op != nullptr) {
-    free = op->next;
-  } else if (fresh < capacity_) {
-    const std::uint32_t index = fresh++ + (is_explicit ? 0 : capacity_);
-    op = new (&ops_[index]) Op;
-    op->index = index;
-    op->generation = 1;
-    op->pool = this;
-  } else {
-    return nullptr;
-  }
-  op->done.store(0, std::memory_order_relaxed);
-  op->parts = 1;
-  op->sends = 0;
-  op->kind = kind;
-  op->is_explicit = is_explicit;
-  op->abandoned = false;
-  op->by_packets = false;
-  op->has_signal = false;
-  op->outcome = {};
-  op->peer = peer;
-  op->group = nullptr;
-  op->source = nullptr;
-  op->next = nullptr;
-  op->local = nullptr;
-  op->begun = 0;
-  op->bytes = 0;
-  op->then = nullptr;
-  op->layer = nullptr;
-  ++in_flight_;
+  if (fresh == capacity_) return nullptr;
+  const std::uint32_t index = fresh++ + (is_explicit ? 0 : capacity_);
+  Op* const op = new (&ops_[index]) Op;
+  op->index = index;
+  op->generation = 1;
+  op->pool = this;
   return op;
 }
 

@@ -61,7 +61,35 @@ class OpPool {
   OpPool& operator=(const OpPool&) = delete;
 
   /// An operation with one part (the initiator's), or null when there is no room.
-  Op* acquire(Op::Kind kind, Rank peer, bool is_explicit) noexcept;
+  Op* acquire(Op::Kind kind, Rank peer, bool is_explicit) noexcept {
+    Op*& free = is_explicit ? free_explicit_ : free_internal_;
+    Op* const op = free != nullptr ? free : make(is_explicit);
+    if (op == nullptr) [[unlikely]]
+      return nullptr;
+    free = op->next;
+    op->done.store(0, std::memory_order_relaxed);
+    op->parts = 1;
+    op->sends = 0;
+    op->kind = kind;
+    op->is_explicit = is_explicit;
+    op->abandoned = false;
+    op->by_packets = false;
+    op->has_signal = false;
+    op->outcome = {};
+    op->peer = peer;
+    op->group = nullptr;
+    op->source = nullptr;
+    op->next = nullptr;
+    op->local = nullptr;
+    op->begun = 0;
+    op->bytes = 0;
+    op->then = nullptr;
+    op->layer = nullptr;
+    ++in_flight_;
+    return op;
+  }
+  /// Of one that has not begun: as if it had not been acquired.
+  void take_back(Op& op) noexcept { release(op); }
   /// Ends one part; the last one ends the operation.
   void part_ended(Op& op, Status status) noexcept;
   /// The caller's buffer is free: ends the source operation, if there is one.
@@ -82,6 +110,8 @@ class OpPool {
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
 
  private:
+  /// One that has never been used, or null.
+  Op* make(bool is_explicit) noexcept;
   void complete(Op& op) noexcept;
   void release(Op& op) noexcept;
 

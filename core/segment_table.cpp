@@ -8,7 +8,7 @@ SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
 }
 
 SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts) {
-  const SegmentId id = size();
+  const SegmentId id = count_++;
   SegmentRecord& record = records_.emplace_back();
   record.mine = mine;
   record.windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);

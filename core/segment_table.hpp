@@ -20,7 +20,9 @@ struct Part {
     reference,  ///< packets
   };
   std::uint64_t bytes = 0;
-  std::uint64_t key = 0;  ///< NativeRma's handle, if `has_key`
+  std::uint64_t key = 0;           ///< its handle, if `has_key`
+  NativeRma* rma = nullptr;        ///< whose handle that is
+  std::uint64_t max_transfer = 0;  ///< its conduit's
   Reach reach = Reach::unknown;
   bool asked_for_key = false;
   bool has_key = false;            ///< imported; also of mapped memory, for the network's atomics
@@ -42,7 +44,7 @@ class SegmentTable {
 
   Rank ranks() const noexcept { return ranks_; }
   std::uint32_t capacity() const noexcept { return capacity_; }
-  SegmentId size() const noexcept { return static_cast<SegmentId>(records_.size()); }
+  SegmentId size() const noexcept { return count_; }
   SegmentRecord& operator[](SegmentId id) noexcept { return records_[id]; }
   const SegmentRecord& operator[](SegmentId id) const noexcept { return records_[id]; }
 
@@ -50,6 +52,13 @@ class SegmentTable {
   SegmentId add(std::span<std::byte> mine, std::vector<Part> parts);
   /// The part that `at` names, or why `bytes` bytes there are nothing.
   Result<Part*> check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
+  /// The part that `at` names if the conduit's own operations are known to reach `bytes` bytes there, else null.
+  const Part* native(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
+    if (at.rank() >= ranks_ || at.segment() >= size()) return nullptr;
+    const Part& part = records_[at.segment()].parts[at.rank()];
+    const bool inside = at.offset() <= part.bytes && bytes <= part.bytes - at.offset();
+    return inside && part.reach == Part::Reach::native ? &part : nullptr;
+  }
   /// Makes a part reachable by plain instructions.
   void set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes) noexcept;
   /// Nothing of that rank is reached any more.
@@ -61,6 +70,7 @@ class SegmentTable {
  private:
   Rank ranks_;
   std::uint32_t capacity_;
+  SegmentId count_ = 0;
   std::vector<SegmentRecord> records_;
   std::vector<aqueduct::detail::Window*> windows_;
   std::vector<std::span<std::byte>> mine_;

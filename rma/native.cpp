@@ -26,6 +26,30 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
   return {};
 }
 
+// Its only part is the conduit's: as nothing else is begun, the initiator needs none.
+Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                           bool group) noexcept {
+  const Rank peer = to.rank();
+  const Part* const part = state_.segments.native(to, bytes);
+  if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
+  Op* const op = state_.ops.acquire(Op::Kind::put, peer, !group);
+  if (op == nullptr) return nullptr;
+  op->bytes = bytes;
+  const Post post = part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes},
+                                   false, core::OpPool::token(*op));
+  if (post.kind > Post::Kind::posted) [[unlikely]] {
+    state_.ops.take_back(*op);
+    return nullptr;
+  }
+  ++state_.statistics.native_puts;
+  if (group) {
+    op->group = &state_.group();
+    ++op->group->parts;
+  }
+  if (post.kind == Post::Kind::done) state_.ops.part_ended(*op, {});
+  return op;
+}
+
 Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
                              bool immediate) noexcept {
   core::Conduit& conduit = state_.conduit(to.rank());

@@ -8,18 +8,37 @@ namespace aqueduct::detail {
 
 using Form = rma::Transfers::Form;
 
+namespace {
+
+bool plain(const PutOptions& options) noexcept {
+  return options.source == SourceReuse::at_completion && options.source_event == nullptr;
+}
+
+}  // namespace
+
 Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
-  return ep.state().transfers->put(to, from, bytes, Form::blocking, {}).status;
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) {
+    Event event(op);
+    return ep.wait(event);
+  }
+  return transfers.put(to, from, bytes, Form::blocking, {}).status;
 }
 
 Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                        const PutOptions& options) noexcept {
-  return ep.state().transfers->put(to, from, bytes, Form::event, options).event;
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (plain(options)) {
+    if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) return Event(op);
+  }
+  return transfers.put(to, from, bytes, Form::event, options).event;
 }
 
 Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                          const PutOptions& options) noexcept {
-  return ep.state().transfers->put(to, from, bytes, Form::group, options).status;
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (plain(options) && transfers.put_at_once(to, from, bytes, true) != nullptr) return {};
+  return transfers.put(to, from, bytes, Form::group, options).status;
 }
 
 Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {

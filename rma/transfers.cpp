@@ -30,6 +30,8 @@ Result<bool> Transfers::has_key(Part& part, Rank rank) noexcept {
   if (!key && key.status().code() != ErrorCode::not_supported) return key.status();
   part.has_key = key.ok();
   if (key) part.key = *key;
+  part.rma = rma;
+  part.max_transfer = state_.conduit(rank).properties().max_transfer;
   return part.has_key;
 }
 

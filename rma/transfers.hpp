@@ -41,6 +41,9 @@ class Transfers final : public core::Layer {
   };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
             const PutOptions& options, const Signal* signal = nullptr) noexcept;
+  /// The short way of most puts: one post of the conduit's, and nothing to do when it ends. `group`: of the implicit ones,
+  /// and the operation returned may be over already. Null, and nothing has happened: `put` does it.
+  Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
   Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form, bool immediate) noexcept;
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form, bool immediate) noexcept;
   Begun signal(Rank to, Signal signal, Form form) noexcept;

@@ -20,23 +20,39 @@ class Burst {
   /// Of a put that is held.
   static constexpr std::size_t kMostBytes = 256;
 
-  Burst() : held_(std::make_unique<std::array<Held, kMost>>()) {}
+  Burst() : held_(std::make_unique<std::array<Held, kMost>>()) {
+    for (Held& held : *held_) {
+      held.request = {};
+      held.request.opcode = IBV_WR_RDMA_WRITE;
+      held.request.sg_list = &held.piece;
+      held.request.num_sge = 1;
+    }
+  }
 
   Link* link() const noexcept { return link_; }
   bool empty() const noexcept { return count_ == 0; }
   bool full() const noexcept { return count_ == kMost; }
 
-  /// Requires: empty, or of the same link; not full; no more than kMostBytes. `copied`: the bytes are taken now.
-  void add(Link& link, const ibv_send_wr& request, core::Bytes from, bool copied) noexcept {
-    Held& held = (*held_)[count_];
-    held.request = request;
-    const std::byte* start = from.data();
-    if (copied) start = static_cast<std::byte*>(std::memcpy(held.bytes, from.data(), from.size()));
-    held.piece = {reinterpret_cast<std::uint64_t>(start), static_cast<std::uint32_t>(from.size()), 0};
-    held.request.sg_list = &held.piece;
-    held.request.num_sge = 1;
-    held.request.next = nullptr;
-    if (count_ > 0) (*held_)[count_ - 1].request.next = &held.request;
+  /// A put: its number, where to, and what. `copied`: the bytes are taken now.
+  struct Put {
+    std::uint64_t id;
+    std::uint64_t at;
+    std::uint32_t key;
+    core::Bytes from;
+    bool copied;
+  };
+
+  /// One that goes by itself, at once. Requires: empty; no more than kMostBytes.
+  ibv_send_wr* alone(const Put& put) noexcept {
+    ibv_send_wr& request = fill((*held_)[0], put);
+    request.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED;
+    return &request;
+  }
+  /// Requires: empty, or of the same link; not full; no more than kMostBytes.
+  void add(Link& link, const Put& put) noexcept {
+    ibv_send_wr& request = fill((*held_)[count_], put);
+    request.send_flags = IBV_SEND_INLINE;
+    if (count_ > 0) (*held_)[count_ - 1].request.next = &request;
     ++count_;
     link_ = &link;
   }
@@ -56,6 +72,18 @@ class Burst {
     ibv_sge piece;
     std::byte bytes[kMostBytes];
   };
+
+  static ibv_send_wr& fill(Held& held, const Put& put) noexcept {
+    held.request.wr_id = put.id;
+    held.request.wr.rdma.remote_addr = put.at;
+    held.request.wr.rdma.rkey = put.key;
+    held.request.next = nullptr;
+    const std::byte* start = put.from.data();
+    if (put.copied) start = static_cast<std::byte*>(std::memcpy(held.bytes, start, put.from.size()));
+    held.piece.addr = reinterpret_cast<std::uint64_t>(start);
+    held.piece.length = static_cast<std::uint32_t>(put.from.size());
+    return held.request;
+  }
 
   std::unique_ptr<std::array<Held, kMost>> held_;
   std::size_t count_ = 0;

@@ -10,6 +10,7 @@ ErrorCode code_of(ibv_wc_status status) noexcept {
     case IBV_WC_RETRY_EXC_ERR:
     case IBV_WC_RNR_RETRY_EXC_ERR:
     case IBV_WC_RESP_TIMEOUT_ERR:
+    case IBV_WC_REM_OP_ERR:
     case IBV_WC_REM_ABORT_ERR:
     case IBV_WC_WR_FLUSH_ERR: return ErrorCode::peer_lost;
     default: return ErrorCode::network_failed;
@@ -33,6 +34,7 @@ std::string_view advice_for(ibv_wc_status status) noexcept {
       return "the peer's adapter does not answer: its process has ended, or the path is down, or a switch "
              "passes "
              "less than the MTU (AQUEDUCT_IBV_MTU), or needs more time (AQUEDUCT_IBV_TIMEOUT)";
+    case IBV_WC_REM_OP_ERR: return "the peer's queue pair has failed or is gone; its process may say why";
     case IBV_WC_RNR_RETRY_EXC_ERR: return "the peer takes no messages";
     case IBV_WC_REM_ACCESS_ERR:
       return "the peer's adapter refuses that memory: the segment has been unregistered, or the key is of an "

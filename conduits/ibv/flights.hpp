@@ -47,8 +47,16 @@ class Flights {
   std::uint32_t next() const noexcept { return next_; }
   std::uint32_t oldest() const noexcept { return oldest_; }
 
-  /// Requires: room.
-  Flight& begin() noexcept { return ring_[next_++ & mask_] = {}; }
+  /// Requires: room. Where it goes, and how long it is, is the last one's of this place until it is set.
+  Flight& begin(Flight::Kind kind, core::Token token) noexcept {
+    Flight& flight = ring_[next_++ & mask_];
+    flight.token = token;
+    flight.slot = nullptr;
+    flight.result = nullptr;
+    flight.borrowed = nullptr;
+    flight.kind = kind;
+    return flight;
+  }
   void undo() noexcept { --next_; }
   Flight& front() noexcept { return ring_[oldest_ & mask_]; }
   void end_front() noexcept { ++oldest_; }

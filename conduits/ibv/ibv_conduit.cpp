@@ -33,6 +33,7 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       options_(options),
       job_(job),
       me_(me),
+      ranks_(ranks),
       objects_(std::move(objects)),
       memory_(verbs, *objects_.domain, job, segment_access(objects_), port.limits.max_mr_size, me, log),
       cache_(options.keep_registered),

@@ -86,6 +86,9 @@ class IbvConduit final : public core::Conduit,
  private:
   using Clock = std::chrono::steady_clock;
 
+  // Chosen: places in each queue that only the conduit's own small writes may take, so that credits always go back.
+  static constexpr std::uint32_t kReserved = 2;
+
   /// A work request on the stack, and its piece of memory.
   struct Work {
     ibv_send_wr request{};
@@ -97,13 +100,30 @@ class IbvConduit final : public core::Conduit,
 
   // What is posted: ibv_post.cpp.
   Link* reach(Rank peer) noexcept {
-    Link* const link = peer < links_.size() ? links_[peer].get() : nullptr;
+    Link* const link = peer < ranks_ ? links_[peer].get() : nullptr;
     return link != nullptr && link->ready ? link : knock(peer);
   }
-  Flight* begin(Link& link, Flight::Kind kind, core::Token token) noexcept;
+  // What a peer does not end must leave room for the others: nobody has more under way than is still free.
+  Flight* begin(Link& link, Flight::Kind kind, core::Token token) noexcept {
+    const std::uint32_t reserved = kind == Flight::Kind::own ? 0 : kReserved;
+    if (link.flights.room() <= reserved || left_ <= reserved || link.flights.count() > left_) [[unlikely]]
+      return nullptr;
+    --left_;
+    return &link.flights.begin(kind, token);
+  }
   core::Post no_link(Rank peer) const noexcept;
   core::Post launch(Link& link, ibv_send_wr& request, bool tells) noexcept;
-  bool hand_over(Link& link, ibv_send_wr* first) noexcept;
+  // Gives the device a list of requests, the newest last. False: the newest at least was not taken.
+  bool hand_over(Link& link, ibv_send_wr* first) noexcept {
+    ibv_send_wr* bad = nullptr;
+    const int error = ::ibv_post_send(link.pair.get(), first, &bad);
+    if (error == 0) [[likely]]
+      return true;
+    refused(link, error, bad);
+    return false;
+  }
+  void refused(Link& link, int error, const ibv_send_wr* bad) noexcept;
+  core::Post take_back(Link& link) noexcept;
   void ring() noexcept;
   void undo(Link& link) noexcept;
   void name(Link& link, ibv_send_wr& request, bool tells) noexcept;
@@ -115,12 +135,22 @@ class IbvConduit final : public core::Conduit,
   bool has_credit(Link& link) noexcept;
 
   // Local buffers, and puts: ibv_rma.cpp.
+  // What a peer's adapter would refuse costs the connection; so it is not asked.
   bool in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
-                const char* what) noexcept;
+                const char* what) noexcept {
+    if (offset <= key.bytes && bytes <= key.bytes - offset) [[likely]]
+      return true;
+    out_of_range(peer, key, offset, bytes, what);
+    return false;
+  }
+  void out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                    const char* what) noexcept;
   core::Post lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept;
   core::Post write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                    bool inject, Work& work, bool tells) noexcept;
   core::Post announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                      core::Token token) noexcept;
+  core::Post put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                       core::Token token) noexcept;
   core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
 
@@ -169,6 +199,7 @@ class IbvConduit final : public core::Conduit,
   IbvOptions options_;
   std::uint64_t job_;
   Rank me_;
+  Rank ranks_;
   core::Properties properties_;
   Objects objects_;
   Memory memory_;
@@ -192,6 +223,8 @@ class IbvConduit final : public core::Conduit,
   std::vector<Rank> forgotten_;  // the launcher's word, until the next poll
   std::vector<Rank> suspected_;  // the device's word, until the next poll
   Rank probed_ = 0;
+  bool lacks_credit_ = false;  // something could not be posted for that, since the last poll
+  bool more_ = false;          // the last poll may have left completions
   bool look_at_channel_ = false;
   bool disarmed_ = true;
   bool broken_ = false;

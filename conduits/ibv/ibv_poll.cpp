@@ -18,6 +18,7 @@ constexpr std::size_t kBatch = 16;
 
 int IbvConduit::poll(core::Inbox& inbox) noexcept {
   ++round_;
+  lacks_credit_ = false;
   if (!burst_.empty()) ring();
   int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
   if (look_at_channel_) [[unlikely]]
@@ -25,6 +26,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   std::array<ibv_wc, kBatch> batch;
   const int found = broken_ ? 0 : ::ibv_poll_cq(objects_.queue.get(), int{kBatch}, batch.data());
   for (int i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
+  more_ = found == int{kBatch};
   if (found < 0) [[unlikely]]
     give_up("its completion queue fails");
   if (!taken_from_.empty()) give_room();
@@ -40,7 +42,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (!knocking_.empty()) [[unlikely]]
     knock_again();
   // What a lost peer had sent before is taken first.
-  if (found < int{kBatch} && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
+  if (!more_ && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
     calls += lose(inbox);
   return calls;
 }

@@ -11,26 +11,12 @@ namespace {
 
 // Chosen: of so many work requests one tells its end, and the end of those before it.
 constexpr std::uint32_t kQuiet = 31;
-// Chosen: places in each queue that only the conduit's own small writes may take, so that credits always go back.
-constexpr std::uint32_t kReserved = 2;
 
 }  // namespace
 
 core::Post IbvConduit::no_link(Rank peer) const noexcept {
   const bool lost = peer >= gone_.size() || gone_[peer] != 0 || broken_ || is_suspected(peer);
   return lost ? core::Post::failed(loss_of(peer).code()) : core::Post::retry();
-}
-
-// What a peer does not end must leave room for the others: nobody has more under way than is still free.
-Flight* IbvConduit::begin(Link& link, Flight::Kind kind, core::Token token) noexcept {
-  const std::uint32_t reserved = kind == Flight::Kind::own ? 0 : kReserved;
-  if (link.flights.room() <= reserved || left_ <= reserved || link.flights.count() > left_) [[unlikely]]
-    return nullptr;
-  --left_;
-  Flight& flight = link.flights.begin();
-  flight.kind = kind;
-  flight.token = token;
-  return &flight;
 }
 
 void IbvConduit::undo(Link& link) noexcept {
@@ -51,19 +37,19 @@ void IbvConduit::name(Link& link, ibv_send_wr& request, bool tells) noexcept {
   }
 }
 
-// Gives the device a list of requests, the newest last. False, and errno: the newest at least was not taken.
-bool IbvConduit::hand_over(Link& link, ibv_send_wr* first) noexcept {
-  ibv_send_wr* bad = nullptr;
-  const int error = ::ibv_post_send(link.pair.get(), first, &bad);
-  if (error == 0) [[likely]]
-    return true;
-  errno = error;
+// The device has not taken all of a list. If it lacks room for the newest only, there will be room; else the peer is lost.
+void IbvConduit::refused(Link& link, int error, const ibv_send_wr* bad) noexcept {
   const bool only_newest = bad != nullptr && WorkId::number(bad->wr_id) == link.flights.next() - 1;
-  if (error == ENOMEM && only_newest) return false;  // there will be room
+  if (error == ENOMEM && only_newest) return;
   log_.error("ibv: rank {}: {} does not take work for rank {}: {}", me_, port_.device, link.peer,
              std::strerror(error));
   suspect(link.peer, std::strerror(error));
-  return false;
+}
+
+core::Post IbvConduit::take_back(Link& link) noexcept {
+  const bool lost = is_suspected(link.peer);
+  undo(link);
+  return lost ? core::Post::failed(loss_of(link.peer).code()) : core::Post::retry();
 }
 
 core::Post IbvConduit::launch(Link& link, ibv_send_wr& request, bool tells) noexcept {
@@ -73,10 +59,8 @@ core::Post IbvConduit::launch(Link& link, ibv_send_wr& request, bool tells) noex
   ibv_send_wr* const first = leads ? burst_.take(&request) : &request;
   if (hand_over(link, first)) [[likely]]
     return core::Post::posted();
-  const bool lost = is_suspected(link.peer);
-  undo(link);
   link.quiet = quiet;
-  return lost ? core::Post::failed(loss_of(link.peer).code()) : core::Post::retry();
+  return take_back(link);
 }
 
 // What is held goes, with one doorbell; the last tells the end of all.
@@ -95,7 +79,9 @@ bool IbvConduit::has_credit(Link& link) noexcept {
     return true;
   auto* const cell = reinterpret_cast<std::uint64_t*>(cells_.data()) + link.peer;
   link.credits_came(static_cast<std::uint32_t>(std::atomic_ref(*cell).load(std::memory_order_acquire)));
-  return link.has_credit();
+  if (link.has_credit()) return true;
+  lacks_credit_ = true;
+  return false;
 }
 
 core::Post IbvConduit::send_message(Link& link, core::Bytes header, core::Bytes payload, ibv_send_wr& request,

@@ -20,14 +20,10 @@ void IbvConduit::unregister_segment(SegmentId id) noexcept {
 
 Result<std::uint64_t> IbvConduit::import_key(Rank peer, core::Bytes key) { return memory_.import(peer, key); }
 
-// What a peer's adapter would refuse costs the connection; so it is not asked.
-bool IbvConduit::in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
-                          const char* what) noexcept {
-  if (offset <= key.bytes && bytes <= key.bytes - offset) [[likely]]
-    return true;
+void IbvConduit::out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                              const char* what) noexcept {
   log_.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes", me_,
              what, bytes, offset, peer, key.id, key.bytes);
-  return false;
 }
 
 // Gives the device a local buffer: one inside a segment as it is; a short one by way of a slot, whose bytes are copied
@@ -98,41 +94,54 @@ core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std:
 }
 
 core::Post IbvConduit::put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept {
-  std::memmove(memory_.segment(key.id).data() + offset, from.data(), from.size());
+  if (!from.empty()) std::memmove(memory_.segment(key.id).data() + offset, from.data(), from.size());
   return core::Post::done();
 }
 
 core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                            core::Token token) noexcept {
-  if (from.empty()) return core::Post::done();
   const Key& remote = memory_.remote(key);
   if (!in_range(peer, remote, offset, from.size(), "put")) return core::Post::failed(ErrorCode::out_of_range);
   if (peer == me_) return put_to_self(remote, offset, from);
+  if (from.size() - 1 >= inline_bytes_) return put_long(peer, key, offset, from, inject, token);
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return no_link(peer);
   Flight* const flight = begin(*link, Flight::Kind::put, token);
   if (flight == nullptr) [[unlikely]]
     return core::Post::retry();
-  Work work;
-  ibv_send_wr& request = work.request;
-  request.opcode = IBV_WR_RDMA_WRITE;
-  // The first since the last poll goes at once, so that a lone one has no delay; those that follow it go together, when
-  // they are many or at the next poll.
-  if (link->posted_in != round_ || from.size() > inline_bytes_) {
-    link->posted_in = round_;
-    return write(*link, *flight, key, offset, from, inject, work, true);
-  }
   flight->offset = offset;
   flight->key = static_cast<std::uint32_t>(key);
   flight->bytes = static_cast<std::uint32_t>(from.size());
-  request.wr.rdma = {remote.at + offset, remote.key};
-  request.send_flags = IBV_SEND_INLINE;
-  request.wr_id = WorkId::flight(peer, link->flights.next() - 1);
   if (!burst_.empty() && burst_.link() != link) ring();
-  burst_.add(*link, request, from, inject);
-  if (burst_.full() || link->flights.room() <= 2) ring();
+  const std::uint64_t id = WorkId::flight(peer, link->flights.next() - 1);
+  const Burst::Put short_put{id, remote.at + offset, remote.key, from, inject};
+  // The first since the last poll goes at once, so that a lone one has no delay; those that follow it go together, when
+  // they are many or at the next poll.
+  if (link->posted_in == round_) {
+    burst_.add(*link, short_put);
+    if (burst_.full() || link->flights.room() <= 2) ring();
+    return core::Post::posted();
+  }
+  link->posted_in = round_;
+  if (!hand_over(*link, burst_.alone(short_put))) [[unlikely]]
+    return take_back(*link);
+  link->quiet = 0;
   return core::Post::posted();
+}
+
+// Of more than a request itself holds, or of nothing.
+core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                bool inject, core::Token token) noexcept {
+  if (from.empty()) return core::Post::done();
+  Link* const link = reach(peer);
+  if (link == nullptr) return no_link(peer);
+  Flight* const flight = begin(*link, Flight::Kind::put, token);
+  if (flight == nullptr) return core::Post::retry();
+  link->posted_in = round_;
+  Work work;
+  work.request.opcode = IBV_WR_RDMA_WRITE;
+  return write(*link, *flight, key, offset, from, inject, work, true);
 }
 
 core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
@@ -144,7 +153,7 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   if (peer == me_) {
     if (!to_self_.has_room_for_signal())
       return core::Post::retry();  // before the bytes: nothing has happened
-    if (!from.empty()) static_cast<void>(put_to_self(remote, offset, from));
+    static_cast<void>(put_to_self(remote, offset, from));
     static_cast<void>(to_self_.signal(signal));
     return core::Post::done();
   }

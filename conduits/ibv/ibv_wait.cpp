@@ -5,6 +5,13 @@
 #include <poll.h>
 
 namespace aqueduct::conduits::ibv {
+namespace {
+
+// Chosen: credits come back by a write to memory, which rings no bell; who lacks one looks for it so often. A peer that
+// returns none for that long computes, so a later look costs little beside.
+constexpr std::chrono::nanoseconds kCreditNap{100'000};
+
+}  // namespace
 
 // The channel says once for each request that something has come; what it says is taken in the polls until disarmed, and
 // in the one after that.
@@ -16,20 +23,30 @@ void IbvConduit::arm() noexcept {
 
 void IbvConduit::disarm() noexcept { disarmed_ = true; }
 
+// What it has said may be of no concern to the sleeper (the end of a message, a Hello), so that it sleeps all the same:
+// it is asked again, before the poll looks for what came in between.
 void IbvConduit::empty_channel() noexcept {
   ibv_cq* queue = nullptr;
   void* cookie = nullptr;
-  while (verbs_.get_cq_event(objects_.channel.get(), &queue, &cookie) == 0) verbs_.ack_cq_events(queue, 1);
+  bool said = false;
+  while (verbs_.get_cq_event(objects_.channel.get(), &queue, &cookie) == 0) {
+    verbs_.ack_cq_events(queue, 1);
+    said = true;
+  }
+  if (said && !disarmed_) static_cast<void>(::ibv_req_notify_cq(objects_.queue.get(), 0));
   look_at_channel_ = !disarmed_;
 }
 
 std::chrono::nanoseconds IbvConduit::within() const noexcept {
   const bool busy = !to_self_.empty() || !burst_.empty() || !owing_.empty() || !taken_from_.empty() ||
-                    !forgotten_.empty() || !suspected_.empty();
+                    !forgotten_.empty() || !suspected_.empty() || more_;
   if (busy) return std::chrono::nanoseconds::zero();
-  if (knocking_.empty()) return std::chrono::nanoseconds::max();
-  const auto next = std::ranges::min(knocking_, {}, &Link::next_hello)->next_hello;
-  return next - Clock::now();
+  auto until = lacks_credit_ ? kCreditNap : std::chrono::nanoseconds::max();
+  if (!knocking_.empty()) {
+    const auto next = std::ranges::min(knocking_, {}, &Link::next_hello)->next_hello;
+    until = std::min<std::chrono::nanoseconds>(until, next - Clock::now());
+  }
+  return until;
 }
 
 void IbvConduit::sleep(std::chrono::nanoseconds limit) noexcept {

@@ -94,6 +94,7 @@ TEST(IbvErrors, OfTheTransportAreALostPeerAndOthersAreNot) {
     EXPECT_EQ(code == ErrorCode::ok, status == IBV_WC_SUCCESS);
   }
   EXPECT_EQ(code_of(IBV_WC_RETRY_EXC_ERR), ErrorCode::peer_lost);
+  EXPECT_EQ(code_of(IBV_WC_REM_OP_ERR), ErrorCode::peer_lost) << "what a killed process leaves answers so";
   EXPECT_EQ(code_of(IBV_WC_REM_ACCESS_ERR), ErrorCode::network_failed);
   EXPECT_THAT(std::string(advice_for(IBV_WC_REM_ACCESS_ERR)), HasSubstr("unregistered"));
 }

@@ -216,5 +216,46 @@ TEST(IbvWait, EndsWhenSomethingArrives) {
   EXPECT_GE(std::chrono::steady_clock::now() - again, std::chrono::milliseconds(29));
 }
 
+// Credits come back by a write to memory, of which no completion tells.
+TEST(IbvWait, OfASenderWithoutCreditsIsShort) {
+  Ranks ranks;
+  ranks.meet();
+  while (send_number(ranks[0], 1, 1).kind == Kind::done) continue;
+  ranks[0].arm();
+  ranks[0].poll(ranks.heard(0));
+  EXPECT_EQ(ranks[0].within(), std::chrono::nanoseconds::max()) << "nobody has asked since";
+  ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::retry);
+  EXPECT_LE(ranks[0].within(), std::chrono::milliseconds(1));
+  ranks[1].poll(ranks.heard(1));
+  ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
+}
+
+// The end of a message concerns nobody who waits, so the poll that finds it reports nothing, and the sleep begins.
+TEST(IbvWait, EndsWhenSomethingArrivesAfterSomethingOfNoConcern) {
+  Ranks ranks;
+  ranks.meet();
+  ranks[1].arm();
+  ranks[1].poll(ranks.heard(1));
+  ASSERT_EQ(ranks.insist([&] { return send_number(ranks[1], 0, 1, 1000); }).kind, Kind::done);
+  ASSERT_EQ(ranks[1].poll(ranks.heard(1)), 0);
+  ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
+  const auto since = std::chrono::steady_clock::now();
+  ranks[1].sleep(std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(5));
+  EXPECT_EQ(ranks[1].poll(ranks.heard(1)), 1);
+}
+
+TEST(IbvWait, BeginsOnlyWhenAllThatCameHasBeenTaken) {
+  IbvOptions options;
+  options.credits = 40;
+  Ranks ranks(options);
+  ranks.meet();
+  for (std::uint64_t i = 0; i < 40; ++i) ASSERT_EQ(send_number(ranks[0], 1, i).kind, Kind::done);
+  ranks[1].arm();
+  ranks[1].poll(ranks.heard(1));
+  ASSERT_LT(ranks.heard(1).packets.size(), 40u) << "more than a poll takes";
+  EXPECT_LE(ranks[1].within().count(), 0);
+}
+
 }  // namespace
 }  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,37 @@
+// The ibv conduit over the mock network, as a plug-in: the conformance kit goes through the conduit where there is no
+// device, and callgrind counts what a put costs. All ranks are in one process.
+
+#include "conduits/ibv/ibv_network.hpp"
+#include "conduits/ibv/tests/mock_device.hpp"
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+mock::Network& network() {
+  static mock::Network only;
+  return only;
+}
+
+core::Usability probe(const Config&) { return {true, "a pretence", core::Wire::hardware}; }
+
+Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
+  if (process.mine.size() != process.ranks) {
+    process.log->error("ibv_mock: its network is within one process");
+    return ErrorCode::not_supported;
+  }
+  return std::unique_ptr<core::Network>(std::make_unique<IbvNetwork>(process, network().verbs()));
+}
+
+// Its settings are those of ibv, which is compiled in.
+const core::ConduitEntry kEntry{
+    .name = "ibv_mock",
+    .summary = "ibv over adapters that are pretended",
+    .settings = {},
+    .probe = probe,
+    .make = make,
+};
+
+}  // namespace
+}  // namespace aqueduct::conduits::ibv
+
+extern "C" const aqueduct::core::ConduitEntry* aqueduct_conduit() { return &aqueduct::conduits::ibv::kEntry; }
