@@ -15,7 +15,7 @@ constexpr SettingInfo kSettings[] = {
      "the longest packet on the wire; auto takes what both ports have", 0, 0, "auto|256|512|1024|2048|4096"},
     {"ibv_packet", "AQUEDUCT_IBV_PACKET", SettingType::bytes, "bytes", "4088",
      "the longest message that travels in one packet; the same on all ranks", 512, 64 << 10},
-    {"ibv_credits", "AQUEDUCT_IBV_CREDITS", SettingType::number, "", "8",
+    {"ibv_credits", "AQUEDUCT_IBV_CREDITS", SettingType::number, "", "6",
      "messages of each peer that there is room for: so many buffers for each peer that is talked to", 2,
      1024},
     {"ibv_queue", "AQUEDUCT_IBV_QUEUE", SettingType::number, "", "512",

@@ -8,7 +8,7 @@ namespace aqueduct::conduits::ibv {
 /// What the settings say of every endpoint of a process.
 struct IbvOptions {
   std::size_t packet = 4088;         ///< the longest message, in bytes; a multiple of 8
-  std::uint32_t credits = 8;         ///< messages from one peer that have room here
+  std::uint32_t credits = 6;         ///< messages from one peer that have room here
   std::uint32_t queue = 512;         ///< work requests under way at once, to all peers
   std::uint32_t depth = 128;         ///< the same to one peer
   std::uint32_t inline_bytes = 192;  ///< asked for; the device may give less

@@ -165,6 +165,21 @@ TEST(IbvConnections, AreMadeThoughDatagramsAreLostAndBothBegin) {
   }
 }
 
+// Of the send queue what mlx5 takes: blocks of 64 bytes, of which control, address and length of the bytes within take 36.
+TEST(IbvMemory, OfAConnectedPeerIsAtMost64KiB) {
+  const IbvOptions options;
+  Ranks ranks(options, 3);
+  ranks.meet(1);
+  const std::size_t before = ranks.network().registered();
+  ranks.meet(2);
+  const std::size_t registered = (ranks.network().registered() - before) / 2;  // at both ends
+  EXPECT_GE(registered, options.credits * options.packet);
+  const std::size_t entry = (36 + options.inline_bytes + 63) / 64 * 64;
+  const std::size_t own = sizeof(Link) + options.depth * sizeof(Flight);
+  EXPECT_LE(registered + options.depth * entry + own, 64u << 10)
+      << registered << " of receives, " << options.depth << " requests of " << entry << " and " << own;
+}
+
 TEST(IbvMemory, ThatCannotBeLockedIsExplained) {
   Ranks ranks;
   ranks.network().faults.lockable = 1 << 20;

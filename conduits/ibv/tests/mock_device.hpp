@@ -108,6 +108,8 @@ class Network {
   Faults faults;
   Counts counts;
 
+  /// Bytes that are registered now.
+  std::size_t registered() const { return locked_; }
   /// Tells every open context.
   void event(ibv_event_type type);
   /// A process has died: its queue pairs (those that hear on that completion queue) answer no more.

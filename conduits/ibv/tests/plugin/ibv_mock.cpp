@@ -35,3 +35,6 @@ const core::ConduitEntry kEntry{
 }  // namespace aqueduct::conduits::ibv
 
 extern "C" const aqueduct::core::ConduitEntry* aqueduct_conduit() { return &aqueduct::conduits::ibv::kEntry; }
+
+/// How many requests there have been on connected queue pairs.
+extern "C" int ibv_mock_requests() { return aqueduct::conduits::ibv::network().counts.requests(); }

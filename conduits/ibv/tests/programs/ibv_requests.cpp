@@ -1,0 +1,72 @@
+// Counts what the adapter is asked for by one call of each kind, over the mock network: exit status 1 if it is not what
+// issue 5 wants.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <thread>
+#include <vector>
+
+#include <dlfcn.h>
+
+namespace {
+
+using namespace aqueduct;
+
+/// Of the plug-in, which the job has loaded.
+int requests() {
+  static void* const plugin = ::dlopen(std::getenv("AQUEDUCT_CONDUIT"), RTLD_NOW | RTLD_NOLOAD);
+  static const auto count = reinterpret_cast<int (*)()>(::dlsym(plugin, "ibv_mock_requests"));
+  return count();
+}
+
+struct Number {
+  std::uint64_t value;
+};
+
+bool asks_for(const char* what, int wanted, const std::function<bool()>& call) {
+  const int before = requests();
+  const bool done = call();
+  const int asked = requests() - before;
+  std::cout << what << ": " << asked << (asked == wanted && done ? "\n" : ", which is wrong\n");
+  return asked == wanted && done;
+}
+
+/// Rank 1 makes no progress meanwhile, so all requests are rank 0's.
+bool count_all(Endpoint& me, const ShortRequest<Number>& short_one, const LongRequest<Number>& long_one) {
+  const std::vector<std::byte> bytes(64), many(64 << 10);
+  const GlobalPtr<std::byte> there{1, 0};
+  bool right = asks_for("put", 1, [&] { return put(me, there, bytes).ok(); });
+  right &= asks_for("put with a signal", 1, [&] { return put_signal(me, there, bytes, {0, 1}).ok(); });
+  right &= asks_for("AM short", 1, [&] { return request(me, 1, short_one, {1}).ok(); });
+  right &= asks_for("AM long", 2, [&] { return request(me, long_one, {1}, many, there).ok(); });
+  return right;
+}
+
+}  // namespace
+
+int main() {
+  auto job = Job::in_process(2);
+  if (!job) return 2;
+  std::atomic<bool> ready = false;
+  std::atomic<bool> counted = false;
+  std::atomic<bool> right = true;
+  job->run_each([&](Endpoint& me) {
+    const auto short_one = on_short_request<Number>(me, [](auto&, const Number&) {});
+    const auto long_one = on_long_request<Number>(me, [](auto&, const Number&, auto) {});
+    if (!short_one || !long_one || !me.barrier()) right = false;
+    if (me.rank() == 0) {
+      while (!ready) std::this_thread::yield();
+      if (!count_all(me, *short_one, *long_one)) right = false;
+      counted = true;
+    } else {
+      ready = true;
+      while (!counted) std::this_thread::yield();
+    }
+    if (!me.barrier()) right = false;
+  });
+  return job->finish().ok() && right ? 0 : 1;
+}

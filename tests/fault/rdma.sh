@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# What jobs over ibv do when ranks, links and devices fail. As root on two hosts with Soft RoCE, which only rdma-vm offers:
+#
+#   ../shared/rdma-vm --hosts 2 -- tests/fault/rdma.sh [BIN [CASE…]]    BIN holds the programs [build/release/bin]
+#
+# Each case has a time bound, and a line of what came of it. Exit status 1: one failed. Its output: /tmp/rdma-fault-CASE.
+# shellcheck disable=SC2317  # the functions are called by name
+set -u
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+bin=${1:-$root/build/release/bin}
+shift $(($# > 0))
+failed=0
+export AQUEDUCT_CONDUIT=ibv AQUEDUCT_BOOTSTRAP_TIMEOUT=60s
+hosts=$(mktemp) && printf 'host0 slots=2\nhost1 slots=2\n' >"$hosts"
+across=(--hosts "$hosts" --remote 'rdma-ssh {host} {shell-command}')
+
+# case NAME SECONDS COMMAND…: says whether it held, and how long it took; more than SECONDS is a failure.
+case_of() {
+  local name=$1 limit=$2 start=$EPOCHREALTIME verdict=held took
+  shift 2
+  out=/tmp/rdma-fault-$name
+  "$@" >"$out" 2>&1 || verdict=FAILED
+  took=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
+  if awk -v t="$took" -v l="$limit" 'BEGIN { exit !(t > l) }'; then verdict="FAILED: longer than $limit s"; fi
+  printf '%-28s %6s s  %s\n' "$name" "$took" "$verdict"
+  if [[ $verdict != held ]]; then
+    failed=1
+    tail -n 20 "$out" | sed 's/^/    /'
+  fi
+}
+
+# killed WHEN: of three ranks one is killed there; the others hear of it, and end well.
+killed() {
+  local said status=0
+  said=$("$bin/aqrun" -n 3 --timeout 40 --grace 20 -e AQUEDUCT_NEAR=off "$bin/fault_victim" "$1" kill 1 2>&1) || status=$?
+  printf '%s\n' "$said"
+  [[ $status -eq 137 && $(grep -c 'noticed peer_lost' <<<"$said") -eq 2 ]]
+}
+
+# meanwhile DO… -- ARGUMENTS OF AQRUN…: ranks put, get and message, and check what they get, while DO happens 3 s after the
+# start; 3 s later they are told to end. Their exit status.
+meanwhile() {
+  local act=() end pid status=0
+  while [[ $1 != -- ]]; do act+=("$1") && shift; done
+  shift
+  end=$(mktemp -u)
+  timeout 60 "$bin/aqrun" --timeout 50 "$@" "$bin/fault_exchange" "$end" 20000 &
+  pid=$!
+  sleep 3
+  "${act[@]}"
+  sleep 3
+  touch "$end"
+  wait "$pid" || status=$?
+  rm -f "$end"
+  return "$status"
+}
+
+flap() { rdma-host 1 sh -c "ip link set roce0 down; sleep $1; ip link set roce0 up"; }
+kill_one_there() { rdma-host 1 sh -c 'kill -9 $(pgrep -n -x fault_exchange)'; }
+
+# Until its last user has closed it Soft RoCE stays; so the job ends well, and then there is no device.
+remove_device() { rdma link delete rxe0 & }
+removed() {
+  meanwhile remove_device -- -n 2 -e AQUEDUCT_NEAR=off
+  local status=$?
+  printf 'the job ended with %s\n' "$status"
+  timeout 10 "$bin/aqinfo" | grep -A3 '^ibv' | tee /dev/stderr | grep -q 'no RDMA device' || return 1
+  rdma link add rxe0 type rxe netdev roce0
+}
+
+# They fail, but they end; and by a word of the conduit's, not by aqrun's time limit.
+not() { ! "$@"; }
+
+declare -A what=(
+  [killed-before]="30 killed before" [killed-during]="30 killed during" [killed-barrier]="30 killed barrier"
+  [killed-puts]="30 killed puts" [killed-messages]="30 killed messages"
+  [two-hosts]="40 meanwhile true -- -n 4 ${across[*]@Q}"
+  [killed-on-the-other-host]="40 not meanwhile kill_one_there -- -n 4 --grace 10 ${across[*]@Q}"
+  [loss]="60 meanwhile rdma-loss 1 -- -n 4 ${across[*]@Q}"
+  [flap]="60 meanwhile flap 0.2 -- -n 4 ${across[*]@Q}"
+  [link-down]="60 not meanwhile flap 6 -- -n 4 --grace 10 ${across[*]@Q}"
+  [device-removed]="60 removed"
+)
+cases=("$@")
+[[ $# -gt 0 ]] || cases=(killed-before killed-during killed-barrier killed-puts killed-messages two-hosts
+  killed-on-the-other-host loss flap link-down device-removed)
+for name in "${cases[@]}"; do
+  # shellcheck disable=SC2086
+  eval "case_of $name ${what[$name]}"
+  [[ $name != loss ]] || rdma-loss 0 >/dev/null
+done
+rm -f "$hosts"
+exit "$failed"
