@@ -124,6 +124,7 @@ std::vector<std::byte> IbvConduit::address() {
   mine.ethernet = port_.ethernet() ? 1 : 0;
   mine.mtu = static_cast<std::uint8_t>(port_.attributes.active_mtu);
   mine.reads = objects_.sizes.answers;
+  mine.packet = static_cast<std::uint32_t>(properties_.max_packet);
   std::vector<std::byte> blob(sizeof mine);
   std::memcpy(blob.data(), &mine, sizeof mine);
   return blob;
@@ -133,10 +134,10 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   for (Rank rank = 0; rank < addresses.size(); ++rank) {
     const auto& blob = addresses[rank];
     if (blob.empty()) continue;
-    Address& address = addresses_[rank];
-    if (rank >= addresses_.size() || blob.size() < sizeof address.wire_version) {
+    if (rank >= addresses_.size() || blob.size() < sizeof Address::wire_version) {
       return {ErrorCode::bootstrap_failed, rank};
     }
+    Address& address = addresses_[rank];
     std::memcpy(&address.wire_version, blob.data(), sizeof address.wire_version);
     if (address.wire_version != kWireVersion) return {ErrorCode::version_mismatch, rank};
     if (blob.size() != sizeof address) return {ErrorCode::bootstrap_failed, rank};
@@ -147,6 +148,13 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
           "network",
           me_, port_.device, port_.ethernet() ? "RoCE" : "InfiniBand", rank,
           address.ethernet != 0 ? "RoCE" : "InfiniBand");
+      return {ErrorCode::bad_setting, rank};
+    }
+    if (address.packet != properties_.max_packet) {
+      log_.error(
+          "ibv: packets of rank {} have at most {} bytes, and those of rank {} {}: give all ranks the same "
+          "AQUEDUCT_IBV_PACKET (mpirun passes a variable on with -x)",
+          me_, properties_.max_packet, rank, address.packet);
       return {ErrorCode::bad_setting, rank};
     }
     if (address.mtu != static_cast<std::uint8_t>(port_.attributes.active_mtu)) {
