@@ -69,17 +69,22 @@ removed() {
   rdma link add rxe0 type rxe netdev roce0
 }
 
-# They fail, but they end; and by a word of the conduit's, not by aqrun's time limit.
-not() { ! "$@"; }
+# The same, of a job that cannot go on: it ends with a failure, and not by a time limit.
+fails() {
+  local status=0
+  meanwhile "$@" || status=$?
+  printf 'the job ended with %s\n' "$status"
+  [[ $status -ne 0 && $status -ne 124 ]]
+}
 
 declare -A what=(
   [killed-before]="30 killed before" [killed-during]="30 killed during" [killed-barrier]="30 killed barrier"
   [killed-puts]="30 killed puts" [killed-messages]="30 killed messages"
   [two-hosts]="40 meanwhile true -- -n 4 ${across[*]@Q}"
-  [killed-on-the-other-host]="40 not meanwhile kill_one_there -- -n 4 --grace 10 ${across[*]@Q}"
+  [killed-on-the-other-host]="40 fails kill_one_there -- -n 4 --grace 10 ${across[*]@Q}"
   [loss]="60 meanwhile rdma-loss 1 -- -n 4 ${across[*]@Q}"
   [flap]="60 meanwhile flap 0.2 -- -n 4 ${across[*]@Q}"
-  [link-down]="60 not meanwhile flap 6 -- -n 4 --grace 10 ${across[*]@Q}"
+  [link-down]="60 fails flap 6 -- -n 4 --grace 10 ${across[*]@Q}"
   [device-removed]="60 removed"
 )
 cases=("$@")
