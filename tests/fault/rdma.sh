@@ -41,18 +41,24 @@ killed() {
   [[ $status -eq 137 && $(grep -c 'noticed peer_lost' <<<"$said") -eq 2 ]]
 }
 
-# meanwhile DO… -- LAUNCHER…: ranks put, get and message, and check what they get, while DO happens 3 s after the
-# start; 3 s later they are told to end. Their exit status.
+# How often rank 0 has said that a round is over.
+rounds() { grep -c '^rounds' "$out"; }
+
+# meanwhile ACT… -- LAUNCHER…: ranks put, get and message, and check what they get; ACT once they do, and after some rounds
+# more, or when they have had their time, they are told to end. Their exit status.
 meanwhile() {
-  local act=() end pid status=0
+  local act=() end pid status=0 before until
   while [[ $1 != -- ]]; do act+=("$1") && shift; done
   shift
   end=$(mktemp -u -p "$root/build")  # which both hosts see
   timeout 60 "$@" "$bin/fault_exchange" "$end" 20000 &
   pid=$!
-  sleep 3
+  until=$((SECONDS + 20))
+  while [[ $(rounds) -lt 2 && $SECONDS -lt $until ]]; do sleep 0.1; done
   "${act[@]}"
-  sleep 3
+  before=$(rounds)
+  until=$((SECONDS + 10))
+  while [[ $(rounds) -lt $((before + 3)) && $SECONDS -lt $until ]] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
   touch "$end"
   wait "$pid" || status=$?
   rm -f "$end"
