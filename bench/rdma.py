@@ -116,8 +116,9 @@ def main() -> int:
                 if conduit == "ibv":
                     note("raw", line["raw"] * scale if line.get("raw") else None)
                 units[i] = "s" if kind == LATENCY else "B/s" if "bandwidth" in bench else "1/s"
-    if options.json:
-        pathlib.Path(options.json).write_text(json.dumps([{"what": row[0], **each} for row, each in zip(ROWS, found)], indent=1))
+            if options.json:  # now, in case that time runs out
+                rows = [{"what": row[0], **each} for row, each in zip(ROWS, found)]
+                pathlib.Path(options.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
     print("| what | ibv | perftest | ibv / perftest | bare verbs | ibv / bare | ofi | ucx |\n" + "| --- " * 8 + "|")
     for (what, _, _, _, _, _), each, unit in zip(ROWS, found, units):
         mine, of_perftest, raw = (middle(each.get(who, [])) for who in ("ibv", "perftest", "raw"))

@@ -8,7 +8,8 @@ namespace aqueduct::rma {
 namespace {
 
 // A long request: the payload to its place, then the message. In one packet where it fits; by plain instructions
-// where the place is mapped; else as a put that is complete before the message leaves.
+// where the place is mapped; else as a put, and the message behind it where the network keeps that order, or once it is
+// complete.
 Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, core::Bytes payload,
                  GlobalPtr<std::byte> place, const AmOptions& options) noexcept {
   auto& state = *static_cast<EndpointState*>(layer);
@@ -27,11 +28,15 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   }
   if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
   const PutOptions put{SourceReuse::at_completion, nullptr, options.immediate};
-  const auto begun =
-      state.transfers->put(place, payload.data(), payload.size(), Transfers::Form::blocking, put);
+  const bool ordered =
+      access.part->reach == Part::Reach::native && state.conduit(to).properties().put_before_send;
+  auto begun = state.transfers->put(place, payload.data(), payload.size(),
+                                    ordered ? Transfers::Form::event : Transfers::Form::blocking, put);
   if (!begun.status) return begun.status;
-  // The bytes have arrived, so the message must follow, whatever it waits for.
-  return messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
+  // The bytes have arrived or are on their way, so the message must follow, whatever it waits for.
+  const Status sent = messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
+  const Status there = state.face.wait(begun.event);  // until then the payload is read
+  return sent ? there : sent;
 }
 
 }  // namespace

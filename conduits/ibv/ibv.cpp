@@ -33,6 +33,8 @@ constexpr SettingInfo kSettings[] = {
     {"ibv_keep_registered", "AQUEDUCT_IBV_KEEP_REGISTERED", SettingType::bytes, "bytes", "0",
      "local memory outside segments that stays registered; above 0 only if it is never given back", 0,
      std::int64_t{1} << 40},
+    {"ibv_huge_pages", "AQUEDUCT_IBV_HUGE_PAGES", SettingType::boolean, "", "on",
+     "asks the system for large pages where segments are registered: less to look up for the adapter"},
     {"ibv_shared_receive_queue", "AQUEDUCT_IBV_SHARED_RECEIVE_QUEUE", SettingType::boolean, "", "on",
      "off gives each peer's queue pair receives of its own, as on devices that cannot share them"},
 };

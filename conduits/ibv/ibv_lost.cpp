@@ -122,6 +122,14 @@ void IbvConduit::take_events() noexcept {
         log_.warn("ibv: rank {}: the link of {}:{} is down ({}): peers are lost if it stays so", me_,
                   port_.device, event.element.port_num, text);
         break;
+      case IBV_EVENT_PORT_ACTIVE:
+        log_.info("ibv: rank {}: the link of {}:{} is up again", me_, port_.device, event.element.port_num);
+        break;
+      case IBV_EVENT_GID_CHANGE:
+      case IBV_EVENT_LID_CHANGE:
+        log_.warn("ibv: rank {}: {}:{} has other addresses now ({}): who is not connected yet will not be",
+                  me_, port_.device, event.element.port_num, text);
+        break;
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
       case IBV_EVENT_QP_ACCESS_ERR:

@@ -44,6 +44,7 @@ Result<std::unique_ptr<core::Conduit>> IbvNetwork::open(Rank me) {
   options.service_level = static_cast<std::uint8_t>(config.number("ibv_service_level"));
   options.traffic_class = static_cast<std::uint8_t>(config.number("ibv_traffic_class"));
   options.keep_registered = static_cast<std::size_t>(config.number("ibv_keep_registered"));
+  options.large_pages = config.flag("ibv_huge_pages");
   options.shared_receive_queue = config.flag("ibv_shared_receive_queue");
   auto objects = open_objects(verbs_, port_, options, process_.ranks, me, *process_.log);
   if (!objects) return objects.status();

@@ -1,6 +1,7 @@
 #include "conduits/ibv/memory.hpp"
 
 #include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/pages.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -18,6 +19,7 @@ Result<std::vector<std::byte>> Memory::add_segment(SegmentId id, core::MutableBy
   }
   if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
   Segment& segment = segments_[id];
+  populate(memory, large_pages_);
   segment.region = {verbs_.reg_mr(&domain_, memory.data(), memory.size(), access_ | IBV_ACCESS_LOCAL_WRITE),
                     {verbs_.dereg_mr}};
   if (segment.region == nullptr) {

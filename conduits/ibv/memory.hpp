@@ -14,9 +14,16 @@ namespace aqueduct::conduits::ibv {
 /// An endpoint's segments and its peers', as the device knows them.
 class Memory {
  public:
-  Memory(const Verbs& verbs, ibv_pd& domain, std::uint64_t job, int access, std::uint64_t most, Rank me,
-         core::Log& log)
-      : verbs_(verbs), domain_(domain), job_(job), access_(access), most_(most), me_(me), log_(log) {}
+  Memory(const Verbs& verbs, ibv_pd& domain, std::uint64_t job, int access, std::uint64_t most,
+         bool large_pages, Rank me, core::Log& log)
+      : verbs_(verbs),
+        domain_(domain),
+        job_(job),
+        access_(access),
+        most_(most),
+        large_pages_(large_pages),
+        me_(me),
+        log_(log) {}
 
   Result<std::vector<std::byte>> add_segment(SegmentId id, core::MutableBytes memory);
   void remove_segment(SegmentId id) noexcept;
@@ -44,6 +51,7 @@ class Memory {
   std::uint64_t job_;
   int access_;          // what peers may do with segments
   std::uint64_t most_;  // bytes that can be registered at once
+  bool large_pages_;
   Rank me_;
   core::Log& log_;
   std::vector<Segment> segments_;  // by id

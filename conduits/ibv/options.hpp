@@ -17,6 +17,7 @@ struct IbvOptions {
   std::uint8_t traffic_class = 0;
   std::size_t keep_registered = 0;  ///< of local memory outside segments that nobody uses
   bool shared_receive_queue = true;
+  bool large_pages = true;  ///< asked for, of segments
 };
 
 }  // namespace aqueduct::conduits::ibv

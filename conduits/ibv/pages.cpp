@@ -1,0 +1,57 @@
+#include "conduits/ibv/pages.hpp"
+
+#include "core/backoff.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include <sys/mman.h>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Of Linux 5.14; earlier systems refuse it, and registering gets the pages by itself.
+constexpr int kPopulateWrite = 23;
+// Chosen: less than this is not worth a thread, and more threads than this wait for the memory.
+constexpr std::size_t kShare = 64 << 20;
+constexpr std::size_t kMostThreads = 8;
+constexpr std::uintptr_t kLargePage = 2 << 20;
+
+}  // namespace
+
+void populate(core::MutableBytes memory, bool large) noexcept {
+  const auto up = [](std::uintptr_t at) { return (at + kLargePage - 1) & ~(kLargePage - 1); };
+  const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t first = up(start);
+  const std::uintptr_t end = (start + memory.size()) & ~(kLargePage - 1);
+  if (first >= end) return;  // too little to matter
+  // Where there are no large pages, it refuses.
+  if (large) static_cast<void>(::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
+  const std::size_t cores = static_cast<std::size_t>(std::max(core::available_cores(), 1));
+  const std::size_t shares =
+      std::clamp<std::size_t>((end - first) / kShare, 1, std::min(cores, kMostThreads));
+  const std::uintptr_t share = up((end - first) / shares);
+  const auto give = [&](std::size_t i) noexcept {
+    const std::uintptr_t from = first + i * share;
+    if (from >= end) return;
+    static_cast<void>(::madvise(reinterpret_cast<void*>(from), std::min(share, end - from), kPopulateWrite));
+  };
+  std::array<std::thread, kMostThreads> helpers;
+  for (std::size_t i = 1; i < shares; ++i) {
+    try {
+      helpers[i] = std::thread(give, i);
+    } catch (const std::system_error&) {
+      give(i);  // no threads to be had
+    }
+  }
+  give(0);
+  for (std::thread& helper : helpers) {
+    if (helper.joinable()) helper.join();
+  }
+}
+
+}  // namespace aqueduct::conduits::ibv
