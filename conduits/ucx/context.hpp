@@ -2,6 +2,7 @@
 
 #include "conduits/ucx/library.hpp"
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -43,6 +44,8 @@ class Context {
   bool maps_memory() const noexcept;
   /// Memory that UCX gave, to be returned at the end: endpoints of this process may have mapped one another's.
   void keep(ucp_mem_h memory);
+  /// It is left to the end of the process, for a worker that could not be destroyed.
+  void stay() noexcept { stays_ = true; }
   /// Whether processes of one host may be joined by shared memory.
   bool shares_memory() const noexcept;
   /// Whether UCX can watch the connection to a peer, on this host or not, and end what is on its way if it breaks. It
@@ -57,6 +60,7 @@ class Context {
   std::vector<std::string> resources_;
   std::mutex mutex_;
   std::vector<ucp_mem_h> kept_;
+  std::atomic<bool> stays_ = false;
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -197,7 +197,16 @@ void UcxConduit::close() noexcept {
     if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
   }
   for (const auto& [memory, handle] : allocated_) context_.keep(handle);
-  ucp_.worker_destroy(worker_);
+  // UCX 1.13.1 aborts the program if it still has something for a lost peer then (ucp_ep.c:437, over cards).
+  const bool owes = std::ranges::any_of(peers_, [](const Peer& peer) {
+    return peer.gone && peer.ep != nullptr && (peer.operations != 0 || peer.packets != 0);
+  });
+  if (owes) {
+    log_.debug("ucx: rank {}: UCX has not ended what it has for lost peers: its worker stays as it is", me_);
+    context_.stay();
+  } else {
+    ucp_.worker_destroy(worker_);
+  }
 }
 
 }  // namespace aqueduct::conduits::ucx
