@@ -3,6 +3,7 @@
 #include "conduits/ibv/tests/mock_device.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include <unistd.h>
@@ -23,6 +24,17 @@ bool listens(const Pair* pair) {
 }
 
 std::byte* at(std::uint64_t address) { return reinterpret_cast<std::byte*>(address); }
+
+// As devices do: an aligned word at once, and after all that came before it, for whoever looks at it meanwhile.
+void place(std::byte* to, const std::vector<std::byte>& bytes) {
+  if (bytes.size() == 8 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), 8);
+    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(to)).store(word, std::memory_order_release);
+  } else if (!bytes.empty()) {
+    std::memcpy(to, bytes.data(), bytes.size());
+  }
+}
 
 }  // namespace
 
@@ -131,7 +143,7 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       if (!gather(request, bytes)) return IBV_WC_LOC_PROT_ERR;
       target = remote(what.wr.rdma.remote_addr, what.wr.rdma.rkey, bytes.size(), IBV_ACCESS_REMOTE_WRITE);
       if (target == nullptr && !bytes.empty()) return IBV_WC_REM_ACCESS_ERR;
-      if (!bytes.empty()) std::memcpy(target, bytes.data(), bytes.size());
+      place(target, bytes);
       if (what.opcode == IBV_WR_RDMA_WRITE) return IBV_WC_SUCCESS;
       arrival.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
       arrival.wc_flags = IBV_WC_WITH_IMM;
