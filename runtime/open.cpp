@@ -72,14 +72,21 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
   return {};
 }
 
+/// How peers reach an endpoint through a conduit, and the longest packet that it takes: messages are cut to the sender's own
+/// limit, so that all must have the same one.
+void tell_conduit(core::Conduit* conduit, BlobWriter& out) {
+  out.bytes(conduit != nullptr ? conduit->address() : Blob{});
+  out.number(conduit != nullptr ? conduit->properties().max_packet : 0);
+}
+
 /// What this process tells of one endpoint: to those that its near conduit serves, and to the others.
 Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine,
                     BlobWriter& to_near, BlobWriter& to_far) {
   EndpointState& state = parts.state;
-  to_near.bytes(state.near != nullptr ? state.near->address() : Blob{});
-  to_near.bytes({});
-  to_far.bytes({});
-  to_far.bytes(state.far != nullptr ? state.far->address() : Blob{});
+  tell_conduit(state.near.get(), to_near);
+  tell_conduit(nullptr, to_near);
+  tell_conduit(nullptr, to_far);
+  tell_conduit(state.far.get(), to_far);
   const std::size_t sizes[kOwnSegments] = {
       static_cast<std::size_t>(job.config.number("segment_bytes")),
       static_cast<std::size_t>(job.config.number("signals")) * sizeof(std::uint64_t)};
@@ -150,10 +157,21 @@ bool by_processor(const EndpointState& state) {
   return false;
 }
 
+/// What the others told of their endpoints on one conduit, by rank.
+struct Reached {
+  std::vector<Blob> addresses;
+  std::vector<std::uint64_t> max_packets;
+
+  void read(BlobReader& in) {
+    addresses.push_back(in.bytes());
+    max_packets.push_back(in.number());
+  }
+};
+
 /// What the others told, by rank.
 struct Told {
-  std::vector<Blob> near;
-  std::vector<Blob> far;
+  Reached near;
+  Reached far;
   std::vector<Blob> parts[kOwnSegments];  // still to be read, by an endpoint
 };
 
@@ -166,8 +184,8 @@ Status read_told(Job::Impl& job, const std::vector<Blob>& all, Told& told) {
       return {code, job.ranks_of[process].front()};
     }
     for (std::size_t i = 0; i < job.ranks_of[process].size(); ++i) {
-      told.near.push_back(in.bytes());
-      told.far.push_back(in.bytes());
+      told.near.read(in);
+      told.far.read(in);
       for (auto& parts : told.parts) {
         BlobWriter copy;
         copy.number(in.number());
@@ -180,13 +198,28 @@ Status read_told(Job::Impl& job, const std::vector<Blob>& all, Told& told) {
   return {};
 }
 
-Status connect_one(EndpointParts& parts, const Told& told, std::span<const std::span<std::byte>> mine) {
+Status connect_to(core::Conduit& conduit, Rank me, const Reached& others, core::Log& log) {
+  const core::Properties& mine = conduit.properties();
+  for (Rank rank = 0; rank < others.addresses.size(); ++rank) {
+    if (others.addresses[rank].empty() || others.max_packets[rank] == mine.max_packet) continue;
+    log.error(
+        "conduit {}: packets of rank {} have at most {} bytes, and those of rank {} {}: give all ranks the "
+        "same "
+        "settings, above all those of the conduit (mpirun passes AQUEDUCT_NAME on with -x AQUEDUCT_NAME)",
+        mine.name, me, mine.max_packet, rank, others.max_packets[rank]);
+    return {ErrorCode::bad_setting, rank};
+  }
+  return conduit.connect(others.addresses);
+}
+
+Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
+                   std::span<const std::span<std::byte>> mine) {
   EndpointState& state = parts.state;
   if (state.near != nullptr) {
-    if (const Status status = state.near->connect(told.near); !status) return status;
+    if (const Status status = connect_to(*state.near, state.rank, told.near, job.log); !status) return status;
   }
   if (state.far != nullptr) {
-    if (const Status status = state.far->connect(told.far); !status) return status;
+    if (const Status status = connect_to(*state.far, state.rank, told.far, job.log); !status) return status;
   }
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     std::vector<core::Part> known(state.ranks);
@@ -230,7 +263,7 @@ Status open_endpoints(Job::Impl& job, core::Network* far) {
   Told told;
   if (status = read_told(job, *all, told); !status) return status;
   for (std::size_t i = 0; i < job.endpoints.size(); ++i) {
-    if (status = connect_one(*job.endpoints[i], told, mine[i]); !status) return status;
+    if (status = connect_one(job, *job.endpoints[i], told, mine[i]); !status) return status;
   }
   return {};
 }

@@ -125,7 +125,6 @@ std::vector<std::byte> IbvConduit::address() {
   mine.ethernet = port_.ethernet() ? 1 : 0;
   mine.mtu = static_cast<std::uint8_t>(port_.attributes.active_mtu);
   mine.reads = objects_.sizes.answers;
-  mine.packet = static_cast<std::uint32_t>(properties_.max_packet);
   std::vector<std::byte> blob(sizeof mine);
   std::memcpy(blob.data(), &mine, sizeof mine);
   return blob;
@@ -149,13 +148,6 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
           "network",
           me_, port_.device, port_.ethernet() ? "RoCE" : "InfiniBand", rank,
           address.ethernet != 0 ? "RoCE" : "InfiniBand");
-      return {ErrorCode::bad_setting, rank};
-    }
-    if (address.packet != properties_.max_packet) {
-      log_.error(
-          "ibv: packets of rank {} have at most {} bytes, and those of rank {} {}: give all ranks the same "
-          "AQUEDUCT_IBV_PACKET (mpirun passes a variable on with -x)",
-          me_, properties_.max_packet, rank, address.packet);
       return {ErrorCode::bad_setting, rank};
     }
     if (address.mtu != static_cast<std::uint8_t>(port_.attributes.active_mtu)) {

@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::ibv {
 
 /// All ranks of a job run the same version, on machines of one byte order.
-inline constexpr std::uint32_t kWireVersion = 2;
+inline constexpr std::uint32_t kWireVersion = 1;
 
 /// In front of every packet. Who sent it, the queue pair tells; how long it is, the completion.
 struct PacketHead {
@@ -30,7 +30,6 @@ struct Address {
   std::uint8_t mtu = 0;       ///< ibv_mtu
   std::uint8_t reads = 0;     ///< reads and atomics of one peer that it answers at once
   std::uint8_t zero[3]{};
-  std::uint32_t packet = 0;  ///< bytes of the longest
 };
 
 /// What two ranks tell each other before their queue pairs can talk. Each says it until the other has understood.

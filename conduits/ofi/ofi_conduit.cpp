@@ -15,9 +15,8 @@ namespace {
 
 /// In front of a provider's name and an endpoint's address, in what it tells its peers.
 struct AddressHead {
-  std::uint32_t wire_version = 2;
+  std::uint32_t wire_version = 1;
   std::uint32_t name_bytes = 0;
-  std::uint64_t packet = 0;  ///< bytes of the largest
 };
 
 // Chosen: how many arriving packets share one buffer at least, so that refilling is rare.
@@ -153,8 +152,7 @@ Status OfiConduit::start() {
 
 std::vector<std::byte> OfiConduit::address() {
   const std::string provider = provider_.name();
-  const AddressHead head{.name_bytes = static_cast<std::uint32_t>(provider.size()),
-                         .packet = properties_.max_packet};
+  const AddressHead head{.name_bytes = static_cast<std::uint32_t>(provider.size())};
   std::vector<std::byte> blob(sizeof head + provider.size());
   std::memcpy(blob.data(), &head, sizeof head);
   std::memcpy(blob.data() + sizeof head, provider.data(), provider.size());
@@ -179,13 +177,6 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
           "ofi: rank {} uses provider {}, and rank {} uses {}: set AQUEDUCT_OFI_PROVIDER to one that all "
           "hosts have",
           me_, provider_.name(), rank, provider);
-      return {ErrorCode::bad_setting, rank};
-    }
-    if (head.packet != properties_.max_packet) {
-      log_.error(
-          "ofi: packets of rank {} have at most {} bytes, and those of rank {} {}: give all ranks the same "
-          "AQUEDUCT_OFI_PACKET (mpirun passes a variable on with -x)",
-          me_, properties_.max_packet, rank, head.packet);
       return {ErrorCode::bad_setting, rank};
     }
     auto& name = names[rank];

@@ -10,16 +10,11 @@ namespace {
 
 /// In front of a worker's address. Raised in `version` when what the conduit itself sends changes.
 struct AddressHead {
-  std::uint32_t version = 3;
+  std::uint32_t version = 2;
   std::uint16_t ucx_major = 0;
   std::uint16_t ucx_minor = 0;
-  std::uint64_t packet = 0;  ///< bytes of the largest
-
-  bool same_versions(const AddressHead& other) const noexcept {
-    return version == other.version && ucx_major == other.ucx_major && ucx_minor == other.ucx_minor;
-  }
 };
-static_assert(sizeof(AddressHead) == 16);
+static_assert(sizeof(AddressHead) == 8);
 
 constexpr std::size_t kMostTransfer = std::size_t{1} << 30;
 
@@ -104,7 +99,6 @@ std::vector<std::byte> UcxConduit::address() {
   ucp_.get_version(&major, &minor, &release);
   head.ucx_major = static_cast<std::uint16_t>(major);
   head.ucx_minor = static_cast<std::uint16_t>(minor);
-  head.packet = properties_.max_packet;
   std::vector<std::byte> form(sizeof head + bytes);
   std::memcpy(form.data(), &head, sizeof head);
   std::memcpy(form.data() + sizeof head, address, bytes);
@@ -125,20 +119,13 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     AddressHead head;
     if (form.size() <= sizeof head) return {ErrorCode::bootstrap_failed, rank};
     std::memcpy(&head, form.data(), sizeof head);
-    if (!head.same_versions(mine)) {
+    if (std::memcmp(&head, &mine, sizeof head) != 0) {
       log_.error(
           "ucx: rank {} has UCX {}.{} and form {} of our packets, this rank UCX {}.{} and form {}: start one "
           "version of "
           "both libraries",
           rank, head.ucx_major, head.ucx_minor, head.version, mine.ucx_major, mine.ucx_minor, mine.version);
       return {ErrorCode::version_mismatch, rank};
-    }
-    if (head.packet != mine.packet) {
-      log_.error(
-          "ucx: packets of rank {} have at most {} bytes, and those of rank {} {}: give all ranks the same "
-          "AQUEDUCT_UCX_PACKET (mpirun passes a variable on with -x)",
-          me_, mine.packet, rank, head.packet);
-      return {ErrorCode::bad_setting, rank};
     }
     Peer& peer = peers_[rank];
     peer.address.assign(form.begin() + sizeof head, form.end());

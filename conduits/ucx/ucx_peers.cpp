@@ -202,6 +202,7 @@ void UcxConduit::close() noexcept {
     return peer.gone && peer.ep != nullptr && (peer.operations != 0 || peer.packets != 0);
   });
   if (owes) {
+    // Nobody makes progress on it any more, so that it calls nothing of this endpoint's.
     log_.debug("ucx: rank {}: UCX has not ended what it has for lost peers: its worker stays as it is", me_);
     context_.stay();
   } else {

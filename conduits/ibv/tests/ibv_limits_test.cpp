@@ -204,10 +204,6 @@ TEST(IbvConnections, WithAnotherKindOfPortAreRefusedByName) {
   addresses[1][offsetof(Address, ethernet)] = std::byte{1};
   EXPECT_EQ(ranks[0].connect(addresses), Status(ErrorCode::bad_setting, 1));
   EXPECT_THAT(ranks.said(), HasSubstr("AQUEDUCT_IBV_DEVICE"));
-  addresses[1] = ranks[1].address();
-  addresses[1][offsetof(Address, packet)] ^= std::byte{8};
-  EXPECT_EQ(ranks[0].connect(addresses), Status(ErrorCode::bad_setting, 1));
-  EXPECT_THAT(ranks.said(), HasSubstr("AQUEDUCT_IBV_PACKET"));
   addresses[1][0] ^= std::byte{8};
   EXPECT_EQ(ranks[0].connect(addresses), Status(ErrorCode::version_mismatch, 1));
   addresses[1] = ranks[1].address();

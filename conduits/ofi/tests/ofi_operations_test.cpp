@@ -217,7 +217,7 @@ TEST(OfiOperations, AnotherProvidersAddressIsRefusedByName) {
   Pair pair(kProvider);
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
   auto foreign = pair[1].address();
-  foreign[16] = std::byte{'x'};
+  foreign[8] = std::byte{'x'};
   const std::vector<std::vector<std::byte>> addresses{pair[0].address(), foreign};
   const Status status = pair[0].connect(addresses);
   EXPECT_EQ(status.code(), ErrorCode::bad_setting);
@@ -225,17 +225,12 @@ TEST(OfiOperations, AnotherProvidersAddressIsRefusedByName) {
   EXPECT_THAT(pair.log().back(), testing::HasSubstr("AQUEDUCT_OFI_PROVIDER"));
 }
 
-TEST(OfiOperations, PacketsAndAddressesOfAnotherSizeAreRefused) {
+TEST(OfiOperations, AnAddressOfAnotherLengthIsRefused) {
   Pair pair(kProvider);
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
-  auto larger = pair[1].address();
-  larger[8] ^= std::byte{8};
-  Status status = pair[0].connect(std::vector<std::vector<std::byte>>{pair[0].address(), larger});
-  EXPECT_EQ(status, Status(ErrorCode::bad_setting, 1));
-  EXPECT_THAT(pair.log().back(), testing::HasSubstr("AQUEDUCT_OFI_PACKET"));
   auto shorter = pair[1].address();
   shorter.pop_back();
-  status = pair[0].connect(std::vector<std::vector<std::byte>>{pair[0].address(), shorter});
+  const Status status = pair[0].connect(std::vector<std::vector<std::byte>>{pair[0].address(), shorter});
   EXPECT_EQ(status, Status(ErrorCode::bad_setting, 1));
   EXPECT_THAT(pair.log().back(), testing::HasSubstr("AQUEDUCT_OFI_DOMAIN"));
 }

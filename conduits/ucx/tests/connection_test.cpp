@@ -39,18 +39,6 @@ TEST(UcxConnect, RefusesOtherVersionsOfUcxAndOfThisConduit) {
   }
 }
 
-TEST(UcxConnect, RefusesPacketsOfAnotherSize) {
-  UcxProcess process(2, "tcp,self");
-  ASSERT_NE(process.network(), nullptr);
-  auto a = process.network()->open(0);
-  auto b = process.network()->open(1);
-  ASSERT_TRUE(a && b);
-  auto addresses = addresses_of(**a, **b);
-  addresses[1][8] ^= std::byte{8};
-  EXPECT_EQ((*a)->connect(addresses), Status(ErrorCode::bad_setting, 1));
-  EXPECT_THAT(process.lines(), Contains(HasSubstr("AQUEDUCT_UCX_PACKET")));
-}
-
 TEST(UcxConnect, NoTransportLeadsToAClearReason) {
   UcxProcess process(2, "warp");
   EXPECT_EQ(process.network(), nullptr);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -67,6 +68,17 @@ struct Replaced {
     }
     return real.worker_progress(worker);
   }
+
+  static inline int workers_destroyed = 0;
+  static void destroy(ucp_worker_h worker) {
+    ++workers_destroyed;
+    real.worker_destroy(worker);
+  }
+  static inline int contexts_ended = 0;
+  static void end_context(ucp_context_h context) {
+    ++contexts_ended;
+    real.cleanup(context);
+  }
 };
 
 TEST(UcxFault, AFlushWithoutRoomIsTriedAgain) {
@@ -87,6 +99,39 @@ TEST(UcxFault, AFlushWithoutRoomIsTriedAgain) {
   EXPECT_EQ(Replaced::flushes_to_refuse, 0);
   EXPECT_EQ(party.ucx(0).counts().flushes, 1u);
   EXPECT_EQ(std::memcmp(memory.data(), &kWord, sizeof kWord), 0);
+}
+
+// UCX aborts the program otherwise, over cards; here a peer over shared memory is one that it does not let go.
+TEST(UcxFault, AWorkerWithSomethingLeftForALostPeerIsNotDestroyed) {
+  Replaced::workers_destroyed = Replaced::contexts_ended = 0;
+  std::vector<std::byte> memory(4096);
+  std::vector<std::byte> mine(4096);
+  for (const bool answered : {true, false}) {
+    UcxParty party(2, "posix,self", "0", "auto", [](Library& ucp) {
+      Replaced::real = ucp;
+      ucp.worker_destroy = Replaced::destroy;
+      ucp.cleanup = Replaced::end_context;
+    });
+    ASSERT_TRUE(party.complete());
+    auto key = party[1].rma()->register_segment(0, memory);
+    ASSERT_TRUE(key);
+    const auto handle = party[0].rma()->import_key(1, *key);
+    ASSERT_TRUE(handle);
+    ASSERT_EQ(party[0].rma()->get(1, *handle, 0, mine, 1).kind, Post::Kind::posted);
+    const auto is_over = [&] { return party.inbox(0).ends.size() == 1; };
+    if (answered) {
+      ASSERT_TRUE(party.poll_until(is_over));
+    }
+    party[0].forget(1);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!is_over() && std::chrono::steady_clock::now() < until) party.poll(0);
+    ASSERT_TRUE(is_over());
+    party.leave(0);
+    EXPECT_EQ(Replaced::workers_destroyed,
+              answered ? 1 : 2);  // the second one's: rank 1's, of the first round
+  }
+  EXPECT_EQ(Replaced::workers_destroyed, 3) << "rank 1 has nothing left for anybody";
+  EXPECT_EQ(Replaced::contexts_ended, 1) << "with a worker in it that remains";
 }
 
 /// Puts once more when it is told of an end.

@@ -1,0 +1,37 @@
+// Ranks whose settings differ in what they must agree on: a variable that has not reached all hosts, say.
+
+#include "tests/integration/aqrun_job.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace aqueduct::integration {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr int kBadSetting = 22;
+
+class UnequalRanks : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(UnequalRanks, WithPacketsOfOtherSizesDoNotStartAndSayWhy) {
+  const std::string conduit = GetParam();
+  const std::string variable = "AQUEDUCT_" + std::string(conduit == "ofi" ? "OFI" : "UCX") + "_PACKET";
+  // Rank 0's are the larger ones: those that the other could not take.
+  AqrunJob job(shell({"-n", "2", "-e", "AQUEDUCT_NEAR=off", "--conduit", conduit},
+                     "[ $p = 1 ] || export " + variable + "=64K; exec " AQUEDUCT_BIN_DIR "/hello"));
+  const int status = job.status();
+  if (has(job.err(), "there is no such conduit")) GTEST_SKIP() << "built without " << conduit;
+  EXPECT_EQ(status, kBadSetting) << job.err();
+  EXPECT_THAT(job.err(), AllOf(HasSubstr("conduit " + conduit + ": packets of rank"), HasSubstr("65536"),
+                               HasSubstr("mpirun")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, UnequalRanks, ::testing::Values("ofi", "ucx"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace aqueduct::integration
