@@ -23,7 +23,8 @@ OTHERS = {"ofi": {"AQUEDUCT_OFI_PROVIDER": "verbs;ofi_rxm"}, "ucx": {"AQUEDUCT_U
 # what, aqperf's arguments, perftest's program and arguments, what its figure is multiplied by, goal for us / perftest
 LATENCY, RATE = "latency", "rate"
 ROWS = [
-    ("8 B put, signal there and back", "signal-latency", ["ib_write_lat", "-s", "8"], 2, LATENCY, 1.05),
+    ("8 B put there and back, seen in memory", "put-pingpong", ["ib_write_lat", "-s", "8"], 2, LATENCY, 1.05),
+    ("8 B put with signal there and back", "signal-latency", None, 1, LATENCY, 1.05),
     ("8 B put until complete", "put-latency --bytes 8", None, 1, LATENCY, 1.05),
     ("8 B get", "get-latency --bytes 8", ["ib_read_lat", "-s", "8"], 1, LATENCY, 1.05),
     ("AM short and its reply", "am-latency --bytes 0", ["ib_send_lat", "-s", "8"], 2, LATENCY, 1.05),

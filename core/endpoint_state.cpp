@@ -39,6 +39,8 @@ void EndpointState::peer_lost(Rank peer) noexcept {
   ++lost_count;
   segments.forget(peer);
   if (conduit_of[peer] != nullptr) conduit_of[peer]->forget(peer);
+  // A neighbour may be reached by the network too, for its atomics.
+  if (far != nullptr && far.get() != conduit_of[peer] && !network_atomics.empty()) far->forget(peer);
   for (core::Layer* layer : layers) layer->peer_lost(peer);
   ops.fail_packets(peer, {ErrorCode::peer_lost, peer});
   log.info("rank {} is gone: what was addressed to it fails with peer_lost", peer);

@@ -3,6 +3,7 @@
 #include <aqueduct/config.hpp>
 #include <aqueduct/endpoint.hpp>
 
+#include "core/atomic_set.hpp"
 #include "core/backoff.hpp"
 #include "core/conduit.hpp"
 #include "core/layer.hpp"
@@ -72,6 +73,7 @@ struct EndpointState {
   std::unique_ptr<Team> world;
   std::uint32_t busy = 0;            ///< how many pieces of work wait in the layers for `advance`
   bool atomics_by_processor = true;  ///< atomics on mapped memory are plain instructions
+  core::AtomicSet network_atomics;   ///< what the far conduit does, for every rank of the job
 
   bool polling = false;  ///< inside progress: handlers run, nothing may wait
   bool in_handler = false;

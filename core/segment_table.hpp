@@ -28,6 +28,7 @@ struct Part {
   bool has_key = false;            ///< imported; also of mapped memory, for the network's atomics
   std::vector<std::byte> map_key;  ///< empty: cannot be mapped
   std::vector<std::byte> rma_key;  ///< empty: not registered
+  std::unique_ptr<Part> far;  ///< a neighbour's, or my own, as the far conduit reaches it: for its atomics
 };
 
 /// A segment as one endpoint knows it.
@@ -58,6 +59,14 @@ class SegmentTable {
     const Part& part = records_[at.segment()].parts[at.rank()];
     const bool inside = at.offset() <= part.bytes && bytes <= part.bytes - at.offset();
     return inside && part.reach == Part::Reach::native ? &part : nullptr;
+  }
+  /// The part that `at` names as the network's atomics reach it, once its key is there, else null.
+  const Part* of_network(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
+    if (at.rank() >= ranks_ || at.segment() >= size()) return nullptr;
+    const Part& near = records_[at.segment()].parts[at.rank()];
+    const Part& part = near.far != nullptr ? *near.far : near;
+    const bool inside = at.offset() <= part.bytes && bytes <= part.bytes - at.offset();
+    return inside && part.has_key ? &part : nullptr;
   }
   /// Makes a part reachable by plain instructions.
   void set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes) noexcept;

@@ -27,27 +27,57 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
 }
 
 // Its only part is the conduit's: as nothing else is begun, the initiator needs none.
-Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                           bool group) noexcept {
-  const Rank peer = to.rank();
-  const Part* const part = state_.segments.native(to, bytes);
-  if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
-  Op* const op = state_.ops.acquire(Op::Kind::put, peer, !group);
+template <class Begin>
+Op* Transfers::at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group,
+                       const Begin& begin) noexcept {
+  Op* const op = state_.ops.acquire(kind, peer, !group);
   if (op == nullptr) return nullptr;
   op->bytes = bytes;
-  const Post post = part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes},
-                                   false, core::OpPool::token(*op));
+  const Post post = begin(core::OpPool::token(*op));
   if (post.kind > Post::Kind::posted) [[unlikely]] {
     state_.ops.take_back(*op);
     return nullptr;
   }
-  ++state_.statistics.native_puts;
   if (group) {
     op->group = &state_.group();
     ++op->group->parts;
   }
   if (post.kind == Post::Kind::done) state_.ops.part_ended(*op, {});
   return op;
+}
+
+Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                           bool group) noexcept {
+  const Rank peer = to.rank();
+  const Part* const part = state_.segments.native(to, bytes);
+  if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
+  return at_once(Op::Kind::put, peer, bytes, group, [&](core::Token token) noexcept {
+    ++state_.statistics.native_puts;
+    return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
+                          token);
+  });
+}
+
+Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept {
+  const Rank peer = from.rank();
+  const Part* const part = state_.segments.native(from, bytes);
+  if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;
+  return at_once(Op::Kind::get, peer, bytes, group, [&](core::Token token) noexcept {
+    ++state_.statistics.native_gets;
+    return part->rma->get(peer, part->key, from.offset(), {static_cast<std::byte*>(to), bytes}, token);
+  });
+}
+
+Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call,
+                              bool group) noexcept {
+  const Rank peer = at.rank();
+  if (state_.polling || at.offset() % bytes != 0) return nullptr;
+  const Part* const part = state_.segments.of_network(at, bytes);
+  if (part == nullptr || state_.lost[peer]) return nullptr;
+  return at_once(Op::Kind::atomic, peer, bytes, group, [&](core::Token token) noexcept {
+    ++state_.statistics.native_atomics;
+    return state_.far->atomics()->atomic(peer, part->key, at.offset(), call, token);
+  });
 }
 
 Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
@@ -93,8 +123,7 @@ Status Transfers::atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> a
                                 bool immediate) noexcept {
   ++state_.statistics.native_atomics;
   return post(op, immediate, [&] {
-    return state_.conduit(at.rank()).atomics()->atomic(at.rank(), part.key, at.offset(), call,
-                                                       core::OpPool::token(op));
+    return state_.far->atomics()->atomic(at.rank(), part.key, at.offset(), call, core::OpPool::token(op));
   });
 }
 

@@ -42,17 +42,26 @@ Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from
 }
 
 Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {
-  return ep.state().transfers->get(to, from, bytes, Form::blocking, false).status;
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) {
+    Event event(op);
+    return ep.wait(event);
+  }
+  return transfers.get(to, from, bytes, Form::blocking, false).status;
 }
 
 Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                        const GetOptions& options) noexcept {
-  return ep.state().transfers->get(to, from, bytes, Form::event, options.immediate).event;
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) return Event(op);
+  return transfers.get(to, from, bytes, Form::event, options.immediate).event;
 }
 
 Status get_nbi_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                          const GetOptions& options) noexcept {
-  return ep.state().transfers->get(to, from, bytes, Form::group, options.immediate).status;
+  rma::Transfers& transfers = *ep.state().transfers;
+  if (transfers.get_at_once(to, from, bytes, true) != nullptr) return {};
+  return transfers.get(to, from, bytes, Form::group, options.immediate).status;
 }
 
 }  // namespace aqueduct::detail

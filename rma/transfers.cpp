@@ -21,17 +21,17 @@ Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept 
   return {{}, nullptr, &part};
 }
 
-Result<bool> Transfers::has_key(Part& part, Rank rank) noexcept {
+Result<bool> Transfers::has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept {
   if (part.asked_for_key) return part.has_key;
   part.asked_for_key = true;
-  core::NativeRma* const rma = state_.conduit(rank).rma();
+  core::NativeRma* const rma = conduit.rma();
   if (rma == nullptr || part.rma_key.empty()) return false;
   auto key = rma->import_key(rank, part.rma_key);
   if (!key && key.status().code() != ErrorCode::not_supported) return key.status();
   part.has_key = key.ok();
   if (key) part.key = *key;
   part.rma = rma;
-  part.max_transfer = state_.conduit(rank).properties().max_transfer;
+  part.max_transfer = conduit.properties().max_transfer;
   return part.has_key;
 }
 

@@ -41,9 +41,11 @@ class Transfers final : public core::Layer {
   };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
             const PutOptions& options, const Signal* signal = nullptr) noexcept;
-  /// The short way of most puts: one post of the conduit's, and nothing to do when it ends. `group`: of the implicit ones,
-  /// and the operation returned may be over already. Null, and nothing has happened: `put` does it.
+  /// The short way of most: one post of the conduit's, and nothing to do when it ends. `group`: of the implicit ones,
+  /// and the operation returned may be over already. Null, and nothing has happened: `put`, `get` or `atomic` does it.
   Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
+  Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept;
+  Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, bool group) noexcept;
   Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form, bool immediate) noexcept;
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form, bool immediate) noexcept;
   Begun signal(Rank to, Signal signal, Form form) noexcept;
@@ -58,7 +60,7 @@ class Transfers final : public core::Layer {
   /// Sets op.source as the options say; `waits`: it is to be waited for before the call returns.
   Status take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept;
   /// Imports the key of a part, once. Whether there is one: the conduit's own operations reach it then.
-  Result<bool> has_key(Part& part, Rank rank) noexcept;
+  Result<bool> has_key(Part& part, Rank rank) noexcept { return has_key(part, rank, state_.conduit(rank)); }
   /// From an operation's `then`: goes on with op.signal, which ends it.
   void follow_with_signal(Op& op) noexcept { then_signal(this, op); }
   /// Raises a counter where it lies, if it is mapped here.
@@ -83,6 +85,9 @@ class Transfers final : public core::Layer {
                     bool immediate) noexcept;
   Status atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> at, const AtomicCall& call,
                        bool immediate) noexcept;
+  static Result<bool> has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept;
+  template <class Begin>
+  Op* at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group, const Begin& begin) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
   // The reference layer (reference.cpp).

@@ -77,14 +77,18 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
 void tell_conduit(core::Conduit* conduit, BlobWriter& out) {
   out.bytes(conduit != nullptr ? conduit->address() : Blob{});
   out.number(conduit != nullptr ? conduit->properties().max_packet : 0);
+  out.number(core::AtomicSet::of(conduit != nullptr ? conduit->atomics() : nullptr).bits());
 }
 
 /// What this process tells of one endpoint: to those that its near conduit serves, and to the others.
 Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine,
                     BlobWriter& to_near, BlobWriter& to_far) {
   EndpointState& state = parts.state;
+  // Neighbours too reach each other by the network, for atomics that it does.
+  core::Conduit* const atomics =
+      state.far != nullptr && state.far->atomics() != nullptr ? state.far.get() : nullptr;
   tell_conduit(state.near.get(), to_near);
-  tell_conduit(nullptr, to_near);
+  tell_conduit(atomics, to_near);
   tell_conduit(nullptr, to_far);
   tell_conduit(state.far.get(), to_far);
   const std::size_t sizes[kOwnSegments] = {
@@ -94,7 +98,7 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
     auto offer = offer_part(parts, id, sizes[id], nullptr);
     if (!offer) return offer.status();
     mine.push_back(offer->memory);
-    offer->write(to_near, /*near=*/true, /*far=*/false);
+    offer->write(to_near, /*near=*/true, /*far=*/atomics != nullptr);
     offer->write(to_far, /*near=*/state.near == nullptr, /*far=*/true);
   }
   return {};
@@ -137,34 +141,16 @@ void set_pace(EndpointState& state) {
   }
 }
 
-/// Atomics of a job go one way. By processors wherever memory is mapped, for both must then agree; else by the
-/// network if it can do all of them.
-bool by_processor(const EndpointState& state) {
-  if (state.config.text("atomics") == "processor" || state.near != nullptr) return true;
-  core::NativeAtomics* native = state.far->atomics();
-  if (native == nullptr || state.far->cross_map() != nullptr) return true;
-  for (auto type : {AtomicType::i32, AtomicType::u32, AtomicType::i64, AtomicType::u64, AtomicType::f32,
-                    AtomicType::f64}) {
-    const bool whole = type != AtomicType::f32 && type != AtomicType::f64;
-    for (auto op : {AtomicOp::load, AtomicOp::store, AtomicOp::add, AtomicOp::swap}) {
-      if (!native->can(op, type)) return true;
-    }
-    for (auto op : {AtomicOp::bit_and, AtomicOp::bit_or, AtomicOp::bit_xor, AtomicOp::min, AtomicOp::max,
-                    AtomicOp::compare_swap}) {
-      if (whole && !native->can(op, type)) return true;
-    }
-  }
-  return false;
-}
-
 /// What the others told of their endpoints on one conduit, by rank.
 struct Reached {
   std::vector<Blob> addresses;
   std::vector<std::uint64_t> max_packets;
+  core::AtomicSet atomics = core::AtomicSet::whole();  ///< what all of them do
 
   void read(BlobReader& in) {
     addresses.push_back(in.bytes());
     max_packets.push_back(in.number());
+    atomics &= core::AtomicSet(in.number());
   }
 };
 
@@ -212,6 +198,15 @@ Status connect_to(core::Conduit& conduit, Rank me, const Reached& others, core::
   return conduit.connect(others.addresses);
 }
 
+/// The free atomics of a job go one way. By processors wherever memory is mapped, for both must then agree; else by the
+/// network if it can do all of them. Domains go either way.
+void set_atomics(EndpointState& state, core::AtomicSet of_all) {
+  const bool maps = state.far == nullptr || state.far->cross_map() != nullptr;
+  if (!maps && state.config.text("atomics") != "processor") state.network_atomics = of_all;
+  state.atomics_by_processor =
+      state.near != nullptr || !state.network_atomics.holds(core::AtomicSet::whole());
+}
+
 Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
                    std::span<const std::span<std::byte>> mine) {
   EndpointState& state = parts.state;
@@ -229,7 +224,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
     }
     add_segment(state, mine[id], std::move(known));
   }
-  state.atomics_by_processor = by_processor(state);
+  set_atomics(state, told.far.atomics);
   set_pace(state);
   parts.build_layers();
   return {};

@@ -119,6 +119,11 @@ core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {
   Blob near_key = in.bytes();
   Blob far_key = in.bytes();
   const bool is_near = state.near != nullptr && state.conduit_of[rank] == state.near.get();
+  if (is_near && !far_key.empty()) {
+    part.far = std::make_unique<core::Part>();
+    part.far->bytes = part.bytes;
+    part.far->rma_key = std::move(far_key);
+  }
   part.rma_key = is_near ? std::move(near_key) : std::move(far_key);
   if (state.conduit_of[rank]->cross_map() != nullptr) part.map_key = std::move(map_key);
   return part;

@@ -132,6 +132,7 @@ class IbvConduit final : public core::Conduit,
   bool post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
                 bool has_value) noexcept;
   void give_credits(Link& link) noexcept;
+  void owe(Link& link) noexcept;
   bool has_credit(Link& link) noexcept;
 
   // Local buffers, and puts: ibv_rma.cpp.
@@ -169,6 +170,7 @@ class IbvConduit final : public core::Conduit,
   Link* knock(Rank peer) noexcept;
   Link* make_link(Rank peer) noexcept;
   bool listen(Link& link, const Hello& hello) noexcept;
+  bool can_count() const noexcept { return objects_.sizes.depth <= BesidePut::kMostDepth; }
   bool make_way(Link& link) noexcept;
   void say_hello(Link& link) noexcept;
   void heard(const Hello& hello) noexcept;
@@ -179,6 +181,7 @@ class IbvConduit final : public core::Conduit,
   int take_message(const ibv_wc& completion, core::Inbox& inbox) noexcept;
   int take_flight(const ibv_wc& completion, core::Inbox& inbox) noexcept;
   void give_room() noexcept;
+  void give_owed() noexcept;
   int end_front(Link& link, Status status, core::Inbox& inbox) noexcept;
 
   // What goes wrong: ibv_lost.cpp.
@@ -218,7 +221,7 @@ class IbvConduit final : public core::Conduit,
   std::uint32_t inline_bytes_;     // what a work request itself may carry
   std::uint64_t round_ = 1;        // of poll
   std::vector<Link*> taken_from_;  // in this poll: their buffers go back
-  std::vector<Link*> owing_;       // credits that found no room
+  std::vector<Link*> owing_;       // credits that found no room, or that an answer may bring along
   std::vector<Link*> knocking_;
   std::vector<Rank> forgotten_;  // the launcher's word, until the next poll
   std::vector<Rank> suspected_;  // the device's word, until the next poll

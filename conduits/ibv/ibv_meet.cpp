@@ -100,6 +100,8 @@ bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
   }
   link.listening = true;
   link.granted = hello.credits;
+  link.counts = can_count() && hello.credits <= BesidePut::kMostCredits;
+  link.peer_counts = hello.counts != 0 && link.grants <= BesidePut::kMostCredits;
   link.cell = hello.cell;
   link.cell_key = hello.cell_key;
   return true;
@@ -114,6 +116,7 @@ void IbvConduit::say_hello(Link& link) noexcept {
   hello.cell = reinterpret_cast<std::uint64_t>(cells_.data()) + link.peer * sizeof(std::uint64_t);
   hello.cell_key = cells_.region().rkey;
   hello.credits = link.grants;
+  hello.counts = can_count() ? 1 : 0;
   hello.understood = link.listening ? 1 : 0;
   hello.both = link.ready ? 1 : 0;
   static_cast<void>(door_.say(hello, *link.way, addresses_[link.peer].door));

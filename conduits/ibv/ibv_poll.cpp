@@ -20,6 +20,8 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   ++round_;
   lacks_credit_ = false;
   if (!burst_.empty()) ring();
+  if (!owing_.empty()) [[unlikely]]
+    give_owed();
   int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
   if (look_at_channel_) [[unlikely]]
     empty_channel();
@@ -30,15 +32,6 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (found < 0) [[unlikely]]
     give_up("its completion queue fails");
   if (!taken_from_.empty()) give_room();
-  if (!owing_.empty()) [[unlikely]] {
-    std::vector<Link*> again;
-    again.swap(owing_);
-    owing_.reserve(again.capacity());
-    for (Link* const link : again) {
-      link->owing = false;
-      if (link->pair != nullptr) give_credits(*link);
-    }
-  }
   if (!knocking_.empty()) [[unlikely]]
     knock_again();
   // What a lost peer had sent before is taken first.
@@ -77,7 +70,9 @@ int IbvConduit::take_message(const ibv_wc& completion, core::Inbox& inbox) noexc
   taken_from_.push_back(link);
   const bool has_number = (completion.wc_flags & IBV_WC_WITH_IMM) != 0;
   if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-    inbox.signalled(link->peer, decode(::ntohl(completion.imm_data)));
+    const BesidePut beside = decode(::ntohl(completion.imm_data));
+    link->credits_came(beside.consumed);
+    inbox.signalled(link->peer, beside.signal);
     return 1;
   }
   PacketHead head;
@@ -98,14 +93,29 @@ int IbvConduit::take_message(const ibv_wc& completion, core::Inbox& inbox) noexc
 }
 
 // The buffers of what was taken are posted again, and the credits for them given back, when there are enough to be worth
-// it. Packets that go to the peer bring them along.
+// it. What goes to the peer brings them along: so if only one message has come, the caller has its turn to answer first.
 void IbvConduit::give_room() noexcept {
   if (!receive_.repost()) return;  // at the next poll
   for (Link* const link : taken_from_) ++link->taken;
   for (Link* const link : taken_from_) {
-    if (link->pair != nullptr && link->owed() >= std::max(link->grants / 2, 1u)) give_credits(*link);
+    if (link->pair == nullptr || !link->owes_much()) continue;
+    if (taken_from_.size() > 1 || link->owed() + 1 >= link->grants) {
+      give_credits(*link);
+    } else {
+      owe(*link);
+    }
   }
   taken_from_.clear();
+}
+
+void IbvConduit::give_owed() noexcept {
+  std::vector<Link*> again;
+  again.swap(owing_);
+  owing_.reserve(again.capacity());
+  for (Link* const link : again) {
+    link->owing = false;
+    if (link->pair != nullptr && link->owes_much()) give_credits(*link);
+  }
 }
 
 int IbvConduit::end_front(Link& link, Status status, core::Inbox& inbox) noexcept {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace aqueduct::conduits::ibv {
 namespace {
@@ -160,10 +161,13 @@ bool IbvConduit::post_own(Link& link, std::uint64_t at, std::uint32_t key, std::
 void IbvConduit::give_credits(Link& link) noexcept {
   if (post_own(link, link.cell, link.cell_key, link.taken, true)) {
     link.told = link.taken;
-  } else if (!link.owing && link.pair != nullptr) {
-    link.owing = true;
-    owing_.push_back(&link);
+  } else if (link.pair != nullptr) {
+    owe(link);
   }
+}
+
+void IbvConduit::owe(Link& link) noexcept {
+  if (!std::exchange(link.owing, true)) owing_.push_back(&link);
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -167,14 +167,18 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
 core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                 Signal signal, core::Token token) noexcept {
   Work work;
-  if (const auto data = encode(signal)) {
+  const std::uint32_t taken = link.taken;
+  if (const auto data = encode(signal, taken)) {
     if (!has_credit(link)) return core::Post::retry();
     Flight* const flight = begin(link, Flight::Kind::put, token);
     if (flight == nullptr) return core::Post::retry();
     work.request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
     work.request.imm_data = ::htonl(*data);
     const core::Post post = write(link, *flight, key, offset, from, false, work, true);
-    if (post.kind == core::Post::Kind::posted) ++link.sent;
+    if (post.kind == core::Post::Kind::posted) {
+      ++link.sent;
+      if (link.peer_counts) link.told = taken;
+    }
     return post;
   }
   // Both or neither: there must be room for the message before the write goes.

@@ -3,6 +3,7 @@
 #include "conduits/ibv/flights.hpp"
 #include "conduits/ibv/verbs.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 
@@ -17,10 +18,12 @@ struct Link {
   Link(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), flights(depth) {}
 
   Rank peer;
-  bool ready = false;       ///< both queue pairs listen: anything may be posted
-  bool listening = false;   ///< mine does
-  bool knocking = false;    ///< is in the list of those to say Hello to again
-  bool owing = false;       ///< is in the list of those that credits are to be given back to
+  bool ready = false;      ///< both queue pairs listen: anything may be posted
+  bool listening = false;  ///< mine does
+  bool knocking = false;   ///< is in the list of those to say Hello to again
+  bool owing = false;      ///< is in the list of those that credits are to be given back to
+  bool counts = false;     ///< I make out what signals say of credits
+  bool peer_counts = false;
   std::uint32_t first = 0;  ///< sequence number of my first packet
   Owned<ibv_ah> way;
   Owned<ibv_qp> pair;  ///< null: the peer is gone
@@ -44,7 +47,13 @@ struct Link {
   void credits_came(std::uint32_t taken_by_peer) noexcept {
     if (static_cast<std::int32_t>(taken_by_peer - returned) > 0) returned = taken_by_peer;
   }
+  /// The same, of which there are 8 bits.
+  void credits_came(std::uint8_t taken_by_peer) noexcept {
+    const std::uint8_t ahead = static_cast<std::uint8_t>(taken_by_peer - returned);
+    if (counts && ahead <= granted) returned += ahead;
+  }
   std::uint32_t owed() const noexcept { return taken - told; }
+  bool owes_much() const noexcept { return owed() >= std::max(grants / 2, 1u); }
 };
 
 }  // namespace aqueduct::conduits::ibv

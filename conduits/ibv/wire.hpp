@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::ibv {
 
 /// All ranks of a job run the same version, on machines of one byte order.
-inline constexpr std::uint32_t kWireVersion = 1;
+inline constexpr std::uint32_t kWireVersion = 2;
 
 /// In front of every packet. Who sent it, the queue pair tells; how long it is, the completion.
 struct PacketHead {
@@ -44,7 +44,8 @@ struct Hello {
   std::uint32_t credits = 0;    ///< messages for which there is room
   std::uint8_t understood = 0;  ///< I have your Hello, and my queue pair listens to yours
   std::uint8_t both = 0;        ///< and I know that yours listens to mine: no answer is needed
-  std::uint8_t zero[6]{};
+  std::uint8_t counts = 0;      ///< what I am told beside signals I can tell apart: see `BesidePut`
+  std::uint8_t zero[5]{};
 };
 
 /// What a peer needs of a segment.
@@ -56,11 +57,28 @@ struct Key {
   SegmentId id = 0;
 };
 
-/// A signal in the 4 bytes that travel beside a put: a slot of 20 bits, an amount of 12. Nothing if one is too large.
-constexpr std::optional<std::uint32_t> encode(Signal what) noexcept {
-  if (what.slot >= (1u << 20) || what.add >= (1u << 12)) return std::nullopt;
-  return (what.slot << 12) | static_cast<std::uint32_t>(what.add);
+/// The 4 bytes that travel beside a put: a signal's slot in 18 bits, its amount in 6, and, like a packet's head, how many of
+/// the receiver's messages the sender has taken, modulo 256.
+///
+/// Between what the receiver knows from elsewhere and what these bits mean there are at most the messages that it may send
+/// without a credit's return, ahead, and those and a queue's length, behind (it may have read its cell and sent more before
+/// it takes this): with no more than kMostCredits and kMostDepth the two cannot be mistaken for one another.
+struct BesidePut {
+  static constexpr std::uint32_t kMostCredits = 63;
+  static constexpr std::uint32_t kMostDepth = 128;
+
+  Signal signal;
+  std::uint8_t consumed = 0;
+};
+static_assert(2 * BesidePut::kMostCredits + BesidePut::kMostDepth < 256);
+
+/// Nothing if the signal's numbers are too large for that.
+constexpr std::optional<std::uint32_t> encode(Signal what, std::uint32_t consumed) noexcept {
+  if (what.slot >= (1u << 18) || what.add >= (1u << 6)) return std::nullopt;
+  return (what.slot << 14) | (static_cast<std::uint32_t>(what.add) << 8) | (consumed & 0xff);
 }
-constexpr Signal decode(std::uint32_t data) noexcept { return {data >> 12, data & 0xfff}; }
+constexpr BesidePut decode(std::uint32_t data) noexcept {
+  return {{data >> 14, data >> 8 & 0x3f}, static_cast<std::uint8_t>(data)};
+}
 
 }  // namespace aqueduct::conduits::ibv

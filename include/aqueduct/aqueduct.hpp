@@ -2,6 +2,7 @@
 
 // Everything a program needs.
 #include <aqueduct/am.hpp>
+#include <aqueduct/atomic_domain.hpp>
 #include <aqueduct/atomics.hpp>
 #include <aqueduct/config.hpp>
 #include <aqueduct/endpoint.hpp>

@@ -39,6 +39,8 @@ struct AtomicOptions {
   bool immediate = false;
 };
 
+enum class AtomicFavour : std::uint8_t;
+
 namespace detail {
 
 template <Atomic T>
@@ -80,6 +82,9 @@ T apply(AtomicOp op, T& target, T operand, T expected) noexcept {
   return operand;
 }
 
+/// Who does an atomic: what the job's free functions use, or what a domain was made for.
+enum class AtomicBy : std::uint8_t { job, processor, network };
+
 /// An atomic as data, for the path over the wire.
 struct AtomicCall {
   AtomicOp op;
@@ -87,6 +92,7 @@ struct AtomicCall {
   std::uint64_t operand = 0;  // the bits of T, zero-extended
   std::uint64_t expected = 0;
   void* result = nullptr;  // a T, written before completion; null: not fetched
+  AtomicBy by = AtomicBy::job;
 };
 
 template <Atomic T>
@@ -96,48 +102,59 @@ std::uint64_t bits(T value) noexcept {
   return out;
 }
 
+/// Who does all of these (a bit for each AtomicOp) on this type.
+AtomicBy atomic_by(Endpoint&, std::uint32_t operations, AtomicType type, AtomicFavour favour) noexcept;
+/// Whether the job's free atomics are done by plain instructions where memory is mapped.
+bool atomics_by_processor(Endpoint&) noexcept;
 /// The target as memory, if atomics on it are done by plain instructions from here.
-std::byte* atomic_place(Endpoint&, GlobalPtr<std::byte> at, std::size_t bytes) noexcept;
+inline std::byte* atomic_place(Endpoint& ep, GlobalPtr<std::byte> at, std::size_t bytes,
+                               AtomicBy by) noexcept {
+  if (by == AtomicBy::network || (by == AtomicBy::job && !atomics_by_processor(ep))) return nullptr;
+  return at.offset() % bytes == 0 ? ep.local(at, bytes) : nullptr;
+}
 Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, const AtomicOptions&) noexcept;
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
 
 template <Atomic T>
 Event atomic_nb(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected, T* result,
-                const AtomicOptions& options) noexcept {
+                const AtomicOptions& options, AtomicBy by = AtomicBy::job) noexcept {
   const GlobalPtr<std::byte> place{at.rank(), at.offset(), at.segment()};
-  if (std::byte* here = atomic_place(ep, place, sizeof(T))) [[likely]] {
+  if (std::byte* here = atomic_place(ep, place, sizeof(T), by)) [[likely]] {
     const T old = apply<T>(op, *reinterpret_cast<T*>(here), operand, expected);
     if (result != nullptr) *result = old;
     return Event{};
   }
-  return atomic_nb_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result}, options);
+  return atomic_nb_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result, by},
+                          options);
 }
 
 template <Atomic T>
 Status atomic_nbi(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected, T* result,
-                  const AtomicOptions& options) noexcept {
+                  const AtomicOptions& options, AtomicBy by = AtomicBy::job) noexcept {
   const GlobalPtr<std::byte> place{at.rank(), at.offset(), at.segment()};
-  if (std::byte* here = atomic_place(ep, place, sizeof(T))) [[likely]] {
+  if (std::byte* here = atomic_place(ep, place, sizeof(T), by)) [[likely]] {
     const T old = apply<T>(op, *reinterpret_cast<T*>(here), operand, expected);
     if (result != nullptr) *result = old;
     return {};
   }
-  return atomic_nbi_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result}, options);
+  return atomic_nbi_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result, by},
+                           options);
 }
 
 template <Atomic T>
-Result<T> atomic_fetch(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected = {}) noexcept {
+Result<T> atomic_fetch(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected = {},
+                       AtomicBy by = AtomicBy::job) noexcept {
   T old{};
-  if (Status status = ep.wait(atomic_nb<T>(ep, op, at, operand, expected, &old, {})); !status) {
+  if (Status status = ep.wait(atomic_nb<T>(ep, op, at, operand, expected, &old, {}, by)); !status) {
     return status;
   }
   return old;
 }
 
 template <Atomic T>
-Status atomic(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand) noexcept {
-  return ep.wait(atomic_nb<T>(ep, op, at, operand, T{}, nullptr, {}));
+Status atomic(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, AtomicBy by = AtomicBy::job) noexcept {
+  return ep.wait(atomic_nb<T>(ep, op, at, operand, T{}, nullptr, {}, by));
 }
 
 template <Atomic T>
@@ -156,7 +173,8 @@ constexpr bool has(AtomicOp op) noexcept {
 // Lifetime:    `result` until completion.
 // Errors:      misaligned, out_of_range, refused (immediate), peer_lost; blocking forms: in_handler.
 // Cost:        an instruction when the target is mapped here and the job's atomics are done by processors; else
-//              one operation of the network, or a request and its reply.
+//              one operation of the network, if it has every operation of every type, or a request and its reply.
+//              For what a network has, of a few operations, see AtomicDomain.
 
 // clang-format off: version 14 takes `noexcept` after such a requires-clause for a part of it.
 

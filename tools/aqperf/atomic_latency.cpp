@@ -1,5 +1,6 @@
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/raw_memory.hpp"
+#include "tools/aqperf/raw_network.hpp"
 #include "tools/aqperf/sampler.hpp"
 
 #include <atomic>
@@ -10,6 +11,8 @@ namespace {
 
 using Word = std::uint64_t;
 using Run = std::function<void(std::uint64_t)>;
+template <AtomicOp op>
+constexpr std::integral_constant<AtomicOp, op> kOp;
 
 /// The same operation through the library and as the processor's own instruction.
 struct Pair {
@@ -20,10 +23,10 @@ struct Pair {
 /// `through` does it once with the library and returns a Result; `direct` does it once on an atomic
 /// reference.
 template <class Through, class Direct>
-Pair pair_of(Endpoint& ep, GlobalPtr<Word> at, Word* place, Through through, Direct direct) {
-  return {[=, &ep](std::uint64_t turns) {
-            repeat(turns, [=, &ep] {
-              const auto old = through(ep, at);
+Pair pair_of(AtomicDomain<Word> domain, GlobalPtr<Word> at, Word* place, Through through, Direct direct) {
+  return {[=](std::uint64_t turns) {
+            repeat(turns, [=] {
+              const auto old = through(domain, at);
               if (!old) [[unlikely]]
                 require(old.status(), "atomic");
               use(*old);
@@ -34,37 +37,38 @@ Pair pair_of(Endpoint& ep, GlobalPtr<Word> at, Word* place, Through through, Dir
 
 Pair pair_for(const std::string& operation, Endpoint& ep, GlobalPtr<Word> at, Word* place) {
   using Cell = std::atomic_ref<Word>;
-  const auto make = [&](auto through, auto direct) { return pair_of(ep, at, place, through, direct); };
-  if (operation == "xor") {
-    return make([](auto& e, auto p) { return fetch_xor(e, p, 5); }, [](Cell c) { return c.fetch_xor(5); });
-  }
+  const auto make = [&](AtomicOp op, auto through, auto direct) {
+    return pair_of(AtomicDomain<Word>(ep, {op}), at, place, through, direct);
+  };
+  const auto fetching = [&](auto op, auto direct) {  // known when it is compiled, as in programs
+    return make(
+        op, [op](auto& d, auto p) { return d.fetch(op, p, 5); }, direct);
+  };
+  if (operation == "xor") return fetching(kOp<AtomicOp::bit_xor>, [](Cell c) { return c.fetch_xor(5); });
   if (operation == "min") {
-    return make([](auto& e, auto p) { return fetch_min(e, p, 5); },
-                [](Cell c) {  // the processor has none: the loop that everybody writes
-                  Word seen = c.load();
-                  while (Word{5} < seen && !c.compare_exchange_weak(seen, 5)) {
-                  }
-                  return seen;
-                });
+    return fetching(kOp<AtomicOp::min>, [](Cell c) {  // the processor has none: the loop that everybody writes
+      Word seen = c.load();
+      while (Word{5} < seen && !c.compare_exchange_weak(seen, 5)) {
+      }
+      return seen;
+    });
   }
-  if (operation == "swap") {
-    return make([](auto& e, auto p) { return swap(e, p, 5); }, [](Cell c) { return c.exchange(5); });
-  }
+  if (operation == "swap") return fetching(kOp<AtomicOp::swap>, [](Cell c) { return c.exchange(5); });
   if (operation == "compare_swap") {
-    return make([](auto& e, auto p) { return compare_swap(e, p, 0, 5); },
-                [](Cell c) {
-                  Word expected = 0;
-                  c.compare_exchange_strong(expected, 5);
-                  return expected;
-                });
+    return make(
+        AtomicOp::compare_swap, [](auto& d, auto p) { return d.compare_swap(p, 0, 5); },
+        [](Cell c) {
+          Word expected = 0;
+          c.compare_exchange_strong(expected, 5);
+          return expected;
+        });
   }
-  if (operation == "load") {
-    return make([](auto& e, auto p) { return load(e, p); }, [](Cell c) { return c.load(); });
-  }
+  if (operation == "load") return fetching(kOp<AtomicOp::load>, [](Cell c) { return c.load(); });
   if (operation == "store") {
     return make(
-        [](auto& e, auto p) {
-          const Status status = store(e, p, 5);
+        AtomicOp::store,
+        [](auto& d, auto p) {
+          const Status status = d.store(p, 5);
           return status ? Result<Word>(Word{5}) : Result<Word>(status);
         },
         [](Cell c) {
@@ -72,7 +76,17 @@ Pair pair_for(const std::string& operation, Endpoint& ep, GlobalPtr<Word> at, Wo
           return Word{5};
         });
   }
-  return make([](auto& e, auto p) { return fetch_add(e, p, 1); }, [](Cell c) { return c.fetch_add(1); });
+  return fetching(kOp<AtomicOp::add>, [](Cell c) { return c.fetch_add(5); });
+}
+
+/// The processor's own instruction where all active ranks have their peer's memory mapped, else the network's own requests.
+Raw raw_atomic(Session& session, Role role, bool mapped, Run instruction) {
+  if (session.everyone(mapped))
+    return {Subject{std::move(instruction), role.active}, "the processor's own instruction"};
+  const NetworkTurn turn{.kind = NetworkTurn::Kind::atomic, .bytes = sizeof(Word)};
+  const bool is_add = session.options().operation == "add";
+  if (auto network = is_add ? raw_network(session, role, turn) : std::nullopt) return *std::move(network);
+  return {std::nullopt, "none: the peer's memory is not mapped here"};
 }
 
 }  // namespace
@@ -80,24 +94,16 @@ Pair pair_for(const std::string& operation, Endpoint& ep, GlobalPtr<Word> at, Wo
 void atomic_latency(Session& session, Reporter& reporter) {
   const Options& options = session.options();
   const Role role = session.pair();
-  Word* place = nullptr;
-  Subject subject{[](std::uint64_t) {}, role.active};
-  Raw raw{std::nullopt, "none: the peer's memory is not mapped here"};
+  Pair pair{[](std::uint64_t) {}, [](std::uint64_t) {}};
+  bool mapped = true;
   if (role.active) {
     const auto at = session.target(role.peer).as<Word>();
-    place = session.ep().local(at);
-    Pair pair = pair_for(options.operation, session.ep(), at, place);
-    subject.run = std::move(pair.measured);
-    raw.subject = Subject{std::move(pair.raw), true};
-  } else {
-    raw.subject = subject;
+    Word* const place = session.ep().local(at);
+    mapped = place != nullptr;
+    pair = pair_for(options.operation, session.ep(), at, place);
   }
-  if (session.everyone(!role.active || place != nullptr)) {
-    raw.what = "the processor's own instruction";
-  } else {
-    raw.subject.reset();
-  }
-  reporter.add(measure(session, options.bench, sizeof(Word), {}, subject, raw));
+  reporter.add(measure(session, options.bench, sizeof(Word), {}, {pair.measured, role.active},
+                       raw_atomic(session, role, mapped, pair.raw)));
 }
 
 }  // namespace aqueduct::perf

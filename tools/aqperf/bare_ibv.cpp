@@ -50,12 +50,14 @@ bool BareIbv::open(Session& session) {
   if (!objects) return false;
   objects_ = std::move(*objects);
   region_ = {verbs_.reg_mr(objects_.domain.get(), memory_.data(), memory_.size(),
-                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                               (objects_.sizes.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0)),
              {verbs_.dereg_mr}};
   auto made = conduits::ibv::make_pair(verbs_, objects_, port_, options);
   pair_ = std::move(made.pair);
   inline_bytes_ = made.inline_bytes;
-  return region_ != nullptr && pair_ != nullptr;
+  const bool can = turn_.kind != NetworkTurn::Kind::atomic || objects_.sizes.atomics;
+  return region_ != nullptr && pair_ != nullptr && can;
 }
 
 bool BareIbv::meet(Session& session) {
@@ -84,14 +86,19 @@ bool BareIbv::meet(Session& session) {
 void BareIbv::make_window() {
   piece_ = {reinterpret_cast<std::uint64_t>(memory_.data()), static_cast<std::uint32_t>(turn_.bytes),
             region_->lkey};
-  const bool put = turn_.kind != NetworkTurn::Kind::get;
+  const bool atomic = turn_.kind == NetworkTurn::Kind::atomic;
+  const bool put = !atomic && turn_.kind != NetworkTurn::Kind::get;
   window_.assign(turn_.window, {});
   for (std::size_t i = 0; i < window_.size(); ++i) {
     ibv_send_wr& request = window_[i];
-    request.opcode = put ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
+    request.opcode = put ? IBV_WR_RDMA_WRITE : atomic ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_RDMA_READ;
     request.sg_list = &piece_;
     request.num_sge = 1;
-    request.wr.rdma = {there_, there_key_};
+    if (atomic) {
+      request.wr.atomic = {there_, 1, 0, there_key_};
+    } else {
+      request.wr.rdma = {there_, there_key_};
+    }
     request.send_flags = put && turn_.bytes <= inline_bytes_ ? unsigned{IBV_SEND_INLINE} : 0u;
     request.next = i + 1 < window_.size() ? &window_[i + 1] : nullptr;
   }

@@ -39,6 +39,7 @@ void am_rate(Session&, Reporter&);         // am_rate.cpp
 void atomic_latency(Session&, Reporter&);  // atomic_latency.cpp
 void barrier(Session&, Reporter&);         // synchronization.cpp
 void signal_latency(Session&, Reporter&);  // synchronization.cpp
+void put_pingpong(Session&, Reporter&);    // synchronization.cpp
 void vis_nest(Session&, Reporter&);        // vis_nest.cpp
 void vis_pieces(Session&, Reporter&);      // vis_wire.cpp
 void vis_gather(Session&, Reporter&);      // vis_wire.cpp

@@ -33,6 +33,8 @@ constexpr std::array kBenches{
     Bench{"barrier", "a barrier of all ranks", kNoBytes, false, false, false, barrier},
     Bench{"signal-latency", "put-with-signal there and back", kLatencyBytes, true, true, false,
           signal_latency},
+    Bench{"put-pingpong", "a put of 8 B there and one back, seen in memory", kLatencyBytes, false, false,
+          false, put_pingpong},
     Bench{"vis-nest",
           "strided transfers, beside loops written by hand (--bytes: element)",
           {8, 4 * kKilo},

@@ -35,6 +35,7 @@ std::optional<Raw> raw_network(Session& session, Role role, const NetworkTurn& t
     return raw_ibv(session, role, turn);
   }
 #endif
+  if (turn.kind == NetworkTurn::Kind::atomic) return std::nullopt;
 #ifdef AQUEDUCT_WITH_OFI
   if (session.ranks() > 1 && session.everyone(alone ? role.peer == kNoRank : mine == "ofi")) {
     return raw_ofi(session, role, turn);

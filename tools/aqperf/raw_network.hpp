@@ -11,9 +11,10 @@ namespace aqueduct::perf {
 /// What two ranks do in one turn, for a network's library to do the same without this one.
 struct NetworkTurn {
   enum class Kind : std::uint8_t {
-    put,    ///< puts, and a wait until their bytes are in the target's memory
-    get,    ///< gets, and a wait for them
-    answer  ///< a message there, a message back
+    put,     ///< puts, and a wait until their bytes are in the target's memory
+    get,     ///< gets, and a wait for them
+    answer,  ///< a message there, a message back
+    atomic   ///< fetch-and-adds of 8 bytes, one by one: where a network has them
   };
   Kind kind = Kind::put;
   std::size_t bytes = 0;

@@ -1,5 +1,8 @@
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/patience.hpp"
 #include "tools/aqperf/raw_cacheline.hpp"
+
+#include <atomic>
 
 namespace aqueduct::perf {
 
@@ -34,6 +37,39 @@ void signal_latency(Session& session, Reporter& reporter) {
     reporter.add(measure(session, options.bench, bytes, {}, {run, role.active},
                          raw_answer(session, session.pair(), bytes)));
   }
+}
+
+// As ib_write_lat of perftest and its kin: nothing but memory tells either side.
+void put_pingpong(Session& session, Reporter& reporter) {
+  auto& ep = session.ep();
+  const Role role = session.pair();
+  auto& word = *reinterpret_cast<std::uint64_t*>(session.mine().data());
+  word = 0;
+  require(ep.barrier(), "barrier");
+  const Patience patience(session, Patience::kRounds);
+  std::uint64_t turn = 0;
+  const auto seen = [&] { return std::atomic_ref(word).load(std::memory_order_acquire) >= turn; };
+  const auto send = [&] {
+    require(put_value_nbi(ep, session.target(role.peer).as<std::uint64_t>(), turn), "put_value_nbi");
+  };
+  const auto receive = [&] {
+    patience.until([&] {
+      if (seen()) return true;
+      if (ep.progress() == 0 && ep.is_lost(role.peer)) require({ErrorCode::peer_lost, role.peer}, "a put");
+      return seen();
+    });
+  };
+  const auto run = [&](std::uint64_t turns) {
+    for (; turns > 0 && role.peer != kNoRank; --turns) {
+      ++turn;
+      if (role.active) send();
+      receive();
+      if (!role.active) send();
+    }
+    require(ep.wait_implicit(), "wait_implicit");
+  };
+  reporter.add(measure(session, session.options().bench, sizeof word, {}, {run, role.active},
+                       raw_answer(session, session.pair(), sizeof word)));
 }
 
 }  // namespace aqueduct::perf

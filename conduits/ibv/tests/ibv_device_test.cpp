@@ -2,6 +2,7 @@
 
 #include "conduits/ibv/device.hpp"
 #include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/link.hpp"
 #include "conduits/ibv/tests/mock_device.hpp"
 #include "conduits/ibv/wire.hpp"
 
@@ -100,13 +101,32 @@ TEST(IbvErrors, OfTheTransportAreALostPeerAndOthersAreNot) {
 }
 
 TEST(IbvSignals, TravelInFourBytesIfTheirNumbersFit) {
-  for (const SignalSlot slot : {0u, 63u, (1u << 20) - 1, 1u << 20}) {
-    for (const std::uint64_t add : {0u, 1u, 4095u, 4096u}) {
-      const auto data = encode({slot, add});
-      ASSERT_EQ(data.has_value(), slot < (1u << 20) && add < 4096);
+  for (const SignalSlot slot : {0u, 63u, (1u << 18) - 1, 1u << 18}) {
+    for (const std::uint64_t add : {0u, 1u, 63u, 64u}) {
+      const auto data = encode({slot, add}, 1000);
+      ASSERT_EQ(data.has_value(), slot < (1u << 18) && add < 64);
       if (!data) continue;
-      EXPECT_EQ(decode(*data).slot, slot);
-      EXPECT_EQ(decode(*data).add, add);
+      EXPECT_EQ(decode(*data).signal.slot, slot);
+      EXPECT_EQ(decode(*data).signal.add, add);
+      EXPECT_EQ(decode(*data).consumed, 1000 % 256);
+    }
+  }
+}
+
+// What signals say of credits may be older than what was read in the cell, by all that may be under way.
+TEST(IbvSignals, CreditsBesideThemAreNeverTakenForNewerThanTheyAre) {
+  for (std::uint32_t returned : {0u, 200u, 300u, 0xffffff80u}) {
+    for (int off = -static_cast<int>(BesidePut::kMostCredits + BesidePut::kMostDepth);
+         off <= static_cast<int>(BesidePut::kMostCredits); ++off) {
+      Link link(1, BesidePut::kMostDepth);
+      link.granted = BesidePut::kMostCredits;
+      link.counts = true;
+      link.returned = returned;
+      link.credits_came(static_cast<std::uint8_t>(returned + static_cast<std::uint32_t>(off)));
+      ASSERT_EQ(link.returned, off > 0 ? returned + static_cast<std::uint32_t>(off) : returned) << off;
+      link.counts = false;
+      link.credits_came(std::uint8_t{5});
+      ASSERT_EQ(link.returned, off > 0 ? returned + static_cast<std::uint32_t>(off) : returned);
     }
   }
 }
