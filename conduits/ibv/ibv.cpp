@@ -25,7 +25,7 @@ constexpr SettingInfo kSettings[] = {
     {"ibv_inline", "AQUEDUCT_IBV_INLINE", SettingType::bytes, "bytes", "192",
      "up to here the processor hands over the bytes with the request, where the device can", 0, 256},
     {"ibv_timeout", "AQUEDUCT_IBV_TIMEOUT", SettingType::number, "", "15",
-     "as the adapters count: a packet without an answer is sent again after 4 us x 2^this, 7 times", 8, 31},
+     "as the adapters count: a packet without an answer is sent again after 4 us x 2^this, 6 times", 8, 31},
     {"ibv_service_level", "AQUEDUCT_IBV_SERVICE_LEVEL", SettingType::number, "", "0",
      "InfiniBand's service level, or RoCE's priority", 0, 15},
     {"ibv_traffic_class", "AQUEDUCT_IBV_TRAFFIC_CLASS", SettingType::number, "", "0",

@@ -65,7 +65,10 @@ meanwhile() {
   return "$status"
 }
 
-flap() { rdma-host 1 sh -c "ip link set roce0 down; sleep $1; ip link set roce0 up"; }
+# The adapters send again what is lost meanwhile.
+cut() { rdma-loss 100 && sleep "$1" && rdma-loss 0; }
+# Soft RoCE sends nothing again that its own interface refuses: its side of every connection is lost at once, however short it is.
+port_down() { rdma-host 1 sh -c "ip link set roce0 down; sleep $1; ip link set roce0 up"; }
 kill_one_there() { rdma-host 1 sh -c 'kill -9 $(pgrep -n -x fault_exchange)'; }
 
 # Until its last user has closed it Soft RoCE stays; so the job ends well, and then there is no device.
@@ -80,30 +83,33 @@ removed() {
   [[ $said == *'no RDMA device'* ]]
 }
 
-# The same, of a job that cannot go on: it ends with a failure, and not by a time limit.
-fails() {
-  local status=0
+# The same, of a job that cannot go on as it was: those that are left hear of it, all of them, and no time limit ends them.
+noticed() {
+  local left=$1 status=0
+  shift
   meanwhile "$@" || status=$?
   printf 'the job ended with %s\n' "$status"
-  [[ $status -ne 0 && $status -ne 124 ]]
+  [[ $status -ne 124 && $(grep -c '^noticed' "$out") -eq $left ]]
 }
 
 declare -A what=(
   [killed-before]="30 killed before" [killed-during]="30 killed during" [killed-barrier]="30 killed barrier"
   [killed-puts]="30 killed puts" [killed-messages]="30 killed messages"
   [two-hosts]="40 meanwhile true -- ${across[*]@Q}"
-  [killed-on-the-other-host]="40 fails kill_one_there -- ${across[*]@Q}"
+  [killed-on-the-other-host]="40 noticed 3 kill_one_there -- ${across[*]@Q}"
   [loss]="60 meanwhile rdma-loss 1 -- ${across[*]@Q}"
-  [flap]="60 meanwhile flap 0.2 -- ${across[*]@Q}"
-  [link-down]="60 fails flap 6 -- ${across[*]@Q}"
+  [cut-shortly]="60 meanwhile cut 0.3 -- ${across[*]@Q}"
+  [cut]="40 noticed 4 cut 8 -- ${across[*]@Q}"
+  [port-flaps]="40 noticed 4 port_down 0.2 -- ${across[*]@Q}"
+  [port-down]="40 noticed 4 port_down 6 -- ${across[*]@Q}"
   [device-removed]="60 removed"
 )
 cases=("$@")
 [[ $# -gt 0 ]] || cases=(killed-before killed-during killed-barrier killed-puts killed-messages two-hosts
-  killed-on-the-other-host loss flap link-down device-removed)
+  killed-on-the-other-host loss cut-shortly cut port-flaps port-down device-removed)
 for name in "${cases[@]}"; do
   # shellcheck disable=SC2086
   eval "case_of $name ${what[$name]}"
-  [[ $name != loss ]] || rdma-loss 0 >/dev/null
+  [[ $name != loss && $name != cut* ]] || rdma-loss 0 >/dev/null
 done
 exit "$failed"
