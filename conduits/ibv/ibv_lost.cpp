@@ -97,14 +97,16 @@ void IbvConduit::give_up(const char* why) noexcept {
   for (Rank rank = 0; rank < gone_.size(); ++rank) suspect(rank, why);
 }
 
-// Who waits for a peer that has died silently would do so for ever: an empty write shows whether its adapter answers.
+// Who waits for a peer that has died silently would do so for ever: an empty write shows whether its adapter answers. Not
+// where the latest request will tell its end, for that shows it as well; quiet ones never do, though they may have ended.
 void IbvConduit::check_peers(core::Inbox&) noexcept {
   take_events();
   const auto ranks = static_cast<Rank>(links_.size());
   Rank asked = 0;
   for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
     Link* const link = links_[probed_].get();
-    if (link == nullptr || !link->ready || link->flights.count() != 0 || probed_ == me_) continue;
+    if (link == nullptr || !link->ready || probed_ == me_) continue;
+    if (link->flights.count() != 0 && link->quiet == 0) continue;
     static_cast<void>(post_own(*link, 0, 0, 0, false));
     ++asked;
   }

@@ -70,6 +70,18 @@ TEST_F(IbvLostPeer, IsFoundByAskingThoseWhoSayNothing) {
   EXPECT_THAT(ranks.heard(0).losses, ElementsAre(1u));
 }
 
+TEST_F(IbvLostPeer, IsFoundBehindMessagesThatDoNotTellTheirEnd) {
+  ASSERT_EQ(send(1).kind, Kind::done);
+  ASSERT_TRUE(ranks.until([&] { return !ranks.heard(1).packets.empty(); }));
+  ranks.close(1);
+  ASSERT_TRUE(ranks.until([&] {
+    ranks[0].check_peers(ranks.heard(0));
+    return !ranks.heard(0).losses.empty();
+  }));
+  EXPECT_THAT(ranks.heard(0).losses, ElementsAre(1u));
+  others_go_on();
+}
+
 TEST_F(IbvLostPeer, WhatWasPostedToAForgottenPeerEndsInTheNextPoll) {
   ranks.network().faults.silent = true;
   std::vector<std::byte> got(5000);
