@@ -39,6 +39,8 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
       if (link->pair != nullptr) give_credits(*link);
     }
   }
+  if (!bounced_.empty()) [[unlikely]]
+    go_on_bouncing();
   if (!knocking_.empty()) [[unlikely]]
     knock_again();
   // What a lost peer had sent before is taken first.
