@@ -41,9 +41,7 @@ class BouncedTransfers {
 
   bool empty() const noexcept { return all_.empty(); }
   std::size_t room() const noexcept { return kMost - all_.size(); }
-  bool has(Rank peer) const noexcept {
-    return std::ranges::find(all_, peer, &Bounced::peer) != all_.end();
-  }
+  bool has(Rank peer) const noexcept { return std::ranges::find(all_, peer, &Bounced::peer) != all_.end(); }
   void add(const Bounced& one) noexcept { all_.push_back(one); }
   Bounced& front() noexcept { return all_.front(); }
   void end_front() noexcept { all_.erase(all_.begin()); }

@@ -32,7 +32,8 @@ std::string_view advice_for_errno(int error) noexcept {
   switch (error) {
     case ENOMEM:
     case EAGAIN:
-      return "Registered memory and queues are locked: `ulimit -l unlimited` before the job starts (memlock in "
+      return "Registered memory and queues are locked: `ulimit -l unlimited` before the job starts (memlock "
+             "in "
              "/etc/security/limits.conf), or ask for less (AQUEDUCT_SEGMENT_BYTES, fewer ranks on this host)";
     case EACCES:
     case EPERM: return "Who may open it: ls -l /dev/infiniband";

@@ -34,12 +34,14 @@ constexpr SettingInfo kSettings[] = {
      "local memory outside segments that stays registered; above 0 only if it is never given back", 0,
      std::int64_t{1} << 40},
     {"ibv_pinned", "AQUEDUCT_IBV_PINNED", SettingType::bytes, "bytes", "0",
-     "local memory outside segments that all ranks of a host together may have registered at once, each an equal share; "
+     "local memory outside segments that all ranks of a host together may have registered at once, each an "
+     "equal share; "
      "0 takes a quarter of the host's memory, and no more than half of what `ulimit -l` allows a process",
      0, std::int64_t{1} << 50},
     {"ibv_on_demand", "AQUEDUCT_IBV_ON_DEMAND", SettingType::choice, "", "auto",
-     "memory that cannot be pinned: auto registers it for on-demand paging where the device has that; off does not", 0,
-     0, "auto|off"},
+     "memory that cannot be pinned: auto registers it for on-demand paging where the device has that; off "
+     "does not",
+     0, 0, "auto|off"},
     {"ibv_huge_pages", "AQUEDUCT_IBV_HUGE_PAGES", SettingType::boolean, "", "on",
      "asks the system for large pages where segments are registered: less to look up for the adapter"},
     {"ibv_shared_receive_queue", "AQUEDUCT_IBV_SHARED_RECEIVE_QUEUE", SettingType::boolean, "", "on",

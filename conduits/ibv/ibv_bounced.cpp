@@ -15,8 +15,10 @@ core::Post IbvConduit::or_bounce(core::Post post, std::span<const Bounced> trans
   if (bounced_.room() < transfer.size()) return core::Post::retry();
   if (!std::exchange(bounce_said_, true)) {
     log_.warn(
-        "ibv: rank {}: {} bytes of local memory outside segments cannot be registered: such transfers go by way of "
-        "buffers, in pieces, which is slower. Use memory of segments, or `ulimit -l unlimited` before the job "
+        "ibv: rank {}: {} bytes of local memory outside segments cannot be registered: such transfers go by "
+        "way of "
+        "buffers, in pieces, which is slower. Use memory of segments, or `ulimit -l unlimited` before the "
+        "job "
         "starts, or raise AQUEDUCT_IBV_PINNED",
         me_, transfer.back().left);
   }

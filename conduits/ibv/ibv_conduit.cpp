@@ -55,8 +55,8 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
   // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.
-  properties_.max_transfer =
-      std::min({std::size_t{port.attributes.max_msg_sz}, std::size_t{1} << 30, options.pinned / 2 / kPage * kPage});
+  properties_.max_transfer = std::min(
+      {std::size_t{port.attributes.max_msg_sz}, std::size_t{1} << 30, options.pinned / 2 / kPage * kPage});
   properties_.max_inject = std::min(options.packet, properties_.max_transfer);
   properties_.put_before_send = true;
   properties_.reports_lost_peers = true;

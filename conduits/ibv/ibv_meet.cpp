@@ -24,8 +24,8 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   MadePair made = make_pair(verbs_, objects_, port_, options_);
   if (made.pair == nullptr) {
     const int error = errno;
-    log_.error("ibv: rank {}: {} gives no queue pair for rank {}: {} (it has {} in all). {}", me_, port_.device,
-               peer, std::strerror(error), port_.limits.max_qp, advice_for_errno(error));
+    log_.error("ibv: rank {}: {} gives no queue pair for rank {}: {} (it has {} in all). {}", me_,
+               port_.device, peer, std::strerror(error), port_.limits.max_qp, advice_for_errno(error));
     suspect(peer, "there is no queue pair for it");
     return nullptr;
   }

@@ -56,8 +56,8 @@ core::Post IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Wor
   }
   if (error == -EAGAIN) return {core::Post::Kind::retry, ErrorCode::no_memory};
   if (error == -ENOMEM) return core::Post::failed(ErrorCode::no_memory);
-  log_.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", me_, buffer.size(),
-             std::strerror(-error), advice_for_errno(-error));
+  log_.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", me_,
+             buffer.size(), std::strerror(-error), advice_for_errno(-error));
   return core::Post::failed(code_of_errno(-error));
 }
 

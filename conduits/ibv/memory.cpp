@@ -72,7 +72,8 @@ Owned<ibv_mr> Memory::add_on_demand(core::MutableBytes memory, int access) noexc
   if (region != nullptr && !std::exchange(pages_on_demand_, true)) {
     log_.warn(
         "ibv: rank {}: {} bytes cannot be pinned, so the device gets their pages when it needs them "
-        "(on-demand paging), which is slower; so will more that cannot be. `ulimit -l unlimited` before the job "
+        "(on-demand paging), which is slower; so will more that cannot be. `ulimit -l unlimited` before the "
+        "job "
         "starts (memlock in /etc/security/limits.conf)",
         me_, memory.size());
   }

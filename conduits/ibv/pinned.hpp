@@ -6,8 +6,9 @@ namespace aqueduct::conduits::ibv {
 
 /// What a host lets its processes pin.
 struct Pinnable {
-  std::size_t memory = 0;       ///< of the host
-  std::size_t per_process = 0;  ///< what `ulimit -l` allows; SIZE_MAX: all, or this process may pass the limit
+  std::size_t memory = 0;  ///< of the host
+  std::size_t per_process =
+      0;  ///< what `ulimit -l` allows; SIZE_MAX: all, or this process may pass the limit
 };
 Pinnable pinnable_here() noexcept;
 

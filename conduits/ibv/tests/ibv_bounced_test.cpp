@@ -95,7 +95,8 @@ TEST_F(IbvBounced, ListsOfPiecesArriveThoughPartOfThemCouldBeRegistered) {
   const core::RemotePiece to[] = {{16, 50'000}, {500'000, 150'000}};
   ASSERT_EQ(ranks.insist([&] { return lists->put_pieces(1, ranks.key(), to, from, 1); }).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
-  EXPECT_TRUE(std::ranges::equal(all.subspan(50'000, 50'000), std::span(ranks.memory(1)).subspan(500'000, 50'000)));
+  EXPECT_TRUE(
+      std::ranges::equal(all.subspan(50'000, 50'000), std::span(ranks.memory(1)).subspan(500'000, 50'000)));
   EXPECT_TRUE(std::ranges::equal(from[1], std::span(ranks.memory(1)).subspan(550'000, 100'000)));
   std::vector<std::byte> got(200'000);
   const core::MutableBytes into[] = {std::span(got).first(100'000), std::span(got).subspan(100'000)};

@@ -84,7 +84,8 @@ TEST(IbvOnDemand, TakesLocalMemoryThatCannotBePinned) {
 void expect_refused(Ranks& ranks) {
   std::vector<std::byte> more(1 << 20);
   EXPECT_EQ(ranks[1].register_segment(1, more).status().code(), ErrorCode::no_memory);
-  EXPECT_THAT(ranks.said(), HasSubstr("does not register segment 1 of 1048576 bytes: Cannot allocate memory"));
+  EXPECT_THAT(ranks.said(),
+              HasSubstr("does not register segment 1 of 1048576 bytes: Cannot allocate memory"));
   EXPECT_THAT(ranks.said(), HasSubstr("ulimit -l"));
 }
 

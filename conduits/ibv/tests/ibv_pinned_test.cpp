@@ -54,7 +54,8 @@ TEST(IbvPinned, MemoryOfTwoRanksStaysWithinTheirSharesAndWhatHasNoRoomGoesOn) {
   ranks.meet();
   const auto back = ranks[1].import_key(0, ranks.exported(0));
   ASSERT_TRUE(back);
-  ASSERT_EQ(ranks.insist([&] { return ranks[1].put(0, *back, 0, bytes_of(8), true, 998); }).kind, Kind::posted);
+  ASSERT_EQ(ranks.insist([&] { return ranks[1].put(0, *back, 0, bytes_of(8), true, 998); }).kind,
+            Kind::posted);
   ASSERT_TRUE(ranks.until([&] { return ranks.heard(1).completed_ones.count(998) != 0; }));
   ranks.heard(1).completed_ones.clear();
   const std::size_t before = ranks.network().registered();

@@ -72,7 +72,8 @@ TEST(IbvGone, ADeviceIsMissedWhenAnEndpointOpens) {
   Alone alone(network);
   network.faults.gone = true;
   EXPECT_EQ(alone.start().code(), ErrorCode::network_failed);
-  EXPECT_THAT(alone.said, HasSubstr("mock0 does not give a context: No such device. The device has failed, or is gone"));
+  EXPECT_THAT(alone.said,
+              HasSubstr("mock0 does not give a context: No such device. The device has failed, or is gone"));
   EXPECT_THAT(find_port(network.verbs(), {}).problem, HasSubstr("mock0 cannot be opened: No such device"));
 }
 

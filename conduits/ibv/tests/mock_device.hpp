@@ -21,7 +21,8 @@ struct Device {
   ibv_port_attr port{};
   std::vector<ibv_gid_entry> gids;
   std::uint32_t most_inline = 220;
-  std::uint32_t pages_on_demand = 0;  ///< of ibv_odp_transport_cap_bits, over connected queue pairs; 0: none at all
+  std::uint32_t pages_on_demand =
+      0;  ///< of ibv_odp_transport_cap_bits, over connected queue pairs; 0: none at all
   bool opens = true;
 
   Device();
