@@ -35,25 +35,29 @@ class LocalRegistration {
 /// Registers local buffers for networks that need it, while a transfer uses them; operations that overlap share one.
 ///
 /// Nothing tells this library that a program gives memory back, so what nobody uses any more is kept only up to
-/// `keep` bytes, none by default: see docs/decisions/0021-local-registrations.md.
+/// `keep` bytes, none by default: see docs/decisions/0021-local-registrations.md. What is kept stays until there are more than
+/// these, or than `most` bytes with those in use; then what was not used for longest goes first.
 template <class Region>
 class LocalRegistrations {
  public:
   using Registration = LocalRegistration<Region>;
   static constexpr std::size_t kEntries = 64;
 
-  explicit LocalRegistrations(std::size_t keep)
-      : keep_(keep), entries_(std::make_unique<Registration[]>(kEntries)) {}
+  explicit LocalRegistrations(std::size_t keep, std::size_t most = SIZE_MAX)
+      : keep_(keep), most_(most), entries_(std::make_unique<Registration[]>(kEntries)) {}
 
   /// `add` registers memory: Region(MutableBytes, int& error), null and a negative errno if the network refuses.
-  /// Null, and why: nothing is free, or no more can be pinned until others give back what they use (-EAGAIN); or what
-  /// `add` said.
+  /// Null, and why: nothing is free, or no more can be pinned until others give back what they use (-EAGAIN); it is longer
+  /// than all may be, or the network pins nothing at all (-ENOMEM); or what else `add` said.
   template <class Add>
   Registration* borrow(Bytes buffer, int& error, const Add& add) noexcept;
   void give_back(Registration& registration) noexcept {
     if (--registration.users_ != 0) return;
     kept_ += registration.memory_.size();
     while (kept_ > keep_) close(*oldest_idle());
+  }
+  bool in_use() noexcept {
+    return std::ranges::any_of(all(), [](const Registration& entry) { return entry.users_ != 0; });
   }
   /// Memory that is about to end: nothing of it is kept.
   void invalidate(Bytes memory) noexcept {
@@ -69,9 +73,7 @@ class LocalRegistrations {
   void close(Registration& entry) noexcept {
     entry.region_.reset();
     kept_ -= entry.memory_.size();
-  }
-  bool any_used() noexcept {
-    return std::ranges::any_of(all(), [](const Registration& entry) { return entry.users_ != 0; });
+    held_ -= entry.memory_.size();
   }
   Registration* oldest_idle() noexcept {
     Registration* oldest = nullptr;
@@ -83,7 +85,9 @@ class LocalRegistrations {
   }
 
   std::size_t keep_;
+  std::size_t most_;
   std::size_t kept_ = 0;  // bytes that nobody uses
+  std::size_t held_ = 0;  // with those in use
   std::uint64_t clock_ = 0;
   std::unique_ptr<Registration[]> entries_;
 };
@@ -100,10 +104,17 @@ auto LocalRegistrations<Region>::borrow(Bytes buffer, int& error, const Add& add
     }
     if (entry.region_ == nullptr) empty = &entry;
   }
-  if (empty == nullptr && (empty = oldest_idle()) != nullptr) close(*empty);
-  if (empty == nullptr) {
-    error = -EAGAIN;
+  if (buffer.size() > most_) {
+    error = -ENOMEM;
     return nullptr;
+  }
+  while (empty == nullptr || buffer.size() > most_ - held_) {
+    empty = oldest_idle();
+    if (empty == nullptr) {
+      error = -EAGAIN;
+      return nullptr;
+    }
+    close(*empty);
   }
   // Of memory that is only read, too: the network wants one kind of registration for both.
   const MutableBytes memory{const_cast<std::byte*>(buffer.data()), buffer.size()};
@@ -111,13 +122,14 @@ auto LocalRegistrations<Region>::borrow(Bytes buffer, int& error, const Add& add
   while (empty->region_ == nullptr) {  // perhaps a limit on what is pinned: what nobody uses goes
     Registration* const idle = oldest_idle();
     if (idle == nullptr) {
-      if (error == -ENOMEM && any_used()) error = -EAGAIN;
+      if (error == -ENOMEM && in_use()) error = -EAGAIN;
       return nullptr;
     }
     close(*idle);
     empty->region_ = add(memory, error);
   }
   empty->memory_ = memory;
+  held_ += memory.size();
   empty->users_ = 1;
   empty->last_use_ = ++clock_;
   return empty;

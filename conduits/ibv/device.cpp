@@ -102,6 +102,7 @@ Found find_port(const Verbs& verbs, const Wish& wish) {
       pass_over(fmt::format("{} {}", name, why));
       continue;
     }
+    port.paging = paging_of(verbs, *context);
     for (int number = 1; number <= port.limits.phys_port_cnt; ++number) {
       const std::string label = fmt::format("{}:{}", name, number);
       if (!all_ports && wish.device != label) continue;

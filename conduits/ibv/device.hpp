@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ibv/paging.hpp"
 #include "conduits/ibv/verbs.hpp"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct Port {
   std::string device;
   std::uint8_t number = 1;
   ibv_device_attr limits{};
+  Paging paging;
   ibv_port_attr attributes{};
   std::uint32_t gid_index = 0;
   ibv_gid gid{};

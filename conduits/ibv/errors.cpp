@@ -28,6 +28,22 @@ ErrorCode code_of_errno(int error) noexcept {
   }
 }
 
+std::string_view advice_for_errno(int error) noexcept {
+  switch (error) {
+    case ENOMEM:
+    case EAGAIN:
+      return "Registered memory and queues are locked: `ulimit -l unlimited` before the job starts (memlock "
+             "in "
+             "/etc/security/limits.conf), or ask for less (AQUEDUCT_SEGMENT_BYTES, fewer ranks on this host)";
+    case EACCES:
+    case EPERM: return "Who may open it: ls -l /dev/infiniband";
+    case ENODEV:
+    case ENXIO:
+    case EIO: return "The device has failed, or is gone: dmesg, `rdma link`";
+    default: return {};
+  }
+}
+
 std::string_view advice_for(ibv_wc_status status) noexcept {
   switch (status) {
     case IBV_WC_RETRY_EXC_ERR:

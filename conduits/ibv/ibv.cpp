@@ -33,6 +33,15 @@ constexpr SettingInfo kSettings[] = {
     {"ibv_keep_registered", "AQUEDUCT_IBV_KEEP_REGISTERED", SettingType::bytes, "bytes", "0",
      "local memory outside segments that stays registered; above 0 only if it is never given back", 0,
      std::int64_t{1} << 40},
+    {"ibv_pinned", "AQUEDUCT_IBV_PINNED", SettingType::bytes, "bytes", "0",
+     "local memory outside segments that all ranks of a host together may have registered at once, each an "
+     "equal share; "
+     "0 takes a quarter of the host's memory, and no more than half of what `ulimit -l` allows a process",
+     0, std::int64_t{1} << 50},
+    {"ibv_on_demand", "AQUEDUCT_IBV_ON_DEMAND", SettingType::choice, "", "auto",
+     "memory that cannot be pinned: auto registers it for on-demand paging where the device has that; off "
+     "does not",
+     0, 0, "auto|off"},
     {"ibv_huge_pages", "AQUEDUCT_IBV_HUGE_PAGES", SettingType::boolean, "", "on",
      "asks the system for large pages where segments are registered: less to look up for the adapter"},
     {"ibv_shared_receive_queue", "AQUEDUCT_IBV_SHARED_RECEIVE_QUEUE", SettingType::boolean, "", "on",
@@ -44,7 +53,7 @@ core::Usability probe(const Config& config) {
   if (!loaded.problem.empty()) return {false, loaded.problem};
   const Found found = find_port(loaded.verbs, wish_of(config));
   if (!found.problem.empty()) return {false, found.problem};
-  std::string why = found.port.text();
+  std::string why = found.port.text() + ", " + text_of(found.port.paging);
   if (!found.passed_over.empty()) why += " (not: " + found.passed_over + ")";
   return {true, why, core::Wire::hardware};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ibv/bounced.hpp"
 #include "conduits/ibv/burst.hpp"
 #include "conduits/ibv/door.hpp"
 #include "conduits/ibv/link.hpp"
@@ -155,6 +156,13 @@ class IbvConduit final : public core::Conduit,
                       core::Token token) noexcept;
   core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
 
+  // Local memory that cannot be registered: ibv_bounced.cpp.
+  core::Post or_bounce(core::Post post, std::span<const Bounced> transfer) noexcept;
+  void go_on_bouncing() noexcept;
+  core::Post bounce_piece(Bounced& one) noexcept;
+  core::Post announce_bounced(Bounced& one) noexcept;
+  int end_bounced(Rank peer, core::Inbox& inbox) noexcept;
+
   // Lists of pieces: ibv_vector.cpp.
   struct Pieces;
   template <class Local>
@@ -208,6 +216,7 @@ class IbvConduit final : public core::Conduit,
   Memory memory_;
   LocalCache cache_;
   Slots slots_;
+  BouncedTransfers bounced_;
   RegisteredPages cells_;  // of 8 bytes, one for each rank: how many of my messages it has taken
   ReceiveRoom receive_;
   Door door_;
@@ -226,6 +235,7 @@ class IbvConduit final : public core::Conduit,
   std::vector<Rank> forgotten_;  // the launcher's word, until the next poll
   std::vector<Rank> suspected_;  // the device's word, until the next poll
   Rank probed_ = 0;
+  bool bounce_said_ = false;
   bool lacks_credit_ = false;  // something could not be posted for that, since the last poll
   bool more_ = false;          // the last poll may have left completions
   bool look_at_channel_ = false;

@@ -86,7 +86,7 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
   link->pair.reset();
   int calls = 0;
   while (link->flights.count() > 0) calls += end_front(*link, loss_of(peer), inbox);
-  return calls;
+  return calls + end_bounced(peer, inbox);
 }
 
 // Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.

@@ -23,11 +23,9 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   auto link = std::make_unique<Link>(peer, objects_.sizes.depth);
   MadePair made = make_pair(verbs_, objects_, port_, options_);
   if (made.pair == nullptr) {
-    log_.error(
-        "ibv: rank {}: {} gives no queue pair for rank {}: {}. `ulimit -l`, or the device has no more (of "
-        "{}): "
-        "fewer ranks on this host may help",
-        me_, port_.device, peer, std::strerror(errno), port_.limits.max_qp);
+    const int error = errno;
+    log_.error("ibv: rank {}: {} gives no queue pair for rank {}: {} (it has {} in all). {}", me_,
+               port_.device, peer, std::strerror(error), port_.limits.max_qp, advice_for_errno(error));
     suspect(peer, "there is no queue pair for it");
     return nullptr;
   }
@@ -37,8 +35,9 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
       (link->pair->qp_num * 2654435761u + me_) & kSequenceBits;  // differs from an earlier connection's
   const std::int64_t grants = receive_.add(*link, options_.credits);
   if (grants < 0) {
-    log_.error("ibv: rank {}: no room for messages of rank {}: {}. Registered memory is locked: `ulimit -l`",
-               me_, peer, std::strerror(static_cast<int>(-grants)));
+    const int error = static_cast<int>(-grants);
+    log_.error("ibv: rank {}: no room for messages of rank {}: {}. {}", me_, peer, std::strerror(error),
+               advice_for_errno(error));
     suspect(peer, "there is no memory for its messages");
     return nullptr;
   }

@@ -1,6 +1,7 @@
 #include "conduits/ibv/ibv_network.hpp"
 
 #include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/pinned.hpp"
 
 #include <algorithm>
 
@@ -44,6 +45,10 @@ Result<std::unique_ptr<core::Conduit>> IbvNetwork::open(Rank me) {
   options.service_level = static_cast<std::uint8_t>(config.number("ibv_service_level"));
   options.traffic_class = static_cast<std::uint8_t>(config.number("ibv_traffic_class"));
   options.keep_registered = static_cast<std::size_t>(config.number("ibv_keep_registered"));
+  const auto on_host = std::ranges::count(process_.host, process_.host[me]);
+  options.pinned = pinned_share(pinnable_here(), static_cast<std::size_t>(config.number("ibv_pinned")),
+                                {static_cast<std::size_t>(on_host), process_.mine.size()});
+  options.on_demand = config.text("ibv_on_demand") == "auto";
   options.large_pages = config.flag("ibv_huge_pages");
   options.shared_receive_queue = config.flag("ibv_shared_receive_queue");
   auto objects = open_objects(verbs_, port_, options, process_.ranks, me, *process_.log);

@@ -32,6 +32,8 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (found < 0) [[unlikely]]
     give_up("its completion queue fails");
   if (!taken_from_.empty()) give_room();
+  if (!bounced_.empty()) [[unlikely]]
+    go_on_bouncing();
   if (!knocking_.empty()) [[unlikely]]
     knock_again();
   // What a lost peer had sent before is taken first.

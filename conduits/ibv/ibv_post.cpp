@@ -125,6 +125,8 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   Link* const link = reach(to);
   if (link == nullptr) [[unlikely]]
     return no_link(to);
+  if (!bounced_.empty() && bounced_.has(to)) [[unlikely]]
+    return core::Post::retry();  // it would overtake them
   ibv_send_wr request{};
   request.opcode = IBV_WR_SEND;
   const core::Post post = send_message(*link, header, payload, request, Flight::Kind::packet, 0);

@@ -27,7 +27,8 @@ void IbvConduit::out_of_range(Rank peer, const Key& key, std::uint64_t offset, s
 }
 
 // Gives the device a local buffer: one inside a segment as it is; a short one by way of a slot, whose bytes are copied
-// now or at the end; a longer one registered while the transfer lasts. `done`: it can go.
+// now or at the end; a longer one registered while the transfer lasts. `done`: it can go; failed for
+// `no_memory`: only by way of slots, see or_bounce; a retry for that: others use what could be registered.
 core::Post IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept {
   const auto length = static_cast<std::uint32_t>(buffer.size());
   work.piece = {reinterpret_cast<std::uint64_t>(buffer.data()), length, 0};
@@ -37,9 +38,9 @@ core::Post IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Wor
     work.piece.lkey = *key;
     return core::Post::done();
   }
-  if (buffer.size() <= slots_.bytes()) {
-    flight.slot = slots_.take();
-    if (flight.slot == nullptr) return core::Post::retry();
+  if (buffer.size() <= slots_.most_bytes()) flight.slot = slots_.take(buffer.size());
+  if (flight.slot == nullptr && buffer.size() <= slots_.bytes()) return core::Post::retry();
+  if (flight.slot != nullptr) {
     if (copies) std::memcpy(flight.slot, buffer.data(), buffer.size());
     work.piece.addr = reinterpret_cast<std::uint64_t>(flight.slot);
     work.piece.lkey = slots_.key();
@@ -53,12 +54,10 @@ core::Post IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Wor
     work.piece.lkey = flight.borrowed->region()->lkey;
     return core::Post::done();
   }
-  if (error == -EAGAIN) return core::Post::retry();
-  log_.error(
-      "ibv: rank {}: the device does not register a local buffer of {} bytes: {}. Registered memory is "
-      "locked: "
-      "`ulimit -l`",
-      me_, buffer.size(), std::strerror(-error));
+  if (error == -EAGAIN) return {core::Post::Kind::retry, ErrorCode::no_memory};
+  if (error == -ENOMEM) return core::Post::failed(ErrorCode::no_memory);
+  log_.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", me_,
+             buffer.size(), std::strerror(-error), advice_for_errno(-error));
   return core::Post::failed(code_of_errno(-error));
 }
 
@@ -141,7 +140,11 @@ core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offs
   link->posted_in = round_;
   Work work;
   work.request.opcode = IBV_WR_RDMA_WRITE;
-  return write(*link, *flight, key, offset, from, inject, work, true);
+  const core::Post post = write(*link, *flight, key, offset, from, inject, work, true);
+  if (post.kind != core::Post::Kind::failed) [[likely]]
+    return post;
+  const Bounced whole = Bounced::put(peer, key, offset, from, token);
+  return or_bounce(post, {&whole, 1});
 }
 
 core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
@@ -160,7 +163,14 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return no_link(peer);
-  return announce(*link, key, offset, from, signal, token);
+  if (!bounced_.empty() && bounced_.has(peer)) [[unlikely]]
+    return core::Post::retry();  // it would overtake them
+  const core::Post post = announce(*link, key, offset, from, signal, token);
+  if (post.kind != core::Post::Kind::failed) [[likely]]
+    return post;
+  Bounced whole = Bounced::put(peer, key, offset, from, token);
+  whole.signal = signal;
+  return or_bounce(post, {&whole, 1});
 }
 
 // One write that brings the signal along, or, if the signal's numbers are too large for that, a message behind the write.
@@ -221,7 +231,8 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   work.request.wr.rdma = {remote.at + offset, remote.key};
   if (const core::Post lent = lend(*flight, to, false, work); lent.kind != core::Post::Kind::done) {
     undo(*link);
-    return lent;
+    const Bounced whole = Bounced::get(peer, key, offset, to, token);
+    return or_bounce(lent, {&whole, 1});
   }
   if (flight->slot != nullptr) flight->result = to.data();
   return launch(*link, work.request, true);

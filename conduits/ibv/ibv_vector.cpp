@@ -13,6 +13,13 @@ namespace {
 constexpr core::Bytes plain(core::Bytes bytes) { return bytes; }
 constexpr core::Bytes plain(core::MutableBytes bytes) { return bytes; }
 
+Bounced bounced_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from) {
+  return Bounced::put(peer, key, offset, from, {});
+}
+Bounced bounced_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to) {
+  return Bounced::get(peer, key, offset, to, {});
+}
+
 void* place_of(core::Bytes) { return nullptr; }
 void* place_of(core::MutableBytes bytes) { return bytes.data(); }
 
@@ -90,7 +97,16 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
   if (failed.kind != core::Post::Kind::done) {
     for (; pieces.count > 0; --pieces.count) undo(*link);
     link->quiet = quiet;
-    return failed;
+    // Nobody else uses what could be registered: it was this list, which is more than can be.
+    const bool too_much = failed.why == ErrorCode::no_memory && !cache_.in_use();
+    if (!too_much) return failed;
+    std::array<Bounced, 2 * Pieces::kMost> parts;
+    std::size_t count = 0;
+    core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
+      parts[count++] = bounced_of(peer, key, offset, part);
+    });
+    parts[count - 1].token = token;
+    return or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
   }
   Flight& last = (*link).flights[link->flights.next() - 1];
   last.kind = opcode == IBV_WR_RDMA_WRITE ? Flight::Kind::put : Flight::Kind::get;

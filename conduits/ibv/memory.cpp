@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace aqueduct::conduits::ibv {
 
@@ -20,15 +21,14 @@ Result<std::vector<std::byte>> Memory::add_segment(SegmentId id, core::MutableBy
   if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
   Segment& segment = segments_[id];
   populate(memory, large_pages_);
-  segment.region = {verbs_.reg_mr(&domain_, memory.data(), memory.size(), access_ | IBV_ACCESS_LOCAL_WRITE),
-                    {verbs_.dereg_mr}};
+  segment.region = add(memory, access_ | IBV_ACCESS_LOCAL_WRITE);
+  if (segment.region == nullptr && errno == ENOMEM) {
+    segment.region = add_on_demand(memory, access_ | IBV_ACCESS_LOCAL_WRITE);
+  }
   if (segment.region == nullptr) {
     const int error = errno;
-    log_.error(
-        "ibv: rank {}: the device does not register segment {} of {} bytes: {}. Registered memory is locked: "
-        "`ulimit -l` must allow that much for each rank (memlock in /etc/security/limits.conf); or ask for "
-        "less (AQUEDUCT_SEGMENT_BYTES)",
-        me_, id, memory.size(), std::strerror(error));
+    log_.error("ibv: rank {}: the device does not register segment {} of {} bytes: {}. {}", me_, id,
+               memory.size(), std::strerror(error), advice_for_errno(error));
     segment = {};
     return code_of_errno(error);
   }
@@ -56,12 +56,39 @@ Result<std::uint64_t> Memory::import(Rank peer, core::Bytes blob) {
   return remote_.size() - 1;
 }
 
-Owned<ibv_mr> Memory::add_local(core::MutableBytes memory, int& error) noexcept {
+Owned<ibv_mr> Memory::add(core::MutableBytes memory, int access) noexcept {
   errno = 0;
-  Owned<ibv_mr> region(verbs_.reg_mr(&domain_, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE),
-                       {verbs_.dereg_mr});
+  return {verbs_.reg_mr(&domain_, memory.data(), memory.size(), access), {verbs_.dereg_mr}};
+}
+
+// Pinned memory never makes the device wait for a page, so this is what comes after. Null, and errno.
+Owned<ibv_mr> Memory::add_on_demand(core::MutableBytes memory, int access) noexcept {
+  const bool can = (access & IBV_ACCESS_REMOTE_ATOMIC) != 0 ? paging_.atomics : paging_.transfers;
+  if (!can) {
+    errno = ENOMEM;
+    return {nullptr, {verbs_.dereg_mr}};
+  }
+  Owned<ibv_mr> region = add(memory, access | IBV_ACCESS_ON_DEMAND);
+  if (region != nullptr && !std::exchange(pages_on_demand_, true)) {
+    log_.warn(
+        "ibv: rank {}: {} bytes cannot be pinned, so the device gets their pages when it needs them "
+        "(on-demand paging), which is slower; so will more that cannot be. `ulimit -l unlimited` before the "
+        "job "
+        "starts (memlock in /etc/security/limits.conf)",
+        me_, memory.size());
+  }
+  return region;
+}
+
+Owned<ibv_mr> Memory::add_local(core::MutableBytes memory, int& error) noexcept {
+  Owned<ibv_mr> region = add(memory, IBV_ACCESS_LOCAL_WRITE);
   if (region == nullptr && errno == EFAULT) {  // memory that cannot be written is only read from
-    region.reset(verbs_.reg_mr(&domain_, memory.data(), memory.size(), 0));
+    region = add(memory, 0);
+  }
+  // A page that cannot be written is only found out by the device, in the middle of a transfer: so they are asked for before.
+  if (region == nullptr && errno == ENOMEM && paging_.transfers) {
+    if (give_pages(memory)) region = add_on_demand(memory, IBV_ACCESS_LOCAL_WRITE);
+    if (region == nullptr) errno = ENOMEM;
   }
   if (region == nullptr) error = errno != 0 ? -errno : -ENOMEM;
   return region;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ibv/paging.hpp"
 #include "conduits/ibv/verbs.hpp"
 #include "conduits/ibv/wire.hpp"
 #include "core/conduit.hpp"
@@ -14,13 +15,15 @@ namespace aqueduct::conduits::ibv {
 /// An endpoint's segments and its peers', as the device knows them.
 class Memory {
  public:
+  /// `paging`: what may be used of it.
   Memory(const Verbs& verbs, ibv_pd& domain, std::uint64_t job, int access, std::uint64_t most,
-         bool large_pages, Rank me, core::Log& log)
+         const Paging& paging, bool large_pages, Rank me, core::Log& log)
       : verbs_(verbs),
         domain_(domain),
         job_(job),
         access_(access),
         most_(most),
+        paging_(paging),
         large_pages_(large_pages),
         me_(me),
         log_(log) {}
@@ -35,12 +38,15 @@ class Memory {
   core::MutableBytes segment(SegmentId id) const noexcept {
     return id < segments_.size() ? segments_[id].memory : core::MutableBytes{};
   }
-  /// Memory of this endpoint's that only it uses. Null, and a negative errno, if the device refuses.
+  /// Memory of this endpoint's that only it uses. Null, and a negative errno, if the device refuses; -ENOMEM: to pin it.
   Owned<ibv_mr> add_local(core::MutableBytes memory, int& error) noexcept;
   /// What the device calls a buffer inside a segment of mine; nothing if it is in none.
   std::optional<std::uint32_t> key_in_segment(core::Bytes buffer) const noexcept;
 
  private:
+  Owned<ibv_mr> add(core::MutableBytes memory, int access) noexcept;
+  Owned<ibv_mr> add_on_demand(core::MutableBytes memory, int access) noexcept;
+
   struct Segment {
     Owned<ibv_mr> region;
     core::MutableBytes memory;
@@ -51,7 +57,9 @@ class Memory {
   std::uint64_t job_;
   int access_;          // what peers may do with segments
   std::uint64_t most_;  // bytes that can be registered at once
+  Paging paging_;
   bool large_pages_;
+  bool pages_on_demand_ = false;  // some memory is registered so
   Rank me_;
   core::Log& log_;
   std::vector<Segment> segments_;  // by id

@@ -51,8 +51,9 @@ Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOpti
   objects.sizes = sizes_of(port.limits, options, ranks);
   const auto refused = [&](const char* what, const char* advice) -> Status {
     const int error = errno;
+    const bool failed = error == ENODEV || error == EIO;  // whatever is asked for
     log.error("ibv: rank {}: {} does not give {}: {}. {}", me, port.device, what, std::strerror(error),
-              advice);
+              failed ? advice_for_errno(error) : advice);
     return code_of_errno(error);
   };
   constexpr const char* kMemory =

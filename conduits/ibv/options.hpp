@@ -15,7 +15,9 @@ struct IbvOptions {
   std::uint8_t timeout = 15;         ///< 4.096 us × 2^timeout until a packet is sent again
   std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;
-  std::size_t keep_registered = 0;  ///< of local memory outside segments that nobody uses
+  std::size_t keep_registered = 0;            ///< of local memory outside segments that nobody uses
+  std::size_t pinned = std::size_t{4} << 30;  ///< of such memory, at most: this rank's share of the host's
+  bool on_demand = true;                      ///< where pinning is refused and the device can do without
   bool shared_receive_queue = true;
   bool large_pages = true;  ///< asked for, of segments
 };

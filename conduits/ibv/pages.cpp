@@ -10,6 +10,7 @@
 #include <thread>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace aqueduct::conduits::ibv {
 namespace {
@@ -52,6 +53,12 @@ void populate(core::MutableBytes memory, bool large) noexcept {
   for (std::thread& helper : helpers) {
     if (helper.joinable()) helper.join();
   }
+}
+
+bool give_pages(core::MutableBytes memory) noexcept {
+  const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t first = start - start % static_cast<std::uintptr_t>(::getpagesize());
+  return ::madvise(reinterpret_cast<void*>(first), start + memory.size() - first, kPopulateWrite) == 0;
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -8,4 +8,8 @@ namespace aqueduct::conduits::ibv {
 /// needs them all; one after the other it would take several times as long. What the memory holds stays.
 void populate(core::MutableBytes memory, bool large) noexcept;
 
+/// Has the system give memory its pages, to be written. False: it cannot be, or the system does not know the question
+/// (Linux before 5.14).
+bool give_pages(core::MutableBytes memory) noexcept;
+
 }  // namespace aqueduct::conduits::ibv

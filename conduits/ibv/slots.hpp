@@ -3,6 +3,7 @@
 #include "conduits/ibv/verbs.hpp"
 #include "core/conduit.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -34,36 +35,54 @@ class RegisteredPages {
   Owned<ibv_mr> region_;  // ends first
 };
 
-/// Registered buffers of one size, for what is short and lies outside segments: made at the start, none is made later.
+/// Registered buffers of two sizes, for what is short and lies outside segments: made at the start, none is made later.
 class Slots {
  public:
+  struct Kind {
+    std::uint32_t count = 0;
+    std::size_t bytes = 0;
+  };
+
   /// False, and errno, if they cannot be had.
-  bool open(const Verbs& verbs, ibv_pd& domain, std::uint32_t count, std::size_t bytes) {
-    bytes_ = bytes;
-    pages_ = RegisteredPages(verbs, domain, count * bytes, IBV_ACCESS_LOCAL_WRITE);
+  bool open(const Verbs& verbs, ibv_pd& domain, Kind small, Kind large) {
+    bytes_ = small.bytes;
+    most_bytes_ = std::max(large.bytes, small.bytes);
+    const std::size_t all_small = small.count * small.bytes;
+    pages_ = RegisteredPages(verbs, domain, all_small + large.count * large.bytes, IBV_ACCESS_LOCAL_WRITE);
     if (!pages_) return false;
-    free_.reserve(count);
-    for (std::uint32_t i = count; i-- > 0;) free_.push_back(pages_.data() + i * bytes);
+    first_large_ = pages_.data() + all_small;
+    free_.reserve(small.count);
+    free_large_.reserve(large.count);
+    for (std::uint32_t i = small.count; i-- > 0;) free_.push_back(pages_.data() + i * small.bytes);
+    for (std::uint32_t i = large.count; i-- > 0;) free_large_.push_back(first_large_ + i * large.bytes);
     return true;
   }
 
   /// Null: all are in use.
-  std::byte* take() noexcept {
-    if (free_.empty()) return nullptr;
-    std::byte* const slot = free_.back();
-    free_.pop_back();
-    return slot;
-  }
-  void give_back(std::byte* slot) noexcept { free_.push_back(slot); }
+  std::byte* take() noexcept { return take_of(free_); }
+  /// One that holds so many bytes. Requires: at most most_bytes().
+  std::byte* take(std::size_t bytes) noexcept { return take_of(bytes <= bytes_ ? free_ : free_large_); }
+  void give_back(std::byte* slot) noexcept { (slot < first_large_ ? free_ : free_large_).push_back(slot); }
 
   bool empty() const noexcept { return free_.empty(); }
   std::size_t bytes() const noexcept { return bytes_; }
+  std::size_t most_bytes() const noexcept { return most_bytes_; }
   std::uint32_t key() const noexcept { return pages_.region().lkey; }
 
  private:
+  static std::byte* take_of(std::vector<std::byte*>& free) noexcept {
+    if (free.empty()) return nullptr;
+    std::byte* const slot = free.back();
+    free.pop_back();
+    return slot;
+  }
+
   std::size_t bytes_ = 0;
+  std::size_t most_bytes_ = 0;
   RegisteredPages pages_;
+  std::byte* first_large_ = nullptr;  // behind the small ones
   std::vector<std::byte*> free_;
+  std::vector<std::byte*> free_large_;
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -1,5 +1,8 @@
 #include "conduits/ibv/verbs.hpp"
 
+#include <cerrno>
+#include <cstddef>
+
 #include <dlfcn.h>
 
 namespace aqueduct::conduits::ibv {
@@ -11,6 +14,14 @@ template <class Function>
 void find(void* library, const char* name, Function& function, std::string& problem) {
   function = reinterpret_cast<Function>(::dlsym(library, name));
   if (function == nullptr) problem = std::string(kName) + " lacks " + name + ": it is too old";
+}
+
+// What the library's header does inline, less its answer for old drivers, which would need linking with the library.
+int ask_extended(ibv_context* context, ibv_device_attr_ex* attributes) {
+  const verbs_context* const extended = verbs_get_ctx(context);
+  constexpr std::size_t kLeast = sizeof *extended - offsetof(verbs_context, query_device_ex);
+  if (extended == nullptr || extended->sz < kLeast || extended->query_device_ex == nullptr) return EOPNOTSUPP;
+  return extended->query_device_ex(context, nullptr, attributes, sizeof *attributes);
 }
 
 }  // namespace
@@ -35,6 +46,7 @@ LoadedVerbs load_verbs() {
   take("ibv_open_device", verbs.open_device);
   take("ibv_close_device", verbs.close_device);
   take("ibv_query_device", verbs.query_device);
+  verbs.query_device_ex = ask_extended;
   take("ibv_query_port", verbs.query_port);
   take("_ibv_query_gid_ex", verbs.query_gid);
   take("ibv_get_async_event", verbs.get_async_event);

@@ -20,6 +20,8 @@ struct Verbs {
   ibv_context* (*open_device)(ibv_device* device) = nullptr;
   int (*close_device)(ibv_context* context) = nullptr;
   int (*query_device)(ibv_context* context, ibv_device_attr* attributes) = nullptr;
+  /// Of a driver that extends the query; else it says EOPNOTSUPP. Not exported: the library reaches it by the context.
+  int (*query_device_ex)(ibv_context* context, ibv_device_attr_ex* attributes) = nullptr;
   int (*query_port)(ibv_context* context, std::uint8_t port, _compat_ibv_port_attr* attributes) = nullptr;
   int (*query_gid)(ibv_context* context, std::uint32_t port, std::uint32_t index, ibv_gid_entry* entry,
                    std::uint32_t flags, std::size_t entry_bytes) = nullptr;

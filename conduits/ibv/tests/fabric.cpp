@@ -28,14 +28,16 @@ std::vector<Fabric> ibv_fabrics() {
       fabric("ibv-processes", 0),
       fabric("ibv-mixed", 2),
       hosts,
-      // As on a device that has little: no shared receives, few of everything, nothing inside a work request.
+      // As on a device that has little: no shared receives, few of everything, nothing inside a work request, and of local
+      // memory hardly any that may be pinned.
       fabric("ibv-cramped", 0,
              {{"ibv_shared_receive_queue", "off"},
               {"ibv_credits", "2"},
               {"ibv_queue", "16"},
               {"ibv_depth", "8"},
               {"ibv_inline", "0"},
-              {"ibv_packet", "512"}}),
+              {"ibv_packet", "512"},
+              {"ibv_pinned", "1M"}}),
   };
 }
 

@@ -21,6 +21,8 @@ struct Device {
   ibv_port_attr port{};
   std::vector<ibv_gid_entry> gids;
   std::uint32_t most_inline = 220;
+  std::uint32_t pages_on_demand =
+      0;  ///< of ibv_odp_transport_cap_bits, over connected queue pairs; 0: none at all
   bool opens = true;
 
   Device();
@@ -28,7 +30,8 @@ struct Device {
 
 /// Things that go wrong.
 struct Faults {
-  std::size_t lockable = SIZE_MAX;  ///< bytes that can be registered, in all
+  std::size_t lockable = SIZE_MAX;  ///< bytes that can be pinned, in all
+  bool gone = false;                ///< the device: whatever is asked of it is refused
   int post_send = 0;                ///< what posting answers on connected queue pairs
   ibv_wc_status next =
       IBV_WC_SUCCESS;      ///< how the next request on a connected queue pair ends; then success again
@@ -108,8 +111,14 @@ class Network {
   Faults faults;
   Counts counts;
 
-  /// Bytes that are registered now.
+  /// Bytes that are pinned now, and the most that have been since the start or since `reset_peak`.
   std::size_t registered() const { return locked_; }
+  std::size_t peak() const { return peak_; }
+  void reset_peak() { peak_ = locked_; }
+  /// Bytes that are registered now, and not pinned.
+  std::size_t on_demand() const { return on_demand_; }
+  /// The MTUs that connected queue pairs have been given.
+  std::vector<ibv_mtu> mtus;
   /// Tells every open context.
   void event(ibv_event_type type);
   /// A process has died: its queue pairs (those that hear on that completion queue) answer no more.
@@ -145,6 +154,8 @@ class Network {
   std::map<std::uint32_t, Pair*> pairs_;
   std::map<std::uint32_t, Region> regions_;
   std::size_t locked_ = 0;
+  std::size_t peak_ = 0;
+  std::size_t on_demand_ = 0;
   std::uint32_t next_ = 17;
 };
 

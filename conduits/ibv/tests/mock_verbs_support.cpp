@@ -66,6 +66,7 @@ struct Calls {
     const Lock lock(current->mutex_);
     const auto found = std::ranges::find(current->shown_, device, &std::unique_ptr<ibv_device>::get);
     const auto index = static_cast<std::size_t>(found - current->shown_.begin());
+    if (current->faults.gone) return refuse<ibv_context>(ENODEV);
     if (!current->devices[index].opens) return refuse<ibv_context>(EACCES);
     auto context = std::make_unique<Context>();
     int ends[2];
@@ -92,6 +93,14 @@ struct Calls {
   }
   static int query_device(ibv_context* context, ibv_device_attr* attributes) {
     *attributes = device_of(context).limits;
+    return 0;
+  }
+  static int query_device_ex(ibv_context* context, ibv_device_attr_ex* attributes) {
+    const Device& device = device_of(context);
+    *attributes = {};
+    attributes->orig_attr = device.limits;
+    attributes->odp_caps.general_caps = device.pages_on_demand != 0 ? unsigned{IBV_ODP_SUPPORT} : 0;
+    attributes->odp_caps.per_transport_caps.rc_odp_caps = device.pages_on_demand;
     return 0;
   }
   static int query_port(ibv_context* context, std::uint8_t, _compat_ibv_port_attr* attributes) {
@@ -128,8 +137,15 @@ struct Calls {
   }
   static ibv_mr* reg_mr(ibv_pd* domain, void* memory, std::size_t bytes, int access) {
     const Lock lock(current->mutex_);
-    if (current->locked_ + bytes > current->faults.lockable) return refuse<ibv_mr>(ENOMEM);
-    current->locked_ += bytes;
+    if (current->faults.gone) return refuse<ibv_mr>(ENODEV);
+    if ((access & IBV_ACCESS_ON_DEMAND) != 0) {
+      if (device_of(domain->context).pages_on_demand == 0) return refuse<ibv_mr>(EOPNOTSUPP);
+      current->on_demand_ += bytes;
+    } else {
+      if (current->locked_ + bytes > current->faults.lockable) return refuse<ibv_mr>(ENOMEM);
+      current->locked_ += bytes;
+      current->peak_ = std::max(current->peak_, current->locked_);
+    }
     const std::uint32_t key = current->next_++;
     auto region = std::make_unique<ibv_mr>();
     *region = {domain->context, domain, memory, bytes, 0, key, key};
@@ -137,8 +153,10 @@ struct Calls {
   }
   static int dereg_mr(ibv_mr* region) {
     const Lock lock(current->mutex_);
-    current->locked_ -= region->length;
-    current->regions_.erase(region->lkey);
+    const auto found = current->regions_.find(region->lkey);
+    const bool pinned = (found->second.access & IBV_ACCESS_ON_DEMAND) == 0;
+    (pinned ? current->locked_ : current->on_demand_) -= region->length;
+    current->regions_.erase(found);
     return 0;
   }
 
@@ -190,6 +208,7 @@ struct Calls {
     const Lock lock(current->mutex_);
     const Device& device = device_of(domain->context);
     const ibv_qp_cap& room = wanted->cap;
+    if (current->faults.gone) return refuse<ibv_qp>(ENODEV);
     if (wanted->qp_type == IBV_QPT_RC && current->faults.no_pairs) return refuse<ibv_qp>(ENOMEM);
     if (room.max_inline_data > device.most_inline ||
         room.max_send_wr > static_cast<std::uint32_t>(device.limits.max_qp_wr) ||
@@ -213,6 +232,8 @@ struct Calls {
     auto& pair = static_cast<Pair&>(*plain);
     const auto& limits = device_of(pair.context).limits;
     if ((mask & IBV_QP_QKEY) != 0) pair.datagram_key = wanted->qkey;
+    if (current->faults.gone) return ENODEV;
+    if ((mask & IBV_QP_PATH_MTU) != 0) current->mtus.push_back(wanted->path_mtu);
     if ((mask & IBV_QP_DEST_QPN) != 0) pair.peer = wanted->dest_qp_num;
     if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) {
       if (wanted->max_rd_atomic > limits.max_qp_init_rd_atom) return EINVAL;
@@ -262,6 +283,7 @@ struct Calls {
     current->counts.doorbells += connected ? 1 : 0;
     int error = pair.state == IBV_QPS_RTS || pair.state == IBV_QPS_ERR ? 0 : EINVAL;
     if (connected && current->faults.post_send != 0) error = current->faults.post_send;
+    if (current->faults.gone) error = ENODEV;
     for (; request != nullptr && error == 0; request = request->next) {
       if (pair.posted - pair.ended >= pair.room.max_send_wr) {
         error = ENOMEM;
@@ -316,6 +338,7 @@ struct Calls {
   }
   static int poll_cq(ibv_cq* plain, int most, ibv_wc* found) {
     const Lock lock(current->mutex_);
+    if (current->faults.gone) return -ENODEV;
     auto& queue = static_cast<Completions&>(*plain);
     int count = 0;
     for (; count < most && !queue.entries.empty(); ++count) {
@@ -379,6 +402,7 @@ Verbs Network::verbs() const {
           .open_device = Calls::open_device,
           .close_device = Calls::close_device,
           .query_device = Calls::query_device,
+          .query_device_ex = Calls::query_device_ex,
           .query_port = Calls::query_port,
           .query_gid = Calls::query_gid,
           .get_async_event = Calls::get_async_event,

@@ -4,12 +4,25 @@
 #include "conduits/ibv/ibv_network.hpp"
 #include "conduits/ibv/tests/mock_device.hpp"
 
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+
 namespace aqueduct::conduits::ibv {
 namespace {
 
 mock::Network& network() {
   static mock::Network only;
   return only;
+}
+
+/// As where the limit is reached: pins pages of the conduit's own and segments, but no buffer of the caller's.
+ibv_mr* pin_pages_only(ibv_pd* domain, void* memory, std::size_t bytes, int access) {
+  const bool pages = reinterpret_cast<std::uintptr_t>(memory) % 4096 == 0;
+  if (pages || (access & IBV_ACCESS_REMOTE_WRITE) != 0)
+    return network().verbs().reg_mr(domain, memory, bytes, access);
+  errno = ENOMEM;
+  return nullptr;
 }
 
 core::Usability probe(const Config&) { return {true, "a pretence", core::Wire::hardware}; }
@@ -19,7 +32,9 @@ Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
     process.log->error("ibv_mock: its network is within one process");
     return ErrorCode::not_supported;
   }
-  return std::unique_ptr<core::Network>(std::make_unique<IbvNetwork>(process, network().verbs()));
+  Verbs verbs = network().verbs();
+  if (std::getenv("IBV_MOCK_PINS_PAGES_ONLY") != nullptr) verbs.reg_mr = pin_pages_only;
+  return std::unique_ptr<core::Network>(std::make_unique<IbvNetwork>(process, verbs));
 }
 
 // Its settings are those of ibv, which is compiled in.

@@ -1,8 +1,7 @@
 // What count_instructions.py counts under callgrind: puts of 8 bytes over the mock network, from the call to the doorbell.
 
-#include <aqueduct/aqueduct.hpp>
+#include "conduits/ibv/tests/programs/two_ranks.hpp"
 
-#include <atomic>
 #include <cstdint>
 #include <iostream>
 #include <new>
@@ -52,12 +51,6 @@ bool write(Endpoint& me) {
 }  // namespace
 
 int main() {
-  auto job = Job::in_process(2);
-  if (!job) return 2;
-  std::atomic<bool> right = true;
-  job->run_each([&](Endpoint& me) {
-    if (!me.barrier() || (me.rank() == 0 && !write(me)) || !me.barrier()) right = false;
-  });
   std::cout << kTurns * kBurst << "\n";  // puts in bursts
-  return job->finish().ok() && right ? 0 : 1;
+  return run_two_ranks([](Endpoint& me) { return me.rank() != 0 || write(me); });
 }

@@ -1,7 +1,7 @@
 // Counts what the adapter is asked for by one call of each kind, over the mock network: exit status 1 if it is not what
 // issue 5 wants.
 
-#include <aqueduct/aqueduct.hpp>
+#include "conduits/ibv/tests/programs/two_ranks.hpp"
 
 #include <atomic>
 #include <cstdlib>
@@ -49,24 +49,20 @@ bool count_all(Endpoint& me, const ShortRequest<Number>& short_one, const LongRe
 }  // namespace
 
 int main() {
-  auto job = Job::in_process(2);
-  if (!job) return 2;
   std::atomic<bool> ready = false;
   std::atomic<bool> counted = false;
-  std::atomic<bool> right = true;
-  job->run_each([&](Endpoint& me) {
+  return run_two_ranks([&](Endpoint& me) {
     const auto short_one = on_short_request<Number>(me, [](auto&, const Number&) {});
     const auto long_one = on_long_request<Number>(me, [](auto&, const Number&, auto) {});
-    if (!short_one || !long_one || !me.barrier()) right = false;
+    bool right = short_one && long_one && me.barrier();
     if (me.rank() == 0) {
       while (!ready) std::this_thread::yield();
-      if (!count_all(me, *short_one, *long_one)) right = false;
+      right = right && count_all(me, *short_one, *long_one);
       counted = true;
     } else {
       ready = true;
       while (!counted) std::this_thread::yield();
     }
-    if (!me.barrier()) right = false;
+    return right;
   });
-  return job->finish().ok() && right ? 0 : 1;
 }

@@ -1,0 +1,97 @@
+// Transfers whose local memory cannot be registered: by way of slots, in pieces. That is slower, but needs nothing that
+// others may hold for ever: slots come back whenever a request ends.
+
+#include "conduits/ibv/ibv_conduit.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace aqueduct::conduits::ibv {
+
+// `post` is what lending said. Sends wait meanwhile (`has`), as they must not arrive before these bytes.
+core::Post IbvConduit::or_bounce(core::Post post, std::span<const Bounced> transfer) noexcept {
+  if (post.kind != core::Post::Kind::failed || post.why != ErrorCode::no_memory) return post;
+  if (bounced_.room() < transfer.size()) return core::Post::retry();
+  if (!std::exchange(bounce_said_, true)) {
+    log_.warn(
+        "ibv: rank {}: {} bytes of local memory outside segments cannot be registered: such transfers go by "
+        "way of "
+        "buffers, in pieces, which is slower. Use memory of segments, or `ulimit -l unlimited` before the "
+        "job "
+        "starts, or raise AQUEDUCT_IBV_PINNED",
+        me_, transfer.back().left);
+  }
+  for (const Bounced& one : transfer) bounced_.add(one);
+  go_on_bouncing();
+  return core::Post::posted();
+}
+
+void IbvConduit::go_on_bouncing() noexcept {
+  while (!bounced_.empty()) {
+    Bounced& one = bounced_.front();
+    // If it has failed, the peer is suspected, and the next poll ends all that is its.
+    const core::Post post = one.left > 0 ? bounce_piece(one) : announce_bounced(one);
+    if (post.kind != core::Post::Kind::posted) return;
+    if (one.left == 0 && !one.signal) bounced_.end_front();
+  }
+}
+
+core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
+  Link& link = *links_[one.peer];
+  std::size_t bytes = std::min(one.left, slots_.most_bytes());
+  std::byte* slot = slots_.take(bytes);
+  if (slot == nullptr) slot = slots_.take(bytes = std::min(bytes, slots_.bytes()));
+  if (slot == nullptr) return core::Post::retry();
+  Flight* const flight = begin(link, Flight::Kind::part, 0);
+  if (flight == nullptr) {
+    slots_.give_back(slot);
+    return core::Post::retry();
+  }
+  flight->slot = slot;
+  flight->offset = one.offset;
+  flight->key = static_cast<std::uint32_t>(one.key);
+  flight->bytes = static_cast<std::uint32_t>(bytes);
+  if (one.gets) {
+    flight->result = one.local;
+  } else {
+    std::memcpy(slot, one.local, bytes);
+  }
+  if (one.token && !one.signal && bytes == one.left) {
+    flight->kind = one.gets ? Flight::Kind::get : Flight::Kind::put;
+    flight->token = *one.token;
+  }
+  const Key& remote = memory_.remote(one.key);
+  Work work;
+  work.request.opcode = one.gets ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
+  work.request.wr.rdma = {remote.at + one.offset, remote.key};
+  work.piece = {reinterpret_cast<std::uint64_t>(slot), flight->bytes, slots_.key()};
+  work.request.sg_list = &work.piece;
+  work.request.num_sge = 1;
+  const core::Post post = launch(link, work.request, true);
+  if (post.kind == core::Post::Kind::posted) {
+    one.offset += bytes;
+    one.local += bytes;
+    one.left -= bytes;
+  }
+  return post;
+}
+
+core::Post IbvConduit::announce_bounced(Bounced& one) noexcept {
+  const core::Post post = announce(*links_[one.peer], one.key, one.offset, {}, *one.signal, *one.token);
+  if (post.kind == core::Post::Kind::posted) one.signal.reset();
+  return post;
+}
+
+// With a lost peer.
+int IbvConduit::end_bounced(Rank peer, core::Inbox& inbox) noexcept {
+  int calls = 0;
+  while (const std::optional<Bounced> one = bounced_.take(peer)) {
+    if (!one->token) continue;
+    inbox.completed(*one->token, loss_of(peer));
+    ++calls;
+  }
+  return calls;
+}
+
+}  // namespace aqueduct::conduits::ibv

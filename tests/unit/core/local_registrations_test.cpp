@@ -1,0 +1,124 @@
+// Which local memory is registered, over a network that only counts.
+
+#include "core/local_registrations.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace aqueduct::core {
+namespace {
+
+constexpr std::size_t kPiece = 1000;
+
+/// A network that says what it has pinned, and in which order that ended.
+struct Card {
+  std::size_t pinned = 0;
+  std::vector<std::size_t> ended;  ///< pieces, by number
+  int refusal = 0;
+};
+
+struct Unpin {
+  Card* card = nullptr;
+  std::size_t bytes = 0;
+  void operator()(const std::size_t* piece) const {
+    card->pinned -= bytes;
+    card->ended.push_back(*piece);
+    delete piece;
+  }
+};
+using Region = std::unique_ptr<std::size_t, Unpin>;
+using Cache = LocalRegistrations<Region>;
+
+class CoreLocalRegistrations : public testing::Test {
+ protected:
+  Bytes piece(std::size_t i, std::size_t count = 1) const {
+    return Bytes(memory).subspan(kPiece * i, kPiece * count);
+  }
+  Cache::Registration* borrow(Cache& cache, Bytes buffer) {
+    error = 0;
+    return cache.borrow(buffer, error, [this](MutableBytes part, int& why) -> Region {
+      if (card.refusal != 0) {
+        why = card.refusal;
+        return nullptr;
+      }
+      card.pinned += part.size();
+      const auto number = static_cast<std::size_t>(part.data() - memory.data()) / kPiece;
+      return {new std::size_t(number), Unpin{&card, part.size()}};
+    });
+  }
+  /// A transfer that begins and ends.
+  bool use(Cache& cache, Bytes buffer) {
+    auto* const borrowed = borrow(cache, buffer);
+    if (borrowed != nullptr) cache.give_back(*borrowed);
+    return borrowed != nullptr;
+  }
+
+  std::vector<std::byte> memory = std::vector<std::byte>(100 * kPiece);
+  Card card;
+  int error = 0;
+};
+
+TEST_F(CoreLocalRegistrations, EndWithTheirTransferUnlessTheyMayBeKept) {
+  Cache cache(0);
+  ASSERT_TRUE(use(cache, piece(3)));
+  EXPECT_EQ(card.pinned, 0u);
+}
+
+TEST_F(CoreLocalRegistrations, ThatAreKeptAreUsedAgainAndGoTheLongestUnusedFirst) {
+  Cache cache(3 * kPiece);
+  for (const std::size_t i : {0u, 1u, 2u, 0u}) ASSERT_TRUE(use(cache, piece(i)));
+  EXPECT_EQ(card.pinned, 3 * kPiece) << "nothing goes before there is need";
+  ASSERT_TRUE(use(cache, piece(3)));
+  ASSERT_TRUE(use(cache, piece(4)));
+  EXPECT_THAT(card.ended, testing::ElementsAre(1u, 2u)) << "0 has been used since";
+}
+
+TEST_F(CoreLocalRegistrations, OfAllTransfersAreNeverMoreThanMayBe) {
+  Cache cache(100 * kPiece, 4 * kPiece);
+  for (std::size_t i = 0; i < 30; ++i) {
+    ASSERT_TRUE(use(cache, piece(i, 1 + i % 4))) << i;
+    EXPECT_LE(card.pinned, 4 * kPiece);
+  }
+}
+
+TEST_F(CoreLocalRegistrations, WaitForRoomAndGoOnWhenThereIsSome) {
+  Cache cache(0, 4 * kPiece);
+  auto* const first = borrow(cache, piece(0, 3));
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(borrow(cache, piece(10, 2)), nullptr);
+  EXPECT_EQ(error, -EAGAIN);
+  auto* const inside = borrow(cache, piece(1));
+  EXPECT_EQ(inside, first) << "which takes no room";
+  cache.give_back(*first);
+  EXPECT_EQ(borrow(cache, piece(10, 2)), nullptr) << "the other still uses it";
+  cache.give_back(*inside);
+  EXPECT_TRUE(use(cache, piece(10, 2)));
+}
+
+TEST_F(CoreLocalRegistrations, DoNotEndKeptOnesForWhatHasNoRoomAnyway) {
+  Cache cache(100 * kPiece, 4 * kPiece);
+  ASSERT_TRUE(use(cache, piece(0, 4)));
+  EXPECT_FALSE(use(cache, piece(20, 5)));
+  EXPECT_EQ(error, -ENOMEM) << "which waiting does not mend";
+  EXPECT_EQ(card.pinned, 4 * kPiece);
+}
+
+TEST_F(CoreLocalRegistrations, ThatTheNetworkRefusesAreWaitedForOnlyIfSomethingIsInUse) {
+  Cache cache(100 * kPiece);
+  auto* const first = borrow(cache, piece(0));
+  ASSERT_TRUE(first != nullptr && use(cache, piece(1)));
+  card.refusal = -ENOMEM;
+  EXPECT_FALSE(use(cache, piece(2)));
+  EXPECT_EQ(error, -EAGAIN);
+  EXPECT_THAT(card.ended, testing::ElementsAre(1u)) << "what was idle went first";
+  EXPECT_TRUE(cache.in_use());
+  cache.give_back(*first);
+  EXPECT_FALSE(use(cache, piece(2)));
+  EXPECT_EQ(error, -ENOMEM);
+  EXPECT_FALSE(cache.in_use());
+}
+
+}  // namespace
+}  // namespace aqueduct::core
