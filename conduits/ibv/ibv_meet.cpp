@@ -15,8 +15,6 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{2};
 constexpr std::chrono::milliseconds kLongestPause{200};
 
-constexpr std::uint32_t kSequenceBits = 0xff'ffff;
-
 }  // namespace
 
 Link* IbvConduit::make_link(Rank peer) noexcept {
@@ -33,8 +31,7 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   }
   link->pair = std::move(made.pair);
   inline_bytes_ = std::min<std::uint32_t>(made.inline_bytes, Burst::kMostBytes);
-  link->first =
-      (link->pair->qp_num * 2654435761u + me_) & kSequenceBits;  // differs from an earlier connection's
+  link->first = first_of(link->pair->qp_num, me_);
   const std::int64_t grants = receive_.add(*link, options_.credits);
   if (grants < 0) {
     log_.error("ibv: rank {}: no room for messages of rank {}: {}. Registered memory is locked: `ulimit -l`",
@@ -44,10 +41,36 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   }
   link->grants = static_cast<std::uint32_t>(grants);
   by_pair_.add(link->pair->qp_num, *link);
+  make_rails(peer);
   links_[peer] = std::move(link);
   log_.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", me_, links_[peer]->pair->qp_num,
              peer, inline_bytes_);
   return links_[peer].get();
+}
+
+// Without its queue pair on a rail a peer is reached all the same.
+void IbvConduit::make_rails(Rank peer) noexcept {
+  for (const auto& rail : rails_) {
+    if (rail->make(peer)) continue;
+    log_.warn(
+        "ibv: rank {}: {} gives no queue pair for rank {}: {}. Large transfers with it go by other ports",
+        me_, rail->port().device, peer, std::strerror(errno));
+  }
+}
+
+bool IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
+  for (std::size_t i = 0; i < rails_.size(); ++i) {
+    const int error = rails_[i].connect(peer, hello.rails[i]);
+    if (error == 0) continue;
+    const Port& port = rails_[i].port();
+    log_.error(
+        "ibv: rank {}: {}:{} does not connect a queue pair with rank {}: {}. Are the ports of both hosts "
+        "cabled in the same "
+        "order? AQUEDUCT_IBV_DEVICE names them in any order, AQUEDUCT_IBV_RAILS=1 takes one only",
+        me_, port.device, port.number, peer, std::strerror(error));
+    return false;
+  }
+  return true;
 }
 
 bool IbvConduit::make_way(Link& link) noexcept {
@@ -89,12 +112,15 @@ Link* IbvConduit::knock(Rank peer) noexcept {
 bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
   const int error =
       connect_pair(verbs_, *link.pair, objects_, port_, options_, addresses_[link.peer], hello, link.first);
-  if (error != 0) {
+  const bool first_listens = error == 0;
+  if (!first_listens) {
     log_.error(
         "ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have "
         "addresses "
         "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
         me_, port_.device, link.peer, std::strerror(error));
+  }
+  if (!first_listens || !connect_rails(link.peer, hello)) {
     suspect(link.peer, "it cannot be connected with");
     return false;
   }
@@ -116,6 +142,7 @@ void IbvConduit::say_hello(Link& link) noexcept {
   hello.credits = link.grants;
   hello.understood = link.listening ? 1 : 0;
   hello.both = link.ready ? 1 : 0;
+  for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(link.peer);
   static_cast<void>(door_.say(hello, *link.way, addresses_[link.peer].door));
   link.next_hello = Clock::now() + link.pause;
 }

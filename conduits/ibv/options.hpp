@@ -15,7 +15,8 @@ struct IbvOptions {
   std::uint8_t timeout = 15;         ///< 4.096 us × 2^timeout until a packet is sent again
   std::uint8_t service_level = 0;
   std::uint8_t traffic_class = 0;
-  std::size_t keep_registered = 0;  ///< of local memory outside segments that nobody uses
+  std::size_t keep_registered = 0;    ///< of local memory outside segments that nobody uses
+  std::size_t rail_bytes = 64 << 10;  ///< the least share of a transfer that a rail is given
   bool shared_receive_queue = true;
   bool large_pages = true;  ///< asked for, of segments
 };

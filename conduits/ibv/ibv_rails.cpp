@@ -1,0 +1,218 @@
+// Large transfers over several rails: each is cut into shares, one for each rail, and ends when all of them have.
+//
+// A share that a rail does not carry goes by the first port, and the rail is not used with that peer any more. So whatever
+// else is wrong shows there, and is handled as for any other transfer.
+
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/ibv_conduit.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Shares begin at pages' starts, if the transfer does.
+constexpr std::size_t kGrain = 4096;
+
+constexpr std::size_t share_of(std::size_t bytes, std::size_t shares) {
+  return ((bytes + shares - 1) / shares + kGrain - 1) / kGrain * kGrain;
+}
+
+}  // namespace
+
+// Nothing: it goes by the first port alone.
+std::optional<core::Post> IbvConduit::deal(Rank peer, std::uint64_t key, std::uint64_t offset,
+                                           core::MutableBytes buffer, ibv_wr_opcode opcode,
+                                           core::Token token) noexcept {
+  if (reach(peer) == nullptr) return no_link(peer);
+  std::array<Share, kMostRails> lanes;
+  std::size_t count = 1;  // the first port
+  for (std::size_t i = 0; i < rails_.size(); ++i) {
+    const std::uint32_t rail_key = rails_.key_of(key, i);
+    if (rail_key == 0 || !rails_[i].reaches(peer)) continue;
+    lanes[count].rail = &rails_[i];
+    lanes[count++].rail_key = rail_key;
+  }
+  const std::size_t shares = std::min(count, buffer.size() / options_.rail_bytes);
+  if (shares < 2) return std::nullopt;
+  Deal* const deal = deals_.begin(peer, key, opcode, token);
+  if (deal == nullptr) return core::Post::retry();
+  const std::size_t each = share_of(buffer.size(), shares);
+  for (std::size_t at = 0; at < buffer.size(); at += each) {
+    Share& share = deal->shares[deal->left++];
+    share = lanes[turn_++ % count];
+    share.offset = offset + at;
+    share.buffer = buffer.subspan(at, std::min(each, buffer.size() - at));
+    share.state = Share::State::waits;
+  }
+  deals_.began();
+  // What is refused here is tried again in the next poll, which can say how it ends.
+  for (Share& share : deal->shares) {
+    if (share.state == Share::State::waits) static_cast<void>(begin_share(*deal, share));
+  }
+  return core::Post::posted();
+}
+
+// `retry`: it waits.
+core::Post IbvConduit::begin_share(Deal& deal, Share& share) noexcept {
+  share.id = deals_.next_id(deal, share);
+  if (share.rail != nullptr) {
+    if (const auto post = begin_by_rail(deal, share)) return *post;
+  }
+  Link* const link = reach(deal.peer);
+  if (link == nullptr) return no_link(deal.peer);
+  Flight* const flight = begin(*link, Flight::Kind::share, share.id);
+  if (flight == nullptr) return core::Post::retry();
+  Work work;
+  work.request.opcode = deal.opcode;
+  const core::Post post =
+      deal.opcode == IBV_WR_RDMA_READ
+          ? read(*link, *flight, deal.key, share.offset, share.buffer, work)
+          : write(*link, *flight, deal.key, share.offset, share.buffer, false, work, true);
+  if (post.kind == core::Post::Kind::posted) share.state = Share::State::by_first;
+  return post;
+}
+
+// Nothing: the rail does not carry it.
+std::optional<core::Post> IbvConduit::begin_by_rail(Deal& deal, Share& share) noexcept {
+  Rail& rail = *share.rail;
+  auto local = rail.memory().key_in_segment(share.buffer);
+  if (!local) {
+    int error = 0;
+    if (share.borrowed == nullptr) share.borrowed = rail.borrow(share.buffer, error);
+    if (share.borrowed == nullptr) {
+      if (error == -EAGAIN) return core::Post::retry();
+      share.rail = nullptr;  // the first port may have it registered already, or says what is wrong
+      return std::nullopt;
+    }
+    local = share.borrowed->region()->lkey;
+  }
+  Work work;
+  work.piece = {reinterpret_cast<std::uint64_t>(share.buffer.data()),
+                static_cast<std::uint32_t>(share.buffer.size()), *local};
+  work.request.wr_id = share.id;
+  work.request.opcode = deal.opcode;
+  work.request.sg_list = &work.piece;
+  work.request.num_sge = 1;
+  work.request.wr.rdma = {memory_.remote(deal.key).at + share.offset, share.rail_key};
+  const int error = rail.post(deal.peer, work.request);
+  if (error == 0) {
+    share.state = Share::State::by_rail;
+    return core::Post::posted();
+  }
+  if (error == ENOMEM) return core::Post::retry();
+  leave_rail(rail, deal.peer, std::strerror(error));
+  return std::nullopt;
+}
+
+// From now on that rail is not used with that peer; what it had goes by the first port. The queue pair ends first: the
+// device then uses nothing of it any more, neither to read nor to write.
+void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
+  if (!rail.reaches(peer)) return;
+  if (gone_[peer] == 0 && !is_suspected(peer)) {
+    log_.warn(
+        "ibv: rank {}: {}:{} does not carry large transfers with rank {}: {}. They go by the other ports. "
+        "Has the peer ended? "
+        "Is the link up (`rdma link`)? Are the ports of both hosts cabled in the same order "
+        "(AQUEDUCT_IBV_DEVICE)?",
+        me_, rail.port().device, rail.port().number, peer, why);
+  }
+  rail.drop(peer);
+  for (Deal& deal : deals_.all()) {
+    if (deal.left == 0 || deal.peer != peer) continue;
+    for (Share& share : deal.shares) {
+      if (share.rail != &rail) continue;
+      give_back(share);
+      share.rail = nullptr;
+      if (share.state == Share::State::by_rail) share.state = Share::State::waits;
+    }
+  }
+}
+
+void IbvConduit::give_back(Share& share) noexcept {
+  if (share.borrowed != nullptr) share.rail->give_back(*share.borrowed);
+  share.borrowed = nullptr;
+}
+
+int IbvConduit::end_share(Share& share, Status status, core::Inbox& inbox) noexcept {
+  Deal& deal = deals_.deal_of(share.id);
+  give_back(share);
+  share = {};
+  if (!status && deal.status) deal.status = status;
+  if (--deal.left > 0) return 0;
+  deals_.ended();
+  inbox.completed(deal.token, Status(deal.status));
+  return 1;
+}
+
+int IbvConduit::poll_rails(core::Inbox& inbox) noexcept {
+  int calls = 0;
+  std::array<ibv_wc, 16> batch;
+  for (const auto& rail : rails_) {
+    const int found = rail->poll(batch);
+    if (found < 0) leave_rail(*rail, "its completion queue fails");
+    for (int i = 0; i < found; ++i) {
+      const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
+      Share* const share = deals_.find(completion.wr_id);
+      if (share == nullptr) continue;  // it has gone another way
+      if (completion.status == IBV_WC_SUCCESS) [[likely]] {
+        calls += end_share(*share, {}, inbox);
+      } else {
+        leave_rail(*rail, deals_.deal_of(completion.wr_id).peer, verbs_.wc_status_str(completion.status));
+      }
+    }
+  }
+  for (Deal& deal : deals_.all()) {
+    if (deal.left == 0) continue;
+    for (Share& share : deal.shares) {
+      if (share.state != Share::State::waits) continue;
+      const core::Post post = begin_share(deal, share);
+      if (post.kind == core::Post::Kind::failed) {
+        calls += end_share(share, {post.why, deal.peer}, inbox);
+      }
+    }
+  }
+  return calls;
+}
+
+void IbvConduit::leave_rail(Rail& rail, const char* why) noexcept {
+  for (Rank peer = 0; peer < ranks_; ++peer) leave_rail(rail, peer, why);
+}
+
+// Those on the first port have ended with its queue pair.
+int IbvConduit::end_shares_with(Rank peer, core::Inbox& inbox) noexcept {
+  for (const auto& rail : rails_) rail->drop(peer);
+  int calls = 0;
+  for (Deal& deal : deals_.all()) {
+    if (deal.left == 0 || deal.peer != peer) continue;
+    for (Share& share : deal.shares) {
+      if (share.state != Share::State::none) calls += end_share(share, loss_of(peer), inbox);
+    }
+  }
+  return calls;
+}
+
+// The device's word is acknowledged first: a queue pair that it speaks of could not end before.
+void IbvConduit::take_events(Rail& rail) noexcept {
+  ibv_async_event event{};
+  while (verbs_.get_async_event(rail.objects().context.get(), &event) == 0) {
+    const char* const text = verbs_.event_type_str(event.event_type);
+    Rank peer = kNoRank;
+    bool all = false;
+    switch (event.event_type) {
+      case IBV_EVENT_DEVICE_FATAL:
+      case IBV_EVENT_CQ_ERR: all = true; break;
+      case IBV_EVENT_QP_FATAL:
+      case IBV_EVENT_QP_REQ_ERR:
+      case IBV_EVENT_QP_ACCESS_ERR: peer = rail.peer_of(event.element.qp->qp_num); break;
+      default: log_.info("ibv: rank {}: {}:{}: {}", me_, rail.port().device, rail.port().number, text); break;
+    }
+    verbs_.ack_async_event(&event);
+    if (all) leave_rail(rail, text);
+    if (peer != kNoRank) leave_rail(rail, peer, text);
+  }
+}
+
+}  // namespace aqueduct::conduits::ibv
