@@ -9,6 +9,12 @@ namespace {
 
 mock::Network& network() {
   static mock::Network only;
+  static const bool two = [] {
+    only.devices.resize(2);  // who asks for one uses the first
+    only.devices[1].name = "mock1";
+    return true;
+  }();
+  static_cast<void>(two);
   return only;
 }
 
