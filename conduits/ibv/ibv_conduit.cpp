@@ -190,7 +190,11 @@ std::string IbvConduit::state_of(Rank peer) const {
   if (gone_[peer] != 0) return fmt::format("{}, gone", port_.device);
   if (link == nullptr) return fmt::format("{}, no connection so far", port_.device);
   if (!link->ready) return fmt::format("{}, has not answered the request for a connection yet", port_.device);
-  return fmt::format("{}, {} work requests under way to it, {} of {} credits left", port_.device,
+  std::string ports = port_.device;
+  for (const auto& rail : rails_) {
+    if (rail->reaches(peer)) ports += " and " + rail->port().device;
+  }
+  return fmt::format("{}, {} work requests under way to it, {} of {} credits left", ports,
                      link->flights.count(), link->granted - (link->sent - link->returned), link->granted);
 }
 

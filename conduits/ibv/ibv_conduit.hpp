@@ -177,12 +177,16 @@ class IbvConduit final : public core::Conduit,
                                  core::MutableBytes buffer, ibv_wr_opcode opcode, core::Token token) noexcept;
   core::Post begin_share(Deal& deal, Share& share) noexcept;
   std::optional<core::Post> begin_by_rail(Deal& deal, Share& share) noexcept;
-  void leave_rail(Rail& rail, Rank peer, const char* why) noexcept;
-  void leave_rail(Rail& rail, const char* why) noexcept;
   void give_back(Share& share) noexcept;
   int end_share(Share& share, Status status, core::Inbox& inbox) noexcept;
-  int end_shares_with(Rank peer, core::Inbox& inbox) noexcept;
   int poll_rails(core::Inbox& inbox) noexcept;
+
+  // The rails' queue pairs: ibv_rail_links.cpp.
+  void make_rails(Rank peer) noexcept;
+  bool connect_rails(Rank peer, const Hello& hello) noexcept;
+  void leave_rail(Rail& rail, Rank peer, const char* why) noexcept;
+  void leave_rail(Rail& rail, const char* why) noexcept;
+  int end_shares_with(Rank peer, core::Inbox& inbox) noexcept;
   void take_events(Rail& rail) noexcept;
 
   void empty_channel() noexcept;  // ibv_wait.cpp
@@ -192,8 +196,6 @@ class IbvConduit final : public core::Conduit,
   Link* make_link(Rank peer) noexcept;
   bool listen(Link& link, const Hello& hello) noexcept;
   bool make_way(Link& link) noexcept;
-  void make_rails(Rank peer) noexcept;
-  bool connect_rails(Rank peer, const Hello& hello) noexcept;
   void say_hello(Link& link) noexcept;
   void heard(const Hello& hello) noexcept;
   void knock_again() noexcept;

@@ -48,31 +48,6 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   return links_[peer].get();
 }
 
-// Without its queue pair on a rail a peer is reached all the same.
-void IbvConduit::make_rails(Rank peer) noexcept {
-  for (const auto& rail : rails_) {
-    if (rail->make(peer)) continue;
-    log_.warn(
-        "ibv: rank {}: {} gives no queue pair for rank {}: {}. Large transfers with it go by other ports",
-        me_, rail->port().device, peer, std::strerror(errno));
-  }
-}
-
-bool IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
-  for (std::size_t i = 0; i < rails_.size(); ++i) {
-    const int error = rails_[i].connect(peer, hello.rails[i]);
-    if (error == 0) continue;
-    const Port& port = rails_[i].port();
-    log_.error(
-        "ibv: rank {}: {}:{} does not connect a queue pair with rank {}: {}. Are the ports of both hosts "
-        "cabled in the same "
-        "order? AQUEDUCT_IBV_DEVICE names them in any order, AQUEDUCT_IBV_RAILS=1 takes one only",
-        me_, port.device, port.number, peer, std::strerror(error));
-    return false;
-  }
-  return true;
-}
-
 bool IbvConduit::make_way(Link& link) noexcept {
   if (link.way != nullptr) return true;
   ibv_ah_attr way = way_to(addresses_[link.peer], port_, options_);

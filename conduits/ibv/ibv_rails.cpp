@@ -3,7 +3,6 @@
 // A share that a rail does not carry goes by the first port, and the rail is not used with that peer any more. So whatever
 // else is wrong shows there, and is handled as for any other transfer.
 
-#include "conduits/ibv/errors.hpp"
 #include "conduits/ibv/ibv_conduit.hpp"
 
 #include <algorithm>
@@ -13,12 +12,8 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Shares begin at pages' starts, if the transfer does.
+// Shares begin at pages' starts, if the transfer does. No rail is given less than that: see AQUEDUCT_IBV_RAIL_BYTES.
 constexpr std::size_t kGrain = 4096;
-
-constexpr std::size_t share_of(std::size_t bytes, std::size_t shares) {
-  return ((bytes + shares - 1) / shares + kGrain - 1) / kGrain * kGrain;
-}
 
 }  // namespace
 
@@ -39,12 +34,13 @@ std::optional<core::Post> IbvConduit::deal(Rank peer, std::uint64_t key, std::ui
   if (shares < 2) return std::nullopt;
   Deal* const deal = deals_.begin(peer, key, opcode, token);
   if (deal == nullptr) return core::Post::retry();
-  const std::size_t each = share_of(buffer.size(), shares);
-  for (std::size_t at = 0; at < buffer.size(); at += each) {
-    Share& share = deal->shares[deal->left++];
+  const std::size_t each = buffer.size() / shares / kGrain * kGrain;
+  for (; deal->left < shares; ++deal->left) {
+    Share& share = deal->shares[deal->left];
     share = lanes[turn_++ % count];
+    const std::size_t at = deal->left * each;
     share.offset = offset + at;
-    share.buffer = buffer.subspan(at, std::min(each, buffer.size() - at));
+    share.buffer = buffer.subspan(at, deal->left + 1 < shares ? each : buffer.size() - at);
     share.state = Share::State::waits;
   }
   deals_.began();
@@ -107,30 +103,6 @@ std::optional<core::Post> IbvConduit::begin_by_rail(Deal& deal, Share& share) no
   return std::nullopt;
 }
 
-// From now on that rail is not used with that peer; what it had goes by the first port. The queue pair ends first: the
-// device then uses nothing of it any more, neither to read nor to write.
-void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
-  if (!rail.reaches(peer)) return;
-  if (gone_[peer] == 0 && !is_suspected(peer)) {
-    log_.warn(
-        "ibv: rank {}: {}:{} does not carry large transfers with rank {}: {}. They go by the other ports. "
-        "Has the peer ended? "
-        "Is the link up (`rdma link`)? Are the ports of both hosts cabled in the same order "
-        "(AQUEDUCT_IBV_DEVICE)?",
-        me_, rail.port().device, rail.port().number, peer, why);
-  }
-  rail.drop(peer);
-  for (Deal& deal : deals_.all()) {
-    if (deal.left == 0 || deal.peer != peer) continue;
-    for (Share& share : deal.shares) {
-      if (share.rail != &rail) continue;
-      give_back(share);
-      share.rail = nullptr;
-      if (share.state == Share::State::by_rail) share.state = Share::State::waits;
-    }
-  }
-}
-
 void IbvConduit::give_back(Share& share) noexcept {
   if (share.borrowed != nullptr) share.rail->give_back(*share.borrowed);
   share.borrowed = nullptr;
@@ -153,6 +125,7 @@ int IbvConduit::poll_rails(core::Inbox& inbox) noexcept {
   for (const auto& rail : rails_) {
     const int found = rail->poll(batch);
     if (found < 0) leave_rail(*rail, "its completion queue fails");
+    more_ = more_ || found == static_cast<int>(batch.size());
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
       Share* const share = deals_.find(completion.wr_id);
@@ -175,44 +148,6 @@ int IbvConduit::poll_rails(core::Inbox& inbox) noexcept {
     }
   }
   return calls;
-}
-
-void IbvConduit::leave_rail(Rail& rail, const char* why) noexcept {
-  for (Rank peer = 0; peer < ranks_; ++peer) leave_rail(rail, peer, why);
-}
-
-// Those on the first port have ended with its queue pair.
-int IbvConduit::end_shares_with(Rank peer, core::Inbox& inbox) noexcept {
-  for (const auto& rail : rails_) rail->drop(peer);
-  int calls = 0;
-  for (Deal& deal : deals_.all()) {
-    if (deal.left == 0 || deal.peer != peer) continue;
-    for (Share& share : deal.shares) {
-      if (share.state != Share::State::none) calls += end_share(share, loss_of(peer), inbox);
-    }
-  }
-  return calls;
-}
-
-// The device's word is acknowledged first: a queue pair that it speaks of could not end before.
-void IbvConduit::take_events(Rail& rail) noexcept {
-  ibv_async_event event{};
-  while (verbs_.get_async_event(rail.objects().context.get(), &event) == 0) {
-    const char* const text = verbs_.event_type_str(event.event_type);
-    Rank peer = kNoRank;
-    bool all = false;
-    switch (event.event_type) {
-      case IBV_EVENT_DEVICE_FATAL:
-      case IBV_EVENT_CQ_ERR: all = true; break;
-      case IBV_EVENT_QP_FATAL:
-      case IBV_EVENT_QP_REQ_ERR:
-      case IBV_EVENT_QP_ACCESS_ERR: peer = rail.peer_of(event.element.qp->qp_num); break;
-      default: log_.info("ibv: rank {}: {}:{}: {}", me_, rail.port().device, rail.port().number, text); break;
-    }
-    verbs_.ack_async_event(&event);
-    if (all) leave_rail(rail, text);
-    if (peer != kNoRank) leave_rail(rail, peer, text);
-  }
 }
 
 }  // namespace aqueduct::conduits::ibv

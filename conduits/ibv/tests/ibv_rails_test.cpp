@@ -230,7 +230,8 @@ TEST_F(IbvRails, FinishTheirSharesBeforeTheEnd) {
 
 TEST(IbvRailsOfAPair, AreAsManyAsBothHave) {
   for (const auto& ports : {std::vector<std::size_t>{3, 2}, {2, 3}, {3, 1}, {1, 3}, {3, 3}}) {
-    Ranks ranks({}, 2, [](mock::Network& network) { devices(network, 3); }, ports);
+    Ranks ranks(
+        {}, 2, [](mock::Network& network) { devices(network, 3); }, ports);
     ranks.meet();
     for (mock::Device& device : ranks.network().devices) device.requests = 0;
     const auto sent = bytes_of(kLarge);

@@ -27,6 +27,7 @@ struct Device {
   int post_send = 0;        ///< what posting answers on its connected queue pairs
   bool unplugged = false;   ///< what is begun on its connected queue pairs finds no answer
   bool silent = false;      ///< it is not begun before `resume`
+  bool slow = false;        ///< it is not begun before somebody looks for what has ended
 
   Device();
 };
@@ -126,7 +127,7 @@ class Network {
   friend struct Calls;
 
   Pair* find(std::uint32_t number);
-  void begin_all(Pair& pair);
+  void begin_all(Pair& pair, bool now = false);
   bool begin(Pair& pair, Request& request);
   ibv_wc_status carry_out(Pair& pair, Pair& peer, Request& request, bool& not_ready);
   bool take(Pair& peer, const std::vector<std::byte>& bytes, ibv_wc what, std::size_t offset);
@@ -134,7 +135,8 @@ class Network {
   bool gather(const Pair& pair, const Request& request, std::vector<std::byte>& bytes);
   bool scatter(const Pair& pair, const Request& request, const std::byte* bytes, std::size_t count);
   bool local(const Pair& pair, const ibv_sge& piece) const;
-  std::byte* remote(const Pair& pair, std::uint64_t at, std::uint32_t key, std::size_t bytes, int access) const;
+  std::byte* remote(const Pair& pair, std::uint64_t at, std::uint32_t key, std::size_t bytes,
+                    int access) const;
   Device& device_of(const Pair& pair);
   void complete(ibv_cq* queue, Completions::Entry entry);
 

@@ -144,7 +144,8 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
       if (!gather(pair, request, bytes)) return IBV_WC_LOC_PROT_ERR;
-      target = remote(peer, what.wr.rdma.remote_addr, what.wr.rdma.rkey, bytes.size(), IBV_ACCESS_REMOTE_WRITE);
+      target =
+          remote(peer, what.wr.rdma.remote_addr, what.wr.rdma.rkey, bytes.size(), IBV_ACCESS_REMOTE_WRITE);
       if (target == nullptr && !bytes.empty()) return IBV_WC_REM_ACCESS_ERR;
       place(target, bytes);
       if (what.opcode == IBV_WR_RDMA_WRITE) return IBV_WC_SUCCESS;
@@ -161,8 +162,8 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       return IBV_WC_SUCCESS;
     case IBV_WR_RDMA_READ:
       if (pair.reads == 0) ++counts.breaches;
-      target =
-          remote(peer, what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request), IBV_ACCESS_REMOTE_READ);
+      target = remote(peer, what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request),
+                      IBV_ACCESS_REMOTE_READ);
       if (target == nullptr) return IBV_WC_REM_ACCESS_ERR;
       return scatter(pair, request, target, length_of(request)) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
@@ -176,7 +177,7 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       const std::uint64_t result = adds ? old + what.wr.atomic.compare_add : swapped;
       std::memcpy(target, &result, 8);
       return scatter(pair, request, reinterpret_cast<const std::byte*>(&old), 8) ? IBV_WC_SUCCESS
-                                                                           : IBV_WC_LOC_PROT_ERR;
+                                                                                 : IBV_WC_LOC_PROT_ERR;
     }
     default: ++counts.breaches; return IBV_WC_LOC_QP_OP_ERR;
   }
@@ -213,8 +214,9 @@ bool Network::begin(Pair& pair, Request& request) {
   return true;
 }
 
-void Network::begin_all(Pair& pair) {
-  const bool silent = faults.silent || device_of(pair).silent;
+void Network::begin_all(Pair& pair, bool now) {
+  const Device& device = device_of(pair);
+  const bool silent = faults.silent || device.silent || (device.slow && !now);
   while (!pair.requests.empty() && (!silent || pair.qp_type == IBV_QPT_UD)) {
     if (pair.qp_type == IBV_QPT_UD) {
       datagram(pair, pair.requests.front());

@@ -320,6 +320,11 @@ struct Calls {
   static int poll_cq(ibv_cq* plain, int most, ibv_wc* found) {
     const Lock lock(current->mutex_);
     auto& queue = static_cast<Completions&>(*plain);
+    if (device_of(plain->context).slow) {
+      for (const auto& [number, pair] : current->pairs_) {
+        if (pair->send_cq == plain) current->begin_all(*pair, true);
+      }
+    }
     int count = 0;
     for (; count < most && !queue.entries.empty(); ++count) {
       const Completions::Entry entry = queue.entries.front();
