@@ -57,14 +57,15 @@ class Inbox {
 
 /// Facts about a conduit, the same for its whole life after `connect`.
 struct Properties {
-  std::string name;                 ///< "smp"
-  std::size_t max_packet = 0;       ///< header + payload of one send, in bytes; at least kLeastPacket
-  std::size_t max_transfer = 0;     ///< bytes of one native put or get; longer ones are split above
-  std::size_t max_inject = 0;       ///< puts up to this size take the source at the call, when asked
-  bool put_before_send = false;     ///< a later send to the same peer arrives after an earlier put's bytes
-  bool concurrent_posts = false;    ///< posts may come from another thread than the poller's
-  bool reports_lost_peers = false;  ///< notices by itself that a peer is gone
-  bool copies = true;               ///< send never answers `posted`: the payload is free at return
+  std::string name;                    ///< "smp"
+  std::size_t max_packet = 0;          ///< header + payload of one send, in bytes; at least kLeastPacket
+  std::size_t max_transfer = 0;        ///< bytes of one native put or get; longer ones are split above
+  std::size_t max_inject = 0;          ///< puts up to this size take the source at the call, when asked
+  bool put_before_send = false;        ///< a later send to the same peer arrives after an earlier put's bytes
+  std::size_t max_ordered = SIZE_MAX;  ///< put_before_send is promised of puts up to this size
+  bool concurrent_posts = false;       ///< posts may come from another thread than the poller's
+  bool reports_lost_peers = false;     ///< notices by itself that a peer is gone
+  bool copies = true;                  ///< send never answers `posted`: the payload is free at return
 };
 
 /// No conduit offers packets smaller than this.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ibv/flights.hpp"
 #include "core/conduit.hpp"
 
 #include <algorithm>
@@ -19,15 +20,17 @@ struct Bounced {
   std::byte* local = nullptr;  ///< only read from, in a put
   std::size_t left = 0;
   std::optional<core::Token> token;  ///< none: a part of an operation, the end of which comes behind it
-  std::optional<Signal> signal;      ///< follows the bytes
+  Flight::Kind ends = Flight::Kind::put;  ///< what the token is of
+  std::optional<Signal> signal;           ///< follows the bytes
 
   static Bounced put(Rank to, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                      std::optional<core::Token> token) noexcept {
-    return {to, false, key, offset, const_cast<std::byte*>(from.data()), from.size(), token, {}};
+    return {to, false, key, offset, const_cast<std::byte*>(from.data()), from.size(), token,
+            Flight::Kind::put, {}};
   }
   static Bounced get(Rank from, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                      std::optional<core::Token> token) noexcept {
-    return {from, true, key, offset, to.data(), to.size(), token, {}};
+    return {from, true, key, offset, to.data(), to.size(), token, Flight::Kind::get, {}};
   }
 };
 

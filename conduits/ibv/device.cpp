@@ -4,16 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <sstream>
 
 namespace aqueduct::conduits::ibv {
 namespace {
-
-constexpr const char* kNoDevice =
-    "this machine has no RDMA device: no adapter, or its driver is not loaded (`ibv_devices` lists them; a "
-    "container "
-    "needs /dev/infiniband)";
 
 class DeviceList {
  public:
@@ -55,8 +53,6 @@ double speed_of(const ibv_port_attr& port) {
 
 constexpr int bytes_of(ibv_mtu mtu) { return 128 << static_cast<int>(mtu); }
 
-void note(std::string& list, const std::string& what) { list += (list.empty() ? "" : "; ") + what; }
-
 /// Why a device is of no use, whatever its ports; empty: it may be of use.
 std::string unfit(const ibv_device& device, const ibv_device_attr& limits) {
   if (device.transport_type == IBV_TRANSPORT_IWARP) {
@@ -66,7 +62,45 @@ std::string unfit(const ibv_device& device, const ibv_device_attr& limits) {
   return limits.max_qp == 0 ? "has no queue pairs" : "";
 }
 
+/// The places that a device ("mlx5_0"), or a port of it ("mlx5_0:1"), has in a list of wishes.
+class Wishes {
+ public:
+  static constexpr std::size_t kNone = SIZE_MAX;
+
+  explicit Wishes(const std::string& list) {
+    std::istringstream stream(list);
+    for (std::string one; std::getline(stream, one, ',');) all_.push_back(one);
+  }
+  bool want_some_of(const std::string& device) const {
+    return all_.empty() || std::ranges::any_of(all_, [&](const std::string& one) {
+             return one == device || one.substr(0, one.rfind(':')) == device;
+           });
+  }
+  std::size_t place_of(const std::string& device, const std::string& port) const {
+    if (all_.empty()) return 0;
+    const auto found =
+        std::ranges::find_if(all_, [&](const std::string& one) { return one == device || one == port; });
+    return found != all_.end() ? static_cast<std::size_t>(found - all_.begin()) : kNone;
+  }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+/// Why a port is of no use; empty: it may be used, and the rest of what is known of it is filled in.
+std::string look_at(const Verbs& verbs, ibv_context& context, const Wish& wish, const std::string& label,
+                    Port& port) {
+  port.attributes = {};
+  // The exported function fills the part of the structure that has always been there.
+  auto* const old = reinterpret_cast<_compat_ibv_port_attr*>(&port.attributes);
+  if (verbs.query_port(&context, port.number, old) != 0) return label + " does not tell its state";
+  if (port.attributes.state != IBV_PORT_ACTIVE) return label + "'s link is down";
+  return choose_gid(verbs, context, wish.gid, port);
+}
+
 }  // namespace
+
+double Port::speed() const noexcept { return speed_of(attributes); }
 
 std::string Port::text() const {
   return fmt::format("{}:{}, {}, {:g} Gb/s, MTU {}", device, number, gid_text, speed_of(attributes),
@@ -81,16 +115,15 @@ Owned<ibv_context> open_by_name(const Verbs& verbs, const std::string& name) {
   return {nullptr, {verbs.close_device}};
 }
 
-Found find_port(const Verbs& verbs, const Wish& wish) {
-  Found found;
-  double best = -1;
-  std::string names;
-  const auto pass_over = [&](const std::string& text) { note(found.passed_over, text); };
+UsablePorts usable_ports(const Verbs& verbs, const Wish& wish) {
+  UsablePorts usable;
+  const Wishes wishes(wish.device);
+  std::multimap<std::size_t, Port> by_place;
+  const auto pass_over = [&](const std::string& text) { note(usable.passed_over, text); };
   for (ibv_device* device : DeviceList(verbs)) {
     const std::string name = verbs.get_device_name(device);
-    note(names, name);
-    const bool all_ports = wish.device.empty() || wish.device == name;
-    if (!all_ports && wish.device.substr(0, wish.device.rfind(':')) != name) continue;
+    note(usable.names, name);
+    if (!wishes.want_some_of(name)) continue;
     const Owned<ibv_context> context(verbs.open_device(device), {verbs.close_device});
     Port port;
     port.device = name;
@@ -105,43 +138,18 @@ Found find_port(const Verbs& verbs, const Wish& wish) {
     port.paging = paging_of(verbs, *context);
     for (int number = 1; number <= port.limits.phys_port_cnt; ++number) {
       const std::string label = fmt::format("{}:{}", name, number);
-      if (!all_ports && wish.device != label) continue;
+      const std::size_t place = wishes.place_of(name, label);
+      if (place == Wishes::kNone) continue;
       port.number = static_cast<std::uint8_t>(number);
-      port.attributes = {};
-      // The exported function fills the part of the structure that has always been there.
-      auto* const old = reinterpret_cast<_compat_ibv_port_attr*>(&port.attributes);
-      if (verbs.query_port(context.get(), port.number, old) != 0) {
-        pass_over(label + " does not tell its state");
-        continue;
-      }
-      if (port.attributes.state != IBV_PORT_ACTIVE) {
-        pass_over(label + "'s link is down");
-        continue;
-      }
-      if (const std::string why = choose_gid(verbs, *context, wish.gid, port); !why.empty()) {
+      if (const std::string why = look_at(verbs, *context, wish, label, port); why.empty()) {
+        by_place.emplace(place, port);
+      } else {
         pass_over(why);
-        continue;
       }
-      const double speed = speed_of(port.attributes);
-      if (speed <= best) {
-        pass_over(port.text() + " is no faster");
-        continue;
-      }
-      if (best >= 0) pass_over(found.port.text() + " is slower");
-      best = speed;
-      found.port = port;
     }
   }
-  if (best >= 0) return found;
-  if (names.empty()) {
-    found.problem = kNoDevice;
-  } else if (!found.passed_over.empty()) {
-    found.problem = fmt::format("no RDMA device can be used: {}", found.passed_over);
-  } else {
-    found.problem = fmt::format("AQUEDUCT_IBV_DEVICE={}, but there are: {} (with a port: {}:1)", wish.device,
-                                names, names.substr(0, names.find(';')));
-  }
-  return found;
+  for (auto& [place, port] : by_place) usable.ports.push_back(std::move(port));
+  return usable;
 }
 
 }  // namespace aqueduct::conduits::ibv

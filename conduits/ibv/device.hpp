@@ -11,8 +11,10 @@ namespace aqueduct::conduits::ibv {
 
 /// What the settings ask for.
 struct Wish {
-  std::string device{};  ///< "mlx5_0" or "mlx5_0:1", with the port; empty: the fastest whose link is up
-  std::string gid{};     ///< an index of the port's table of addresses; empty: the best one
+  /// "mlx5_0" or "mlx5_0:1", with the port, or several with commas between, the preferred first; empty: any.
+  std::string device{};
+  std::string gid{};      ///< an index of the port's table of addresses; empty: the best one
+  std::size_t rails = 1;  ///< ports, at most
 };
 
 /// A port of a device, and the address it is used with.
@@ -27,18 +29,34 @@ struct Port {
   std::string gid_text;  ///< for people: "RoCE v2, ::ffff:10.0.0.1"
 
   bool ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
+  /// In Gb/s.
+  double speed() const noexcept;
   /// "mlx5_0:1, RoCE v2, …, 100 Gb/s, MTU 4096": for people.
   std::string text() const;
 };
 
+/// The ports that can be used, and what is to be said of the others.
+struct UsablePorts {
+  std::vector<Port> ports;  ///< in the order of the wish, else of the devices
+  std::string names;        ///< of all devices, for people
+  std::string passed_over;  ///< for people: each with the reason; may be empty
+};
+
+/// Looks at every port of every device that is wished for.
+UsablePorts usable_ports(const Verbs& verbs, const Wish& wish);
+
 struct Found {
-  Port port;
+  Port port;                ///< the default one
+  std::vector<Port> rails;  ///< beside it, for large transfers
   std::string problem;      ///< for people: why there is none, and what to do; empty: there is
   std::string passed_over;  ///< for people: the other ports, each with the reason; may be empty
 };
 
-/// Looks at every port of every device.
+/// Of the usable ports the fastest, of equals the first; and as many beside it as are wished for, of its kind and speed.
 Found find_port(const Verbs& verbs, const Wish& wish);
+
+/// Adds to a list for people.
+inline void note(std::string& list, const std::string& what) { list += (list.empty() ? "" : "; ") + what; }
 
 /// Opens a device by its name; null, and errno, if it cannot be.
 Owned<ibv_context> open_by_name(const Verbs& verbs, const std::string& name);

@@ -19,6 +19,7 @@ struct Flight {
     own,     ///< of the conduit itself: credits, probes
     packet,  ///< of the layers above, who are not told when it ends
     part,    ///< the first of two that make one operation
+    share,   ///< of a large transfer that is dealt over several rails; its token is the share's
     put,
     get,
     atomic

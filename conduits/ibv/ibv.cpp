@@ -1,14 +1,21 @@
 #include "conduits/ibv/ibv.hpp"
 
 #include "conduits/ibv/ibv_network.hpp"
+#include "conduits/ibv/wire.hpp"
 
 namespace aqueduct::conduits::ibv {
 namespace {
 
 constexpr SettingInfo kSettings[] = {
     {"ibv_device", "AQUEDUCT_IBV_DEVICE", SettingType::text, "", "",
-     "the RDMA device, with or without its port (mlx5_0, mlx5_0:1); empty takes the fastest whose link is "
-     "up"},
+     "the RDMA device, with or without its port (mlx5_0, mlx5_0:1), or a list in order of preference; of "
+     "those "
+     "whose link is up the fastest is taken, and empty means any"},
+    {"ibv_rails", "AQUEDUCT_IBV_RAILS", SettingType::number, "", "1",
+     "ports that large transfers are dealt over, all as fast as the first, which carries all else", 1,
+     kMostRails},
+    {"ibv_rail_bytes", "AQUEDUCT_IBV_RAIL_BYTES", SettingType::bytes, "bytes", "65536",
+     "the least share of a transfer that a rail is given: who has two shares takes two rails", 4096, 1 << 30},
     {"ibv_gid", "AQUEDUCT_IBV_GID", SettingType::text, "", "",
      "index of the port's address in its table (show_gids); empty takes RoCE v2 with IPv4, or the first"},
     {"ibv_mtu", "AQUEDUCT_IBV_MTU", SettingType::choice, "bytes", "auto",
@@ -54,6 +61,7 @@ core::Usability probe(const Config& config) {
   const Found found = find_port(loaded.verbs, wish_of(config));
   if (!found.problem.empty()) return {false, found.problem};
   std::string why = found.port.text() + ", " + text_of(found.port.paging);
+  for (const Port& rail : found.rails) why += "; large transfers also by " + rail.text();
   if (!found.passed_over.empty()) why += " (not: " + found.passed_over + ")";
   return {true, why, core::Wire::hardware};
 }

@@ -58,7 +58,7 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
     std::memcpy(slot, one.local, bytes);
   }
   if (one.token && !one.signal && bytes == one.left) {
-    flight->kind = one.gets ? Flight::Kind::get : Flight::Kind::put;
+    flight->kind = one.ends;
     flight->token = *one.token;
   }
   const Key& remote = memory_.remote(one.key);
@@ -87,9 +87,7 @@ core::Post IbvConduit::announce_bounced(Bounced& one) noexcept {
 int IbvConduit::end_bounced(Rank peer, core::Inbox& inbox) noexcept {
   int calls = 0;
   while (const std::optional<Bounced> one = bounced_.take(peer)) {
-    if (!one->token) continue;
-    inbox.completed(*one->token, loss_of(peer));
-    ++calls;
+    if (one->token) calls += tell(one->ends, *one->token, loss_of(peer), inbox);
   }
   return calls;
 }

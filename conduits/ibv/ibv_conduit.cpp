@@ -29,6 +29,14 @@ constexpr int segment_access(const Objects& objects) {
          (objects.sizes.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
 }
 
+/// What ends when everything does is of no concern to anybody.
+struct Deaf final : core::Inbox {
+  void packet(Rank, core::Bytes) noexcept override {}
+  void completed(core::Token, Status) noexcept override {}
+  void signalled(Rank, Signal) noexcept override {}
+  void lost(Rank) noexcept override {}
+};
+
 }  // namespace
 
 IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
@@ -86,7 +94,10 @@ void IbvConduit::drain() noexcept {
     if (link->quiet > 0) static_cast<void>(post_own(*link, 0, 0, 0, false));  // its end is theirs, too
   }
   const auto until = Clock::now() + kLinger;
-  while (!broken_ && !waiting.empty() && Clock::now() < until) {
+  Deaf nobody;
+  const auto by_rail = [&] { return deals_.any_share(Share::State::by_rail); };
+  while (!broken_ && (!waiting.empty() || by_rail()) && Clock::now() < until) {
+    if (by_rail()) poll_rails(nobody);
     std::array<ibv_wc, 16> batch;
     const int found = ::ibv_poll_cq(objects_.queue.get(), static_cast<int>(batch.size()), batch.data());
     if (found < 0) return;
@@ -106,7 +117,7 @@ Status IbvConduit::refused(const char* what, int error) const noexcept {
   return code_of_errno(error);
 }
 
-Status IbvConduit::start() {
+Status IbvConduit::start(std::span<const Port> rails) {
   const auto errno_or = [](int other) { return errno != 0 ? errno : other; };
   errno = 0;
   const Slots::Kind small{std::min(kSlots, objects_.sizes.queue), sizeof(PacketHead) + options_.packet};
@@ -120,20 +131,22 @@ Status IbvConduit::start() {
   if (!cells_) return refused("to register its counters", errno_or(ENOMEM));
   std::memset(cells_.data(), 0, links_.size() * sizeof(std::uint64_t));
   const int error = door_.open(verbs_, *objects_.domain, *objects_.queue, port_, job_);
-  return error == 0 ? Status{} : refused("a datagram queue pair", error);
+  if (error != 0) return refused("a datagram queue pair", error);
+  if (rails.empty()) return {};
+  for (const Port& rail : rails) {
+    properties_.max_transfer = std::min<std::size_t>(properties_.max_transfer, rail.attributes.max_msg_sz);
+  }
+  properties_.max_ordered = 2 * options_.rail_bytes - 1;
+  deals_.open();
+  return rails_.open(verbs_, rails, options_, job_, ranks_, me_, log_, objects_.channel->fd);
 }
 
 std::vector<std::byte> IbvConduit::address() {
-  Address mine;
-  mine.door = door_.number();
-  std::memcpy(mine.gid.data(), port_.gid.raw, mine.gid.size());
-  mine.lid = port_.attributes.lid;
-  mine.ethernet = port_.ethernet() ? 1 : 0;
-  mine.mtu = static_cast<std::uint8_t>(port_.attributes.active_mtu);
-  mine.reads = objects_.sizes.answers;
-  std::vector<std::byte> blob(sizeof mine);
-  std::memcpy(blob.data(), &mine, sizeof mine);
-  return blob;
+  std::vector<Address> mine{address_of(port_, objects_)};
+  mine[0].door = door_.number();
+  for (const auto& rail : rails_) mine.push_back(rail->address());
+  const auto bytes = std::as_bytes(std::span(mine));
+  return {bytes.begin(), bytes.end()};
 }
 
 Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
@@ -146,7 +159,7 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     Address& address = addresses_[rank];
     std::memcpy(&address.wire_version, blob.data(), sizeof address.wire_version);
     if (address.wire_version != kWireVersion) return {ErrorCode::version_mismatch, rank};
-    if (blob.size() != sizeof address) return {ErrorCode::bootstrap_failed, rank};
+    if (blob.size() % sizeof address != 0) return {ErrorCode::bootstrap_failed, rank};
     std::memcpy(&address, blob.data(), sizeof address);
     if ((address.ethernet != 0) != port_.ethernet()) {
       log_.error(
@@ -159,6 +172,12 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     if (address.mtu != static_cast<std::uint8_t>(port_.attributes.active_mtu)) {
       log_.info("ibv: rank {} and rank {} have MTUs of {} and {} bytes: the smaller one is used", me_, rank,
                 128 << port_.attributes.active_mtu, 128 << address.mtu);
+    }
+    const std::size_t both = std::min(blob.size() / sizeof address - 1, rails_.size());
+    for (std::size_t i = 0; i < both; ++i) {
+      Address of_rail;
+      std::memcpy(&of_rail, blob.data() + (i + 1) * sizeof of_rail, sizeof of_rail);
+      rails_[i].learn(rank, of_rail);
     }
   }
   forgotten_.reserve(addresses.size());
@@ -177,7 +196,11 @@ std::string IbvConduit::state_of(Rank peer) const {
   if (gone_[peer] != 0) return fmt::format("{}, gone", port_.device);
   if (link == nullptr) return fmt::format("{}, no connection so far", port_.device);
   if (!link->ready) return fmt::format("{}, has not answered the request for a connection yet", port_.device);
-  return fmt::format("{}, {} work requests under way to it, {} of {} credits left", port_.device,
+  std::string ports = port_.device;
+  for (const auto& rail : rails_) {
+    if (rail->reaches(peer)) ports += " and " + rail->port().device;
+  }
+  return fmt::format("{}, {} work requests under way to it, {} of {} credits left", ports,
                      link->flights.count(), link->granted - (link->sent - link->returned), link->granted);
 }
 

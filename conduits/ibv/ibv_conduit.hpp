@@ -2,11 +2,13 @@
 
 #include "conduits/ibv/bounced.hpp"
 #include "conduits/ibv/burst.hpp"
+#include "conduits/ibv/deals.hpp"
 #include "conduits/ibv/door.hpp"
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/link_map.hpp"
 #include "conduits/ibv/memory.hpp"
 #include "conduits/ibv/objects.hpp"
+#include "conduits/ibv/rails.hpp"
 #include "conduits/ibv/receive_room.hpp"
 #include "conduits/ibv/slots.hpp"
 #include "core/conduit.hpp"
@@ -18,6 +20,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace aqueduct::conduits::ibv {
@@ -35,8 +38,9 @@ class IbvConduit final : public core::Conduit,
              std::uint64_t job, Rank ranks, Rank me, core::Log& log);
   ~IbvConduit() override;
 
-  /// Makes the endpoint ready to receive. The log says what was refused.
-  Status start();
+  /// Makes the endpoint ready to receive. The log says what was refused. `rails`: ports beside the first one, for large
+  /// transfers; they outlive it.
+  Status start(std::span<const Port> rails = {});
 
   const core::Properties& properties() const noexcept override { return properties_; }
   std::vector<std::byte> address() override;
@@ -82,7 +86,9 @@ class IbvConduit final : public core::Conduit,
   void disarm() noexcept override;
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   std::chrono::nanoseconds within() const noexcept override;
-  int descriptor() const noexcept override { return objects_.channel->fd; }
+  int descriptor() const noexcept override {
+    return rails_.empty() ? objects_.channel->fd : rails_.descriptor();
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -154,6 +160,8 @@ class IbvConduit final : public core::Conduit,
                       core::Token token) noexcept;
   core::Post put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                       core::Token token) noexcept;
+  core::Post read(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                  Work& work) noexcept;
   core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
 
   // Local memory that cannot be registered: ibv_bounced.cpp.
@@ -171,6 +179,24 @@ class IbvConduit final : public core::Conduit,
   core::Post add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
                        void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
   core::Post launch_all(Link& link, Pieces& pieces) noexcept;
+
+  // Large transfers over several rails: ibv_rails.cpp.
+  bool is_large(std::size_t bytes) const noexcept { return bytes > properties_.max_ordered; }
+  std::optional<core::Post> deal(Rank peer, std::uint64_t key, std::uint64_t offset,
+                                 core::MutableBytes buffer, ibv_wr_opcode opcode, core::Token token) noexcept;
+  core::Post begin_share(Deal& deal, Share& share) noexcept;
+  std::optional<core::Post> begin_by_rail(Deal& deal, Share& share) noexcept;
+  void give_back(Share& share) noexcept;
+  int end_share(Share& share, Status status, core::Inbox& inbox) noexcept;
+  int poll_rails(core::Inbox& inbox) noexcept;
+
+  // The rails' queue pairs: ibv_rail_links.cpp.
+  void make_rails(Rank peer) noexcept;
+  bool connect_rails(Rank peer, const Hello& hello) noexcept;
+  void leave_rail(Rail& rail, Rank peer, const char* why) noexcept;
+  void leave_rail(Rail& rail, const char* why) noexcept;
+  int end_shares_with(Rank peer, core::Inbox& inbox) noexcept;
+  void take_events(Rail& rail) noexcept;
 
   void empty_channel() noexcept;  // ibv_wait.cpp
 
@@ -191,6 +217,7 @@ class IbvConduit final : public core::Conduit,
   void give_room() noexcept;
   void give_owed() noexcept;
   int end_front(Link& link, Status status, core::Inbox& inbox) noexcept;
+  int tell(Flight::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept;
 
   // What goes wrong: ibv_lost.cpp.
   void explain(const Link& link, const Flight& flight, const ibv_wc& completion) noexcept;
@@ -241,6 +268,9 @@ class IbvConduit final : public core::Conduit,
   bool look_at_channel_ = false;
   bool disarmed_ = true;
   bool broken_ = false;
+  Rails rails_;
+  Deals deals_;
+  std::size_t turn_ = 0;  // of the rails, to be dealt the next share
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -19,6 +19,7 @@ const char* name_of(Flight::Kind kind) {
     case Flight::Kind::part:
     case Flight::Kind::put: return "a put";
     case Flight::Kind::get: return "a get";
+    case Flight::Kind::share: return "a share of a large transfer";
     case Flight::Kind::atomic: return "an atomic";
   }
   return "?";
@@ -86,7 +87,8 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
   link->pair.reset();
   int calls = 0;
   while (link->flights.count() > 0) calls += end_front(*link, loss_of(peer), inbox);
-  return calls + end_bounced(peer, inbox);
+  calls += end_bounced(peer, inbox);
+  return calls + end_shares_with(peer, inbox);
 }
 
 // Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.
@@ -113,6 +115,7 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
 }
 
 void IbvConduit::take_events() noexcept {
+  for (const auto& rail : rails_) take_events(*rail);
   ibv_async_event event{};
   while (verbs_.get_async_event(objects_.context.get(), &event) == 0) {
     const char* const text = verbs_.event_type_str(event.event_type);

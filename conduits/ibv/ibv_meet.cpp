@@ -15,8 +15,6 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{2};
 constexpr std::chrono::milliseconds kLongestPause{200};
 
-constexpr std::uint32_t kSequenceBits = 0xff'ffff;
-
 }  // namespace
 
 Link* IbvConduit::make_link(Rank peer) noexcept {
@@ -31,8 +29,7 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   }
   link->pair = std::move(made.pair);
   inline_bytes_ = std::min<std::uint32_t>(made.inline_bytes, Burst::kMostBytes);
-  link->first =
-      (link->pair->qp_num * 2654435761u + me_) & kSequenceBits;  // differs from an earlier connection's
+  link->first = first_of(link->pair->qp_num, me_);
   const std::int64_t grants = receive_.add(*link, options_.credits);
   if (grants < 0) {
     const int error = static_cast<int>(-grants);
@@ -43,6 +40,7 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   }
   link->grants = static_cast<std::uint32_t>(grants);
   by_pair_.add(link->pair->qp_num, *link);
+  make_rails(peer);
   links_[peer] = std::move(link);
   log_.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", me_, links_[peer]->pair->qp_num,
              peer, inline_bytes_);
@@ -88,12 +86,15 @@ Link* IbvConduit::knock(Rank peer) noexcept {
 bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
   const int error =
       connect_pair(verbs_, *link.pair, objects_, port_, options_, addresses_[link.peer], hello, link.first);
-  if (error != 0) {
+  const bool first_listens = error == 0;
+  if (!first_listens) {
     log_.error(
         "ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have "
         "addresses "
         "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
         me_, port_.device, link.peer, std::strerror(error));
+  }
+  if (!first_listens || !connect_rails(link.peer, hello)) {
     suspect(link.peer, "it cannot be connected with");
     return false;
   }
@@ -118,6 +119,7 @@ void IbvConduit::say_hello(Link& link) noexcept {
   hello.counts = can_count() ? 1 : 0;
   hello.understood = link.listening ? 1 : 0;
   hello.both = link.ready ? 1 : 0;
+  for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(link.peer);
   static_cast<void>(door_.say(hello, *link.way, addresses_[link.peer].door));
   link.next_hello = Clock::now() + link.pause;
 }

@@ -8,7 +8,9 @@
 namespace aqueduct::conduits::ibv {
 
 Wish wish_of(const Config& config) {
-  return {.device = config.text("ibv_device"), .gid = config.text("ibv_gid")};
+  return {.device = config.text("ibv_device"),
+          .gid = config.text("ibv_gid"),
+          .rails = static_cast<std::size_t>(config.number("ibv_rails"))};
 }
 
 Status IbvNetwork::choose() {
@@ -20,15 +22,18 @@ Status IbvNetwork::choose() {
     return ErrorCode::not_supported;
   }
   port_ = std::move(found.port);
+  rails_ = std::move(found.rails);
   const std::string mtu = process_.config->text("ibv_mtu");
   if (mtu != "auto") {
     ibv_mtu wanted = IBV_MTU_256;
     while (wanted < IBV_MTU_4096 && std::to_string(128 << wanted) != mtu)
       wanted = static_cast<ibv_mtu>(wanted + 1);
     port_.attributes.active_mtu = std::min(port_.attributes.active_mtu, wanted);
+    for (Port& rail : rails_) rail.attributes.active_mtu = std::min(rail.attributes.active_mtu, wanted);
   }
   chosen_ = true;
   process_.log->debug("ibv: {}", port_.text());
+  for (const Port& rail : rails_) process_.log->debug("ibv: large transfers also by {}", rail.text());
   return {};
 }
 
@@ -47,15 +52,17 @@ Result<std::unique_ptr<core::Conduit>> IbvNetwork::open(Rank me) {
   options.keep_registered = static_cast<std::size_t>(config.number("ibv_keep_registered"));
   const auto on_host = std::ranges::count(process_.host, process_.host[me]);
   options.pinned = pinned_share(pinnable_here(), static_cast<std::size_t>(config.number("ibv_pinned")),
-                                {static_cast<std::size_t>(on_host), process_.mine.size()});
+                                {static_cast<std::size_t>(on_host), process_.mine.size()}) /
+                   (1 + rails_.size());  // each port registers for itself
   options.on_demand = config.text("ibv_on_demand") == "auto";
+  options.rail_bytes = static_cast<std::size_t>(config.number("ibv_rail_bytes"));
   options.large_pages = config.flag("ibv_huge_pages");
   options.shared_receive_queue = config.flag("ibv_shared_receive_queue");
   auto objects = open_objects(verbs_, port_, options, process_.ranks, me, *process_.log);
   if (!objects) return objects.status();
   auto conduit = std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, process_.job,
                                               process_.ranks, me, *process_.log);
-  if (const Status status = conduit->start(); !status) return status;
+  if (const Status status = conduit->start(rails_); !status) return status;
   return std::unique_ptr<core::Conduit>(std::move(conduit));
 }
 

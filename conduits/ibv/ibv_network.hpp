@@ -24,6 +24,7 @@ class IbvNetwork final : public core::Network {
   std::mutex mutex_;  // endpoints may be opened by several threads
   bool chosen_ = false;
   Port port_;
+  std::vector<Port> rails_;
 };
 
 /// What the settings ask for.

@@ -29,6 +29,8 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   const int found = broken_ ? 0 : ::ibv_poll_cq(objects_.queue.get(), int{kBatch}, batch.data());
   for (int i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
   more_ = found == int{kBatch};
+  if (deals_.any()) [[unlikely]]
+    calls += poll_rails(inbox);
   if (found < 0) [[unlikely]]
     give_up("its completion queue fails");
   if (!taken_from_.empty()) give_room();
@@ -127,8 +129,16 @@ int IbvConduit::end_front(Link& link, Status status, core::Inbox& inbox) noexcep
   if (flight.result != nullptr && status) std::memcpy(flight.result, flight.slot, flight.bytes);
   if (flight.slot != nullptr) slots_.give_back(flight.slot);
   if (flight.borrowed != nullptr) cache_.give_back(*flight.borrowed);
-  if (flight.kind < Flight::Kind::put) return 0;
-  inbox.completed(flight.token, status);
+  return tell(flight.kind, flight.token, status, inbox);
+}
+
+int IbvConduit::tell(Flight::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept {
+  if (kind < Flight::Kind::put) {
+    if (kind != Flight::Kind::share) return 0;
+    Share* const share = deals_.find(token);
+    return share != nullptr ? end_share(*share, status, inbox) : 0;
+  }
+  inbox.completed(token, status);
   return 1;
 }
 

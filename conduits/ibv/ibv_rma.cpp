@@ -10,15 +10,27 @@
 namespace aqueduct::conduits::ibv {
 
 Result<std::vector<std::byte>> IbvConduit::register_segment(SegmentId id, core::MutableBytes memory) {
-  return memory_.add_segment(id, memory);
+  auto key = memory_.add_segment(id, memory);
+  if (!key) return key;
+  if (const Status status = rails_.add_segment(id, memory, *key); !status) {
+    memory_.remove_segment(id);
+    return status;
+  }
+  return key;
 }
 
 void IbvConduit::unregister_segment(SegmentId id) noexcept {
+  rails_.remove_segment(id);
   cache_.invalidate(memory_.segment(id));
   memory_.remove_segment(id);
 }
 
-Result<std::uint64_t> IbvConduit::import_key(Rank peer, core::Bytes key) { return memory_.import(peer, key); }
+Result<std::uint64_t> IbvConduit::import_key(Rank peer, core::Bytes key) {
+  const std::size_t first = first_part_of(key);
+  auto handle = memory_.import(peer, key.first(first));
+  if (handle) rails_.import(*handle, key.subspan(first));
+  return handle;
+}
 
 void IbvConduit::out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
                               const char* what) noexcept {
@@ -133,6 +145,10 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
 core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                 bool inject, core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
+  if (is_large(from.size())) {
+    const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
+    if (const auto post = deal(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
+  }
   Link* const link = reach(peer);
   if (link == nullptr) return no_link(peer);
   Flight* const flight = begin(*link, Flight::Kind::put, token);
@@ -217,25 +233,37 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     std::memmove(to.data(), memory_.segment(remote.id).data() + offset, to.size());
     return core::Post::done();
   }
+  if (is_large(to.size())) {
+    if (const auto post = deal(peer, key, offset, to, IBV_WR_RDMA_READ, token)) return *post;
+  }
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return no_link(peer);
   Flight* const flight = begin(*link, Flight::Kind::get, token);
   if (flight == nullptr) [[unlikely]]
     return core::Post::retry();
-  flight->offset = offset;
-  flight->key = static_cast<std::uint32_t>(key);
-  flight->bytes = static_cast<std::uint32_t>(to.size());
   Work work;
   work.request.opcode = IBV_WR_RDMA_READ;
+  const core::Post post = read(*link, *flight, key, offset, to, work);
+  if (post.kind != core::Post::Kind::failed) [[likely]]
+    return post;
+  const Bounced whole = Bounced::get(peer, key, offset, to, token);
+  return or_bounce(post, {&whole, 1});
+}
+
+core::Post IbvConduit::read(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
+                            core::MutableBytes to, Work& work) noexcept {
+  const Key& remote = memory_.remote(key);
+  flight.offset = offset;
+  flight.key = static_cast<std::uint32_t>(key);
+  flight.bytes = static_cast<std::uint32_t>(to.size());
   work.request.wr.rdma = {remote.at + offset, remote.key};
-  if (const core::Post lent = lend(*flight, to, false, work); lent.kind != core::Post::Kind::done) {
-    undo(*link);
-    const Bounced whole = Bounced::get(peer, key, offset, to, token);
-    return or_bounce(lent, {&whole, 1});
+  if (const core::Post lent = lend(flight, to, false, work); lent.kind != core::Post::Kind::done) {
+    undo(link);
+    return lent;
   }
-  if (flight->slot != nullptr) flight->result = to.data();
-  return launch(*link, work.request, true);
+  if (flight.slot != nullptr) flight.result = to.data();
+  return launch(link, work.request, true);
 }
 
 }  // namespace aqueduct::conduits::ibv

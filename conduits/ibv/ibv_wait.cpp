@@ -17,6 +17,7 @@ constexpr std::chrono::nanoseconds kCreditNap{100'000};
 // in the one after that.
 void IbvConduit::arm() noexcept {
   static_cast<void>(::ibv_req_notify_cq(objects_.queue.get(), 0));
+  for (const auto& rail : rails_) rail->arm();
   look_at_channel_ = true;
   disarmed_ = false;
 }
@@ -34,6 +35,9 @@ void IbvConduit::empty_channel() noexcept {
     said = true;
   }
   if (said && !disarmed_) static_cast<void>(::ibv_req_notify_cq(objects_.queue.get(), 0));
+  for (const auto& rail : rails_) {
+    if (rail->empty_channel() && !disarmed_) rail->arm();
+  }
   look_at_channel_ = !disarmed_;
 }
 
@@ -41,7 +45,8 @@ std::chrono::nanoseconds IbvConduit::within() const noexcept {
   const bool busy = !to_self_.empty() || !burst_.empty() || !owing_.empty() || !taken_from_.empty() ||
                     !forgotten_.empty() || !suspected_.empty() || more_;
   if (busy) return std::chrono::nanoseconds::zero();
-  auto until = lacks_credit_ ? kCreditNap : std::chrono::nanoseconds::max();
+  const bool soon = lacks_credit_ || deals_.any_share(Share::State::waits);
+  auto until = soon ? kCreditNap : std::chrono::nanoseconds::max();
   if (!knocking_.empty()) {
     const auto next = std::ranges::min(knocking_, {}, &Link::next_hello)->next_hello;
     until = std::min<std::chrono::nanoseconds>(until, next - Clock::now());
@@ -54,7 +59,7 @@ void IbvConduit::sleep(std::chrono::nanoseconds limit) noexcept {
   if (wait.count() <= 0) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(wait);
   const timespec pause{seconds.count(), (wait - seconds).count()};
-  pollfd readable[] = {{objects_.channel->fd, POLLIN, 0}, {objects_.context->async_fd, POLLIN, 0}};
+  pollfd readable[] = {{descriptor(), POLLIN, 0}, {objects_.context->async_fd, POLLIN, 0}};
   ::ppoll(readable, 2, &pause, nullptr);
 }
 

@@ -11,6 +11,8 @@ namespace aqueduct::conduits::ibv {
 
 /// All ranks of a job run the same version, on machines of one byte order.
 inline constexpr std::uint32_t kWireVersion = 2;
+/// Ports that one rank uses, the first one among them.
+inline constexpr std::size_t kMostRails = 8;
 
 /// In front of every packet. Who sent it, the queue pair tells; how long it is, the completion.
 struct PacketHead {
@@ -20,10 +22,10 @@ struct PacketHead {
 };
 static_assert(sizeof(PacketHead) == 8);
 
-/// What a rank tells all others, by the bootstrap: how to knock.
+/// What a rank tells all others of a port, by the bootstrap: how to knock, and of the other rails how to reach them.
 struct Address {
   std::uint32_t wire_version = kWireVersion;
-  std::uint32_t door = 0;  ///< number of its unreliable-datagram queue pair
+  std::uint32_t door = 0;  ///< number of its unreliable-datagram queue pair; only the first port has one
   std::array<std::uint8_t, 16> gid{};
   std::uint16_t lid = 0;
   std::uint8_t ethernet = 0;  ///< RoCE; 0: InfiniBand
@@ -45,10 +47,12 @@ struct Hello {
   std::uint8_t understood = 0;  ///< I have your Hello, and my queue pair listens to yours
   std::uint8_t both = 0;        ///< and I know that yours listens to mine: no answer is needed
   std::uint8_t counts = 0;      ///< what I am told beside signals I can tell apart: see `BesidePut`
-  std::uint8_t zero[5]{};
+  std::uint8_t zero{};
+  /// Numbers of its queue pairs on the other rails; 0: none there. They listen when the first one does.
+  std::array<std::uint32_t, kMostRails - 1> rails{};
 };
 
-/// What a peer needs of a segment.
+/// What a peer needs of a segment. Behind it follow 4 bytes for each of the other rails: `key` as it is there.
 struct Key {
   std::uint64_t job = 0;
   std::uint64_t at = 0;

@@ -139,7 +139,9 @@ TEST_P(Property, PutBeforeSendMeansThatThePacketComesAfterTheBytes) {
     if (rma == nullptr || !bench.conduit(0).properties().put_before_send) return;
     Target target(bench, 64 * 1024);
     ASSERT_TRUE(target.status) << target.status.text();
-    const std::size_t most = std::min<std::size_t>(bench.conduit(0).properties().max_transfer, 64 * 1024);
+    const core::Properties& properties = bench.conduit(0).properties();
+    const std::size_t most =
+        std::min({properties.max_transfer, properties.max_ordered, std::size_t{64} << 10});
     for (core::Token token = 1; token <= 500; ++token) {
       const auto source = pattern(token, 1 + mix(token) % most);
       const auto header = header_of(token);

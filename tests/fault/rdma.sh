@@ -96,12 +96,12 @@ declare -A what=(
   [killed-before]="30 killed before" [killed-during]="30 killed during" [killed-barrier]="30 killed barrier"
   [killed-puts]="30 killed puts" [killed-messages]="30 killed messages"
   [two-hosts]="40 meanwhile true -- ${across[*]@Q}"
-  [killed-on-the-other-host]="40 noticed 3 kill_one_there -- ${across[*]@Q}"
+  [killed-on-the-other-host]="60 noticed 3 kill_one_there -- ${across[*]@Q}"
   [loss]="60 meanwhile rdma-loss 1 -- ${across[*]@Q}"
   [cut-shortly]="60 meanwhile cut 0.3 -- ${across[*]@Q}"
-  [cut]="40 noticed 4 cut 8 -- ${across[*]@Q}"
-  [port-flaps]="40 noticed 4 port_down 0.2 -- ${across[*]@Q}"
-  [port-down]="40 noticed 4 port_down 6 -- ${across[*]@Q}"
+  [cut]="60 noticed 4 cut 8 -- ${across[*]@Q}"
+  [port-flaps]="60 noticed 4 port_down 0.2 -- ${across[*]@Q}"
+  [port-down]="60 noticed 4 port_down 6 -- ${across[*]@Q}"
   [device-removed]="60 removed"
 )
 cases=("$@")

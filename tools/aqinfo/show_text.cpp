@@ -40,6 +40,13 @@ void show(std::string& out, const Machine& machine) {
   out += "\n";
 }
 
+std::string ordered_text(const core::Properties& properties) {
+  if (!properties.put_before_send || properties.max_ordered == SIZE_MAX) {
+    return yes_or_no(properties.put_before_send);
+  }
+  return fmt::format("up to {} bytes", properties.max_ordered);
+}
+
 void show(std::string& out, const core::Properties& properties) {
   line(out, "limits",
        fmt::format("packet {} bytes, native transfer {}, inject {} bytes", properties.max_packet,
@@ -47,7 +54,7 @@ void show(std::string& out, const core::Properties& properties) {
                    properties.max_inject));
   line(out, "properties",
        fmt::format("put before send: {} · concurrent posts: {} · reports lost peers: {} · send copies: {}",
-                   yes_or_no(properties.put_before_send), yes_or_no(properties.concurrent_posts),
+                   ordered_text(properties), yes_or_no(properties.concurrent_posts),
                    yes_or_no(properties.reports_lost_peers), yes_or_no(properties.copies)));
 }
 

@@ -3,6 +3,25 @@
 #include "conduits/all.hpp"
 
 namespace aqueduct::conformance {
+namespace {
+
+/// What ibv says of this machine, where so many ports are wished for; `why` not, if it cannot be used.
+std::string probe(const Settings& settings, std::string& why) {
+  const conduits::Available* const ibv = conduits::find("ibv");
+  if (ibv == nullptr || ibv->entry == nullptr) {
+    why = "this build has no ibv";
+    return {};
+  }
+  Config config;
+  for (const auto& [name, value] : settings) {
+    if (!config.set(name, value)) why = name + " is no setting here";
+  }
+  const core::Usability found = ibv->entry->probe(config);
+  if (!found.usable) why = found.why;
+  return found.why;
+}
+
+}  // namespace
 
 std::vector<Fabric> ibv_fabrics() {
   const auto fabric = [](const char* name, Rank processes, Settings settings = {}) {
@@ -10,10 +29,9 @@ std::vector<Fabric> ibv_fabrics() {
     Fabric made{.name = name, .conduit = "ibv", .settings = std::move(settings), .processes = processes};
     // Skipped where there is no InfiniBand or RoCE device.
     made.prepare = [] {
-      const conduits::Available* const ibv = conduits::find("ibv");
-      if (ibv == nullptr || ibv->entry == nullptr) return std::string("this build has no ibv");
-      const core::Usability found = ibv->entry->probe(Config());
-      return found.usable ? std::string() : found.why;
+      std::string why;
+      static_cast<void>(probe({}, why));
+      return why;
     };
     return made;
   };
@@ -23,7 +41,17 @@ std::vector<Fabric> ibv_fabrics() {
   hosts.enter = [](std::uint32_t process) {
     return Settings{{"host_id", "host" + std::to_string(process % 2)}};
   };
+  // Shares so small that most of the kit's transfers are dealt over two ports.
+  const Settings two{{"ibv_rails", "2"}, {"ibv_rail_bytes", "4096"}};
+  Fabric rails = fabric("ibv-rails", 0, two);
+  rails.prepare = [two] {
+    std::string why;
+    const std::string found = probe(two, why);
+    const bool several = found.find("large transfers also by") != std::string::npos;
+    return why.empty() && !several ? "one port only that is as fast as the fastest: " + found : why;
+  };
   return {
+      rails,
       fabric("ibv-threads", 1),
       fabric("ibv-processes", 0),
       fabric("ibv-mixed", 2),

@@ -58,6 +58,29 @@ TEST_F(IbvDevice, TakesTheFastestWhoseLinkIsUpAndSaysWhyNotTheOthers) {
   EXPECT_THAT(find({.device = "down"}).problem, HasSubstr("link is down"));
 }
 
+TEST_F(IbvDevice, TakesSeveralOfOneKindAndSpeedIfAskedTo) {
+  network.devices.resize(5);
+  for (std::size_t i = 0; i < 5; ++i) device(i).name = "mock" + std::to_string(i);
+  device(0).port.active_speed = 1;
+  device(2).port.link_layer = IBV_LINK_LAYER_ETHERNET;
+  device(2).gids = {gid("fe80::1", IBV_GID_TYPE_ROCE_V2)};
+  const auto names = [](const Found& found) {
+    std::string all = found.port.device;
+    for (const Port& rail : found.rails) all += " " + rail.device;
+    return all;
+  };
+  EXPECT_EQ(names(find()), "mock1");
+  EXPECT_THAT(find().passed_over, HasSubstr("AQUEDUCT_IBV_RAILS"));
+  EXPECT_EQ(names(find({.rails = 2})), "mock1 mock3");
+  const Found all = find({.rails = 8});
+  EXPECT_EQ(names(all), "mock1 mock3 mock4");
+  EXPECT_THAT(all.passed_over, HasSubstr("mock0:1"));
+  EXPECT_THAT(all.passed_over, HasSubstr("is slower"));
+  EXPECT_THAT(all.passed_over, HasSubstr("is of another kind"));
+  EXPECT_EQ(names(find({.device = "mock4,mock1:1,mock3:1", .rails = 2})), "mock4 mock1");
+  EXPECT_EQ(names(find({.device = "mock4:1,mock9", .rails = 2})), "mock4");
+}
+
 TEST_F(IbvDevice, OfAWrongNameNamesThoseThatAreThere) {
   const Found found = find({.device = "mlx9_7"});
   EXPECT_THAT(found.problem, HasSubstr("AQUEDUCT_IBV_DEVICE=mlx9_7"));

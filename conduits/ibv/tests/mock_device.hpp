@@ -24,6 +24,12 @@ struct Device {
   std::uint32_t pages_on_demand =
       0;  ///< of ibv_odp_transport_cap_bits, over connected queue pairs; 0: none at all
   bool opens = true;
+  int requests = 0;         ///< posted to its connected queue pairs so far
+  std::uint64_t bytes = 0;  ///< that they carried
+  int post_send = 0;        ///< what posting answers on its connected queue pairs
+  bool unplugged = false;   ///< what is begun on its connected queue pairs finds no answer
+  bool silent = false;      ///< it is not begun before `resume`
+  bool slow = false;        ///< it is not begun before somebody looks for what has ended
 
   Device();
 };
@@ -130,15 +136,17 @@ class Network {
   friend struct Calls;
 
   Pair* find(std::uint32_t number);
-  void begin_all(Pair& pair);
+  void begin_all(Pair& pair, bool now = false);
   bool begin(Pair& pair, Request& request);
   ibv_wc_status carry_out(Pair& pair, Pair& peer, Request& request, bool& not_ready);
   bool take(Pair& peer, const std::vector<std::byte>& bytes, ibv_wc what, std::size_t offset);
   void datagram(Pair& pair, Request& request);
-  bool gather(const Request& request, std::vector<std::byte>& bytes);
-  bool scatter(const Request& request, const std::byte* bytes, std::size_t count);
-  bool local(const ibv_sge& piece) const;
-  std::byte* remote(std::uint64_t at, std::uint32_t key, std::size_t bytes, int access) const;
+  bool gather(const Pair& pair, const Request& request, std::vector<std::byte>& bytes);
+  bool scatter(const Pair& pair, const Request& request, const std::byte* bytes, std::size_t count);
+  bool local(const Pair& pair, const ibv_sge& piece) const;
+  std::byte* remote(const Pair& pair, std::uint64_t at, std::uint32_t key, std::size_t bytes,
+                    int access) const;
+  Device& device_of(const Pair& pair);
   void complete(ibv_cq* queue, Completions::Entry entry);
 
   struct Region {

@@ -43,36 +43,39 @@ Pair* Network::find(std::uint32_t number) {
   return found != pairs_.end() ? found->second : nullptr;
 }
 
-bool Network::local(const ibv_sge& piece) const {
+// Keys are of one protection domain: another device knows nothing of them.
+bool Network::local(const Pair& pair, const ibv_sge& piece) const {
   const auto found = regions_.find(piece.lkey);
-  if (found == regions_.end()) return false;
+  if (found == regions_.end() || found->second.what->pd != pair.pd) return false;
   const auto start = reinterpret_cast<std::uint64_t>(found->second.what->addr);
   return piece.addr >= start && piece.addr + piece.length <= start + found->second.what->length;
 }
 
-std::byte* Network::remote(std::uint64_t address, std::uint32_t key, std::size_t bytes, int access) const {
+std::byte* Network::remote(const Pair& pair, std::uint64_t address, std::uint32_t key, std::size_t bytes,
+                           int access) const {
   const auto found = regions_.find(key);
   if (found == regions_.end() || (found->second.access & access) == 0) return nullptr;
+  if (found->second.what->pd != pair.pd) return nullptr;
   const auto start = reinterpret_cast<std::uint64_t>(found->second.what->addr);
   const bool inside = address >= start && address + bytes <= start + found->second.what->length;
   return inside ? at(address) : nullptr;
 }
 
-bool Network::gather(const Request& request, std::vector<std::byte>& bytes) {
+bool Network::gather(const Pair& pair, const Request& request, std::vector<std::byte>& bytes) {
   if ((request.what.send_flags & IBV_SEND_INLINE) != 0) {
     bytes = request.bytes;
     return true;
   }
   for (const ibv_sge& piece : request.pieces) {
-    if (!local(piece)) return false;
+    if (!local(pair, piece)) return false;
     bytes.insert(bytes.end(), at(piece.addr), at(piece.addr) + piece.length);
   }
   return true;
 }
 
-bool Network::scatter(const Request& request, const std::byte* bytes, std::size_t count) {
+bool Network::scatter(const Pair& pair, const Request& request, const std::byte* bytes, std::size_t count) {
   for (const ibv_sge& piece : request.pieces) {
-    if (!local(piece)) return false;
+    if (!local(pair, piece)) return false;
     const std::size_t part = std::min<std::size_t>(count, piece.length);
     std::memcpy(at(piece.addr), bytes, part);
     bytes += part;
@@ -101,7 +104,7 @@ bool Network::take(Pair& peer, const std::vector<std::byte>& bytes, ibv_wc what,
   what.qp_num = peer.qp_num;
   if (what.opcode == IBV_WC_RECV) {
     what.byte_len = static_cast<std::uint32_t>(bytes.size() + offset);
-    if (!local(receive.piece)) {
+    if (!local(peer, receive.piece)) {
       what.status = IBV_WC_LOC_PROT_ERR;
     } else if (what.byte_len > receive.piece.length) {
       what.status = IBV_WC_LOC_LEN_ERR;
@@ -118,7 +121,7 @@ void Network::datagram(Pair& pair, Request& request) {
   std::vector<std::byte> bytes;
   ibv_wc sent{};
   sent.wr_id = request.what.wr_id;
-  sent.status = gather(request, bytes) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
+  sent.status = gather(pair, request, bytes) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
   Pair* const peer = find(request.what.wr.ud.remote_qpn);
   const bool arrives = listens(peer) && peer->datagram_key == request.what.wr.ud.remote_qkey;
   if (faults.drop_datagrams > 0) {
@@ -140,8 +143,9 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
   switch (what.opcode) {
     case IBV_WR_RDMA_WRITE:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
-      if (!gather(request, bytes)) return IBV_WC_LOC_PROT_ERR;
-      target = remote(what.wr.rdma.remote_addr, what.wr.rdma.rkey, bytes.size(), IBV_ACCESS_REMOTE_WRITE);
+      if (!gather(pair, request, bytes)) return IBV_WC_LOC_PROT_ERR;
+      target =
+          remote(peer, what.wr.rdma.remote_addr, what.wr.rdma.rkey, bytes.size(), IBV_ACCESS_REMOTE_WRITE);
       if (target == nullptr && !bytes.empty()) return IBV_WC_REM_ACCESS_ERR;
       place(target, bytes);
       if (what.opcode == IBV_WR_RDMA_WRITE) return IBV_WC_SUCCESS;
@@ -151,20 +155,20 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       return IBV_WC_SUCCESS;
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_IMM:
-      if (!gather(request, bytes)) return IBV_WC_LOC_PROT_ERR;
+      if (!gather(pair, request, bytes)) return IBV_WC_LOC_PROT_ERR;
       arrival.opcode = IBV_WC_RECV;
       arrival.wc_flags = what.opcode == IBV_WR_SEND ? 0u : unsigned{IBV_WC_WITH_IMM};
       not_ready = !take(peer, bytes, arrival, 0);
       return IBV_WC_SUCCESS;
     case IBV_WR_RDMA_READ:
       if (pair.reads == 0) ++counts.breaches;
-      target =
-          remote(what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request), IBV_ACCESS_REMOTE_READ);
+      target = remote(peer, what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request),
+                      IBV_ACCESS_REMOTE_READ);
       if (target == nullptr) return IBV_WC_REM_ACCESS_ERR;
-      return scatter(request, target, length_of(request)) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
+      return scatter(pair, request, target, length_of(request)) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_ATOMIC_CMP_AND_SWP: {
-      target = remote(what.wr.atomic.remote_addr, what.wr.atomic.rkey, 8, IBV_ACCESS_REMOTE_ATOMIC);
+      target = remote(peer, what.wr.atomic.remote_addr, what.wr.atomic.rkey, 8, IBV_ACCESS_REMOTE_ATOMIC);
       if (target == nullptr) return IBV_WC_REM_ACCESS_ERR;
       std::uint64_t old = 0;
       std::memcpy(&old, target, 8);
@@ -172,8 +176,8 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       const std::uint64_t swapped = old == what.wr.atomic.compare_add ? what.wr.atomic.swap : old;
       const std::uint64_t result = adds ? old + what.wr.atomic.compare_add : swapped;
       std::memcpy(target, &result, 8);
-      return scatter(request, reinterpret_cast<const std::byte*>(&old), 8) ? IBV_WC_SUCCESS
-                                                                           : IBV_WC_LOC_PROT_ERR;
+      return scatter(pair, request, reinterpret_cast<const std::byte*>(&old), 8) ? IBV_WC_SUCCESS
+                                                                                 : IBV_WC_LOC_PROT_ERR;
     }
     default: ++counts.breaches; return IBV_WC_LOC_QP_OP_ERR;
   }
@@ -190,11 +194,13 @@ bool Network::begin(Pair& pair, Request& request) {
   } else if (faults.next != IBV_WC_SUCCESS) {
     what.status = faults.next;
     faults.next = IBV_WC_SUCCESS;
-  } else if (!listens(peer) || peer->peer != pair.qp_num) {
+  } else if (!listens(peer) || peer->peer != pair.qp_num || &device_of(pair) != &device_of(*peer) ||
+             device_of(pair).unplugged) {  // each device has a cable of its own
     what.status = IBV_WC_RETRY_EXC_ERR;
   } else {
     bool not_ready = false;
     what.status = carry_out(pair, *peer, request, not_ready);
+    device_of(pair).bytes += length_of(request);
     if (not_ready) {
       ++counts.not_ready;
       return false;
@@ -208,8 +214,10 @@ bool Network::begin(Pair& pair, Request& request) {
   return true;
 }
 
-void Network::begin_all(Pair& pair) {
-  while (!pair.requests.empty() && (!faults.silent || pair.qp_type == IBV_QPT_UD)) {
+void Network::begin_all(Pair& pair, bool now) {
+  const Device& device = device_of(pair);
+  const bool silent = faults.silent || device.silent || (device.slow && !now);
+  while (!pair.requests.empty() && (!silent || pair.qp_type == IBV_QPT_UD)) {
     if (pair.qp_type == IBV_QPT_UD) {
       datagram(pair, pair.requests.front());
     } else if (!begin(pair, pair.requests.front())) {
@@ -222,6 +230,7 @@ void Network::begin_all(Pair& pair) {
 void Network::resume() {
   const std::lock_guard lock(mutex_);
   faults.silent = false;
+  for (Device& device : devices) device.silent = false;
   for (const auto& [number, pair] : pairs_) begin_all(*pair);
 }
 

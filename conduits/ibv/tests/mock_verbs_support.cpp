@@ -282,8 +282,10 @@ struct Calls {
     const bool connected = pair.qp_type == IBV_QPT_RC;
     current->counts.doorbells += connected ? 1 : 0;
     int error = pair.state == IBV_QPS_RTS || pair.state == IBV_QPS_ERR ? 0 : EINVAL;
+    Device& device = current->device_of(pair);
     if (connected && current->faults.post_send != 0) error = current->faults.post_send;
     if (current->faults.gone) error = ENODEV;
+    if (connected && device.post_send != 0) error = device.post_send;
     for (; request != nullptr && error == 0; request = request->next) {
       if (pair.posted - pair.ended >= pair.room.max_send_wr) {
         error = ENOMEM;
@@ -302,6 +304,7 @@ struct Calls {
         break;
       }
       if (connected) count(taken.what.opcode);
+      if (connected) ++device.requests;
       ++pair.posted;
       pair.requests.push_back(std::move(taken));
     }
@@ -340,6 +343,11 @@ struct Calls {
     const Lock lock(current->mutex_);
     if (current->faults.gone) return -ENODEV;
     auto& queue = static_cast<Completions&>(*plain);
+    if (device_of(plain->context).slow) {
+      for (const auto& [number, pair] : current->pairs_) {
+        if (pair->send_cq == plain) current->begin_all(*pair, true);
+      }
+    }
     int count = 0;
     for (; count < most && !queue.entries.empty(); ++count) {
       const Completions::Entry entry = queue.entries.front();
@@ -385,6 +393,10 @@ Device::Device() {
 
 Network::Network() { current = this; }
 Network::~Network() { current = nullptr; }
+
+Device& Network::device_of(const Pair& pair) {
+  return devices[static_cast<const Context*>(pair.context)->device_index];
+}
 
 void Network::event(ibv_event_type type) {
   const std::lock_guard lock(mutex_);

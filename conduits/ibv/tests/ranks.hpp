@@ -16,10 +16,11 @@ class Ranks {
  public:
   static constexpr std::size_t kSegment = 1 << 20;
 
-  /// `prepare` may change the network before anything is opened.
+  /// `prepare` may change the network before anything is opened. `ports`: how many each rank uses; 1 where nothing is said.
   explicit Ranks(
       const IbvOptions& options = {}, Rank count = 2,
-      const std::function<void(mock::Network&)>& prepare = [](mock::Network&) {});
+      const std::function<void(mock::Network&)>& prepare = [](mock::Network&) {},
+      const std::vector<std::size_t>& ports = {});
 
   mock::Network& network() { return network_; }
   IbvConduit& operator[](Rank rank) { return *ends_[rank]; }
@@ -50,6 +51,7 @@ class Ranks {
   std::vector<std::string> lines_;
   core::Log log_;
   Port port_;
+  std::vector<Port> rails_;
   std::vector<std::vector<std::byte>> memory_;
   std::vector<std::vector<std::byte>> exported_;
   std::vector<std::uint64_t> keys_;

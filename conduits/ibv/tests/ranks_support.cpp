@@ -18,7 +18,8 @@ std::vector<std::byte> bytes_of(std::size_t count, unsigned seed) {
   return bytes;
 }
 
-Ranks::Ranks(const IbvOptions& options, Rank count, const std::function<void(mock::Network&)>& prepare)
+Ranks::Ranks(const IbvOptions& options, Rank count, const std::function<void(mock::Network&)>& prepare,
+             const std::vector<std::size_t>& ports)
     : log_(core::LogLevel::info,
            [this](core::LogLevel, std::string_view line) { lines_.emplace_back(line); }),
       memory_(count, std::vector<std::byte>(kSegment)),
@@ -27,16 +28,18 @@ Ranks::Ranks(const IbvOptions& options, Rank count, const std::function<void(moc
       heard_(count) {
   prepare(network_);
   verbs_ = network_.verbs();
-  Found found = find_port(verbs_, {});
+  Found found = find_port(verbs_, {.rails = kMostRails});
   EXPECT_EQ(found.problem, "");
   port_ = std::move(found.port);
+  rails_ = std::move(found.rails);
   std::vector<std::vector<std::byte>> addresses;
   for (Rank rank = 0; rank < count; ++rank) {
     auto objects = open_objects(verbs_, port_, options, count, rank, log_);
     EXPECT_TRUE(objects) << said();
     ends_.push_back(
         std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, kJob, count, rank, log_));
-    EXPECT_TRUE(ends_[rank]->start()) << said();
+    const std::size_t more = rank < ports.size() ? ports[rank] - 1 : 0;
+    EXPECT_TRUE(ends_[rank]->start(std::span(rails_).first(more))) << said();
     addresses.push_back(ends_[rank]->address());
   }
   for (Rank rank = 0; rank < count; ++rank) {

@@ -13,6 +13,13 @@ namespace {
 
 mock::Network& network() {
   static mock::Network only;
+  static const bool two = [] {
+    only.devices.resize(2);  // who asks for one uses the first
+    only.devices[1].name = "mock1";
+    only.devices[1].slow = true;  // so that what relies on an order across them goes wrong
+    return true;
+  }();
+  static_cast<void>(two);
   return only;
 }
 

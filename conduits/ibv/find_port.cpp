@@ -1,0 +1,56 @@
+// Of the ports that can be used, which are.
+
+#include "conduits/ibv/device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+constexpr const char* kNoDevice =
+    "this machine has no RDMA device: no adapter, or its driver is not loaded (`ibv_devices` lists them; a "
+    "container "
+    "needs /dev/infiniband)";
+
+std::string problem_of(const UsablePorts& usable, const Wish& wish) {
+  if (usable.names.empty()) return kNoDevice;
+  if (!usable.passed_over.empty()) return "no RDMA device can be used: " + usable.passed_over;
+  return fmt::format("AQUEDUCT_IBV_DEVICE={}, but there are: {} (with a port: {}:1)", wish.device,
+                     usable.names, usable.names.substr(0, usable.names.find(';')));
+}
+
+/// Why a port does not carry a share of what the first one does; empty: it can. The shares are equal, so that a slower one
+/// would hold up the others.
+std::string unlike(const Port& port, const Port& first) {
+  if (port.speed() < first.speed()) return " is slower";
+  return port.ethernet() != first.ethernet() ? " is of another kind" : "";
+}
+
+}  // namespace
+
+Found find_port(const Verbs& verbs, const Wish& wish) {
+  Found found;
+  UsablePorts usable = usable_ports(verbs, wish);
+  if (usable.ports.empty()) {
+    found.problem = problem_of(usable, wish);
+    return found;
+  }
+  const auto first = std::ranges::max_element(usable.ports, {}, &Port::speed);
+  for (auto port = usable.ports.begin(); port != usable.ports.end(); ++port) {
+    if (port == first) continue;
+    if (const std::string why = unlike(*port, *first); !why.empty()) {
+      note(usable.passed_over, port->text() + why);
+    } else if (found.rails.size() + 1 < wish.rails) {
+      found.rails.push_back(*port);
+    } else {
+      note(usable.passed_over, port->text() + " is no faster, and AQUEDUCT_IBV_RAILS asks for no more");
+    }
+  }
+  found.port = *first;
+  found.passed_over = std::move(usable.passed_over);
+  return found;
+}
+
+}  // namespace aqueduct::conduits::ibv

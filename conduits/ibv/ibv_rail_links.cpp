@@ -1,0 +1,97 @@
+// Queue pairs on the rails: made and connected together with a peer's first one, and left one by one when they fail.
+
+#include "conduits/ibv/ibv_conduit.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace aqueduct::conduits::ibv {
+
+// Without its queue pair on a rail a peer is reached all the same.
+void IbvConduit::make_rails(Rank peer) noexcept {
+  for (const auto& rail : rails_) {
+    if (rail->make(peer)) continue;
+    log_.warn(
+        "ibv: rank {}: {} gives no queue pair for rank {}: {}. Large transfers with it go by other ports",
+        me_, rail->port().device, peer, std::strerror(errno));
+  }
+}
+
+bool IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
+  for (std::size_t i = 0; i < rails_.size(); ++i) {
+    const int error = rails_[i].connect(peer, hello.rails[i]);
+    if (error == 0) continue;
+    const Port& port = rails_[i].port();
+    log_.error(
+        "ibv: rank {}: {}:{} does not connect a queue pair with rank {}: {}. Are the ports of both hosts "
+        "cabled in the same "
+        "order? AQUEDUCT_IBV_DEVICE names them in any order, AQUEDUCT_IBV_RAILS=1 takes one only",
+        me_, port.device, port.number, peer, std::strerror(error));
+    return false;
+  }
+  return true;
+}
+
+// From now on that rail is not used with that peer; what it had goes by the first port. The queue pair ends first: the
+// device then uses nothing of it any more, neither to read nor to write.
+void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
+  if (!rail.reaches(peer)) return;
+  if (gone_[peer] == 0 && !is_suspected(peer)) {
+    log_.warn(
+        "ibv: rank {}: {}:{} does not carry large transfers with rank {}: {}. They go by the other ports. "
+        "Has the peer ended? "
+        "Is the link up (`rdma link`)? Are the ports of both hosts cabled in the same order "
+        "(AQUEDUCT_IBV_DEVICE)?",
+        me_, rail.port().device, rail.port().number, peer, why);
+  }
+  rail.drop(peer);
+  for (Deal& deal : deals_.all()) {
+    if (deal.left == 0 || deal.peer != peer) continue;
+    for (Share& share : deal.shares) {
+      if (share.rail != &rail) continue;
+      give_back(share);
+      share.rail = nullptr;
+      if (share.state == Share::State::by_rail) share.state = Share::State::waits;
+    }
+  }
+}
+
+void IbvConduit::leave_rail(Rail& rail, const char* why) noexcept {
+  for (Rank peer = 0; peer < ranks_; ++peer) leave_rail(rail, peer, why);
+}
+
+// Those on the first port have ended with its queue pair.
+int IbvConduit::end_shares_with(Rank peer, core::Inbox& inbox) noexcept {
+  for (const auto& rail : rails_) rail->drop(peer);
+  int calls = 0;
+  for (Deal& deal : deals_.all()) {
+    if (deal.left == 0 || deal.peer != peer) continue;
+    for (Share& share : deal.shares) {
+      if (share.state != Share::State::none) calls += end_share(share, loss_of(peer), inbox);
+    }
+  }
+  return calls;
+}
+
+// The device's word is acknowledged first: a queue pair that it speaks of could not end before.
+void IbvConduit::take_events(Rail& rail) noexcept {
+  ibv_async_event event{};
+  while (verbs_.get_async_event(rail.objects().context.get(), &event) == 0) {
+    const char* const text = verbs_.event_type_str(event.event_type);
+    Rank peer = kNoRank;
+    bool all = false;
+    switch (event.event_type) {
+      case IBV_EVENT_DEVICE_FATAL:
+      case IBV_EVENT_CQ_ERR: all = true; break;
+      case IBV_EVENT_QP_FATAL:
+      case IBV_EVENT_QP_REQ_ERR:
+      case IBV_EVENT_QP_ACCESS_ERR: peer = rail.peer_of(event.element.qp->qp_num); break;
+      default: log_.info("ibv: rank {}: {}:{}: {}", me_, rail.port().device, rail.port().number, text); break;
+    }
+    verbs_.ack_async_event(&event);
+    if (all) leave_rail(rail, text);
+    if (peer != kNoRank) leave_rail(rail, peer, text);
+  }
+}
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,158 @@
+// Large transfers over several rails: each is cut into shares, one for each rail, and ends when all of them have.
+//
+// A share that a rail does not carry goes by the first port, and the rail is not used with that peer any more. So whatever
+// else is wrong shows there, and is handled as for any other transfer.
+
+#include "conduits/ibv/ibv_conduit.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Shares begin at pages' starts, if the transfer does. No rail is given less than that: see AQUEDUCT_IBV_RAIL_BYTES.
+constexpr std::size_t kGrain = 4096;
+
+}  // namespace
+
+// Nothing: it goes by the first port alone.
+std::optional<core::Post> IbvConduit::deal(Rank peer, std::uint64_t key, std::uint64_t offset,
+                                           core::MutableBytes buffer, ibv_wr_opcode opcode,
+                                           core::Token token) noexcept {
+  if (reach(peer) == nullptr) return no_link(peer);
+  std::array<Share, kMostRails> lanes;
+  std::size_t count = 1;  // the first port
+  for (std::size_t i = 0; i < rails_.size(); ++i) {
+    const std::uint32_t rail_key = rails_.key_of(key, i);
+    if (rail_key == 0 || !rails_[i].reaches(peer)) continue;
+    lanes[count].rail = &rails_[i];
+    lanes[count++].rail_key = rail_key;
+  }
+  const std::size_t shares = std::min(count, buffer.size() / options_.rail_bytes);
+  if (shares < 2) return std::nullopt;
+  Deal* const deal = deals_.begin(peer, key, opcode, token);
+  if (deal == nullptr) return core::Post::retry();
+  const std::size_t each = buffer.size() / shares / kGrain * kGrain;
+  for (; deal->left < shares; ++deal->left) {
+    Share& share = deal->shares[deal->left];
+    share = lanes[turn_++ % count];
+    const std::size_t at = deal->left * each;
+    share.offset = offset + at;
+    share.buffer = buffer.subspan(at, deal->left + 1 < shares ? each : buffer.size() - at);
+    share.state = Share::State::waits;
+  }
+  deals_.began();
+  // What is refused here is tried again in the next poll, which can say how it ends.
+  for (Share& share : deal->shares) {
+    if (share.state == Share::State::waits) static_cast<void>(begin_share(*deal, share));
+  }
+  return core::Post::posted();
+}
+
+// `retry`: it waits.
+core::Post IbvConduit::begin_share(Deal& deal, Share& share) noexcept {
+  share.id = deals_.next_id(deal, share);
+  if (share.rail != nullptr) {
+    if (const auto post = begin_by_rail(deal, share)) return *post;
+  }
+  Link* const link = reach(deal.peer);
+  if (link == nullptr) return no_link(deal.peer);
+  Flight* const flight = begin(*link, Flight::Kind::share, share.id);
+  if (flight == nullptr) return core::Post::retry();
+  Work work;
+  work.request.opcode = deal.opcode;
+  const bool gets = deal.opcode == IBV_WR_RDMA_READ;
+  core::Post post = gets ? read(*link, *flight, deal.key, share.offset, share.buffer, work)
+                         : write(*link, *flight, deal.key, share.offset, share.buffer, false, work, true);
+  if (post.kind == core::Post::Kind::failed) {
+    Bounced whole = gets ? Bounced::get(deal.peer, deal.key, share.offset, share.buffer, share.id)
+                         : Bounced::put(deal.peer, deal.key, share.offset, share.buffer, share.id);
+    whole.ends = Flight::Kind::share;
+    post = or_bounce(post, {&whole, 1});
+  }
+  if (post.kind == core::Post::Kind::posted) share.state = Share::State::by_first;
+  return post;
+}
+
+// Nothing: the rail does not carry it.
+std::optional<core::Post> IbvConduit::begin_by_rail(Deal& deal, Share& share) noexcept {
+  Rail& rail = *share.rail;
+  auto local = rail.memory().key_in_segment(share.buffer);
+  if (!local) {
+    int error = 0;
+    if (share.borrowed == nullptr) share.borrowed = rail.borrow(share.buffer, error);
+    if (share.borrowed == nullptr) {
+      if (error == -EAGAIN) return core::Post::retry();
+      share.rail = nullptr;  // the first port may have it registered already, or says what is wrong
+      return std::nullopt;
+    }
+    local = share.borrowed->region()->lkey;
+  }
+  Work work;
+  work.piece = {reinterpret_cast<std::uint64_t>(share.buffer.data()),
+                static_cast<std::uint32_t>(share.buffer.size()), *local};
+  work.request.wr_id = share.id;
+  work.request.opcode = deal.opcode;
+  work.request.sg_list = &work.piece;
+  work.request.num_sge = 1;
+  work.request.wr.rdma = {memory_.remote(deal.key).at + share.offset, share.rail_key};
+  const int error = rail.post(deal.peer, work.request);
+  if (error == 0) {
+    share.state = Share::State::by_rail;
+    return core::Post::posted();
+  }
+  if (error == ENOMEM) return core::Post::retry();
+  leave_rail(rail, deal.peer, std::strerror(error));
+  return std::nullopt;
+}
+
+void IbvConduit::give_back(Share& share) noexcept {
+  if (share.borrowed != nullptr) share.rail->give_back(*share.borrowed);
+  share.borrowed = nullptr;
+}
+
+int IbvConduit::end_share(Share& share, Status status, core::Inbox& inbox) noexcept {
+  Deal& deal = deals_.deal_of(share.id);
+  give_back(share);
+  share = {};
+  if (!status && deal.status) deal.status = status;
+  if (--deal.left > 0) return 0;
+  deals_.ended();
+  inbox.completed(deal.token, Status(deal.status));
+  return 1;
+}
+
+int IbvConduit::poll_rails(core::Inbox& inbox) noexcept {
+  int calls = 0;
+  std::array<ibv_wc, 16> batch;
+  for (const auto& rail : rails_) {
+    const int found = rail->poll(batch);
+    if (found < 0) leave_rail(*rail, "its completion queue fails");
+    more_ = more_ || found == static_cast<int>(batch.size());
+    for (int i = 0; i < found; ++i) {
+      const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
+      Share* const share = deals_.find(completion.wr_id);
+      if (share == nullptr) continue;  // it has gone another way
+      if (completion.status == IBV_WC_SUCCESS) [[likely]] {
+        calls += end_share(*share, {}, inbox);
+      } else {
+        leave_rail(*rail, deals_.deal_of(completion.wr_id).peer, verbs_.wc_status_str(completion.status));
+      }
+    }
+  }
+  for (Deal& deal : deals_.all()) {
+    if (deal.left == 0) continue;
+    for (Share& share : deal.shares) {
+      if (share.state != Share::State::waits) continue;
+      const core::Post post = begin_share(deal, share);
+      if (post.kind == core::Post::Kind::failed) {
+        calls += end_share(share, {post.why, deal.peer}, inbox);
+      }
+    }
+  }
+  return calls;
+}
+
+}  // namespace aqueduct::conduits::ibv

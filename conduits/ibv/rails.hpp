@@ -1,0 +1,51 @@
+#pragma once
+
+#include "conduits/ibv/rail.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// The rails of one endpoint beside its first port; there may be none. Rail i of one rank talks to rail i of another.
+class Rails {
+ public:
+  Rails() = default;
+  ~Rails();
+  Rails(const Rails&) = delete;
+  Rails& operator=(const Rails&) = delete;
+
+  /// Opens one for each port. The log says what was refused. `first`: the completion channel of the first port.
+  Status open(const Verbs& verbs, std::span<const Port> ports, const IbvOptions& options, std::uint64_t job,
+              Rank ranks, Rank me, core::Log& log, int first);
+
+  bool empty() const noexcept { return rails_.empty(); }
+  std::size_t size() const noexcept { return rails_.size(); }
+  Rail& operator[](std::size_t index) const noexcept { return *rails_[index]; }
+  auto begin() const noexcept { return rails_.begin(); }
+  auto end() const noexcept { return rails_.end(); }
+
+  /// Registers a segment on each; what peers need for that is added to its key.
+  Status add_segment(SegmentId id, core::MutableBytes memory, std::vector<std::byte>& key);
+  void remove_segment(SegmentId id) noexcept;
+  /// Takes from a peer's key what `add_segment` added there, for the handle that the first port gave.
+  void import(std::uint64_t handle, core::Bytes key);
+  /// What a rail calls that segment of the peer's; 0: it is of no use there.
+  std::uint32_t key_of(std::uint64_t handle, std::size_t index) const noexcept {
+    return handle < keys_.size() ? keys_[handle][index] : 0;
+  }
+
+  /// Readable when the completion channel of any port is.
+  int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  std::vector<std::unique_ptr<Rail>> rails_;
+  std::vector<std::array<std::uint32_t, kMostRails - 1>> keys_;  // by handle
+  int descriptor_ = -1;
+};
+
+/// How much of a segment's key is the first port's: all, where it is not followed by what rails have added.
+std::size_t first_part_of(core::Bytes key) noexcept;
+
+}  // namespace aqueduct::conduits::ibv
