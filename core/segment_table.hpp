@@ -60,13 +60,14 @@ class SegmentTable {
     const bool inside = at.offset() <= part.bytes && bytes <= part.bytes - at.offset();
     return inside && part.reach == Part::Reach::native ? &part : nullptr;
   }
-  /// The part that `at` names as the network's atomics reach it, once its key is there, else null.
-  const Part* of_network(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
+  /// The part that `at` names as that network reaches it, once its key is there, else null.
+  const Part* of_network(const NativeRma* network, GlobalPtr<std::byte> at,
+                         std::uint64_t bytes) const noexcept {
     if (at.rank() >= ranks_ || at.segment() >= size()) return nullptr;
     const Part& near = records_[at.segment()].parts[at.rank()];
     const Part& part = near.far != nullptr ? *near.far : near;
     const bool inside = at.offset() <= part.bytes && bytes <= part.bytes - at.offset();
-    return inside && part.has_key ? &part : nullptr;
+    return inside && part.has_key && part.rma == network ? &part : nullptr;
   }
   /// Makes a part reachable by plain instructions.
   void set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes) noexcept;

@@ -43,10 +43,13 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   op.atomic = call;
   if (by_network) {
     // My own memory and my neighbours' too, though it is mapped: what a processor does, the network's would not wait for.
-    Part& part = access.part->far != nullptr ? *access.part->far : *access.part;
-    const auto has_key = this->has_key(part, at.rank(), *state_.far);
-    if (!has_key) return finish(op, has_key.status(), form, true);
-    if (*has_key) return finish(op, atomic_native(op, part, at, call, immediate), form, true);
+    // Memory that the network has not registered is the owner's processor's, for everybody.
+    const bool is_far = state_.conduit_of[at.rank()] == state_.far.get();
+    if (Part* const part = is_far ? access.part : access.part->far.get()) {
+      const auto has_key = this->has_key(*part, at.rank(), *state_.far);
+      if (!has_key) return finish(op, has_key.status(), form, true);
+      if (*has_key) return finish(op, atomic_native(op, *part, at, call, immediate), form, true);
+    }
   }
   op.by_packets = true;
   ++state_.statistics.reference_atomics;

@@ -28,7 +28,7 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
 
 // Its only part is the conduit's: as nothing else is begun, the initiator needs none.
 template <class Begin>
-Op* Transfers::at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group,
+Op* Transfers::at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group, std::uint64_t& counter,
                        const Begin& begin) noexcept {
   Op* const op = state_.ops.acquire(kind, peer, !group);
   if (op == nullptr) return nullptr;
@@ -38,6 +38,7 @@ Op* Transfers::at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group
     state_.ops.take_back(*op);
     return nullptr;
   }
+  ++counter;
   if (group) {
     op->group = &state_.group();
     ++op->group->parts;
@@ -51,33 +52,33 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
   const Rank peer = to.rank();
   const Part* const part = state_.segments.native(to, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
-  return at_once(Op::Kind::put, peer, bytes, group, [&](core::Token token) noexcept {
-    ++state_.statistics.native_puts;
-    return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
-                          token);
-  });
+  return at_once(Op::Kind::put, peer, bytes, group, state_.statistics.native_puts,
+                 [&](core::Token token) noexcept {
+                   return part->rma->put(peer, part->key, to.offset(),
+                                         {static_cast<const std::byte*>(from), bytes}, false, token);
+                 });
 }
 
 Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept {
   const Rank peer = from.rank();
   const Part* const part = state_.segments.native(from, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;
-  return at_once(Op::Kind::get, peer, bytes, group, [&](core::Token token) noexcept {
-    ++state_.statistics.native_gets;
-    return part->rma->get(peer, part->key, from.offset(), {static_cast<std::byte*>(to), bytes}, token);
-  });
+  return at_once(
+      Op::Kind::get, peer, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
+        return part->rma->get(peer, part->key, from.offset(), {static_cast<std::byte*>(to), bytes}, token);
+      });
 }
 
 Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call,
                               bool group) noexcept {
   const Rank peer = at.rank();
   if (state_.polling || at.offset() % bytes != 0) return nullptr;
-  const Part* const part = state_.segments.of_network(at, bytes);
+  const Part* const part = state_.segments.of_network(state_.far->rma(), at, bytes);
   if (part == nullptr || state_.lost[peer]) return nullptr;
-  return at_once(Op::Kind::atomic, peer, bytes, group, [&](core::Token token) noexcept {
-    ++state_.statistics.native_atomics;
-    return state_.far->atomics()->atomic(peer, part->key, at.offset(), call, token);
-  });
+  return at_once(Op::Kind::atomic, peer, bytes, group, state_.statistics.native_atomics,
+                 [&](core::Token token) noexcept {
+                   return state_.far->atomics()->atomic(peer, part->key, at.offset(), call, token);
+                 });
 }
 
 Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,

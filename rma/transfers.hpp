@@ -87,7 +87,8 @@ class Transfers final : public core::Layer {
                        bool immediate) noexcept;
   static Result<bool> has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept;
   template <class Begin>
-  Op* at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group, const Begin& begin) noexcept;
+  Op* at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group, std::uint64_t& counter,
+              const Begin& begin) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
   // The reference layer (reference.cpp).

@@ -74,10 +74,18 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
 
 /// How peers reach an endpoint through a conduit, and the longest packet that it takes: messages are cut to the sender's own
 /// limit, so that all must have the same one.
-void tell_conduit(core::Conduit* conduit, BlobWriter& out) {
+void tell_conduit(core::Conduit* conduit, core::AtomicSet atomics, BlobWriter& out) {
   out.bytes(conduit != nullptr ? conduit->address() : Blob{});
   out.number(conduit != nullptr ? conduit->properties().max_packet : 0);
-  out.number(core::AtomicSet::of(conduit != nullptr ? conduit->atomics() : nullptr).bits());
+  out.number(atomics.bits());
+}
+
+/// What the far conduit does here of atomics. All must know, for they go one way. One that maps memory gives processors a way
+/// past it.
+core::AtomicSet atomics_of(const EndpointState& state) {
+  const bool maps = state.far == nullptr || state.far->cross_map() != nullptr;
+  if (maps || state.config.text("atomics") == "processor") return {};
+  return core::AtomicSet::of(state.far->atomics());
 }
 
 /// What this process tells of one endpoint: to those that its near conduit serves, and to the others.
@@ -85,12 +93,11 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
                     BlobWriter& to_near, BlobWriter& to_far) {
   EndpointState& state = parts.state;
   // Neighbours too reach each other by the network, for atomics that it does.
-  core::Conduit* const atomics =
-      state.far != nullptr && state.far->atomics() != nullptr ? state.far.get() : nullptr;
-  tell_conduit(state.near.get(), to_near);
-  tell_conduit(atomics, to_near);
-  tell_conduit(nullptr, to_far);
-  tell_conduit(state.far.get(), to_far);
+  const core::AtomicSet atomics = atomics_of(state);
+  tell_conduit(state.near.get(), {}, to_near);
+  tell_conduit(atomics.empty() ? nullptr : state.far.get(), atomics, to_near);
+  tell_conduit(nullptr, {}, to_far);
+  tell_conduit(state.far.get(), atomics, to_far);
   const std::size_t sizes[kOwnSegments] = {
       static_cast<std::size_t>(job.config.number("segment_bytes")),
       static_cast<std::size_t>(job.config.number("signals")) * sizeof(std::uint64_t)};
@@ -98,7 +105,7 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
     auto offer = offer_part(parts, id, sizes[id], nullptr);
     if (!offer) return offer.status();
     mine.push_back(offer->memory);
-    offer->write(to_near, /*near=*/true, /*far=*/atomics != nullptr);
+    offer->write(to_near, /*near=*/true, /*far=*/!atomics.empty());
     offer->write(to_far, /*near=*/state.near == nullptr, /*far=*/true);
   }
   return {};
@@ -201,8 +208,7 @@ Status connect_to(core::Conduit& conduit, Rank me, const Reached& others, core::
 /// The free atomics of a job go one way. By processors wherever memory is mapped, for both must then agree; else by the
 /// network if it can do all of them. Domains go either way.
 void set_atomics(EndpointState& state, core::AtomicSet of_all) {
-  const bool maps = state.far == nullptr || state.far->cross_map() != nullptr;
-  if (!maps && state.config.text("atomics") != "processor") state.network_atomics = of_all;
+  state.network_atomics = of_all;
   state.atomics_by_processor =
       state.near != nullptr || !state.network_atomics.holds(core::AtomicSet::whole());
 }

@@ -19,14 +19,15 @@ struct Bounced {
   std::uint64_t offset = 0;    ///< in the peer's segment
   std::byte* local = nullptr;  ///< only read from, in a put
   std::size_t left = 0;
-  std::optional<core::Token> token;  ///< none: a part of an operation, the end of which comes behind it
+  std::optional<core::Token> token;       ///< none: a part of an operation, the end of which comes behind it
   Flight::Kind ends = Flight::Kind::put;  ///< what the token is of
   std::optional<Signal> signal;           ///< follows the bytes
 
   static Bounced put(Rank to, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                      std::optional<core::Token> token) noexcept {
-    return {to, false, key, offset, const_cast<std::byte*>(from.data()), from.size(), token,
-            Flight::Kind::put, {}};
+    return {
+        to, false, key, offset, const_cast<std::byte*>(from.data()), from.size(), token, Flight::Kind::put,
+        {}};
   }
   static Bounced get(Rank from, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                      std::optional<core::Token> token) noexcept {

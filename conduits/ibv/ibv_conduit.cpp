@@ -137,6 +137,12 @@ Status IbvConduit::start(std::span<const Port> rails) {
     properties_.max_transfer = std::min<std::size_t>(properties_.max_transfer, rail.attributes.max_msg_sz);
   }
   properties_.max_ordered = 2 * options_.rail_bytes - 1;
+  if (properties_.max_transfer <= properties_.max_ordered) {
+    log_.warn(
+        "ibv: rank {}: transfers go in pieces of {} bytes, so that none is dealt over several ports: raise "
+        "AQUEDUCT_IBV_PINNED, or lower AQUEDUCT_IBV_RAIL_BYTES ({})",
+        me_, properties_.max_transfer, options_.rail_bytes);
+  }
   deals_.open();
   return rails_.open(verbs_, rails, options_, job_, ranks_, me_, log_, objects_.channel->fd);
 }
@@ -184,6 +190,7 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   suspected_.reserve(addresses.size());
   knocking_.reserve(addresses.size());
   owing_.reserve(addresses.size());
+  owing_now_.reserve(addresses.size());
   return {};
 }
 

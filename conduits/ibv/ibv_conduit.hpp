@@ -192,7 +192,7 @@ class IbvConduit final : public core::Conduit,
 
   // The rails' queue pairs: ibv_rail_links.cpp.
   void make_rails(Rank peer) noexcept;
-  bool connect_rails(Rank peer, const Hello& hello) noexcept;
+  void connect_rails(Rank peer, const Hello& hello) noexcept;
   void leave_rail(Rail& rail, Rank peer, const char* why) noexcept;
   void leave_rail(Rail& rail, const char* why) noexcept;
   int end_shares_with(Rank peer, core::Inbox& inbox) noexcept;
@@ -258,6 +258,7 @@ class IbvConduit final : public core::Conduit,
   std::uint64_t round_ = 1;        // of poll
   std::vector<Link*> taken_from_;  // in this poll: their buffers go back
   std::vector<Link*> owing_;       // credits that found no room, or that an answer may bring along
+  std::vector<Link*> owing_now_;   // of the last poll, while they are given
   std::vector<Link*> knocking_;
   std::vector<Rank> forgotten_;  // the launcher's word, until the next poll
   std::vector<Rank> suspected_;  // the device's word, until the next poll

@@ -86,18 +86,16 @@ Link* IbvConduit::knock(Rank peer) noexcept {
 bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
   const int error =
       connect_pair(verbs_, *link.pair, objects_, port_, options_, addresses_[link.peer], hello, link.first);
-  const bool first_listens = error == 0;
-  if (!first_listens) {
+  if (error != 0) {
     log_.error(
         "ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have "
         "addresses "
         "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
         me_, port_.device, link.peer, std::strerror(error));
-  }
-  if (!first_listens || !connect_rails(link.peer, hello)) {
     suspect(link.peer, "it cannot be connected with");
     return false;
   }
+  connect_rails(link.peer, hello);
   link.listening = true;
   link.granted = hello.credits;
   link.counts = can_count() && hello.credits <= BesidePut::kMostCredits;

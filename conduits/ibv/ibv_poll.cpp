@@ -113,13 +113,12 @@ void IbvConduit::give_room() noexcept {
 }
 
 void IbvConduit::give_owed() noexcept {
-  std::vector<Link*> again;
-  again.swap(owing_);
-  owing_.reserve(again.capacity());
-  for (Link* const link : again) {
+  owing_now_.swap(owing_);
+  for (Link* const link : owing_now_) {
     link->owing = false;
     if (link->pair != nullptr && link->owes_much()) give_credits(*link);
   }
+  owing_now_.clear();
 }
 
 int IbvConduit::end_front(Link& link, Status status, core::Inbox& inbox) noexcept {

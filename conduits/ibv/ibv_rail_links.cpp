@@ -17,19 +17,20 @@ void IbvConduit::make_rails(Rank peer) noexcept {
   }
 }
 
-bool IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
+// The peer, to whom it is the same rail, finds out by the first share that it does not take.
+void IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     const int error = rails_[i].connect(peer, hello.rails[i]);
     if (error == 0) continue;
     const Port& port = rails_[i].port();
-    log_.error(
-        "ibv: rank {}: {}:{} does not connect a queue pair with rank {}: {}. Are the ports of both hosts "
-        "cabled in the same "
-        "order? AQUEDUCT_IBV_DEVICE names them in any order, AQUEDUCT_IBV_RAILS=1 takes one only",
+    log_.warn(
+        "ibv: rank {}: {}:{} does not connect a queue pair with rank {}: {}. Large transfers with it go by "
+        "other ports. Are the ports of both hosts cabled in the same order? AQUEDUCT_IBV_DEVICE names them "
+        "in "
+        "any order, AQUEDUCT_IBV_RAILS=1 takes one only",
         me_, port.device, port.number, peer, std::strerror(error));
-    return false;
+    rails_[i].drop(peer);
   }
-  return true;
 }
 
 // From now on that rail is not used with that peer; what it had goes by the first port. The queue pair ends first: the

@@ -12,7 +12,7 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Shares begin at pages' starts, if the transfer does. No rail is given less than that: see AQUEDUCT_IBV_RAIL_BYTES.
+// Shares begin at pages' starts, if the transfer does.
 constexpr std::size_t kGrain = 4096;
 
 }  // namespace

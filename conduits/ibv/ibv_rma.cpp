@@ -11,11 +11,7 @@ namespace aqueduct::conduits::ibv {
 
 Result<std::vector<std::byte>> IbvConduit::register_segment(SegmentId id, core::MutableBytes memory) {
   auto key = memory_.add_segment(id, memory);
-  if (!key) return key;
-  if (const Status status = rails_.add_segment(id, memory, *key); !status) {
-    memory_.remove_segment(id);
-    return status;
-  }
+  if (key) rails_.add_segment(id, memory, *key);
   return key;
 }
 
@@ -145,7 +141,7 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
 core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                 bool inject, core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
-  if (is_large(from.size())) {
+  if (is_large(from.size()) && !inject) {  // which copies the bytes now
     const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
     if (const auto post = deal(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
   }
@@ -208,7 +204,8 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
     return post;
   }
   // Both or neither: there must be room for the message before the write goes.
-  if (!has_credit(link) || link.flights.room() < 5 || left_ < 5 || slots_.empty()) return core::Post::retry();
+  const bool room = link.flights.room() >= 5 && left_ >= 5 && link.flights.count() + 2 < left_;
+  if (!has_credit(link) || !room || slots_.room() < 2) return core::Post::retry();
   if (!from.empty()) {
     Flight* const flight = begin(link, Flight::Kind::part, 0);
     if (flight == nullptr) return core::Post::retry();

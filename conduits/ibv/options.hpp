@@ -18,7 +18,7 @@ struct IbvOptions {
   std::size_t keep_registered = 0;            ///< of local memory outside segments that nobody uses
   std::size_t pinned = std::size_t{4} << 30;  ///< of such memory, at most: this rank's share of the host's
   bool on_demand = true;                      ///< where pinning is refused and the device can do without
-  std::size_t rail_bytes = 64 << 10;  ///< the least share of a transfer that a rail is given
+  std::size_t rail_bytes = 64 << 10;          ///< the least share of a transfer that a rail is given
   bool shared_receive_queue = true;
   bool large_pages = true;  ///< asked for, of segments
 };

@@ -26,8 +26,8 @@ class Rails {
   auto begin() const noexcept { return rails_.begin(); }
   auto end() const noexcept { return rails_.end(); }
 
-  /// Registers a segment on each; what peers need for that is added to its key.
-  Status add_segment(SegmentId id, core::MutableBytes memory, std::vector<std::byte>& key);
+  /// Registers a segment on each that can; what peers need for that is added to its key.
+  void add_segment(SegmentId id, core::MutableBytes memory, std::vector<std::byte>& key);
   void remove_segment(SegmentId id) noexcept;
   /// Takes from a peer's key what `add_segment` added there, for the handle that the first port gave.
   void import(std::uint64_t handle, core::Bytes key);

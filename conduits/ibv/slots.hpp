@@ -64,7 +64,8 @@ class Slots {
   std::byte* take(std::size_t bytes) noexcept { return take_of(bytes <= bytes_ ? free_ : free_large_); }
   void give_back(std::byte* slot) noexcept { (slot < first_large_ ? free_ : free_large_).push_back(slot); }
 
-  bool empty() const noexcept { return free_.empty(); }
+  /// How many there are of the small ones.
+  std::size_t room() const noexcept { return free_.size(); }
   std::size_t bytes() const noexcept { return bytes_; }
   std::size_t most_bytes() const noexcept { return most_bytes_; }
   std::uint32_t key() const noexcept { return pages_.region().lkey; }

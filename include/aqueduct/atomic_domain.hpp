@@ -27,7 +27,9 @@ class AtomicDomain {
   AtomicDomain(Endpoint& ep, std::initializer_list<AtomicOp> operations,
                AtomicFavour favour = AtomicFavour::remote) noexcept
       : ep_(&ep) {
-    for (AtomicOp op : operations) operations_ |= bit(op);
+    for (AtomicOp op : operations) {
+      if (detail::has<T>(op)) operations_ |= bit(op);  // floats have some only
+    }
     by_ = detail::atomic_by(ep, operations_, detail::atomic_type<T>(), favour);
   }
 
@@ -35,7 +37,7 @@ class AtomicDomain {
   bool is_native() const noexcept { return by_ == detail::AtomicBy::network; }
   bool has(AtomicOp op) const noexcept { return (operations_ & bit(op)) != 0; }
 
-  // As the free functions of the same meaning. Errors: also invalid_argument, for what is not of the domain.
+  // As the free functions of the same meaning. Errors: also invalid_argument, for what is not of the domain or what T has not.
 
   /// Does `op` with `operand`; `result`, if not null, receives the value before.
   Event nb(AtomicOp op, GlobalPtr<T> at, T operand, T* result = nullptr,

@@ -86,6 +86,12 @@ TEST_P(AtomicDomains, RefuseWhatTheyWereNotMadeForAndWhatIsWrong) {
     const AtomicDomain<Word> swaps(me, {AtomicOp::compare_swap});  // has a form of its own
     EXPECT_EQ(swaps.apply(AtomicOp::compare_swap, word, 1).code(), ErrorCode::invalid_argument);
 
+    const AtomicDomain<double> floats(me, {AtomicOp::add, AtomicOp::min, AtomicOp::compare_swap});
+    EXPECT_FALSE(floats.has(AtomicOp::min)) << "which floats do not have";
+    const GlobalPtr<double> number{word.rank(), 8};
+    EXPECT_EQ(floats.apply(AtomicOp::min, number, -1.0).code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(floats.compare_swap(number, 0.0, 1.0).status().code(), ErrorCode::invalid_argument);
+
     const GlobalPtr<Word> odd{word.rank(), 4};
     EXPECT_EQ(domain.add(odd, 1).code(), ErrorCode::misaligned);
     const GlobalPtr<Word> beyond{word.rank(), me.segment().size()};

@@ -46,12 +46,13 @@ Pair pair_for(const std::string& operation, Endpoint& ep, GlobalPtr<Word> at, Wo
   };
   if (operation == "xor") return fetching(kOp<AtomicOp::bit_xor>, [](Cell c) { return c.fetch_xor(5); });
   if (operation == "min") {
-    return fetching(kOp<AtomicOp::min>, [](Cell c) {  // the processor has none: the loop that everybody writes
-      Word seen = c.load();
-      while (Word{5} < seen && !c.compare_exchange_weak(seen, 5)) {
-      }
-      return seen;
-    });
+    return fetching(kOp<AtomicOp::min>,
+                    [](Cell c) {  // the processor has none: the loop that everybody writes
+                      Word seen = c.load();
+                      while (Word{5} < seen && !c.compare_exchange_weak(seen, 5)) {
+                      }
+                      return seen;
+                    });
   }
   if (operation == "swap") return fetching(kOp<AtomicOp::swap>, [](Cell c) { return c.exchange(5); });
   if (operation == "compare_swap") {

@@ -101,6 +101,25 @@ TEST_F(IbvRails, LeaveMessagesSignalsAndListsToTheFirst) {
   EXPECT_EQ(device(1).requests, 0);
 }
 
+// Its bytes are the caller's again when the call returns, and shares would read them later.
+TEST(IbvRailsOfSmallShares, CarryNoPutWhoseBytesAreCopied) {
+  IbvOptions options;
+  options.packet = 16384;
+  options.rail_bytes = 4096;
+  Ranks ranks(options, 2, [](mock::Network& network) { devices(network, 2); }, {2, 2});
+  ranks.meet();
+  const auto sent = bytes_of(10'000);
+  auto from = sent;
+  ASSERT_GT(from.size(), ranks[0].properties().max_ordered);
+  ASSERT_LE(from.size(), ranks[0].properties().max_inject);
+  ranks.network().faults.silent = true;
+  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, from, true, 1).kind, Kind::posted);
+  std::ranges::fill(from, std::byte{0});
+  ranks.network().resume();
+  EXPECT_TRUE(ranks.end_of(1));
+  EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(1).begin()));
+}
+
 // A sender of something large may wait for more than one place.
 TEST_F(IbvRails, CarryMoreThanTheyHaveRoomForOneAfterTheOther) {
   constexpr core::Token kPuts = 100;
