@@ -179,7 +179,7 @@ trap 'rm -f "$counter"' EXIT
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo 'no commit yet')
 echo "Machine: $(nproc) cores, ${model:-unknown}, Linux $(uname -r). Commit: $commit. Command: \`bench/table.sh $table\`."
-line=$(perf barrier)
+line=$(AQUEDUCT_NEAR=on perf barrier)  # over memory, whatever the table is of
 echo "A cache line there and back: $(printf '%s\n' "$line" | field cacheline_ns_before) ns."
 echo
 echo '| what | command | measured | raw | figure | goal | | others, cores |'
