@@ -292,14 +292,23 @@ TEST(IbvRailsOfAPair, AreMadeThoughDatagramsAreLostAndBothBegin) {
   }
 }
 
-TEST(IbvRailsOfAPair, WithoutMemoryForASegmentOnAllRefuseIt) {
+TEST(IbvRailsOfAPair, WithoutMemoryForASegmentLeaveItToTheFirstPort) {
   Ranks ranks({}, 2, [](mock::Network& network) { devices(network, 2); }, {2, 2});
+  ranks.meet();
   std::vector<std::byte> large(8 << 20);
   const std::size_t before = ranks.network().registered();
   ranks.network().faults.lockable = before + (12 << 20);
-  EXPECT_EQ(ranks[0].register_segment(1, large).status().code(), ErrorCode::no_memory);
-  EXPECT_EQ(ranks.network().registered(), before);
+  const auto key = ranks[1].register_segment(1, large);
+  ASSERT_TRUE(key);
   EXPECT_THAT(ranks.said(), HasSubstr("ulimit -l"));
+  const auto handle = ranks[0].import_key(1, *key);
+  ASSERT_TRUE(handle);
+  for (mock::Device& device : ranks.network().devices) device.requests = 0;
+  const auto sent = bytes_of(kLarge);
+  ASSERT_EQ(ranks[0].put(1, *handle, 5, sent, false, 1).kind, Kind::posted);
+  EXPECT_TRUE(ranks.end_of(1));
+  EXPECT_TRUE(std::equal(sent.begin(), sent.end(), large.begin() + 5));
+  EXPECT_EQ(ranks.network().devices[1].requests, 0);
 }
 
 }  // namespace
