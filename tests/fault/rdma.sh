@@ -60,6 +60,13 @@ meanwhile() {
   until=$((SECONDS + 10))
   while [[ $(rounds) -lt $((before + 3)) && $SECONDS -lt $until ]] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
   touch "$end"
+  # Where a rank was killed, Open MPI's mpirun, which was told to go on without it, may not end when the others have.
+  if [[ -n ${left:-} ]]; then
+    while kill -0 "$pid" 2>/dev/null && [[ $(grep -c '^finish' "$out") -lt $left ]]; do sleep 0.2; done
+    until=$((SECONDS + 3))
+    while kill -0 "$pid" 2>/dev/null && [[ $SECONDS -lt $until ]]; do sleep 0.2; done
+    kill "$pid" 2>/dev/null && printf 'the ranks had ended, and the launcher had not\n'
+  fi
   wait "$pid" || status=$?
   rm -f "$end"
   return "$status"
@@ -89,7 +96,7 @@ noticed() {
   shift
   meanwhile "$@" || status=$?
   printf 'the job ended with %s\n' "$status"
-  [[ $status -ne 124 && $(grep -c '^noticed' "$out") -eq $left ]]
+  [[ $status -ne 124 && $(grep -c '^noticed' "$out") -eq $left && $(grep -c '^finish' "$out") -eq $left ]]
 }
 
 declare -A what=(
