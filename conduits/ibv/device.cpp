@@ -76,6 +76,19 @@ class Wishes {
              return one == device || one.substr(0, one.rfind(':')) == device;
            });
   }
+  /// Of those wished for, which fit no device of these names ("a; b; c").
+  std::string none_of(const std::string& names) const {
+    std::string missing;
+    for (const std::string& one : all_) {
+      std::istringstream stream(names);
+      bool found = false;
+      for (std::string name; std::getline(stream >> std::ws, name, ';');) {
+        found = found || one == name || one.substr(0, one.rfind(':')) == name;
+      }
+      if (!found) note(missing, one);
+    }
+    return missing;
+  }
   std::size_t place_of(const std::string& device, const std::string& port) const {
     if (all_.empty()) return 0;
     const auto found =
@@ -149,6 +162,9 @@ UsablePorts usable_ports(const Verbs& verbs, const Wish& wish) {
     }
   }
   for (auto& [place, port] : by_place) usable.ports.push_back(std::move(port));
+  if (const std::string missing = wishes.none_of(usable.names); !usable.ports.empty() && !missing.empty()) {
+    pass_over(missing + " of AQUEDUCT_IBV_DEVICE is not here");
+  }
   return usable;
 }
 

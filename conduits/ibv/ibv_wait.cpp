@@ -27,13 +27,7 @@ void IbvConduit::disarm() noexcept { disarmed_ = true; }
 // What it has said may be of no concern to the sleeper (the end of a message, a Hello), so that it sleeps all the same:
 // it is asked again, before the poll looks for what came in between.
 void IbvConduit::empty_channel() noexcept {
-  ibv_cq* queue = nullptr;
-  void* cookie = nullptr;
-  bool said = false;
-  while (verbs_.get_cq_event(objects_.channel.get(), &queue, &cookie) == 0) {
-    verbs_.ack_cq_events(queue, 1);
-    said = true;
-  }
+  const bool said = ibv::empty_channel(verbs_, *objects_.channel);
   if (said && !disarmed_) static_cast<void>(::ibv_req_notify_cq(objects_.queue.get(), 0));
   for (const auto& rail : rails_) {
     if (rail->empty_channel() && !disarmed_) rail->arm();

@@ -85,4 +85,15 @@ Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOpti
   return objects;
 }
 
+bool empty_channel(const Verbs& verbs, ibv_comp_channel& channel) noexcept {
+  ibv_cq* queue = nullptr;
+  void* cookie = nullptr;
+  bool said = false;
+  while (verbs.get_cq_event(&channel, &queue, &cookie) == 0) {
+    verbs.ack_cq_events(queue, 1);
+    said = true;
+  }
+  return said;
+}
+
 }  // namespace aqueduct::conduits::ibv

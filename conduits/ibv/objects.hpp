@@ -40,4 +40,7 @@ inline constexpr std::uint32_t kDoorSends = 16;
 Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks,
                              Rank me, core::Log& log);
 
+/// Takes what a completion channel says. True: it has said something.
+bool empty_channel(const Verbs& verbs, ibv_comp_channel& channel) noexcept;
+
 }  // namespace aqueduct::conduits::ibv

@@ -93,15 +93,6 @@ int Rail::poll(std::span<ibv_wc> ended) noexcept {
   return ::ibv_poll_cq(objects_.queue.get(), static_cast<int>(ended.size()), ended.data());
 }
 
-bool Rail::empty_channel() noexcept {
-  ibv_cq* queue = nullptr;
-  void* cookie = nullptr;
-  bool said = false;
-  while (verbs_.get_cq_event(objects_.channel.get(), &queue, &cookie) == 0) {
-    verbs_.ack_cq_events(queue, 1);
-    said = true;
-  }
-  return said;
-}
+bool Rail::empty_channel() noexcept { return ibv::empty_channel(verbs_, *objects_.channel); }
 
 }  // namespace aqueduct::conduits::ibv

@@ -52,8 +52,11 @@ TEST_P(AtomicDomains, OfAllRanksOnOneWordLoseNothing) {
 }
 
 TEST_P(AtomicDomains, GoTheSameWayOnAllRanks) {
-  as_each_of(3, 1024, [](Endpoint& me) {
+  as_each_of(3, 1024, [has_atomics = fabric().has_atomics](Endpoint& me) {
     const AtomicDomain<Word> few(me, kAdapters);
+    if (has_atomics) {
+      ASSERT_TRUE(few.is_native());
+    }
     const AtomicDomain<Word> near(me, kAdapters, AtomicFavour::near);
     ASSERT_FALSE(near.is_native());
     const std::uint64_t native_before = me.statistics().native_atomics;

@@ -34,6 +34,8 @@ struct Fabric {
   std::function<std::string()> prepare = nullptr;
   /// Called in each process of a job before it starts, with its number; what it answers is set there besides.
   std::function<Settings(std::uint32_t process)> enter = nullptr;
+  /// Its network is known to load, add and compare-and-swap 64 bits: domains of these must be done by it, beside a near conduit too.
+  bool has_atomics = false;
   /// Only run when --fabric names it exactly: fabrics that are meant to fail.
   bool hidden = false;
 

@@ -27,6 +27,7 @@ std::vector<Fabric> ibv_fabrics() {
   const auto fabric = [](const char* name, Rank processes, Settings settings = {}) {
     settings.insert(settings.begin(), {"near", "off"});
     Fabric made{.name = name, .conduit = "ibv", .settings = std::move(settings), .processes = processes};
+    made.has_atomics = true;
     // Skipped where there is no InfiniBand or RoCE device.
     made.prepare = [] {
       std::string why;

@@ -78,6 +78,9 @@ TEST_F(IbvDevice, TakesSeveralOfOneKindAndSpeedIfAskedTo) {
   EXPECT_THAT(all.passed_over, HasSubstr("is slower"));
   EXPECT_THAT(all.passed_over, HasSubstr("is of another kind"));
   EXPECT_EQ(names(find({.device = "mock4,mock1:1,mock3:1", .rails = 2})), "mock4 mock1");
+  const Found misspelt = find({.device = "mock4,mokc1:1", .rails = 2});
+  EXPECT_EQ(names(misspelt), "mock4");
+  EXPECT_THAT(misspelt.passed_over, HasSubstr("mokc1:1 of AQUEDUCT_IBV_DEVICE is not here"));
   EXPECT_EQ(names(find({.device = "mock4:1,mock9", .rails = 2})), "mock4");
 }
 

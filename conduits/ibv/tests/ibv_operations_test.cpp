@@ -116,6 +116,36 @@ TEST(IbvOperations, ASignalTravelsWithItsPut) {
   }
 }
 
+// Numbers that do not fit beside a put go in a message behind it: both, or nothing that anybody could notice.
+TEST(IbvOperations, ASignalBehindItsPutWaitsAsAWholeHoweverLittleRoomThereIs) {
+  for (const std::uint32_t queue : {8u, 11u, 12u, 16u}) {
+    for (std::uint32_t busy = 0; busy < queue; ++busy) {
+      IbvOptions options;
+      options.queue = options.depth = queue;
+      options.inline_bytes = 0;
+      Ranks ranks(options);
+      ranks.meet();
+      ranks.network().faults.silent = true;
+      std::vector<std::vector<std::byte>> got(busy, std::vector<std::byte>(64));
+      for (std::uint32_t i = 0; i < busy; ++i) {
+        static_cast<void>(ranks[0].get(1, ranks.key(), 0, got[i], 10 + i));
+      }
+      ranks.network().counts = {};
+      const auto sent = bytes_of(64);
+      const core::Post post = ranks[0].put_signal(1, ranks.key(), 8, sent, {1u << 20, 1}, 1);
+      const int requests = ranks.network().counts.requests();
+      ASSERT_EQ(requests, post.kind == Kind::posted ? 2 : 0) << busy << " of " << queue;
+      ranks.network().resume();
+      if (post.kind == Kind::retry) {
+        const auto attempt = [&] { return ranks[0].put_signal(1, ranks.key(), 8, sent, {1u << 20, 1}, 1); };
+        ASSERT_EQ(ranks.insist(attempt).kind, Kind::posted) << busy << " of " << queue;
+      }
+      EXPECT_TRUE(ranks.end_of(1));
+      EXPECT_TRUE(ranks.until([&] { return ranks.heard(1).signals.size() == 1; }));
+    }
+  }
+}
+
 TEST(IbvOperations, AShortMessageIsOneRequestWithoutACompletion) {
   Ranks ranks;
   ranks.meet();

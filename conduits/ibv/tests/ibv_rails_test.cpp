@@ -292,6 +292,20 @@ TEST(IbvRailsOfAPair, AreMadeThoughDatagramsAreLostAndBothBegin) {
   }
 }
 
+TEST(IbvRailsOfAPair, ThatCannotBeConnectedLeaveAllToTheFirstPort) {
+  Ranks ranks({}, 2, [](mock::Network& network) { devices(network, 2); }, {2, 2});
+  ranks.network().devices[1].connects = false;
+  ranks.meet();
+  EXPECT_THAT(ranks.said(), HasSubstr("mock1:1 does not connect a queue pair with rank"));
+  ranks.network().devices[1].requests = 0;
+  const auto sent = bytes_of(kLarge);
+  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
+  EXPECT_TRUE(ranks.end_of(1));
+  EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(1).begin()));
+  EXPECT_EQ(ranks.network().devices[1].requests, 0);
+  EXPECT_TRUE(ranks.heard(0).losses.empty());
+}
+
 TEST(IbvRailsOfAPair, WithoutMemoryForASegmentLeaveItToTheFirstPort) {
   Ranks ranks({}, 2, [](mock::Network& network) { devices(network, 2); }, {2, 2});
   ranks.meet();

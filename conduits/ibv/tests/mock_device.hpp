@@ -27,6 +27,7 @@ struct Device {
   int requests = 0;         ///< posted to its connected queue pairs so far
   std::uint64_t bytes = 0;  ///< that they carried
   int post_send = 0;        ///< what posting answers on its connected queue pairs
+  bool connects = true;     ///< its queue pairs can be connected
   bool unplugged = false;   ///< what is begun on its connected queue pairs finds no answer
   bool silent = false;      ///< it is not begun before `resume`
   bool slow = false;        ///< it is not begun before somebody looks for what has ended

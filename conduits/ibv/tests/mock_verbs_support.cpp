@@ -233,6 +233,7 @@ struct Calls {
     const auto& limits = device_of(pair.context).limits;
     if ((mask & IBV_QP_QKEY) != 0) pair.datagram_key = wanted->qkey;
     if (current->faults.gone) return ENODEV;
+    if ((mask & IBV_QP_DEST_QPN) != 0 && !device_of(pair.context).connects) return ENETUNREACH;
     if ((mask & IBV_QP_PATH_MTU) != 0) current->mtus.push_back(wanted->path_mtu);
     if ((mask & IBV_QP_DEST_QPN) != 0) pair.peer = wanted->dest_qp_num;
     if ((mask & IBV_QP_MAX_QP_RD_ATOMIC) != 0) {

@@ -7,11 +7,19 @@ namespace aqueduct::conformance {
 std::vector<Fabric> ofi_fabrics() {
   const auto fabric = [](const char* name, const char* provider, Rank processes, Settings settings = {}) {
     settings.insert(settings.begin(), {{"near", "off"}, {"ofi_provider", provider}});
-    return Fabric{.name = name, .conduit = "ofi", .settings = std::move(settings), .processes = processes};
+    Fabric made{.name = name, .conduit = "ofi", .settings = std::move(settings), .processes = processes};
+    made.has_atomics = provider == std::string("tcp;ofi_rxm") || provider == std::string("sockets");
+    return made;
   };
   const auto verbs = [&](const char* name, Rank processes) {
     Fabric made = fabric(name, "verbs;ofi_rxm", processes);
     made.prepare = why_no_rdma_device;
+    return made;
+  };
+  const auto over_tcp = [](const char* name, Settings settings, std::uint32_t (*host_of)(std::uint32_t)) {
+    settings.push_back({"ofi_provider", "tcp;ofi_rxm"});
+    Fabric made = over_hosts({.name = name, .conduit = "ofi", .settings = std::move(settings)}, host_of);
+    made.has_atomics = true;
     return made;
   };
   // Its own threads need the cores that ranks would look on: few ranks, which sleep at once.
@@ -34,12 +42,8 @@ std::vector<Fabric> ofi_fabrics() {
       fabric("ofi-shm-processes", "shm", 0),
       sockets,
       // Beside smp, over two hosts, which any two ranks that follow one another are on; and without smp.
-      over_hosts({.name = "ofi-hosts", .conduit = "ofi", .settings = {{"ofi_provider", "tcp;ofi_rxm"}}},
-                 [](std::uint32_t process) { return process % 2; }),
-      over_hosts({.name = "ofi-hosts-alone",
-                  .conduit = "ofi",
-                  .settings = {{"near", "off"}, {"ofi_provider", "tcp;ofi_rxm"}}},
-                 [](std::uint32_t process) { return process; }),
+      over_tcp("ofi-hosts", {}, [](std::uint32_t process) { return process % 2; }),
+      over_tcp("ofi-hosts-alone", {{"near", "off"}}, [](std::uint32_t process) { return process; }),
       over_hosts({.name = "ofi-net-hosts-alone",
                   .conduit = "ofi",
                   .settings = {{"near", "off"}, {"ofi_provider", "net"}}},

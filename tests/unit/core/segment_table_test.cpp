@@ -35,6 +35,33 @@ TEST(SegmentTable, ChecksEveryBoundWithoutOverflow) {
   }
 }
 
+// The numbers of one network's keys mean something else to another.
+TEST(SegmentTable, KnowsAPartForANetworkByThatNetworksKeyOnly) {
+  SegmentTable table(3, 4);
+  auto* const near = reinterpret_cast<NativeRma*>(8);
+  auto* const far = reinterpret_cast<NativeRma*>(16);
+  std::vector<Part> made = parts({64, 64, 64});
+  made[0].has_key = true;
+  made[0].rma = near;
+  made[1].has_key = true;
+  made[1].rma = near;
+  made[1].far = std::make_unique<Part>();
+  made[1].far->bytes = 64;
+  made[1].far->has_key = true;
+  made[1].far->rma = far;
+  made[1].far->key = 7;
+  made[2].has_key = true;
+  made[2].rma = far;
+  const SegmentId id = table.add({}, std::move(made));
+  const auto at = [&](Rank rank, std::uint64_t offset) { return GlobalPtr<std::byte>{rank, offset, id}; };
+  EXPECT_EQ(table.of_network(far, at(0, 0), 8), nullptr);
+  ASSERT_NE(table.of_network(far, at(1, 56), 8), nullptr);
+  EXPECT_EQ(table.of_network(far, at(1, 56), 8)->key, 7u);
+  EXPECT_NE(table.of_network(far, at(2, 56), 8), nullptr);
+  EXPECT_EQ(table.of_network(far, at(1, 60), 8), nullptr) << "beyond its end";
+  EXPECT_EQ(table.of_network(far, at(3, 0), 8), nullptr);
+}
+
 TEST(SegmentTable, ArraysOfTheInlineCodeDoNotMoveAsItGrows) {
   SegmentTable table(2, 3);
   const auto* const windows = table.windows();

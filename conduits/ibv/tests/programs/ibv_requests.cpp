@@ -41,6 +41,13 @@ bool count_all(Endpoint& me, const ShortRequest<Number>& short_one, const LongRe
   const GlobalPtr<std::byte> there{1, 0};
   bool right = asks_for("put", 1, [&] { return put(me, there, bytes).ok(); });
   right &= asks_for("put with a signal", 1, [&] { return put_signal(me, there, bytes, {0, 1}).ok(); });
+  const AtomicDomain<std::uint64_t> domain(me, {AtomicOp::add, AtomicOp::compare_swap, AtomicOp::load});
+  const GlobalPtr<std::uint64_t> word{1, 8};
+  std::uint64_t before = 0;
+  right &= asks_for("fetch-and-add", 1, [&] { return domain.is_native() && domain.fetch_add(word, 2).ok(); });
+  right &= asks_for("compare-and-swap", 1, [&] { return domain.compare_swap(word, 0, 1).ok(); });
+  right &=
+      asks_for("atomic load", 1, [&] { return me.wait(domain.nb(AtomicOp::load, word, 0, &before)).ok(); });
   right &= asks_for("AM short", 1, [&] { return request(me, 1, short_one, {1}).ok(); });
   right &= asks_for("AM long", 2, [&] { return request(me, long_one, {1}, many, there).ok(); });
   return right;
