@@ -47,6 +47,16 @@ bool FrameReader::take_bytes(bool bulk, std::size_t bytes, std::span<const std::
   return true;
 }
 
+bool FrameReader::take_long(std::size_t bytes, std::span<const std::byte>& into) noexcept {
+  if (bytes <= kGuarded || frames_.size() != kGuarded || data_.size() != padded(bytes) - kGuarded ||
+      frames_.data() + kGuarded != data_.data())
+    return false;
+  into = {frames_.data(), bytes};
+  frames_ = {};
+  data_ = {};
+  return true;
+}
+
 std::optional<Frame> FrameReader::bad() noexcept {
   good_ = false;
   return std::nullopt;
@@ -66,8 +76,10 @@ std::optional<Frame> FrameReader::next() noexcept {
     case FrameKind::message: {
       MessageFrame frame;
       Message message;
-      if (!take(frame) || frame.bytes > kMostMessage || !take_bytes(false, frame.bytes, message.bytes))
-        return bad();
+      if (!take(frame) || frame.bytes > kMostMessage) return bad();
+      const bool read = (frame.flags & kBulk) != 0 ? take_long(frame.bytes, message.bytes)
+                                                   : take_bytes(false, frame.bytes, message.bytes);
+      if (!read) return bad();
       return message;
     }
     case FrameKind::fragment: {

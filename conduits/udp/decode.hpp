@@ -69,6 +69,8 @@ class FrameReader {
   bool take(T& into) noexcept;
   /// The bytes of a frame: bulk, or the next `bytes` of the frames, padded.
   bool take_bytes(bool bulk, std::size_t bytes, std::span<const std::byte>& into) noexcept;
+  /// The bytes of a long message: the last of the frames, and all of the bulk data behind them.
+  bool take_long(std::size_t bytes, std::span<const std::byte>& into) noexcept;
   std::optional<Frame> bad() noexcept;
 
   std::span<const std::byte> frames_;

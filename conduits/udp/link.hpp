@@ -57,7 +57,7 @@ struct Common {
   std::uint32_t window = 65'536;  ///< bytes that each peer may have in flight to us now
 
   Pool<Bundle> bundles{16'384, 16};
-  static constexpr std::size_t kMostParcels = 4'096;
+  static constexpr std::size_t kMostParcels = 2'048;
   Pool<Parcel> parcels{kMostParcels, 4};
   Pool<Stream> streams{65'536, 64};
 };
@@ -97,8 +97,9 @@ class Link {
   /// Something waits to leave, perhaps for the window.
   bool waiting() const noexcept;
   /// Enough waits to be worth a system call even while earlier packets are under way.
-  bool full_load() const noexcept { return ready_count_ >= 8; }
-  bool idle() const noexcept { return flight_.packets() < 4; }
+  bool full_load() const noexcept { return ready_count_ + parcels_count_ >= kFullLoad; }
+  /// What waits should leave at once. Long messages come in numbers, which one system call takes: only the first does.
+  bool idle() const noexcept { return flight_.packets() < (parcels_count_ == 0 ? 4u : 1u); }
 
   // Time (link_time.cpp).
   /// When `tick` wants to be called.
@@ -166,9 +167,11 @@ class Link {
   /// So many short packets must have got there before their way is said to be open.
   static constexpr std::uint32_t kShortsThatProve = 4;
   static constexpr std::size_t kMostBundles = 48;
+  /// Packets that wait: eight of the longest messages are what one system call takes.
+  static constexpr std::size_t kFullLoad = 8;
   /// Then something long has its turn, if any waits.
   static constexpr std::uint32_t kMostShortsInRow = 16;
-  static constexpr std::size_t kMostParcels = 12;
+  static constexpr std::size_t kMostParcels = 32;
   static constexpr std::size_t kMostFetches = 256;
   static constexpr std::size_t kMostStreams = 256;
 
@@ -249,6 +252,7 @@ class Link {
   Queue<Parcel> parcels_;
   Queue<Stream> streams_;
   std::size_t ready_count_ = 0;
+  std::size_t parcels_count_ = 0;
   std::uint32_t shorts_in_row_ = 0;  // bundles that left since something long did
   std::size_t bundles_used_ = 0;     // waiting or in flight
   std::size_t parcels_used_ = 0;

@@ -73,9 +73,11 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
   parcel->bytes = frame.bytes;
   parcel->cut = parcel->unacknowledged = 0;
   parcel->id = next_id_++;
-  write(parcel->frames(), frame);
+  static_assert(kMostInline + core::kMostHeader - sizeof frame >= kGuarded, "a parcel's message is long");
+  write(parcel->frames(), MessageFrame{.flags = kBulk, .bytes = frame.bytes});
   write_padded(write_bytes(parcel->message(), header), payload);
   parcels_.push(parcel);
+  ++parcels_count_;
   return core::Post::done();
 }
 
@@ -198,6 +200,7 @@ void Link::fail(Status status) noexcept {
   while (!ready_.empty()) end_bundle(ready_.pop());
   ready_count_ = 0;
   while (!parcels_.empty()) common_.parcels.give(parcels_.pop());
+  parcels_count_ = 0;
   while (!streams_.empty()) end_stream(streams_.pop());
   bundles_used_ = parcels_used_ = streams_used_ = replies_ = 0;
   for (Fetch& fetch : fetches_) {

@@ -231,8 +231,8 @@ void Link::couple_parcel(Time now, Train& train, Parcel& parcel, std::uint64_t n
   PacketHeader header;
   header.number = number;
   header.attempt = attempt;
-  couple(now, train, header, parcel.frames() - sizeof header, sizeof(MessageFrame) + padded(parcel.bytes),
-         nullptr, 0);
+  couple(now, train, header, parcel.frames() - sizeof header, sizeof(MessageFrame) + kGuarded,
+         parcel.message() + kGuarded, padded(parcel.bytes) - kGuarded);
 }
 
 void Link::couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t number,
@@ -248,17 +248,22 @@ void Link::couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t
 }
 
 bool Link::fill_parcel(Time now, Train& train) noexcept {
-  Parcel& parcel = *parcels_.front();
-  if (parcel.cut == 0 && parcel_bytes(parcel) <= mtu_.size()) {
-    if (!may_send(now, parcel_bytes(parcel))) return false;
+  const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
+  while (!parcels_.empty() && !flight_.full() && flight_.reserve()) {
+    Parcel& parcel = *parcels_.front();
+    const std::size_t bytes = parcel_bytes(parcel);
+    if (parcel.cut != 0 || bytes > mtu_.size()) break;
+    if (!train.fits(bytes, burst, common_.most_cars) || !may_send(now, bytes)) return !train.empty();
     parcels_.pop();
+    --parcels_count_;
     parcel.cut = parcel.bytes;
     parcel.unacknowledged = 1;
-    Sent sent = note(now, Sent::Kind::parcel, parcel_bytes(parcel));
+    Sent sent = note(now, Sent::Kind::parcel, bytes);
     sent.parcel = &parcel;
     couple_parcel(now, train, parcel, flight_.add(sent), 0);
-    return true;
   }
+  if (!train.empty() || parcels_.empty()) return !train.empty();
+  Parcel& parcel = *parcels_.front();
   const std::size_t head = sizeof(PacketHeader) + sizeof(FragmentFrame);
   const std::size_t most = (mtu_.size() - head - trailer()) & ~std::size_t{7};
   while (parcel.cut < parcel.bytes && !flight_.full() && flight_.reserve()) {
@@ -273,7 +278,10 @@ bool Link::fill_parcel(Time now, Train& train) noexcept {
     ++parcel.unacknowledged;
     couple_fragment(now, train, parcel, flight_.add(sent), sent);
   }
-  if (parcel.cut == parcel.bytes) parcels_.pop();
+  if (parcel.cut == parcel.bytes) {
+    parcels_.pop();
+    --parcels_count_;
+  }
   return !train.empty();
 }
 

@@ -40,7 +40,12 @@ class Train {
     if (cars_++ == 0) segment_ = whole;
     bytes_ += whole;
     iovec_[pieces_++] = {const_cast<std::byte*>(front), front_bytes};
-    if (data_bytes != 0) iovec_[pieces_++] = {const_cast<std::byte*>(data), data_bytes};
+    if (data_bytes == 0) return;
+    if (data == front + front_bytes) {
+      iovec_[pieces_ - 1].iov_len = whole;
+    } else {
+      iovec_[pieces_++] = {const_cast<std::byte*>(data), data_bytes};
+    }
   }
   /// Whether a packet of `whole` bytes may follow, in a train of at most `bytes` and `cars`.
   bool fits(std::size_t whole, std::size_t bytes, std::size_t cars) const noexcept {

@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little,
 
 inline constexpr std::uint16_t kMagic = 0x5141;  // "AQ"
 /// Raised whenever anything below changes.
-inline constexpr std::uint8_t kWireVersion = 2;
+inline constexpr std::uint8_t kWireVersion = 3;
 
 enum class PacketKind : std::uint8_t {
   data,          ///< numbered, acknowledged, repeated under the same number until it is
@@ -72,16 +72,23 @@ struct AckRange {
 static_assert(sizeof(AckRange) == 8);
 inline constexpr std::size_t kMostAckRanges = 16;
 
-/// The longest message of the layers above.
-inline constexpr std::size_t kMostMessage = 8192;
+/// The longest message of the layers above: one of 16 KiB with the headers of any. Longer ones gain nothing (see
+/// Common::bulk_packet).
+inline constexpr std::size_t kMostMessage = 16'640;
 
-/// A whole packet of the layers above: `bytes` of it follow, padded.
+/// Of a long message, the bytes that the frames hold. They have the headers of the layers above, so the tag covers these.
+inline constexpr std::size_t kGuarded = 128;
+
+/// A whole packet of the layers above: `bytes` of it follow, padded. Of a long one (kBulk) kGuarded bytes, and the rest is
+/// the packet's bulk data, also padded: it is contiguous in the datagram.
 struct MessageFrame {
   FrameKind kind = FrameKind::message;
-  std::uint8_t zero[3] = {};
+  std::uint8_t flags = 0;
+  std::uint8_t zero[2] = {};
   std::uint32_t bytes = 0;
 };
 static_assert(sizeof(MessageFrame) == 8);
+static_assert(kGuarded % 8 == 0);
 
 /// A piece of a longer one: `bytes` of bulk data go to `offset` of message `message`, which is `total` bytes long.
 struct FragmentFrame {
@@ -95,7 +102,8 @@ struct FragmentFrame {
 };
 static_assert(sizeof(FragmentFrame) == 24);
 
-inline constexpr std::uint8_t kBulk = 1;     ///< the bytes are bulk data; else they follow here, padded
+inline constexpr std::uint8_t kBulk =
+    1;  ///< the bytes are bulk data (of a message, all but the first); else they follow here, padded
 inline constexpr std::uint8_t kSignal = 2;   ///< a SignalPart follows the frame, before the bytes
 inline constexpr std::uint8_t kRefused = 4;  ///< of a DataFrame: there are no such bytes, and none follow
 

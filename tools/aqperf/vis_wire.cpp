@@ -10,9 +10,13 @@ namespace aqueduct::perf {
 void vis_pieces(Session& session, Reporter& reporter) {
   constexpr std::size_t kPiece = 256;
   constexpr std::int64_t kStride = 850;
-  VisGround ground(session, std::size_t{2} << 20);
+  const Options& options = session.options();
+  const auto sizes = options.bytes.value_or(find_bench(options.bench)->bytes).sizes();
+  const auto room = [](std::size_t sum) { return sum / kPiece * std::size_t{kStride} + kPiece; };
+  VisGround ground(session, room(sizes.back()));
   Endpoint& ep = session.ep();
-  for (std::uint64_t count = 1; count <= 1024; count *= 4) {
+  for (const std::size_t sum : sizes) {
+    const std::uint64_t count = std::max<std::size_t>(sum / kPiece, 1);
     const std::size_t bytes = count * kPiece;
     for (const bool is_get : {false, true}) {
       const auto remote = pieces(ground.there(), Strided(kPiece, {{count, kStride}}));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 namespace aqueduct::conduits::udp {
@@ -135,6 +136,38 @@ TEST(UdpDecode, AMessageIsPadded) {
   Buffer longer = join(MessageFrame{.bytes = kMostMessage + 1});
   longer.resize(longer.size() + kMostMessage + 8);
   EXPECT_FALSE(good(longer));
+}
+
+// Its first bytes are frames and the rest bulk data, and whoever reads it finds them in one piece.
+TEST(UdpDecode, ALongMessageIsContiguous) {
+  struct LongMessage {
+    MessageFrame frame;
+    std::array<std::byte, kGuarded> first{};
+  };
+  const auto of = [](std::uint32_t bytes) {
+    return LongMessage{MessageFrame{.flags = kBulk, .bytes = bytes}};
+  };
+  const auto long_one = [&](std::uint32_t bytes) { return join(of(bytes)); };
+  constexpr std::uint32_t kBytes = kGuarded + 13;
+  expect_exact(PacketKind::data, long_one(kBytes), 16);
+  for (const std::uint32_t wrong : {0u, std::uint32_t{kGuarded}, kBytes - 8, kBytes + 8, UINT32_MAX}) {
+    EXPECT_FALSE(good(long_one(wrong), 16)) << wrong;
+  }
+  EXPECT_FALSE(good(join(of(kBytes), MessageFrame{}), 16)) << "its bytes are the last of the frames";
+  EXPECT_TRUE(good(long_one(kMostMessage), kMostMessage - kGuarded));
+  EXPECT_FALSE(good(long_one(kMostMessage + 1), kMostMessage + 8 - kGuarded));
+
+  Buffer bytes = datagram({}, join(AckFrame{}, of(kBytes)), 16);
+  const auto packet = cut_packet(bytes, 0);
+  ASSERT_TRUE(packet);
+  FrameReader reader(*packet);
+  ASSERT_TRUE(reader.next());
+  const auto frame = reader.next();
+  ASSERT_TRUE(frame && std::holds_alternative<Message>(*frame));
+  const auto message = std::get<Message>(*frame).bytes;
+  EXPECT_EQ(message.size(), kBytes);
+  EXPECT_EQ(message.data() + padded(kBytes), bytes.data() + bytes.size());
+  EXPECT_TRUE(reader.good());
 }
 
 TEST(UdpDecode, AFragmentLiesInsideItsMessage) {

@@ -82,8 +82,8 @@ INSTANTIATE_TEST_SUITE_P(All, UdpLinkDelivery,
 TEST(UdpLinkDelivery, MessagesOfEverySize) {
   for (const std::size_t header : {std::size_t{0}, std::size_t{8}, core::kMostHeader}) {
     for (const std::size_t payload :
-         {0ul,   1ul,    7ul,    8ul,    9ul,    511ul,  512ul,  513ul,  639ul,  640ul,
-          641ul, 1055ul, 1056ul, 1057ul, 1152ul, 1153ul, 2000ul, 4096ul, 8063ul, 8064ul}) {
+         {0ul,    1ul,    7ul,    8ul,    9ul,    511ul,  512ul,  513ul,  639ul,    640ul,    641ul,   1055ul,
+          1056ul, 1057ul, 1152ul, 1153ul, 2000ul, 4096ul, 8063ul, 8064ul, 16'383ul, 16'384ul, 16'512ul}) {
       SCOPED_TRACE(::testing::Message() << header << " + " << payload << " bytes");
       TwoLinks links;
       Buffer whole(header + payload);

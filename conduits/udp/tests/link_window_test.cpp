@@ -187,6 +187,33 @@ TEST(UdpLinkWindow, PacketsGrowDuringABulkTransfer) {
   EXPECT_LE(links.a.packets_sent, 8'000'000u / 8900 + 200);
 }
 
+// As far as they are of one length: a shorter one may be the last.
+TEST(UdpLinkWindow, LongMessagesLeaveTogether) {
+  for (const Security security : {Security::none, Security::header, Security::full}) {
+    TwoLinks links({.security = security, .mtu_hint = 8972});
+    links.both({.mtu = 8972});
+    links.b.host.segments = {Buffer(1'000'000)};
+    const Buffer from(1'000'000);
+    ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
+    ASSERT_TRUE(links.run(60 * kSecond, [&] { return links.a.link->settled(); })) << "packets have grown";
+    std::vector<Buffer> sent;
+    links.on_sent = [&](const Station& station, core::Bytes datagram) {
+      if (&station == &links.a) sent.emplace_back(datagram.begin(), datagram.end());
+    };
+    for (const std::size_t bytes : {5000, 5000, 4999, 4000, 4000, 5000})
+      ASSERT_EQ(links.a.link->send({}, Buffer(bytes, static_cast<std::byte>(bytes))).kind,
+                core::Post::Kind::done);
+    EXPECT_FALSE(links.a.link->full_load());
+    const std::uint64_t trains = links.trains;
+    links.serve(links.a);
+    EXPECT_EQ(links.trains - trains, 3u) << "5000, 5000, 4999 (padded as long), 4000; 4000; 5000";
+    ASSERT_EQ(sent.size(), 6u);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == 6; }));
+    EXPECT_EQ(links.b.host.messages[2], Buffer(4999, static_cast<std::byte>(4999)));
+    EXPECT_EQ(links.b.host.messages[5], Buffer(5000, static_cast<std::byte>(5000)));
+  }
+}
+
 // Short things go first, but not for ever.
 TEST(UdpLinkWindow, AFloodOfShortMessagesDoesNotStarveATransfer) {
   TwoLinks links;

@@ -127,6 +127,7 @@ class TwoLinks {
   std::function<bool(const Station& from, core::Bytes datagram)> drops;
   /// Wake-ups at which there was nothing to do yet: the link would have kept a processor busy in vain.
   std::uint64_t idle_spins = 0;
+  std::uint64_t trains = 0;  ///< that left, of both
 
   Time now() const { return now_; }
   Station& other(const Station& one) { return &one == &a ? b : a; }
@@ -242,6 +243,7 @@ class TwoLinks {
     const Address nowhere;
     const Outgoing out = train_.outgoing(nowhere, may_fragment);
     Buffer all;
+    ++trains;
     for (const iovec& piece : out.pieces) {
       const auto* at = static_cast<const std::byte*>(piece.iov_base);
       all.insert(all.end(), at, at + piece.iov_len);

@@ -113,7 +113,9 @@ TEST(UdpWireFormat, AcknowledgementIsAsDocumented) {
 TEST(UdpWireFormat, MessagesAreAsDocumented) {
   using M = MessageFrame;
   expect_documented<M>("MessageFrame",
-                       {field("kind", &M::kind), field("zero", &M::zero), field("bytes", &M::bytes)}, 2);
+                       {field("kind", &M::kind), field("flags", &M::flags), field("zero", &M::zero),
+                        field("bytes", &M::bytes)},
+                       2);
   using F = FragmentFrame;
   expect_documented<F>("FragmentFrame",
                        {field("kind", &F::kind), field("zero", &F::zero), field("bytes", &F::bytes),
@@ -193,6 +195,8 @@ TEST(UdpWireFormat, NumbersInTheTextAreTheCodes) {
   EXPECT_TRUE(says("in units of " + number(1 << kStampShift) + " ns"));
   EXPECT_TRUE(says("0 to " + number(kMostAckRanges)));
   EXPECT_TRUE(says("at most " + number(kMostMessage)));
+  EXPECT_TRUE(says("of a long one " + number(kGuarded) + " bytes"));
+  EXPECT_TRUE(kBulk == 1 && says("1: long"));
   EXPECT_TRUE(says("data numbers up to " + number(Received::kSpan) + " above"));
   EXPECT_TRUE(says("at most " + number(Flight::kMost) + " data packets unacknowledged"));
   EXPECT_TRUE(says("datagram's bytes and " + number(kPacketCharge) + " more"));
