@@ -2,6 +2,7 @@
 #include "vis/kernels.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace aqueduct::vis {
@@ -44,8 +45,9 @@ std::uint64_t Engine::most_in_box(Rank peer) const noexcept {
 // Gets all that lies between pieces that are near one another, and keeps the pieces. Only of gets: to write what lies
 // between would undo what others write there.
 Engine::Step Engine::get_box(Transfer& t) noexcept {
-  for (Chunk& chunk : chunks()) {
-    if (chunk.owner != &t || chunk.op->done.load(std::memory_order_acquire) == 0) continue;
+  for (std::uint64_t left = t.chunks; left != 0; left &= left - 1) {
+    Chunk& chunk = chunks_[static_cast<std::size_t>(std::countr_zero(left))];
+    if (chunk.op->done.load(std::memory_order_acquire) == 0) continue;
     const Status status = state_.ops.collect(*std::exchange(chunk.op, nullptr));
     if (status) {
       chunk.there.move(reinterpret_cast<std::uintptr_t>(chunk.stage->data()) - chunk.lowest);
@@ -54,21 +56,23 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
       fail(t, status);
     }
     stages_.give_back(*chunk.stage);
-    chunk.owner = nullptr;
-    --t.chunks;
+    give_back(chunk);
   }
   while (t.there_at.left() != 0 && t.op->outcome.ok()) {
-    Chunk* const chunk = t.chunks < kChunksOfOne ? free_chunk() : nullptr;
+    Chunk* const chunk = std::popcount(t.chunks) < kChunksOfOne ? take_chunk(t) : nullptr;
     core::Op* const op =
         chunk != nullptr ? state_.ops.acquire(core::Op::Kind::group, t.peer, false) : nullptr;
     Stage* const stage = op != nullptr ? stages_.take() : nullptr;
     const auto drop = [&] {
-      state_.ops.part_ended(*op, {});
-      static_cast<void>(state_.ops.collect(*op));
+      if (op != nullptr) {
+        state_.ops.part_ended(*op, {});
+        static_cast<void>(state_.ops.collect(*op));
+      }
       if (stage != nullptr) stages_.give_back(*stage);
+      if (chunk != nullptr) give_back(*chunk);
     };
     if (stage == nullptr) {
-      if (op != nullptr) drop();
+      drop();
       return Step::again;
     }
     const Cursor there = t.there_at;
@@ -85,7 +89,6 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
       fail(t, status);
       break;
     }
-    chunk->owner = &t;
     chunk->op = op;
     chunk->stage = stage;
     chunk->lowest = box.lowest;
@@ -93,7 +96,6 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
     chunk->there = there;
     chunk->here = t.here_at;
     t.here_at.skip(box.bytes);
-    ++t.chunks;
     state_.ops.part_ended(*op, {});
   }
   // Nothing calls back when a box has come: it is looked for as long as there is one.

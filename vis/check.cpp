@@ -37,9 +37,13 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
   const Shape& local = request.here;
   const std::uint64_t offset = request.base.offset();
   there = survey(remote, offset);
-  if (!there.problem.empty()) return reject(request, there.code, "the remote side: " + there.problem);
+  if (there.problem != Problem::none) {
+    return reject(request, code_of(there.problem, remote),
+                  "the remote side: " + text_of(there.problem, remote));
+  }
   here = survey(local, request.here_base);
-  if (!here.problem.empty()) return reject(request, here.code, "the local side: " + here.problem);
+  if (here.problem != Problem::none)
+    return reject(request, code_of(here.problem, local), "the local side: " + text_of(here.problem, local));
   if (there.bytes != here.bytes) {
     return reject(
         request, ErrorCode::invalid_argument,

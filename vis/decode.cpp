@@ -39,8 +39,9 @@ void Decoder::begin_strided() noexcept {
   good_ = good_ && read_varint(rest_, before);
   if (!good_) return;
   const Survey found = survey(shape_);
-  good_ = found.problem.empty() && found.lowest >= 0 && static_cast<std::uint64_t>(found.highest) <= limit_ &&
-          before <= found.bytes && left_ <= found.bytes - before;
+  good_ = found.problem == Problem::none && found.lowest >= 0 &&
+          static_cast<std::uint64_t>(found.highest) <= limit_ && before <= found.bytes &&
+          left_ <= found.bytes - before;
   if (!good_ || left_ == 0) return;
   cursor_ = Cursor(shape_, found.bytes);
   cursor_.skip(before);

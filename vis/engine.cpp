@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <new>
 #include <string_view>
@@ -59,7 +60,7 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr &&
       (forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::direct)) &&
-      copy_direct(request, there, here))
+      copy_direct(request, access.mapped, there))
     return signal();
   if (state_.polling) return {ErrorCode::in_handler, Event(Status(ErrorCode::in_handler))};
 
@@ -71,16 +72,15 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
   t.segment = request.base.segment();
   t.key = access.part->key;
   const auto settle = [](Shape& shape, const Shape& given, std::uint64_t base, Survey& about) {
-    shape = given;
+    const auto found = strides_in(given, about);
+    shape = simplified(found ? *found : given);
     shape.base += base;
-    if (auto found = strides_in(shape, about)) shape = *found;
-    shape = simplified(shape);
     if (shape.kind == Shape::Kind::strided) about.runs = about.pieces = about.bytes / shape.bytes;
   };
   settle(t.there, request.there, request.base.offset(), there);
   settle(t.here, request.here, request.here_base, here);
-  t.about_there = std::move(there);
-  t.about_here = std::move(here);
+  t.about_there = there;
+  t.about_here = here;
   t.there_at = Cursor(t.there, t.about_there.bytes);
   t.here_at = Cursor(t.here, t.about_here.bytes);
   t.plan = choose(t, access.part);
@@ -253,9 +253,8 @@ void Engine::peer_lost(Rank peer) noexcept {
       continue;
     }
     // The operation is ended by whoever calls this; nothing of it is left here.
-    for (Chunk& chunk : chunks()) {
-      if (chunk.owner == &t) chunk.owner = nullptr;
-    }
+    for (std::uint64_t left = t.chunks; left != 0; left &= left - 1)
+      give_back(chunks_[static_cast<std::size_t>(std::countr_zero(left))]);
     if (t.queued) {
       std::erase(queue_, &t);
       --state_.busy;

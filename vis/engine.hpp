@@ -71,7 +71,7 @@ class Engine final : public core::Layer {
   Status reject(const Request& request, ErrorCode code, const std::string& why);
 
   // A plan in each file.
-  bool copy_direct(const Request& request, const Survey& there, const Survey& here) noexcept;
+  bool copy_direct(const Request& request, std::byte* mapped, const Survey& there) noexcept;
   Step pieces(Transfer& transfer) noexcept;
   Step atomics(Transfer& transfer) noexcept;
   Step put_packed(Transfer& transfer) noexcept;
@@ -83,7 +83,9 @@ class Engine final : public core::Layer {
                   std::size_t bytes) noexcept;
   void scatter(Chunk& chunk, core::Bytes data) noexcept;
   std::span<Chunk> chunks() noexcept { return {chunks_.get(), chunks_ != nullptr ? kMostChunks : 0}; }
-  Chunk* free_chunk() noexcept;
+  /// One for the transfer, or null: there will be one after progress.
+  Chunk* take_chunk(Transfer& transfer) noexcept;
+  void give_back(Chunk& chunk) noexcept;
   std::uint64_t most_in_box(Rank peer) const noexcept;
 
   EndpointState& state_;
@@ -92,6 +94,7 @@ class Engine final : public core::Layer {
   Stages stages_;
   std::unique_ptr<std::uint64_t[]> reply_;  ///< where the answer to a packed get is gathered
   std::unique_ptr<Chunk[]> chunks_;         ///< kMostChunks, made at the first use
+  std::uint64_t chunks_taken_ = 0;          ///< a bit for each
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> free_;
   std::vector<Transfer*> queue_;  ///< to be gone on with; counted in EndpointState::busy

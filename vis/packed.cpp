@@ -3,7 +3,7 @@
 #include "vis/engine.hpp"
 #include "vis/kernels.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <new>
 
 namespace aqueduct::vis {
@@ -100,12 +100,15 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
                         messages.room(t.peer, false, sizeof(PackedData)), UINT64_MAX / 2, 1};
   const std::uint64_t total = t.about_there.bytes;
   while (t.there_at.left() != 0 && t.op->outcome.ok()) {
-    if (t.chunks >= kChunksOfOne) return Step::waits;
+    if (std::popcount(t.chunks) >= kChunksOfOne) return Step::waits;
     if (messages.credits_left(t.peer) == 0) return Step::again;
-    Chunk* const chunk = free_chunk();
-    if (chunk == nullptr) return Step::again;
     Stage* const stage = stages_.take();
     if (stage == nullptr) return Step::again;
+    Chunk* const chunk = take_chunk(t);
+    if (chunk == nullptr) {
+      stages_.give_back(*stage);
+      return Step::again;
+    }
     const Cursor there = t.there_at;
     const Description said = describe_pieces(t.there, total, t.there_at, room, stage->data());
     PackedRequest request{};
@@ -118,29 +121,40 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
     request.form = said.form;
     const core::Post post = send(t, kPackedGet, request, *stage, said.bytes);
     if (post.kind == core::Post::Kind::retry) {
+      give_back(*chunk);
       t.there_at = there;
       return Step::again;
     }
     if (post.kind == core::Post::Kind::failed) {
+      give_back(*chunk);
       fail(t, {post.why, t.peer});
       break;
     }
     count(state_.statistics, said);
-    chunk->owner = &t;
     chunk->bytes = said.data;
     chunk->here = t.here_at;
     t.here_at.skip(said.data);
-    ++t.chunks;
     ++t.op->parts;  // the answer
   }
   return t.chunks != 0 ? Step::waits : Step::over;
 }
 
-Chunk* Engine::free_chunk() noexcept {
+Chunk* Engine::take_chunk(Transfer& t) noexcept {
   if (chunks_ == nullptr) chunks_.reset(new (std::nothrow) Chunk[kMostChunks]);
-  const auto all = chunks();
-  const auto free = std::ranges::find(all, nullptr, &Chunk::owner);
-  return free != all.end() ? &*free : nullptr;
+  if (chunks_ == nullptr || chunks_taken_ == UINT64_MAX) return nullptr;
+  const int place = std::countr_one(chunks_taken_);
+  Chunk& chunk = chunks_[static_cast<std::size_t>(place)];
+  chunk.owner = &t;
+  chunks_taken_ |= std::uint64_t{1} << place;
+  t.chunks |= std::uint64_t{1} << place;
+  return &chunk;
+}
+
+void Engine::give_back(Chunk& chunk) noexcept {
+  const std::uint64_t bit = std::uint64_t{1} << (&chunk - chunks_.get());
+  chunks_taken_ &= ~bit;
+  chunk.owner->chunks &= ~bit;
+  chunk.owner = nullptr;
 }
 
 void Engine::scatter(Chunk& chunk, core::Bytes data) noexcept {

@@ -61,6 +61,7 @@ class Planner {
     std::array<float, kPlans> per_byte{};  ///< the least time seen, in ns; 0: none
     std::array<std::uint8_t, kPlans> tries{};
     std::uint32_t uses = 0;
+    bool settled = false;  ///< what the model leaves has been tried
   };
   std::unique_ptr<Entry[]> entries_;  ///< made at the first choice
 };

@@ -12,16 +12,10 @@ namespace {
 // No memory is larger, so larger sums are a mistake; and they leave room for what is computed with them.
 constexpr std::int64_t kMost = std::int64_t{1} << 62;
 
-Survey bad(ErrorCode code, std::string problem) {
+Survey bad(Problem problem) noexcept {
   Survey found;
-  found.code = code;
-  found.problem = std::move(problem);
+  found.problem = problem;
   return found;
-}
-
-Survey overflow(const char* what) {
-  return bad(ErrorCode::invalid_argument,
-             fmt::format("{} leave the range of addresses (2^62 bytes). Are the strides in bytes?", what));
 }
 
 bool add(std::int64_t& to, std::int64_t what) noexcept {
@@ -34,35 +28,31 @@ bool base_of(const Shape& shape, std::uint64_t origin, std::int64_t& base) noexc
   return base < kMost && base > -kMost;
 }
 
-Survey survey_strided(const Shape& shape, std::uint64_t origin) {
-  if (shape.dimensions > kMostDimensions) {
-    return bad(ErrorCode::invalid_argument,
-               fmt::format("the shape has {} dimensions; at most {} are possible", shape.dimensions,
-                           kMostDimensions));
-  }
+Survey survey_strided(const Shape& shape, std::uint64_t origin) noexcept {
+  if (shape.dimensions > kMostDimensions) return bad(Problem::dimensions);
   Survey found;
   const auto dims = std::span(shape.dims).first(shape.dimensions);
   if (shape.bytes == 0 || std::ranges::any_of(dims, [](const Dimension& d) { return d.count == 0; }))
     return found;
   std::int64_t bytes = 0;
-  if (shape.bytes >= static_cast<std::uint64_t>(kMost)) return overflow("the elements");
+  if (shape.bytes >= static_cast<std::uint64_t>(kMost)) return bad(Problem::elements);
   bytes = static_cast<std::int64_t>(shape.bytes);
   found.pieces = 1;
-  if (!base_of(shape, origin, found.lowest)) return overflow("the base and the strides");
+  if (!base_of(shape, origin, found.lowest)) return bad(Problem::base);
   found.highest = found.lowest;
   for (const Dimension& d : dims) {
     std::int64_t reach = 0;
     if (d.count >= static_cast<std::uint64_t>(kMost) ||
         __builtin_mul_overflow(bytes, static_cast<std::int64_t>(d.count), &bytes) || bytes >= kMost) {
-      return overflow("the counts");
+      return bad(Problem::counts);
     }
     if (__builtin_mul_overflow(d.stride, static_cast<std::int64_t>(d.count - 1), &reach) ||
         !add(reach < 0 ? found.lowest : found.highest, reach)) {
-      return overflow("the strides");
+      return bad(Problem::strides);
     }
     found.pieces *= d.count;
   }
-  if (!add(found.highest, static_cast<std::int64_t>(shape.bytes))) return overflow("the strides");
+  if (!add(found.highest, static_cast<std::int64_t>(shape.bytes))) return bad(Problem::strides);
   found.bytes = static_cast<std::uint64_t>(bytes);
   found.runs = found.pieces;
   found.rising = found.pieces == 1;
@@ -70,10 +60,10 @@ Survey survey_strided(const Shape& shape, std::uint64_t origin) {
 }
 
 template <class At>
-Survey survey_list(const Shape& shape, std::uint64_t origin, const At& at) {
+Survey survey_list(const Shape& shape, std::uint64_t origin, const At& at) noexcept {
   Survey found;
   std::int64_t base = 0;
-  if (!base_of(shape, origin, base)) return overflow("the base and the offsets");
+  if (!base_of(shape, origin, base)) return bad(Problem::base);
   std::int64_t end = 0;
   std::int64_t bytes = 0;
   std::int64_t lowest = kMost;
@@ -84,7 +74,7 @@ Survey survey_list(const Shape& shape, std::uint64_t origin, const At& at) {
     const auto length = static_cast<std::int64_t>(piece.bytes);
     if (piece.offset > kMost || piece.offset < -kMost || length < 0 || length > kMost ||
         !add(bytes, length)) {
-      return overflow("the pieces");
+      return bad(Problem::pieces);
     }
     lowest = std::min(lowest, piece.offset);
     highest = std::max(highest, piece.offset + length);
@@ -95,7 +85,7 @@ Survey survey_list(const Shape& shape, std::uint64_t origin, const At& at) {
   }
   if (found.pieces == 0) return found;
   found.bytes = static_cast<std::uint64_t>(bytes);
-  if (!add(lowest, base) || !add(highest, base)) return overflow("the pieces");
+  if (!add(lowest, base) || !add(highest, base)) return bad(Problem::pieces);
   found.lowest = lowest;
   found.highest = highest;
   return found;
@@ -123,9 +113,8 @@ bool nested(const Shape& shape) {
 
 }  // namespace
 
-Survey survey(const Shape& shape, std::uint64_t origin) {
-  if (shape.problem != ErrorCode::ok)
-    return bad(shape.problem, "a slice of the section leaves the array's extents, or has step 0");
+Survey survey(const Shape& shape, std::uint64_t origin) noexcept {
+  if (shape.problem != ErrorCode::ok) return bad(Problem::section);
   switch (shape.kind) {
     case Shape::Kind::strided: return survey_strided(shape, origin);
     case Shape::Kind::indexed:
@@ -133,6 +122,30 @@ Survey survey(const Shape& shape, std::uint64_t origin) {
       return survey_list(shape, origin, [&](std::uint64_t i) { return indexed_piece(shape, i); });
     default: return survey_list(shape, origin, [&](std::uint64_t i) { return vector_piece(shape, i); });
   }
+}
+
+ErrorCode code_of(Problem problem, const Shape& shape) noexcept {
+  if (problem == Problem::section) return shape.problem;
+  return problem == Problem::none ? ErrorCode::ok : ErrorCode::invalid_argument;
+}
+
+std::string text_of(Problem problem, const Shape& shape) {
+  const auto overflow = [](const char* what) {
+    return fmt::format("{} leave the range of addresses (2^62 bytes). Are the strides in bytes?", what);
+  };
+  switch (problem) {
+    case Problem::section: return "a slice of the section leaves the array's extents, or has step 0";
+    case Problem::dimensions:
+      return fmt::format("the shape has {} dimensions; at most {} are possible", shape.dimensions,
+                         kMostDimensions);
+    case Problem::elements: return overflow("the elements");
+    case Problem::counts: return overflow("the counts");
+    case Problem::strides: return overflow("the strides");
+    case Problem::base: return overflow("the base and what is added to it");
+    case Problem::pieces: return overflow("the pieces");
+    case Problem::none: break;
+  }
+  return {};
 }
 
 std::string first_outside(const Shape& shape, std::uint64_t origin, std::uint64_t total,

@@ -109,8 +109,7 @@ struct PackedTarget {
     if (code == ErrorCode::ok && payload.size() != chunk.bytes) code = ErrorCode::internal;
     if (code == ErrorCode::ok) engine.scatter(chunk, payload);
     Transfer& t = *chunk.owner;
-    chunk.owner = nullptr;
-    --t.chunks;
+    engine.give_back(chunk);
     in.state.ops.part_ended(*op, {code, in.source});
     engine.answered(t);
   }

@@ -28,7 +28,7 @@ struct Transfer {
   Survey about_here;
   Cursor there_at;
   Cursor here_at;
-  std::uint32_t chunks = 0;  ///< under way
+  std::uint64_t chunks = 0;  ///< under way: a bit for each of the engine's
   Choice choice;
 };
 
@@ -46,7 +46,8 @@ struct Chunk {
 
 /// Chosen: enough for the bandwidth of a network whose answers take a hundred packets' time.
 inline constexpr std::size_t kMostChunks = 64;
+static_assert(kMostChunks == 64, "Transfer::chunks has a bit for each");
 /// Chosen: so that one peer that does not answer leaves chunks for others.
-inline constexpr std::uint32_t kChunksOfOne = 32;
+inline constexpr int kChunksOfOne = 32;
 
 }  // namespace aqueduct::vis

@@ -30,8 +30,8 @@ using LocalConstPiece = PieceAt<const void>;
 
 /// One dimension of a strided shape. Units: elements; bytes from one to the next, which may be negative or zero.
 struct Dimension {
-  std::uint64_t count = 0;
-  std::int64_t stride = 0;
+  std::uint64_t count;
+  std::int64_t stride;
 };
 
 /// Dimensions that a strided shape may have.
@@ -39,7 +39,7 @@ inline constexpr std::size_t kMostDimensions = 16;
 
 namespace detail {
 
-/// Any of the shapes: what vis/ works with. 280 bytes, copied freely; of a list, only where it is.
+/// Any of the shapes: what vis/ works with. Copied freely, the dimensions that it has only; of a list, where it is.
 struct Shape {
   enum class Kind : std::uint8_t { strided, indexed, vector };
   std::uint64_t base = 0;        ///< an address, or an offset in a segment
@@ -49,7 +49,21 @@ struct Shape {
   std::uint32_t dimensions = 0;  ///< of a strided shape; more than kMostDimensions are not kept, and an error
   Kind kind = Kind::strided;
   ErrorCode problem = ErrorCode::ok;  ///< found while it was made; said by the operation that uses it
-  std::array<Dimension, kMostDimensions> dims;  ///< the slowest first
+  std::array<Dimension, kMostDimensions> dims;  ///< the slowest first; those beyond `dimensions` hold nothing
+
+  Shape() noexcept {}
+  Shape(const Shape& other) noexcept { *this = other; }
+  Shape& operator=(const Shape& other) noexcept {
+    base = other.base;
+    bytes = other.bytes;
+    list = other.list;
+    count = other.count;
+    dimensions = other.dimensions;
+    kind = other.kind;
+    problem = other.problem;
+    for (std::size_t i = 0; i < dimensions && i < kMostDimensions; ++i) dims[i] = other.dims[i];
+    return *this;
+  }
 };
 
 }  // namespace detail
