@@ -20,24 +20,30 @@ AqueductLibrary::AqueductLibrary(aqueduct::Endpoint& ep, std::size_t bytes, std:
       plain_(bytes),
       segment_(need(aqueduct::Segment::create(ep, 2 * extent), "create a segment")) {}
 
-void AqueductLibrary::once(Operation operation, const Layout& layout) {
-  if (operation == Operation::exchange) return exchange(layout);
-  if (ep_.rank() != 0) return;
-  const auto there = layout.at(segment_.at<std::byte>(1));
-  const auto here = aqueduct::contiguous(plain(), layout.bytes());
-  need(operation == Operation::put ? put(ep_, there, here) : get(ep_, here, there), "transfer");
+void AqueductLibrary::take(const Layout& layout) {
+  const auto contiguous = aqueduct::contiguous(plain(), layout.bytes());
+  places_.emplace(Places{layout.at(segment_.at<std::byte>(1)), layout.at(segment_.at<std::byte>(0, extent_)),
+                         layout.at(pieces()), contiguous, contiguous});
 }
 
-void AqueductLibrary::exchange(const Layout& layout) {
+void AqueductLibrary::once(Operation operation) {
+  if (operation == Operation::exchange) return exchange();
+  if (ep_.rank() != 0) return;
+  need(operation == Operation::put ? put(ep_, places_->there, places_->from)
+                                   : get(ep_, places_->to, places_->there),
+       "transfer");
+}
+
+void AqueductLibrary::exchange() {
   ++exchanges_;
-  const auto mine = layout.at(pieces());
-  aqueduct::Event sent;  // MPI_Send too returns once its buffer is free, not once the data is there
+  aqueduct::Event
+      sent;  // waited for, for the next exchange may write the pieces; by then the other rank has seen them
   if (ep_.rank() == 0) {
-    sent = put_signal_nb(ep_, layout.at(segment_.at<std::byte>(1)), mine, {.slot = kData});
+    sent = put_signal_nb(ep_, places_->there, places_->here, {.slot = kData});
     need(wait_until(ep_, kData, exchanges_, 1), "wait for the pieces");
   } else {
     need(wait_until(ep_, kData, exchanges_, 0), "wait for the pieces");
-    sent = put_signal_nb(ep_, layout.at(segment_.at<std::byte>(0, extent_)), mine, {.slot = kData});
+    sent = put_signal_nb(ep_, places_->answer, places_->here, {.slot = kData});
   }
   need(ep_.wait(sent), "put_signal");
 }

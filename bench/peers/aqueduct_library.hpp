@@ -5,6 +5,7 @@
 
 #include "bench/peers/library.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace peers {
@@ -16,19 +17,29 @@ class AqueductLibrary final : public Library {
   AqueductLibrary(aqueduct::Endpoint& ep, std::size_t bytes, std::size_t extent);
 
   const char* name() const noexcept override { return "Aqueduct"; }
-  void once(Operation operation, const Layout& layout) override;
+  void take(const Layout& layout) override;
+  void once(Operation operation) override;
   void finish() override;
   std::byte* plain() noexcept override { return plain_.data(); }
   std::byte* pieces() noexcept override { return segment_.mine().data(); }
   std::byte* returned() noexcept override { return pieces() + extent_; }
 
  private:
-  void exchange(const Layout& layout);
+  /// A layout at all the places that it is used with.
+  struct Places {
+    aqueduct::RemotePieces there;
+    aqueduct::RemotePieces answer;  ///< where rank 1's pieces go, on rank 0
+    aqueduct::LocalConstPieces here;
+    aqueduct::LocalPieces to;  ///< contiguous
+    aqueduct::LocalConstPieces from;
+  };
+  void exchange();
 
   aqueduct::Endpoint& ep_;
   std::size_t extent_;
   std::vector<std::byte> plain_;
   aqueduct::Segment segment_;
+  std::optional<Places> places_;
   std::uint64_t exchanges_ = 0;
   std::uint64_t ends_ = 0;
 };

@@ -24,8 +24,11 @@ class Library {
   virtual ~Library() = default;
 
   virtual const char* name() const noexcept = 0;
+  /// What `once` moves from now on, said as that library wants it: not timed, for a program does it once.
+  /// Lifetime: `layout` until the next one.
+  virtual void take(const Layout& layout) = 0;
   /// This rank's share of the operation. Rank 1 has one in an exchange only; before `finish` it owes progress.
-  virtual void once(Operation operation, const Layout& layout) = 0;
+  virtual void once(Operation operation) = 0;
   /// Collective: rank 1 makes progress, looking all the time, until rank 0 has come here.
   virtual void finish() = 0;
 

@@ -20,24 +20,27 @@ MpiLibrary::~MpiLibrary() {
   MPI_Win_free(&handle_);
 }
 
-void MpiLibrary::once(Operation operation, const Layout& layout) {
-  const MPI_Datatype type = layout.datatype();
+void MpiLibrary::take(const Layout& layout) {
+  type_ = layout.datatype();
+  elements_ = static_cast<int>(layout.bytes() / sizeof(double));
+}
+
+void MpiLibrary::once(Operation operation) {
   if (operation == Operation::exchange) {
     if (rank_ == 0) {
-      MPI_Send(pieces(), 1, type, 1, kData, MPI_COMM_WORLD);
-      MPI_Recv(returned(), 1, type, 1, kData, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(pieces(), 1, type_, 1, kData, MPI_COMM_WORLD);
+      MPI_Recv(returned(), 1, type_, 1, kData, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
-      MPI_Recv(pieces(), 1, type, 0, kData, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      MPI_Send(pieces(), 1, type, 0, kData, MPI_COMM_WORLD);
+      MPI_Recv(pieces(), 1, type_, 0, kData, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Send(pieces(), 1, type_, 0, kData, MPI_COMM_WORLD);
     }
     return;
   }
   if (rank_ != 0) return;
-  const int count = static_cast<int>(layout.bytes() / sizeof(double));
   if (operation == Operation::put) {
-    MPI_Put(plain(), count, MPI_DOUBLE, 1, 0, 1, type, handle_);
+    MPI_Put(plain(), elements_, MPI_DOUBLE, 1, 0, 1, type_, handle_);
   } else {
-    MPI_Get(plain(), count, MPI_DOUBLE, 1, 0, 1, type, handle_);
+    MPI_Get(plain(), elements_, MPI_DOUBLE, 1, 0, 1, type_, handle_);
   }
   MPI_Win_flush(1, handle_);
 }

@@ -14,7 +14,8 @@ class MpiLibrary final : public Library {
   ~MpiLibrary() override;
 
   const char* name() const noexcept override { return "MPI"; }
-  void once(Operation operation, const Layout& layout) override;
+  void take(const Layout& layout) override;
+  void once(Operation operation) override;
   void finish() override;
   std::byte* plain() noexcept override { return plain_.data(); }
   std::byte* pieces() noexcept override { return window_; }
@@ -25,6 +26,8 @@ class MpiLibrary final : public Library {
   std::size_t extent_;
   std::vector<std::byte> plain_;
   std::byte* window_ = nullptr;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+  int elements_ = 0;
   MPI_Win handle_ = MPI_WIN_NULL;
 };
 

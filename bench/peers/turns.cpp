@@ -65,8 +65,9 @@ class Subject {
     for (int i = 0; i < kChecks; ++i) {
       const std::uint64_t seed = ++seed_;
       prepare(library_, operation_, layout_, rank_, seed);
+      library_.take(layout_);
       meet_();
-      library_.once(operation_, layout_);
+      library_.once(operation_);
       library_.finish();
       look();
     }
@@ -85,12 +86,13 @@ class Subject {
 
  private:
   Samples run(int samples, int batch) {
+    library_.take(layout_);
     meet_();
-    for (int i = 0; i < kUntimed; ++i) library_.once(operation_, layout_);
+    for (int i = 0; i < kUntimed; ++i) library_.once(operation_);
     Samples found;
     for (int i = 0; i < samples; ++i) {
       const auto began = Clock::now();
-      for (int j = 0; j < batch; ++j) library_.once(operation_, layout_);
+      for (int j = 0; j < batch; ++j) library_.once(operation_);
       found.push_back(nanoseconds_since(began) / batch);
     }
     library_.finish();
