@@ -107,9 +107,10 @@ def main() -> int:
                 start(mpirun, program, setting, more, capture=False)
                 continue
             said = start(mpirun, program, setting, ["--json", *more], capture=True)
-            rows += [{"setting": setting, **json.loads(line)} for line in said.splitlines() if line.startswith("{")]
-        for row in rows if options.json else []:
-            print(json.dumps(row))
+            new = [{"setting": setting, **json.loads(line)} for line in said.splitlines() if line.startswith("{")]
+            rows += new
+            for row in new if options.json else []:  # now, in case that time runs out
+                print(json.dumps(row), flush=True)
         if options.markdown:
             print_markdown(rows)
     return 0
