@@ -19,7 +19,8 @@ FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c+
 INTERNAL = ["-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL", '-DAQUEDUCT_BIN_DIR="."',
             '-DAQUEDUCT_SOURCE_DIR="."']
 # Headers of such names include those of a library that a machine may lack: its name for pkg-config.
-OPTIONAL = {r"bootstrap/pmix_": "pmix", r"conduits/ofi/|.*_ofi\.hpp": "libfabric", r"conduits/ucx/|.*_ucx\.hpp": "ucx"}
+OPTIONAL = {r"bootstrap/pmix_": "pmix", r"conduits/ofi/|.*_ofi\.hpp": "libfabric", r"conduits/ucx/|.*_ucx\.hpp": "ucx",
+            r"bench/peers/": "ompi-c"}
 
 
 def library_of(header):

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <aqueduct/status.hpp>
+
+#include "bench/peers/mpi.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace peers {
+
+/// Says why on stderr and ends both ranks with exit code 1.
+[[noreturn]] inline void fail(const std::string& why) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "mpi_vis: %s\n", why.c_str());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();  // not reached; MPI's header does not say so
+}
+
+/// Goes on only if all went well. `what` names the step, for the message.
+inline void need(aqueduct::Status status, const char* what) {
+  if (!status) [[unlikely]]
+    fail(std::string(what) + ": " + status.text());
+}
+template <class T>
+T need(aqueduct::Result<T> result, const char* what) {
+  need(result.status(), what);
+  return std::move(*result);
+}
+
+}  // namespace peers

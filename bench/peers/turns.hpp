@@ -1,0 +1,32 @@
+#pragma once
+
+#include "bench/peers/library.hpp"
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+namespace peers {
+
+/// Nanoseconds for one operation; of an exchange, half of the way there and back.
+struct Figure {
+  double median = 0;  ///< of the turns' medians
+  double p10 = 0;     ///< over all samples
+  double p90 = 0;
+};
+
+struct Patience {
+  int turns = 7;
+  std::chrono::milliseconds turn{30};  ///< of one library in one row
+};
+
+/// Both ranks' way to meet between two libraries' turns.
+using Meeting = std::function<void()>;
+
+/// One row: checks what both libraries move, then lets them take turns; a figure for each, in their order. Collective.
+///
+/// Rank 0's figures count. A wrong byte, before or after what was measured, ends the program.
+std::vector<Figure> measure(const std::vector<Library*>& libraries, Operation operation, const Layout& layout,
+                            const Patience& patience, const Meeting& meet);
+
+}  // namespace peers
