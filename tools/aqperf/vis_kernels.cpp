@@ -12,6 +12,7 @@
 #include <bit>
 #include <chrono>
 #include <random>
+#include <set>
 
 namespace aqueduct::perf {
 
@@ -184,7 +185,8 @@ void vis_kernels(Session& session, Reporter& reporter) {
     for (const std::size_t element : {1, 2, 4, 8, 16, 32}) {
       const auto size = static_cast<std::int64_t>(element);
       for (const std::size_t total : totals) {
-        for (const std::int64_t stride : {2 * size, 3 * size, 4 * size, 8 * size, 12l, 264l, 4160l}) {
+        for (const std::int64_t stride : std::set{2 * size, 3 * size, 4 * size, 8 * size, std::int64_t{12},
+                                                  std::int64_t{264}, std::int64_t{4160}}) {
           if (stride <= size || total / static_cast<std::size_t>(stride) < 8) continue;
           measure_row({"pack", element, size, stride, total}, to, from, table);
           measure_row({"unpack", element, stride, size, total}, to, from, table);
