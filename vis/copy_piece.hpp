@@ -13,11 +13,14 @@ namespace aqueduct::vis {
 /// A copy of a length that the compiler knows: a load and a store.
 template <std::size_t kBytes>
 struct FixedPiece {
+  /// Whether a loop's own steps show beside one copy, so that several in a turn are faster.
+  static constexpr bool kShort = kBytes <= 16;
   void operator()(std::byte* to, const std::byte* from) const noexcept { std::memcpy(to, from, kBytes); }
 };
 
 /// A copy of any length; short ones without a call, in two overlapping halves.
 struct AnyPiece {
+  static constexpr bool kShort = false;
   std::size_t bytes;
   void operator()(std::byte* to, const std::byte* from) const noexcept {
     if (bytes > 64) return aqueduct::detail::copy_bytes(to, from, bytes);
@@ -39,6 +42,21 @@ struct AnyPiece {
     std::memcpy(to + bytes - kHalf, tail, kHalf);
   }
 };
+
+/// Copies pieces that lie at regular distances on both sides.
+template <class Copy>
+void copy_row(const Copy copy, std::byte* to, std::int64_t to_stride, const std::byte* from,
+              std::int64_t from_stride, std::uint64_t count) noexcept {
+  if constexpr (Copy::kShort) {
+    for (; count >= 4; count -= 4, to += 4 * to_stride, from += 4 * from_stride) {
+      copy(to, from);
+      copy(to + to_stride, from + from_stride);
+      copy(to + 2 * to_stride, from + 2 * from_stride);
+      copy(to + 3 * to_stride, from + 3 * from_stride);
+    }
+  }
+  for (; count != 0; --count, to += to_stride, from += from_stride) copy(to, from);
+}
 
 /// Calls `with` with the copier for pieces of that length.
 template <class F>

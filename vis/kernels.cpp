@@ -1,6 +1,7 @@
 #include "vis/kernels.hpp"
 
 #include "vis/copy_piece.hpp"
+#include "vis/row_kernel.hpp"
 
 #include <algorithm>
 
@@ -36,20 +37,30 @@ Row cut(const Row& row, std::uint64_t bytes) noexcept {
   return {row.place(0), bytes, static_cast<std::int64_t>(bytes), row.bytes / bytes};
 }
 
-template <class Copy>
-void run_loops(const Nest& nest, std::byte* to, const std::byte* from, const Copy copy) noexcept {
-  if (nest.depth == 0) return copy(to, from);
-  const Nest::Loop inner = nest.loops[nest.depth - 1];
+/// The pieces one after the other, of which a place or both are listed.
+template <class Copy, class Out, class In>
+void copy_listed(const Copy copy, const Out out, const In in, std::uint64_t count) noexcept {
+  std::uint64_t i = 0;
+  if constexpr (Copy::kShort) {
+    for (; i + 4 <= count; i += 4) {
+      copy(out(i), in(i));
+      copy(out(i + 1), in(i + 1));
+      copy(out(i + 2), in(i + 2));
+      copy(out(i + 3), in(i + 3));
+    }
+  }
+  for (; i < count; ++i) copy(out(i), in(i));
+}
+
+/// The loops but the innermost, which `row` does.
+template <class CopyRow>
+void run_loops(const Nest& nest, std::byte* to, const std::byte* from, const CopyRow row) noexcept {
   const Nest::Loop outer = nest.depth > 1 ? nest.loops[nest.depth - 2] : Nest::Loop{1, 0, 0};
   std::array<std::uint64_t, kMostDimensions * 2> index{};
   for (;;) {
-    std::byte* out_row = to;
-    const std::byte* in_row = from;
-    for (std::uint64_t j = outer.count; j != 0; --j, out_row += outer.to, in_row += outer.from) {
-      std::byte* out = out_row;
-      const std::byte* in = in_row;
-      for (std::uint64_t i = inner.count; i != 0; --i, out += inner.to, in += inner.from) copy(out, in);
-    }
+    std::byte* out = to;
+    const std::byte* in = from;
+    for (std::uint64_t j = outer.count; j != 0; --j, out += outer.to, in += outer.from) row(out, in);
     std::size_t d = nest.depth > 2 ? nest.depth - 2 : 0;
     for (; d-- > 0;) {  // the loops around these two: on to the next of the innermost that has one
       const Nest::Loop& loop = nest.loops[d];
@@ -66,12 +77,19 @@ void run_loops(const Nest& nest, std::byte* to, const std::byte* from, const Cop
 
 }  // namespace
 
-void copy_rows(const Row& to, const Row& from, std::uint64_t count) noexcept {
-  with_piece(from.bytes, [&](const auto copy) {
+void copy_rows(const Row& to, const Row& from, std::uint64_t count, const Processor& has) noexcept {
+  const std::uint64_t bytes = from.bytes;
+  if (to.offsets == nullptr && from.offsets == nullptr) {
+    if (const RowKernel kernel = row_kernel({bytes, to.stride, from.stride, count, count * bytes}, has)) {
+      return kernel(address(to.at), to.stride, address(from.at), from.stride, count);
+    }
+    return with_piece(bytes, [&](const auto copy) {
+      copy_row(copy, address(to.at), to.stride, address(from.at), from.stride, count);
+    });
+  }
+  with_piece(bytes, [&](const auto copy) {
     with_places(to, [&](const auto out) {
-      with_places(from, [&](const auto in) {
-        for (std::uint64_t i = 0; i < count; ++i) copy(out(i), in(i));
-      });
+      with_places(from, [&](const auto in) { copy_listed(copy, out, in, count); });
     });
   });
 }
@@ -105,8 +123,21 @@ void copy_between(Cursor& to, Cursor& from, std::uint64_t bytes) noexcept {
   }
 }
 
-void run_nest(const Nest& nest, std::byte* to, const std::byte* from) noexcept {
-  with_piece(nest.bytes, [&](const auto copy) { run_loops(nest, to, from, copy); });
+void run_nest(const Nest& nest, std::byte* to, const std::byte* from, const Processor& has) noexcept {
+  if (nest.depth == 0) return AnyPiece{static_cast<std::size_t>(nest.bytes)}(to, from);
+  const Nest::Loop inner = nest.loops[nest.depth - 1];
+  std::uint64_t total = nest.bytes;
+  for (std::uint32_t d = 0; d < nest.depth; ++d) total *= nest.loops[d].count;
+  if (const RowKernel kernel = row_kernel({nest.bytes, inner.to, inner.from, inner.count, total}, has)) {
+    return run_loops(nest, to, from, [=](std::byte* out, const std::byte* in) {
+      kernel(out, inner.to, in, inner.from, inner.count);
+    });
+  }
+  with_piece(nest.bytes, [&](const auto copy) {
+    run_loops(nest, to, from, [=](std::byte* out, const std::byte* in) {
+      copy_row(copy, out, inner.to, in, inner.from, inner.count);
+    });
+  });
 }
 
 }  // namespace aqueduct::vis

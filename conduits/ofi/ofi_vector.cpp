@@ -23,6 +23,8 @@ std::size_t OfiConduit::most_local() const noexcept {
 }
 
 std::size_t OfiConduit::most_remote() const noexcept {
+  // shm copies one remote piece itself; of several it leaves a note to the peer, and says at once that all is done.
+  if (provider_.known->copies_at_once) return 1;
   return std::min(provider_.info->tx_attr->rma_iov_limit, kMostPieces);
 }
 

@@ -151,6 +151,17 @@ TEST(Aqperf, ComparesTransfersOfPieces) {
   }
 }
 
+TEST(Aqperf, MeasuresKernelsInMemory) {
+  const auto outcome = aqperf("vis-kernels --json --bytes 512");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  EXPECT_GT(rows.size(), 50u);
+  for (const auto& row : rows) {
+    EXPECT_TRUE(row["bench"].get<std::string>().starts_with("vis-kernels")) << row.dump();
+    EXPECT_GT(row["median"].get<double>(), 0) << row.dump();
+  }
+}
+
 TEST(Aqperf, MeasuresMoreRanksThanCores) {
   for (const char* bench : {"barrier", "am-latency"}) {
     const auto outcome = aqperf(std::string(bench) + " --ranks 5 --json --seconds 0.05 --vs raw");

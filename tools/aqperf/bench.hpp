@@ -41,6 +41,7 @@ void barrier(Session&, Reporter&);         // synchronization.cpp
 void signal_latency(Session&, Reporter&);  // synchronization.cpp
 void put_pingpong(Session&, Reporter&);    // synchronization.cpp
 void vis_nest(Session&, Reporter&);        // vis_nest.cpp
+void vis_kernels(Session&, Reporter&);     // vis_kernels.cpp
 void vis_pieces(Session&, Reporter&);      // vis_wire.cpp
 void vis_gather(Session&, Reporter&);      // vis_wire.cpp
 void vis_near(Session&, Reporter&);        // vis_wire.cpp

@@ -1,0 +1,75 @@
+#include "vis/row_kernel.hpp"
+
+#include "vis/kernels_x86.hpp"
+
+namespace aqueduct::vis {
+
+#if defined(__x86_64__)
+
+namespace {
+
+// Measured on Zen 4, where not said otherwise.
+constexpr std::int64_t kWidestInWindows = 12;  // bytes; merging catches up at 16
+constexpr std::uint64_t kFewestPacked = 32;    // in windows, which take 5 ns to begin
+constexpr std::uint64_t kFewestUnpacked = 256;
+constexpr std::uint64_t kFewestMerged = 32;        // bytes: a vector
+constexpr std::uint64_t kLeastStreamedRow = 4096;  // chosen: beside it the fence at its end is little
+// Faster from 4 MiB on, but then what was copied is no longer in the cache. Chosen: more than half of a large cache.
+constexpr std::uint64_t kLeastStreamed = std::uint64_t{16} << 20;
+
+RowKernel streamed(std::uint64_t bytes) noexcept {
+  switch (bytes) {
+    case 8: return stream_row<8>;
+    case 16: return stream_row<16>;
+    case 32: return stream_row<32>;
+    default: return nullptr;
+  }
+}
+
+RowKernel in_windows(const RowShape& row) noexcept {
+  const auto fits = [&](std::int64_t stride) {
+    return stride > static_cast<std::int64_t>(row.bytes) && stride <= kWidestInWindows;
+  };
+  const bool packs = row.to == static_cast<std::int64_t>(row.bytes) && fits(row.from);
+  const bool unpacks = row.from == static_cast<std::int64_t>(row.bytes) && fits(row.to);
+  if ((!packs && !unpacks) || row.count < (packs ? kFewestPacked : kFewestUnpacked)) return nullptr;
+  switch (row.bytes) {
+    case 1: return packs ? pack_windows<1> : unpack_windows<1>;
+    case 2: return packs ? pack_windows<2> : unpack_windows<2>;
+    case 4: return packs ? pack_windows<4> : unpack_windows<4>;
+    default: return nullptr;
+  }
+}
+
+RowKernel merged(std::uint64_t bytes) noexcept {
+  switch (bytes) {
+    case 1: return merge_row<1>;
+    case 2: return merge_row<2>;
+    case 4: return merge_row<4>;
+    case 8: return merge_row<8>;
+    case 32: return merge_row<32>;
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
+RowKernel row_kernel(const RowShape& row, const Processor& has) noexcept {
+  if (row.bytes > 32) return nullptr;
+  const bool packs = row.to == static_cast<std::int64_t>(row.bytes);
+  if (packs && has.avx2 && row.total >= kLeastStreamed && row.count * row.bytes >= kLeastStreamedRow) {
+    if (const RowKernel kernel = streamed(row.bytes)) return kernel;
+  }
+  if (has.avx512_vbmi) {
+    if (const RowKernel kernel = in_windows(row)) return kernel;
+  }
+  return packs && has.avx2 && row.count * row.bytes >= kFewestMerged ? merged(row.bytes) : nullptr;
+}
+
+#else
+
+RowKernel row_kernel(const RowShape&, const Processor&) noexcept { return nullptr; }
+
+#endif
+
+}  // namespace aqueduct::vis
