@@ -9,6 +9,7 @@
 #include <chrono>
 #include <new>
 #include <string_view>
+#include <utility>
 
 namespace aqueduct::vis {
 namespace {
@@ -44,6 +45,32 @@ Begun Engine::start(const Request& request, Ending ending) noexcept try {
   return {ErrorCode::no_memory, Event(Status(ErrorCode::no_memory))};
 }
 
+namespace {
+
+/// Whether the pieces are one stretch of memory, in its order.
+bool contiguous(const Shape& shape, const Survey& about) noexcept {
+  if (static_cast<std::uint64_t>(about.highest - about.lowest) != about.bytes) return false;
+  if (shape.kind != Shape::Kind::strided) return about.runs == 1;
+  return about.pieces == 1 || simplified(shape).dimensions == 0;
+}
+
+}  // namespace
+
+// A transfer between one stretch of memory and another, which the network does in one operation, its signal included.
+std::optional<Begun> Engine::as_one(const Request& request, const Survey& there, const Survey& here,
+                                    Ending ending) noexcept {
+  const bool allowed = forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::pieces);
+  if (!allowed || request.what == What::accumulate || !contiguous(request.there, there) ||
+      !contiguous(request.here, here))
+    return std::nullopt;
+  ++state_.statistics.vis_pieces;
+  const GlobalPtr<std::byte> far{request.base.rank(), static_cast<std::uint64_t>(there.lowest),
+                                 request.base.segment()};
+  auto* const own = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(here.lowest));
+  if (request.what == What::get) return rma_.get(own, far, there.bytes, ending, request.options.immediate);
+  return rma_.put(far, own, there.bytes, ending, request.options, request.signal);
+}
+
 Begun Engine::start_checked(const Request& request, Ending ending) {
   if (request.options.source_event != nullptr) *request.options.source_event = Event{};
   const Rank peer = request.base.rank();
@@ -62,6 +89,7 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
       (forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::direct)) &&
       copy_direct(request, access.mapped, there))
     return signal();
+  if (auto begun = as_one(request, there, here, ending)) return std::move(*begun);
   if (state_.polling) return {ErrorCode::in_handler, Event(Status(ErrorCode::in_handler))};
 
   Transfer* const taken = take();

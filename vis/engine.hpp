@@ -10,6 +10,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -55,6 +56,8 @@ class Engine final : public core::Layer {
 
   // engine.cpp
   Begun start_checked(const Request& request, Ending ending);
+  std::optional<Begun> as_one(const Request& request, const Survey& there, const Survey& here,
+                              Ending ending) noexcept;
   Begun begin(const Request& request, Transfer& transfer, Ending ending) noexcept;
   Question question(const Transfer& transfer, const core::Part* part) const noexcept;
   Plan choose(Transfer& transfer, core::Part* part) noexcept;

@@ -78,6 +78,11 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
     request.description = said.bytes;
     request.form = said.form;
     if (t.what == What::accumulate) request.type = static_cast<std::uint8_t>(1 + static_cast<int>(t.type));
+    const bool brings_signal = t.op->has_signal && said.data == total;
+    if (brings_signal) {
+      request.slot = t.op->signal.slot;
+      request.add = t.op->signal.add;
+    }
     const core::Post post = send(t, kPackedPut, request, *stage, padded + said.data);
     if (post.kind == core::Post::Kind::retry) {
       t.there_at = there;
@@ -88,6 +93,7 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
       fail(t, {post.why, t.peer});
       return Step::over;
     }
+    if (brings_signal) t.op->has_signal = false;  // of more than one packet it follows when all are answered
     count(state_.statistics, said);
     ++t.op->parts;  // the answer
   }

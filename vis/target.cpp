@@ -1,5 +1,6 @@
 #include "vis/target.hpp"
 
+#include "core/signals.hpp"
 #include "rma/wire.hpp"
 #include "vis/accumulate.hpp"
 #include "vis/decode.hpp"
@@ -62,7 +63,9 @@ struct PackedTarget {
 
   static void put(Incoming& in, const std::byte* args, core::MutableBytes payload) noexcept {
     const auto request = read<PackedRequest>(args);
-    const rma::PutAck ack{request.token, static_cast<std::uint64_t>(unpack(in.state, request, payload))};
+    const ErrorCode code = unpack(in.state, request, payload);
+    if (code == ErrorCode::ok && request.add != 0) core::raise(in.state, {request.slot, request.add});
+    const rma::PutAck ack{request.token, static_cast<std::uint64_t>(code)};
     // A peer that is gone needs no answer.
     static_cast<void>(in.state.messages->reply(in, AmCategory::short_reply, rma::kPutAck,
                                                {&ack, sizeof ack, 0}, nullptr, {}));

@@ -29,7 +29,8 @@ struct PackedRequest {
   Form form;
   std::uint8_t type;  ///< of a put: 0; of an accumulate: 1 + the AtomicType
   std::uint16_t reserved0;
-  std::uint32_t reserved1;
+  std::uint32_t slot;  ///< of a put that is one packet: the counter to be raised behind it,
+  std::uint64_t add;   ///< by so much; 0: none
 };
 
 /// The answer to the request of a packed get, with the data.
@@ -39,6 +40,6 @@ struct PackedData {
   std::uint32_t code;  ///< an ErrorCode
 };
 
-static_assert(sizeof(PackedRequest) == 40 && sizeof(PackedData) == 16);
+static_assert(sizeof(PackedRequest) == 48 && sizeof(PackedData) == 16);
 
 }  // namespace aqueduct::vis
