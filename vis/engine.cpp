@@ -2,6 +2,7 @@
 
 #include "vis/normalise.hpp"
 #include "vis/target.hpp"
+#include "vis/varint.hpp"
 
 #include <algorithm>
 #include <array>
@@ -111,7 +112,7 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
   t.about_here = here;
   t.there_at = Cursor(t.there, t.about_there.bytes);
   t.here_at = Cursor(t.here, t.about_here.bytes);
-  t.plan = choose(t, access.part);
+  t.plan = choose(t, access.part, request.signal != nullptr);
   return begin(request, t, ending);
 }
 
@@ -137,7 +138,18 @@ Question Engine::question(const Transfer& t, const core::Part* part) const noexc
   return q;
 }
 
-Plan Engine::choose(Transfer& t, core::Part* part) noexcept {
+namespace {
+
+/// Whether the data of a put and what says where it belongs are surely one packet.
+bool fits_one_packet(const Transfer& t, const Question& q) noexcept {
+  const std::uint64_t numbers =
+      t.there.kind == Shape::Kind::strided ? 3 + 2 * std::uint64_t{t.there.dimensions} : 2 + 2 * q.runs_there;
+  return q.bytes <= q.packet && numbers * kMostVarint + 8 <= q.packet - q.bytes;
+}
+
+}  // namespace
+
+Plan Engine::choose(Transfer& t, core::Part* part, bool signalled) noexcept {
   t.choice = {};
   if (t.what == What::accumulate) {
     core::NativeAtomics* atomics = state_.atomics_by_processor ? nullptr : state_.conduit(t.peer).atomics();
@@ -145,7 +157,10 @@ Plan Engine::choose(Transfer& t, core::Part* part) noexcept {
                             rma_.has_key(*part, t.peer).value_or(false);
     return by_network ? Plan::pieces : Plan::packed;
   }
-  t.choice = planner_.choose(question(t, part));
+  const Question q = question(t, part);
+  // A signal that travels with the data arrives a round trip earlier than one that waits for the answers.
+  if (signalled && q.forced >= kPlans && fits_one_packet(t, q)) return Plan::packed;
+  t.choice = planner_.choose(q);
   return t.choice.plan;
 }
 

@@ -60,7 +60,7 @@ class Engine final : public core::Layer {
                               Ending ending) noexcept;
   Begun begin(const Request& request, Transfer& transfer, Ending ending) noexcept;
   Question question(const Transfer& transfer, const core::Part* part) const noexcept;
-  Plan choose(Transfer& transfer, core::Part* part) noexcept;
+  Plan choose(Transfer& transfer, core::Part* part, bool signalled) noexcept;
   Step go_on(Transfer& transfer) noexcept;
   void enqueue(Transfer& transfer) noexcept;
   void answered(Transfer& transfer) noexcept;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <new>
+#include <span>
 
 namespace aqueduct::vis {
 namespace {
@@ -68,37 +69,46 @@ Choice Planner::choose(const Question& question) noexcept {
     entry = {};
     entry.key = key;
   }
-  std::size_t best = kPlans;
-  float best_time = kNever;
-  if (++entry.uses % kAgain != 0 && entry.settled) {  // nearly always
-    for (std::size_t plan = 0; plan < kPlans; ++plan) {
-      if (const float time = entry.per_byte[plan]; time != 0 && time < best_time) {
-        best_time = time;
-        best = plan;
-      }
-    }
-    if (best != kPlans) return {static_cast<Plan>(best), place, key};
-  }
+  ++entry.uses;
+  if (entry.settled && entry.uses % kAgain != 0) return {fastest(entry), place, key};  // nearly always
   const auto cost = model(question);
-  const float least = *std::ranges::min_element(cost);
+  const float trusted = *std::ranges::min_element(cost) * kTrust;
   std::array<std::size_t, kPlans> order{0, 1, 2, 3, 4};
   std::ranges::sort(order, {}, [&](std::size_t plan) { return cost[plan]; });
-  for (const std::size_t plan : order) {
-    if (cost[plan] > least * kTrust) break;
+  const auto first_out = std::ranges::find_if(order, [&](std::size_t plan) { return cost[plan] > trusted; });
+  const auto left = std::span(order).first(static_cast<std::size_t>(first_out - order.begin()));
+  if (!entry.settled) {
+    // In turns: what comes first may find connections and caches cold.
+    const std::size_t next =
+        *std::ranges::min_element(left, {}, [&](std::size_t plan) { return entry.tries[plan]; });
+    if (entry.tries[next]++ < kTries) return {static_cast<Plan>(next), place, key};
     // What was never measured (only under other traffic) goes by the model, behind what was.
-    const float time = entry.per_byte[plan] != 0 ? entry.per_byte[plan] : cost[plan] * 1e6F;
-    const bool again = entry.uses % kAgain == 0 && time < best_time * 2 && best != kPlans;
-    if (entry.tries[plan] < kTries || again) {
-      entry.tries[plan] = static_cast<std::uint8_t>(std::min(entry.tries[plan] + 1, 255));
-      return {static_cast<Plan>(plan), place, key};
+    for (const std::size_t plan : left) {
+      if (entry.per_byte[plan] == 0) entry.per_byte[plan] = cost[plan] * 1e6F;
     }
-    if (time < best_time) {
-      best_time = time;
-      best = plan;
-    }
+    entry.settled = true;
   }
-  entry.settled = true;
-  return {static_cast<Plan>(best), place, key};
+  const Plan best = fastest(entry);
+  if (entry.uses % kAgain == 0) {
+    const std::uint32_t round = entry.uses / kAgain;
+    const std::size_t other = left[round % left.size()];
+    const float limit = entry.per_byte[static_cast<std::size_t>(best)] * 2;
+    if (entry.per_byte[other] < limit || round % kAgainWhatIsSlow < left.size())
+      return {static_cast<Plan>(other), place, key};
+  }
+  return {best, place, key};
+}
+
+// Requires: one has a time.
+Plan Planner::fastest(const Entry& entry) noexcept {
+  std::size_t best = 0;
+  float time = kNever;
+  for (std::size_t plan = 0; plan < kPlans; ++plan) {
+    if (entry.per_byte[plan] == 0 || entry.per_byte[plan] >= time) continue;
+    time = entry.per_byte[plan];
+    best = plan;
+  }
+  return static_cast<Plan>(best);
 }
 
 void Planner::took(const Choice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept {

@@ -38,7 +38,7 @@ struct Choice {
 ///
 /// Nothing is measured but the transfers themselves: a call that does not block must not wait for its peer. Transfers are
 /// alike when their sizes, runs and spread agree within a quarter of an octave. Each plan that the model does not
-/// rule out is tried kTries times, then the one of the least time is taken, and now and then another one again.
+/// rule out is tried kTries times in turns, then the one of the least time is taken, and now and then another one again.
 class Planner {
  public:
   Choice choose(const Question& question) noexcept;
@@ -52,6 +52,8 @@ class Planner {
   static constexpr std::size_t kEntries = 1024;  // chosen: 40 KiB
   static constexpr std::uint32_t kAgain =
       128;  // chosen: 1 % of transfers look whether another plan has become better
+  /// Chosen: of such looks, those at plans that were more than twice as slow.
+  static constexpr std::uint32_t kAgainWhatIsSlow = 16;
   /// Chosen: what the model may be wrong by.
   static constexpr float kTrust = 5;
 
@@ -63,6 +65,8 @@ class Planner {
     std::uint32_t uses = 0;
     bool settled = false;  ///< what the model leaves has been tried
   };
+  static Plan fastest(const Entry& entry) noexcept;
+
   std::unique_ptr<Entry[]> entries_;  ///< made at the first choice
 };
 

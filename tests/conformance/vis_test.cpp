@@ -377,6 +377,24 @@ TEST_P(Vis, PackedTakesNoMorePacketsThanTheDataFills) {
   });
 }
 
+TEST_P(Vis, ASignalTravelsInThePacketOfItsPut) {
+  run({2, kSegment}, [](Endpoint& me) {
+    const GlobalPtr<int> to{next(me), 0};
+    if (me.local(to) != nullptr) GTEST_SKIP() << "mapped";
+    const std::array<int, 4> sent{1, 2, 3, 4};
+    const auto* const mine = reinterpret_cast<const int*>(me.segment().data());
+    for (int round = 1; round <= 20; ++round) {
+      const auto before = me.statistics();
+      ASSERT_TRUE(put_signal(me, pieces(to, Strided(4, {{4, 12}})), contiguous(sent.data(), 4), {.slot = 2}));
+      EXPECT_EQ(me.statistics().vis_packed, before.vis_packed + 1) << "whatever is fastest without a signal";
+      ASSERT_TRUE(wait_until(me, 2, static_cast<std::uint64_t>(round)));
+      for (std::size_t i = 0; i < 4; ++i) ASSERT_EQ(mine[3 * i], sent[i]);
+    }
+    ASSERT_TRUE(me.barrier());
+    EXPECT_EQ(signal_value(me, 2), 20u) << "each once";
+  });
+}
+
 TEST_P(Vis, InAHandlerIsRefusedUnlessTheTargetIsMapped) {
   with_each_plan(2, 4096, [](Endpoint& me) {
     ErrorCode said = ErrorCode::ok;

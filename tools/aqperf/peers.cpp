@@ -14,6 +14,13 @@ std::string describe_peers(Endpoint& ep) {
     out += fmt::format("rank {} to {} over {}: {}\n", ep.rank(), peer, ep.conduit_of(peer),
                        state.empty() ? "nothing is known" : state);
   }
+  const Statistics counts = ep.statistics();
+  out += fmt::format(
+      "rank {}: transfers of pieces: {} direct, {} pieces, {} packed, {} box, {} native; {} packets, of "
+      "which {} say "
+      "strides, {} offsets, {} pieces\n",
+      ep.rank(), counts.vis_direct, counts.vis_pieces, counts.vis_packed, counts.vis_box, counts.vis_native,
+      counts.vis_messages, counts.vis_as_strides, counts.vis_as_offsets, counts.vis_as_pieces);
   return out;
 }
 

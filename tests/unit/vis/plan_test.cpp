@@ -84,6 +84,31 @@ TEST(Planner, NoticesThatAnotherHasBecomeFaster) {
   EXPECT_GE(later.at(Plan::packed), 95);
 }
 
+// Connections and caches warm up in the first calls, whichever plans have these.
+TEST(Planner, IsNotMisledByAColdStart) {
+  Planner planner;
+  const Question q = near_ones();
+  std::map<Plan, int> chosen;
+  for (int round = 0; round < 400; ++round) {
+    const Choice choice = planner.choose(q);
+    if (round >= 300) ++chosen[choice.plan];
+    const std::uint64_t cold = round < 4 ? 100'000 : 0;
+    planner.took(choice, q.bytes, cold + (choice.plan == Plan::packed ? 6000 : 9000));
+  }
+  EXPECT_GE(chosen[Plan::packed], 98);
+}
+
+// However slow one was: after a while it is looked at again, and any other too.
+TEST(Planner, LooksAgainAtWhatWasFarSlower) {
+  Planner planner;
+  play(planner, near_ones(),
+       {{Plan::pieces, 5000}, {Plan::packed, 90'000}, {Plan::box, 90'000}, {Plan::native, 9000}}, 300);
+  const auto later =
+      play(planner, near_ones(),
+           {{Plan::pieces, 5000}, {Plan::packed, 90'000}, {Plan::box, 1000}, {Plan::native, 9000}}, 6000);
+  EXPECT_GE(later.at(Plan::box), 95);
+}
+
 TEST(Planner, GoesByTheModelWhenNothingCouldBeMeasured) {
   Planner planner;
   const auto chosen = play(planner, many_small(), {}, 200);
