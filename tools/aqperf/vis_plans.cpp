@@ -19,6 +19,8 @@ constexpr std::size_t kAuto = vis::kPlans;
 constexpr std::array<const char*, vis::kPlans + 1> kNames{"direct", "pieces", "packed",
                                                           "box",    "native", "auto"};
 
+constexpr int kTurns = 11;  // chosen: the least of so many differs by a few percent from one time to the next
+
 struct Case {
   std::size_t piece;
   std::uint64_t count;
@@ -39,6 +41,12 @@ std::vector<Case> grid() {
     }
   }
   return all;
+}
+
+/// Transfers that have gone by each plan so far.
+std::array<std::uint64_t, vis::kPlans> counts(const Endpoint& ep) {
+  const Statistics s = ep.statistics();
+  return {s.vis_direct, s.vis_pieces, s.vis_packed, s.vis_box, s.vis_native};
 }
 
 double time_of(const std::function<void()>& once, int turns) {
@@ -73,11 +81,16 @@ void vis_plans(Session& session, Reporter& reporter) {
       time_of(once, 20);  // finds its plan
       std::array<double, vis::kPlans + 1> ns;
       ns.fill(std::numeric_limits<double>::infinity());
-      for (int turn = 0; turn < 7; ++turn) {
+      std::array<bool, vis::kPlans> had;  // else the transfer goes as if nothing had been forced
+      for (std::size_t plan = 0; plan < kAuto; ++plan) {
+        engine.force(plan);
+        const std::uint64_t before = counts(ep)[plan];
+        once();
+        had[plan] = counts(ep)[plan] != before;
+      }
+      for (int turn = 0; turn < kTurns; ++turn) {
         for (std::size_t plan = 0; plan <= kAuto; ++plan) {
-          const auto forced = static_cast<vis::Plan>(plan);
-          const bool sensible =
-              plan == kAuto || (forced != vis::Plan::direct && (c.is_get || forced != vis::Plan::box));
+          const bool sensible = plan == kAuto || had[plan];
           // What is ten times slower twice needs no third look; the choice itself is always looked at.
           const bool hopeless = plan != kAuto && turn > 1 && ns[plan] > 10 * *std::ranges::min_element(ns);
           if (!sensible || hopeless) continue;
