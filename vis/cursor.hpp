@@ -7,6 +7,7 @@
 
 namespace aqueduct::vis {
 
+using aqueduct::detail::Extent;
 using aqueduct::detail::Shape;
 
 /// Pieces of one length that come next: piece i of `count` is at `at` + i * `stride`, or at `at` + offsets[i].

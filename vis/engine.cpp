@@ -158,8 +158,14 @@ Plan Engine::choose(Transfer& t, core::Part* part, bool signalled) noexcept {
     return by_network ? Plan::pieces : Plan::packed;
   }
   const Question q = question(t, part);
-  // A signal that travels with the data arrives a round trip earlier than one that waits for the answers.
-  if (signalled && q.forced >= kPlans && fits_one_packet(t, q)) return Plan::packed;
+  // A signal that travels with the data arrives a round trip earlier than one that waits for the answers. Where the network
+  // writes the pieces in less than that (RDMA of lists), it does, for it needs nobody at the target.
+  if (signalled && q.forced >= kPlans && fits_one_packet(t, q)) {
+    constexpr float kRoundTrip = 2000;  // chosen, in the model's measure
+    const auto cost = Planner::model(q);
+    if (cost[static_cast<std::size_t>(Plan::packed)] <= *std::ranges::min_element(cost) + kRoundTrip)
+      return Plan::packed;
+  }
   t.choice = planner_.choose(q);
   return t.choice.plan;
 }

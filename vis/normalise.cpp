@@ -22,7 +22,7 @@ Shape simplified(const Shape& shape) noexcept {
   // From the innermost outwards, kept in reverse and turned round at the end.
   std::uint32_t n = 0;
   for (std::size_t i = shape.dimensions; i-- > 0;) {
-    const Dimension& d = shape.dims[i];
+    const Extent& d = shape.dims[i];
     if (d.count == 1) continue;
     if (n == 0 && d.stride == static_cast<std::int64_t>(out.bytes)) {
       out.bytes *= d.count;
@@ -65,7 +65,7 @@ std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcep
   // How long the innermost row is, then the row of rows, …: each level looks at the first block only, and the whole
   // is held against the list at the end.
   std::uint64_t block = 1;
-  std::array<Dimension, kMostDimensions> inner;  // the innermost first
+  std::array<Extent, kMostDimensions> inner;  // the innermost first
   std::uint32_t depth = 0;
   while (block < n) {
     if (depth == kMostDimensions) return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
     void next() noexcept {
       left = 1;
       while (left == 1 && level < shape.dimensions) {
-        const Dimension& d = shape.dims[shape.dimensions - 1 - level++];
+        const Extent& d = shape.dims[shape.dimensions - 1 - level++];
         left = d.count;
         stride = d.stride;
       }

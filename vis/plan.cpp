@@ -23,8 +23,10 @@ std::uint64_t rough(std::uint64_t value) noexcept {
   return (log << 2) | ((value >> (log - 2)) & 3);
 }
 
+bool can_box(const Question& q) noexcept { return q.box != 0 && (q.near_one_another || q.spread <= q.box); }
+
 std::uint64_t key_of(const Question& q) noexcept {
-  return 1 | (q.is_get ? 2 : 0) | (q.far ? 4 : 0) | (q.near_one_another ? 8 : 0) | (q.box != 0 ? 16 : 0) |
+  return 1 | (q.is_get ? 2 : 0) | (q.far ? 4 : 0) | (q.near_one_another ? 8 : 0) | (can_box(q) ? 16 : 0) |
          (q.list != 0 ? 32 : 0) | rough(q.bytes) << 8 | rough(q.runs) << 16 | rough(q.runs_there) << 24 |
          rough(q.spread) << 32;
 }
@@ -41,7 +43,7 @@ std::array<float, kPlans> Planner::model(const Question& q) noexcept {
   ns[static_cast<int>(Plan::pieces)] = 500 + runs * (q.native_rma ? 600 : 1000) + 0.4F * bytes;
   ns[static_cast<int>(Plan::packed)] =
       1000 + 3000 * at_least_one(ratio(q.bytes, q.packet)) + 10 * runs + 0.6F * bytes;
-  if (q.box != 0 && (q.near_one_another || q.spread <= q.box)) {
+  if (can_box(q)) {
     ns[static_cast<int>(Plan::box)] =
         700 + 2000 * at_least_one(ratio(q.spread, q.box)) + 5 * runs + 0.5F * static_cast<float>(q.spread);
   }
@@ -81,11 +83,8 @@ Choice Planner::choose(const Question& question) noexcept {
     // In turns: what comes first may find connections and caches cold.
     const std::size_t next =
         *std::ranges::min_element(left, {}, [&](std::size_t plan) { return entry.tries[plan]; });
-    if (entry.tries[next]++ < kTries) return {static_cast<Plan>(next), place, key};
-    // What was never measured (only under other traffic) goes by the model, behind what was.
-    for (const std::size_t plan : left) {
-      if (entry.per_byte[plan] == 0) entry.per_byte[plan] = cost[plan] * 1e6F;
-    }
+    // Under other traffic nothing is measured: then it stays with the first, which the model likes best.
+    if (entry.tries[next] < kTries) return {static_cast<Plan>(next), place, key};
     entry.settled = true;
   }
   const Plan best = fastest(entry);
@@ -114,6 +113,8 @@ Plan Planner::fastest(const Entry& entry) noexcept {
 void Planner::took(const Choice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept {
   if (choice.key == 0 || entries_[choice.entry].key != choice.key) return;
   Entry& entry = entries_[choice.entry];
+  auto& tries = entry.tries[static_cast<std::size_t>(choice.plan)];
+  if (tries < kTries) ++tries;
   const float sample = static_cast<float>(nanoseconds) / static_cast<float>(bytes);
   float& known = entry.per_byte[static_cast<std::size_t>(choice.plan)];
   // The least, for whatever else happens only adds; but what has become slower for good is noticed after a while.

@@ -49,9 +49,10 @@ class Planner {
 
   static constexpr std::uint8_t kTries =
       3;  // chosen: the least of three is seldom far from the least of many
-  static constexpr std::size_t kEntries = 1024;  // chosen: 40 KiB
-  static constexpr std::uint32_t kAgain =
-      128;  // chosen: 1 % of transfers look whether another plan has become better
+  static constexpr std::size_t kEntries = 1024;  // chosen: 48 KiB
+  /// Chosen: 1 % of transfers look whether another plan has become better. Odd, so that it is not always the last of a
+  /// burst, which is not measured.
+  static constexpr std::uint32_t kAgain = 127;
   /// Chosen: of such looks, those at plans that were more than twice as slow.
   static constexpr std::uint32_t kAgainWhatIsSlow = 16;
   /// Chosen: what the model may be wrong by.

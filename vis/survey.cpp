@@ -32,7 +32,7 @@ Survey survey_strided(const Shape& shape, std::uint64_t origin) noexcept {
   if (shape.dimensions > kMostDimensions) return bad(Problem::dimensions);
   Survey found;
   const auto dims = std::span(shape.dims).first(shape.dimensions);
-  if (shape.bytes == 0 || std::ranges::any_of(dims, [](const Dimension& d) { return d.count == 0; }))
+  if (shape.bytes == 0 || std::ranges::any_of(dims, [](const Extent& d) { return d.count == 0; }))
     return found;
   std::int64_t bytes = 0;
   if (shape.bytes >= static_cast<std::uint64_t>(kMost)) return bad(Problem::elements);
@@ -40,7 +40,7 @@ Survey survey_strided(const Shape& shape, std::uint64_t origin) noexcept {
   found.pieces = 1;
   if (!base_of(shape, origin, found.lowest)) return bad(Problem::base);
   found.highest = found.lowest;
-  for (const Dimension& d : dims) {
+  for (const Extent& d : dims) {
     std::int64_t reach = 0;
     if (d.count >= static_cast<std::uint64_t>(kMost) ||
         __builtin_mul_overflow(bytes, static_cast<std::int64_t>(d.count), &bytes) || bytes >= kMost) {
@@ -100,11 +100,11 @@ Piece vector_piece(const Shape& shape, std::uint64_t i) noexcept {
 
 // With the dimensions sorted by stride, each has to step over all that those below reach.
 bool nested(const Shape& shape) {
-  std::vector<Dimension> dims(shape.dims.begin(), shape.dims.begin() + shape.dimensions);
-  std::erase_if(dims, [](const Dimension& d) { return d.count == 1; });
-  std::ranges::sort(dims, {}, [](const Dimension& d) { return std::abs(d.stride); });
+  std::vector<Extent> dims(shape.dims.begin(), shape.dims.begin() + shape.dimensions);
+  std::erase_if(dims, [](const Extent& d) { return d.count == 1; });
+  std::ranges::sort(dims, {}, [](const Extent& d) { return std::abs(d.stride); });
   auto reach = static_cast<std::int64_t>(shape.bytes);
-  for (const Dimension& d : dims) {
+  for (const Extent& d : dims) {
     if (std::abs(d.stride) < reach) return false;
     reach += std::abs(d.stride) * static_cast<std::int64_t>(d.count - 1);
   }

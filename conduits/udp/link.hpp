@@ -57,7 +57,7 @@ struct Common {
   std::uint32_t window = 65'536;  ///< bytes that each peer may have in flight to us now
 
   Pool<Bundle> bundles{16'384, 16};
-  static constexpr std::size_t kMostParcels = 2'048;
+  static constexpr std::size_t kMostParcels = 4'096;
   Pool<Parcel> parcels{kMostParcels, 4};
   Pool<Stream> streams{65'536, 64};
 };
@@ -97,9 +97,9 @@ class Link {
   /// Something waits to leave, perhaps for the window.
   bool waiting() const noexcept;
   /// Enough waits to be worth a system call even while earlier packets are under way.
-  bool full_load() const noexcept { return ready_count_ + parcels_count_ >= kFullLoad; }
-  /// What waits should leave at once. Long messages come in numbers, which one system call takes: only the first does.
-  bool idle() const noexcept { return flight_.packets() < (parcels_count_ == 0 ? 4u : 1u); }
+  bool full_load() const noexcept { return ready_count_ + 2 * parcels_count_ >= kFullLoad; }
+  /// What waits should leave at once. Of long messages, which come in numbers, the first two: one system call takes more.
+  bool idle() const noexcept { return flight_.packets() < (parcels_count_ == 0 ? 4u : 2u); }
 
   // Time (link_time.cpp).
   /// When `tick` wants to be called.
@@ -167,11 +167,13 @@ class Link {
   /// So many short packets must have got there before their way is said to be open.
   static constexpr std::uint32_t kShortsThatProve = 4;
   static constexpr std::size_t kMostBundles = 48;
-  /// Packets that wait: eight of the longest messages are what one system call takes.
+  /// Short packets that wait; a long one counts as two of them, for a system call takes three of the longest messages.
   static constexpr std::size_t kFullLoad = 8;
   /// Then something long has its turn, if any waits.
   static constexpr std::uint32_t kMostShortsInRow = 16;
-  static constexpr std::size_t kMostParcels = 32;
+  /// Trains of long messages; then a put or an answer to a get has its turn.
+  static constexpr std::uint32_t kMostParcelsInRow = 4;
+  static constexpr std::size_t kMostParcels = 16;
   static constexpr std::size_t kMostFetches = 256;
   static constexpr std::size_t kMostStreams = 256;
 
@@ -253,8 +255,9 @@ class Link {
   Queue<Stream> streams_;
   std::size_t ready_count_ = 0;
   std::size_t parcels_count_ = 0;
-  std::uint32_t shorts_in_row_ = 0;  // bundles that left since something long did
-  std::size_t bundles_used_ = 0;     // waiting or in flight
+  std::uint32_t shorts_in_row_ = 0;   // bundles that left since something long did
+  std::uint32_t parcels_in_row_ = 0;  // trains of long messages that left since one of a stream did
+  std::size_t bundles_used_ = 0;      // waiting or in flight
   std::size_t parcels_used_ = 0;
   std::size_t streams_used_ = 0;
   std::size_t replies_ = 0;  // of these

@@ -60,8 +60,13 @@ bool Link::fill(Time now, Train& train, bool& may_fragment) noexcept {
     } else {
       if (parcels_.empty())
         close_bundle();  // short things do not wait for long ones: they leave with the next train
-      filled = parcels_.empty() ? fill_stream(now, train) : fill_parcel(now, train);
-      if (filled) shorts_in_row_ = 0;
+      const bool stream_next =
+          parcels_.empty() || (!streams_.empty() && parcels_in_row_ >= kMostParcelsInRow);
+      filled = stream_next ? fill_stream(now, train) : fill_parcel(now, train);
+      if (filled) {
+        shorts_in_row_ = 0;
+        parcels_in_row_ = stream_next ? 0 : parcels_in_row_ + 1;
+      }
     }
   } else if (!waiting() && !flight_.empty()) {
     congestion_.application_limited(flight_.in_flight());
@@ -249,10 +254,13 @@ void Link::couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t
 
 bool Link::fill_parcel(Time now, Train& train) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
+  // No longer than the peer's share of its buffer, for many may send to it at once: one packet leaves whatever the window.
+  const std::size_t longest =
+      std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, kBaseMtu));
   while (!parcels_.empty() && !flight_.full() && flight_.reserve()) {
     Parcel& parcel = *parcels_.front();
     const std::size_t bytes = parcel_bytes(parcel);
-    if (parcel.cut != 0 || bytes > mtu_.size()) break;
+    if (parcel.cut != 0 || bytes > longest) break;
     if (!train.fits(bytes, burst, common_.most_cars) || !may_send(now, bytes)) return !train.empty();
     parcels_.pop();
     --parcels_count_;
@@ -265,7 +273,7 @@ bool Link::fill_parcel(Time now, Train& train) noexcept {
   if (!train.empty() || parcels_.empty()) return !train.empty();
   Parcel& parcel = *parcels_.front();
   const std::size_t head = sizeof(PacketHeader) + sizeof(FragmentFrame);
-  const std::size_t most = (mtu_.size() - head - trailer()) & ~std::size_t{7};
+  const std::size_t most = (longest - head - trailer()) & ~std::size_t{7};
   while (parcel.cut < parcel.bytes && !flight_.full() && flight_.reserve()) {
     const std::size_t bytes = std::min<std::size_t>(most, parcel.bytes - parcel.cut);
     const std::size_t whole = head + bytes + trailer();

@@ -30,14 +30,20 @@ using LocalConstPiece = PieceAt<const void>;
 
 /// One dimension of a strided shape. Units: elements; bytes from one to the next, which may be negative or zero.
 struct Dimension {
-  std::uint64_t count;
-  std::int64_t stride;
+  std::uint64_t count = 0;
+  std::int64_t stride = 0;
 };
 
 /// Dimensions that a strided shape may have.
 inline constexpr std::size_t kMostDimensions = 16;
 
 namespace detail {
+
+/// A Dimension that nobody sets to zero first.
+struct Extent {
+  std::uint64_t count;
+  std::int64_t stride;
+};
 
 /// Any of the shapes: what vis/ works with. Copied freely, the dimensions that it has only; of a list, where it is.
 struct Shape {
@@ -48,8 +54,8 @@ struct Shape {
   std::uint64_t count = 0;       ///< of the list
   std::uint32_t dimensions = 0;  ///< of a strided shape; more than kMostDimensions are not kept, and an error
   Kind kind = Kind::strided;
-  ErrorCode problem = ErrorCode::ok;  ///< found while it was made; said by the operation that uses it
-  std::array<Dimension, kMostDimensions> dims;  ///< the slowest first; those beyond `dimensions` hold nothing
+  ErrorCode problem = ErrorCode::ok;         ///< found while it was made; said by the operation that uses it
+  std::array<Extent, kMostDimensions> dims;  ///< the slowest first; those beyond `dimensions` hold nothing
 
   Shape() noexcept {}
   Shape(const Shape& other) noexcept { *this = other; }
@@ -91,7 +97,8 @@ struct Strided {
   Strided(std::size_t element_bytes, std::span<const Dimension> dims) noexcept {
     shape.bytes = element_bytes;
     shape.dimensions = static_cast<std::uint32_t>(dims.size());
-    for (std::size_t i = 0; i < dims.size() && i < kMostDimensions; ++i) shape.dims[i] = dims[i];
+    for (std::size_t i = 0; i < dims.size() && i < kMostDimensions; ++i)
+      shape.dims[i] = {dims[i].count, dims[i].stride};
   }
   detail::Shape shape;
 };

@@ -65,7 +65,7 @@ class RandomShapes {
     auto reach = static_cast<std::int64_t>(bytes);
     std::int64_t lowest = 0;
     for (std::uint32_t i = made.shape.dimensions; i-- > 0;) {
-      Dimension& d = made.shape.dims[i];
+      detail::Extent& d = made.shape.dims[i];
       d.count = 1 + below(6);
       if (d.count * sum > most) d.count = 1;
       sum *= d.count;

@@ -200,12 +200,18 @@ TEST(UdpLinkWindow, LongMessagesLeaveTogether) {
     links.on_sent = [&](const Station& station, core::Bytes datagram) {
       if (&station == &links.a) sent.emplace_back(datagram.begin(), datagram.end());
     };
-    for (const std::size_t bytes : {5000, 5000, 4999, 4000, 4000, 5000})
+    for (const std::size_t bytes : {5000, 5000, 4999, 4000, 4000, 5000}) {
+      if (bytes == 4999) {
+        EXPECT_FALSE(links.a.link->full_load());
+      }
       ASSERT_EQ(links.a.link->send({}, Buffer(bytes, static_cast<std::byte>(bytes))).kind,
                 core::Post::Kind::done);
-    EXPECT_FALSE(links.a.link->full_load());
+    }
+    EXPECT_TRUE(links.a.link->full_load());
+    EXPECT_TRUE(links.a.link->idle());
     const std::uint64_t trains = links.trains;
     links.serve(links.a);
+    EXPECT_FALSE(links.a.link->idle());
     EXPECT_EQ(links.trains - trains, 3u) << "5000, 5000, 4999 (padded as long), 4000; 4000; 5000";
     ASSERT_EQ(sent.size(), 6u);
     ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == 6; }));
@@ -227,6 +233,47 @@ TEST(UdpLinkWindow, AFloodOfShortMessagesDoesNotStarveATransfer) {
     links.serve(links.a);
     return !links.a.host.completions.empty();
   }));
+}
+
+TEST(UdpLinkWindow, AFloodOfLongMessagesDoesNotStarveATransfer) {
+  for (const std::uint32_t window : {65'536u, 130'000u, 400'000u}) {
+    for (const std::size_t mtu : {std::size_t{1472}, std::size_t{65'507}}) {
+      SCOPED_TRACE(::testing::Message() << "window " << window << ", MTU " << mtu);
+      TwoLinks links({.mtu_hint = mtu, .window = window});
+      links.both({.mtu = mtu});
+      links.b.host.segments = {Buffer(1'000'000)};
+      links.b.host.on_message = [](core::Bytes) {};
+      const Buffer from(1'000'000), large(16'384);
+      ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
+      EXPECT_TRUE(links.run(500 * kMillisecond, [&] {
+        while (links.a.link->send({}, large).kind == core::Post::Kind::done) {
+        }
+        links.serve(links.a);
+        return !links.a.host.completions.empty();
+      }));
+    }
+  }
+}
+
+// It is cut at the peer's share of its buffer, and arrives.
+TEST(UdpLinkWindow, ALongMessagePassesASmallWindow) {
+  TwoLinks links({.mtu_hint = 65'507, .window = 4096});
+  links.both({.mtu = 65'507});
+  std::size_t longest = 0;
+  links.on_sent = [&](const Station& station, core::Bytes datagram) {
+    PacketHeader header;
+    std::memcpy(&header, datagram.data(), sizeof header);
+    if (&station == &links.a && header.kind == PacketKind::data) longest = std::max(longest, datagram.size());
+  };
+  const Buffer large(16'384, std::byte{3});
+  for (std::size_t n = 1; n <= 10; ++n) {
+    ASSERT_EQ(links.a.link->send({}, large).kind, core::Post::Kind::done);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == n; }));
+    ASSERT_EQ(links.b.host.messages.back(), large);
+  }
+  EXPECT_LE(longest, 4096u);
+  EXPECT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  EXPECT_EQ(links.a.common.parcels.in_use(), 0u);
 }
 
 // At any moment: each token ends exactly once, with the status, and everything is given back.
