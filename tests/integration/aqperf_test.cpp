@@ -135,7 +135,7 @@ TEST(Aqperf, ComparesTransfersOfPieces) {
     const char* more;
     std::size_t rows;
   } each[] = {{"vis-nest", "--bytes 8:16", 8},
-              {"vis-pieces", "", 12},
+              {"vis-pieces", "--bytes 256:1K", 6},
               {"vis-gather", "", 1},
               {"vis-near", "--bytes 16", 1}};
   for (const auto& [bench, more, count] : each) {
