@@ -115,7 +115,8 @@ void Planner::took(const Choice& choice, std::uint64_t bytes, std::uint64_t nano
   Entry& entry = entries_[choice.entry];
   auto& tries = entry.tries[static_cast<std::size_t>(choice.plan)];
   if (tries < kTries) ++tries;
-  const float sample = static_cast<float>(nanoseconds) / static_cast<float>(bytes);
+  const float sample =
+      static_cast<float>(std::max<std::uint64_t>(nanoseconds, 1)) / static_cast<float>(bytes);
   float& known = entry.per_byte[static_cast<std::size_t>(choice.plan)];
   // The least, for whatever else happens only adds; but what has become slower for good is noticed after a while.
   known = known == 0 || sample < known ? sample : known + (sample - known) / 64;

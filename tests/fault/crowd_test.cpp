@@ -24,16 +24,11 @@ TEST(Crowd, OfTheLargestSizeStartsAndEnds) {
 }
 
 TEST(Crowd, ThatWaitsSleeps) {
-  // Of one core, all eight and aqrun together, start and end included. The best of three: measured 0.04 to 0.06, but what
-  // else runs on the machine makes the start dearer.
-  double share = 1;
-  for (int turn = 0; turn < 3 && share >= 0.1; ++turn) {
-    Launch job(aqrun({"-n", "8", "--timeout", "30", program("fault_crowd"), "idle"}));
-    EXPECT_EQ(job.status(), 0) << job.err();
-    EXPECT_GE(job.took().count(), 2.0);
-    share = job.processor_time().count() / job.took().count();
-  }
-  EXPECT_LT(share, 0.1);
+  Launch job(aqrun({"-n", "8", "--timeout", "30", program("fault_crowd"), "idle"}));
+  EXPECT_EQ(job.status(), 0) << job.err();
+  EXPECT_GE(job.took().count(), 4.0);  // beside which the start, 0.1 s of processor time and more, is little
+  // Of one core, all eight and aqrun together, start and end included.
+  EXPECT_LT(job.processor_time().count(), 0.1 * job.took().count());
 }
 
 TEST(Stall, OfAWaitForASignalSaysWhatForOnWhomAndTheQueues) {

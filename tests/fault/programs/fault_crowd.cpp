@@ -1,5 +1,5 @@
 // fault_crowd MODE: hello (start, barrier, end), ring (barriers; a token of messages that goes round), idle
-// (rank 0 comes to the barrier two seconds late), linger (waits until it is killed) or huge (asks too much).
+// (rank 0 comes to the barrier four seconds late), linger (waits until it is killed) or huge (asks too much).
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
   if (mode == "ring") {
     if (const int failed = ring(me); failed != 0) return failed;
   }
-  if (mode == "idle" && me.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+  if (mode == "idle" && me.rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(4));
   if (mode == "linger") {
     std::printf("pid %d\n", ::getpid());
     std::fflush(stdout);
