@@ -31,6 +31,7 @@ function(aqueduct_plugin conduit)
   set(objects aqueduct_${conduit}_objects)
   add_library(${objects} OBJECT ${sources})
   set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  aqueduct_batches(${objects})
   target_link_libraries(${objects} PUBLIC aqueduct_internal)
 
   configure_file(cmake/plugin.cpp.in "${PROJECT_BINARY_DIR}/plugin_${conduit}.cpp" @ONLY)

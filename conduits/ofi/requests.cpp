@@ -6,11 +6,13 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-constexpr std::align_val_t kPage{4096};
+constexpr std::align_val_t kSlotAlignment{4096};
 
 }  // namespace
 
-void Requests::FreePages::operator()(std::byte* memory) const noexcept { ::operator delete(memory, kPage); }
+void Requests::FreePages::operator()(std::byte* memory) const noexcept {
+  ::operator delete(memory, kSlotAlignment);
+}
 
 Requests::Requests(std::uint32_t count, std::size_t slot_bytes) : slot_bytes_(slot_bytes) {
   if (!add_block(count)) throw std::bad_alloc();
@@ -22,7 +24,8 @@ bool Requests::add_block(std::uint32_t count) noexcept {
     Block block;
     block.count = count;
     block.requests = std::make_unique<Request[]>(count);
-    block.slots.reset(static_cast<std::byte*>(::operator new (std::size_t{count} * slot_bytes_, kPage)));
+    block.slots.reset(
+        static_cast<std::byte*>(::operator new (std::size_t{count} * slot_bytes_, kSlotAlignment)));
     blocks_.push_back(std::move(block));
   } catch (const std::bad_alloc&) {
     return false;

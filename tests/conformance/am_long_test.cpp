@@ -9,7 +9,7 @@ namespace {
 
 class AmLong : public FabricTest {};
 
-struct Numbered {
+struct NumberedLong {
   std::uint64_t number;
 };
 
@@ -20,17 +20,16 @@ TEST_P(AmLong, PayloadOfEverySizeIsInTheSegmentWhenTheHandlerRuns) {
     constexpr std::size_t kThird = 1 << 20;
     std::uint64_t handled = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto handler =
-        on_long_request<Numbered>(me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
-          ++handled;
-          const auto place =
-              me.segment().subspan(context.source() * kThird + args.number % 64, payload.size());
-          auto same = holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
-          if (same && !payload.empty() && payload.data() != place.data()) {
-            same = testing::AssertionFailure() << "the handler's payload is not where it was sent to";
-          }
-          if (right && !same) right = same;
-        });
+    const auto handler = on_long_request<NumberedLong>(me, [&](auto& context, const NumberedLong& args,
+                                                               std::span<std::byte> payload) {
+      ++handled;
+      const auto place = me.segment().subspan(context.source() * kThird + args.number % 64, payload.size());
+      auto same = holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
+      if (same && !payload.empty() && payload.data() != place.data()) {
+        same = testing::AssertionFailure() << "the handler's payload is not where it was sent to";
+      }
+      if (right && !same) right = same;
+    });
     ASSERT_TRUE(handler);
     ASSERT_TRUE(me.barrier());
     std::vector<std::byte> source(sizes.back());
@@ -58,8 +57,8 @@ TEST_P(AmLong, ManyInFlightEachFindItsOwnPayload) {
     std::vector<int> seen(kMessages);
     std::uint64_t handled = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto handler =
-        on_long_request<Numbered>(me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
+    const auto handler = on_long_request<NumberedLong>(
+        me, [&](auto& context, const NumberedLong& args, std::span<std::byte> payload) {
           ++handled;
           ++seen[args.number % kMessages];
           const auto same = holds(payload, pattern(5000 * context.source() + args.number, kBytes));
@@ -85,18 +84,18 @@ TEST_P(AmLong, ReplyReachesTheAskersSegmentBeforeItsHandler) {
     std::uint64_t replies = 0;
     std::uint64_t refused = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto reply =
-        on_long_reply<Numbered>(me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
-          ++replies;
-          const auto same =
-              holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
-          if (right && !same) right = same;
-        });
-    ASSERT_TRUE(reply);
-    const auto ask = on_short_request<Numbered>(me, [&](RequestContext& context, const Numbered& args) {
-      const auto source = pattern(1000 * me.rank() + args.number, sizes[args.number]);
-      refused += !context.reply(*reply, args, source, GlobalPtr<std::byte>{context.source(), 17}).ok();
+    const auto reply = on_long_reply<NumberedLong>(me, [&](auto& context, const NumberedLong& args,
+                                                           std::span<std::byte> payload) {
+      ++replies;
+      const auto same = holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
+      if (right && !same) right = same;
     });
+    ASSERT_TRUE(reply);
+    const auto ask =
+        on_short_request<NumberedLong>(me, [&](RequestContext& context, const NumberedLong& args) {
+          const auto source = pattern(1000 * me.rank() + args.number, sizes[args.number]);
+          refused += !context.reply(*reply, args, source, GlobalPtr<std::byte>{context.source(), 17}).ok();
+        });
     ASSERT_TRUE(ask);
     ASSERT_TRUE(me.barrier());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -166,7 +165,7 @@ TEST_P(AmLong, SourceEventSaysWhenThePayloadMayBeOverwritten) {
     std::uint64_t given = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
     const auto handler =
-        on_long_request<Numbered>(me, [&](auto&, const Numbered& args, std::span<std::byte> payload) {
+        on_long_request<NumberedLong>(me, [&](auto&, const NumberedLong& args, std::span<std::byte> payload) {
           ++handled;
           const auto same = all_are(payload, static_cast<std::byte>(args.number));
           if (right && !same) right = same;

@@ -7,7 +7,7 @@ namespace {
 
 class AmMedium : public FabricTest {};
 
-struct Numbered {
+struct NumberedMedium {
   std::uint64_t number;
 };
 
@@ -19,8 +19,8 @@ TEST_P(AmMedium, CarriesEverySizeToEveryRankOnce) {
     std::vector<std::uint32_t> seen(sizes.size());
     std::uint64_t handled = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto handler = on_medium_request<Numbered>(me, [&](auto& context, const Numbered& args,
-                                                             std::span<std::byte> payload) {
+    const auto handler = on_medium_request<NumberedMedium>(me, [&](auto& context, const NumberedMedium& args,
+                                                                   std::span<std::byte> payload) {
       ++handled;
       ++seen[args.number % sizes.size()];
       const auto same = holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
@@ -56,22 +56,22 @@ TEST_P(AmMedium, IsRepliedToWithEverySize) {
     std::uint64_t refused = 0;
     std::uint64_t too_large = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto reply =
-        on_medium_reply<Numbered>(me, [&](auto& context, const Numbered& args, std::span<std::byte> payload) {
-          ++replies;
-          const auto same =
-              holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
-          if (right && !same) right = same;
-        });
+    const auto reply = on_medium_reply<NumberedMedium>(me, [&](auto& context, const NumberedMedium& args,
+                                                               std::span<std::byte> payload) {
+      ++replies;
+      const auto same = holds(payload, pattern(1000 * context.source() + args.number, sizes[args.number]));
+      if (right && !same) right = same;
+    });
     ASSERT_TRUE(reply);
     std::vector<std::byte> source(most);
-    const auto ask = on_short_request<Numbered>(me, [&](RequestContext& context, const Numbered& args) {
-      const std::vector<std::byte> above(am_limits(me, context.source()).medium + 1);
-      too_large += context.reply(*reply, {args.number}, above).code() == ErrorCode::too_large;
-      std::ranges::copy(pattern(1000 * me.rank() + args.number, sizes[args.number]), source.begin());
-      refused += !context.reply(*reply, args, std::span(source).first(sizes[args.number])).ok();
-      std::ranges::fill(source, std::byte{0x5a});  // reusable at return
-    });
+    const auto ask =
+        on_short_request<NumberedMedium>(me, [&](RequestContext& context, const NumberedMedium& args) {
+          const std::vector<std::byte> above(am_limits(me, context.source()).medium + 1);
+          too_large += context.reply(*reply, {args.number}, above).code() == ErrorCode::too_large;
+          std::ranges::copy(pattern(1000 * me.rank() + args.number, sizes[args.number]), source.begin());
+          refused += !context.reply(*reply, args, std::span(source).first(sizes[args.number])).ok();
+          std::ranges::fill(source, std::byte{0x5a});  // reusable at return
+        });
     ASSERT_TRUE(ask);
     ASSERT_TRUE(me.barrier());
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -111,8 +111,8 @@ TEST_P(AmMedium, SourceEventSaysWhenThePayloadMayBeOverwritten) {
     constexpr std::uint64_t kMessages = 200;
     std::uint64_t handled = 0;
     testing::AssertionResult right = testing::AssertionSuccess();
-    const auto handler =
-        on_medium_request<Numbered>(me, [&](auto&, const Numbered& args, std::span<std::byte> payload) {
+    const auto handler = on_medium_request<NumberedMedium>(
+        me, [&](auto&, const NumberedMedium& args, std::span<std::byte> payload) {
           ++handled;
           const auto same = all_are(payload, static_cast<std::byte>(args.number));
           if (right && !same) right = same;
@@ -140,9 +140,9 @@ TEST_P(AmMedium, ImmediateOnesThatAreRefusedAreNotSent) {
     std::uint64_t handled = 0;
     std::uint64_t sent_to_me = 0;
     bool told = false;
-    const auto handler =
-        on_medium_request<Numbered>(me, [&](auto&, const Numbered&, std::span<std::byte>) { ++handled; });
-    const auto tell = on_short_request<Numbered>(me, [&](auto&, const Numbered& args) {
+    const auto handler = on_medium_request<NumberedMedium>(
+        me, [&](auto&, const NumberedMedium&, std::span<std::byte>) { ++handled; });
+    const auto tell = on_short_request<NumberedMedium>(me, [&](auto&, const NumberedMedium& args) {
       sent_to_me = args.number;
       told = true;
     });

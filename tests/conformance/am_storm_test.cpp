@@ -8,7 +8,7 @@ namespace {
 /// More messages than any queue holds, in all directions at once: nothing is lost, nobody waits for ever.
 class AmStorm : public FabricTest {};
 
-struct Numbered {
+struct NumberedStorm {
   std::uint64_t number;
 };
 
@@ -24,7 +24,7 @@ TEST_P(AmStorm, ShortBothWays) {
   as_each_of(2, 64, [](Endpoint& me) {
     constexpr std::uint64_t kEach = 30'000;
     Totals totals;
-    const auto handler = on_short_request<Numbered>(me, [&](auto&, const Numbered& args) {
+    const auto handler = on_short_request<NumberedStorm>(me, [&](auto&, const NumberedStorm& args) {
       ++totals.requests;
       totals.sum += args.number;
     });
@@ -42,15 +42,16 @@ TEST_P(AmStorm, RequestsThatAreRepliedToFromAllToAll) {
   as_each_of(many(), 64, [](Endpoint& me) {
     const std::uint64_t each = 8000 / me.ranks();
     Totals totals;
-    const auto reply = on_short_reply<Numbered>(me, [&](auto&, const Numbered& args) {
+    const auto reply = on_short_reply<NumberedStorm>(me, [&](auto&, const NumberedStorm& args) {
       ++totals.replies;
       totals.sum += args.number;
     });
     ASSERT_TRUE(reply);
-    const auto ask = on_short_request<Numbered>(me, [&](RequestContext& context, const Numbered& args) {
-      ++totals.requests;
-      totals.wrong += !context.reply(*reply, {2 * args.number}).ok();
-    });
+    const auto ask =
+        on_short_request<NumberedStorm>(me, [&](RequestContext& context, const NumberedStorm& args) {
+          ++totals.requests;
+          totals.wrong += !context.reply(*reply, {2 * args.number}).ok();
+        });
     ASSERT_TRUE(ask);
     ASSERT_TRUE(me.barrier());
     for (std::uint64_t i = 1; i <= each; ++i) {
@@ -76,13 +77,14 @@ TEST_P(AmStorm, LargestMediumBothWaysWithLargestReplies) {
     const auto payload = pattern(1, most);
     Totals totals;
     const auto check = [&](std::span<std::byte> found) { totals.wrong += !holds(found, payload); };
-    const auto reply = on_medium_reply<Numbered>(me, [&](auto&, const Numbered&, std::span<std::byte> found) {
-      ++totals.replies;
-      check(found);
-    });
+    const auto reply =
+        on_medium_reply<NumberedStorm>(me, [&](auto&, const NumberedStorm&, std::span<std::byte> found) {
+          ++totals.replies;
+          check(found);
+        });
     ASSERT_TRUE(reply);
-    const auto ask = on_medium_request<Numbered>(
-        me, [&](RequestContext& context, const Numbered& args, std::span<std::byte> found) {
+    const auto ask = on_medium_request<NumberedStorm>(
+        me, [&](RequestContext& context, const NumberedStorm& args, std::span<std::byte> found) {
           ++totals.requests;
           check(found);
           totals.wrong += !context.reply(*reply, args, found).ok();  // straight from the buffer it came in
@@ -104,7 +106,7 @@ TEST_P(AmStorm, AllOnOneWhileItSendsToo) {
   as_each_of(many(), 64, [](Endpoint& me) {
     constexpr std::uint64_t kEach = 3000;
     Totals totals;
-    const auto handler = on_short_request<Numbered>(me, [&](auto&, const Numbered& args) {
+    const auto handler = on_short_request<NumberedStorm>(me, [&](auto&, const NumberedStorm& args) {
       ++totals.requests;
       totals.sum += args.number;
     });
@@ -127,7 +129,8 @@ TEST_P(AmStorm, TogetherWithPutsGetsAndAtomics) {
   as_each_of(3, 64 * 1024, [](Endpoint& me) {
     constexpr std::uint64_t kTurns = 800;
     Totals totals;
-    const auto handler = on_short_request<Numbered>(me, [&](auto&, const Numbered&) { ++totals.requests; });
+    const auto handler =
+        on_short_request<NumberedStorm>(me, [&](auto&, const NumberedStorm&) { ++totals.requests; });
     ASSERT_TRUE(handler);
     ASSERT_TRUE(me.barrier());
     const auto sent = pattern(me.rank(), 2000);

@@ -15,7 +15,7 @@ class Barrier : public FabricTest {};
 constexpr Rank kMostTeams = 16;
 
 /// What has happened, told beside the library.
-struct Board {
+struct BarrierBoard {
   std::array<std::atomic<std::uint64_t>, kMostTeams> arrived{};
   std::atomic<bool> released{false};
   std::atomic<bool> go{false};
@@ -39,13 +39,13 @@ void cross_often(Endpoint& me, Team& team, std::atomic<std::uint64_t>& arrived, 
 
 TEST_P(Barrier, NobodyLeavesBeforeTheLastArrives) {
   for (const Rank ranks : {Rank{1}, Rank{2}, Rank{3}, many()}) {
-    Shared<Board> board;
+    Shared<BarrierBoard> board;
     as_each_of(ranks, 64, [&board](Endpoint& me) { cross_often(me, me.world(), board->arrived[0], 500); });
   }
 }
 
 TEST_P(Barrier, InTwoPhasesHoldsNobodyBackBetweenThem) {
-  Shared<Board> board;
+  Shared<BarrierBoard> board;
   as_each_of(2, 64, [&board](Endpoint& me) {
     Team& world = me.world();
     for (int round = 0; round < 20; ++round) {
@@ -64,7 +64,7 @@ TEST_P(Barrier, InTwoPhasesHoldsNobodyBackBetweenThem) {
 }
 
 TEST_P(Barrier, TryWaitIsTrueOnlyOnceAllHaveNotified) {
-  Shared<Board> board;
+  Shared<BarrierBoard> board;
   as_each_of(3, 64, [&board](Endpoint& me) {
     Team& world = me.world();
     if (me.rank() == 2) {
@@ -85,7 +85,7 @@ TEST_P(Barrier, TryWaitIsTrueOnlyOnceAllHaveNotified) {
 }
 
 TEST_P(Barrier, OfRowsAndColumnsOfAGridAtOnce) {
-  Shared<Board> board;
+  Shared<BarrierBoard> board;
   const Rank ranks = many() >= 8 ? 8 : 4;
   as_each_of(ranks, 64, [&board](Endpoint& me) {
     const Rank columns = me.ranks() / 2;
@@ -116,7 +116,7 @@ TEST_P(Barrier, OfRowsAndColumnsOfAGridAtOnce) {
 }
 
 TEST_P(Barrier, OfPartOfTheRanksNeedsOnlyThem) {
-  Shared<Board> board;
+  Shared<BarrierBoard> board;
   as_each_of(4, 64, [&board](Endpoint& me) {
     auto part = me.world().split(me.rank() == 3 ? std::nullopt : std::optional<std::uint32_t>(1), 0);
     ASSERT_TRUE(part);

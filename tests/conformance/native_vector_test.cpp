@@ -6,7 +6,7 @@
 namespace aqueduct::conformance {
 namespace {
 
-using Kind = core::Post::Kind;
+using PostKind = core::Post::Kind;
 using core::RemotePiece;
 
 /// Lists of pieces in one operation, on conduits that have it.
@@ -99,7 +99,7 @@ TEST_P(NativeVectors, BeyondTheLimitsAreRefusedAndHaveNotHappened) {
     // A conduit may notice later: the completion says it then.
     const auto why_not = [&](const std::function<core::Post()>& attempt) {
       const core::Post post = bench.insist(attempt);
-      if (post.kind != Kind::posted) return post.why;
+      if (post.kind != PostKind::posted) return post.why;
       const auto& ended = bench.inbox(0).failures;
       return bench.poll_until([&] { return ended.size() == 1; }) ? ended.front().code()
                                                                  : ErrorCode::timed_out;

@@ -11,12 +11,12 @@ namespace {
 /// What "non-blocking" promises: a call returns whatever the target does, and the Event tells the truth.
 class Overlap : public FabricTest {};
 
-struct Board {
+struct OverlapBoard {
   std::atomic<bool> started{false};
 };
 
 TEST_P(Overlap, StartingNeedsNothingOfTheTarget) {
-  Shared<Board> board;
+  Shared<OverlapBoard> board;
   as_each_of(2, 256 * 1024, [&board](Endpoint& me) {
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 1) {
@@ -46,7 +46,7 @@ TEST_P(Overlap, StartingNeedsNothingOfTheTarget) {
 }
 
 TEST_P(Overlap, AnEventIsDoneOnlyWhenTheBytesAreThere) {
-  Shared<Board> board;
+  Shared<OverlapBoard> board;
   as_each_of(2, 1 << 20, [&board](Endpoint& me) {
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 1) {
@@ -75,7 +75,7 @@ TEST_P(Overlap, AnEventIsDoneOnlyWhenTheBytesAreThere) {
 }
 
 TEST_P(Overlap, AWaitWithALimitLeavesTheEventAsItWas) {
-  Shared<Board> board;
+  Shared<OverlapBoard> board;
   as_each_of(2, 1 << 20, [&board](Endpoint& me) {
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 1) {

@@ -7,7 +7,7 @@ namespace {
 
 class Prepared : public FabricTest {};
 
-struct Numbered {
+struct NumberedPiece {
   std::uint64_t number;
 };
 
@@ -17,7 +17,7 @@ struct Checks {
   testing::AssertionResult right = testing::AssertionSuccess();
 
   auto handler() {
-    return [this](auto&, const Numbered& args, std::span<std::byte> payload) {
+    return [this](auto&, const NumberedPiece& args, std::span<std::byte> payload) {
       ++handled;
       const auto same = holds(payload, pattern(args.number, payload.size()));
       const bool whole = payload.size() == args.number % 1'000'000;
@@ -33,7 +33,7 @@ std::uint64_t numbered(Rank writer, std::size_t bytes) { return 1'000'000 * (wri
 TEST_P(Prepared, MediumOfEverySizeArrivesAsItWasBuilt) {
   as_each_of(2, 64, [](Endpoint& me) {
     Checks checks;
-    const auto handler = on_medium_request<Numbered>(me, checks.handler());
+    const auto handler = on_medium_request<NumberedPiece>(me, checks.handler());
     ASSERT_TRUE(handler);
     ASSERT_TRUE(me.barrier());
     std::uint64_t sent = 0;
@@ -62,7 +62,7 @@ TEST_P(Prepared, MediumOfEverySizeArrivesAsItWasBuilt) {
 TEST_P(Prepared, LongOfEverySizeArrivesWhereItWasSent) {
   as_each_of(2, 512 * 1024, [](Endpoint& me) {
     Checks checks;
-    const auto handler = on_long_request<Numbered>(me, checks.handler());
+    const auto handler = on_long_request<NumberedPiece>(me, checks.handler());
     ASSERT_TRUE(handler);
     ASSERT_TRUE(me.barrier());
     const std::size_t packet = least_limits(me).medium;
@@ -93,7 +93,7 @@ TEST_P(Prepared, LongOfEverySizeArrivesWhereItWasSent) {
 TEST_P(Prepared, ButNotCommittedIsGivenBack) {
   run({.ranks = 2, .segment_bytes = 64, .settings = {{"prepared", "4"}}}, [](Endpoint& me) {
     Checks checks;
-    const auto handler = on_medium_request<Numbered>(me, checks.handler());
+    const auto handler = on_medium_request<NumberedPiece>(me, checks.handler());
     ASSERT_TRUE(handler);
     ASSERT_TRUE(me.barrier());
     for (int round = 0; round < 100; ++round) {
@@ -147,8 +147,8 @@ TEST_P(Prepared, BeyondWhatThereIsIsRefused) {
 TEST_P(Prepared, CommittedWronglyCanBeCommittedRightAfterwards) {
   as_each_of(2, 64, [](Endpoint& me) {
     Checks checks;
-    const auto medium = on_medium_request<Numbered>(me, checks.handler());
-    const auto into_segment = on_long_request<Numbered>(me, checks.handler());
+    const auto medium = on_medium_request<NumberedPiece>(me, checks.handler());
+    const auto into_segment = on_long_request<NumberedPiece>(me, checks.handler());
     ASSERT_TRUE(medium && into_segment);
     ASSERT_TRUE(me.barrier());
     auto prepared = prepare_medium(me, next(me), 10);
@@ -156,7 +156,8 @@ TEST_P(Prepared, CommittedWronglyCanBeCommittedRightAfterwards) {
     const std::uint64_t number = numbered(me.rank(), 10);
     std::ranges::copy(pattern(number, 10), prepared->buffer().begin());
     EXPECT_EQ(prepared->commit(*into_segment, {number}, 10).code(), ErrorCode::wrong_handler);
-    EXPECT_EQ(prepared->commit(MediumRequest<Numbered>{99}, {number}, 10).code(), ErrorCode::wrong_handler);
+    EXPECT_EQ(prepared->commit(MediumRequest<NumberedPiece>{99}, {number}, 10).code(),
+              ErrorCode::wrong_handler);
     const std::size_t too_much = prepared->buffer().size() + 1;
     EXPECT_EQ(prepared->commit(*medium, {number}, too_much).code(), ErrorCode::too_large);
     EXPECT_TRUE(prepared->commit(*medium, {number}, 10));

@@ -7,7 +7,7 @@
 namespace aqueduct::conformance {
 namespace {
 
-using Kind = core::Post::Kind;
+using PostKind = core::Post::Kind;
 
 /// A header that says which packet it is.
 std::array<std::byte, 8> header_of(std::uint64_t number) {
@@ -56,8 +56,8 @@ TEST_P(Property, EveryPacketUpToTheLargestArrivesOnceAndWhole) {
             header.fill(std::byte{0xee});  // the header is the sender's again, whatever the answer
             return answer;
           });
-          ASSERT_TRUE(post.kind == Kind::done || post.kind == Kind::posted) << size << " bytes";
-          if (post.kind == Kind::posted) expected[token] = 1;
+          ASSERT_TRUE(post.kind == PostKind::done || post.kind == PostKind::posted) << size << " bytes";
+          if (post.kind == PostKind::posted) expected[token] = 1;
           ++token;
           ++sent;
         }

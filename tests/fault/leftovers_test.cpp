@@ -39,14 +39,14 @@ bool comes_true(Condition condition) {
   return true;
 }
 
-std::vector<std::string> pids(const Launch& job) {
+std::vector<std::string> pids_of(const Launch& job) {
   std::vector<std::string> found;
   for (const std::string& line : job.lines("pid ")) found.push_back(line.substr(line.find("pid ") + 4));
   return found;
 }
 
 void expect_nothing_left(const Launch& job, const Folder& folder) {
-  const auto all = pids(job);
+  const auto all = pids_of(job);
   EXPECT_EQ(all.size(), 4u);
   EXPECT_TRUE(comes_true([&] { return std::none_of(all.begin(), all.end(), is_running); })) << job.out();
   EXPECT_TRUE(comes_true([&] { return folder.files() == 0; })) << folder.files() << " files are left";
@@ -69,7 +69,7 @@ TEST_F(Leftovers, NoneAfterAqrunIsKilled) {
 }
 
 TEST_F(Leftovers, NoneAfterARankIsKilled) {
-  ::kill(std::stoi(pids(job_).at(2)), SIGKILL);
+  ::kill(std::stoi(pids_of(job_).at(2)), SIGKILL);
   EXPECT_EQ(job_.status(), 128 + SIGKILL) << job_.err();
   EXPECT_EQ(folder_.files(), 0u);  // at once: aqrun has ended
   expect_nothing_left(job_, folder_);

@@ -12,16 +12,16 @@
 namespace aqueduct {
 namespace {
 
-struct Answer {
+struct InfoAnswer {
   int status = -1;
   std::string text;  // standard output and standard error
 };
 
 /// Runs aqinfo for at most ten seconds, with no AQUEDUCT_* variables but those of `variables` ("A=1 B=2").
-Answer aqinfo(const std::string& arguments, const std::string& variables = "") {
+InfoAnswer aqinfo(const std::string& arguments, const std::string& variables = "") {
   const std::string command =
       "env -i PATH=\"$PATH\" " + variables + " timeout 10 " AQUEDUCT_BIN_DIR "/aqinfo " + arguments + " 2>&1";
-  Answer answer;
+  InfoAnswer answer;
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return answer;
   std::array<char, 4096> piece;
@@ -33,7 +33,7 @@ Answer aqinfo(const std::string& arguments, const std::string& variables = "") {
   return answer;
 }
 
-nlohmann::json parse(const Answer& answer) {
+nlohmann::json parse(const InfoAnswer& answer) {
   const nlohmann::json json = nlohmann::json::parse(answer.text, nullptr, false);
   EXPECT_TRUE(json.is_object()) << answer.text;
   return json.is_object() ? json : nlohmann::json::object();
@@ -48,7 +48,7 @@ nlohmann::json setting(const nlohmann::json& all, const std::string& name) {
 }
 
 TEST(Aqinfo, DescribesTheMachineInJson) {
-  const Answer answer = aqinfo("--json");
+  const InfoAnswer answer = aqinfo("--json");
   ASSERT_EQ(answer.status, 0) << answer.text;
   const auto machine = parse(answer).at("machine");
   EXPECT_GE(machine.at("cores"), machine.at("cores_usable"));
@@ -85,7 +85,7 @@ TEST(Aqinfo, ChoosesAConduitForRanksOfThisHost) {
 }
 
 TEST(Aqinfo, ListsSettingsWithValueUnitDefaultAndOrigin) {
-  const Answer answer = aqinfo("--json", "AQUEDUCT_SEGMENT_BYTES=4M");
+  const InfoAnswer answer = aqinfo("--json", "AQUEDUCT_SEGMENT_BYTES=4M");
   ASSERT_EQ(answer.status, 0) << answer.text;
   const auto all = parse(answer);
   EXPECT_TRUE(all.at("problems").empty());
@@ -100,7 +100,7 @@ TEST(Aqinfo, ListsSettingsWithValueUnitDefaultAndOrigin) {
 
 TEST(Aqinfo, ShowsProblemsAndEndsWithOne) {
   const std::string variables = "AQUEDUCT_SEGMNT_BYTES=4M AQUEDUCT_SIGNALS=none";
-  const Answer json = aqinfo("--json", variables);
+  const InfoAnswer json = aqinfo("--json", variables);
   EXPECT_EQ(json.status, 1);
   const auto all = parse(json);
   ASSERT_EQ(all.at("problems").size(), 2u);
@@ -108,13 +108,13 @@ TEST(Aqinfo, ShowsProblemsAndEndsWithOne) {
   for (const auto& problem : all.at("problems")) of.insert(problem.at("variable").get<std::string>());
   EXPECT_EQ(of, (std::set<std::string>{"AQUEDUCT_SEGMNT_BYTES", "AQUEDUCT_SIGNALS"}));
 
-  const Answer text = aqinfo("", variables);
+  const InfoAnswer text = aqinfo("", variables);
   EXPECT_EQ(text.status, 1);
   EXPECT_NE(text.text.find("did you mean AQUEDUCT_SEGMENT_BYTES?"), std::string::npos) << text.text;
 }
 
 TEST(Aqinfo, TextHoldsTheSameFactsIn110Columns) {
-  const Answer answer = aqinfo("");
+  const InfoAnswer answer = aqinfo("");
   ASSERT_EQ(answer.status, 0) << answer.text;
   const auto all = parse(aqinfo("--json"));
   for (const auto& conduit : all.at("conduits")) {
@@ -134,10 +134,10 @@ TEST(Aqinfo, TextHoldsTheSameFactsIn110Columns) {
 }
 
 TEST(Aqinfo, PrintsTheRegistryOfErrors) {
-  const Answer json = aqinfo("--errors --json");
+  const InfoAnswer json = aqinfo("--errors --json");
   ASSERT_EQ(json.status, 0) << json.text;
   const auto errors = parse(json).at("errors");
-  const Answer text = aqinfo("--errors");
+  const InfoAnswer text = aqinfo("--errors");
   EXPECT_EQ(text.status, 0);
   ASSERT_GT(errors.size(), 1u);
   for (const auto& error : errors) {

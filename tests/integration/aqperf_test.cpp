@@ -19,7 +19,7 @@
 
 namespace {
 
-struct Outcome {
+struct PerfRun {
   int status = -1;  // of the exit; 128 + the signal if it was killed
   std::string out;
   std::string err;
@@ -36,7 +36,7 @@ std::string contents(std::FILE* file) {
 }
 
 /// Runs aqperf with these arguments; kills it, and fails, after a minute.
-Outcome aqperf(const std::string& arguments) {
+PerfRun aqperf(const std::string& arguments) {
   std::vector<std::string> words{AQUEDUCT_BIN_DIR "/aqperf"};
   std::istringstream in(arguments);
   for (std::string word; in >> word;) words.push_back(word);
@@ -58,7 +58,7 @@ Outcome aqperf(const std::string& arguments) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), contents(out), contents(err)};
 }
 
-std::vector<nlohmann::json> rows_of(const Outcome& outcome) {
+std::vector<nlohmann::json> rows_of(const PerfRun& outcome) {
   std::vector<nlohmann::json> rows;
   std::istringstream in(outcome.out);
   for (std::string line; std::getline(in, line);) {
@@ -223,12 +223,12 @@ TEST(Aqperf, SaysSoIfWhoStartedTheJobWantsSharedMemory) {
   EXPECT_NE(outcome.err.find("measures smp, not udp"), std::string::npos) << outcome.err;
 }
 
-struct Wrong {
+struct WrongBench {
   const char* arguments;
   const char* said;  // part of the message
 };
 
-class WrongUse : public testing::TestWithParam<Wrong> {};
+class WrongUse : public testing::TestWithParam<WrongBench> {};
 
 TEST_P(WrongUse, IsExplainedWithStatus2) {
   const auto outcome = aqperf(GetParam().arguments);
@@ -237,16 +237,21 @@ TEST_P(WrongUse, IsExplainedWithStatus2) {
   EXPECT_NE(outcome.err.find(GetParam().said), std::string::npos) << outcome.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Aqperf, WrongUse,
-    testing::Values(
-        Wrong{"", "BENCH"}, Wrong{"put-latencies", "there is no benchmark 'put-latencies'"},
-        Wrong{"put-latency --bytes 1Q", "--bytes '1Q'"}, Wrong{"put-latency --bytes 8:4", "rising range"},
-        Wrong{"put-latency --bytes 0:8", "needs at least 1"}, Wrong{"barrier --bytes 8", "has no size"},
-        Wrong{"put-latency --seconds 0", "--seconds"}, Wrong{"put-latency --vs mpi", "--vs"},
-        Wrong{"put-latency --ranks 0", "--ranks"}, Wrong{"put-latency --no-such", "--no-such"},
-        Wrong{"am-latency --memory outside", "--memory outside"}, Wrong{"atomic-latency --op nand", "--op"},
-        Wrong{"put-bandwidth --threads 2 --ranks 2", "exclude one another"}));
+INSTANTIATE_TEST_SUITE_P(Aqperf, WrongUse,
+                         testing::Values(WrongBench{"", "BENCH"},
+                                         WrongBench{"put-latencies", "there is no benchmark 'put-latencies'"},
+                                         WrongBench{"put-latency --bytes 1Q", "--bytes '1Q'"},
+                                         WrongBench{"put-latency --bytes 8:4", "rising range"},
+                                         WrongBench{"put-latency --bytes 0:8", "needs at least 1"},
+                                         WrongBench{"barrier --bytes 8", "has no size"},
+                                         WrongBench{"put-latency --seconds 0", "--seconds"},
+                                         WrongBench{"put-latency --vs mpi", "--vs"},
+                                         WrongBench{"put-latency --ranks 0", "--ranks"},
+                                         WrongBench{"put-latency --no-such", "--no-such"},
+                                         WrongBench{"am-latency --memory outside", "--memory outside"},
+                                         WrongBench{"atomic-latency --op nand", "--op"},
+                                         WrongBench{"put-bandwidth --threads 2 --ranks 2",
+                                                    "exclude one another"}));
 
 TEST(Aqperf, ListsItsBenchmarks) {
   const auto outcome = aqperf("--help");

@@ -130,13 +130,13 @@ TEST(Aqrun, ShowsAWholeCallInItsHelp) {
   EXPECT_TRUE(has(job.out(), "Usage: aqrun -n N [OPTIONS] PROGRAM [ARGS...]\n")) << job.out();
 }
 
-struct Wrong {
+struct WrongUse {
   std::vector<std::string> arguments;
   int status;
   const char* says;
 };
-void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.says; }
-class BadCommandLine : public testing::TestWithParam<Wrong> {};
+void PrintTo(const WrongUse& wrong, std::ostream* out) { *out << wrong.says; }
+class BadCommandLine : public testing::TestWithParam<WrongUse> {};
 
 TEST_P(BadCommandLine, SaysWhatIsWrong) {
   Job job(GetParam().arguments);
@@ -147,18 +147,18 @@ TEST_P(BadCommandLine, SaysWhatIsWrong) {
 INSTANTIATE_TEST_SUITE_P(
     Aqrun, BadCommandLine,
     testing::Values(
-        Wrong{{"-n", "0", "true"}, 2, "-n 0"}, Wrong{{"-n", "257", "true"}, 2, "1 to 256"},
-        Wrong{{"-n", "x", "true"}, 2, "-n"}, Wrong{{"true"}, 2, "-n is required"},
-        Wrong{{"-n", "2"}, 2, "no PROGRAM"}, Wrong{{"-n", "2", "--tga", "true"}, 2, "--tga"},
-        Wrong{{"-n", "2", "-e", "A", "true"}, 2, "NAME=value"},
-        Wrong{{"-n", "2", "-e", "AQUEDUCT_BOOTSTRAP=x", "true"}, 2, "aqrun itself sets"},
-        Wrong{{"-n", "2", "--endpoints", "3", "true"}, 2, "--endpoints 3"},
-        Wrong{{"-n", "2", "--bind", "moon", "true"}, 2, "--bind"},
-        Wrong{{"-n", "2", "--remote", "env {command}", "true"}, 2, "--hosts FILE, which is missing"},
-        Wrong{{"-n", "2", "--pmix", "true"}, 2, "this build cannot"},
-        Wrong{{"-n", "2", "no-such-program"}, 127, "no program no-such-program"},
-        Wrong{{"-n", "2", "/no/such/program"}, 127, "no program /no/such/program"},
-        Wrong{{"-n", "2", "/etc/passwd"}, 126, "/etc/passwd is not an executable file"}));
+        WrongUse{{"-n", "0", "true"}, 2, "-n 0"}, WrongUse{{"-n", "257", "true"}, 2, "1 to 256"},
+        WrongUse{{"-n", "x", "true"}, 2, "-n"}, WrongUse{{"true"}, 2, "-n is required"},
+        WrongUse{{"-n", "2"}, 2, "no PROGRAM"}, WrongUse{{"-n", "2", "--tga", "true"}, 2, "--tga"},
+        WrongUse{{"-n", "2", "-e", "A", "true"}, 2, "NAME=value"},
+        WrongUse{{"-n", "2", "-e", "AQUEDUCT_BOOTSTRAP=x", "true"}, 2, "aqrun itself sets"},
+        WrongUse{{"-n", "2", "--endpoints", "3", "true"}, 2, "--endpoints 3"},
+        WrongUse{{"-n", "2", "--bind", "moon", "true"}, 2, "--bind"},
+        WrongUse{{"-n", "2", "--remote", "env {command}", "true"}, 2, "--hosts FILE, which is missing"},
+        WrongUse{{"-n", "2", "--pmix", "true"}, 2, "this build cannot"},
+        WrongUse{{"-n", "2", "no-such-program"}, 127, "no program no-such-program"},
+        WrongUse{{"-n", "2", "/no/such/program"}, 127, "no program /no/such/program"},
+        WrongUse{{"-n", "2", "/etc/passwd"}, 126, "/etc/passwd is not an executable file"}));
 
 class Ending : public testing::TestWithParam<int> {};
 

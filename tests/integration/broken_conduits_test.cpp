@@ -27,15 +27,15 @@ struct Broken {
 
 void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.fabric; }
 
-struct Outcome {
+struct KitRun {
   bool in_time = false;
   int status = 0;
   std::string output;
 };
 
 /// Runs aqconform and reads what it says, for no longer than `bound`.
-Outcome run_aqconform(std::vector<std::string> arguments, std::chrono::seconds bound) {
-  Outcome outcome;
+KitRun run_aqconform(std::vector<std::string> arguments, std::chrono::seconds bound) {
+  KitRun outcome;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return outcome;
   arguments.insert(arguments.begin(), AQUEDUCT_BIN_DIR "/aqconform");
@@ -72,9 +72,9 @@ class BrokenConduit : public testing::TestWithParam<Broken> {};
 
 TEST_P(BrokenConduit, IsNoticed) {
   const Broken& broken = GetParam();
-  const Outcome outcome = run_aqconform({std::string("--fabric=") + broken.fabric, "--limit=5",
-                                         std::string("--gtest_filter=*") + broken.noticed_by + "/*"},
-                                        std::chrono::seconds(60));
+  const KitRun outcome = run_aqconform({std::string("--fabric=") + broken.fabric, "--limit=5",
+                                        std::string("--gtest_filter=*") + broken.noticed_by + "/*"},
+                                       std::chrono::seconds(60));
   ASSERT_TRUE(outcome.in_time) << outcome.output;
   ASSERT_TRUE(WIFEXITED(outcome.status)) << outcome.output;
   EXPECT_EQ(WEXITSTATUS(outcome.status), 1) << "a conduit that " << broken.what << " passes\n"
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Aqconform, SaysWhichConduitsThereAreToANameThatNoneHas) {
   for (const char* what : {"--list", "--gtest_filter=*Short*"}) {
-    const Outcome outcome = run_aqconform({"--conduit=upd", what}, std::chrono::seconds(20));
+    const KitRun outcome = run_aqconform({"--conduit=upd", what}, std::chrono::seconds(20));
     ASSERT_TRUE(outcome.in_time) << outcome.output;
     ASSERT_TRUE(WIFEXITED(outcome.status)) << outcome.output;
     EXPECT_EQ(WEXITSTATUS(outcome.status), 2) << outcome.output;

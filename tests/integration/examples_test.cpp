@@ -19,13 +19,13 @@ using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-struct Answer {
+struct ExampleAnswer {
   int status = -1;   // 124 after a minute
   std::string text;  // standard output and standard error
 };
 
-Answer shell(const std::string& command) {
-  Answer answer;
+ExampleAnswer shell(const std::string& command) {
+  ExampleAnswer answer;
   FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return answer;
   for (int c = 0; (c = std::fgetc(pipe)) != EOF;) answer.text.push_back(static_cast<char>(c));
@@ -37,7 +37,7 @@ Answer shell(const std::string& command) {
 std::string program(const std::string& name) { return std::string(AQUEDUCT_BIN_DIR "/") + name; }
 
 /// `how` are options of aqrun, `what` is an example and its options.
-Answer run(const std::string& how, const std::string& what) {
+ExampleAnswer run(const std::string& how, const std::string& what) {
   return shell("timeout -k 5 60 " + program("aqrun") + " " + how + " " + program(what));
 }
 
@@ -62,12 +62,12 @@ struct Start {
 
 class Examples : public ::testing::TestWithParam<Start> {
  protected:
-  static Answer start(const std::string& what) { return run(GetParam().options, what); }
+  static ExampleAnswer start(const std::string& what) { return run(GetParam().options, what); }
   static std::string ranks() { return std::to_string(GetParam().ranks); }
 };
 
 TEST_P(Examples, HelloGreetsEveryRank) {
-  const Answer answer = start("hello --word ahoy");
+  const ExampleAnswer answer = start("hello --word ahoy");
   ASSERT_EQ(answer.status, 0) << answer.text;
   for (int rank = 0; rank < GetParam().ranks; ++rank) {
     const std::string from = std::to_string((rank + GetParam().ranks - 1) % GetParam().ranks);
@@ -81,7 +81,7 @@ TEST_P(Examples, HelloGreetsEveryRank) {
 TEST_P(Examples, Heat2dEqualsTheSerialResult) {
   // 7 rows: a single one for each of seven ranks.
   for (const std::string size : {"64 40", "7 33"}) {
-    const Answer answer = start("heat2d --steps 30 --size " + size);
+    const ExampleAnswer answer = start("heat2d --steps 30 --size " + size);
     ASSERT_EQ(answer.status, 0) << answer.text;
     EXPECT_THAT(answer.text, AllOf(HasSubstr("30 steps, " + ranks() + " ranks"), HasSubstr("cell updates/s"),
                                    HasSubstr("heat2d: equal to the serial result\n")));
@@ -90,7 +90,7 @@ TEST_P(Examples, Heat2dEqualsTheSerialResult) {
 
 TEST_P(Examples, Halo3dEqualsTheSerialResult) {
   for (const std::string size : {"--cells 9 --steps 5", "--cells 1 --steps 3"}) {
-    const Answer answer = start("halo3d " + size);
+    const ExampleAnswer answer = start("halo3d " + size);
     ASSERT_EQ(answer.status, 0) << answer.text;
     EXPECT_THAT(answer.text, HasSubstr("halo3d: equal to the serial result\n"));
   }
@@ -98,7 +98,7 @@ TEST_P(Examples, Halo3dEqualsTheSerialResult) {
 
 TEST_P(Examples, GupsLosesNoUpdateByAtomicsAndMessages) {
   for (const std::string mode : {"atomics", "am"}) {
-    const Answer answer = start("gups --log2-words 12 --mode " + mode);
+    const ExampleAnswer answer = start("gups --log2-words 12 --mode " + mode);
     ASSERT_EQ(answer.status, 0) << answer.text;
     EXPECT_THAT(answer.text,
                 AllOf(HasSubstr("gups: " + mode + ", 2^12 words, 16384 updates, " + ranks() + " ranks"),
@@ -107,7 +107,7 @@ TEST_P(Examples, GupsLosesNoUpdateByAtomicsAndMessages) {
 }
 
 TEST_P(Examples, RingPassesTheTokenByEveryKindOfMessage) {
-  const Answer answer = start("ring_am --laps 20 --bytes 8192");
+  const ExampleAnswer answer = start("ring_am --laps 20 --bytes 8192");
   ASSERT_EQ(answer.status, 0) << answer.text;
   const std::string hops = ranks() + " ranks, " + std::to_string(20 * GetParam().ranks) + " hops";
   for (const std::string kind : {"short ", "medium", "long  "}) {
@@ -117,7 +117,7 @@ TEST_P(Examples, RingPassesTheTokenByEveryKindOfMessage) {
 }
 
 TEST_P(Examples, PointerChaseVisitsEveryNode) {
-  const Answer answer = start("pointer_chase --nodes 300 --chains 3");
+  const ExampleAnswer answer = start("pointer_chase --nodes 300 --chains 3");
   ASSERT_EQ(answer.status, 0) << answer.text;
   EXPECT_THAT(answer.text, HasSubstr("pointer_chase: " + std::to_string(300 * GetParam().ranks) + " nodes, " +
                                      ranks() + " ranks"));
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Examples,
 // Its lost updates are data races on purpose, so it runs with one endpoint a process: TSan sees no race then.
 TEST(ExampleGups, CountsAndBoundsWhatGetModifyPutLoses) {
   for (const std::string ranks : {"1", "2", "4", "7"}) {
-    const Answer answer = run("-n " + ranks, "gups --log2-words 14 --mode gets");
+    const ExampleAnswer answer = run("-n " + ranks, "gups --log2-words 14 --mode gets");
     ASSERT_EQ(answer.status, 0) << answer.text;
     EXPECT_THAT(answer.text, ContainsRegex("gups: [0-9]+ wrong words, [0-9]+ allowed"));
     if (ranks == "1") {
@@ -146,7 +146,8 @@ TEST(ExamplesAlone, RunWithoutALauncher) {
   for (const std::string name : {"hello", "heat2d --size 32", "gups --log2-words 12", "ring_am --laps 3",
                                  "pointer_chase --nodes 20", "halo3d --cells 8"}) {
     for (const std::string endpoints : {"1", "3"}) {
-      const Answer answer = shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));
+      const ExampleAnswer answer =
+          shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));
       EXPECT_EQ(answer.status, 0) << name << "\n" << answer.text;
     }
   }
@@ -162,8 +163,8 @@ TEST(ExampleHeat2d, GivesTheSameFieldAndPictureWithOneAndWithFourRanks) {
   pgm.close();
 
   const std::string options = "heat2d --steps 25 --check --image " + (folder / "in.pgm").string() + " --out ";
-  const Answer one = run("-n 1", options + (folder / "one.png").string());
-  const Answer four = run("-n 4", options + (folder / "four.png").string());
+  const ExampleAnswer one = run("-n 1", options + (folder / "one.png").string());
+  const ExampleAnswer four = run("-n 4", options + (folder / "four.png").string());
   ASSERT_EQ(one.status, 0) << one.text;
   ASSERT_EQ(four.status, 0) << four.text;
   EXPECT_THAT(four.text, AllOf(HasSubstr("23 x 37 cells"), HasSubstr("equal to the serial result")));
@@ -174,7 +175,7 @@ TEST(ExampleHeat2d, GivesTheSameFieldAndPictureWithOneAndWithFourRanks) {
   EXPECT_TRUE(picture == contents(folder / "four.png")) << "the two pictures differ";
 
   // The picture that came out goes in again.
-  const Answer again = run("-n 4", "heat2d --steps 5 --image " + (folder / "four.png").string());
+  const ExampleAnswer again = run("-n 4", "heat2d --steps 5 --image " + (folder / "four.png").string());
   EXPECT_EQ(again.status, 0) << again.text;
   EXPECT_THAT(again.text, AllOf(HasSubstr("23 x 37 cells"), HasSubstr("equal to the serial result")));
 }
@@ -183,7 +184,7 @@ TEST(ExampleHeat2d, RefusesImagesThatItCannotRead) {
   const Folder folder(::testing::TempDir());
   const auto refused = [&](const char* name, const std::string& bytes, const std::string& why) {
     if (!bytes.empty()) std::ofstream(folder / name, std::ios::binary) << bytes;
-    const Answer answer = run("-n 2", "heat2d --image " + (folder / name).string());
+    const ExampleAnswer answer = run("-n 2", "heat2d --image " + (folder / name).string());
     EXPECT_NE(answer.status, 0) << name;
     EXPECT_NE(answer.status, 124) << name << " took too long";
     EXPECT_THAT(answer.text, AllOf(HasSubstr("failed: "), HasSubstr(name), HasSubstr(why)));
@@ -197,14 +198,14 @@ TEST(ExampleHeat2d, RefusesImagesThatItCannotRead) {
 }
 
 TEST(ExampleHeat2d, RefusesMoreRanksThanRows) {
-  const Answer answer = run("-n 4", "heat2d --size 3 --steps 1");
+  const ExampleAnswer answer = run("-n 4", "heat2d --size 3 --steps 1");
   EXPECT_NE(answer.status, 0);
   EXPECT_NE(answer.status, 124) << "took too long";
   EXPECT_THAT(answer.text, AllOf(HasSubstr("3 rows"), HasSubstr("larger --size"), Not(HasSubstr("equal"))));
 }
 
 TEST(ExampleGups, RefusesAnUnknownMode) {
-  const Answer answer = run("-n 1", "gups --mode wishes");
+  const ExampleAnswer answer = run("-n 1", "gups --mode wishes");
   EXPECT_NE(answer.status, 0);
   EXPECT_THAT(answer.text, HasSubstr("wishes"));
 }

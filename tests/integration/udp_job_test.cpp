@@ -208,14 +208,14 @@ TEST(UdpHere, MoreEndpointsThanAProcessMayHaveFilesAreAnErrorThatNamesTheLimit) 
   EXPECT_THAT(job.err(), AllOf(HasSubstr("as many open files as it may, 20"), HasSubstr("ulimit -n 40")));
 }
 
-struct Wrong {
+struct WrongSetting {
   const char* name;
   const char* setting;
   Words says;
 };
-void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.setting; }
+void PrintTo(const WrongSetting& wrong, std::ostream* out) { *out << wrong.setting; }
 
-class UdpWrongSetting : public testing::TestWithParam<Wrong> {};
+class UdpWrongSetting : public testing::TestWithParam<WrongSetting> {};
 
 TEST_P(UdpWrongSetting, IsAnErrorThatSaysWhatToWrite) {
   AqrunJob job(here(2, {GetParam().setting}, built("hello")));
@@ -226,21 +226,25 @@ TEST_P(UdpWrongSetting, IsAnErrorThatSaysWhatToWrite) {
 INSTANTIATE_TEST_SUITE_P(
     Jobs, UdpWrongSetting,
     testing::Values(
-        Wrong{"interface",
-              "AQUEDUCT_UDP_INTERFACE=eth99",
-              {"AQUEDUCT_UDP_INTERFACE is \"eth99\", and nothing on this host matches it", "lo 127.0.0.1/8"}},
-        Wrong{"subnet", "AQUEDUCT_UDP_INTERFACE=10.1.0.0/99", {"is no subnet", "as in 10.1.0.0/16"}},
-        Wrong{"share",
-              "AQUEDUCT_UDP_FAULTS=loss=x",
-              {"loss is \"x\"; it must be a percentage from 0% to 100%"}},
-        Wrong{"fault", "AQUEDUCT_UDP_FAULTS=los=1%", {"there is no fault \"los\"; there are loss, delay"}},
-        Wrong{"value", "AQUEDUCT_UDP_FAULTS=loss", {"\"loss\" has no value; write name=value"}},
-        Wrong{"unit", "AQUEDUCT_UDP_FAULTS=delay=5", {"delay is \"5\"; it must be a time", "as in 0.5ms"}},
-        Wrong{"port", "AQUEDUCT_UDP_PORT=65535", {"rank 1 would need port 65536, and the last one is 65535"}},
-        Wrong{"timeout", "AQUEDUCT_UDP_TIMEOUT=1ms", {"this is too small", "from 100ms to 3600s"}},
-        Wrong{"security",
-              "AQUEDUCT_UDP_SECURITY=fool",
-              {"AQUEDUCT_UDP_SECURITY", "it may be one of none, header, full"}}),
+        WrongSetting{
+            "interface",
+            "AQUEDUCT_UDP_INTERFACE=eth99",
+            {"AQUEDUCT_UDP_INTERFACE is \"eth99\", and nothing on this host matches it", "lo 127.0.0.1/8"}},
+        WrongSetting{"subnet", "AQUEDUCT_UDP_INTERFACE=10.1.0.0/99", {"is no subnet", "as in 10.1.0.0/16"}},
+        WrongSetting{"share",
+                     "AQUEDUCT_UDP_FAULTS=loss=x",
+                     {"loss is \"x\"; it must be a percentage from 0% to 100%"}},
+        WrongSetting{
+            "fault", "AQUEDUCT_UDP_FAULTS=los=1%", {"there is no fault \"los\"; there are loss, delay"}},
+        WrongSetting{"value", "AQUEDUCT_UDP_FAULTS=loss", {"\"loss\" has no value; write name=value"}},
+        WrongSetting{
+            "unit", "AQUEDUCT_UDP_FAULTS=delay=5", {"delay is \"5\"; it must be a time", "as in 0.5ms"}},
+        WrongSetting{
+            "port", "AQUEDUCT_UDP_PORT=65535", {"rank 1 would need port 65536, and the last one is 65535"}},
+        WrongSetting{"timeout", "AQUEDUCT_UDP_TIMEOUT=1ms", {"this is too small", "from 100ms to 3600s"}},
+        WrongSetting{"security",
+                     "AQUEDUCT_UDP_SECURITY=fool",
+                     {"AQUEDUCT_UDP_SECURITY", "it may be one of none, header, full"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(UdpHere, RanksThatDisagreeOnSecurityAreTold) {

@@ -9,7 +9,7 @@ namespace aqueduct::perf {
 namespace {
 
 /// An argument of the usual size: a word.
-struct Word {
+struct Turn {
   std::uint64_t value = 0;
 };
 
@@ -19,19 +19,19 @@ class Echo {
   explicit Echo(Endpoint& ep) : seen_(std::make_shared<Seen>()) {
     const auto seen = seen_;
     short_reply_ =
-        require(on_short_reply<Word>(ep, [seen](auto&, const Word&) { ++seen->replies; }), "on_short_reply");
+        require(on_short_reply<Turn>(ep, [seen](auto&, const Turn&) { ++seen->replies; }), "on_short_reply");
     short_request_ =
-        require(on_short_request<Word>(ep,
-                                       [seen, reply = short_reply_](auto& context, const Word& word) {
+        require(on_short_request<Turn>(ep,
+                                       [seen, reply = short_reply_](auto& context, const Turn& word) {
                                          ++seen->requests;
                                          seen->status = context.reply(reply, word);
                                        }),
                 "on_short_request");
-    medium_reply_ = require(on_medium_reply<Word>(ep, [seen](auto&, const Word&, auto) { ++seen->replies; }),
+    medium_reply_ = require(on_medium_reply<Turn>(ep, [seen](auto&, const Turn&, auto) { ++seen->replies; }),
                             "on_medium_reply");
     medium_request_ = require(
-        on_medium_request<Word>(ep,
-                                [seen, reply = medium_reply_](auto& context, const Word& word, auto payload) {
+        on_medium_request<Turn>(ep,
+                                [seen, reply = medium_reply_](auto& context, const Turn& word, auto payload) {
                                   ++seen->requests;
                                   seen->status = context.reply(reply, word, payload);
                                 }),
@@ -43,8 +43,8 @@ class Echo {
            std::uint64_t turns) {
     for (; turns > 0; --turns) {
       const std::uint64_t awaited = seen_->replies + 1;
-      require(payload.empty() ? request(ep, peer, short_request_, Word{turns})
-                              : request(ep, peer, medium_request_, Word{turns}, payload),
+      require(payload.empty() ? request(ep, peer, short_request_, Turn{turns})
+                              : request(ep, peer, medium_request_, Turn{turns}, payload),
               "request");
       wait(ep, peer, patience, [&] { return seen_->replies >= awaited; });
     }
@@ -74,10 +74,10 @@ class Echo {
   }
 
   std::shared_ptr<Seen> seen_;
-  ShortReply<Word> short_reply_;
-  ShortRequest<Word> short_request_;
-  MediumReply<Word> medium_reply_;
-  MediumRequest<Word> medium_request_;
+  ShortReply<Turn> short_reply_;
+  ShortRequest<Turn> short_request_;
+  MediumReply<Turn> medium_reply_;
+  MediumRequest<Turn> medium_request_;
   std::uint64_t answered_ = 0;
 };
 

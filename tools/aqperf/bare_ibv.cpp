@@ -10,14 +10,11 @@
 namespace aqueduct::perf {
 namespace {
 
-using conduits::ibv::Address;
-using conduits::ibv::Hello;
-
 /// What one rank tells the other.
-struct Card {
+struct IbvCard {
   bool usable = false;
-  Address address;
-  Hello hello;  // its cell is the half that the peer reaches
+  conduits::ibv::Address address;
+  conduits::ibv::Hello hello;  // its cell is the half that the peer reaches
 };
 
 constexpr std::uint64_t kReceive = 1;
@@ -61,7 +58,7 @@ bool BareIbv::open(Session& session) {
 }
 
 bool BareIbv::meet(Session& session) {
-  Card mine;
+  IbvCard mine;
   std::memcpy(mine.address.gid.data(), port_.gid.raw, mine.address.gid.size());
   mine.address.lid = port_.attributes.lid;
   mine.address.mtu = static_cast<std::uint8_t>(port_.attributes.active_mtu);
@@ -72,7 +69,7 @@ bool BareIbv::meet(Session& session) {
   const auto all = session.exchange(mine);
   bool connected = true;
   if (role_.peer != kNoRank) {
-    const Card& theirs = all[role_.peer];
+    const IbvCard& theirs = all[role_.peer];
     connected = conduits::ibv::connect_pair(verbs_, *pair_, objects_, port_, {}, theirs.address, theirs.hello,
                                             0) == 0;
     there_ = theirs.hello.cell;

@@ -15,7 +15,7 @@ namespace aqueduct::perf {
 namespace {
 
 /// What one rank tells the other.
-struct Card {
+struct OfiCard {
   std::uint32_t key_bytes = 0;
   std::array<std::byte, 120> name{};
   std::array<std::byte, 64> key{};
@@ -63,7 +63,7 @@ bool BareOfi::open(Session& session) {
 }
 
 void BareOfi::meet(Session& session) {
-  Card mine;
+  OfiCard mine;
   const auto name = require(objects_.name(), "fi_getname");
   if (name.size() > mine.name.size() || key_.size() > mine.key.size()) {
     throw Failure("addresses of this provider are too long for bare calls", 1);
@@ -73,7 +73,7 @@ void BareOfi::meet(Session& session) {
   std::ranges::copy(key_, mine.key.begin());
   const auto all = session.exchange(mine);
   if (role_.peer == kNoRank) return;
-  const Card& theirs = all[role_.peer];
+  const OfiCard& theirs = all[role_.peer];
   if (::fi_av_insert(objects_.av.get(), theirs.name.data(), 1, &peer_, 0, nullptr) != 1) {
     throw Failure("fi_av_insert refuses the peer's address", 1);
   }

@@ -17,7 +17,7 @@ constexpr unsigned kMessage = 1;
 constexpr std::chrono::seconds kFarewell{1};
 
 /// What the ranks tell one another.
-struct Card {
+struct UcxCard {
   std::array<std::byte, 176> address{};
   std::array<std::byte, 64> key{};
   std::uint64_t memory = 0;
@@ -94,7 +94,7 @@ bool BareUcx::open(Session& session) {
 
 /// Addresses and keys travel over the job that is measured.
 bool BareUcx::meet(Session& session) {
-  Card mine;
+  UcxCard mine;
   bool fits = true;
   if (worker_ != nullptr) {
     ucp_address_t* address = nullptr;
@@ -111,7 +111,7 @@ bool BareUcx::meet(Session& session) {
   const auto cards = session.exchange(mine);
   if (!session.everyone(fits)) return false;
   if (worker_ == nullptr) return session.everyone(true);
-  const Card& theirs = cards[role_.peer];
+  const UcxCard& theirs = cards[role_.peer];
   there_ = theirs.memory;
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;

@@ -7,7 +7,7 @@ namespace aqueduct::perf {
 
 namespace {
 
-struct Place {
+struct RankMemory {
   pid_t process;
   std::byte* memory;
 };
@@ -15,7 +15,7 @@ struct Place {
 }  // namespace
 
 CrossMemory::CrossMemory(Session& session, Rank peer) {
-  const auto places = session.exchange(Place{getpid(), session.mine().data()});
+  const auto places = session.exchange(RankMemory{getpid(), session.mine().data()});
   if (peer != kNoRank) {
     process_ = places[peer].process;
     place_ = places[peer].memory;

@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double nanoseconds_since(Clock::time_point begin) {
+double elapsed_ns(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
@@ -39,7 +39,7 @@ double raw_start_ns(const std::string& program, Rank ranks) {
     if (error != 0) throw Failure(program + ": " + std::strerror(error), 1);
   }
   for (const pid_t process : processes) waitpid(process, nullptr, 0);
-  return nanoseconds_since(begin);
+  return elapsed_ns(begin);
 }
 
 /// What the members of one job said, by its rank 0.
@@ -80,12 +80,11 @@ void time_starts(const Options& options, Reporter& reporter) {
   Row row;
   double rss_kib = 0;
   const auto begin = Clock::now();
-  for (int turn = 0; turn < options.repeat || nanoseconds_since(begin) < options.seconds.count() * 1e9;
-       ++turn) {
+  for (int turn = 0; turn < options.repeat || elapsed_ns(begin) < options.seconds.count() * 1e9; ++turn) {
     if (options.vs_raw) raws.push_back(raw_start_ns(program, ranks));
     const auto start = Clock::now();
     const std::string output = output_of(command);
-    samples.push_back(nanoseconds_since(start));
+    samples.push_back(elapsed_ns(start));
     const Members members = parse(output);
     row.conduit = members.conduit;
     rss_kib = std::max(rss_kib, members.rss_kib);

@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<Kind, 2> kStreams{Kind::output, Kind::errors};
+constexpr std::array<Kind, 2> kForwarded{Kind::output, Kind::errors};
 std::string this_folder() {
   std::array<char, PATH_MAX> path{};
   return ::getcwd(path.data(), path.size()) != nullptr ? path.data() : ".";
@@ -168,7 +168,7 @@ void Link::relay_input() {
 void Link::grant() {
   for (std::size_t k = 0; k < 2; ++k) {
     const Output& output = k == 0 ? job_.output : job_.errors;
-    const auto kind = static_cast<std::uint32_t>(kStreams[k]);
+    const auto kind = static_cast<std::uint32_t>(kForwarded[k]);
     if (output.is_broken() && !std::exchange(shut_[k], true)) channel_.send({Kind::shut, kind, 0, {}});
     if (owed_[k] > 0 && output.has_room()) channel_.send({Kind::took, kind, std::exchange(owed_[k], 0u), {}});
   }

@@ -19,7 +19,7 @@ std::vector<Host> hosts(const std::string& text) {
   return why == nullptr ? std::get<std::vector<Host>>(read) : std::vector<Host>{};
 }
 
-std::string complaint(const std::string& text) {
+std::string complaint_of_hosts(const std::string& text) {
   std::istringstream in(text);
   const auto read = read_hosts(in, "file");
   const auto* why = std::get_if<std::string>(&read);
@@ -34,15 +34,15 @@ TEST(AqrunHosts, AreReadWithSlotsAndComments) {
 }
 
 TEST(AqrunHosts, AreRefusedWithTheLineAndTheReason) {
-  EXPECT_THAT(complaint(""), HasSubstr("file: there is no host in it"));
-  EXPECT_THAT(complaint("# a\n\n"), HasSubstr("there is no host"));
-  EXPECT_THAT(complaint("a\nb\na\n"), HasSubstr("file:3: host a is there already"));
-  EXPECT_THAT(complaint("a\n-oProxyCommand=x\n"), HasSubstr("file:2: -oProxyCommand=x is no name"));
-  EXPECT_THAT(complaint("a;b\n"), HasSubstr("no name"));
-  EXPECT_THAT(complaint("a slots=2\nb\n"), HasSubstr("file:2: some hosts have slots="));
-  EXPECT_THAT(complaint("a slots=2 b\n"), HasSubstr("b after slots="));
+  EXPECT_THAT(complaint_of_hosts(""), HasSubstr("file: there is no host in it"));
+  EXPECT_THAT(complaint_of_hosts("# a\n\n"), HasSubstr("there is no host"));
+  EXPECT_THAT(complaint_of_hosts("a\nb\na\n"), HasSubstr("file:3: host a is there already"));
+  EXPECT_THAT(complaint_of_hosts("a\n-oProxyCommand=x\n"), HasSubstr("file:2: -oProxyCommand=x is no name"));
+  EXPECT_THAT(complaint_of_hosts("a;b\n"), HasSubstr("no name"));
+  EXPECT_THAT(complaint_of_hosts("a slots=2\nb\n"), HasSubstr("file:2: some hosts have slots="));
+  EXPECT_THAT(complaint_of_hosts("a slots=2 b\n"), HasSubstr("b after slots="));
   for (const char* word : {"slots=0", "slots=", "slots=x", "slots=-1", "slots=4x", "slots=99999999999", "4"})
-    EXPECT_THAT(complaint(std::string("a ") + word), HasSubstr(word));
+    EXPECT_THAT(complaint_of_hosts(std::string("a ") + word), HasSubstr(word));
 }
 
 TEST(AqrunHosts, ThatCannotBeOpenedAreNamed) {

@@ -20,7 +20,7 @@ std::vector<std::string> words(const std::string& text, const std::string& host,
   return why == nullptr ? std::get<RemoteCommand>(parsed).words(host, command) : std::vector<std::string>{};
 }
 
-std::string complaint(const std::string& text) {
+std::string complaint_of_command(const std::string& text) {
   const auto parsed = RemoteCommand::parse(text);
   const auto* why = std::get_if<std::string>(&parsed);
   return why != nullptr ? *why : "none";
@@ -43,10 +43,10 @@ TEST(AqrunRemoteCommand, PutsTheHostAnywhere) {
 }
 
 TEST(AqrunRemoteCommand, NeedsTheCommandOnceAsAWord) {
-  EXPECT_THAT(complaint(""), HasSubstr("{command} once"));
-  EXPECT_THAT(complaint("ssh {host}"), HasSubstr("{command} once"));
-  EXPECT_THAT(complaint("sh {command} {shell-command}"), HasSubstr("{command} once"));
-  EXPECT_THAT(complaint("sh -c={command}"), HasSubstr("words of their own"));
+  EXPECT_THAT(complaint_of_command(""), HasSubstr("{command} once"));
+  EXPECT_THAT(complaint_of_command("ssh {host}"), HasSubstr("{command} once"));
+  EXPECT_THAT(complaint_of_command("sh {command} {shell-command}"), HasSubstr("{command} once"));
+  EXPECT_THAT(complaint_of_command("sh -c={command}"), HasSubstr("words of their own"));
 }
 
 TEST(AqrunRemoteCommand, ComesThroughARealShellAsItWas) {

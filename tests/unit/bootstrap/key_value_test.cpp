@@ -16,9 +16,9 @@ using Blob = std::vector<std::byte>;
 using Audience = KeyValueSpace::Audience;
 
 /// A process manager of threads, whose hosts hold so many processes each. What is for neighbours never leaves the host.
-class Manager {
+class StoreManager {
  public:
-  Manager(std::uint32_t processes, std::uint32_t on_host, std::uint32_t gather_from = kGatherFrom)
+  StoreManager(std::uint32_t processes, std::uint32_t on_host, std::uint32_t gather_from = kGatherFrom)
       : processes_(processes),
         on_host_(on_host),
         gather_from_(gather_from),
@@ -43,7 +43,7 @@ class Manager {
  private:
   class Space final : public KeyValueSpace {
    public:
-    Space(Manager& manager, std::uint32_t process) : manager_(manager), process_(process) {}
+    Space(StoreManager& manager, std::uint32_t process) : manager_(manager), process_(process) {}
     std::string_view launcher() const noexcept override { return "threads"; }
     std::uint32_t process() const noexcept override { return process_; }
     std::uint32_t processes() const noexcept override { return manager_.processes_; }
@@ -80,7 +80,7 @@ class Manager {
     }
     bool near(std::uint32_t other) const { return process_ / manager_.on_host_ == other / manager_.on_host_; }
 
-    Manager& manager_;
+    StoreManager& manager_;
     const std::uint32_t process_;
   };
   struct Value {
@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, KeyValueBootstrap, testing::Values(2u, 1000u),
                          [](const auto& info) { return info.param == 2 ? "gathered" : "direct"; });
 
 TEST_P(KeyValueBootstrap, GivesEveryPartToEveryoneAndOneNumberToTheJob) {
-  Manager manager(5, 2, GetParam());
+  StoreManager manager(5, 2, GetParam());
   std::mutex mutex;
   std::set<std::uint64_t> jobs;
   manager.run([&](std::uint32_t i, Bootstrap& me) {
@@ -127,7 +127,7 @@ TEST_P(KeyValueBootstrap, GivesEveryPartToEveryoneAndOneNumberToTheJob) {
   EXPECT_FALSE(jobs.contains(0));
 }
 
-void exchange_in_parts(Manager& manager, std::uint32_t processes, std::uint32_t on_host) {
+void exchange_in_parts(StoreManager& manager, std::uint32_t processes, std::uint32_t on_host) {
   manager.run([&](std::uint32_t i, Bootstrap& me) {
     ASSERT_TRUE(me.exchange(blob("first")));
     std::vector<bool> near(processes);
@@ -142,20 +142,20 @@ void exchange_in_parts(Manager& manager, std::uint32_t processes, std::uint32_t 
 }
 
 TEST_P(KeyValueBootstrap, GivesNeighboursAndOthersTheirParts) {
-  Manager manager(6, 2, GetParam());
+  StoreManager manager(6, 2, GetParam());
   exchange_in_parts(manager, 6, 2);
 }
 
 TEST_P(KeyValueBootstrap, GivesThePartsAlsoWhereTheLauncherKnowsOtherHostsThanTheLibrary) {
   for (const std::uint32_t pretended : {1u, 3u, 6u}) {
-    Manager manager(6, 2, GetParam());
+    StoreManager manager(6, 2, GetParam());
     exchange_in_parts(manager, 6, pretended);
   }
 }
 
 // One that could not start says no more than that: it counts as a neighbour, and the others get its word, all the same.
 TEST_P(KeyValueBootstrap, GivesThePartsOfOneWithoutAnything) {
-  Manager manager(4, 2, GetParam());
+  StoreManager manager(4, 2, GetParam());
   manager.run([&](std::uint32_t i, Bootstrap& me) {
     ASSERT_TRUE(me.exchange(blob("first")));
     const std::vector<bool> near{i < 2, i < 2, i >= 2, i >= 2};
@@ -171,7 +171,7 @@ TEST_P(KeyValueBootstrap, GivesThePartsOfOneWithoutAnything) {
 }
 
 TEST(KeyValueBootstrapOnOneHost, PutsNothingForOthers) {
-  Manager manager(4, 4, /*gather_from=*/1000);
+  StoreManager manager(4, 4, /*gather_from=*/1000);
   exchange_in_parts(manager, 4, 4);
   EXPECT_EQ(manager.puts(), 2u * 4);  // one in each exchange
   EXPECT_EQ(manager.gets(), 2u * 4 * 4);
@@ -179,7 +179,7 @@ TEST(KeyValueBootstrapOnOneHost, PutsNothingForOthers) {
 
 TEST(KeyValueBootstrapOfMany, AsksForAboutTwoValuesPerProcessAndExchange) {
   constexpr std::uint32_t kProcesses = 40;
-  Manager manager(kProcesses, 10);
+  StoreManager manager(kProcesses, 10);
   exchange_in_parts(manager, kProcesses, 10);
   // Each exchange, or part of one, is gathered by one process for all, or for those of its host.
   EXPECT_EQ(manager.gets(), 3u * (kProcesses + kProcesses));
@@ -188,7 +188,7 @@ TEST(KeyValueBootstrapOfMany, AsksForAboutTwoValuesPerProcessAndExchange) {
 
 // The others would wait for ever for what the gatherer could not get.
 TEST(KeyValueBootstrapOfMany, FailsForAllWhereTheGathererFails) {
-  Manager manager(9, 9);
+  StoreManager manager(9, 9);
   manager.lose_what_is_given_by(3);
   manager.run([&](std::uint32_t, Bootstrap& me) {
     EXPECT_EQ(me.exchange(blob("x")).status().code(), ErrorCode::bootstrap_failed);
@@ -196,7 +196,7 @@ TEST(KeyValueBootstrapOfMany, FailsForAllWhereTheGathererFails) {
 }
 
 TEST_P(KeyValueBootstrap, FailsForGoodOnceAnExchangeHasFailed) {
-  Manager manager(2, 2, GetParam());
+  StoreManager manager(2, 2, GetParam());
   manager.break_down();
   manager.run([&](std::uint32_t, Bootstrap& me) {
     EXPECT_EQ(me.exchange(blob("x")).status().code(), ErrorCode::timed_out);

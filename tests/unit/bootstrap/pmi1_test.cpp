@@ -64,9 +64,9 @@ TEST(Pmi1Mapping, TellsTheNodeOfAProcess) {
 }
 
 /// A manager of threads: answers each process's lines as mpiexec.hydra does, until they close.
-class Manager {
+class Pmi1Manager {
  public:
-  explicit Manager(std::uint32_t processes, std::size_t most_value = 1024) : most_value_(most_value) {
+  explicit Pmi1Manager(std::uint32_t processes, std::size_t most_value = 1024) : most_value_(most_value) {
     for (std::uint32_t i = 0; i < processes; ++i) {
       int ends[2];
       EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
@@ -74,11 +74,11 @@ class Manager {
       theirs_.push_back(ends[1]);
     }
   }
-  ~Manager() {
+  ~Pmi1Manager() {
     for (const Peer& peer : mine_) ::close(peer.descriptor);
   }
-  Manager(const Manager&) = delete;
-  Manager& operator=(const Manager&) = delete;
+  Pmi1Manager(const Pmi1Manager&) = delete;
+  Pmi1Manager& operator=(const Pmi1Manager&) = delete;
 
   Pmi1Place place(std::uint32_t i) const {
     return {theirs_[i], i, static_cast<std::uint32_t>(theirs_.size())};
@@ -161,7 +161,7 @@ class Pmi1Values : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Pmi1Values, OfAnySizeAreExchangedInPiecesThatTheManagerTakes) {
   constexpr std::uint32_t kProcesses = 3;
-  Manager manager(kProcesses, GetParam());
+  Pmi1Manager manager(kProcesses, GetParam());
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < kProcesses; ++i) {
     threads.emplace_back([&, i] {
@@ -274,7 +274,7 @@ TEST(Pmi1, TakesAManagerThatIsGoneForTheLossOfAllOthers) {
 }
 
 TEST(Pmi1, AsksTheManagerToEndTheJob) {
-  Manager manager(1);
+  Pmi1Manager manager(1);
   std::thread process([&] {
     const auto me = from_pmi1(manager.place(0), 20s, {});
     ASSERT_TRUE(me);

@@ -10,11 +10,11 @@
 namespace aqueduct::core {
 namespace {
 
-using Part = std::tuple<std::uint64_t, std::ptrdiff_t, std::size_t>;  // offset there, place here, bytes
+using Walked = std::tuple<std::uint64_t, std::ptrdiff_t, std::size_t>;  // offset there, place here, bytes
 
-std::vector<Part> walked(const std::vector<RemotePiece>& remote, const std::vector<Bytes>& local,
-                         const std::byte* base) {
-  std::vector<Part> parts;
+std::vector<Walked> walked(const std::vector<RemotePiece>& remote, const std::vector<Bytes>& local,
+                           const std::byte* base) {
+  std::vector<Walked> parts;
   walk_pieces(std::span(remote), std::span(local), [&](std::uint64_t offset, Bytes part) {
     parts.emplace_back(offset, part.data() - base, part.size());
   });
@@ -24,11 +24,11 @@ std::vector<Part> walked(const std::vector<RemotePiece>& remote, const std::vect
 TEST(Pieces, AreWalkedWhereverEitherListHasACut) {
   const std::vector<std::byte> memory(100);
   const auto piece = [&](std::size_t at, std::size_t bytes) { return Bytes(memory).subspan(at, bytes); };
-  EXPECT_THAT(walked({{1000, 10}}, {piece(0, 10)}, memory.data()), testing::ElementsAre(Part{1000, 0, 10}));
+  EXPECT_THAT(walked({{1000, 10}}, {piece(0, 10)}, memory.data()), testing::ElementsAre(Walked{1000, 0, 10}));
   EXPECT_THAT(walked({{1000, 10}, {5, 3}}, {piece(20, 4), piece(0, 9)}, memory.data()),
-              testing::ElementsAre(Part{1000, 20, 4}, Part{1004, 0, 6}, Part{5, 6, 3}));
+              testing::ElementsAre(Walked{1000, 20, 4}, Walked{1004, 0, 6}, Walked{5, 6, 3}));
   EXPECT_THAT(walked({{7, 4}, {3, 4}}, {piece(1, 4), piece(9, 4)}, memory.data()),
-              testing::ElementsAre(Part{7, 1, 4}, Part{3, 9, 4}));
+              testing::ElementsAre(Walked{7, 1, 4}, Walked{3, 9, 4}));
 }
 
 TEST(Pieces, ThatAConduitDoesNotTakeAreNamed) {
