@@ -11,7 +11,7 @@ namespace {
 
 using namespace aqueduct;
 using namespace aqueduct::conduits::udp;
-using namespace aqueduct::conduits::udp::testing;
+using namespace aqueduct::conduits::udp::link_tests;
 
 constexpr std::size_t kMostDatagrams = 6;  // of one file
 constexpr std::size_t kMostDatagram = 1200;

@@ -14,24 +14,24 @@ namespace {
 
 using History = std::vector<std::vector<std::pair<Rank, std::string>>>;
 
-constexpr Rank kRanks = 4;
+constexpr Rank kTurnRanks = 4;
 constexpr int kMessages = 50;
 
 /// Every rank sends to every other one; what each received, in its order.
 History run(std::uint64_t seed, std::uint64_t* passed_over = nullptr) {
-  LoopParty party(kRanks, {.seed = seed, .queue = 8});
+  LoopParty party(kTurnRanks, {.seed = seed, .queue = 8});
   std::atomic<Rank> satisfied{0};
   party.in_threads([&](Rank me) {
-    std::vector<int> sent(kRanks, 0);
+    std::vector<int> sent(kTurnRanks, 0);
     bool counted = false;
-    while (satisfied.load() < kRanks) {
-      for (Rank peer = 0; peer < kRanks; ++peer) {
+    while (satisfied.load() < kTurnRanks) {
+      for (Rank peer = 0; peer < kTurnRanks; ++peer) {
         if (sent[peer] == kMessages) continue;
         if (party[me].send(peer, bytes_of_value(sent[peer]), {}, 0).kind == core::Post::Kind::done)
           ++sent[peer];
       }
       party.poll(me);
-      if (!counted && party.inbox(me).packets.size() == kRanks * kMessages) {
+      if (!counted && party.inbox(me).packets.size() == kTurnRanks * kMessages) {
         counted = true;
         ++satisfied;
       }
@@ -40,7 +40,7 @@ History run(std::uint64_t seed, std::uint64_t* passed_over = nullptr) {
   });
   if (passed_over != nullptr) *passed_over = party.network().turns()->passed_over();
   History history;
-  for (Rank rank = 0; rank < kRanks; ++rank) history.push_back(party.inbox(rank).packets);
+  for (Rank rank = 0; rank < kTurnRanks; ++rank) history.push_back(party.inbox(rank).packets);
   return history;
 }
 
@@ -66,7 +66,7 @@ TEST(Turns, DeliverEveryPacketOnceInWhateverOrder) {
     for (auto received : run(seed)) {
       std::sort(received.begin(), received.end());
       EXPECT_EQ(std::unique(received.begin(), received.end()), received.end()) << "seed " << seed;
-      EXPECT_EQ(received.size(), std::size_t{kRanks * kMessages}) << "seed " << seed;
+      EXPECT_EQ(received.size(), std::size_t{kTurnRanks * kMessages}) << "seed " << seed;
     }
   }
 }

@@ -18,7 +18,7 @@ using loop::bytes_of_value;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t kWord = 0x0123456789abcdef;
+constexpr std::uint64_t kFaultWord = 0x0123456789abcdef;
 
 /// What replaced functions remember: UCX's are plain functions.
 struct Replaced {
@@ -93,12 +93,12 @@ TEST(UcxFault, AFlushWithoutRoomIsTriedAgain) {
   const auto handle = party[0].rma()->import_key(1, *key);
   ASSERT_TRUE(handle);
   Replaced::flushes_to_refuse = 3;
-  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kWord), false, 1).kind, Post::Kind::posted);
+  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind, Post::Kind::posted);
   ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).ends.size() == 1; }));
   EXPECT_TRUE(party.inbox(0).ends.front().second) << party.inbox(0).ends.front().second.text();
   EXPECT_EQ(Replaced::flushes_to_refuse, 0);
   EXPECT_EQ(party.ucx(0).counts().flushes, 1u);
-  EXPECT_EQ(std::memcmp(memory.data(), &kWord, sizeof kWord), 0);
+  EXPECT_EQ(std::memcmp(memory.data(), &kFaultWord, sizeof kFaultWord), 0);
 }
 
 // UCX aborts the program otherwise, over cards; here a peer over shared memory is one that it does not let go.
@@ -141,7 +141,7 @@ class PutsAgain final : public core::Inbox {
   void packet(Rank, core::Bytes) noexcept override {}
   void completed(core::Token token, Status) noexcept override {
     ends.push_back(token);
-    if (token == 1) again = rma_.put(1, key_, 8, bytes_of_value(kWord), false, 2);
+    if (token == 1) again = rma_.put(1, key_, 8, bytes_of_value(kFaultWord), false, 2);
   }
   void signalled(Rank, Signal) noexcept override {}
   void lost(Rank) noexcept override {}
@@ -164,7 +164,7 @@ TEST(UcxFault, APutThatBeginsWhileOthersEndIsFlushedToo) {
   const auto handle = party[0].rma()->import_key(1, *key);
   ASSERT_TRUE(handle);
   PutsAgain inbox(*party[0].rma(), *handle);
-  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kWord), false, 1).kind, Post::Kind::posted);
+  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind, Post::Kind::posted);
   party[0].poll(inbox);
   EXPECT_THAT(inbox.ends, ElementsAre(1));
   EXPECT_EQ(inbox.again.kind, Post::Kind::posted);
@@ -188,7 +188,7 @@ TEST(UcxFault, APutThatHasFailedIsNotEndedAgainByItsAnswer) {
   ASSERT_TRUE(key);
   const auto handle = party[0].rma()->import_key(1, *key);
   ASSERT_TRUE(handle);
-  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kWord), false, 1).kind, Post::Kind::posted);
+  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind, Post::Kind::posted);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   const auto answer_is_rejected = [&] {
     return party[0].state_of(1).find(" 1 messages rejected") != std::string::npos;

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 
 /// The udp conduits of some ranks in this process, connected to one another, and what they have delivered and said.
 class ConduitParty {
@@ -92,4 +92,4 @@ class ConduitParty {
   std::vector<Inbox> inboxes_;
 };
 
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests

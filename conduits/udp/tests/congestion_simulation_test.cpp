@@ -11,9 +11,9 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-using testing::FlowShape;
-using testing::PathShape;
-using testing::SimulatedPath;
+using link_tests::FlowShape;
+using link_tests::PathShape;
+using link_tests::SimulatedPath;
 using Flow = SimulatedPath::Flow;
 
 constexpr double kLink = 125e6;  // 1 Gb/s

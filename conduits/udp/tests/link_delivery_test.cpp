@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 namespace {
 
 struct Weather {
@@ -97,4 +97,4 @@ TEST(UdpLinkDelivery, MessagesOfEverySize) {
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests

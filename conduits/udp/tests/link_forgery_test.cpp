@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 namespace {
 
 constexpr Security kAll[] = {Security::none, Security::header, Security::full};
@@ -373,4 +373,4 @@ TEST(UdpLinkForgery, HalfMessagesAndHalfSignalsAreBounded) {
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 namespace {
 
 PacketHeader header_of(core::Bytes datagram) {
@@ -426,4 +426,4 @@ TEST(UdpLinkTime, AFarewellIsHeard) {
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests

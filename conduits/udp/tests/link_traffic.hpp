@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 
 /// Messages, puts, puts with signals and gets of all sizes from one end to the other, in random order. Each says once that
 /// it is over, with the right bytes in the right place at that moment; `check` says what went wrong.
@@ -169,4 +169,4 @@ class Traffic {
   std::string wrong_;
 };
 
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 namespace {
 
 /// Adds up what a station has in flight, from what is seen on the wire. Nothing may be lost while it looks.
@@ -326,4 +326,4 @@ TEST(UdpLinkWindow, FailEndsEachTokenOnce) {
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests

@@ -13,7 +13,7 @@
 #include <random>
 #include <vector>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 
 /// A bottleneck that all flows share: a queue before a link, and a way back without one.
 struct PathShape {
@@ -185,4 +185,4 @@ class SimulatedPath {
   std::uint64_t longest_queue_ = 0;
 };
 
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests

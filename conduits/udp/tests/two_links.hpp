@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 
 using Buffer = std::vector<std::byte>;
 
@@ -292,4 +292,4 @@ class TwoLinks {
   std::unique_ptr<Block> block_ = std::make_unique<Block>();
 };
 
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests

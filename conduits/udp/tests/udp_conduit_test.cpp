@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace aqueduct::conduits::udp::testing {
+namespace aqueduct::conduits::udp::link_tests {
 namespace {
 
 using ::testing::AllOf;
@@ -107,4 +107,4 @@ TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::testing
+}  // namespace aqueduct::conduits::udp::link_tests
