@@ -19,7 +19,7 @@ namespace {
 
 using Datagram = std::vector<std::byte>;
 
-Datagram pattern(std::size_t bytes, std::size_t salt = 0) {
+Datagram datagram_of(std::size_t bytes, std::size_t salt = 0) {
   Datagram made(bytes);
   for (std::size_t i = 0; i < bytes; ++i) made[i] = static_cast<std::byte>(i * 13 + i / 251 + salt);
   return made;
@@ -98,7 +98,7 @@ TEST_P(UdpSocketCarrier, CarriesOneDatagram) {
       ipv6 ? 65536 - 40 - 8 : 65507;  // what loopback's MTU, 65536, or the length field leaves
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{1400}, most}) {
     SCOPED_TRACE(bytes);
-    auto sent = pattern(bytes);
+    auto sent = datagram_of(bytes);
     const iovec pieces[] = {piece(sent)};
     const Outgoing outgoing = pair.outgoing(pieces, bytes);
     ASSERT_EQ(pair.here().send({&outgoing, 1}), 1u);
@@ -116,7 +116,7 @@ TEST_P(UdpSocketCarrier, CutsPiecesIntoDatagrams) {
   // The borders of pieces and of datagrams fall everywhere, and some pieces are empty.
   for (const std::size_t bytes : {1000ul, 1001ul, 1999ul, 2000ul, 20001ul, 64000ul}) {
     SCOPED_TRACE(bytes);
-    auto sent = pattern(bytes);
+    auto sent = datagram_of(bytes);
     std::vector<iovec> pieces;
     for (std::size_t at = 0; at < bytes; at += pieces.back().iov_len) {
       pieces.push_back({nullptr, 0});
@@ -138,7 +138,7 @@ TEST_P(UdpSocketCarrier, CutsPiecesIntoDatagrams) {
 TEST_P(UdpSocketCarrier, TakesTheMostBytesThatItNames) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
-  auto sent = pattern(pair.here().most_bytes());
+  auto sent = datagram_of(pair.here().most_bytes());
   const iovec pieces[] = {piece(sent)};
   const Outgoing outgoing = pair.outgoing(pieces, 1040);
   ASSERT_EQ(pair.here().send({&outgoing, 1}), 1u);
@@ -153,7 +153,7 @@ TEST_P(UdpSocketCarrier, SendsBatchesLongerThanOneCall) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
   std::vector<Datagram> memory;
-  for (std::size_t i = 0; i < 150; ++i) memory.push_back(pattern(i % 3 == 0 ? 250 : 60, i));
+  for (std::size_t i = 0; i < 150; ++i) memory.push_back(datagram_of(i % 3 == 0 ? 250 : 60, i));
   std::vector<iovec> pieces;
   for (Datagram& one : memory) pieces.push_back(piece(one));
   std::vector<Outgoing> batch;
@@ -177,7 +177,7 @@ TEST_P(UdpSocketCarrier, SendsBatchesLongerThanOneCall) {
 TEST_P(UdpSocketCarrier, UsesFewCallsWhereTheSystemCan) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
-  auto sent = pattern(64 * 1000);
+  auto sent = datagram_of(64 * 1000);
   const iovec pieces[] = {piece(sent)};
   const Outgoing outgoing = pair.outgoing(pieces, 1000);
   ASSERT_EQ(pair.here().send({&outgoing, 1}), 1u);
@@ -193,7 +193,7 @@ TEST_P(UdpSocketCarrier, RemembersWhatWasTooLong) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
   EXPECT_EQ(pair.here().too_long(), 0u);
-  auto sent = pattern(70'000);
+  auto sent = datagram_of(70'000);
   const iovec long_pieces[] = {piece(sent)};
   const iovec short_pieces[] = {{sent.data(), 100}};
   const Outgoing batch[] = {pair.outgoing(short_pieces, 100), pair.outgoing(long_pieces, 70'000),
@@ -209,7 +209,7 @@ TEST_P(UdpSocketCarrier, RemembersWhatWasTooLong) {
 TEST_P(UdpSocketCarrier, RefusesMoreDatagramsThanItSaysItTakes) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
-  auto sent = pattern(1025);
+  auto sent = datagram_of(1025);
   std::vector<iovec> pieces;
   for (std::byte& byte : sent) pieces.push_back({&byte, 1});
   const Outgoing outgoing = pair.outgoing(pieces, 8);  // 129 datagrams of 1025 pieces
@@ -220,7 +220,7 @@ TEST_P(UdpSocketCarrier, RefusesMoreDatagramsThanItSaysItTakes) {
 TEST_P(UdpSocketCarrier, CountsWhatFoundNoRoom) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
-  auto sent = pattern(60'000);
+  auto sent = datagram_of(60'000);
   const iovec pieces[] = {piece(sent)};
   const Outgoing outgoing = pair.outgoing(pieces, 60'000);
   for (int i = 0; i < 200; ++i) ASSERT_EQ(pair.here().send({&outgoing, 1}), 1u);  // 12 MB into a buffer of 4
@@ -248,7 +248,7 @@ TEST_P(UdpSocketCarrier, SaysWhatItIs) {
 TEST_P(UdpSocketCarrier, BearsAPeerThatIsGone) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
-  auto sent = pattern(8);
+  auto sent = datagram_of(8);
   const iovec pieces[] = {piece(sent)};
   Address nobody;
   {
