@@ -10,6 +10,7 @@ set_property(CACHE AQUEDUCT_PMIX PROPERTY STRINGS AUTO ON OFF)
 option(AQUEDUCT_PLUGINS "Build conduits to other hosts as loadable modules, for packages that serve every site" OFF)
 option(AQUEDUCT_FUZZ "Build the fuzz targets (fuzz preset)" OFF)
 option(AQUEDUCT_COVERAGE "Count which lines the tests run" OFF)
+option(AQUEDUCT_WHOLE_KIT "Tests of every build go through all fabrics that those of the dev preset do (./aq nightly)" OFF)
 set(AQUEDUCT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize: address,undefined or thread")
 
 set(CMAKE_CXX_STANDARD 20)
