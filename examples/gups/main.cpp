@@ -5,11 +5,10 @@
 
 #include "common/board.hpp"
 #include "common/check.hpp"
+#include "common/command_line.hpp"
 #include "common/stopwatch.hpp"
 #include "gups/table.hpp"
 #include "gups/updates.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -79,22 +78,16 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Random updates of a table that is spread over all ranks (HPC Challenge RandomAccess)."};
+  example::CommandLine line(
+      "Random updates of a table that is spread over all ranks (HPC Challenge RandomAccess).");
   Options options;
-  app.add_option("--mode", options.mode, "How to update: atomics, gets (get-modify-put) or am (messages)")
-      ->check(CLI::IsMember({"atomics", "gets", "am"}))
-      ->capture_default_str();
-  app.add_option("--log2-words", options.log2_words, "The table has 2^N words of 8 bytes, in all")
-      ->check(CLI::Range(12, 34))
-      ->capture_default_str();
-  app.add_option("--updates-per-word", options.updates_per_word,
-                 "How many updates, as a multiple of the table")
-      ->check(CLI::Range(2, 1024))
-      ->capture_default_str();
-  app.add_option("--window", options.window, "How many atomics may be in flight")
-      ->check(CLI::Range(1, 1 << 20))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  line.choice("--mode", options.mode, "How to update: atomics, gets (get-modify-put) or am (messages)",
+              {"atomics", "gets", "am"});
+  line.number("--log2-words", options.log2_words, "The table has 2^N words of 8 bytes, in all", 12, 34);
+  line.number("--updates-per-word", options.updates_per_word, "How many updates, as a multiple of the table",
+              2, 1024);
+  line.number("--window", options.window, "How many atomics may be in flight", 1, 1 << 20);
+  line.parse(argc, argv);
 
   auto job = need(aqueduct::Job::start(), "start the job");
   job.run_each([&](aqueduct::Endpoint& ep) { run(ep, options); });

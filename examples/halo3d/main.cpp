@@ -4,9 +4,8 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "common/check.hpp"
+#include "common/command_line.hpp"
 #include "common/stopwatch.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -205,11 +204,10 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app{"Six faces of a block of cells to six neighbours, as array sections"};
-  app.add_option("--cells", options.cells, "cells of a rank's block in each dimension [24]")
-      ->check(CLI::Range(1, 200));
-  app.add_option("--steps", options.steps, "steps [20]")->check(CLI::Range(0, 100'000));
-  CLI11_PARSE(app, argc, argv);
+  example::CommandLine line("Six faces of a block of cells to six neighbours, as array sections");
+  line.number("--cells", options.cells, "cells of a rank's block in each dimension", 1, 200);
+  line.number("--steps", options.steps, "steps", 0, 100'000);
+  line.parse(argc, argv);
   auto job = need(aqueduct::Job::start(), "start the job");
   job.run_each([&](aqueduct::Endpoint& ep) { run(ep, options); });
   need(job.finish(), "finish the job");

@@ -5,12 +5,11 @@
 
 #include "common/board.hpp"
 #include "common/check.hpp"
+#include "common/command_line.hpp"
 #include "common/stopwatch.hpp"
 #include "heat2d/grid.hpp"
 #include "heat2d/halo.hpp"
 #include "heat2d/image.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <array>
 #include <cinttypes>
@@ -143,20 +142,16 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Spreads heat over a plate whose rows are shared among the ranks."};
+  example::CommandLine line("Spreads heat over a plate whose rows are shared among the ranks.");
   Options options;
-  auto* size = app.add_option("--size", options.size, "Rows, and columns if different")->expected(1, 2);
-  size->check(CLI::Range(std::size_t{1}, std::size_t{1} << 16))->capture_default_str();
-  app.add_option("--steps", options.steps, "Time steps")->capture_default_str();
-  app.add_option("--image", options.image, "PNG or PGM to begin with; its size is the plate's")
-      ->excludes(size);
-  app.add_option("--out", options.out, "PNG to write in the end");
-  bool check = false;
-  auto* check_given =
-      app.add_flag("--check,!--no-check", check,
-                   "Compare with the serial computation (by default up to 1024 x 1024 cells)");
-  CLI11_PARSE(app, argc, argv);
-  if (check_given->count() > 0) options.check = check;
+  line.numbers("--size", options.size, "Rows, and columns if different", 1, 1 << 16, 2);
+  line.number("--steps", options.steps, "Time steps");
+  line.text("--image", options.image, "PNG or PGM to begin with; its size is the plate's");
+  line.exclude("--image", "--size");
+  line.text("--out", options.out, "PNG to write in the end");
+  line.flag("--check", options.check,
+            "Compare with the serial computation (by default up to 1024 x 1024 cells)");
+  line.parse(argc, argv);
 
   auto job = need(aqueduct::Job::start(), "start the job");
   job.run_each([&](aqueduct::Endpoint& ep) { run(ep, options); });

@@ -3,8 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "common/check.hpp"
-
-#include <CLI/CLI.hpp>
+#include "common/command_line.hpp"
 
 #include <array>
 #include <cstdio>
@@ -41,12 +40,12 @@ static void greet(aqueduct::Endpoint& me, const std::string& word) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app{"Each rank greets the next one."};
+  example::CommandLine line("Each rank greets the next one.");
   std::string word = "hello";
-  app.add_option("--word", word, "How to greet")->capture_default_str()->check([](const std::string& value) {
+  line.text("--word", word, "How to greet", [](const std::string& value) {
     return value.size() <= 64 ? std::string() : std::string("at most 64 characters");
   });
-  CLI11_PARSE(app, argc, argv);
+  line.parse(argc, argv);
 
   auto job = need(aqueduct::Job::start(), "start the job");
   job.run_each([&](aqueduct::Endpoint& me) { greet(me, word); });

@@ -5,14 +5,14 @@
 
 #include "common/board.hpp"
 #include "common/check.hpp"
+#include "common/command_line.hpp"
 #include "common/stopwatch.hpp"
 #include "pointer_chase/list.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -124,16 +124,12 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Follows a linked list that lies in random order over the memory of all ranks."};
+  example::CommandLine line("Follows a linked list that lies in random order over the memory of all ranks.");
   Options options;
-  app.add_option("--nodes", options.nodes_per_rank, "Nodes on each rank")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
-  app.add_option("--chains", options.chains, "How many chains to follow at once, with get_nb")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the random order")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  line.number("--nodes", options.nodes_per_rank, "Nodes on each rank", 1, 1 << 24);
+  line.number("--chains", options.chains, "How many chains to follow at once, with get_nb", 1, 1024);
+  line.number("--seed", options.seed, "Of the random order", 0, std::numeric_limits<std::uint64_t>::max());
+  line.parse(argc, argv);
 
   auto job = need(aqueduct::Job::start(), "start the job");
   job.run_each([&](aqueduct::Endpoint& ep) { run(ep, options); });

@@ -4,10 +4,9 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "common/check.hpp"
+#include "common/command_line.hpp"
 #include "common/stopwatch.hpp"
 #include "ring_am/ring.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -76,15 +75,13 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Sends a token of growing payload round a ring of all ranks, by active messages."};
+  example::CommandLine line(
+      "Sends a token of growing payload round a ring of all ranks, by active messages.");
   Options options;
-  app.add_option("--laps", options.laps, "How often round the ring, for each kind of message")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
-  app.add_option("--bytes", options.most_bytes, "The payload's bound, where the kind of message allows it")
-      ->check(CLI::Range(8, 1 << 24))
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  line.number("--laps", options.laps, "How often round the ring, for each kind of message", 1, 1 << 24);
+  line.number("--bytes", options.most_bytes, "The payload's bound, where the kind of message allows it", 8,
+              1 << 24);
+  line.parse(argc, argv);
 
   auto job = need(aqueduct::Job::start(), "start the job");
   job.run_each([&](aqueduct::Endpoint& ep) { run(ep, options); });
