@@ -92,6 +92,11 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
     if (post.kind != Post::Kind::retry) [[likely]]
       return {};
   }
+  if (peer.kept == credits_per_peer_) [[unlikely]] {
+    ++state_.statistics.rejected;  // it asks for more than it has credits for, which no correct peer does
+    return {ErrorCode::refused, to};
+  }
+  ++peer.kept;
   outbox_.waiting().push_back(outbox_.keep(to, head.bytes(), payload, lends));
   ++state_.statistics.deferred;
   ++state_.busy;

@@ -49,6 +49,12 @@ Messages::~Messages() = default;
 
 void Messages::add_internal(HandlerId id, AmCategory category, std::uint16_t args_bytes,
                             Callback callback) noexcept {
+  if (id >= kFirstUserHandler || handlers_[id].key != 0) {
+    state_.log.error("handler {} of the library's own is {}: this is a bug in Aqueduct, please report it", id,
+                     id >= kFirstUserHandler ? "beyond those that layers may have" : "taken already");
+    layers_problem_ = ErrorCode::internal;
+    return;
+  }
   handlers_[id] = {key_of(category, args_bytes, 0), std::move(callback)};
 }
 
@@ -61,7 +67,7 @@ Result<HandlerId> Messages::add(AmCategory category, std::uint16_t args_bytes, s
     return ErrorCode::refused;
   }
   handlers_[next_user_] = {key_of(category, args_bytes, signature), std::move(callback)};
-  return next_user_++;
+  return static_cast<HandlerId>(next_user_++);
 }
 
 std::size_t Messages::room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept {
@@ -131,6 +137,7 @@ void Messages::advance() noexcept {
 void Messages::free_place(std::uint32_t place) noexcept {
   const Outbox::Entry entry = outbox_[place];
   outbox_.free(place);
+  --peers_[entry.to].kept;
   if (!entry.owes || peers_[entry.to].lost) return;
   if (++peers_[entry.to].owed * 2u >= credits_per_peer_) thank(entry.to);
 }
@@ -141,6 +148,7 @@ void Messages::peer_lost(Rank peer) noexcept {
   const auto gone = std::remove_if(waiting.begin(), waiting.end(), [&](std::uint32_t place) {
     if (outbox_[place].to != peer) return false;
     outbox_.free(place);
+    --peers_[peer].kept;
     --state_.busy;
     return true;
   });

@@ -7,6 +7,7 @@
 #include "core/endpoint_state.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ using core::Token;
 
 /// Handlers of the library's own layers come first; users' numbers follow.
 constexpr HandlerId kFirstUserHandler = 16;
+/// How many numbers are left for users: the limit of AQUEDUCT_HANDLERS.
+constexpr std::uint32_t kMostUserHandlers = std::numeric_limits<HandlerId>::max() + 1u - kFirstUserHandler;
 
 /// Active messages of one endpoint: what the conduits deliver comes in here, and is sorted.
 ///
@@ -39,8 +42,11 @@ class Messages final : public core::Inbox, public core::Layer {
     Callback callback;
   };
 
-  /// Registers a layer's own handler under a fixed number, or a user's under the next.
+  /// Registers a layer's own handler under its fixed number. Of a number that is another's, or not for layers, nothing is
+  /// replaced: `layers_problem` says so then, and the endpoint is not to be used.
   void add_internal(HandlerId id, AmCategory category, std::uint16_t args_bytes, Callback callback) noexcept;
+  Status layers_problem() const noexcept { return layers_problem_; }
+  /// Registers a user's handler under the next number.
   Result<HandlerId> add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
                         Callback callback) noexcept;
   /// Whether such a message may be sent: the same handlers are registered on all ranks.
@@ -101,7 +107,8 @@ class Messages final : public core::Inbox, public core::Layer {
     std::uint32_t room = 0;     ///< payload of one packet, whatever its arguments
     std::uint16_t credits = 0;  ///< requests I may still send there
     std::uint16_t owed = 0;     ///< credits of theirs that I hold
-    bool copies = true;         ///< its conduit takes payloads at the call
+    std::uint16_t kept = 0;  ///< places of the outbox that hold replies to it: as many as credits at the most
+    bool copies = true;      ///< its conduit takes payloads at the call
     bool lost = false;
     std::uint64_t full_at = 0;  ///< the pass of `advance` that found no room there
   };
@@ -129,7 +136,8 @@ class Messages final : public core::Inbox, public core::Layer {
 
   EndpointState& state_;
   std::vector<Entry> handlers_;
-  HandlerId next_user_ = kFirstUserHandler;
+  std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a number, so that it does not begin anew
+  Status layers_problem_;
   std::vector<Peer> peers_;
   std::uint32_t credits_per_peer_;
   Outbox outbox_;

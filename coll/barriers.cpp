@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace aqueduct::coll {
 namespace {
 
 // More rounds than any team has: what a peer claims beyond is not believed.
 constexpr std::uint64_t kMostRounds = 32;
+// Teams that only others know of: those that a peer has made before this rank (one for each), and what was said of teams
+// that this rank has ended. Chosen: 30 MiB at the most, against a peer that invents teams.
+constexpr std::uint64_t kMostStrange = 65536;
 
 }  // namespace
 
@@ -32,19 +37,21 @@ Barriers::~Barriers() {
 }
 
 void Barriers::enter(TeamState& team) {
+  const bool is_new = !barriers_.contains(team.id);
   BarrierState& barrier = barriers_[team.id];
-  barrier.team = &team;
-  barrier.rounds = static_cast<std::uint32_t>(std::bit_width(team.members.size() - 1));
+  if (is_new) ++strange_;
   barrier.heard.resize(kMostRounds);
-  team.barrier = &barrier;
   // A conduit that serves every member may have a barrier of its own.
-  core::Conduit* conduit = &state_.conduit(team.members.front());
-  for (Rank member : team.members) {
-    if (&state_.conduit(member) != conduit) return;
-  }
-  if (core::NativeCollectives* native = conduit->collectives(); native != nullptr && team.size() > 1) {
-    barrier.native = native->make_barrier(team.members);
-  }
+  core::Conduit* const conduit = &state_.conduit(team.members.front());
+  const bool one_conduit =
+      std::ranges::all_of(team.members, [&](Rank member) { return &state_.conduit(member) == conduit; });
+  core::NativeCollectives* const native = one_conduit ? conduit->collectives() : nullptr;
+  if (native != nullptr && team.size() > 1) barrier.native = native->make_barrier(team.members);
+  // Memory may have ended above: only now does one know of the other.
+  barrier.rounds = static_cast<std::uint32_t>(std::bit_width(team.members.size() - 1));
+  barrier.team = &team;
+  --strange_;
+  team.barrier = &barrier;
 }
 
 void Barriers::leave(TeamState& team) noexcept {
@@ -92,13 +99,29 @@ std::string Barriers::missing(const BarrierState& barrier) const {
   return text.empty() ? "news of its end" : text;
 }
 
-void Barriers::arrived(const Arrival& arrival) {
-  if (arrival.round >= kMostRounds) return;
-  BarrierState& barrier = barriers_[arrival.team];
-  barrier.heard.resize(kMostRounds);
-  auto& heard = barrier.heard[arrival.round];
+// Inside a handler: nothing is thrown.
+void Barriers::arrived(const Arrival& arrival) noexcept {
+  BarrierState* const barrier = arrival.round < kMostRounds ? heard_of(arrival.team) : nullptr;
+  if (barrier == nullptr) {
+    ++state_.statistics.rejected;
+    return;
+  }
+  auto& heard = barrier->heard[arrival.round];
   heard = std::max(heard, arrival.phase);
-  if (barrier.team != nullptr && barrier.waiting) step(barrier);
+  if (barrier->team != nullptr && barrier->waiting) step(*barrier);
+}
+
+// The barrier of a team, which this rank may not have made yet; null: there is no room to remember one more of those.
+BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
+  if (const auto known = barriers_.find(team); known != barriers_.end()) return &known->second;
+  if (strange_ == kMostStrange) return nullptr;
+  std::vector<std::uint64_t> heard(kMostRounds);
+  BarrierState& barrier = barriers_[team];
+  barrier.heard = std::move(heard);
+  ++strange_;
+  return &barrier;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 // Says whatever may be said: round k once round k - 1 was heard.

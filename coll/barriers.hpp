@@ -53,12 +53,14 @@ class Barriers final : public core::Layer {
   void advance() noexcept override;
 
  private:
-  void arrived(const Arrival& arrival);
+  void arrived(const Arrival& arrival) noexcept;
+  BarrierState* heard_of(std::uint64_t team) noexcept;
   void step(BarrierState& barrier) noexcept;
 
   EndpointState& state_;
   Exchanges exchanges_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
+  std::uint64_t strange_ = 0;                       ///< of these: without a team of this rank
 };
 
 }  // namespace aqueduct::coll

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace aqueduct::coll {
 namespace {
@@ -13,88 +15,201 @@ namespace {
 using aqueduct::detail::Incoming;
 using aqueduct::detail::TeamState;
 
-// A set-up message above this is a mistake or an attack, not a set-up message.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
+/// What a member gave: bytes, or why it has none.
+struct Given {
+  Status problem;
+  Blob bytes;
+};
 
-void append(Blob& stream, std::span<const std::byte> blob) {
-  const std::uint64_t bytes = blob.size();
-  const auto* length = reinterpret_cast<const std::byte*>(&bytes);
-  stream.insert(stream.end(), length, length + sizeof bytes);
-  stream.insert(stream.end(), blob.begin(), blob.end());
+/// In front of a member's bytes in a stream.
+struct GivenHead {
+  std::uint64_t bytes;
+  std::uint32_t code;
+  Rank rank;  ///< where the problem is
+};
+
+void append(Blob& stream, const Given& given) {
+  const GivenHead head{given.bytes.size(), static_cast<std::uint32_t>(given.problem.code()),
+                       given.problem.peer()};
+  const auto* at = reinterpret_cast<const std::byte*>(&head);
+  stream.insert(stream.end(), at, at + sizeof head);
+  stream.insert(stream.end(), given.bytes.begin(), given.bytes.end());
 }
 
-/// Splits a stream into blobs. False: its lengths do not add up.
-bool split(std::span<const std::byte> stream, std::vector<Blob>& out) {
+/// A code off the wire: a number that is none is taken for a bug.
+ErrorCode code_from(std::uint32_t number) noexcept {
+  constexpr auto kLast = static_cast<std::uint32_t>(ErrorCode::internal);
+  return static_cast<ErrorCode>(std::min(number, kLast));
+}
+
+/// Splits a stream into what each member gave. False: its lengths do not add up.
+bool split(std::span<const std::byte> stream, std::vector<Given>& out) {
   while (!stream.empty()) {
-    std::uint64_t bytes = 0;
-    if (stream.size() < sizeof bytes) return false;
-    std::memcpy(&bytes, stream.data(), sizeof bytes);
-    stream = stream.subspan(sizeof bytes);
-    if (bytes > stream.size()) return false;
-    out.emplace_back(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(bytes));
-    stream = stream.subspan(bytes);
+    GivenHead head;
+    if (stream.size() < sizeof head) return false;
+    std::memcpy(&head, stream.data(), sizeof head);
+    stream = stream.subspan(sizeof head);
+    if (head.bytes > stream.size()) return false;
+    const auto bytes = stream.first(head.bytes);
+    out.push_back({{code_from(head.code), head.rank}, Blob(bytes.begin(), bytes.end())});
+    stream = stream.subspan(head.bytes);
   }
   return true;
 }
 
 }  // namespace
 
-Exchanges::Exchanges(aqueduct::detail::EndpointState& state) : state_(state) {
-  auto take = [](void* self, Incoming&, const std::byte* args, core::MutableBytes payload) {
+Exchanges::Exchanges(aqueduct::detail::EndpointState& state) : state_(state), streams_of_(state.ranks) {
+  auto take = [](void* self, Incoming& in, const std::byte* args, core::MutableBytes payload) {
     ExchangePiece piece;
     std::memcpy(&piece, args, sizeof piece);
-    Stream& stream = static_cast<Exchanges*>(self)->streams_[{piece.team, piece.number, piece.round}];
-    if (piece.total > kMostBytes || piece.at > piece.total || payload.size() > piece.total - piece.at) return;
-    if (!stream.begun) stream.bytes.resize(piece.total);
-    stream.begun = true;
-    if (stream.bytes.size() != piece.total) return;
-    std::copy(payload.begin(), payload.end(), stream.bytes.begin() + static_cast<std::ptrdiff_t>(piece.at));
-    stream.arrived += payload.size();
+    static_cast<Exchanges*>(self)->take(in.source, piece, payload);
   };
   state.messages->add_internal(kExchange, AmCategory::medium_request, sizeof(ExchangePiece),
                                {take, std::shared_ptr<void>(std::shared_ptr<void>(), this)});
 }
 
-Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine) {
+// Runs inside a handler, which nothing may leave by an exception.
+void Exchanges::take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept try {
+  keep(from, piece, payload);
+} catch (const std::bad_alloc&) {
+  out_of_memory_ = true;
+}
+
+void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload) {
+  const Key key{piece.team, piece.number, piece.round, from};
+  auto found = streams_.find(key);
+  if (found == streams_.end()) {
+    if (streams_of_[from] == kMostStreamsOfPeer) {
+      ++state_.statistics.rejected;
+      return;
+    }
+    found = streams_.emplace(key, Stream{}).first;
+    ++streams_of_[from];
+  }
+  Stream& stream = found->second;
+  if (piece.code != 0) {
+    stream.problem = {code_from(piece.code), static_cast<Rank>(piece.at)};
+    return;
+  }
+  const std::uint64_t most = std::uint64_t{state_.ranks} * (kMostOfOne + sizeof(GivenHead));
+  if (piece.total > most || !stream.pieces.add(piece.at, piece.total, payload)) {
+    ++state_.statistics.rejected;
+    stream.problem = {ErrorCode::internal, from};
+  }
+}
+
+void Exchanges::forget(const Place& place) noexcept {
+  const auto end = streams_.lower_bound({place.team.id, place.number + 1, 0, 0});
+  for (auto at = streams_.lower_bound({place.team.id, 0, 0, 0}); at != end;) {
+    --streams_of_[std::get<kSender>(at->first)];
+    at = streams_.erase(at);
+  }
+}
+
+Status Exchanges::send(const Place& place, Rank to, core::Bytes stream, Status problem) noexcept {
+  ExchangePiece piece{place.team.id, place.number, place.round, 0, 0, stream.size()};
+  const auto request = [&](core::Bytes part) {
+    return state_.messages->request(to, AmCategory::medium_request, kExchange, {&piece, sizeof piece, 0},
+                                    nullptr, part, {});
+  };
+  if (!problem) {
+    piece.code = static_cast<std::uint32_t>(problem.code());
+    piece.at = problem.peer();
+    return request({});
+  }
+  const std::size_t room = state_.messages->room(to, false, sizeof piece);
+  for (; piece.at < stream.size(); piece.at += room) {
+    const Status status = request(stream.subspan(piece.at, std::min(room, stream.size() - piece.at)));
+    if (!status) return status;
+  }
+  return {};
+}
+
+Status Exchanges::receive(const Place& place, Rank from, Blob& out) noexcept try {
+  const Key key{place.team.id, place.number, place.round, from};
+  const auto over = [&] {
+    const auto at = streams_.find(key);
+    if (at != streams_.end() && (at->second.pieces.whole() || !at->second.problem)) return true;
+    return out_of_memory_ || place.team.lost_member() != kNoRank;
+  };
+  const Status status = core::wait_until(state_, over, from, [&] {
+    return fmt::format("round {} of a set-up exchange, from rank {}", place.round, from);
+  });
+  if (!status) return status;
+  const auto at = streams_.find(key);
+  if (at == streams_.end() || !(at->second.pieces.whole() || !at->second.problem)) {
+    if (const Rank gone = place.team.lost_member(); gone != kNoRank) return {ErrorCode::peer_lost, gone};
+    out_of_memory_ = false;
+    return {ErrorCode::no_memory, state_.rank};
+  }
+  const Status problem = at->second.problem;
+  if (problem) out = at->second.pieces.take();
+  return problem;
+} catch (const std::bad_alloc&) {
+  return {ErrorCode::no_memory, state_.rank};
+}
+
+Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine,
+                                              Status problem) noexcept try {
   if (state_.polling) return ErrorCode::in_handler;
-  const std::uint64_t number = ++team.exchanges;
+  struct Ending {
+    Exchanges& all;
+    Place place;
+    ~Ending() { all.forget(place); }
+  } ending{*this, {team, ++team.exchanges, 0}};
+  Place& place = ending.place;
   const Rank size = team.size();
-  std::vector<Blob> found;  // of me, me + 1, …
-  found.emplace_back(mine.begin(), mine.end());
-  std::uint32_t round = 0;
-  for (Rank distance = 1; distance < size; distance *= 2, ++round) {
+  if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
+  if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
+  std::vector<Given> found;  // of me, me + 1, …
+  Status broken;  // in the middle: nothing more of use comes from here, but the others must hear that
+  const auto carefully = [&](const auto& step) noexcept {
+    try {
+      if (broken) broken = step();
+    } catch (const std::bad_alloc&) {
+      broken = {ErrorCode::no_memory, state_.rank};
+    }
+  };
+  carefully([&]() -> Status {
+    found.reserve(size);
+    found.push_back({problem, problem ? Blob(mine.begin(), mine.end()) : Blob{}});
+    return {};
+  });
+  for (Rank distance = 1; distance < size; distance *= 2, ++place.round) {
     // I have `distance` blobs; whoever is that far below me lacks the first so many of them.
     const Rank to = team.members[(team.index + size - distance) % size];
     const Rank from = team.members[(team.index + distance) % size];
-    Blob out;
-    for (Rank i = 0; i < std::min(distance, size - distance); ++i) append(out, found[i]);
-    const std::size_t room = state_.messages->room(to, false, sizeof(ExchangePiece));
-    for (std::size_t at = 0; at < out.size(); at += room) {
-      const ExchangePiece piece{team.id, number, round, 0, at, out.size()};
-      const std::span<const std::byte> part(out.data() + at, std::min(room, out.size() - at));
-      const Status status = state_.messages->request(to, AmCategory::medium_request, kExchange,
-                                                     {&piece, sizeof piece, 0}, nullptr, part, {});
-      if (!status) return status;
-    }
-    const auto key = Key{team.id, number, round};
-    const auto over = [&] {
-      const auto at = streams_.find(key);
-      if (at != streams_.end() && at->second.begun && at->second.arrived == at->second.bytes.size())
-        return true;
-      return team.lost_member() != kNoRank;
-    };
-    const Status status = core::wait_until(state_, over, from, [&] {
-      return fmt::format("round {} of a set-up exchange, from rank {}", round, from);
+    Blob stream;
+    carefully([&]() -> Status {
+      for (Rank i = 0; i < std::min(distance, size - distance); ++i) append(stream, found[i]);
+      return {};
     });
-    if (!status) return status;
-    if (const Rank gone = team.lost_member(); gone != kNoRank) return {ErrorCode::peer_lost, gone};
-    const bool whole = split(streams_[key].bytes, found);
-    streams_.erase(key);
-    if (!whole) return {ErrorCode::internal, from};
+    if (const Status sent = send(place, to, stream, broken); !sent && broken) broken = sent;
+    stream.clear();
+    const Status received = receive(place, from, stream);
+    if (received.code() == ErrorCode::peer_lost || broken.code() == ErrorCode::peer_lost)
+      return broken ? received : broken;
+    if (!received && broken) broken = received;
+    carefully([&]() -> Status {
+      const bool right =
+          split(stream, found) && found.size() == std::min(std::uint64_t{distance} * 2, std::uint64_t{size});
+      return right ? Status{} : Status(ErrorCode::internal, from);
+    });
   }
-  if (found.size() != size) return ErrorCode::internal;
+  if (!broken) return broken;
   std::rotate(found.begin(), found.begin() + ((size - team.index) % size), found.end());
-  return found;
+  std::vector<Blob> all;
+  all.reserve(size);
+  for (Given& given : found) {
+    if (!given.problem) return given.problem;
+    all.push_back(std::move(given.bytes));
+  }
+  return all;
+} catch (const std::bad_alloc&) {
+  return {ErrorCode::no_memory, state_.rank};
 }
+
+Status Exchanges::agree(TeamState& team, Status mine) noexcept { return exchange(team, {}, mine).status(); }
 
 }  // namespace aqueduct::coll

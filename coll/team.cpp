@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace aqueduct {
 
@@ -23,7 +24,7 @@ std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t 
 
 }  // namespace
 
-Team::Team(std::unique_ptr<TeamState> state) noexcept : state_(std::move(state)) {
+Team::Team(std::unique_ptr<TeamState> state) : state_(std::move(state)) {
   state_->endpoint.barriers->enter(*state_);
 }
 Team::Team(Team&&) noexcept = default;
@@ -84,16 +85,18 @@ Status Team::barrier() noexcept {
   return wait();
 }
 
-Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::uint32_t key) {
-  struct Choice {
-    std::uint32_t has_colour;
-    std::uint32_t colour;
-    std::uint32_t key;
-  };
-  TeamState& team = *state_;
-  const Choice mine{colour.has_value(), colour.value_or(0), key};
-  auto all = team.endpoint.barriers->exchanges().exchange(team, std::as_bytes(std::span(&mine, 1)));
-  if (!all) return all.status();
+namespace {
+
+/// What a member asks of a split.
+struct Choice {
+  std::uint32_t has_colour;
+  std::uint32_t colour;
+  std::uint32_t key;
+};
+
+/// The members that chose `colour`, as ranks in the new team's order.
+Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour,
+                                     std::span<const coll::Blob> all) {
   struct Member {
     std::uint32_t key;
     Rank index;
@@ -101,18 +104,44 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   std::vector<Member> chosen;
   for (Rank i = 0; i < team.size(); ++i) {
     Choice choice;
-    if ((*all)[i].size() != sizeof choice) return {ErrorCode::internal, team.members[i]};
-    std::memcpy(&choice, (*all)[i].data(), sizeof choice);
-    if (colour && choice.has_colour != 0 && choice.colour == *colour) chosen.push_back({choice.key, i});
+    if (all[i].size() != sizeof choice) return {ErrorCode::internal, team.members[i]};
+    std::memcpy(&choice, all[i].data(), sizeof choice);
+    if (choice.has_colour != 0 && choice.colour == colour) chosen.push_back({choice.key, i});
   }
-  const std::uint32_t number = ++team.splits;
-  if (!colour) return std::optional<Team>{};
   std::stable_sort(chosen.begin(), chosen.end(), [](auto& a, auto& b) { return a.key < b.key; });
   std::vector<Rank> members;
   members.reserve(chosen.size());
   for (const Member& member : chosen) members.push_back(team.members[member.index]);
-  return std::optional<Team>(Team(
-      std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, *colour), std::move(members))));
+  return members;
+}
+
+}  // namespace
+
+Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::uint32_t key) {
+  TeamState& team = *state_;
+  if (team.endpoint.polling) return ErrorCode::in_handler;
+  coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
+  const std::uint32_t number = ++team.splits;
+  const Choice mine{colour.has_value(), colour.value_or(0), key};
+  const auto all = exchanges.exchange(team, std::as_bytes(std::span(&mine, 1)));
+  std::optional<Team> made;
+  const auto make = [&]() -> Status {
+    try {
+      if (!all || !colour) return all.status();
+      auto members = members_of(team, *colour, *all);
+      if (!members) return members.status();
+      made.emplace(std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, *colour),
+                                               std::move(*members)));
+      return {};
+    } catch (const std::bad_alloc&) {
+      return ErrorCode::no_memory;
+    }
+  };
+  Status status = make();
+  // No member has a team that another could not make. A rank that is lost has ended it for all.
+  if (status.code() != ErrorCode::peer_lost) status = exchanges.agree(team, status);
+  if (!status) return status;
+  return made;
 }
 
 }  // namespace aqueduct

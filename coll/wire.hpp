@@ -16,12 +16,12 @@ struct Arrival {
   std::uint64_t round;
 };
 
-/// A piece of what a member sends in one round of an exchange.
+/// A piece of what a member sends in one round of an exchange; or, with a code, why it sends nothing.
 struct ExchangePiece {
   std::uint64_t team;
   std::uint64_t number;  ///< of the exchange, counted per team
   std::uint32_t round;
-  std::uint32_t reserved;
+  std::uint32_t code;  ///< an ErrorCode: the exchange has failed at rank `at`; ok: the payload is a piece
   std::uint64_t at;
   std::uint64_t total;
 };

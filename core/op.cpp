@@ -107,6 +107,7 @@ void OpPool::fail_packets(Rank peer, Status status) noexcept {
     if (op.parts == 0 || op.peer != peer || !op.by_packets) return;
     op.outcome = op.outcome.ok() ? status : op.outcome;
     op.then = nullptr;
+    op.answers = 0;
     op.parts = op.sends + 1;  // what a conduit still reads ends first
     part_ended(op, status);
   };

@@ -23,6 +23,7 @@ struct Op : aqueduct::detail::OpFace {
   std::uint32_t generation = 0;  ///< raised at each release, so that a late completion finds nobody
   std::uint32_t parts = 0;       ///< still to end
   std::uint32_t sends = 0;       ///< of these: packets whose payload a conduit still reads
+  std::uint32_t answers = 0;  ///< of these: packets that the peer has to answer; a word too many ends nothing
   Kind kind = Kind::group;
   bool is_explicit = false;  ///< an Event of the caller's own refers to it
   bool abandoned = false;    ///< that Event is gone
@@ -43,6 +44,7 @@ struct Op : aqueduct::detail::OpFace {
   std::uint64_t begun = 0;  ///< bytes whose pieces are on their way
   Signal signal;
   aqueduct::detail::AtomicCall atomic{};
+  std::uint64_t since = 0;  ///< a layer's own: when it began, by its clock
 
   /// Called instead of completing when the last part has ended well: there is more to do.
   void (*then)(void* layer, Op&) = nullptr;
@@ -70,6 +72,7 @@ class OpPool {
     op->done.store(0, std::memory_order_relaxed);
     op->parts = 1;
     op->sends = 0;
+    op->answers = 0;
     op->kind = kind;
     op->is_explicit = is_explicit;
     op->abandoned = false;

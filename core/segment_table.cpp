@@ -8,14 +8,22 @@ SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
 }
 
 SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts) {
+  auto windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);  // which may fail: before all else
   const SegmentId id = count_++;
   SegmentRecord& record = records_.emplace_back();
   record.mine = mine;
-  record.windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);
+  record.windows = std::move(windows);
   record.parts = std::move(parts);
   windows_[id] = record.windows.get();
   mine_[id] = mine;
   return id;
+}
+
+void SegmentTable::take_back() noexcept {
+  const SegmentId id = --count_;
+  windows_[id] = nullptr;
+  mine_[id] = {};
+  records_.pop_back();
 }
 
 Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {

@@ -51,6 +51,8 @@ class SegmentTable {
 
   /// Adds the next segment. Requires: size() < capacity().
   SegmentId add(std::span<std::byte> mine, std::vector<Part> parts);
+  /// Takes the last one back: another rank could not add it, and nobody has used it.
+  void take_back() noexcept;
   /// The part that `at` names, or why `bytes` bytes there are nothing.
   Result<Part*> check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
   /// The part that `at` names if the conduit's own operations are known to reach `bytes` bytes there, else null.

@@ -34,7 +34,8 @@ constexpr std::array kSettings{
                 "Size of the primary segment of each rank."},
     number("segments", "AQUEDUCT_SEGMENTS", "16", 2, 1024, "Most segments that a job can have."),
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
-    number("handlers", "AQUEDUCT_HANDLERS", "256", 1, 65535, "Most active-message handlers of an endpoint."),
+    // Numbers of handlers have 16 bits, and the library's own take 16 of them (am/messages.hpp).
+    number("handlers", "AQUEDUCT_HANDLERS", "256", 1, 65520, "Most active-message handlers of an endpoint."),
     number("operations", "AQUEDUCT_OPERATIONS", "4096", 16, 1048576,
            "Operations in flight with an event of their own, per endpoint."),
     number("credits", "AQUEDUCT_CREDITS", "0", 0, 1024,

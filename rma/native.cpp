@@ -28,11 +28,13 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
 
 // Its only part is the conduit's: as nothing else is begun, the initiator needs none.
 template <class Begin>
-Op* Transfers::at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group, std::uint64_t& counter,
-                       const Begin& begin) noexcept {
-  Op* const op = state_.ops.acquire(kind, peer, !group);
+Op* Transfers::at_once(Op::Kind kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
+                       std::uint64_t& counter, const Begin& begin) noexcept {
+  Op* const op = state_.ops.acquire(kind, at.rank(), !group);
   if (op == nullptr) return nullptr;
-  op->bytes = bytes;
+  op->segment = at.segment();  // for the report of a stall
+  op->offset = at.offset();
+  op->bytes = op->begun = bytes;
   const Post post = begin(core::OpPool::token(*op));
   if (post.kind > Post::Kind::posted) [[unlikely]] {
     state_.ops.take_back(*op);
@@ -52,7 +54,7 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
   const Rank peer = to.rank();
   const Part* const part = state_.segments.native(to, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
-  return at_once(Op::Kind::put, peer, bytes, group, state_.statistics.native_puts,
+  return at_once(Op::Kind::put, to, bytes, group, state_.statistics.native_puts,
                  [&](core::Token token) noexcept {
                    return part->rma->put(peer, part->key, to.offset(),
                                          {static_cast<const std::byte*>(from), bytes}, false, token);
@@ -64,7 +66,7 @@ Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t byte
   const Part* const part = state_.segments.native(from, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;
   return at_once(
-      Op::Kind::get, peer, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
+      Op::Kind::get, from, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
         return part->rma->get(peer, part->key, from.offset(), {static_cast<std::byte*>(to), bytes}, token);
       });
 }
@@ -75,7 +77,7 @@ Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const 
   if (state_.polling || at.offset() % bytes != 0) return nullptr;
   const Part* const part = state_.segments.of_network(state_.far->rma(), at, bytes);
   if (part == nullptr || state_.lost[peer]) return nullptr;
-  return at_once(Op::Kind::atomic, peer, bytes, group, state_.statistics.native_atomics,
+  return at_once(Op::Kind::atomic, at, bytes, group, state_.statistics.native_atomics,
                  [&](core::Token token) noexcept {
                    return state_.far->atomics()->atomic(peer, part->key, at.offset(), call, token);
                  });
@@ -89,6 +91,7 @@ Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, 
   if (core::NativeSignal* announced = conduit.signal();
       op.has_signal && announced != nullptr && from.size() <= most) {
     op.then = nullptr;
+    op.begun = from.size();
     return post(op, immediate, [&] {
       return announced->put_signal(to.rank(), part.key, to.offset(), from, op.signal,
                                    core::OpPool::token(op));
@@ -101,6 +104,7 @@ Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, 
                                 core::OpPool::token(op));
     });
     if (!status) return status;
+    op.begun = at + piece.size();
   }
   return {};
 }
@@ -116,6 +120,7 @@ Status Transfers::get_native(Op& op, const Part& part, GlobalPtr<std::byte> from
       return conduit.rma()->get(from.rank(), part.key, from.offset() + at, piece, core::OpPool::token(op));
     });
     if (!status) return status;
+    op.begun = at + piece.size();
   }
   return {};
 }

@@ -101,7 +101,8 @@ Post Transfers::push_piece(Op& op) noexcept {
     }
   }
   if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) {
-    ++op.parts;  // the answer
+    ++op.parts;
+    ++op.answers;
     op.begun += step;
   }
   return post;

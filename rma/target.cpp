@@ -3,7 +3,9 @@
 #include "core/signals.hpp"
 #include "rma/wire.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 
 namespace aqueduct::rma {
 namespace {
@@ -33,10 +35,18 @@ std::byte* place(EndpointState& state, SegmentId segment, std::uint64_t offset,
   return state.segments[segment].mine.data() + offset;
 }
 
-/// The initiator's operation, if it is still there and was addressed to whoever answers.
-core::Op* asked(Incoming& in, core::Token token) noexcept {
+/// The initiator's operation, if it is still there, was addressed to whoever answers, waits for an answer, and for one of
+/// this kind: a peer that says more, or something else, ends nothing and writes nowhere.
+core::Op* asked(Incoming& in, core::Token token, std::initializer_list<core::Op::Kind> kinds) noexcept {
   core::Op* op = in.state.ops.find(token);
-  return op != nullptr && op->peer == in.source ? op : nullptr;
+  if (op == nullptr || op->peer != in.source || op->answers == 0) return nullptr;
+  if (std::find(kinds.begin(), kinds.end(), op->kind) == kinds.end()) return nullptr;
+  return op;
+}
+
+void end_part(Incoming& in, core::Op& op, std::uint64_t code) noexcept {
+  --op.answers;
+  in.state.ops.part_ended(op, {static_cast<ErrorCode>(code), in.source});
 }
 
 void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
@@ -52,8 +62,8 @@ void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
 
 void put_ack(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto ack = read<PutAck>(args);
-  if (core::Op* op = asked(in, ack.token)) {
-    in.state.ops.part_ended(*op, {static_cast<ErrorCode>(ack.code), in.source});
+  if (core::Op* op = asked(in, ack.token, {core::Op::Kind::put, core::Op::Kind::signal})) {
+    end_part(in, *op, ack.code);
   }
 }
 
@@ -68,12 +78,13 @@ void get(Incoming& in, const std::byte* args, core::MutableBytes) {
 
 void get_data(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   const auto data = read<GetData>(args);
-  core::Op* op = asked(in, data.token);
-  if (op == nullptr) return;
+  core::Op* op = asked(in, data.token, {core::Op::Kind::get});
+  if (op == nullptr || op->local == nullptr)
+    return;  // a get of pieces has no one place: vis/ takes its answers
   auto code = static_cast<ErrorCode>(data.code);
   if (data.at > op->bytes || payload.size() > op->bytes - data.at) code = ErrorCode::internal;
   if (code == ErrorCode::ok) std::memcpy(op->local + data.at, payload.data(), payload.size());
-  in.state.ops.part_ended(*op, {code, in.source});
+  end_part(in, *op, static_cast<std::uint64_t>(code));
 }
 
 template <Atomic T>
@@ -112,11 +123,11 @@ void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
 
 void atomic_result(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto result = read<AtomicResult>(args);
-  core::Op* op = asked(in, result.token);
+  core::Op* op = asked(in, result.token, {core::Op::Kind::atomic});
   if (op == nullptr) return;
   if (op->atomic.result != nullptr && result.code == 0)
     std::memcpy(op->atomic.result, &result.old, op->bytes);
-  in.state.ops.part_ended(*op, {static_cast<ErrorCode>(result.code), in.source});
+  end_part(in, *op, result.code);
 }
 
 void signal(Incoming& in, const std::byte* args, core::MutableBytes) {

@@ -87,7 +87,7 @@ class Transfers final : public core::Layer {
                        bool immediate) noexcept;
   static Result<bool> has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept;
   template <class Begin>
-  Op* at_once(Op::Kind kind, Rank peer, std::uint64_t bytes, bool group, std::uint64_t& counter,
+  Op* at_once(Op::Kind kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group, std::uint64_t& counter,
               const Begin& begin) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;

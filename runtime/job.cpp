@@ -5,6 +5,7 @@
 #include "runtime/start.hpp"
 
 #include <atomic>
+#include <new>
 #include <thread>
 
 namespace aqueduct {
@@ -50,7 +51,10 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
-Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
+/// Each rank of a process has a table of all of them, so that memory grows with the square: 0.3 GB of tables for these. Chosen.
+constexpr Rank kMostInProcess = 1024;
+
+Result<Job> build_steps(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
   if (job->bootstrap == nullptr) {
     if (const Status status = runtime::join(*job); !status) {
       for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
@@ -63,9 +67,19 @@ Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::N
   return Job(std::move(job));
 }
 
+Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) try {
+  return build_steps(std::move(job), endpoints, far);
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
+}
+
 Result<Job> build_here(Rank ranks, const Config& config, core::Network* far) {
-  if (ranks == 0 || ranks == kNoRank) return ErrorCode::invalid_argument;
   auto job = std::make_unique<Job::Impl>(config);
+  if (ranks == 0 || ranks > kMostInProcess) {
+    job->log.error("Job::in_process: {} ranks: a process may hold 1 to {}; start several processes for more",
+                   ranks, kMostInProcess);
+    return ErrorCode::invalid_argument;
+  }
   job->bootstrap = bootstrap::alone();
   job->launcher = "in-process";
   return build(std::move(job), ranks, far);

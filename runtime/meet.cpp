@@ -3,7 +3,10 @@
 #include "runtime/host.hpp"
 #include "runtime/start.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <span>
@@ -14,12 +17,27 @@ namespace aqueduct::runtime {
 
 namespace {
 
-/// Settings on which the ranks of a job have to agree.
-constexpr const char* kCommon[] = {"conduit", "near", "credits", "atomics"};
+/// Settings on which the ranks of a job have to agree. All others may differ from rank to rank: they are about this rank
+/// alone, or what follows from them travels with addresses and segments (sizes, keys, longest packets). A test has each
+/// setting of the library in one of the two lists.
+constexpr const char* kCommon[] = {"conduit", "near", "segments", "credits", "atomics"};
 
-std::string common_settings(const Config& config) {
+std::vector<std::string> common_settings(const Config& config) {
+  std::vector<std::string> values;
+  for (const char* name : kCommon) values.push_back(config.text(name));
+  return values;
+}
+
+/// "AQUEDUCT_SEGMENTS=8, here 16; …": where two processes differ.
+std::string differences(std::span<const std::string> theirs, std::span<const std::string> mine) {
   std::string text;
-  for (const char* name : kCommon) text += std::string(name) + "=" + config.text(name) + " ";
+  for (std::size_t i = 0; i < std::size(kCommon); ++i) {
+    if (theirs[i] == mine[i]) continue;
+    std::string variable = "AQUEDUCT_";
+    for (const char* c = kCommon[i]; *c != 0; ++c)
+      variable += static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
+    text += fmt::format("{}{}={}, here {}", text.empty() ? "" : "; ", variable, theirs[i], mine[i]);
+  }
   return text;
 }
 
@@ -28,14 +46,14 @@ struct Introduction {
   std::uint64_t version = 0;
   std::uint64_t endpoints = 0;
   std::string host;
-  std::string settings;
+  std::vector<std::string> settings;  // of kCommon
   std::vector<std::string> problems;  // of its settings
 
   void write(BlobWriter& out) const {
     out.number(version);
     out.number(endpoints);
     out.text(host);
-    out.text(settings);
+    for (const std::string& value : settings) out.text(value);
     out.number(problems.size());
     for (const std::string& problem : problems) out.text(problem);
   }
@@ -45,7 +63,7 @@ struct Introduction {
     one.version = in.number();
     one.endpoints = in.number();
     one.host = in.text();
-    one.settings = in.text();
+    for (std::size_t i = 0; i < std::size(kCommon); ++i) one.settings.push_back(in.text());
     for (std::uint64_t left = in.number(); left != 0 && in.ok(); --left) one.problems.push_back(in.text());
     if (!in.ok()) return std::nullopt;
     return one;
@@ -92,9 +110,8 @@ Status agree(Job::Impl& job, std::span<const Introduction> all, const Introducti
   for (std::uint32_t process = 0; process < all.size(); ++process) {
     if (all[process].settings == me.settings) continue;
     job.log.error(
-        "process {} has other settings than this one, {}here {}: give all ranks the same (aqrun -e "
-        "NAME=VALUE)",
-        process, all[process].settings, me.settings);
+        "process {} has other settings than this one: {}. Give all ranks the same (aqrun -e NAME=VALUE)",
+        process, differences(all[process].settings, me.settings));
     return ErrorCode::bad_setting;
   }
   return {};

@@ -232,8 +232,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
   }
   set_atomics(state, told.far.atomics);
   set_pace(state);
-  parts.build_layers();
-  return {};
+  return parts.build_layers();
 }
 
 }  // namespace

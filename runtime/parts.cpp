@@ -34,7 +34,7 @@ EndpointParts::~EndpointParts() {
   state.far.reset();
 }
 
-void EndpointParts::build_layers() {
+Status EndpointParts::build_layers() {
   messages.emplace(state);
   transfers.emplace(state);
   rma::add_long_requests(state);
@@ -44,6 +44,7 @@ void EndpointParts::build_layers() {
   for (Rank rank = 0; rank < state.ranks; ++rank) all[rank] = rank;
   state.world =
       std::make_unique<Team>(std::make_unique<aqueduct::detail::TeamState>(state, 0, std::move(all)));
+  return messages->layers_problem();
 }
 
 void PartOffer::write(BlobWriter& out, bool near, bool far) const {

@@ -47,8 +47,8 @@ struct EndpointParts {
   std::optional<vis::Engine> vis;
   std::optional<coll::Barriers> barriers;
 
-  /// Builds the layers. Requires: the conduits are connected.
-  void build_layers();
+  /// Builds the layers. Requires: the conduits are connected. Errors: internal (two layers want one handler's number).
+  Status build_layers();
 };
 
 /// This rank's part of a new segment, as the others will learn of it.

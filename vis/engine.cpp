@@ -15,6 +15,9 @@
 namespace aqueduct::vis {
 namespace {
 
+/// Above the number of an entry, in what an operation remembers of its choice.
+constexpr int kPlanShift = 32;
+
 std::uint64_t now_ns() noexcept {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
@@ -196,10 +199,12 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
   op.layer = this;
   op.atomic = {};
   op.atomic.operand = state_.ops.in_flight() - (op.source != nullptr ? 1 : 0) == 1 ? t.choice.key : 0;
-  op.atomic.expected = t.choice.entry;
-  op.segment = static_cast<SegmentId>(t.choice.plan);
-  op.offset = op.atomic.operand != 0 ? now_ns() : 0;
-  op.begun = t.about_there.bytes;
+  op.atomic.expected = t.choice.entry | std::uint64_t{static_cast<std::uint8_t>(t.choice.plan)} << kPlanShift;
+  op.since = op.atomic.operand != 0 ? now_ns() : 0;
+  // For the report of a stall.
+  op.segment = t.segment;
+  op.offset = static_cast<std::uint64_t>(t.about_there.lowest);
+  op.bytes = t.about_there.bytes;
   switch (t.plan) {
     case Plan::box: ++state_.statistics.vis_box; break;
     case Plan::native: ++state_.statistics.vis_native; break;
@@ -237,6 +242,7 @@ Engine::Step Engine::go_on(Transfer& t) noexcept {
     case Plan::box: step = get_box(t); break;
     default: step = t.what == What::get ? get_packed(t) : put_packed(t); break;
   }
+  t.op->begun = t.op->bytes - t.there_at.left();
   // Of a packed put the source has been read when the last packet has left.
   if (step == Step::over && t.plan == Plan::packed && t.what != What::get && t.op->outcome.ok())
     state_.ops.source_free(*t.op, {});
@@ -250,9 +256,9 @@ void Engine::fail(Transfer& t, Status why) noexcept {
 void Engine::last_part_ended(void* layer, core::Op& op) noexcept {
   auto& self = *static_cast<Engine*>(layer);
   if (op.atomic.operand != 0) {
-    const Choice choice{static_cast<Plan>(op.segment), static_cast<std::uint32_t>(op.atomic.expected),
-                        op.atomic.operand};
-    self.planner_.took(choice, op.begun, now_ns() - op.offset);
+    const Choice choice{static_cast<Plan>(op.atomic.expected >> kPlanShift),
+                        static_cast<std::uint32_t>(op.atomic.expected), op.atomic.operand};
+    self.planner_.took(choice, op.bytes, now_ns() - op.since);
   }
   if (op.has_signal) {
     self.rma_.follow_with_signal(op);

@@ -95,7 +95,8 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
     }
     if (brings_signal) t.op->has_signal = false;  // of more than one packet it follows when all are answered
     count(state_.statistics, said);
-    ++t.op->parts;  // the answer
+    ++t.op->parts;
+    ++t.op->answers;
   }
   return Step::over;
 }
@@ -140,7 +141,8 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
     chunk->bytes = said.data;
     chunk->here = t.here_at;
     t.here_at.skip(said.data);
-    ++t.op->parts;  // the answer
+    ++t.op->parts;
+    ++t.op->answers;
   }
   return t.chunks != 0 ? Step::waits : Step::over;
 }

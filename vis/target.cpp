@@ -113,6 +113,7 @@ struct PackedTarget {
     if (code == ErrorCode::ok) engine.scatter(chunk, payload);
     Transfer& t = *chunk.owner;
     engine.give_back(chunk);
+    --op->answers;
     in.state.ops.part_ended(*op, {code, in.source});
     engine.answered(t);
   }

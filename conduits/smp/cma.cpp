@@ -22,6 +22,7 @@ core::Post move(Call call, int pid, std::uint64_t remote, std::byte* local, std:
     const ssize_t moved = call(pid, &here, 1, &there, 1, 0);
     if (moved <= 0) {
       if (moved < 0 && errno == EINTR) continue;
+      if (moved == 0) errno = EFAULT;
       return core::Post::failed(moved < 0 && errno == ESRCH ? ErrorCode::peer_lost
                                                             : ErrorCode::network_failed);
     }
@@ -36,19 +37,34 @@ Cma::Cma(SmpNetwork& network) : network_(network), wanted_(network.process().con
 
 Result<std::vector<std::byte>> Cma::register_segment(SegmentId, core::MutableBytes memory) {
   if (!wanted_ || memory.empty()) return ErrorCode::not_supported;
-  const Remote remote{::getpid(), reinterpret_cast<std::uint64_t>(memory.data())};
-  const auto* bytes = reinterpret_cast<const std::byte*>(&remote);
-  return std::vector<std::byte>(bytes, bytes + sizeof remote);
+  const Key key{::getpid(), reinterpret_cast<std::uint64_t>(memory.data()),
+                reinterpret_cast<std::uint64_t>(&network_.mark()), network_.mark()};
+  const auto* bytes = reinterpret_cast<const std::byte*>(&key);
+  return std::vector<std::byte>(bytes, bytes + sizeof key);
+}
+
+// Whether the process still is the peer. Errors: peer_lost (it is gone, or another one has its number), network_failed.
+Status Cma::look_at(Remote& remote) noexcept {
+  const auto now = Clock::now();
+  if (now - remote.seen < kTrust) return {};
+  std::uint64_t mark = 0;
+  const core::Post read = move(::process_vm_readv, static_cast<int>(remote.key.pid), remote.key.mark_at,
+                               reinterpret_cast<std::byte*>(&mark), sizeof mark);
+  if (read.kind == core::Post::Kind::failed) {
+    // Nothing is mapped there: the peer is alive and has its mark, so that this is somebody else.
+    return errno == EFAULT ? ErrorCode::peer_lost : read.why;
+  }
+  if (mark != remote.key.mark) return ErrorCode::peer_lost;
+  remote.seen = now;
+  return {};
 }
 
 Result<std::uint64_t> Cma::import_key(Rank peer, core::Bytes key) {
-  Remote remote;
-  if (!wanted_ || key.size() != sizeof remote) return ErrorCode::not_supported;
-  std::memcpy(&remote, key.data(), sizeof remote);
-  std::byte first;
-  const core::Post probe = move(::process_vm_readv, remote.pid, remote.address, &first, 1);
-  if (probe.kind == core::Post::Kind::failed) {
-    if (probe.why == ErrorCode::peer_lost) return {ErrorCode::peer_lost, peer};
+  Remote remote{};
+  if (!wanted_ || key.size() != sizeof remote.key) return ErrorCode::not_supported;
+  std::memcpy(&remote.key, key.data(), sizeof remote.key);
+  if (const Status there = look_at(remote); !there) {
+    if (there.code() == ErrorCode::peer_lost) return {ErrorCode::peer_lost, peer};
     if (!said_) {
       network_.process().log->info(
           "cross-memory calls are not allowed here ({}); transfers with memory that cannot be mapped go by "
@@ -63,17 +79,29 @@ Result<std::uint64_t> Cma::import_key(Rank peer, core::Bytes key) {
   return remotes_.size();
 }
 
-core::Post Cma::put(Rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool,
-                    core::Token) noexcept {
-  const Remote& remote = remotes_[key - 1];
-  return move(::process_vm_writev, remote.pid, remote.address + offset, const_cast<std::byte*>(from.data()),
-              from.size());
+template <class Move>
+core::Post Cma::checked(Rank peer, std::uint64_t key, const Move& move) noexcept {
+  Remote& remote = remotes_[key - 1];
+  const Status there = look_at(remote);
+  if (!there) {
+    network_.process().log->debug("smp: process {} is not rank {} any more", remote.key.pid, peer);
+    return core::Post::failed(there.code());
+  }
+  return move(static_cast<int>(remote.key.pid), remote.key.address);
 }
 
-core::Post Cma::get(Rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+core::Post Cma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool,
                     core::Token) noexcept {
-  const Remote& remote = remotes_[key - 1];
-  return move(::process_vm_readv, remote.pid, remote.address + offset, to.data(), to.size());
+  return checked(peer, key, [&](int pid, std::uint64_t address) {
+    return move(::process_vm_writev, pid, address + offset, const_cast<std::byte*>(from.data()), from.size());
+  });
+}
+
+core::Post Cma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                    core::Token) noexcept {
+  return checked(peer, key, [&](int pid, std::uint64_t address) {
+    return move(::process_vm_readv, pid, address + offset, to.data(), to.size());
+  });
 }
 
 }  // namespace aqueduct::conduits::smp

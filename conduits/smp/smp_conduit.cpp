@@ -1,6 +1,8 @@
 #include "conduits/smp/smp_conduit.hpp"
 
 #include <bit>
+#include <cerrno>
+#include <cstring>
 
 namespace aqueduct::conduits::smp {
 namespace {
@@ -60,7 +62,14 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   }
   local_of_ = network_.locals();
   rank_of_ = network_.local_ranks().data();
-  if (const Status status = arena_->lock_life(local_); !status) return status;
+  if (const Status status = arena_->lock_life(local_); !status) {
+    network_.process().log->error(
+        "smp: rank {} gets no lock on the shared arena, by which its neighbours see that it lives: {}. A "
+        "file "
+        "system without locks? AQUEDUCT_SMP_MEMORY=memfd, or another AQUEDUCT_SMP_DIRECTORY, may help",
+        network_.local_ranks()[local_], std::strerror(errno));
+    return status;
+  }
   mine_ = &arena_->block(local_);
   mine_->life.store(Life::alive, std::memory_order_release);
   sleeper_.emplace(*mine_, has_membarrier_);

@@ -31,8 +31,21 @@ bool SmpNetwork::in_this_process(Rank rank) const noexcept {
   return std::binary_search(process_.mine.begin(), process_.mine.end(), rank);
 }
 
+// Before the first file of this process: what others have left is removed, and nobody removes this process's. Requires: the
+// mutex is held.
+Status SmpNetwork::prepare_for_files() {
+  if (alive_ || process_.config->text("smp_memory") != "posix") return {};
+  const std::string directory = process_.config->text("smp_directory");
+  if (process_.mine.front() == local_ranks_.front()) sweep_leftovers(directory, *process_.log);
+  auto alive = AliveFile::create(directory, process_.job, process_.mine.front(), *process_.log);
+  if (!alive) return alive.status();
+  alive_.emplace(std::move(*alive));
+  return {};
+}
+
 Result<Arena*> SmpNetwork::make_arena() {
   const std::lock_guard lock(mutex_);
+  if (const Status status = prepare_for_files(); !status) return status;
   auto made = Arena::create(process_, static_cast<std::uint32_t>(local_ranks_.size()));
   if (!made) return made.status();
   arena_ = std::move(*made);
@@ -51,6 +64,10 @@ Result<Arena*> SmpNetwork::arena(std::span<const std::byte> key) {
 
 Result<std::span<std::byte>> SmpNetwork::allocate(Rank owner, SegmentId id, std::size_t bytes,
                                                   std::vector<std::byte>& key) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Status status = prepare_for_files(); !status) return status;
+  }
   auto memory =
       SharedMemory::create(process_, "segment-" + std::to_string(id) + "-" + std::to_string(owner), bytes);
   if (!memory) return memory.status();

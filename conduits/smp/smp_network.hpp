@@ -1,11 +1,13 @@
 #pragma once
 
 #include "conduits/smp/arena.hpp"
+#include "conduits/smp/leftovers.hpp"
 #include "core/network.hpp"
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace aqueduct::conduits::smp {
@@ -26,7 +28,8 @@ class SmpNetwork final : public core::Network {
   std::uint32_t local_of(Rank rank) const noexcept { return local_of_[rank]; }
   const std::uint32_t* locals() const noexcept { return local_of_.data(); }
   bool in_this_process(Rank rank) const noexcept;
-  std::uint64_t mark() const noexcept { return mark_; }
+  /// Of this process; it stays where it is, so that others can look whether this is still the process that they know.
+  const std::uint64_t& mark() const noexcept { return mark_; }
 
   /// The arena: made by the process of the first local rank, else attached with the key from its address.
   Result<Arena*> arena(std::span<const std::byte> key);
@@ -42,12 +45,15 @@ class SmpNetwork final : public core::Network {
   Result<std::byte*> map(std::span<const std::byte> key);
 
  private:
+  Status prepare_for_files();
+
   core::Process process_;
   std::vector<Rank> local_ranks_;
   std::vector<std::uint32_t> local_of_;  // [rank]
   std::uint64_t mark_;
   bool has_membarrier_;
   std::mutex mutex_;
+  std::optional<AliveFile> alive_;  ///< where shared memory is made of files; it outlives them
   std::unique_ptr<Arena> arena_;
   std::vector<SharedMemory> mine_;
   std::map<std::vector<std::byte>, SharedMemory> theirs_;  // by key

@@ -27,7 +27,7 @@ class Job {
   static Result<Job> start(const Config& config = Config::from_environment());
   /// A job of `ranks` ranks, all in this process, whatever the launcher.
   ///
-  /// Errors: as start, and invalid_argument (no ranks).
+  /// Errors: as start, and invalid_argument (no ranks, or more than 1024).
   static Result<Job> in_process(Rank ranks, const Config& config = Config::from_environment());
 
   Job(Job&&) noexcept;

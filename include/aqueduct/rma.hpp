@@ -18,7 +18,7 @@ enum class SourceReuse : std::uint8_t {
 
 struct PutOptions {
   SourceReuse source = SourceReuse::at_completion;
-  /// With SourceReuse::on_event: replaced by the event of local completion.
+  /// With SourceReuse::on_event: replaced by the event of local completion, which is done where nothing is waited for.
   Event* source_event = nullptr;
   /// Rather than wait for room, come back with the Status `refused`; nothing has happened then.
   bool immediate = false;
@@ -73,6 +73,11 @@ template <class R>
 std::size_t size_in_bytes(R& range) noexcept {
   return std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>);
 }
+/// The bytes have been copied: whoever waits for the source buffer need not.
+inline void source_is_free(const PutOptions& options) noexcept {
+  if (options.source_event != nullptr) [[unlikely]]
+    *options.source_event = Event{};
+}
 template <class T>
 std::byte* find(Endpoint& ep, GlobalPtr<T> to, std::size_t bytes) noexcept {
   return ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
@@ -97,6 +102,7 @@ inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& o
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
     detail::copy_bytes(place, std::ranges::data(from), bytes);
+    detail::source_is_free(options);
     return Event{};
   }
   return detail::put_nb_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -125,6 +131,7 @@ inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions&
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
     detail::copy_bytes(place, std::ranges::data(from), bytes);
+    detail::source_is_free(options);
     return {};
   }
   return detail::put_nbi_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -202,6 +209,7 @@ inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T>
                           PutOptions options = {}) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     std::memcpy(place, &value, sizeof(T));
+    detail::source_is_free(options);
     return Event{};
   }
   options.source = SourceReuse::at_return;
@@ -214,6 +222,7 @@ inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<
                             PutOptions options = {}) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     std::memcpy(place, &value, sizeof(T));
+    detail::source_is_free(options);
     return {};
   }
   options.source = SourceReuse::at_return;

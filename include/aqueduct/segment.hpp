@@ -15,7 +15,8 @@ class Segment {
   ///
   /// Completion: when it returns, every rank knows every size and may use every part.
   /// Errors:     no_memory (more than the machine has), no_space (/dev/shm full), refused (AQUEDUCT_SEGMENTS
-  ///             reached), peer_lost, in_handler. All ranks get an error if one does.
+  ///             reached), peer_lost. If one rank gets an error all do, and none has the segment.
+  ///             in_handler is said to the caller alone, before anything has happened.
   static Result<Segment> create(Endpoint& ep, std::size_t bytes);
 
   /// Makes the caller's own memory a segment: collective, as `create`. The memory must outlive the job.

@@ -33,7 +33,7 @@ class Team {
   /// Splits: members with the same colour form a team, ordered by key, then by index. Collective over this team.
   ///
   /// A member that passes no colour gets no team (an empty optional).
-  /// Errors: peer_lost, in_handler, no_memory.
+  /// Errors: peer_lost, in_handler (on the caller alone), no_memory. If one member gets no_memory, all do.
   Result<std::optional<Team>> split(std::optional<std::uint32_t> colour, std::uint32_t key);
 
   /// Split-phase barrier: says that I have arrived, and returns at once.
@@ -48,7 +48,7 @@ class Team {
   /// notify and wait.
   Status barrier() noexcept;
 
-  explicit Team(std::unique_ptr<detail::TeamState> state) noexcept;
+  explicit Team(std::unique_ptr<detail::TeamState> state);
   detail::TeamState& state() noexcept { return *state_; }
 
  private:

@@ -23,12 +23,16 @@ TEST(Crowd, OfTheLargestSizeStartsAndEnds) {
   EXPECT_LT(job.took().count(), 30.0);
 }
 
+// As core/wait.cpp says: 2 % of one core for all eight, or 3 % with two conduits. Measured here: 1.5 % without the start and
+// the end, which another job tells the price of.
 TEST(Crowd, ThatWaitsSleeps) {
+  Launch start(aqrun({"-n", "8", "--timeout", "30", program("fault_crowd"), "hello"}));
+  EXPECT_EQ(start.status(), 0) << start.err();
   Launch job(aqrun({"-n", "8", "--timeout", "30", program("fault_crowd"), "idle"}));
   EXPECT_EQ(job.status(), 0) << job.err();
-  EXPECT_GE(job.took().count(), 4.0);  // beside which the start, 0.1 s of processor time and more, is little
-  // Of one core, all eight and aqrun together, start and end included.
-  EXPECT_LT(job.processor_time().count(), 0.1 * job.took().count());
+  EXPECT_GE(job.took().count(), 4.0);
+  const auto waiting = job.processor_time() - start.processor_time();  // of the ranks and aqrun together
+  EXPECT_LT(waiting.count(), 0.03 * job.took().count());
 }
 
 TEST(Stall, OfAWaitForASignalSaysWhatForOnWhomAndTheQueues) {

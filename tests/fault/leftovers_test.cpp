@@ -82,6 +82,34 @@ TEST_F(Leftovers, NoneAfterAnInterrupt) {
   expect_nothing_left(job_, folder_);
 }
 
+/// The process that aqrun has started to clear up after it.
+std::string leader_of(pid_t aqrun) {
+  std::ifstream children("/proc/" + std::to_string(aqrun) + "/task/" + std::to_string(aqrun) + "/children");
+  for (std::string child; children >> child;) {
+    std::string name;
+    std::getline(std::ifstream("/proc/" + child + "/comm"), name);
+    if (name == "aqrun-leader") return child;
+  }
+  return "";
+}
+
+// Nobody is left who could: the next job of the same user does.
+TEST_F(Leftovers, AfterAqrunAndItsLeaderAreKilledGoWithTheNextJob) {
+  const std::string leader = leader_of(job_.pid());
+  ASSERT_NE(leader, "");
+  ::kill(std::stoi(leader), SIGKILL);
+  job_.signal(SIGKILL);
+  EXPECT_EQ(job_.status(), 128 + SIGKILL);
+  const auto all = pids(job_);
+  ASSERT_TRUE(comes_true([&] { return std::none_of(all.begin(), all.end(), is_running); })) << job_.out();
+  ASSERT_GT(folder_.files(), 4u);
+  Launch next(aqrun({"-n", "2", "-e", "AQUEDUCT_LOG=info", program("fault_crowd"), "hello"}),
+              settings(folder_));
+  EXPECT_EQ(next.status(), 0) << next.err();
+  EXPECT_EQ(count(next.err(), "has left there: all its processes were killed"), 1u) << next.err();
+  EXPECT_EQ(folder_.files(), 0u);
+}
+
 TEST(LeftoversOfAGoodEnd, AreNone) {
   Folder folder;
   Launch job(aqrun({"-n", "4", program("fault_crowd"), "ring"}), settings(folder));

@@ -116,6 +116,32 @@ TEST(Aqrun, EndsWhenNobodyReadsItsOutput) {
   EXPECT_EQ(job.status(), 128 + SIGPIPE) << job.err();
 }
 
+// All ranks end well, and yet what one has written is lost.
+TEST(Aqrun, FailsWhenItsOutputIsLost) {
+  Job job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqrun -n 2 echo lost > /dev/full"));
+  EXPECT_EQ(job.status(), 1) << job.err();
+  EXPECT_TRUE(
+      has(job.err(), "aqrun: standard output: No space left on device: what the ranks write there is lost\n"))
+      << job.err();
+  Job help(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqrun --help > /dev/full"));
+  EXPECT_EQ(help.status(), 1);
+  EXPECT_TRUE(has(help.err(), "aqrun: standard output: No space left")) << help.err();
+}
+
+TEST(Aqrun, FailsWhenItsReaderIsGoneThoughTheRanksDoNotMind) {
+  Job job(shell(
+      {"-n", "1"},
+      "trap '' PIPE; trap 'echo late 2>/dev/null; exit 0' USR1; echo $$; while :; do sleep 0.01; done"));
+  ASSERT_TRUE(job.read_until([&] { return !job.out().empty() && job.out().back() == '\n'; })) << job.err();
+  const pid_t rank = std::stoi(job.out());
+  job.close_output();
+  ::kill(rank, SIGUSR1);
+  EXPECT_EQ(job.status(), 128 + SIGPIPE) << job.err();
+  EXPECT_TRUE(has(job.err(),
+                  "aqrun: standard output: nobody reads it any more: what the ranks write there is lost\n"))
+      << job.err();
+}
+
 TEST(Aqrun, StaysWithinItsTimeout) {
   const auto begin = Clock::now();
   Job job({"-n", "2", "--timeout", "0.2", "sleep", "60"});

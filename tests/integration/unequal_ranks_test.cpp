@@ -15,9 +15,19 @@ using ::testing::HasSubstr;
 
 constexpr int kBadSetting = 22;
 
-class UnequalRanks : public ::testing::TestWithParam<const char*> {};
+// In the number of segments, say: one would be refused a segment that the others wait for.
+TEST(UnequalRanks, InASettingThatMustAgreeDoNotStartAndAllSayWhy) {
+  AqrunJob job(
+      shell({"-n", "3"}, "[ $p = 2 ] && export AQUEDUCT_SEGMENTS=8; exec " AQUEDUCT_BIN_DIR "/hello"));
+  EXPECT_EQ(job.status(), kBadSetting) << job.err();
+  EXPECT_THAT(job.err(),
+              AllOf(HasSubstr("process 2 has other settings than this one: AQUEDUCT_SEGMENTS=8, here 16."),
+                    HasSubstr("process 0 has other settings than this one: AQUEDUCT_SEGMENTS=16, here 8.")));
+}
 
-TEST_P(UnequalRanks, WithPacketsOfOtherSizesDoNotStartAndSayWhy) {
+class UnequalPackets : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(UnequalPackets, OfOtherSizesDoNotStartAndSayWhy) {
   const std::string conduit = GetParam();
   const std::string variable = "AQUEDUCT_" + std::string(conduit == "ofi" ? "OFI" : "UCX") + "_PACKET";
   // Rank 0's are the larger ones: those that the other could not take.
@@ -31,7 +41,7 @@ TEST_P(UnequalRanks, WithPacketsOfOtherSizesDoNotStartAndSayWhy) {
                                HasSubstr("mpirun")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, UnequalRanks, ::testing::Values("ofi", "ucx"),
+INSTANTIATE_TEST_SUITE_P(Over, UnequalPackets, ::testing::Values("ofi", "ucx"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string_view>
 
@@ -29,7 +31,11 @@ int main(int argc, char** argv) {
     fill_standard_descriptors();
     if (argc == 2 && std::string_view(argv[1]) == aqrun::kAgentOption) return aqrun::run_agent();
     const auto read = aqrun::read_options(argc, argv);
-    if (const auto* ended = std::get_if<aqrun::Ended>(&read)) return ended->status;
+    if (const auto* ended = std::get_if<aqrun::Ended>(&read)) {
+      if (std::fflush(stdout) == 0) return ended->status;
+      fmt::print(stderr, "aqrun: standard output: {}\n", std::strerror(errno));
+      return 1;
+    }
     const auto& options = std::get<aqrun::Options>(read);
     aqrun::Leader leader(aqrun::shared_memory_folder(options.environment));
     return aqrun::Supervisor(options, leader).run();

@@ -66,7 +66,7 @@ void Output::put(int remote, std::string_view bytes) {
 }
 
 void Output::say(std::string_view line) {
-  if (broken_) return;
+  if (is_broken()) return;
   // Not into the middle of a line of a rank, when that can be seen.
   if (!pending_.empty() && pending_.back() != '\n') pending_ += '\n';
   pending_.append(line) += '\n';
@@ -145,7 +145,7 @@ void Output::write_out() {
     const auto wrote = ::write(to_, rest.data(), rest.size());
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote < 0 && errno == EAGAIN) break;
-    if (wrote < 0) return give_up();
+    if (wrote < 0) return give_up(errno);
     written_ += static_cast<std::size_t>(wrote);
   }
   // Bytes already written are dropped when that is cheap.
@@ -155,8 +155,8 @@ void Output::write_out() {
   }
 }
 
-void Output::give_up() {
-  broken_ = true;
+void Output::give_up(int why) {
+  failure_ = why;
   pending_.clear();
   written_ = 0;
   close_pipes();  // the ranks get EPIPE, as we did

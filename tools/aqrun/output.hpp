@@ -14,7 +14,8 @@ namespace aqrun {
 ///
 /// With labels, whole lines, each behind its label; otherwise bytes as they come. Each rank's order is kept.
 /// Nothing here blocks: what our reader does not take waits, up to a limit, and then the ranks wait as they
-/// would without us. When our reader is gone, so are theirs.
+/// would without us. When our reader is gone, or its file full, so are theirs: what was not brought on is lost, and
+/// `failure` says so.
 class Output {
  public:
   explicit Output(int to);
@@ -32,7 +33,9 @@ class Output {
   void put(int remote, std::string_view bytes);
   /// Whether ranks elsewhere may send more. Whether nobody reads any more.
   bool has_room() const noexcept { return !congested(); }
-  bool is_broken() const noexcept { return broken_; }
+  bool is_broken() const noexcept { return failure_ != 0; }
+  /// Why nothing more is written, as an errno; 0: it goes on.
+  int failure() const noexcept { return failure_; }
   /// A line of our own.
   void say(std::string_view line);
 
@@ -54,14 +57,14 @@ class Output {
   void take(Stream& stream, std::string_view bytes);
   void put_line(const Stream& stream, std::string_view line);
   void write_out();
-  void give_up();
+  void give_up(int why);
   void close_pipes() noexcept;
   void close_stream(int pipe);
 
   const int to_;
   const int epoll_;    // watches all pipes, so that a wait costs the same for 2 ranks and for 256
   bool whole_writes_;  // to a file: no need for small pieces
-  bool broken_ = false;
+  int failure_ = 0;
   std::string pending_;
   std::size_t written_ = 0;                  // of pending_
   std::unordered_map<int, Stream> streams_;  // by pipe; those elsewhere by numbers below 0

@@ -20,6 +20,7 @@ using namespace std::chrono_literals;
 constexpr auto kFromTermToKill = 2s;    // chosen: time to remove a file, not to finish a computation
 constexpr auto kFromKillToGiveUp = 5s;  // chosen: longer means a process stuck inside the system
 constexpr int kTimeoutStatus = 124;     // as timeout(1) has it
+constexpr int kLostOutputStatus = 1;    // as cat(1) and others have it
 constexpr int kLeftOutStatus = 1;       // what other launchers return for an end without their finalize
 
 }  // namespace
@@ -71,6 +72,7 @@ int Supervisor::run() {
   // Nobody writes any more; what the ranks have written is still to be brought to our readers.
   output_.serve();
   errors_.serve();
+  check_outputs();
   while (!hurried_ && !(output_.finished() && errors_.finished())) wait_and_serve();
   return status_.value_or(0);
 }
@@ -104,6 +106,20 @@ void Supervisor::wait_and_serve() {
   children_.take_signals([this](pid_t pid, int status) { reaped(pid, status); },
                          [this](int signal) { interrupted(signal); });
   check_deadlines();
+  check_outputs();
+}
+
+// Output that is lost spoils the job, even if all else goes well. The ranks may go on: those that write find nobody to read.
+void Supervisor::check_outputs() {
+  const auto check = [this](const Output& output, const char* name, bool& told) {
+    if (output.failure() == 0 || std::exchange(told, true)) return;
+    const bool reader_is_gone = output.failure() == EPIPE;
+    say(fmt::format("{}: {}: what the ranks write there is lost", name,
+                    reader_is_gone ? "nobody reads it any more" : ::strerror(output.failure())));
+    spoiled(reader_is_gone ? 128 + SIGPIPE : kLostOutputStatus);
+  };
+  check(output_, "standard output", output_lost_);
+  check(errors_, "standard error", errors_lost_);
 }
 
 void Supervisor::reaped(pid_t pid, int wait_status) {

@@ -52,6 +52,7 @@ class Supervisor : private LinkOwner {
   void interrupted(int signal);
   void check_abort();
   void check_deadlines();
+  void check_outputs();
   void enter(Phase phase);
   void signal_all(int signal);
   void spoiled(int status);
@@ -78,6 +79,8 @@ class Supervisor : private LinkOwner {
   std::optional<int> status_;  // once the job is spoiled
   bool interrupted_ = false;
   bool abort_seen_ = false;
+  bool output_lost_ = false;
+  bool errors_lost_ = false;
   bool hopeless_ = false;  // processes that do not end
   bool hurried_ = false;   // the user does not want to wait for our readers either
 };

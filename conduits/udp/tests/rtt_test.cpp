@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace aqueduct::conduits::udp {
 namespace {
@@ -42,15 +43,42 @@ TEST(UdpRoundTrip, TheTimerStaysWithinItsBounds) {
   RoundTrip slow(kLeast, kInitial);
   slow.sample(50 * kSecond, 0);
   EXPECT_EQ(slow.timeout(), 60 * kSecond);
-  RoundTrip absurd(kLeast, kInitial);
-  for (const Time sample : {kNever, Time{-1}, Time{0}, INT64_MIN, kNever}) {
-    absurd.sample(sample, 0);
-    EXPECT_GE(absurd.smoothed(), 0);
-    EXPECT_GE(absurd.timeout(), kLeast);
-    EXPECT_LE(absurd.timeout(), 60 * kSecond);
+}
+
+// As a sample it counts as the longest timer, or as the shortest time that there is.
+TEST(UdpRoundTrip, AnAbsurdSampleCountsAsTheNearestSensibleOne) {
+  constexpr Time kLongest = 60 * kSecond;
+  for (const auto& [sample, taken_for] :
+       {std::pair{kNever, kLongest}, std::pair{kLongest + 1, kLongest}, std::pair{Time{0}, Time{1}},
+        std::pair{Time{-1}, Time{1}}, std::pair{Time{INT64_MIN}, Time{1}}}) {
+    SCOPED_TRACE(sample);
+    RoundTrip absurd(kLeast, kInitial);
+    RoundTrip sensible(kLeast, kInitial);
+    for (const Time one : {4 * kMillisecond, sample, 4 * kMillisecond}) {
+      absurd.sample(one, 0);
+      sensible.sample(one == sample ? taken_for : one, 0);
+      EXPECT_EQ(absurd.smoothed(), sensible.smoothed());
+      EXPECT_EQ(absurd.variation(), sensible.variation());
+      EXPECT_EQ(absurd.timeout(), sensible.timeout());
+      EXPECT_EQ(absurd.least(), sensible.least());
+    }
+    EXPECT_EQ(absurd.least(), std::min(taken_for, 4 * kMillisecond));
   }
-  EXPECT_GT(RoundTrip(0, 0).timeout(), 0);
-  EXPECT_LE(RoundTrip(kNever, kNever).timeout(), 60 * kSecond);
+  RoundTrip first(kLeast, kInitial);
+  first.sample(kNever, 0);
+  EXPECT_EQ(first.smoothed(), kLongest);
+  EXPECT_EQ(first.timeout(), kLongest);
+  RoundTrip shortest(kLeast, kInitial);
+  shortest.sample(INT64_MIN, 0);
+  EXPECT_EQ(shortest.smoothed(), 1);
+  EXPECT_EQ(shortest.timeout(), kLeast);
+}
+
+TEST(UdpRoundTrip, AbsurdBoundsCountAsTheNearestSensibleOnes) {
+  EXPECT_EQ(RoundTrip(0, 0).smoothed(), 1);
+  EXPECT_EQ(RoundTrip(0, 0).timeout(), 1);
+  EXPECT_EQ(RoundTrip(kNever, kNever).smoothed(), 60 * kSecond);
+  EXPECT_EQ(RoundTrip(kNever, kNever).timeout(), 60 * kSecond);
 }
 
 TEST(UdpRoundTrip, BackOffDoublesUpToAMinuteAndEndsWithAnAnswer) {

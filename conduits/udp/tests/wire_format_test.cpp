@@ -52,6 +52,14 @@ std::vector<Row> table(const std::string& heading) {
   return {rows.begin() + 2, rows.end()};
 }
 
+/// The last column of the row of a field, up to the first ';': what its table says of it. Empty: there is no such row.
+std::string value_of(const std::string& heading, const std::string& field) {
+  for (const Row& row : table(heading)) {
+    if (row.size() == 4 && row[2] == field) return trimmed(row[3].substr(0, row[3].find(';')));
+  }
+  return "";
+}
+
 struct Field {
   std::string name;
   std::size_t offset;
@@ -98,6 +106,24 @@ TEST(UdpWireFormat, HeaderIsAsDocumented) {
        field("from", &T::from), field("to", &T::to), field("attempt", &T::attempt), field("flags", &T::flags),
        field("zero", &T::zero), field("number", &T::number), field("stamp", &T::stamp),
        field("frames", &T::frames), field("data", &T::data), field("tag", &T::tag)});
+}
+
+// Each value in the place that names it: elsewhere in the text the same number may mean something else.
+TEST(UdpWireFormat, ValuesInTheTablesAreTheCodes) {
+  const auto number = [](auto value) { return std::to_string(value); };
+  const std::string header = "### `PacketHeader`, " + number(sizeof(PacketHeader)) + " bytes";
+  EXPECT_EQ(value_of(header, "version"), number(kWireVersion));
+  EXPECT_EQ(lines_of_document().at(0), "# The udp conduit's wire format, version " + number(kWireVersion));
+  EXPECT_EQ(std::stoul(value_of(header, "magic"), nullptr, 16), kMagic);
+  EXPECT_EQ(value_of(header, "flags"), number(kWantsAnswer) + ": acknowledge at once, somebody waits");
+  EXPECT_EQ(value_of("### `AckFrame`, " + number(sizeof(AckFrame)) + " bytes", "ranges"),
+            "how many `AckRange` follow: 0 to " + number(kMostAckRanges));
+  EXPECT_EQ(value_of("### `MessageFrame`, " + number(sizeof(MessageFrame)) + " bytes", "flags"),
+            number(kBulk) + ": long");
+  EXPECT_EQ(value_of("### `PutFrame`, " + number(sizeof(PutFrame)) + " bytes", "flags"),
+            number(kBulk) + ": bulk, " + number(kSignal) + ": signal");
+  EXPECT_EQ(value_of("### `DataFrame`, " + number(sizeof(DataFrame)) + " bytes", "flags"),
+            number(kBulk) + ": bulk");
 }
 
 TEST(UdpWireFormat, AcknowledgementIsAsDocumented) {
@@ -189,20 +215,13 @@ TEST(UdpWireFormat, NumbersInTheTextAreTheCodes) {
   for (const std::string& line : lines_of_document()) text += line + ' ';
   const auto says = [&](const std::string& what) { return text.find(what) != std::string::npos; };
   const auto number = [](auto value) { return std::to_string(value); };
-  EXPECT_EQ(kMagic, 0x5141);
-  EXPECT_TRUE(says("0x5141"));
-  EXPECT_TRUE(says("wire format, version " + number(kWireVersion)));
   EXPECT_TRUE(says("in units of " + number(1 << kStampShift) + " ns"));
-  EXPECT_TRUE(says("0 to " + number(kMostAckRanges)));
   EXPECT_TRUE(says("at most " + number(kMostMessage)));
   EXPECT_TRUE(says("of a long one " + number(kGuarded) + " bytes"));
-  EXPECT_TRUE(kBulk == 1 && says("1: long"));
   EXPECT_TRUE(says("data numbers up to " + number(Received::kSpan) + " above"));
   EXPECT_TRUE(says("at most " + number(Flight::kMost) + " data packets unacknowledged"));
   EXPECT_TRUE(says("datagram's bytes and " + number(kPacketCharge) + " more"));
   EXPECT_TRUE(says(number(Seal::kTrailer) + " bytes with full security"));
-  EXPECT_TRUE(kWantsAnswer == 1 && says("1: acknowledge at once"));
-  EXPECT_TRUE(kBulk == 1 && kSignal == 2 && says("1: bulk, 2: signal"));
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ TEST_F(MalformedPacket, OfRandomBytesDoesNoHarm) {
     header.args_bytes = static_cast<std::uint16_t>(random() % 3 == 0 ? random() : random() % 72);
     header.payload_bytes = random() % 3 == 0 ? static_cast<std::uint32_t>(random()) : random() % 64;
     header.credits = static_cast<std::uint16_t>(random());
-    // Not to the library's own handlers, which believe what only the library sends.
+    // Not to the library's own handlers: hostile_peer_test.cpp.
     if (header.handler < kFirstUserHandler) header.handler = i % 2 == 0 ? short_ : long_;
     auto bytes = packet(header, random() % 200);
     for (std::size_t at = sizeof header; at < bytes.size(); ++at)

@@ -1,0 +1,139 @@
+#include "conduits/smp/leftovers.hpp"
+
+#include <dirent.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace aqueduct::conduits::smp {
+namespace {
+
+constexpr std::string_view kFileStart = "aqueduct-";
+constexpr std::string_view kAlive = "-alive-";
+
+/// The job of a file's name, "aqueduct-JOB-…"; nothing if it is none of ours.
+std::optional<std::uint64_t> job_of_file(std::string_view name) noexcept {
+  std::uint64_t job = 0;
+  if (!name.starts_with(kFileStart)) return std::nullopt;
+  name.remove_prefix(kFileStart.size());
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), job);
+  if (error != std::errc{} || end == name.data() + name.size() || *end != '-') return std::nullopt;
+  return job;
+}
+
+bool says_alive(std::string_view name) noexcept { return name.find(kAlive) != std::string_view::npos; }
+
+/// The files of this user's jobs, by job.
+using FilesOfJobs = std::map<std::uint64_t, std::vector<std::string>>;
+FilesOfJobs files_of_jobs(int directory) {
+  FilesOfJobs found;
+  const int again = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const all = again >= 0 ? ::fdopendir(again) : nullptr;
+  if (all == nullptr) {
+    if (again >= 0) ::close(again);
+    return found;
+  }
+  const std::unique_ptr<DIR, int (*)(DIR*)> closes(all, ::closedir);
+  while (const dirent* entry = ::readdir(all)) {
+    const auto job = job_of_file(entry->d_name);
+    struct stat about {};
+    if (!job || ::fstatat(directory, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (S_ISREG(about.st_mode) && about.st_uid == ::geteuid()) found[*job].emplace_back(entry->d_name);
+  }
+  return found;
+}
+
+/// The locks that prove that no process of a job lives; nothing if one does.
+std::optional<std::vector<int>> locks_of_dead(int directory, const std::vector<std::string>& files) {
+  std::vector<int> locks;
+  for (const std::string& name : files) {
+    if (!says_alive(name)) continue;
+    const int file = ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT)
+      continue;  // it has just ended in good order, or is swept by another process
+    locks.push_back(file);
+    if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) continue;
+    for (const int lock : locks) {
+      if (lock >= 0) ::close(lock);
+    }
+    return std::nullopt;
+  }
+  return locks;
+}
+
+}  // namespace
+
+Result<AliveFile> AliveFile::create(const std::string& directory, std::uint64_t job, Rank first,
+                                    core::Log& log) {
+  const std::string path = fmt::format("{}/{}{}{}{}", directory, kFileStart, job, kAlive, first);
+  // Whoever sweeps may find it before it is locked, and remove it: then another one is made.
+  for (;;) {
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) {
+      const int why = errno;
+      log.error("cannot make {}: {}; is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?", path, std::strerror(why));
+      return why == ENOSPC ? ErrorCode::no_space : ErrorCode::network_failed;
+    }
+    struct stat about {};
+    const bool locked = ::flock(file, LOCK_SH) == 0;
+    const int why = errno;
+    if (locked && ::fstat(file, &about) == 0 && about.st_nlink != 0) return AliveFile(file, path);
+    ::close(file);
+    if (!locked && why != EINTR) {
+      log.error("{} cannot be locked: {}; another AQUEDUCT_SMP_DIRECTORY may help", path, std::strerror(why));
+      ::unlink(path.c_str());
+      return ErrorCode::network_failed;
+    }
+  }
+}
+
+AliveFile::AliveFile(AliveFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+AliveFile::~AliveFile() {
+  if (descriptor_ < 0) return;
+  ::unlink(path_.c_str());
+  ::close(descriptor_);
+}
+
+// In this order: the files, then who lives. A file that is seen has an owner whose own AliveFile is older, and is seen too.
+// That one goes last: what is interrupted here is then gone on with by the next.
+std::size_t sweep_leftovers(const std::string& directory, core::Log& log) noexcept try {
+  const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return 0;
+  std::size_t removed = 0;
+  const FilesOfJobs files = files_of_jobs(folder);
+  const FilesOfJobs now = files.empty() ? FilesOfJobs{} : files_of_jobs(folder);
+  for (const auto& [job, names] : files) {
+    const auto present = now.find(job);
+    if (present == now.end()) continue;
+    const auto locks = locks_of_dead(folder, present->second);
+    if (!locks || locks->empty()) continue;
+    for (const bool alive : {false, true}) {
+      for (const std::string& name : alive ? present->second : names) {
+        if (says_alive(name) == alive && ::unlinkat(folder, name.c_str(), 0) == 0) ++removed;
+      }
+    }
+    for (const int lock : *locks) ::close(lock);
+    log.info("removed from {} what job {} has left there: all its processes were killed", directory, job);
+  }
+  ::close(folder);
+  return removed;
+} catch (const std::bad_alloc&) {
+  return 0;  // they wait for the next job
+}
+
+}  // namespace aqueduct::conduits::smp

@@ -1,0 +1,137 @@
+#include "conduits/smp/cma.hpp"
+#include "conduits/smp/smp_network.hpp"
+#include "conduits/smp/tests/party.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace aqueduct::conduits::smp {
+namespace {
+
+using Kind = core::Post::Kind;
+
+/// A copy of this process: what a key of this one says is also true of it, but for the number.
+class Twin {
+ public:
+  /// `obey` is called in the twin with each byte that it is told, and its result is told back.
+  template <class Obey>
+  explicit Twin(const Obey& obey) {
+    int down[2];
+    int up[2];
+    EXPECT_EQ(::pipe2(down, O_CLOEXEC), 0);
+    EXPECT_EQ(::pipe2(up, O_CLOEXEC), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::close(down[1]);
+      for (char word = 0; ::read(down[0], &word, 1) == 1;) {
+        word = obey(word);
+        if (::write(up[1], &word, 1) != 1) break;
+      }
+      ::_exit(0);
+    }
+    ::close(down[0]);
+    ::close(up[1]);
+    down_ = down[1];
+    up_ = up[0];
+  }
+  ~Twin() { end(); }
+  Twin(const Twin&) = delete;
+  Twin& operator=(const Twin&) = delete;
+
+  pid_t pid() const noexcept { return pid_; }
+  int tell(char word) {
+    EXPECT_EQ(::write(down_, &word, 1), 1);
+    EXPECT_EQ(::read(up_, &word, 1), 1);
+    return word;
+  }
+  void end() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    ::close(down_);
+    ::close(up_);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int down_ = -1;
+  int up_ = -1;
+};
+
+void outlast_trust() {
+  const auto until = std::chrono::steady_clock::now() + Cma::kTrust;
+  while (std::chrono::steady_clock::now() <= until) std::this_thread::yield();
+}
+
+class CmaOfATwin : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto key = cma_.register_segment(0, memory_);
+    ASSERT_TRUE(key);
+    Cma::Key of_twin;
+    ASSERT_EQ(key->size(), sizeof of_twin);
+    std::memcpy(&of_twin, key->data(), sizeof of_twin);
+    of_twin.pid = twin_.pid();
+    std::memcpy(key->data(), &of_twin, sizeof of_twin);
+    auto handle = cma_.import_key(1, *key);
+    if (handle.status().code() == ErrorCode::not_supported)
+      GTEST_SKIP() << "cross-memory calls are forbidden here";
+    ASSERT_TRUE(handle);
+    handle_ = *handle;
+  }
+  core::Post put(int value) {
+    const std::byte from{static_cast<unsigned char>(value)};
+    return cma_.put(1, handle_, 8, {&from, 1}, false, 0);
+  }
+
+  TestProcess test_;
+  SmpNetwork network_{test_.process};
+  Cma cma_{network_};
+  std::vector<std::byte> memory_ = std::vector<std::byte>(64);
+  // 'm': becomes another process, as far as its mark tells. Answers with the byte that is put to.
+  Twin twin_{[this](char word) {
+    if (word == 'm') const_cast<std::uint64_t&>(network_.mark()) ^= 1;
+    return static_cast<char>(memory_[8]);
+  }};
+  std::uint64_t handle_ = 0;
+};
+
+TEST_F(CmaOfATwin, WritesWhereThePeersMarkIs) {
+  EXPECT_EQ(put(7).kind, Kind::done);
+  EXPECT_EQ(twin_.tell('?'), 7);
+  outlast_trust();
+  EXPECT_EQ(put(8).kind, Kind::done);
+  EXPECT_EQ(twin_.tell('?'), 8);
+}
+
+// A process with the number of a peer that has died: nothing is written into it.
+TEST_F(CmaOfATwin, LeavesAProcessAloneThatOnlyHasThePeersNumber) {
+  ASSERT_EQ(put(7).kind, Kind::done);
+  EXPECT_EQ(twin_.tell('m'), 7);
+  outlast_trust();
+  const core::Post post = put(9);
+  EXPECT_EQ(post.kind, Kind::failed);
+  EXPECT_EQ(post.why, ErrorCode::peer_lost);
+  std::byte to{};
+  EXPECT_EQ(cma_.get(1, handle_, 8, {&to, 1}, 0).why, ErrorCode::peer_lost);
+  EXPECT_EQ(twin_.tell('?'), 7);
+}
+
+TEST_F(CmaOfATwin, OfAPeerThatIsGoneIsPeerLost) {
+  ASSERT_EQ(put(7).kind, Kind::done);
+  twin_.end();
+  EXPECT_EQ(put(9).why, ErrorCode::peer_lost);
+  outlast_trust();
+  EXPECT_EQ(put(9).why, ErrorCode::peer_lost);
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::smp

@@ -1,0 +1,22 @@
+// What a peer may say to the layers of messages, of puts and gets, of barriers and exchanges, and to a user's handlers. Besides
+// what the sanitizers look for: when it is gone all operations end, each once.
+#include "fuzz/packets.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace aqueduct;
+  using aqueduct::test::KnownHandler;
+  static const auto handlers = [] {
+    std::vector<KnownHandler> all;
+    for (const KnownHandler& one : test::kLayersHandlers) {
+      if (one.id < vis::kPackedPut) all.push_back(one);
+    }
+    constexpr HandlerId kUsers = fuzz::Talk::kUsers;
+    constexpr std::uint16_t kArgs = sizeof(std::uint64_t);
+    all.push_back({kUsers, AmCategory::short_reply, kArgs});
+    all.push_back({kUsers + 1, AmCategory::short_request, kArgs});
+    all.push_back({kUsers + 2, AmCategory::medium_request, kArgs});
+    all.push_back({kUsers + 3, AmCategory::long_request, kArgs});
+    return all;
+  }();
+  return fuzz::run_packets(data, size, handlers);
+}

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "am/wire.hpp"
+#include "coll/wire.hpp"
+#include "rma/wire.hpp"
+#include "vis/wire.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+/// Packets as a peer may send them, right in their headers and with anything behind: for tests and fuzz targets.
+namespace aqueduct::test {
+
+/// A handler as its packets name it.
+struct KnownHandler {
+  HandlerId id;
+  AmCategory category;
+  std::uint16_t args_bytes;
+};
+
+/// Those of the library's layers.
+inline constexpr std::array kLayersHandlers{
+    KnownHandler{rma::kPut, AmCategory::medium_request, sizeof(rma::PutPiece)},
+    KnownHandler{rma::kPutAck, AmCategory::short_reply, sizeof(rma::PutAck)},
+    KnownHandler{rma::kGet, AmCategory::short_request, sizeof(rma::GetPiece)},
+    KnownHandler{rma::kGetData, AmCategory::medium_reply, sizeof(rma::GetData)},
+    KnownHandler{rma::kAtomic, AmCategory::short_request, sizeof(rma::AtomicRequest)},
+    KnownHandler{rma::kAtomicResult, AmCategory::short_reply, sizeof(rma::AtomicResult)},
+    KnownHandler{rma::kSignal, AmCategory::short_request, sizeof(rma::SignalRequest)},
+    KnownHandler{coll::kArrive, AmCategory::short_request, sizeof(coll::Arrival)},
+    KnownHandler{coll::kExchange, AmCategory::medium_request, sizeof(coll::ExchangePiece)},
+    KnownHandler{vis::kPackedPut, AmCategory::medium_request, sizeof(vis::PackedRequest)},
+    KnownHandler{vis::kPackedGet, AmCategory::medium_request, sizeof(vis::PackedRequest)},
+    KnownHandler{vis::kPackedData, AmCategory::medium_reply, sizeof(vis::PackedData)},
+};
+
+/// A packet in memory of exactly its length, so that a sanitizer sees a look beyond it; 8-byte aligned.
+struct ExactPacket {
+  std::unique_ptr<std::byte[]> memory;
+  std::size_t size = 0;
+  std::span<const std::byte> bytes() const noexcept { return {memory.get(), size}; }
+};
+
+inline ExactPacket exact_copy(std::span<const std::byte> bytes) {
+  ExactPacket packet{std::make_unique<std::byte[]>(bytes.size()), bytes.size()};
+  if (!bytes.empty()) std::memcpy(packet.memory.get(), bytes.data(), bytes.size());
+  return packet;
+}
+
+/// A packet for that handler: `body` is its target if it is long, its arguments, its payload. Short ones are filled up with
+/// zeroes.
+inline ExactPacket packet_for(const KnownHandler& handler, std::span<const std::byte> body,
+                              std::uint16_t credits = 0) {
+  using namespace am;
+  const std::size_t head = sizeof(PacketHeader) + (is_long(handler.category) ? sizeof(LongTarget) : 0) +
+                           padded(handler.args_bytes);
+  const std::size_t behind = std::max(head - sizeof(PacketHeader), body.size());
+  const std::size_t payload =
+      handler.category == AmCategory::short_request || handler.category == AmCategory::short_reply
+          ? 0
+          : behind + sizeof(PacketHeader) - head;
+  ExactPacket packet{std::make_unique<std::byte[]>(head + payload), head + payload};
+  const PacketHeader header{is_request(handler.category) ? PacketKind::request : PacketKind::reply,
+                            handler.category,
+                            handler.id,
+                            credits,
+                            handler.args_bytes,
+                            static_cast<std::uint32_t>(payload),
+                            0};
+  std::memcpy(packet.memory.get(), &header, sizeof header);
+  const std::size_t copied = std::min(body.size(), packet.size - sizeof header);
+  if (copied != 0) std::memcpy(packet.memory.get() + sizeof header, body.data(), copied);
+  return packet;
+}
+
+template <class Args>
+ExactPacket packet_of(HandlerId id, const Args& args, std::span<const std::byte> payload = {}) {
+  const auto* const known = std::find_if(kLayersHandlers.begin(), kLayersHandlers.end(),
+                                         [id](const KnownHandler& one) { return one.id == id; });
+  std::vector<std::byte> body(am::padded(sizeof args) + payload.size());
+  std::memcpy(body.data(), &args, sizeof args);
+  if (!payload.empty()) std::memcpy(body.data() + am::padded(sizeof args), payload.data(), payload.size());
+  return packet_for(*known, body);
+}
+
+}  // namespace aqueduct::test

@@ -1,0 +1,87 @@
+// Numbers of handlers: the library's own, then users'.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "am/messages.hpp"
+#include "core/settings.hpp"
+#include "rma/wire.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace aqueduct::am {
+namespace {
+
+Result<Job> two_ranks(const std::string& handlers) {
+  Config config;
+  for (const auto& [name, value] : {std::pair<std::string, std::string>{"conduit", "loop"},
+                                    {"near", "off"},
+                                    {"segment_bytes", "4K"},
+                                    {"log", "off"},
+                                    {"handlers", handlers}})
+    EXPECT_TRUE(config.set(name, value)) << name;
+  return Job::in_process(2, config);
+}
+
+/// A put by messages of the library's own, and a barrier.
+void expect_to_work(Job& job) {
+  job.run_each([](Endpoint& ep) {
+    const std::uint64_t value = 7 + ep.rank();
+    EXPECT_TRUE(put_value(ep, GlobalPtr<std::uint64_t>{1 - ep.rank(), 0}, value));
+    EXPECT_TRUE(ep.barrier());
+    EXPECT_EQ(get_value(ep, GlobalPtr<std::uint64_t>{1 - ep.rank(), 0}).value_or(0), value);
+    EXPECT_TRUE(ep.barrier());
+  });
+}
+
+TEST(Handlers, AreAsManyAsTheSettingMayAskForAndNoneIsTheLibrarysOwn) {
+  const auto all = core::core_settings();
+  const auto info =
+      std::find_if(all.begin(), all.end(), [](const auto& one) { return one.name == "handlers"; });
+  ASSERT_NE(info, all.end());
+  EXPECT_EQ(info->most, kMostUserHandlers);
+  auto job = two_ranks(std::to_string(info->most));
+  ASSERT_TRUE(job);
+  std::uint32_t heard = 0;
+  HandlerId last = 0;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    Endpoint& ep = job->endpoint(rank);
+    for (std::uint32_t i = 0; i < kMostUserHandlers; ++i) {
+      const auto made =
+          on_short_request<NoArguments>(ep, [&heard, i](auto&, const NoArguments&) { heard = i; });
+      ASSERT_TRUE(made) << i;
+      EXPECT_EQ(made->id, kFirstUserHandler + i);
+      last = made->id;
+    }
+    EXPECT_EQ(on_short_request<NoArguments>(ep, [](auto&, const NoArguments&) {}).status().code(),
+              ErrorCode::refused);
+  }
+  EXPECT_EQ(last, 65535);
+  expect_to_work(*job);
+}
+
+TEST(Handlers, OfTheLibraryAreNotReplaced) {
+  auto job = two_ranks("16");
+  ASSERT_TRUE(job);
+  Messages& messages = *job->endpoint(0).state().messages;
+  EXPECT_TRUE(messages.layers_problem());
+  const aqueduct::detail::Callback other{
+      [](void*, Incoming&, const std::byte*, MutableBytes) { ADD_FAILURE() << "this one was refused"; },
+      nullptr};
+  messages.add_internal(rma::kPut, AmCategory::medium_request, sizeof(rma::PutPiece), other);
+  EXPECT_EQ(messages.layers_problem().code(), ErrorCode::internal);
+  expect_to_work(*job);
+}
+
+TEST(Handlers, OfALayerBeyondItsNumbersAreRefused) {
+  auto job = two_ranks("16");
+  ASSERT_TRUE(job);
+  Messages& messages = *job->endpoint(0).state().messages;
+  messages.add_internal(kFirstUserHandler, AmCategory::short_request, 0, {});
+  EXPECT_EQ(messages.layers_problem().code(), ErrorCode::internal);
+}
+
+}  // namespace
+}  // namespace aqueduct::am

@@ -1,0 +1,189 @@
+// A peer that speaks the library's own messages, and lies: it cannot end what it was not asked, nor reach memory outside the
+// segments, nor make this rank keep more than it has credits for.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "am/messages.hpp"
+#include "tests/support/known_packets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::am {
+namespace {
+
+class HostilePeer : public testing::Test {
+ protected:
+  static constexpr std::size_t kSegment = 256 << 10;
+
+  void SetUp() override { start({}); }
+  void start(const std::vector<std::pair<std::string, std::string>>& settings) {
+    job_.reset();
+    Config config;
+    ASSERT_TRUE(config.set("conduit", "loop"));
+    ASSERT_TRUE(config.set("near", "off"));
+    ASSERT_TRUE(config.set("segment_bytes", std::to_string(kSegment)));
+    ASSERT_TRUE(config.set("operations", "64"));
+    ASSERT_TRUE(config.set("log", "off"));
+    for (const auto& [name, value] : settings) ASSERT_TRUE(config.set(name, value));
+    auto made = Job::in_process(2, config);
+    ASSERT_TRUE(made);
+    job_.emplace(std::move(*made));
+  }
+  Endpoint& me() { return job_->endpoint(0); }
+  Endpoint& peer() { return job_->endpoint(1); }
+
+  /// As if rank 1 had sent it.
+  void say(const test::ExactPacket& packet) { me().state().messages->packet(1, packet.bytes()); }
+  /// The tokens of operations under way; the first was begun first.
+  std::vector<core::Token> tokens() {
+    std::vector<core::Token> found;
+    const auto capacity = static_cast<std::uint32_t>(job_->config().number("operations"));
+    for (std::uint32_t index = 0; index < 2 * capacity; ++index) {
+      for (std::uint64_t generation = 1; generation < 8; ++generation) {
+        if (me().state().ops.find(generation << 32 | index) != nullptr)
+          found.push_back(generation << 32 | index);
+      }
+    }
+    return found;
+  }
+  core::Token only_token() {
+    const auto all = tokens();
+    EXPECT_EQ(all.size(), 1u);
+    return all.empty() ? 0 : all[0];
+  }
+  bool ends(Event& event) {
+    for (int round = 0; round < 100'000 && !event.done(); ++round) {
+      me().progress();
+      peer().progress();
+    }
+    return event.done();
+  }
+
+  std::optional<Job> job_;
+};
+
+TEST_F(HostilePeer, EndsNoPutByAnswersOfAnotherKind) {
+  std::vector<std::byte> from(3000, std::byte{5});
+  const std::vector<std::byte> before = from;
+  Event put = put_nb(me(), GlobalPtr<std::byte>{1, 0}, from);
+  const core::Token token = only_token();
+  const std::vector<std::byte> forged(900, std::byte{9});
+  for (int i = 0; i < 10; ++i) {
+    say(test::packet_of(rma::kGetData, rma::GetData{token, 0, 0}, forged));
+    say(test::packet_of(rma::kAtomicResult, rma::AtomicResult{token, 7, 0}));
+    say(test::packet_of(vis::kPackedData, vis::PackedData{token, 0, 0}, forged));
+  }
+  EXPECT_FALSE(put.done());
+  EXPECT_EQ(from, before);  // which is only read from
+  EXPECT_TRUE(ends(put));
+  EXPECT_TRUE(put.status());
+}
+
+TEST_F(HostilePeer, EndsNoGetByAnswersOfAnotherKind) {
+  std::vector<std::byte> to(3000);
+  Event get = get_nb(me(), to, GlobalPtr<std::byte>{1, 0});
+  const core::Token token = only_token();
+  for (int i = 0; i < 10; ++i) {
+    say(test::packet_of(rma::kPutAck, rma::PutAck{token, 0}));
+    say(test::packet_of(rma::kAtomicResult, rma::AtomicResult{token, 7, 0}));
+  }
+  EXPECT_FALSE(get.done());
+  EXPECT_TRUE(ends(get));
+  EXPECT_TRUE(get.status());
+}
+
+TEST_F(HostilePeer, WritesOnlyWhereAGetHasAsked) {
+  std::array<std::byte, 256> to{};
+  Event get = get_nb(me(), std::span(to).subspan(64, 128), GlobalPtr<std::byte>{1, 0});
+  const std::vector<std::byte> forged(200, std::byte{9});
+  say(test::packet_of(rma::kGetData, rma::GetData{only_token(), 64, 0}, forged));
+  EXPECT_TRUE(get.done());
+  EXPECT_EQ(get.status().code(), ErrorCode::internal);
+  EXPECT_TRUE(std::ranges::all_of(to, [](std::byte one) { return one == std::byte{0}; }));
+}
+
+// More answers than packets, while the rest of the put waits for room: it would end, and be begun anew while it is queued.
+TEST_F(HostilePeer, EndsNoPutOfWhichPartHasNotLeft) {
+  const std::vector<std::byte> from(kSegment, std::byte{5});
+  Event put = put_nb(me(), GlobalPtr<std::byte>{1, 0}, from);
+  const core::Token token = only_token();
+  for (int i = 0; i < 1000; ++i) say(test::packet_of(rma::kPutAck, rma::PutAck{token, 0}));
+  EXPECT_FALSE(put.done());
+  EXPECT_TRUE(ends(put));
+  Event next = put_nb(me(), GlobalPtr<std::byte>{1, 0}, from);
+  EXPECT_TRUE(ends(next));
+}
+
+TEST_F(HostilePeer, EndsNoTransferOfPiecesOfWhichPartHasNotLeft) {
+  start({{"vis_plan", "packed"}});
+  const std::size_t pieces = kSegment / 16;
+  std::vector<std::byte> own(8 * pieces);
+  Event put = put_nb(me(), aqueduct::pieces(GlobalPtr<std::byte>{1, 0}, Strided(8, {{pieces, 16}})),
+                     contiguous(std::as_const(own).data(), own.size()));
+  const core::Token token = only_token();
+  for (int i = 0; i < 1000; ++i) say(test::packet_of(rma::kPutAck, rma::PutAck{token, 0}));
+  for (int i = 0; i < 1000; ++i)
+    say(test::packet_of(rma::kGetData, rma::GetData{token, 0, 0}, std::span(own).first(8)));
+  EXPECT_FALSE(put.done());
+  EXPECT_TRUE(ends(put));
+}
+
+// Requests beyond its credits, whose answers find no room: kept are as many as it has credits.
+TEST_F(HostilePeer, ThatAsksWithoutCreditIsNotAnswered) {
+  start({{"loop_queue", "4"}, {"credits", "8"}});
+  constexpr std::uint64_t kRequests = 10'000;
+  for (std::uint64_t i = 0; i < kRequests; ++i)
+    say(test::packet_of(rma::kGet, rma::GetPiece{i, 0, 0, 0, 100}));
+  EXPECT_GE(me().statistics().rejected, kRequests - 8 - 4);
+  for (int i = 0; i < 100; ++i) {
+    peer().progress();
+    me().progress();
+  }
+  // To others, and to this one, it goes on.
+  std::vector<std::byte> to(3000);
+  Event get = get_nb(me(), to, GlobalPtr<std::byte>{1, 0});
+  EXPECT_TRUE(ends(get));
+  EXPECT_TRUE(get.status());
+}
+
+// Under a sanitizer: no look outside. Without one too, nothing outside is written, and all operations can end.
+TEST_F(HostilePeer, OfRandomArgumentsDoesNoHarm) {
+  const unsigned seed = std::random_device()();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937 random(seed);
+  std::vector<std::byte> own(20'000);
+  const auto there = pieces(GlobalPtr<std::byte>{1, 0}, Strided(4, {{300, 16}}));
+  std::vector<Event> events;
+  events.push_back(put_nb(me(), GlobalPtr<std::byte>{1, 0}, own));
+  events.push_back(get_nb(me(), own, GlobalPtr<std::byte>{1, 0}));
+  events.push_back(put_nb(me(), there, contiguous(std::as_const(own).data(), 1200)));
+  events.push_back(get_nb(me(), contiguous(own.data(), 1200), there));
+  const auto live = tokens();
+  std::vector<std::byte> body;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto& handler = test::kLayersHandlers[random() % test::kLayersHandlers.size()];
+    body.resize(random() % 200);
+    // Small numbers are more often right than large ones.
+    for (std::size_t at = 0; at < body.size(); ++at)
+      body[at] = static_cast<std::byte>(random() % 4 == 0 ? random() : at % 4 == 0 ? random() % 16 : 0);
+    if (body.size() >= 8 && random() % 2 == 0) std::memcpy(body.data(), &live[random() % live.size()], 8);
+    say(test::packet_for(handler, body, static_cast<std::uint16_t>(random())));
+    if (i % 64 == 0) me().progress();
+  }
+  me().state().peer_lost(1);
+  for (Event& event : events) EXPECT_TRUE(event.done());
+  EXPECT_LE(me().state().messages->credits_left(1), me().state().messages->credits_per_peer());
+}
+
+}  // namespace
+}  // namespace aqueduct::am

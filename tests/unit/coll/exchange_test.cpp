@@ -1,0 +1,140 @@
+// Set-up exchanges where a member has nothing to give, and where a peer says what no correct one does.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "coll/barriers.hpp"
+#include "coll/exchange.hpp"
+#include "coll/wire.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace aqueduct::coll {
+namespace {
+
+class SetUpExchange : public testing::Test {
+ protected:
+  void start(Rank ranks) {
+    Config config;
+    ASSERT_TRUE(config.set("conduit", "loop"));
+    ASSERT_TRUE(config.set("near", "off"));
+    ASSERT_TRUE(config.set("segment_bytes", "4K"));
+    ASSERT_TRUE(config.set("log", "off"));
+    auto made = Job::in_process(ranks, config);
+    ASSERT_TRUE(made);
+    job_.emplace(std::move(*made));
+  }
+  static Exchanges& of(Endpoint& ep) { return ep.state().barriers->exchanges(); }
+  static TeamState& world(Endpoint& ep) { return ep.world().state(); }
+  static Blob bytes_of(Rank rank) {
+    return Blob(rank % 3 == 0 ? 0 : rank * 100, static_cast<std::byte>(rank));
+  }
+
+  /// As if rank 1 had sent it to rank 0.
+  void say(const ExchangePiece& piece, std::size_t payload_bytes) {
+    const am::PacketHeader header{am::PacketKind::request,
+                                  AmCategory::medium_request,
+                                  kExchange,
+                                  0,
+                                  sizeof piece,
+                                  static_cast<std::uint32_t>(payload_bytes),
+                                  0};
+    Blob packet(sizeof header + sizeof piece + payload_bytes);
+    std::memcpy(packet.data(), &header, sizeof header);
+    std::memcpy(packet.data() + sizeof header, &piece, sizeof piece);
+    me().state().messages->packet(1, packet);
+  }
+  Endpoint& me() { return job_->endpoint(0); }
+
+  std::optional<Job> job_;
+};
+
+TEST_F(SetUpExchange, GivesEachMemberWhatEachGave) {
+  start(5);
+  job_->run_each([](Endpoint& ep) {
+    for (int round = 0; round < 3; ++round) {
+      const auto all = of(ep).exchange(world(ep), bytes_of(ep.rank()));
+      ASSERT_TRUE(all);
+      ASSERT_EQ(all->size(), ep.ranks());
+      for (Rank rank = 0; rank < ep.ranks(); ++rank) EXPECT_EQ((*all)[rank], bytes_of(rank));
+      EXPECT_LE(of(ep).kept(), ep.ranks());  // nothing of exchanges that are over
+    }
+  });
+}
+
+// Else the others would wait for what it does not send.
+TEST_F(SetUpExchange, OfAMemberThatHasNothingToGiveFailsAlikeOnAll) {
+  start(5);
+  job_->run_each([](Endpoint& ep) {
+    for (const Rank failing : {Rank{0}, Rank{3}, ep.ranks() - 1}) {
+      const Status mine = ep.rank() >= failing ? Status(ErrorCode::no_space) : Status();
+      const Status failure(ErrorCode::no_space, failing);  // the first in the team's order
+      EXPECT_EQ(of(ep).exchange(world(ep), {}, mine).status(), failure);
+      EXPECT_EQ(of(ep).agree(world(ep), mine), failure);
+      EXPECT_TRUE(of(ep).agree(world(ep), {}));
+    }
+  });
+}
+
+TEST_F(SetUpExchange, OfTooMuchFailsAlikeOnAll) {
+  start(3);
+  job_->run_each([](Endpoint& ep) {
+    const Blob mine(ep.rank() == 1 ? Exchanges::kMostOfOne + 1 : Exchanges::kMostOfOne);
+    EXPECT_EQ(of(ep).exchange(world(ep), mine).status(), Status(ErrorCode::too_large, 1));
+    EXPECT_TRUE(of(ep).agree(world(ep), {}));
+  });
+}
+
+TEST_F(SetUpExchange, InAHandlerIsRefusedThereAndTheOthersDoNotNotice) {
+  start(2);
+  job_->run_each([](Endpoint& ep) {
+    int refused = 0;
+    const auto handler = on_short_request<NoArguments>(ep, [&](auto&, const NoArguments&) {
+      refused += of(ep).exchange(world(ep), {}).status().code() == ErrorCode::in_handler ? 1 : 0;
+      refused += Segment::create(ep, 64).status().code() == ErrorCode::in_handler ? 1 : 0;
+      refused += ep.world().split(1, 0).status().code() == ErrorCode::in_handler ? 1 : 0;
+    });
+    ASSERT_TRUE(handler && ep.barrier());
+    if (ep.rank() == 1) {
+      ASSERT_TRUE(request(ep, 0, *handler));
+    }
+    ASSERT_TRUE(ep.barrier());
+    EXPECT_EQ(refused, ep.rank() == 0 ? 3 : 0);
+    const auto segment = Segment::create(ep, 64);
+    EXPECT_TRUE(segment);
+    auto team = ep.world().split(1, 0);
+    ASSERT_TRUE(team && *team);
+    EXPECT_TRUE((**team).barrier());  // its id is the same on both
+  });
+}
+
+// 4 GiB announced in a handler, which must not throw.
+TEST_F(SetUpExchange, OfAPeerThatAnnouncesWhatNobodySendsIsRefused) {
+  start(2);
+  say({7, 1, 0, 0, 0, std::uint64_t{1} << 32}, 64);
+  EXPECT_EQ(me().statistics().rejected, 1u);
+  say({7, 1, 0, 0, 8, 64}, 60);
+  EXPECT_EQ(me().statistics().rejected, 2u);
+}
+
+TEST_F(SetUpExchange, OfAPeerThatInventsExchangesTakesBoundedMemory) {
+  start(2);
+  for (std::uint64_t number = 0; number < 10'000; ++number) say({number % 7, number, 0, 0, 0, 64}, 8);
+  EXPECT_EQ(of(me()).kept(), Exchanges::kMostStreamsOfPeer);
+  EXPECT_EQ(me().statistics().rejected, 10'000u - Exchanges::kMostStreamsOfPeer);
+}
+
+TEST_F(SetUpExchange, WithForgedBytesFailsInsteadOfWaiting) {
+  start(2);
+  const std::uint64_t world_id = world(me()).id;
+  say({world_id, 1, 0, 0, 0, 24}, 24);  // no head of bytes that adds up: 24 zeroes are one and a half
+  EXPECT_EQ(of(me()).exchange(world(me()), {}).status().code(), ErrorCode::internal);
+  say({world_id, 2, 0, UINT32_MAX, 1, 0}, 0);  // a failure that is none of ours
+  EXPECT_EQ(of(me()).exchange(world(me()), {}).status(), Status(ErrorCode::internal, 1));
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
