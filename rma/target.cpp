@@ -1,5 +1,7 @@
 #include "rma/target.hpp"
 
+#include <aqueduct/copy_bytes.hpp>
+
 #include "core/signals.hpp"
 #include "rma/wire.hpp"
 
@@ -43,7 +45,7 @@ void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   const auto piece = read<PutPiece>(args);
   std::byte* to = place(in.state, piece.segment, piece.offset, payload.size());
   if (to != nullptr) {
-    std::memcpy(to, payload.data(), payload.size());
+    aqueduct::detail::copy_bytes(to, payload.data(), payload.size());
     if (piece.add != 0) core::raise(in.state, {piece.slot, piece.add});
   }
   const auto code = to != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
@@ -63,6 +65,9 @@ void get(Incoming& in, const std::byte* args, core::MutableBytes) {
   const std::byte* from = fits ? place(in.state, piece.segment, piece.offset, piece.bytes) : nullptr;
   const auto code = from != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
   const std::size_t bytes = from != nullptr ? piece.bytes : 0;
+  // A word is read once: whoever copies the payload into a packet may read it in parts.
+  std::uint64_t word = 0;
+  if (aqueduct::detail::copy_word(&word, from, bytes)) from = reinterpret_cast<const std::byte*>(&word);
   answer(in, kGetData, GetData{piece.token, piece.at, static_cast<std::uint64_t>(code)}, {from, bytes});
 }
 
@@ -72,7 +77,8 @@ void get_data(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   if (op == nullptr) return;
   auto code = static_cast<ErrorCode>(data.code);
   if (data.at > op->bytes || payload.size() > op->bytes - data.at) code = ErrorCode::internal;
-  if (code == ErrorCode::ok) std::memcpy(op->local + data.at, payload.data(), payload.size());
+  if (code == ErrorCode::ok)
+    aqueduct::detail::copy_bytes(op->local + data.at, payload.data(), payload.size());
   in.state.ops.part_ended(*op, {code, in.source});
 }
 

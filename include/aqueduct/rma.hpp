@@ -1,8 +1,8 @@
 #pragma once
 
+#include <aqueduct/copy_bytes.hpp>
 #include <aqueduct/endpoint.hpp>
 
-#include <cstring>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -45,16 +45,6 @@ using MutableBytes = std::span<std::byte>;
                                      const GetOptions&) noexcept;
 [[gnu::cold]] Status get_nbi_over_wire(Endpoint&, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                                        const GetOptions&) noexcept;
-
-/// memcpy for the sizes at which the C library's is not the fastest.
-void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
-
-inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
-  constexpr std::size_t kLeast = 2048;  // measured, see core/copy.cpp
-  constexpr std::size_t kMost = 12288;
-  if (bytes - kLeast <= kMost - kLeast) return copy_middling(static_cast<std::byte*>(to), from, bytes);
-  if (bytes != 0) std::memcpy(to, from, bytes);  // of nothing, the addresses may be null
-}
 
 template <class T>
 concept Wireable = std::is_trivially_copyable_v<T>;
@@ -190,7 +180,7 @@ concept SmallValue = detail::Wireable<T> && sizeof(T) <= 8;
 template <SmallValue T>
 inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
-    std::memcpy(place, &value, sizeof(T));
+    detail::store_value(place, value);
     return {};
   }
   return detail::put_over_wire(ep, detail::plain(to), &value, sizeof(T));
@@ -201,7 +191,7 @@ template <SmallValue T>
 inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                           PutOptions options = {}) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
-    std::memcpy(place, &value, sizeof(T));
+    detail::store_value(place, value);
     return Event{};
   }
   options.source = SourceReuse::at_return;
@@ -213,7 +203,7 @@ template <SmallValue T>
 inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                             PutOptions options = {}) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
-    std::memcpy(place, &value, sizeof(T));
+    detail::store_value(place, value);
     return {};
   }
   options.source = SourceReuse::at_return;
@@ -226,7 +216,7 @@ template <class T>
 inline Result<std::remove_const_t<T>> get_value(Endpoint& ep, GlobalPtr<T> from) noexcept {
   std::remove_const_t<T> value;
   if (const std::byte* place = detail::find(ep, from, sizeof(T))) [[likely]] {
-    std::memcpy(&value, place, sizeof(T));
+    detail::load_value(value, place);
     return value;
   }
   if (Status status = detail::get_over_wire(ep, &value, detail::plain(from), sizeof(T)); !status) {
