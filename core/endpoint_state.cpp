@@ -29,6 +29,7 @@ EndpointState::~EndpointState() = default;
 
 void EndpointState::publish_segments() noexcept {
   face.windows_ = segments.windows();
+  face.value_windows_ = segments.value_windows();
   face.mine_ = segments.mine();
   face.segments_ = segments.size();
 }

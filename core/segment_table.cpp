@@ -3,7 +3,7 @@
 namespace aqueduct::core {
 
 SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
-    : ranks_(ranks), capacity_(capacity), windows_(capacity), mine_(capacity) {
+    : ranks_(ranks), capacity_(capacity), windows_(capacity), value_windows_(capacity), mine_(capacity) {
   records_.reserve(capacity);
 }
 
@@ -12,8 +12,10 @@ SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts) 
   SegmentRecord& record = records_.emplace_back();
   record.mine = mine;
   record.windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);
+  record.value_windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);
   record.parts = std::move(parts);
   windows_[id] = record.windows.get();
+  value_windows_[id] = record.value_windows.get();
   mine_[id] = mine;
   return id;
 }
@@ -27,14 +29,17 @@ Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) 
   return &part;
 }
 
-void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes) noexcept {
+void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
+                              bool for_values) noexcept {
   records_[id].windows[rank] = {base, bytes};
+  if (for_values) records_[id].value_windows[rank] = {base, bytes};
   records_[id].parts[rank].reach = Part::Reach::mapped;
 }
 
 void SegmentTable::forget(Rank rank) noexcept {
   for (SegmentRecord& record : records_) {
     record.windows[rank] = {};
+    record.value_windows[rank] = {};
     record.parts[rank].reach = Part::Reach::reference;
   }
 }

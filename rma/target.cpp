@@ -2,6 +2,7 @@
 
 #include <aqueduct/copy_bytes.hpp>
 
+#include "core/apply_atomic.hpp"
 #include "core/signals.hpp"
 #include "rma/wire.hpp"
 
@@ -82,21 +83,9 @@ void get_data(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   in.state.ops.part_ended(*op, {code, in.source});
 }
 
-template <Atomic T>
-std::uint64_t apply_bits(const AtomicRequest& request, std::byte* at) noexcept {
-  T operand;
-  T expected;
-  std::memcpy(&operand, &request.operand, sizeof(T));
-  std::memcpy(&expected, &request.expected, sizeof(T));
-  return aqueduct::detail::bits<T>(
-      aqueduct::detail::apply<T>(request.op, *reinterpret_cast<T*>(at), operand, expected));
-}
-
 void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto request = read<AtomicRequest>(args);
-  const bool wide =
-      request.type == AtomicType::i64 || request.type == AtomicType::u64 || request.type == AtomicType::f64;
-  const std::size_t bytes = wide ? 8 : 4;
+  const std::size_t bytes = core::bytes_of(request.type);
   std::byte* at = place(in.state, request.segment, request.offset, bytes);
   AtomicResult result{request.token, 0, 0};
   if (at == nullptr) {
@@ -104,14 +93,7 @@ void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
   } else if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) {
     result.code = static_cast<std::uint64_t>(ErrorCode::misaligned);
   } else {
-    switch (request.type) {
-      case AtomicType::i32: result.old = apply_bits<std::int32_t>(request, at); break;
-      case AtomicType::u32: result.old = apply_bits<std::uint32_t>(request, at); break;
-      case AtomicType::i64: result.old = apply_bits<std::int64_t>(request, at); break;
-      case AtomicType::u64: result.old = apply_bits<std::uint64_t>(request, at); break;
-      case AtomicType::f32: result.old = apply_bits<float>(request, at); break;
-      case AtomicType::f64: result.old = apply_bits<double>(request, at); break;
-    }
+    result.old = core::apply_atomic(request.op, request.type, request.operand, request.expected, at);
   }
   answer(in, kAtomicResult, result);
 }

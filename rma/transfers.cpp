@@ -169,6 +169,7 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr || bytes == 0) {
+    if (from.rank() == state_.rank && form == Form::blocking) let_others_in();
     aqueduct::detail::copy_bytes(to, access.mapped, bytes);
     return {};
   }

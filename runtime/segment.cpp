@@ -46,7 +46,7 @@ Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_
     return first;
   }
   const std::span<std::byte> mine = offer->memory;
-  const SegmentId id = runtime::add_segment(state, mine, std::move(known));
+  const SegmentId id = runtime::add_segment(state, mine, std::move(known), own_memory != nullptr);
   // Nobody writes to a part before its owner knows of it.
   if (auto known_to_all = state.barriers->exchanges().exchange(ep.world().state(), {}); !known_to_all) {
     return known_to_all.status();

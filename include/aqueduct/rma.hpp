@@ -67,6 +67,11 @@ template <class T>
 std::byte* find(Endpoint& ep, GlobalPtr<T> to, std::size_t bytes) noexcept {
   return ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
 }
+/// For a value to be read; see Endpoint::mapped_for_value.
+template <class T>
+const std::byte* find_value(Endpoint& ep, GlobalPtr<T> from, std::size_t bytes) noexcept {
+  return ep.mapped_for_value(from.rank(), from.segment(), from.offset(), bytes);
+}
 template <class T>
 GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
   return {p.rank(), p.offset(), p.segment()};
@@ -136,12 +141,13 @@ inline Event get_nb(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& o
   return detail::get_nb_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes, options);
 }
 
-/// Reads into `to` and waits. Errors: as put_nb, and in_handler.
+/// Reads into `to` and waits. Of my own memory, where others need my processor for their atomics on it, makes progress now
+/// and then, so that a loop over it ends. Errors: as put_nb, and in_handler.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status get(Endpoint& ep, R&& to, GlobalPtr<T> from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(to);
-  if (const std::byte* place = detail::find(ep, from, bytes)) [[likely]] {
+  if (const std::byte* place = detail::find_value(ep, from, bytes)) [[likely]] {
     detail::copy_bytes(std::ranges::data(to), place, bytes);
     return {};
   }
@@ -210,12 +216,12 @@ inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<
   return detail::put_nbi_over_wire(ep, detail::plain(to), &value, sizeof(T), options);
 }
 
-/// Reads one value of 1–8 bytes and waits.
+/// Reads one value of 1–8 bytes and waits. Of my own memory as get.
 template <class T>
   requires SmallValue<std::remove_const_t<T>>
 inline Result<std::remove_const_t<T>> get_value(Endpoint& ep, GlobalPtr<T> from) noexcept {
   std::remove_const_t<T> value;
-  if (const std::byte* place = detail::find(ep, from, sizeof(T))) [[likely]] {
+  if (const std::byte* place = detail::find_value(ep, from, sizeof(T))) [[likely]] {
     detail::load_value(value, place);
     return value;
   }
