@@ -135,7 +135,7 @@ class Endpoint {
   bool test_implicit() noexcept;
   /// Opens an access region: `_nbi` operations until `end_region` belong to it. Regions do not nest.
   ///
-  /// Errors: invalid_argument (one is open), refused (AQUEDUCT_OPERATIONS in flight).
+  /// Errors: invalid_argument (one is open), refused (AQUEDUCT_OPERATIONS events are held).
   Status begin_region() noexcept;
   /// Closes the region: one Event for all its operations; its outcome is their first failure.
   ///
