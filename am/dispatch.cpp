@@ -1,3 +1,5 @@
+#include <aqueduct/copy_bytes.hpp>
+
 #include "am/head.hpp"
 #include "am/messages.hpp"
 
@@ -59,7 +61,7 @@ const char* Messages::run_handler(Incoming& incoming, const PacketHeader& header
       return "its target is outside the segment";
     }
     std::byte* place = state_.segments[target.segment].mine.data() + target.offset;
-    if (!payload.empty()) std::memcpy(place, payload.data(), payload.size());
+    aqueduct::detail::copy_bytes(place, payload.data(), payload.size());
     payload = {place, static_cast<std::size_t>(target.bytes)};
   }
   ++state_.statistics.handlers_run;
@@ -140,7 +142,7 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
   const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
   // Where the requester's segment is mapped here, the payload goes there at once and the packet says so.
   if (std::byte* there = state.face.local(place, payload.size()); there != nullptr && !payload.empty()) {
-    std::memcpy(there, payload.data(), payload.size());
+    copy_bytes(there, payload.data(), payload.size());
     return messages.reply(incoming, category, handler, args, &target, {});
   }
   if (payload.size() > messages.room(to, true, am::kMaxArgs)) return {ErrorCode::too_large, to};

@@ -5,6 +5,7 @@
 #include <aqueduct/signal.hpp>
 #include <aqueduct/status.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -54,6 +55,22 @@ class Inbox {
  protected:
   ~Inbox() = default;
 };
+
+/// What was done of a packet in its owner's place.
+struct AsideDone {
+  static constexpr std::size_t kMostAnswer = 64;
+  static constexpr std::size_t kMostRest = 16;
+  alignas(8) std::array<std::byte, kMostAnswer> answer;  ///< a packet for whoever has sent it
+  alignas(8) std::array<std::byte, kMostRest> rest;      ///< what the owner gets in place of it, if anything
+  std::size_t answer_bytes = 0;
+  std::size_t rest_bytes = 0;
+};
+
+/// Does what a packet asks for without its owner, who computes: on the progress thread of a conduit that has one. It needs
+/// this rank's part of a segment and nothing else of the layers above: `memory(what, id)`, empty if the conduit does not
+/// know it. False: nothing has happened, the packet waits for the owner.
+using Aside = bool (*)(Bytes packet, MutableBytes (*memory)(const void* what, SegmentId id) noexcept,
+                       const void* what, AsideDone& done) noexcept;
 
 /// Facts about a conduit, the same for its whole life after `connect`.
 struct Properties {
@@ -226,6 +243,10 @@ class Conduit {
   virtual CrossMap* cross_map() noexcept { return nullptr; }
   virtual NativeCollectives* collectives() noexcept { return nullptr; }
   virtual Waitable* waitable() noexcept { return nullptr; }
+
+  /// Packets that come while the owner neither polls nor sleeps are shown to `aside` first, by conduits that have a thread
+  /// to do so. Said once, after `connect`.
+  virtual void serve_aside(Aside) noexcept {}
 
   /// Looks whether its peers still live; called from time to time while something waits. Calls Inbox::lost.
   virtual void check_peers(Inbox&) noexcept {}

@@ -1,4 +1,4 @@
-#include <aqueduct/rma.hpp>
+#include <aqueduct/copy_bytes.hpp>
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -14,6 +14,11 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
       lost(all),
       ops(static_cast<std::uint32_t>(settings.number("operations"))),
       segments(all, static_cast<std::uint32_t>(settings.number("segments"))) {
+  if (const auto wanted = settings.number("operations"); ops.capacity() < wanted) {
+    log.warn(
+        "there is address space for {} events only, not for {} (AQUEDUCT_OPERATIONS): is `ulimit -v` set?",
+        ops.capacity(), wanted);
+  }
   implicit.pool = &ops;
   implicit.parts = 1;  // stays: the group never ends
   pacing.spin_at_most = std::chrono::nanoseconds(settings.nanoseconds("spin"));
@@ -29,6 +34,7 @@ EndpointState::~EndpointState() = default;
 
 void EndpointState::publish_segments() noexcept {
   face.windows_ = segments.windows();
+  face.value_windows_ = segments.value_windows();
   face.mine_ = segments.mine();
   face.segments_ = segments.size();
 }

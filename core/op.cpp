@@ -1,9 +1,10 @@
 #include "core/op.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <new>
 #include <type_traits>
+
+#include <sys/mman.h>
 
 namespace aqueduct {
 
@@ -27,19 +28,64 @@ namespace core {
 // highest bit to the layers.
 constexpr std::uint32_t kGenerations = 1u << 31;
 
-OpPool::OpPool(std::uint32_t capacity)
-    : capacity_(capacity), ops_(std::allocator<Op>{}.allocate(std::size_t{capacity} * 2)) {
-  static_assert(std::is_trivially_destructible_v<Op>);
+namespace {
+
+// Chosen: memory is asked for in such steps, a system call for each.
+constexpr std::size_t kPoolStep = std::size_t{1} << 20;
+constexpr std::size_t kPoolPage = 4096;
+
+constexpr std::size_t in_pool_pages(std::size_t bytes) noexcept {
+  return (bytes + kPoolPage - 1) / kPoolPage * kPoolPage;
 }
 
-OpPool::~OpPool() { std::allocator<Op>{}.deallocate(ops_, std::size_t{capacity_} * 2); }
+/// Addresses without memory; null: the system does not give as many.
+std::byte* reserve_addresses(std::size_t bytes) noexcept {
+  void* at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return nullptr;
+  // Else the first operation of an idle rank would take a large page.
+  static_cast<void>(::madvise(at, bytes, MADV_NOHUGEPAGE));
+  return static_cast<std::byte*>(at);
+}
+
+}  // namespace
+
+OpPool::OpPool(std::uint32_t capacity) : capacity_(capacity) {
+  static_assert(std::is_trivially_destructible_v<Op> && kPoolPage % alignof(Op) == 0);
+  internal_.capacity = std::min(capacity, kMostInternal);
+  const std::size_t internal_bytes = in_pool_pages(internal_.capacity * sizeof(Op));
+  std::byte* at = nullptr;
+  // Under `ulimit -v`, say, half as many have to do, or a quarter.
+  for (;; capacity_ /= 2) {
+    reserved_ = in_pool_pages(capacity_ * sizeof(Op)) + internal_bytes;
+    at = reserve_addresses(reserved_);
+    if (at != nullptr) break;
+    if (capacity_ <= 1) throw std::bad_alloc();
+  }
+  explicit_.capacity = capacity_;
+  explicit_.ops = reinterpret_cast<Op*>(at);
+  internal_.ops = reinterpret_cast<Op*>(at + reserved_ - internal_bytes);
+}
+
+OpPool::~OpPool() { ::munmap(explicit_.ops, reserved_); }
+
+/// Gives the next addresses of a range memory; false: there are no more, or no memory.
+bool OpPool::extend(Range& range) noexcept {
+  const std::size_t all = in_pool_pages(range.capacity * sizeof(Op));
+  const std::size_t now = std::min(all, in_pool_pages(range.usable * sizeof(Op)));
+  const std::size_t next = std::min(all, (now / kPoolStep + 1) * kPoolStep);
+  if (next == now) return false;
+  auto* const first = reinterpret_cast<std::byte*>(range.ops);
+  if (::mprotect(first + now, next - now, PROT_READ | PROT_WRITE) != 0) return false;
+  range.usable = std::min<std::uint32_t>(range.capacity, static_cast<std::uint32_t>(next / sizeof(Op)));
+  return true;
+}
 
 Op* OpPool::make(bool is_explicit) noexcept {
-  std::uint32_t& fresh = is_explicit ? fresh_explicit_ : fresh_internal_;
-  if (fresh == capacity_) return nullptr;
-  const std::uint32_t index = fresh++ + (is_explicit ? 0 : capacity_);
-  Op* const op = new (&ops_[index]) Op;
-  op->index = index;
+  Range& range = is_explicit ? explicit_ : internal_;
+  if (range.fresh == range.capacity) return nullptr;
+  if (range.fresh == range.usable && !extend(range)) return nullptr;
+  Op* const op = new (&range.ops[range.fresh]) Op;
+  op->index = range.fresh++ + (is_explicit ? 0 : capacity_);
   op->generation = 1;
   op->pool = this;
   return op;
@@ -95,10 +141,11 @@ void OpPool::release(Op& op) noexcept {
 
 Op* OpPool::find(Token token) noexcept {
   const auto index = static_cast<std::uint32_t>(token);
-  if (index >= 2 * capacity_) return nullptr;
-  Op& op = ops_[index];
-  const bool used = index < capacity_ ? index < fresh_explicit_ : index - capacity_ < fresh_internal_;
-  if (!used || op.generation != static_cast<std::uint32_t>(token >> 32) || op.parts == 0) return nullptr;
+  const Range& range = index < capacity_ ? explicit_ : internal_;
+  const std::uint32_t at = index < capacity_ ? index : index - capacity_;
+  if (at >= range.fresh) return nullptr;
+  Op& op = range.ops[at];
+  if (op.generation != static_cast<std::uint32_t>(token >> 32) || op.parts == 0) return nullptr;
   return &op;
 }
 
@@ -111,8 +158,8 @@ void OpPool::fail_packets(Rank peer, Status status) noexcept {
     op.parts = op.sends + 1;  // what a conduit still reads ends first
     part_ended(op, status);
   };
-  for (std::uint32_t i = 0; i < fresh_explicit_; ++i) fail(ops_[i]);
-  for (std::uint32_t i = 0; i < fresh_internal_; ++i) fail(ops_[capacity_ + i]);
+  for (std::uint32_t i = 0; i < explicit_.fresh; ++i) fail(explicit_.ops[i]);
+  for (std::uint32_t i = 0; i < internal_.fresh; ++i) fail(internal_.ops[i]);
 }
 
 std::vector<std::pair<Rank, std::uint32_t>> OpPool::busiest() const {
@@ -126,8 +173,8 @@ std::vector<std::pair<Rank, std::uint32_t>> OpPool::busiest() const {
       ++at->second;
     }
   };
-  for (std::uint32_t i = 0; i < fresh_explicit_; ++i) count(ops_[i]);
-  for (std::uint32_t i = 0; i < fresh_internal_; ++i) count(ops_[capacity_ + i]);
+  for (std::uint32_t i = 0; i < explicit_.fresh; ++i) count(explicit_.ops[i]);
+  for (std::uint32_t i = 0; i < internal_.fresh; ++i) count(internal_.ops[i]);
   return counts;
 }
 

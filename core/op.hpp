@@ -51,16 +51,27 @@ struct Op : aqueduct::detail::OpFace {
   void* layer = nullptr;
 };
 
-/// The operations of one endpoint. Nothing is allocated after construction.
+// What event.hpp says that an Event costs.
+static_assert(sizeof(Op) <= 200);
+
+/// The operations of one endpoint, in address space that is reserved at the start and becomes memory as it is first used:
+/// a program may hold Events by the hundred thousand, and few do.
 ///
 /// Explicit operations (those the caller holds an Event of) and internal ones have room of their own: internal
 /// ones always end by themselves, so waiting for one to come free is safe whatever the caller holds.
 class OpPool {
  public:
+  /// Room for `capacity` explicit operations, or for fewer if the system does not give that much address space, and for
+  /// as many internal ones, up to kMostInternal. Throws std::bad_alloc where there is none at all.
   explicit OpPool(std::uint32_t capacity);
   ~OpPool();
   OpPool(const OpPool&) = delete;
   OpPool& operator=(const OpPool&) = delete;
+
+  /// Chosen: more of a group on their way at once make none of them faster.
+  static constexpr std::uint32_t kMostInternal = 4096;
+  /// How many explicit operations there is address space for.
+  std::uint32_t capacity() const noexcept { return capacity_; }
 
   /// An operation with one part (the initiator's), or null when there is no room.
   Op* acquire(Op::Kind kind, Rank peer, bool is_explicit) noexcept {
@@ -113,18 +124,27 @@ class OpPool {
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
 
  private:
+  /// A part of the reserved addresses, used from its start on.
+  struct Range {
+    Op* ops = nullptr;
+    std::uint32_t capacity = 0;
+    std::uint32_t usable = 0;  ///< of these have memory
+    std::uint32_t fresh = 0;   ///< of these have been used: constructed
+  };
+
   /// One that has never been used, or null.
   Op* make(bool is_explicit) noexcept;
+  bool extend(Range& range) noexcept;
   void complete(Op& op) noexcept;
   void release(Op& op) noexcept;
 
-  std::uint32_t capacity_;
-  Op* ops_;  // [0, capacity): explicit; [capacity, 2 capacity): internal; constructed at first use
   Op* free_explicit_ = nullptr;
   Op* free_internal_ = nullptr;
-  std::uint32_t fresh_explicit_ = 0;  // never used so far: their memory is touched only when needed
-  std::uint32_t fresh_internal_ = 0;
   std::uint32_t in_flight_ = 0;
+  std::uint32_t capacity_;
+  Range explicit_;  // indices [0, capacity)
+  Range internal_;  // and those after them
+  std::size_t reserved_ = 0;
 };
 
 }  // namespace aqueduct::core

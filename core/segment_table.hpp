@@ -34,8 +34,9 @@ struct Part {
 /// A segment as one endpoint knows it.
 struct SegmentRecord {
   std::span<std::byte> mine;
-  std::unique_ptr<aqueduct::detail::Window[]> windows;  // [rank]
-  std::vector<Part> parts;                              // [rank]
+  std::unique_ptr<aqueduct::detail::Window[]> windows;        // [rank]
+  std::unique_ptr<aqueduct::detail::Window[]> value_windows;  // [rank], see Endpoint::mapped_for_value
+  std::vector<Part> parts;                                    // [rank]
 };
 
 /// All segments of an endpoint. The arrays that the inline code reads are here and never move.
@@ -71,12 +72,14 @@ class SegmentTable {
     const bool inside = at.offset() <= part.bytes && bytes <= part.bytes - at.offset();
     return inside && part.has_key && part.rma == network ? &part : nullptr;
   }
-  /// Makes a part reachable by plain instructions.
-  void set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes) noexcept;
+  /// Makes a part reachable by plain instructions; atomics and values read too if `for_values`.
+  void set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
+                  bool for_values = true) noexcept;
   /// Nothing of that rank is reached any more.
   void forget(Rank rank) noexcept;
 
   aqueduct::detail::Window* const* windows() const noexcept { return windows_.data(); }
+  aqueduct::detail::Window* const* value_windows() const noexcept { return value_windows_.data(); }
   const std::span<std::byte>* mine() const noexcept { return mine_.data(); }
 
  private:
@@ -85,6 +88,7 @@ class SegmentTable {
   SegmentId count_ = 0;
   std::vector<SegmentRecord> records_;
   std::vector<aqueduct::detail::Window*> windows_;
+  std::vector<aqueduct::detail::Window*> value_windows_;
   std::vector<std::span<std::byte>> mine_;
 };
 

@@ -36,8 +36,8 @@ constexpr std::array kSettings{
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
     // Numbers of handlers have 16 bits, and the library's own take 16 of them (am/messages.hpp).
     number("handlers", "AQUEDUCT_HANDLERS", "256", 1, 65520, "Most active-message handlers of an endpoint."),
-    number("operations", "AQUEDUCT_OPERATIONS", "4096", 16, 1048576,
-           "Operations in flight with an event of their own, per endpoint."),
+    number("operations", "AQUEDUCT_OPERATIONS", "1048576", 16, 16777216,
+           "Events that an endpoint may hold; each that is held takes memory for its operation."),
     number("credits", "AQUEDUCT_CREDITS", "0", 0, 1024,
            "Requests in flight to one peer; 0 chooses by the number of ranks."),
     number("prepared", "AQUEDUCT_PREPARED", "16", 1, 1024, "Negotiated payload buffers of an endpoint."),

@@ -2,8 +2,6 @@
 
 #include "rma/transfers.hpp"
 
-#include <cstring>
-
 namespace aqueduct::rma {
 namespace {
 
@@ -20,7 +18,8 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   if (access.mapped != nullptr && !payload.empty()) {
     // Credit first: a refused message leaves no bytes behind, and once they are there it is no longer refused.
     if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
-    if (access.mapped != payload.data()) std::memcpy(access.mapped, payload.data(), payload.size());
+    if (access.mapped != payload.data())
+      aqueduct::detail::copy_bytes(access.mapped, payload.data(), payload.size());
     return messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
   }
   if (payload.size() <= messages.room(to, true, am::kMaxArgs)) {

@@ -1,4 +1,5 @@
 #include "core/signals.hpp"
+#include "rma/aside.hpp"
 #include "rma/target.hpp"
 #include "rma/transfers.hpp"
 
@@ -19,6 +20,9 @@ Transfers::Transfers(EndpointState& state) : state_(state), messages_(*state.mes
   state.transfers = this;
   state.layers.push_back(this);
   add_reference_handlers(state);
+  for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
+    if (conduit != nullptr) conduit->serve_aside(atomics_aside);
+  }
 }
 
 // Begins a reference operation. If there is no room for all of it, the peer's queue takes the rest, and the

@@ -26,7 +26,7 @@ Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, 
   if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part) return Event(part.status());
   if (std::byte* place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
       place != nullptr && bytes != 0) {
-    std::memcpy(place, from, bytes);
+    copy_bytes(place, from, bytes);
     source_is_free(options);
     if (state.transfers->raise_mapped(to.rank(), what)) return Event{};
     return state.transfers->signal(to.rank(), what, Form::event).event;

@@ -1,5 +1,8 @@
 #include "rma/target.hpp"
 
+#include <aqueduct/copy_bytes.hpp>
+
+#include "core/apply_atomic.hpp"
 #include "core/signals.hpp"
 #include "rma/wire.hpp"
 
@@ -53,7 +56,7 @@ void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   const auto piece = read<PutPiece>(args);
   std::byte* to = place(in.state, piece.segment, piece.offset, payload.size());
   if (to != nullptr) {
-    std::memcpy(to, payload.data(), payload.size());
+    aqueduct::detail::copy_bytes(to, payload.data(), payload.size());
     if (piece.add != 0) core::raise(in.state, {piece.slot, piece.add});
   }
   const auto code = to != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
@@ -73,6 +76,9 @@ void get(Incoming& in, const std::byte* args, core::MutableBytes) {
   const std::byte* from = fits ? place(in.state, piece.segment, piece.offset, piece.bytes) : nullptr;
   const auto code = from != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
   const std::size_t bytes = from != nullptr ? piece.bytes : 0;
+  // A word is read once: whoever copies the payload into a packet may read it in parts.
+  std::uint64_t word = 0;
+  if (aqueduct::detail::copy_word(&word, from, bytes)) from = reinterpret_cast<const std::byte*>(&word);
   answer(in, kGetData, GetData{piece.token, piece.at, static_cast<std::uint64_t>(code)}, {from, bytes});
 }
 
@@ -83,25 +89,14 @@ void get_data(Incoming& in, const std::byte* args, core::MutableBytes payload) {
     return;  // a get of pieces has no one place: vis/ takes its answers
   auto code = static_cast<ErrorCode>(data.code);
   if (data.at > op->bytes || payload.size() > op->bytes - data.at) code = ErrorCode::internal;
-  if (code == ErrorCode::ok) std::memcpy(op->local + data.at, payload.data(), payload.size());
+  if (code == ErrorCode::ok)
+    aqueduct::detail::copy_bytes(op->local + data.at, payload.data(), payload.size());
   end_part(in, *op, static_cast<std::uint64_t>(code));
-}
-
-template <Atomic T>
-std::uint64_t apply_bits(const AtomicRequest& request, std::byte* at) noexcept {
-  T operand;
-  T expected;
-  std::memcpy(&operand, &request.operand, sizeof(T));
-  std::memcpy(&expected, &request.expected, sizeof(T));
-  return aqueduct::detail::bits<T>(
-      aqueduct::detail::apply<T>(request.op, *reinterpret_cast<T*>(at), operand, expected));
 }
 
 void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto request = read<AtomicRequest>(args);
-  const bool wide =
-      request.type == AtomicType::i64 || request.type == AtomicType::u64 || request.type == AtomicType::f64;
-  const std::size_t bytes = wide ? 8 : 4;
+  const std::size_t bytes = core::bytes_of(request.type);
   std::byte* at = place(in.state, request.segment, request.offset, bytes);
   AtomicResult result{request.token, 0, 0};
   if (at == nullptr) {
@@ -109,14 +104,7 @@ void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
   } else if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) {
     result.code = static_cast<std::uint64_t>(ErrorCode::misaligned);
   } else {
-    switch (request.type) {
-      case AtomicType::i32: result.old = apply_bits<std::int32_t>(request, at); break;
-      case AtomicType::u32: result.old = apply_bits<std::uint32_t>(request, at); break;
-      case AtomicType::i64: result.old = apply_bits<std::int64_t>(request, at); break;
-      case AtomicType::u64: result.old = apply_bits<std::uint64_t>(request, at); break;
-      case AtomicType::f32: result.old = apply_bits<float>(request, at); break;
-      case AtomicType::f64: result.old = apply_bits<double>(request, at); break;
-    }
+    result.old = core::apply_atomic(request.op, request.type, request.operand, request.expected, at);
   }
   answer(in, kAtomicResult, result);
 }

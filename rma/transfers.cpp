@@ -3,8 +3,6 @@
 #include "core/signals.hpp"
 #include "core/wait.hpp"
 
-#include <cstring>
-
 namespace aqueduct::rma {
 
 Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
@@ -109,7 +107,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   if (!access.status) return {access.status, Event(access.status)};
   const Rank peer = to.rank();
   if (access.mapped != nullptr || bytes == 0) {
-    if (bytes != 0) std::memcpy(access.mapped, from, bytes);
+    aqueduct::detail::copy_bytes(access.mapped, from, bytes);
     return signal != nullptr ? this->signal(peer, *signal, form) : Begun{};
   }
   auto begun = begin(Op::Kind::put, peer, form, options.immediate);
@@ -171,7 +169,8 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr || bytes == 0) {
-    if (bytes != 0) std::memcpy(to, access.mapped, bytes);
+    if (from.rank() == state_.rank && form == Form::blocking) let_others_in();
+    aqueduct::detail::copy_bytes(to, access.mapped, bytes);
     return {};
   }
   auto begun = begin(Op::Kind::get, from.rank(), form, immediate);

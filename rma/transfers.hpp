@@ -5,6 +5,7 @@
 #include "core/endpoint_state.hpp"
 #include "rma/wire.hpp"
 
+#include <chrono>
 #include <vector>
 
 namespace aqueduct::rma {
@@ -91,6 +92,8 @@ class Transfers final : public core::Layer {
               const Begin& begin) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
+  /// At a look at my own memory, where others need my processor for theirs: makes progress now and then.
+  void let_others_in() noexcept;
   // The reference layer (reference.cpp).
   Status launch(Op& op, bool immediate) noexcept;
   bool push(Op& op) noexcept;
@@ -102,6 +105,7 @@ class Transfers final : public core::Layer {
   am::Messages& messages_;
   std::vector<Queue> queues_;     // [rank]
   std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
+  std::chrono::steady_clock::time_point let_in_at_{};
 };
 
 }  // namespace aqueduct::rma

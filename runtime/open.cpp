@@ -222,6 +222,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
   if (state.far != nullptr) {
     if (const Status status = connect_to(*state.far, state.rank, told.far, job.log); !status) return status;
   }
+  set_atomics(state, told.far.atomics);
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     std::vector<core::Part> known(state.ranks);
     for (Rank rank = 0; rank < state.ranks; ++rank) {
@@ -230,7 +231,6 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
     }
     add_segment(state, mine[id], std::move(known));
   }
-  set_atomics(state, told.far.atomics);
   set_pace(state);
   return parts.build_layers();
 }

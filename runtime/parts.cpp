@@ -130,9 +130,25 @@ core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {
   return part;
 }
 
-SegmentId add_segment(EndpointState& state, std::span<std::byte> mine, std::vector<core::Part> parts) {
+namespace {
+
+/// Whether other ranks need this rank's processor for atomics on its part: all that cannot map it.
+bool serves_others(const EndpointState& state, const core::Part& mine, bool attached) {
+  for (Rank rank = 0; rank < state.ranks; ++rank) {
+    // Memory of the program's own has a key too, but for ranks of this very process.
+    const bool maps = state.conduit_of[rank]->cross_map() != nullptr && !mine.map_key.empty() && !attached;
+    if (rank != state.rank && !maps) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+SegmentId add_segment(EndpointState& state, std::span<std::byte> mine, std::vector<core::Part> parts,
+                      bool attached) {
+  const bool quiet = state.atomics_by_processor && !serves_others(state, parts[state.rank], attached);
   const SegmentId id = state.segments.add(mine, std::move(parts));
-  state.segments.set_window(id, state.rank, mine.data(), mine.size());
+  state.segments.set_window(id, state.rank, mine.data(), mine.size(), /*for_values=*/quiet);
   state.publish_segments();
   return id;
 }

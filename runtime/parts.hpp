@@ -68,8 +68,8 @@ Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, std::size_t byt
 void withdraw_part(EndpointParts& parts, SegmentId id, const PartOffer& offer, bool own_memory) noexcept;
 /// What another rank's offer means here.
 core::Part read_part(aqueduct::detail::EndpointState& state, Rank rank, BlobReader& in);
-/// Adds a segment whose parts are known. My own part is mapped at once.
+/// Adds a segment whose parts are known. My own part is mapped at once. `attached`: it is memory of the program's own.
 SegmentId add_segment(aqueduct::detail::EndpointState& state, std::span<std::byte> mine,
-                      std::vector<core::Part> parts);
+                      std::vector<core::Part> parts, bool attached = false);
 
 }  // namespace aqueduct::runtime

@@ -36,15 +36,15 @@ Result<std::vector<bootstrap::Blob>> exchange_offers(EndpointState& state,
   return state.barriers->exchanges().exchange(state.world->state(), {}, ErrorCode::no_memory);
 }
 
-Status add(EndpointState& state, std::span<std::byte> mine, std::span<const bootstrap::Blob> all) noexcept
-    try {
+Status add(EndpointState& state, std::span<std::byte> mine, bool attached,
+           std::span<const bootstrap::Blob> all) noexcept try {
   std::vector<core::Part> known(state.ranks);
   for (Rank rank = 0; rank < state.ranks; ++rank) {
     runtime::BlobReader in(all[rank]);
     known[rank] = runtime::read_part(state, rank, in);
     if (!in.ok()) return {ErrorCode::internal, rank};
   }
-  runtime::add_segment(state, mine, std::move(known));
+  runtime::add_segment(state, mine, std::move(known), attached);
   return {};
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;
@@ -60,7 +60,7 @@ Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_
   const auto offer = offer_here(state, bytes, own_memory);
   auto all = exchange_offers(state, offer);
   Status status = all.status();
-  if (status) status = add(state, offer->memory, *all);
+  if (status) status = add(state, offer->memory, own_memory != nullptr, *all);
   const bool added = status.ok();
   // A rank that is lost has ended it for all; any other failure is told to those that may have had none.
   if (status.code() != ErrorCode::peer_lost)

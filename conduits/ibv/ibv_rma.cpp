@@ -1,3 +1,5 @@
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/ibv/errors.hpp"
 #include "conduits/ibv/ibv_conduit.hpp"
 #include "conduits/ibv/work_id.hpp"
@@ -101,7 +103,7 @@ core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std:
 }
 
 core::Post IbvConduit::put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept {
-  if (!from.empty()) std::memmove(memory_.segment(key.id).data() + offset, from.data(), from.size());
+  detail::move_bytes(memory_.segment(key.id).data() + offset, from.data(), from.size());
   return core::Post::done();
 }
 
@@ -227,7 +229,7 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   const Key& remote = memory_.remote(key);
   if (!in_range(peer, remote, offset, to.size(), "get")) return core::Post::failed(ErrorCode::out_of_range);
   if (peer == me_) {
-    std::memmove(to.data(), memory_.segment(remote.id).data() + offset, to.size());
+    detail::move_bytes(to.data(), memory_.segment(remote.id).data() + offset, to.size());
     return core::Post::done();
   }
   if (is_large(to.size())) {

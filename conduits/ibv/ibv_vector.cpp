@@ -1,10 +1,11 @@
 // Several pieces in one operation: a work request for each piece of the peer's memory, with a list of local ones, all
 // handed over together.
 
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/ibv/ibv_conduit.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <type_traits>
 
 namespace aqueduct::conduits::ibv {
@@ -76,9 +77,9 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
     core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
       std::byte* const here = memory_.segment(segment.id).data() + offset;
       if constexpr (std::is_same_v<Local, core::Bytes>) {
-        std::memmove(here, part.data(), part.size());
+        detail::move_bytes(here, part.data(), part.size());
       } else {
-        std::memmove(part.data(), here, part.size());
+        detail::move_bytes(part.data(), here, part.size());
       }
     });
     return core::Post::done();

@@ -1,5 +1,7 @@
 #include "conduits/loop/transfers.hpp"
 
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/loop/loop_network.hpp"
 #include "core/pieces.hpp"
 
@@ -79,8 +81,10 @@ ErrorCode Transfers::move_bytes(const Transfer& transfer) noexcept {
     if (memory.empty()) return;
     switch (transfer.kind) {
       case Transfer::Kind::put:
-      case Transfer::Kind::put_signal: std::memmove(memory.data(), transfer.from, memory.size()); return;
-      case Transfer::Kind::get: std::memmove(transfer.to, memory.data(), memory.size()); return;
+      case Transfer::Kind::put_signal:
+        detail::move_bytes(memory.data(), transfer.from, memory.size());
+        return;
+      case Transfer::Kind::get: detail::move_bytes(transfer.to, memory.data(), memory.size()); return;
       case Transfer::Kind::atomic: return apply(memory.data(), transfer.call);
       case Transfer::Kind::put_pieces:
       case Transfer::Kind::get_pieces: return;
@@ -99,8 +103,8 @@ ErrorCode Transfers::move_pieces(const Transfer& transfer) noexcept {
                       why = network_.memory(transfer.peer)
                                 .with(transfer.segment, offset, part.size(), [&](core::MutableBytes memory) {
                                   const bool put = transfer.kind == Transfer::Kind::put_pieces;
-                                  std::memmove(put ? memory.data() : part.data(),
-                                               put ? part.data() : memory.data(), part.size());
+                                  detail::move_bytes(put ? memory.data() : part.data(),
+                                                     put ? part.data() : memory.data(), part.size());
                                 });
                     });
   return why;

@@ -1,3 +1,5 @@
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/ofi/ofi_conduit.hpp"
 #include "conduits/ofi/wire.hpp"
 
@@ -77,7 +79,7 @@ core::Post OfiConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core
   const core::MutableBytes to = registrations_.segment(registrations_.remote(key).id);
   if (offset > to.size() || from.size() > to.size() - offset)
     return core::Post::failed(ErrorCode::out_of_range);
-  std::memmove(to.data() + offset, from.data(), from.size());
+  detail::move_bytes(to.data() + offset, from.data(), from.size());
   return core::Post::done();
 }
 
@@ -120,7 +122,7 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     const core::MutableBytes from = registrations_.segment(remote.id);
     if (offset > from.size() || to.size() > from.size() - offset)
       return core::Post::failed(ErrorCode::out_of_range);
-    std::memmove(to.data(), from.data() + offset, to.size());
+    detail::move_bytes(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
   Request* const request = begin(peer, Request::Kind::fetch, token);

@@ -1,3 +1,5 @@
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/ofi/ofi_conduit.hpp"
 #include "core/pieces.hpp"
 
@@ -101,7 +103,7 @@ core::Post OfiConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const 
     return core::Post::failed(why);
   if (peer == me_) {
     return pieces_of_self(key, to, from, [](core::MutableBytes place, core::Bytes part) {
-      std::memmove(place.data(), part.data(), part.size());
+      detail::move_bytes(place.data(), part.data(), part.size());
     });
   }
   Request* const request = begin(peer, Request::Kind::transfer, token);
@@ -116,7 +118,7 @@ core::Post OfiConduit::get_pieces(Rank peer, std::uint64_t key, std::span<const 
     return core::Post::failed(why);
   if (peer == me_) {
     return pieces_of_self(key, from, to, [](core::MutableBytes place, core::MutableBytes part) {
-      std::memmove(part.data(), place.data(), part.size());
+      detail::move_bytes(part.data(), place.data(), part.size());
     });
   }
   Request* const request = begin(peer, Request::Kind::fetch, token);

@@ -33,7 +33,8 @@ core::Post move(Call call, int pid, std::uint64_t remote, std::byte* local, std:
 
 }  // namespace
 
-Cma::Cma(SmpNetwork& network) : network_(network), wanted_(network.process().config->flag("smp_cma")) {}
+Cma::Cma(SmpNetwork& network, Attachments& attachments)
+    : network_(network), attachments_(attachments), wanted_(network.process().config->flag("smp_cma")) {}
 
 Result<std::vector<std::byte>> Cma::register_segment(SegmentId, core::MutableBytes memory) {
   if (!wanted_ || memory.empty()) return ErrorCode::not_supported;

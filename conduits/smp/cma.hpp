@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/smp/smp_map.hpp"
 #include "core/conduit.hpp"
 
 #include <chrono>
@@ -7,8 +8,6 @@
 #include <vector>
 
 namespace aqueduct::conduits::smp {
-
-class SmpNetwork;
 
 /// The system's cross-memory calls: for segments that cannot be mapped, because they are somebody's own memory.
 ///
@@ -18,10 +17,10 @@ class SmpNetwork;
 /// memory that no other process has there is read first, unless that was done a moment ago.
 class Cma final : public core::NativeRma {
  public:
-  explicit Cma(SmpNetwork& network);
+  Cma(SmpNetwork& network, Attachments& attachments);
 
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
-  void unregister_segment(SegmentId) noexcept override {}
+  void unregister_segment(SegmentId id) noexcept override { attachments_.detached(id); }
   Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
   core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                  core::Token token) noexcept override;
@@ -50,6 +49,7 @@ class Cma final : public core::NativeRma {
   core::Post checked(Rank peer, std::uint64_t key, const Move& move) noexcept;
 
   SmpNetwork& network_;
+  Attachments& attachments_;
   bool wanted_;
   bool said_ = false;            ///< that it is forbidden
   std::vector<Remote> remotes_;  // by key - 1

@@ -47,6 +47,7 @@ Sleeper::~Sleeper() {
 }
 
 void Sleeper::say(std::uint32_t how_i_sleep) noexcept {
+  if (thread_ != nullptr) thread_->owner_sleeps(true);
   mine_.sleeping.store(how_i_sleep, std::memory_order_seq_cst);
   if (has_membarrier_) ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
@@ -70,7 +71,10 @@ int Sleeper::arm_descriptor() noexcept {
   return socket_;
 }
 
-void Sleeper::disarm() noexcept { mine_.sleeping.store(0, std::memory_order_relaxed); }
+void Sleeper::disarm() noexcept {
+  mine_.sleeping.store(0, std::memory_order_relaxed);
+  if (thread_ != nullptr) thread_->owner_sleeps(false);
+}
 
 void Sleeper::sleep(std::chrono::nanoseconds limit) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);

@@ -2,6 +2,7 @@
 
 #include "conduits/smp/arena.hpp"
 #include "core/conduit.hpp"
+#include "core/progress_thread.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -43,6 +44,9 @@ class Sleeper final : public core::Waitable {
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   int descriptor() const noexcept override { return socket_; }
   int arm_descriptor() noexcept override;
+  /// A thread that looks after the rings while the owner is away, and must not while it sleeps: whatever it took would not
+  /// wake the owner.
+  void tell(core::ProgressThread* thread) noexcept { thread_ = thread; }
 
  private:
   void say(std::uint32_t how_i_sleep) noexcept;
@@ -50,7 +54,8 @@ class Sleeper final : public core::Waitable {
   RankBlock& mine_;
   bool has_membarrier_;
   std::uint32_t heard_ = 0;
-  int socket_ = -1;           ///< made at the first `arm_descriptor`
+  int socket_ = -1;  ///< made at the first `arm_descriptor`
+  core::ProgressThread* thread_ = nullptr;
   std::uint32_t called_ = 0;  ///< what `sleeping` says while I sleep on it
 };
 

@@ -22,6 +22,10 @@ constexpr SettingInfo kSettings[] = {
      "auto asks for transparent ones, hugetlb takes reserved ones, off neither", 0, 0, "auto|hugetlb|off"},
     {"smp_cma", "AQUEDUCT_SMP_CMA", SettingType::boolean, "", "on",
      "whether the system's cross-memory calls may serve memory that cannot be mapped"},
+    {"smp_progress", "AQUEDUCT_SMP_PROGRESS", SettingType::duration, "ms", "10ms",
+     "after so long without a call a thread does other processes' atomics on attached memory in a rank's "
+     "place; 0 is never",
+     0, 3'600'000'000'000},
     {"smp_slots", "AQUEDUCT_SMP_SLOTS", SettingType::number, "packets", "0",
      "packets that a ring between two ranks holds; 0 chooses by the number of ranks", 0, 1 << 20},
     {"smp_ring_bytes", "AQUEDUCT_SMP_RING_BYTES", SettingType::bytes, "bytes", "0",

@@ -19,8 +19,8 @@ SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
     : network_(network),
       local_(network.local_of(me)),
       has_membarrier_(network.has_membarrier()),
-      map_(network, me),
-      cma_(network),
+      map_(network, me, *this),
+      cma_(network, *this),
       barriers_(network, me) {
   properties_.name = "smp";
   properties_.max_transfer = std::size_t{1} << 30;
@@ -33,6 +33,7 @@ SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
 
 // Leaving in good order or not is the launcher's business; here, whoever ends has left.
 SmpConduit::~SmpConduit() {
+  thread_.reset();
   if (mine_ == nullptr) return;
   mine_->life.store(Life::left, std::memory_order_release);
   for (std::uint32_t other = 0; other < arena_->ranks(); ++other) wake_if_asleep(arena_->block(other), false);
@@ -52,6 +53,7 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   const RingShape& shape = arena_->ring_shape();
   properties_.max_packet = shape.max_packet();
   few_ = ranks <= kFewRanks;
+  alone_ = few_;
   if (!has_membarrier_) publish_ = std::memory_order_seq_cst;
   in_.resize(ranks);
   out_.resize(ranks);
@@ -79,7 +81,21 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
 }
 
 core::Post SmpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
+  if (!alone_) return send_beside(local_of_[to], header, payload);
   Out& out = out_[local_of_[to]];
+  if (!out.ring.push(header, payload, publish_)) [[unlikely]]
+    return core::Post::retry();
+  wake_if_asleep(*out.block, has_membarrier_);
+  return core::Post::done();
+}
+
+core::Post SmpConduit::send_beside(std::uint32_t to, core::Bytes header, core::Bytes payload) noexcept {
+  const Entry entry(*this);
+  return send_inside(to, header, payload);
+}
+
+core::Post SmpConduit::send_inside(std::uint32_t to, core::Bytes header, core::Bytes payload) noexcept {
+  Out& out = out_[to];
   if (!out.ring.push(header, payload, publish_)) [[unlikely]]
     return core::Post::retry();
   if (!few_)
@@ -89,7 +105,11 @@ core::Post SmpConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
 }
 
 int SmpConduit::poll(core::Inbox& inbox) noexcept {
-  if (!few_) return poll_some(inbox);
+  if (!alone_) return poll_beside(inbox);
+  return poll_each(inbox);
+}
+
+int SmpConduit::poll_each(core::Inbox& inbox) noexcept {
   int found = 0;
   const Rank* rank = rank_of_;
   for (Consumer& in : in_) {
@@ -97,6 +117,15 @@ int SmpConduit::poll(core::Inbox& inbox) noexcept {
     ++rank;
   }
   return found;
+}
+
+int SmpConduit::poll_beside(core::Inbox& inbox) noexcept {
+  if (thread_) thread_->owner_polls();
+  const Entry entry(*this);
+  int found = 0;
+  if (!arrivals_.empty()) found += arrivals_.deliver(inbox);
+  if (!answers_.empty()) send_answers();
+  return found + (few_ ? poll_each(inbox) : poll_some(inbox));
 }
 
 int SmpConduit::poll_some(core::Inbox& inbox) noexcept {
@@ -121,6 +150,8 @@ int SmpConduit::poll_some(core::Inbox& inbox) noexcept {
 }
 
 void SmpConduit::check_peers(core::Inbox& inbox) noexcept {
+  const Entry entry(*this);
+  if (!arrivals_.empty()) arrivals_.deliver(inbox);  // of a lost peer, too
   for (std::uint32_t local = 0; local < arena_->ranks(); ++local) {
     if (gone_[local] || local == local_) continue;
     RankBlock& block = arena_->block(local);
@@ -140,6 +171,7 @@ void SmpConduit::check_peers(core::Inbox& inbox) noexcept {
 }
 
 std::string SmpConduit::state_of(Rank peer) const {
+  const Entry entry(*this);
   const std::uint32_t local = network_.local_of(peer);
   constexpr const char* kLives[] = {"not yet connected", "alive", "gone in good order", "dead"};
   const RankBlock& block = arena_->block(local);

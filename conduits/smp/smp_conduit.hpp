@@ -6,16 +6,24 @@
 #include "conduits/smp/smp_barrier.hpp"
 #include "conduits/smp/smp_map.hpp"
 #include "conduits/smp/smp_network.hpp"
+#include "core/arrivals.hpp"
+#include "core/aside.hpp"
 #include "core/conduit.hpp"
+#include "core/progress_thread.hpp"
 
+#include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
 namespace aqueduct::conduits::smp {
 
 /// Processes, or threads, of one host through shared memory.
-class SmpConduit final : public core::Conduit {
+///
+/// Threads: the owner's; and, once it has attached memory that other processes cannot map, a progress thread, which takes
+/// packets out of the rings while the owner is away. One lock lets in one at a time then, and there is none before.
+class SmpConduit final : public core::Conduit, private Attachments {
  public:
   SmpConduit(SmpNetwork& network, Rank me);
   ~SmpConduit() override;
@@ -31,18 +39,34 @@ class SmpConduit final : public core::Conduit {
   core::NativeCollectives* collectives() noexcept override { return &barriers_; }
   core::Waitable* waitable() noexcept override { return &*sleeper_; }
 
+  void serve_aside(core::Aside aside) noexcept override { aside_ = aside; }
   void check_peers(core::Inbox& inbox) noexcept override;
   std::string state_of(Rank peer) const override;
 
  private:
+  class Entry;
+  class Keeper;
+
+  int poll_each(core::Inbox& inbox) noexcept;
   int poll_some(core::Inbox& inbox) noexcept;
+  int poll_beside(core::Inbox& inbox) noexcept;
+  core::Post send_inside(std::uint32_t to, core::Bytes header, core::Bytes payload) noexcept;
+  core::Post send_beside(std::uint32_t to, core::Bytes header, core::Bytes payload) noexcept;
+
+  // The progress thread (smp_progress.cpp).
+  void attached(SegmentId id, core::MutableBytes memory) noexcept override;
+  void detached(SegmentId id) noexcept override;
+  void start_thread() noexcept;
+  std::chrono::nanoseconds stand_in(const core::ProgressThread& thread) noexcept;
+  void send_answers() noexcept;
 
   SmpNetwork& network_;
   std::uint32_t local_;  ///< my number on this host
   core::Properties properties_;
   Arena* arena_ = nullptr;
   RankBlock* mine_ = nullptr;
-  bool few_ = true;  ///< so few ranks that looking at each ring is cheaper than a bit per sender
+  bool few_ = true;    ///< so few ranks that looking at each ring is cheaper than a bit per sender
+  bool alone_ = true;  ///< few, and no thread beside the owner's
   std::memory_order publish_ = std::memory_order_release;
   std::vector<Consumer> in_;  // [local rank]
   struct Out {
@@ -58,6 +82,37 @@ class SmpConduit final : public core::Conduit {
   Cma cma_;
   Barriers barriers_;
   std::optional<Sleeper> sleeper_;
+
+  // Of the progress thread, under the lock.
+  core::Aside aside_ = nullptr;               // set before there is a thread
+  core::AsideAnswers answers_;                // of what was done aside
+  core::Arrivals arrivals_;                   // packets taken in the owner's place
+  std::vector<core::MutableBytes> attached_;  // by segment
+  std::chrono::nanoseconds nap_{};
+  mutable std::mutex mutex_;
+  mutable bool inside_ = false;  // the owner is
+  std::optional<core::ProgressThread> thread_;
+};
+
+/// Lets the owner in; nothing where it is in already (a handler that sends), or where there is no thread beside it.
+class SmpConduit::Entry {
+ public:
+  explicit Entry(const SmpConduit& conduit) noexcept
+      : conduit_(conduit.thread_ && !conduit.inside_ ? &conduit : nullptr) {
+    if (conduit_ == nullptr) return;
+    conduit_->mutex_.lock();
+    conduit_->inside_ = true;
+  }
+  ~Entry() {
+    if (conduit_ == nullptr) return;
+    conduit_->inside_ = false;
+    conduit_->mutex_.unlock();
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+
+ private:
+  const SmpConduit* conduit_;
 };
 
 }  // namespace aqueduct::conduits::smp

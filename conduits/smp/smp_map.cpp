@@ -26,6 +26,7 @@ void Map::release(SegmentId, core::MutableBytes memory) noexcept { network_.rele
 
 std::vector<std::byte> Map::export_map(SegmentId id, core::MutableBytes memory, bool allocated) {
   if (memory.empty()) return {};
+  if (!allocated) attachments_.attached(id, memory);
   const Head head{network_.mark(), reinterpret_cast<std::uint64_t>(memory.data())};
   const auto* bytes = reinterpret_cast<const std::byte*>(&head);
   std::vector<std::byte> key(bytes, bytes + sizeof head);

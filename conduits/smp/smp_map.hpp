@@ -7,10 +7,21 @@ namespace aqueduct::conduits::smp {
 
 class SmpNetwork;
 
+/// Told of the memory that is the program's own, which ranks of other processes cannot map.
+class Attachments {
+ public:
+  virtual void attached(SegmentId id, core::MutableBytes memory) noexcept = 0;
+  virtual void detached(SegmentId id) noexcept = 0;
+
+ protected:
+  ~Attachments() = default;
+};
+
 /// Segments that neighbours map.
 class Map final : public core::CrossMap {
  public:
-  Map(SmpNetwork& network, Rank me) noexcept : network_(network), me_(me) {}
+  Map(SmpNetwork& network, Rank me, Attachments& attachments) noexcept
+      : network_(network), me_(me), attachments_(attachments) {}
   void connect(Arena& arena) noexcept { arena_ = &arena; }
 
   Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
@@ -22,6 +33,7 @@ class Map final : public core::CrossMap {
  private:
   SmpNetwork& network_;
   Rank me_;
+  Attachments& attachments_;
   Arena* arena_ = nullptr;
   std::vector<std::vector<std::byte>> keys_;  // [segment] of what was allocated here
 };

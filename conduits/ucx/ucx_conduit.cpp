@@ -157,6 +157,8 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
   if (!dirty_.empty()) flush_dirty();
   const unsigned events = ucp_.worker_progress(worker_);
   if (!answering_.empty()) send_answers();
+  if (!aside_answers_.empty()) [[unlikely]]
+    send_aside_answers();
   if (!losing_.empty()) [[unlikely]]
     settle_losses();
   if (!leaving_.empty()) [[unlikely]]

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "conduits/ucx/arrivals.hpp"
 #include "conduits/ucx/arriving.hpp"
 #include "conduits/ucx/context.hpp"
 #include "conduits/ucx/held_signals.hpp"
@@ -8,6 +7,8 @@
 #include "conduits/ucx/peer.hpp"
 #include "conduits/ucx/pending.hpp"
 #include "conduits/ucx/wire.hpp"
+#include "core/arrivals.hpp"
+#include "core/aside.hpp"
 #include "core/conduit.hpp"
 #include "core/network.hpp"
 #include "core/pieces.hpp"
@@ -64,6 +65,7 @@ class UcxConduit final : public core::Conduit,
   core::Waitable* waitable() noexcept override { return maps_ ? nullptr : this; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
+  void serve_aside(core::Aside aside) noexcept override;
 
   const Counts& counts() const noexcept { return counts_; }
 
@@ -141,6 +143,8 @@ class UcxConduit final : public core::Conduit,
                                 std::size_t bytes, const ucp_am_recv_param_t* param);
   static void on_sent(void* request, ucs_status_t status, void* user_data);
   void arrived(const std::byte* data, std::size_t bytes) noexcept;
+  void arrived_aside(Rank from, core::Bytes packet) noexcept;
+  void send_aside_answers() noexcept;
   core::Post send_message(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept;
   bool is_ours(const PacketHead& head) noexcept;
   void reject(std::string_view what) noexcept;
@@ -204,8 +208,10 @@ class UcxConduit final : public core::Conduit,
   std::vector<std::byte> aligned_;  // for packets that UCX delivers at odd addresses
   core::Inbox* inbox_ = nullptr;    // while the owner polls
   int calls_ = 0;
-  Arrivals arrivals_;         // packets that came outside of poll
-  Pending* ended_ = nullptr;  // operations that did so: they keep their places until they are told
+  core::Arrivals arrivals_;           // packets that came outside of poll
+  Pending* ended_ = nullptr;          // operations that did so: they keep their places until they are told
+  core::Aside aside_ = nullptr;       // what may be done outside of poll
+  core::AsideAnswers aside_answers_;  // of that
   HeldSignals held_signals_;
   Counts counts_;
   mutable std::mutex mutex_;

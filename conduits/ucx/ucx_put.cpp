@@ -1,3 +1,5 @@
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/ucx/ucx_conduit.hpp"
 
 #include <cstring>
@@ -72,7 +74,7 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
   const auto place = self.place_of(head, bytes);
   if (!place) return UCS_OK;
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
-    std::memcpy(*place, data, bytes);
+    detail::copy_bytes(*place, data, bytes);
     self.in_place(head);
     return UCS_OK;
   }
@@ -109,7 +111,7 @@ ucs_status_t UcxConduit::on_short_put(void* arg, const void*, std::size_t header
   bytes -= sizeof head;
   const auto place = self.place_of(head, bytes);
   if (!place) return UCS_OK;
-  if (bytes != 0) std::memcpy(*place, static_cast<const std::byte*>(data) + sizeof head, bytes);
+  detail::copy_bytes(*place, static_cast<const std::byte*>(data) + sizeof head, bytes);
   self.in_place(head);
   return UCS_OK;
 }
@@ -211,8 +213,7 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
   const Key& place = keys_[key];
   if (rank == me_) {
     if (!held_signals_.has(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
-    if (!from.empty())
-      std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
+    detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
     held_signals_.add(me_, signal);
     return core::Post::done();
   }

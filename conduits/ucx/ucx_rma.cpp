@@ -1,3 +1,5 @@
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/ucx/ucx_conduit.hpp"
 
 #include <cstring>
@@ -19,7 +21,7 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
   const Entry entry(*this);
   const Key& place = keys_[key];
   if (rank == me_) {
-    std::memmove(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
+    detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
@@ -59,7 +61,7 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
   const Entry entry(*this);
   const Key& place = keys_[key];
   if (rank == me_) {
-    std::memmove(to.data(), reinterpret_cast<const std::byte*>(place.address) + offset, to.size());
+    detail::move_bytes(to.data(), reinterpret_cast<const std::byte*>(place.address) + offset, to.size());
     return core::Post::done();
   }
   Peer& peer = peers_[rank];

@@ -93,10 +93,7 @@ void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
   std::memcpy(&head, data, sizeof head);
   if (!is_ours(head)) return;
   core::Bytes packet(data + sizeof head, bytes - sizeof head);
-  if (inbox_ == nullptr) {  // the owner computes, or leaves
-    if (!arrivals_.add(head.from, packet, {})) condemn(peers_[head.from], UCS_ERR_NO_MEMORY);
-    return;
-  }
+  if (inbox_ == nullptr) return arrived_aside(head.from, packet);
   if (reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0) [[unlikely]] {
     std::memcpy(aligned_.data(), packet.data(), packet.size());
     packet = {aligned_.data(), packet.size()};
@@ -104,6 +101,29 @@ void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
   }
   ++calls_;
   inbox_->packet(head.from, packet);
+}
+
+/// While the owner computes, or leaves.
+void UcxConduit::arrived_aside(Rank from, core::Bytes packet) noexcept {
+  const auto memory = [this](SegmentId id) {
+    return id < segments_.size() ? segments_[id].first : core::MutableBytes{};
+  };
+  const auto send = [this](Rank to, core::Bytes answer) {
+    return send_message(peers_[to], kPacket, answer, {}).kind;
+  };
+  const bool served = aside_answers_.serve(aside_, from, packet, memory, send);
+  if (served && packet.empty()) return;
+  if (!arrivals_.add(from, packet, {})) condemn(peers_[from], UCS_ERR_NO_MEMORY);
+}
+
+void UcxConduit::send_aside_answers() noexcept {
+  aside_answers_.send_again(
+      [this](Rank to, core::Bytes answer) { return send_message(peers_[to], kPacket, answer, {}).kind; });
+}
+
+void UcxConduit::serve_aside(core::Aside aside) noexcept {
+  const Entry entry(*this);
+  aside_ = aside;
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -1,6 +1,6 @@
-#include "conduits/ucx/ucx_conduit.hpp"
+#include <aqueduct/copy_bytes.hpp>
 
-#include <cstring>
+#include "conduits/ucx/ucx_conduit.hpp"
 
 // UCX 1.13 puts and gets contiguous memory only (it answers an IOV datatype with "unsupported"), and sends messages from
 // lists. So a put by message gathers its pieces as it leaves; elsewhere the pieces are calls of UCX's each, and end as one.
@@ -17,7 +17,7 @@ core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const 
   if (rank == me_) {
     auto* at = reinterpret_cast<std::byte*>(place.address) + offset;
     for (const core::Bytes piece : from) {
-      std::memmove(at, piece.data(), piece.size());
+      detail::move_bytes(at, piece.data(), piece.size());
       at += piece.size();
     }
     return core::Post::done();
@@ -63,7 +63,7 @@ core::Post UcxConduit::get_pieces(Rank rank, std::uint64_t key, std::span<const 
   std::uint64_t at = place.address + from.front().offset;
   if (rank == me_) {
     for (const core::MutableBytes piece : to) {
-      std::memmove(piece.data(), reinterpret_cast<const std::byte*>(at), piece.size());
+      detail::move_bytes(piece.data(), reinterpret_cast<const std::byte*>(at), piece.size());
       at += piece.size();
     }
     return core::Post::done();

@@ -32,7 +32,7 @@ void UcxConduit::disarm() noexcept {
 std::chrono::nanoseconds UcxConduit::within() const noexcept {
   const Entry entry(*this);
   const bool has_work = ready_ || !arrivals_.empty() || ended_ != nullptr || !held_signals_.empty() ||
-                        !dirty_.empty() || !answering_.empty() || !losing_.empty();
+                        !dirty_.empty() || !answering_.empty() || !aside_answers_.empty() || !losing_.empty();
   if (has_work) return std::chrono::nanoseconds::zero();
   return leaving_.empty() ? std::chrono::nanoseconds::max() : kLeavingNap;
 }
@@ -72,6 +72,7 @@ std::chrono::nanoseconds UcxConduit::stand_in(const core::ProgressThread& thread
     if (ucp_.worker_progress(worker_) == 0) break;
   }
   if (!answering_.empty()) send_answers();
+  if (!aside_answers_.empty()) send_aside_answers();
   return ucp_.worker_arm(worker_) == UCS_OK ? std::chrono::nanoseconds::max()
                                             : std::chrono::nanoseconds::zero();
 }

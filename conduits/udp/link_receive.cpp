@@ -1,3 +1,5 @@
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/udp/link.hpp"
 
 #include <algorithm>
@@ -186,7 +188,7 @@ bool Link::apply(const Put& put) noexcept {
     const core::MutableBytes segment = common_.host.segment(frame.segment);
     good = frame.offset <= segment.size() && put.bytes.size() <= segment.size() - frame.offset;
     if (good) {
-      std::memcpy(segment.data() + frame.offset, put.bytes.data(), put.bytes.size());
+      detail::copy_bytes(segment.data() + frame.offset, put.bytes.data(), put.bytes.size());
     } else {
       refuse("put", frame.segment, frame.offset, put.bytes.size());
     }
@@ -229,7 +231,7 @@ bool Link::apply(const Get& get) noexcept {
     if (std::byte* at = room(sizeof(DataFrame) + padded(frame.bytes), false)) {
       const DataFrame data{.bytes = frame.bytes, .transfer = frame.transfer};
       std::memcpy(at, &data, sizeof data);
-      std::memcpy(at + sizeof data, from, frame.bytes);
+      detail::copy_bytes(at + sizeof data, from, frame.bytes);
       std::memset(at + sizeof data + frame.bytes, 0, padded(frame.bytes) - frame.bytes);
       return true;
     }
@@ -246,7 +248,7 @@ bool Link::apply(const Data& data) noexcept {
   if (fetch.to == nullptr || frame.offset > fetch.bytes || frame.bytes > fetch.bytes - frame.offset)
     return false;
   const bool refused = (frame.flags & kRefused) != 0;
-  if (!refused) std::memcpy(fetch.to + frame.offset, data.bytes.data(), data.bytes.size());
+  if (!refused) detail::copy_bytes(fetch.to + frame.offset, data.bytes.data(), data.bytes.size());
   fetch.arrived += frame.bytes;
   if (fetch.arrived < fetch.bytes && !refused) return true;
   fetch.to = nullptr;

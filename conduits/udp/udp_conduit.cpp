@@ -26,6 +26,9 @@ constexpr int kForgetAfter = 256;
 // Operations in flight for whose completions there is room from the start; it doubles where that is too little.
 constexpr std::size_t kFirstRoom = 256;
 
+// Chosen: when answers for which a link had no room are tried again.
+constexpr Time kAnswersAgain = kMillisecond;
+
 const char* name_of(Security security) noexcept {
   switch (security) {
     case Security::none: return "none";
@@ -136,7 +139,8 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
         const std::lock_guard lock(mutex_);
         if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
         engine_.turn();
-        const Time deadline = engine_.deadline();
+        if (!answers_.empty()) send_answers();
+        const Time deadline = answers_.empty() ? engine_.deadline() : clock_now() + kAnswersAgain;
         return deadline == kNever ? std::chrono::nanoseconds::max()
                                   : std::chrono::nanoseconds(deadline - clock_now());
       });
@@ -185,6 +189,8 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
     to_forget_.clear();
   }
   inbox_ = nullptr;
+  if (!answers_.empty()) [[unlikely]]
+    send_answers();
   return std::max(calls_,
                   datagrams);  // a rank whose memory others use is not idle, even if it hears nothing of it
 }
@@ -215,6 +221,7 @@ void UdpConduit::disarm() noexcept {
 std::chrono::nanoseconds UdpConduit::within() const noexcept {
   const Entry entry(*this);
   if (!held_.empty()) return std::chrono::nanoseconds::zero();
+  if (!answers_.empty()) return std::chrono::nanoseconds(kAnswersAgain);
   const Time deadline = engine_.deadline();
   return deadline == kNever ? std::chrono::nanoseconds::max()
                             : std::chrono::nanoseconds(deadline - clock_now());
@@ -235,9 +242,28 @@ bool UdpConduit::ready(std::size_t messages, std::size_t bytes, std::size_t sign
 }
 
 void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
-  if (inbox_ == nullptr) return held_.message(from, bytes);
+  if (inbox_ == nullptr) {
+    const auto memory = [this](SegmentId id) { return segment(id); };
+    const auto send = [this](Rank to, core::Bytes answer) { return send_answer(to, answer); };
+    const bool served = answers_.serve(aside_, from, bytes, memory, send);
+    if (!served || !bytes.empty()) held_.message(from, bytes);
+    return;
+  }
   ++calls_;
   inbox_->packet(from, bytes);
+}
+
+core::Post::Kind UdpConduit::send_answer(Rank to, core::Bytes answer) noexcept {
+  return post_inside(to, [&](Link& link) { return link.send(answer, {}); }).kind;
+}
+
+void UdpConduit::send_answers() noexcept {
+  answers_.send_again([this](Rank to, core::Bytes answer) { return send_answer(to, answer); });
+}
+
+void UdpConduit::serve_aside(core::Aside aside) noexcept {
+  const Entry entry(*this);
+  aside_ = aside;
 }
 
 void UdpConduit::completed(core::Token token, Status status) noexcept {

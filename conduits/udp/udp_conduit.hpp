@@ -3,6 +3,7 @@
 #include "conduits/udp/engine.hpp"
 #include "conduits/udp/held.hpp"
 #include "conduits/udp/siblings.hpp"
+#include "core/aside.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/progress_thread.hpp"
@@ -54,6 +55,7 @@ class UdpConduit final : public core::Conduit,
   core::Waitable* waitable() noexcept override { return this; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
+  void serve_aside(core::Aside aside) noexcept override;
 
   // NativeRma, NativeSignal (udp_rma.cpp)
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
@@ -96,6 +98,10 @@ class UdpConduit final : public core::Conduit,
   }
   template <class PostIt>
   core::Post post(Rank peer, const PostIt& post_it) noexcept;
+  template <class PostIt>
+  core::Post post_inside(Rank peer, const PostIt& post_it) noexcept;
+  core::Post::Kind send_answer(Rank to, core::Bytes answer) noexcept;
+  void send_answers() noexcept;
   bool others_may_enter() const noexcept { return thread_ || options_.has_siblings; }
   /// What this one does while it waits at its end: turns the others of this process whose owners do not. Empty where there
   /// are none.
@@ -115,6 +121,8 @@ class UdpConduit final : public core::Conduit,
   core::Inbox* inbox_ = nullptr;              // while the owner polls
   int calls_ = 0;
   Held held_;
+  core::Aside aside_ = nullptr;      // what may be done while the owner is away
+  core::AsideAnswers answers_;       // of that
   std::size_t outstanding_ = 0;      // operations whose completion may have to be held
   std::vector<Rank> to_forget_;      // with room for every peer
   int forgetting_ = 0;               // turns since then in which something arrived
@@ -149,6 +157,12 @@ class UdpConduit::Entry {
 template <class PostIt>
 core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
   const Entry entry(*this);
+  return post_inside(peer, post_it);
+}
+
+/// From inside already, or on the progress thread.
+template <class PostIt>
+core::Post UdpConduit::post_inside(Rank peer, const PostIt& post_it) noexcept {
   Link* link = engine_.link(peer);
   if (link == nullptr) {
     if (engine_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);

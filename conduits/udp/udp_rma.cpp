@@ -1,3 +1,5 @@
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/udp/udp_conduit.hpp"
 
 #include <cstring>
@@ -66,7 +68,7 @@ core::Post UdpConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core
     const core::MutableBytes to = segment(Key::of(key).id);
     if (offset > to.size() || from.size() > to.size() - offset)
       return core::Post::failed(ErrorCode::out_of_range);
-    std::memmove(to.data() + offset, from.data(), from.size());
+    detail::move_bytes(to.data() + offset, from.data(), from.size());
   }
   return core::Post::done();
 }
@@ -99,7 +101,7 @@ core::Post UdpConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     const core::MutableBytes from = segment(Key::of(key).id);
     if (offset > from.size() || to.size() > from.size() - offset)
       return core::Post::failed(ErrorCode::out_of_range);
-    std::memmove(to.data(), from.data() + offset, to.size());
+    detail::move_bytes(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
   return post(peer, [&](Link& link) { return link.get(Key::of(key).id, offset, to, token); });

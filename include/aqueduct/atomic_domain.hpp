@@ -40,46 +40,56 @@ class AtomicDomain {
   // As the free functions of the same meaning. Errors: also invalid_argument, for what is not of the domain or what T has not.
 
   /// Does `op` with `operand`; `result`, if not null, receives the value before.
-  Event nb(AtomicOp op, GlobalPtr<T> at, T operand, T* result = nullptr,
-           const AtomicOptions& options = {}) const noexcept {
+  [[gnu::always_inline]] Event nb(AtomicOp op, GlobalPtr<T> at, T operand, T* result = nullptr,
+                                  const AtomicOptions& options = {}) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return Event(foreign(at));
     return detail::atomic_nb<T>(*ep_, op, at, operand, T{}, result, options, by_);
   }
   /// The same with implicit completion.
-  Status nbi(AtomicOp op, GlobalPtr<T> at, T operand, T* result = nullptr,
-             const AtomicOptions& options = {}) const noexcept {
+  [[gnu::always_inline]] Status nbi(AtomicOp op, GlobalPtr<T> at, T operand, T* result = nullptr,
+                                    const AtomicOptions& options = {}) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
     return detail::atomic_nbi<T>(*ep_, op, at, operand, T{}, result, options, by_);
   }
   /// Blocking: the value before.
-  Result<T> fetch(AtomicOp op, GlobalPtr<T> at, T operand) const noexcept {
+  [[gnu::always_inline]] Result<T> fetch(AtomicOp op, GlobalPtr<T> at, T operand) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
     return detail::atomic_fetch<T>(*ep_, op, at, operand, T{}, by_);
   }
   /// Blocking, not fetching.
-  Status apply(AtomicOp op, GlobalPtr<T> at, T operand) const noexcept {
+  [[gnu::always_inline]] Status apply(AtomicOp op, GlobalPtr<T> at, T operand) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
     return detail::atomic<T>(*ep_, op, at, operand, by_);
   }
 
-  Result<T> load(GlobalPtr<T> at) const noexcept { return fetch(AtomicOp::load, at, T{}); }
-  Status store(GlobalPtr<T> at, T value) const noexcept { return apply(AtomicOp::store, at, value); }
-  Status add(GlobalPtr<T> at, T value) const noexcept { return apply(AtomicOp::add, at, value); }
-  Result<T> fetch_add(GlobalPtr<T> at, T value) const noexcept { return fetch(AtomicOp::add, at, value); }
-  Result<T> swap(GlobalPtr<T> at, T value) const noexcept { return fetch(AtomicOp::swap, at, value); }
+  [[gnu::always_inline]] Result<T> load(GlobalPtr<T> at) const noexcept {
+    return fetch(AtomicOp::load, at, T{});
+  }
+  [[gnu::always_inline]] Status store(GlobalPtr<T> at, T value) const noexcept {
+    return apply(AtomicOp::store, at, value);
+  }
+  [[gnu::always_inline]] Status add(GlobalPtr<T> at, T value) const noexcept {
+    return apply(AtomicOp::add, at, value);
+  }
+  [[gnu::always_inline]] Result<T> fetch_add(GlobalPtr<T> at, T value) const noexcept {
+    return fetch(AtomicOp::add, at, value);
+  }
+  [[gnu::always_inline]] Result<T> swap(GlobalPtr<T> at, T value) const noexcept {
+    return fetch(AtomicOp::swap, at, value);
+  }
   /// Stores `desired` if the target equals `expected`; the value before, which equals `expected` on success.
-  Result<T> compare_swap(GlobalPtr<T> at, T expected, T desired) const noexcept {
+  [[gnu::always_inline]] Result<T> compare_swap(GlobalPtr<T> at, T expected, T desired) const noexcept {
     if (!has(AtomicOp::compare_swap)) [[unlikely]]
       return foreign(at);
     return detail::atomic_fetch<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, by_);
   }
   /// The non-blocking form.
-  Event compare_swap_nb(GlobalPtr<T> at, T expected, T desired, T* result,
-                        const AtomicOptions& options = {}) const noexcept {
+  [[gnu::always_inline]] Event compare_swap_nb(GlobalPtr<T> at, T expected, T desired, T* result,
+                                               const AtomicOptions& options = {}) const noexcept {
     if (!has(AtomicOp::compare_swap)) [[unlikely]]
       return Event(foreign(at));
     return detail::atomic_nb<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, result, options, by_);

@@ -53,9 +53,12 @@ constexpr AtomicType atomic_type() noexcept {
   if constexpr (std::same_as<T, double>) return AtomicType::f64;
 }
 
+// All that an atomic on mapped memory passes through is inlined by force: then the operation, which is a constant nearly
+// everywhere, is one instruction however many calls a program has (tests/structure/check_hot_path.py).
+
 /// Does the operation on memory of this host; returns the old value.
 template <Atomic T>
-T apply(AtomicOp op, T& target, T operand, T expected) noexcept {
+[[gnu::always_inline]] inline T apply(AtomicOp op, T& target, T operand, T expected) noexcept {
   std::atomic_ref<T> cell(target);
   static_assert(std::atomic_ref<T>::is_always_lock_free);
   switch (op) {
@@ -104,63 +107,101 @@ std::uint64_t bits(T value) noexcept {
 
 /// Who does all of these (a bit for each AtomicOp) on this type.
 AtomicBy atomic_by(Endpoint&, std::uint32_t operations, AtomicType type, AtomicFavour favour) noexcept;
-/// Whether the job's free atomics are done by plain instructions where memory is mapped.
-bool atomics_by_processor(Endpoint&) noexcept;
-/// The target as memory, if atomics on it are done by plain instructions from here.
-inline std::byte* atomic_place(Endpoint& ep, GlobalPtr<std::byte> at, std::size_t bytes,
-                               AtomicBy by) noexcept {
-  if (by == AtomicBy::network || (by == AtomicBy::job && !atomics_by_processor(ep))) return nullptr;
-  return at.offset() % bytes == 0 ? ep.local(at, bytes) : nullptr;
-}
 Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, const AtomicOptions&) noexcept;
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
 
+/// The target, if the operation is a plain instruction from here and nobody needs this rank's processor meanwhile; else
+/// null, and the slow way does it.
 template <Atomic T>
-Event atomic_nb(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected, T* result,
-                const AtomicOptions& options, AtomicBy by = AtomicBy::job) noexcept {
-  const GlobalPtr<std::byte> place{at.rank(), at.offset(), at.segment()};
-  if (std::byte* here = atomic_place(ep, place, sizeof(T), by)) [[likely]] {
-    const T old = apply<T>(op, *reinterpret_cast<T*>(here), operand, expected);
-    if (result != nullptr) *result = old;
-    return Event{};
-  }
-  return atomic_nb_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result, by},
-                          options);
+[[gnu::always_inline]] inline T* atomic_place(Endpoint& ep, GlobalPtr<T> at, AtomicBy by) noexcept {
+  if (by == AtomicBy::network) return nullptr;
+  std::byte* const place = ep.mapped_for_value(at.rank(), at.segment(), at.offset(), sizeof(T));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(place) % sizeof(T) == 0;
+  return aligned ? reinterpret_cast<T*>(place) : nullptr;
 }
 
 template <Atomic T>
-Status atomic_nbi(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected, T* result,
-                  const AtomicOptions& options, AtomicBy by = AtomicBy::job) noexcept {
-  const GlobalPtr<std::byte> place{at.rank(), at.offset(), at.segment()};
-  if (std::byte* here = atomic_place(ep, place, sizeof(T), by)) [[likely]] {
-    const T old = apply<T>(op, *reinterpret_cast<T*>(here), operand, expected);
-    if (result != nullptr) *result = old;
-    return {};
-  }
-  return atomic_nbi_slowly(ep, place, {op, atomic_type<T>(), bits(operand), bits(expected), result, by},
-                           options);
+[[gnu::cold, gnu::noinline]] Event atomic_nb_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                                       T expected, T* result, bool immediate,
+                                                       AtomicBy by) noexcept {
+  return atomic_nb_slowly(ep, {at.rank(), at.offset(), at.segment()},
+                          {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, {immediate});
 }
-
 template <Atomic T>
-Result<T> atomic_fetch(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, T expected = {},
-                       AtomicBy by = AtomicBy::job) noexcept {
+[[gnu::cold, gnu::noinline]] Status atomic_nbi_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
+                                                         T operand, T expected, T* result, bool immediate,
+                                                         AtomicBy by) noexcept {
+  return atomic_nbi_slowly(ep, {at.rank(), at.offset(), at.segment()},
+                           {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, {immediate});
+}
+template <Atomic T>
+[[gnu::cold, gnu::noinline]] Result<T> atomic_fetch_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
+                                                              T operand, T expected, AtomicBy by) noexcept {
   T old{};
-  if (Status status = ep.wait(atomic_nb<T>(ep, op, at, operand, expected, &old, {}, by)); !status) {
+  if (Status status = ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, expected, &old, false, by));
+      !status) {
     return status;
   }
   return old;
 }
+template <Atomic T>
+[[gnu::cold, gnu::noinline]] Status atomic_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                                     AtomicBy by) noexcept {
+  return ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, T{}, nullptr, false, by));
+}
 
 template <Atomic T>
-Status atomic(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand, AtomicBy by = AtomicBy::job) noexcept {
-  return ep.wait(atomic_nb<T>(ep, op, at, operand, T{}, nullptr, {}, by));
+[[gnu::always_inline]] inline Event atomic_nb(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                              T expected, T* result, const AtomicOptions& options,
+                                              AtomicBy by = AtomicBy::job) noexcept {
+  if (T* const here = atomic_place(ep, at, by)) [[likely]] {
+    const T old = apply<T>(op, *here, operand, expected);
+    if (result != nullptr) *result = old;
+    return Event{};
+  }
+  return atomic_nb_over_wire<T>(ep, op, at, operand, expected, result, options.immediate, by);
+}
+
+template <Atomic T>
+[[gnu::always_inline]] inline Status atomic_nbi(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                                T expected, T* result, const AtomicOptions& options,
+                                                AtomicBy by = AtomicBy::job) noexcept {
+  if (T* const here = atomic_place(ep, at, by)) [[likely]] {
+    const T old = apply<T>(op, *here, operand, expected);
+    if (result != nullptr) *result = old;
+    return {};
+  }
+  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options.immediate, by);
+}
+
+template <Atomic T>
+[[gnu::always_inline]] inline Result<T> atomic_fetch(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                                     T expected = {}, AtomicBy by = AtomicBy::job) noexcept {
+  if (T* const here = atomic_place(ep, at, by)) [[likely]]
+    return apply<T>(op, *here, operand, expected);
+  return atomic_fetch_over_wire<T>(ep, op, at, operand, expected, by);
+}
+
+template <Atomic T>
+[[gnu::always_inline]] inline Status atomic(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
+                                            AtomicBy by = AtomicBy::job) noexcept {
+  if (T* const here = atomic_place(ep, at, by)) [[likely]] {
+    apply<T>(op, *here, operand, T{});
+    return {};
+  }
+  return atomic_over_wire<T>(ep, op, at, operand, by);
 }
 
 template <Atomic T>
 constexpr bool has(AtomicOp op) noexcept {
   return AtomicInteger<T> || op == AtomicOp::load || op == AtomicOp::store || op == AtomicOp::add ||
          op == AtomicOp::swap;
+}
+/// What the forms with one operand do; compare_swap has forms of its own, with the value expected.
+template <Atomic T>
+constexpr bool has_by_one(AtomicOp op) noexcept {
+  return has<T>(op) && op != AtomicOp::compare_swap;
 }
 
 }  // namespace detail
@@ -174,83 +215,104 @@ constexpr bool has(AtomicOp op) noexcept {
 // Errors:      misaligned, out_of_range, refused (immediate), peer_lost; blocking forms: in_handler.
 // Cost:        an instruction when the target is mapped here and the job's atomics are done by processors; else
 //              one operation of the network, if it has every operation of every type, or a request and its reply.
-//              For what a network has, of a few operations, see AtomicDomain.
+//              For what a network has, of a few operations, see AtomicDomain. On my own memory, where others need my
+//              processor for theirs (a rank of another host, memory that is attached), also progress now and then.
 
 // clang-format off: version 14 takes `noexcept` after such a requires-clause for a part of it.
 
-/// Does `Op` with `operand`; the general form, for operations chosen at compile time.
+/// Does `Op` with `operand`; the general form, for operations chosen at compile time. compare_swap has forms of its own.
 template <AtomicOp Op, Atomic T>
-  requires(detail::has<T>(Op))
-Event atomic_nb(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand,
-                std::type_identity_t<T>* result = nullptr, const AtomicOptions& options = {})
-noexcept { return detail::atomic_nb<T>(ep, Op, at, operand, T{}, result, options); }
+  requires(detail::has_by_one<T>(Op))
+[[gnu::always_inline]] inline Event atomic_nb(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand,
+                                              std::type_identity_t<T>* result = nullptr,
+                                              const AtomicOptions& options = {}) noexcept {
+  return detail::atomic_nb<T>(ep, Op, at, operand, T{}, result, options);
+}
 /// The same with implicit completion.
 template <AtomicOp Op, Atomic T>
-  requires(detail::has<T>(Op))
-Status atomic_nbi(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand,
-                  std::type_identity_t<T>* result = nullptr, const AtomicOptions& options = {})
-noexcept { return detail::atomic_nbi<T>(ep, Op, at, operand, T{}, result, options); }
+  requires(detail::has_by_one<T>(Op))
+[[gnu::always_inline]] inline Status atomic_nbi(Endpoint& ep, GlobalPtr<T> at,
+                                                std::type_identity_t<T> operand,
+                                                std::type_identity_t<T>* result = nullptr,
+                                                const AtomicOptions& options = {}) noexcept {
+  return detail::atomic_nbi<T>(ep, Op, at, operand, T{}, result, options);
+}
 /// Blocking: the value before.
 template <AtomicOp Op, Atomic T>
-  requires(detail::has<T>(Op))
-Result<T> atomic_fetch(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand)
-noexcept { return detail::atomic_fetch<T>(ep, Op, at, operand); }
+  requires(detail::has_by_one<T>(Op))
+[[gnu::always_inline]] inline Result<T> atomic_fetch(Endpoint& ep, GlobalPtr<T> at,
+                                                     std::type_identity_t<T> operand) noexcept {
+  return detail::atomic_fetch<T>(ep, Op, at, operand);
+}
 /// Blocking, not fetching.
 template <AtomicOp Op, Atomic T>
-  requires(detail::has<T>(Op))
-Status atomic(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand)
-noexcept { return detail::atomic<T>(ep, Op, at, operand); }
+  requires(detail::has_by_one<T>(Op))
+[[gnu::always_inline]] inline Status atomic(Endpoint& ep, GlobalPtr<T> at,
+                                            std::type_identity_t<T> operand) noexcept {
+  return detail::atomic<T>(ep, Op, at, operand);
+}
 
 // clang-format on
 
 // The same by name, blocking.
 template <Atomic T>
-Result<T> fetch_add(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+[[gnu::always_inline]] inline Result<T> fetch_add(Endpoint& ep, GlobalPtr<T> at,
+                                                  std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::add, at, x);
 }
 template <AtomicInteger T>
-Result<T> fetch_and(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+[[gnu::always_inline]] inline Result<T> fetch_and(Endpoint& ep, GlobalPtr<T> at,
+                                                  std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::bit_and, at, x);
 }
 template <AtomicInteger T>
-Result<T> fetch_or(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+[[gnu::always_inline]] inline Result<T> fetch_or(Endpoint& ep, GlobalPtr<T> at,
+                                                 std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::bit_or, at, x);
 }
 template <AtomicInteger T>
-Result<T> fetch_xor(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+[[gnu::always_inline]] inline Result<T> fetch_xor(Endpoint& ep, GlobalPtr<T> at,
+                                                  std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::bit_xor, at, x);
 }
 template <AtomicInteger T>
-Result<T> fetch_min(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+[[gnu::always_inline]] inline Result<T> fetch_min(Endpoint& ep, GlobalPtr<T> at,
+                                                  std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::min, at, x);
 }
 template <AtomicInteger T>
-Result<T> fetch_max(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+[[gnu::always_inline]] inline Result<T> fetch_max(Endpoint& ep, GlobalPtr<T> at,
+                                                  std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::max, at, x);
 }
 template <Atomic T>
-Result<T> swap(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+[[gnu::always_inline]] inline Result<T> swap(Endpoint& ep, GlobalPtr<T> at,
+                                             std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::swap, at, x);
 }
 template <Atomic T>
-Result<T> load(Endpoint& ep, GlobalPtr<T> at) noexcept {
+[[gnu::always_inline]] inline Result<T> load(Endpoint& ep, GlobalPtr<T> at) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::load, at, T{});
 }
 template <Atomic T>
-Status store(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> x) noexcept {
+[[gnu::always_inline]] inline Status store(Endpoint& ep, GlobalPtr<T> at,
+                                           std::type_identity_t<T> x) noexcept {
   return detail::atomic<T>(ep, AtomicOp::store, at, x);
 }
 /// Stores `desired` if the target equals `expected`; the value before, which equals `expected` on success.
 template <AtomicInteger T>
-Result<T> compare_swap(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> expected,
-                       std::type_identity_t<T> desired) noexcept {
+[[gnu::always_inline]] inline Result<T> compare_swap(Endpoint& ep, GlobalPtr<T> at,
+                                                     std::type_identity_t<T> expected,
+                                                     std::type_identity_t<T> desired) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::compare_swap, at, desired, expected);
 }
 /// The non-blocking form; `result` receives the value before.
 template <AtomicInteger T>
-Event compare_swap_nb(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> expected,
-                      std::type_identity_t<T> desired, std::type_identity_t<T>* result,
-                      const AtomicOptions& options = {}) noexcept {
+[[gnu::always_inline]] inline Event compare_swap_nb(Endpoint& ep, GlobalPtr<T> at,
+                                                    std::type_identity_t<T> expected,
+                                                    std::type_identity_t<T> desired,
+                                                    std::type_identity_t<T>* result,
+                                                    const AtomicOptions& options = {}) noexcept {
   return detail::atomic_nb<T>(ep, AtomicOp::compare_swap, at, desired, expected, result, options);
 }
 

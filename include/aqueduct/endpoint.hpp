@@ -135,7 +135,7 @@ class Endpoint {
   bool test_implicit() noexcept;
   /// Opens an access region: `_nbi` operations until `end_region` belong to it. Regions do not nest.
   ///
-  /// Errors: invalid_argument (one is open), refused (AQUEDUCT_OPERATIONS in flight).
+  /// Errors: invalid_argument (one is open), refused (AQUEDUCT_OPERATIONS events are held).
   Status begin_region() noexcept;
   /// Closes the region: one Event for all its operations; its outcome is their first failure.
   ///
@@ -162,6 +162,18 @@ class Endpoint {
     }
     return nullptr;
   }
+  /// The same for atomics and for values read: null too where the network does the job's atomics, and for my own memory where
+  /// others need my processor for theirs. A loop over my own word then goes the cold way, which makes progress.
+  std::byte* mapped_for_value(Rank rank, SegmentId segment, std::uint64_t offset,
+                              std::size_t bytes) const noexcept {
+    if (segment < segments_ && rank < ranks_) [[likely]] {
+      const detail::Window& window = value_windows_[segment][rank];
+      if (offset <= window.bytes && bytes <= window.bytes - offset) [[likely]] {
+        return window.base + offset;
+      }
+    }
+    return nullptr;
+  }
 
  private:
   friend struct detail::EndpointState;
@@ -173,8 +185,9 @@ class Endpoint {
   Rank rank_ = 0;
   Rank ranks_ = 0;
   SegmentId segments_ = 0;
-  detail::Window* const* windows_ = nullptr;    // [segment][rank]
-  const std::span<std::byte>* mine_ = nullptr;  // [segment]
+  detail::Window* const* windows_ = nullptr;        // [segment][rank]
+  detail::Window* const* value_windows_ = nullptr;  // [segment][rank], see mapped_for_value
+  const std::span<std::byte>* mine_ = nullptr;      // [segment]
   detail::EndpointState* state_ = nullptr;
 };
 

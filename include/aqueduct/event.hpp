@@ -34,6 +34,9 @@ void abandon(OpFace* op) noexcept;
 /// A default-constructed Event, and one already waited for, is *finished*: to test or wait for it is legal,
 /// free, and gives the same outcome again. An Event belongs to the endpoint that made it and to its thread.
 ///
+/// Cost:   holding an Event whose operation was in flight at the call, until it has been waited for or its status read, holds
+///         200 bytes of its endpoint's memory; Events may be held by the hundred thousand. They are used again and not
+///         given back. Beyond AQUEDUCT_OPERATIONS of them, calls wait until their operation is done.
 /// Errors: the operation's outcome, from `status()` once done. Destroying an Event whose operation is in flight
 ///         is misuse that a checked build catches; a release build lets the operation finish unseen.
 class [[nodiscard]] Event {

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <aqueduct/copy_bytes.hpp>
 #include <aqueduct/endpoint.hpp>
 
-#include <cstring>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -46,16 +46,6 @@ using MutableBytes = std::span<std::byte>;
 [[gnu::cold]] Status get_nbi_over_wire(Endpoint&, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                                        const GetOptions&) noexcept;
 
-/// memcpy for the sizes at which the C library's is not the fastest.
-void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
-
-inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
-  constexpr std::size_t kLeast = 2048;  // measured, see core/copy.cpp
-  constexpr std::size_t kMost = 12288;
-  if (bytes - kLeast <= kMost - kLeast) return copy_middling(static_cast<std::byte*>(to), from, bytes);
-  if (bytes != 0) std::memcpy(to, from, bytes);  // of nothing, the addresses may be null
-}
-
 template <class T>
 concept Wireable = std::is_trivially_copyable_v<T>;
 
@@ -81,6 +71,11 @@ inline void source_is_free(const PutOptions& options) noexcept {
 template <class T>
 std::byte* find(Endpoint& ep, GlobalPtr<T> to, std::size_t bytes) noexcept {
   return ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
+}
+/// For a value to be read; see Endpoint::mapped_for_value.
+template <class T>
+const std::byte* find_value(Endpoint& ep, GlobalPtr<T> from, std::size_t bytes) noexcept {
+  return ep.mapped_for_value(from.rank(), from.segment(), from.offset(), bytes);
 }
 template <class T>
 GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
@@ -153,12 +148,13 @@ inline Event get_nb(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& o
   return detail::get_nb_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes, options);
 }
 
-/// Reads into `to` and waits. Errors: as put_nb, and in_handler.
+/// Reads into `to` and waits. Of my own memory, where others need my processor for their atomics on it, makes progress now
+/// and then, so that a loop over it ends. Errors: as put_nb, and in_handler.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status get(Endpoint& ep, R&& to, GlobalPtr<T> from) noexcept {
   const std::size_t bytes = detail::size_in_bytes(to);
-  if (const std::byte* place = detail::find(ep, from, bytes)) [[likely]] {
+  if (const std::byte* place = detail::find_value(ep, from, bytes)) [[likely]] {
     detail::copy_bytes(std::ranges::data(to), place, bytes);
     return {};
   }
@@ -197,7 +193,7 @@ concept SmallValue = detail::Wireable<T> && sizeof(T) <= 8;
 template <SmallValue T>
 inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
-    std::memcpy(place, &value, sizeof(T));
+    detail::store_value(place, value);
     return {};
   }
   return detail::put_over_wire(ep, detail::plain(to), &value, sizeof(T));
@@ -208,7 +204,7 @@ template <SmallValue T>
 inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                           PutOptions options = {}) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
-    std::memcpy(place, &value, sizeof(T));
+    detail::store_value(place, value);
     detail::source_is_free(options);
     return Event{};
   }
@@ -221,7 +217,7 @@ template <SmallValue T>
 inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                             PutOptions options = {}) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
-    std::memcpy(place, &value, sizeof(T));
+    detail::store_value(place, value);
     detail::source_is_free(options);
     return {};
   }
@@ -229,13 +225,13 @@ inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<
   return detail::put_nbi_over_wire(ep, detail::plain(to), &value, sizeof(T), options);
 }
 
-/// Reads one value of 1–8 bytes and waits.
+/// Reads one value of 1–8 bytes and waits. Of my own memory as get.
 template <class T>
   requires SmallValue<std::remove_const_t<T>>
 inline Result<std::remove_const_t<T>> get_value(Endpoint& ep, GlobalPtr<T> from) noexcept {
   std::remove_const_t<T> value;
-  if (const std::byte* place = detail::find(ep, from, sizeof(T))) [[likely]] {
-    std::memcpy(&value, place, sizeof(T));
+  if (const std::byte* place = detail::find_value(ep, from, sizeof(T))) [[likely]] {
+    detail::load_value(value, place);
     return value;
   }
   if (Status status = detail::get_over_wire(ep, &value, detail::plain(from), sizeof(T)); !status) {

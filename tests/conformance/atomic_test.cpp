@@ -2,7 +2,13 @@
 #include "tests/conformance/pattern.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <deque>
+#include <mutex>
+#include <span>
 
 namespace aqueduct::conformance {
 namespace {
@@ -255,6 +261,87 @@ TEST_P(Atomics, RefusedImmediatelyHaveNotHappened) {
     const auto total = load(me, cell);
     ASSERT_TRUE(total);
     EXPECT_EQ(*total, accepted);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+/// A segment of the ranks' own memory, 64 words on each. It stays: others may still use it when a body ends.
+GlobalPtr<std::uint64_t> attach_words(Endpoint& me) {
+  static std::deque<std::array<std::uint64_t, 64>> all;  // ranks may be threads of one process
+  static std::mutex mutex;
+  std::array<std::uint64_t, 64>* words = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    words = &all.emplace_back();
+  }
+  const auto segment = Segment::attach(me, std::as_writable_bytes(std::span(*words)));
+  EXPECT_TRUE(segment) << segment.status().text();
+  return {0, 0, segment ? segment->id() : 0};
+}
+
+/// Looks, in each way that makes progress where others need it, until all others have added to the word.
+void wait_by_looking(Endpoint& me, GlobalPtr<std::uint64_t> word, int way) {
+  const auto look = [&]() -> std::uint64_t {
+    std::uint64_t value = 0;
+    switch (way) {
+      case 0: return *load(me, word);
+      case 1: return *get_value(me, word);
+      case 2: EXPECT_TRUE(get(me, std::span(&value, 1), word)); return value;
+      default: return *compare_swap(me, word, 1000, 1001);
+    }
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (look() != me.ranks() - 1) {
+    if (std::chrono::steady_clock::now() > end) {
+      ADD_FAILURE() << "others' atomics wait while rank 0 looks at its word in way " << way;
+      return;
+    }
+  }
+}
+
+TEST_P(Atomics, OfOthersEndWhileTheOwnerOnlyLooksAtItsWord) {
+  as_each_of(3, 1024, [](Endpoint& me) {
+    const auto attached = attach_words(me);
+    ASSERT_TRUE(me.barrier());
+    for (const auto base : {GlobalPtr<std::uint64_t>{0, 0}, attached}) {
+      for (int way = 0; way < (base == attached ? 1 : 4); ++way) {
+        const auto word = base + way;
+        if (me.rank() == 0) {
+          wait_by_looking(me, word, way);
+        } else {
+          ASSERT_TRUE(fetch_add(me, word, 1));
+        }
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Atomics, OfOthersEndWhileTheOwnerComputes) {
+  if (!fabric().serves_aside) return;  // others' atomics need the owner's calls
+  as_each_of(3, 1024, [](Endpoint& me) {
+    const auto attached = attach_words(me);
+    ASSERT_TRUE(me.barrier());
+    std::uint64_t* const words[] = {
+        reinterpret_cast<std::uint64_t*>(me.segment().data()),
+        reinterpret_cast<std::uint64_t*>(me.segment_of(attached.segment()).data())};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto base = i == 0 ? GlobalPtr<std::uint64_t>{0, 0} : attached;
+      constexpr std::uint64_t kTurns = 20;
+      if (me.rank() != 0) {
+        for (std::uint64_t turn = 0; turn < kTurns; ++turn) ASSERT_TRUE(fetch_add(me, base, 1));
+        ASSERT_TRUE(fetch_add(me, base + 1, 1));  // so each has seen its last answer
+        continue;
+      }
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      const auto is = [&](std::size_t word, std::uint64_t value) {
+        return std::atomic_ref(words[i][word]).load() == value;
+      };
+      while (!is(1, me.ranks() - 1) && std::chrono::steady_clock::now() < end) {
+      }
+      EXPECT_TRUE(is(1, me.ranks() - 1)) << (i == 0 ? "in the primary segment" : "in attached memory");
+      EXPECT_TRUE(is(0, kTurns * (me.ranks() - 1)));
+    }
     ASSERT_TRUE(me.barrier());
   });
 }

@@ -36,6 +36,10 @@ struct Fabric {
   std::function<Settings(std::uint32_t process)> enter = nullptr;
   /// Its network is known to load, add and compare-and-swap 64 bits: domains of these must be done by it, beside a near conduit too.
   bool has_atomics = false;
+  /// Others' atomics on a rank's memory end though it computes and calls nothing.
+  bool serves_aside = false;
+  /// The target of a put is written by the conduit's own code, a word once; libraries below may store it twice.
+  bool stores_once = false;
   /// Only run when --fabric names it exactly: fabrics that are meant to fail.
   bool hidden = false;
 

@@ -1,8 +1,10 @@
 #include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/pattern.hpp"
+#include "tests/support/stepped.hpp"
 
 #include <array>
 #include <cstring>
+#include <span>
 #include <tuple>
 
 namespace aqueduct::conformance {
@@ -105,6 +107,36 @@ TEST_P(Value, OutsideTheSegmentIsRefused) {
     EXPECT_EQ(get_value(me, no_such_rank).status().code(), ErrorCode::out_of_range);
     ASSERT_TRUE(me.barrier());
     EXPECT_TRUE(all_are(me.segment(), std::byte{0}));
+  });
+}
+
+/// Wherever it is stored: by the writer where the target is mapped, else by the target. Whoever it is runs a step at a time, and
+/// the word is taken back as soon as it is there, as by a rank in turn.
+TEST_P(Value, AWordThatIsPutIsStoredOnce) {
+  using support::Stepped;
+  if (!fabric().stores_once) return;  // a library below does it
+  if (!Stepped::possible()) GTEST_SKIP() << "this build or machine does not step through instructions";
+  as_each_of(2, 64, [](Endpoint& me) {
+    const std::uint64_t value = 0x0807060504030201;
+    const auto* const sent = reinterpret_cast<const std::byte*>(&value);
+    constexpr std::size_t bytes = 8;  // the others: tests/unit/include/copy_bytes_test.cpp
+    const GlobalPtr<std::byte> place{1, bytes};
+    std::byte* const mapped = me.local(place.on(1 - me.rank()), bytes);
+    const auto write = [&] { ASSERT_TRUE(put(me, place, std::span(sent, bytes))); };
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == 0 && mapped != nullptr) {
+      EXPECT_EQ(Stepped::count_stores(mapped, sent, bytes, write), 1) << bytes << " bytes";
+    } else if (me.rank() == 0) {
+      write();
+    } else if (mapped == nullptr) {
+      std::byte* const mine = me.segment().data() + bytes;
+      const auto wait = [&] {
+        while (*static_cast<volatile std::byte*>(mine) == std::byte{0}) me.progress();
+      };
+      // None where a card or a progress thread stores it.
+      EXPECT_LE(Stepped::count_stores(mine, sent, bytes, wait), 1) << bytes << " bytes";
+    }
+    ASSERT_TRUE(me.barrier());
   });
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Shows in the generated code that an 8-byte put or get to a mapped peer makes no call.
+"""Shows in the generated code that puts and gets of a word and atomics on a mapped peer make no call.
 
   check_hot_path.py ROOT COMPILER
 
-Compiles hot_path.cpp at -O2, disassembles it, and looks in each function for a way from its entry to a `ret` that
-stores eight bytes outside the stack and meets no call. Exit status 77: not an x86-64 host.
+Compiles hot_path.cpp at -O2, disassembles it, and looks in each function for a way from its entry to a `ret` that does
+what the function is for (stores eight bytes outside the stack, say) and meets no call. The atomics have several call sites
+each, since compilers inline what is called once. Exit status 77: not an x86-64 host.
 """
 
 import os
@@ -19,8 +20,23 @@ from collections import deque
 LABEL = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(?:bnd |notrack )?(\S+)\s*(.*)$")
 RELOCATION = re.compile(r"^\s*[0-9a-f]+: R_X86_64_")
-# mov %rax,(%rdx,%rcx,8), with a 64-bit register and not to the stack
-STORE = re.compile(r"^%r(?:[a-d]x|[sd]i|bp|[89]|1[0-5]),(?!%)[^%]*\(%(?!rsp)")
+# What a function is for, as "mnemonic operands", not on the stack.
+STORE = re.compile(r"^movq? %r(?:[a-d]x|[sd]i|bp|[89]|1[0-5]),(?!%)[^%]*\(%(?!rsp)")  # mov %rax,(%rdx,%rcx,8)
+STORE4 = re.compile(r"^movl? %(?:e[a-d]x|e[sd]i|ebp|r(?:[89]|1[0-5])d),(?!%)[^%]*\(%(?!rsp)")
+LOAD = re.compile(r"^movq? [^%$]*\(%(?!rsp)[^)]*\),%r")
+ADD = re.compile(r"^lock (?:xadd|add|inc)q? ")
+SWAP = re.compile(r"^xchg (?:%r\w+,[^%]*\(|[^%]*\(.*\),%r)")
+COMPARE = re.compile(r"^lock cmpxchg ")
+WANTED = {  # what its call-free way must have; None: it must have no such way
+    "hot_put": STORE, "hot_get": STORE, "hot_put_span": STORE4,
+    "hot_fetch_add": ADD, "hot_fetch_add_again": ADD, "hot_fetch_add_general": ADD, "hot_add_nbi": ADD, "hot_add_nb": ADD,
+    "hot_domain_add": ADD, "hot_domain_add_again": ADD,
+    "hot_swap": SWAP, "hot_swap_again": SWAP, "hot_store": SWAP, "hot_store_again": SWAP,
+    "hot_load": LOAD, "hot_load_again": LOAD,
+    "hot_compare_swap": COMPARE, "hot_compare_swap_again": COMPARE,
+    "hot_fetch_max": COMPARE, "hot_fetch_max_again": COMPARE,
+    "cold_put": None, "cold_atomic": None,
+}
 
 
 def disassemble(object_file):
@@ -38,30 +54,30 @@ def disassemble(object_file):
     return functions
 
 
-def shortest_way(code):
-    """Instructions of the shortest call-free way to a ret that stores eight bytes; None if there is none."""
+def shortest_way(code, purpose):
+    """Instructions of the shortest call-free way to a ret that has the instruction wanted; None if there is none."""
     index = {instruction[0]: i for i, instruction in enumerate(code)}
-    todo, seen = deque([(0, False, ())]), set()
+    todo, seen = deque([(0, False, ())]), set()  # place, whether done, way
     while todo:
-        i, stored, way = todo.popleft()
-        if i >= len(code) or (i, stored) in seen:
+        i, done, way = todo.popleft()
+        if i >= len(code) or (i, done) in seen:
             continue
-        seen.add((i, stored))
+        seen.add((i, done))
         _, name, operands, relocated = code[i]
         way += (f"{name} {operands}".strip(),)
-        stored = stored or (name in ("mov", "movq") and STORE.match(operands) is not None)
+        done = done or purpose.match(way[-1]) is not None
         if name.startswith("ret"):
-            if stored:
+            if done:
                 return way
         elif name.startswith("j"):
             target = operands.split()[0]
             # With a relocation it leaves the function: to cold code, or to another function.
             if not relocated and re.fullmatch("[0-9a-f]+", target) and int(target, 16) in index:
-                todo.append((index[int(target, 16)], stored, way))
+                todo.append((index[int(target, 16)], done, way))
             if name != "jmp":
-                todo.append((i + 1, stored, way))
+                todo.append((i + 1, done, way))
         elif not name.startswith(("call", "ud2", "hlt")):
-            todo.append((i + 1, stored, way))
+            todo.append((i + 1, done, way))
     return None
 
 
@@ -80,9 +96,12 @@ def main():
                        check=True)
         functions = disassemble(out)
     wrong = 0
-    for wanted, call_free in (("hot_put", True), ("hot_get", True), ("cold_put", False)):
-        names = [n for n in functions if f"{len(wanted)}{wanted}" in n and ".cold" not in n]
-        way = shortest_way(functions[names[0]]) if len(names) == 1 else None
+    for wanted, purpose in WANTED.items():
+        names = [n for n in functions if n.startswith(f"_Z{len(wanted)}{wanted}") and ".cold" not in n]
+        purposes = [purpose] if purpose else [STORE, SWAP]
+        ways = [shortest_way(functions[names[0]], one) for one in purposes] if len(names) == 1 else []
+        way = next((one for one in ways if one), None)
+        call_free = purpose is not None
         if len(names) != 1:
             wrong += 1
             print(f"{wanted}: {len(names)} functions of that name in the object file")

@@ -46,6 +46,13 @@ CASES = [
     ("static_cast<void>(request(ep, 0, answer, Args{1}));", "no matching function"),
     ("static_cast<void>(on_short_reply<Args>(ep, [=](auto& c, auto&) { static_cast<void>(c.reply(answer)); }));",
      "reply"),
+    # The forms with one operand do not compare: to what would they?
+    ("static_cast<void>(atomic_fetch<AtomicOp::add>(ep, there, 5));", ""),
+    ("static_cast<void>(compare_swap(ep, there, 0, 5));", ""),
+    ("static_cast<void>(atomic_fetch<AtomicOp::compare_swap>(ep, there, 5));", "no matching function"),
+    ("static_cast<void>(atomic<AtomicOp::compare_swap>(ep, there, 5));", "no matching function"),
+    ("static_cast<void>(atomic_nb<AtomicOp::compare_swap>(ep, there, 5));", "no matching function"),
+    ("static_cast<void>(atomic_nbi<AtomicOp::compare_swap>(ep, there, 5));", "no matching function"),
     ("std::vector<int> mine(1); static_cast<void>(put_nbi(ep, there, mine));", ""),
     ("static_cast<void>(put_nbi(ep, there, std::vector<int>(1)));", "deleted function"),
 ]

@@ -12,7 +12,7 @@ using conduits::loop::FaultPlan;
 /// Loop by itself: all ranks in one process, and no shared memory between them but what loop offers.
 Fabric plain(std::string name, Settings settings) {
   settings.push_back({"near", "off"});
-  return {.name = "loop-" + name, .conduit = "loop", .settings = std::move(settings)};
+  return {.name = "loop-" + name, .conduit = "loop", .settings = std::move(settings), .stores_once = true};
 }
 
 /// Loop inside a network that misbehaves.

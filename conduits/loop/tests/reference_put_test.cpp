@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <span>
 #include <thread>
+#include <vector>
 
 namespace aqueduct::conduits::loop {
 namespace {
@@ -50,6 +52,25 @@ TEST(ReferencePut, OfEightBytesIsOneRequestAndOneAckWithoutAllocation) {
   EXPECT_EQ(target.statistics().packets_received, kPuts);
   EXPECT_EQ(target.statistics().packets_sent, kPuts);
   EXPECT_EQ(*reinterpret_cast<std::uint64_t*>(target.segment().data() + 8), kPuts - 1);
+}
+
+TEST(ReferencePut, ByTheTenThousandWaitsForNothingThoughEveryEventIsHeld) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "loop"));
+  ASSERT_TRUE(config.set("near", "off"));
+  auto job = Job::in_process(2, config);
+  ASSERT_TRUE(job);
+  // Nobody answers, so a call that waited would wait for ever.
+  std::vector<Event> held;
+  const std::uint64_t value = 1;
+  for (std::uint64_t i = 0; i < 10'000; ++i) {
+    held.push_back(put_nb(job->endpoint(0), GlobalPtr<std::uint64_t>{1, 8 * i}, std::span(&value, 1)));
+    ASSERT_FALSE(held.back().done());
+  }
+  while (!held.back().done()) {
+    for (Rank rank = 0; rank < 2; ++rank) job->endpoint(rank).progress();
+  }
+  for (Event& event : held) EXPECT_TRUE(job->endpoint(0).wait(event));
 }
 
 }  // namespace

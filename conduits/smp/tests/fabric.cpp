@@ -4,7 +4,12 @@ namespace aqueduct::conformance {
 
 std::vector<Fabric> smp_fabrics() {
   const auto fabric = [](const char* name, Rank processes, Settings settings = {}) {
-    return Fabric{.name = name, .conduit = "smp", .settings = std::move(settings), .processes = processes};
+    return Fabric{.name = name,
+                  .conduit = "smp",
+                  .settings = std::move(settings),
+                  .processes = processes,
+                  .serves_aside = true,
+                  .stores_once = true};
   };
   return {
       fabric("smp-threads", 1),

@@ -9,7 +9,11 @@ namespace aqueduct::conformance {
 std::vector<Fabric> ucx_fabrics() {
   const auto fabric = [](const char* name, Rank processes, const char* transports, Settings settings = {}) {
     settings.insert(settings.begin(), {{"near", "off"}, {"ucx_transports", transports}});
-    Fabric made{.name = name, .conduit = "ucx", .settings = std::move(settings), .processes = processes};
+    Fabric made{.name = name,
+                .conduit = "ucx",
+                .settings = std::move(settings),
+                .processes = processes,
+                .serves_aside = true};
     made.prepare = [transports] {
       Config config;
       if (!config.set("ucx_transports", transports)) return std::string("the setting is refused");

@@ -5,7 +5,12 @@ namespace aqueduct::conformance {
 std::vector<Fabric> udp_fabrics() {
   const auto fabric = [](const char* name, Rank processes, Settings settings = {}) {
     settings.insert(settings.begin(), {"near", "off"});
-    return Fabric{.name = name, .conduit = "udp", .settings = std::move(settings), .processes = processes};
+    return Fabric{.name = name,
+                  .conduit = "udp",
+                  .settings = std::move(settings),
+                  .processes = processes,
+                  .serves_aside = true,
+                  .stores_once = true};
   };
   const auto faulty = [&](const char* name, const char* faults, Settings more = {}) {
     more.emplace_back("udp_faults", faults);

@@ -3,9 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace aqueduct::core {
 namespace {
+
+/// The n-th number of what the system says of this process's memory, in bytes.
+std::size_t of_memory(int n) {
+  std::ifstream file("/proc/self/statm");
+  std::size_t pages = 0;
+  for (int i = 0; i <= n; ++i) file >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+std::size_t address_space() { return of_memory(0); }
+std::size_t resident_bytes() { return of_memory(1); }
 
 constexpr Status kLost{ErrorCode::peer_lost, 3};
 
@@ -63,6 +78,52 @@ TEST(OpPool, TokensThatAreNoneFindNobody) {
   for (const Token token : {Token{0}, Token{1}, Token{7}, Token{8}, (Token{1} << 32) | 3, ~Token{0}}) {
     EXPECT_EQ(pool.find(token), nullptr) << token;
   }
+}
+
+TEST(OpPool, HasRoomForAHundredThousandHeldAndTakesMemoryForThoseOnly) {
+  constexpr std::uint32_t kHeld = 100'000;
+  OpPool pool(1u << 20);
+  EXPECT_EQ(pool.capacity(), 1u << 20);
+  std::vector<Op*> held(kHeld);
+  const auto before = resident_bytes();
+  for (Op*& op : held) {
+    op = pool.acquire(Op::Kind::put, 0, true);
+    ASSERT_NE(op, nullptr);
+  }
+  EXPECT_LE(resident_bytes() - before, kHeld * 192 + (2u << 20)) << "what event.hpp promises, and a step";
+  EXPECT_GE(resident_bytes() - before, kHeld * sizeof(Op) / 2) << "else this measures nothing";
+  for (Op* op : held) EXPECT_EQ(pool.find(OpPool::token(*op)), op);
+  Op* internal = pool.acquire(Op::Kind::put, 0, false);
+  ASSERT_NE(internal, nullptr);
+  EXPECT_EQ(pool.find(OpPool::token(*internal)), internal);
+  EXPECT_EQ(pool.in_flight(), kHeld + 1);
+  for (Op* op : held) {
+    pool.part_ended(*op, {});
+    EXPECT_TRUE(pool.collect(*op).ok());
+  }
+  const auto after = resident_bytes();
+  for (Op*& op : held) op = pool.acquire(Op::Kind::get, 1, true);
+  EXPECT_LE(resident_bytes(), after + (1u << 20)) << "the same ones are used again";
+}
+
+TEST(OpPool, OfASizeThatNoMachineHasRoomForIsSmaller) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = address_space() + (256u << 20);  // less than what follows wants
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer has taken all addresses itself";
+#endif
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
+  std::uint32_t got = 0;
+  {
+    OpPool pool(1u << 24);
+    got = pool.capacity();
+    EXPECT_NE(pool.acquire(Op::Kind::put, 0, true), nullptr);
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_GE(got, 1u << 16);
+  EXPECT_LT(got, 1u << 24);
 }
 
 TEST(OpPool, AGroupEndsWithTheLastOfItsOperations) {

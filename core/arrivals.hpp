@@ -2,13 +2,14 @@
 
 #include "core/conduit.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
 #include <vector>
 
-namespace aqueduct::conduits::ucx {
+namespace aqueduct::core {
 
 /// Packets that came outside of a poll: what a rank sends to itself, and what arrives while the progress thread stands in
 /// for it. They wait for the next poll.
@@ -16,8 +17,17 @@ class Arrivals {
  public:
   bool empty() const noexcept { return arrived_.empty(); }
 
+  /// Makes sure that a packet of so many bytes can be added. False: there is no memory.
+  bool make_room(std::size_t bytes) noexcept try {
+    const std::size_t all = arrived_.size() + sizeof(Head) + bytes + 7;
+    if (arrived_.capacity() < all) arrived_.reserve(std::max(all, 2 * arrived_.capacity()));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+
   /// False: there is no memory.
-  bool add(Rank from, core::Bytes header, core::Bytes payload) noexcept try {
+  bool add(Rank from, Bytes header, Bytes payload) noexcept try {
     const Head head{from, static_cast<std::uint32_t>(header.size() + payload.size())};
     const std::size_t at = arrived_.size();
     arrived_.resize(at + sizeof head + room_for(head));
@@ -31,7 +41,7 @@ class Arrivals {
   }
 
   /// Delivers what was there at the call, not what its handlers add; returns how many packets.
-  int deliver(core::Inbox& inbox) noexcept {
+  int deliver(Inbox& inbox) noexcept {
     arrived_.swap(delivering_);
     int packets = 0;
     for (std::size_t at = 0; at < delivering_.size(); ++packets) {
@@ -60,4 +70,4 @@ class Arrivals {
   std::vector<std::byte> delivering_;
 };
 
-}  // namespace aqueduct::conduits::ucx
+}  // namespace aqueduct::core

@@ -1,0 +1,134 @@
+#include "am/head.hpp"
+#include "core/aside.hpp"
+#include "rma/aside.hpp"
+#include "rma/wire.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace aqueduct::rma {
+namespace {
+
+constexpr SegmentId kSegment = 2;
+
+/// A rank's memory, and a conduit that has room to answer or has not.
+struct AsideTest : testing::Test {
+  alignas(8) std::uint64_t words[4] = {5, 0, 0, 0};
+  core::AsideAnswers answers;
+  core::Post::Kind room = core::Post::Kind::done;
+  std::vector<AtomicResult> answered;
+  std::vector<am::PacketHeader> headers;
+
+  static std::vector<std::byte> request(const AtomicRequest& what, std::uint16_t credits = 0) {
+    am::Head head({am::PacketKind::request, AmCategory::short_request, kAtomic, credits, sizeof what, 0, 0});
+    head.append(&what, sizeof what);
+    return {head.bytes().begin(), head.bytes().end()};
+  }
+  static AtomicRequest add(std::uint64_t offset, std::uint64_t operand) {
+    return {77, offset, operand, 0, kSegment, AtomicOp::add, AtomicType::u64, 0};
+  }
+  core::Post::Kind send(Rank to, core::Bytes answer) {
+    EXPECT_EQ(to, 3u);
+    if (room == core::Post::Kind::retry) return room;
+    am::PacketHeader header;
+    AtomicResult result;
+    EXPECT_EQ(answer.size(), sizeof header + sizeof result);
+    std::memcpy(&header, answer.data(), sizeof header);
+    std::memcpy(&result, answer.data() + sizeof header, sizeof result);
+    headers.push_back(header);
+    answered.push_back(result);
+    return room;
+  }
+  /// Whether it was served; what is left for the owner is in `packet` then.
+  bool serve(std::vector<std::byte>& packet) {
+    core::Bytes left = packet;
+    const auto memory = [this](SegmentId id) {
+      return id == kSegment ? core::MutableBytes(reinterpret_cast<std::byte*>(words), sizeof words)
+                            : core::MutableBytes{};
+    };
+    const bool served =
+        answers.serve(atomics_aside, 3, left, memory, [this](Rank to, core::Bytes a) { return send(to, a); });
+    packet.assign(left.begin(), left.end());
+    return served;
+  }
+};
+
+TEST_F(AsideTest, DoesAnAtomicAndAnswersItWithItsCredit) {
+  auto packet = request(add(0, 7));
+  ASSERT_TRUE(serve(packet));
+  EXPECT_TRUE(packet.empty()) << "nothing is left for the owner";
+  EXPECT_EQ(words[0], 12u);
+  ASSERT_EQ(answered.size(), 1u);
+  EXPECT_EQ(answered[0].token, 77u);
+  EXPECT_EQ(answered[0].old, 5u);
+  EXPECT_EQ(answered[0].code, 0u);
+  EXPECT_EQ(headers[0].kind, am::PacketKind::reply);
+  EXPECT_EQ(headers[0].handler, kAtomicResult);
+  EXPECT_EQ(headers[0].credits, 1u);
+}
+
+TEST_F(AsideTest, LeavesTheCreditsThatTheRequestBringsToTheOwner) {
+  auto packet = request(add(8, 1), 9);
+  ASSERT_TRUE(serve(packet));
+  am::PacketHeader left;
+  ASSERT_EQ(packet.size(), sizeof left);
+  std::memcpy(&left, packet.data(), sizeof left);
+  EXPECT_EQ(left.kind, am::PacketKind::credits);
+  EXPECT_EQ(left.credits, 9u);
+}
+
+TEST_F(AsideTest, DoesItOnceThoughThereIsNoRoomForTheAnswer) {
+  room = core::Post::Kind::retry;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    auto packet = request(add(0, 1));
+    ASSERT_TRUE(serve(packet));
+  }
+  EXPECT_EQ(words[0], 105u);
+  EXPECT_TRUE(answered.empty());
+  ASSERT_FALSE(answers.empty());
+  const auto again = [this](Rank to, core::Bytes answer) { return send(to, answer); };
+  answers.send_again(again);
+  EXPECT_FALSE(answers.empty());
+  room = core::Post::Kind::done;
+  answers.send_again(again);
+  EXPECT_TRUE(answers.empty());
+  ASSERT_EQ(answered.size(), 100u);
+  for (std::uint64_t i = 0; i < 100; ++i) EXPECT_EQ(answered[i].old, 5 + i);
+  EXPECT_EQ(words[0], 105u);
+}
+
+TEST_F(AsideTest, LeavesWhatItDoesNotUnderstandToTheOwner) {
+  const auto stays = [this](std::vector<std::byte> packet) {
+    const auto before = packet;
+    return !serve(packet) && packet == before;
+  };
+  AtomicRequest elsewhere = add(0, 1);
+  elsewhere.segment = 1;
+  EXPECT_TRUE(stays(request(elsewhere)));
+  EXPECT_TRUE(stays(request(add(sizeof words, 1))));
+  EXPECT_TRUE(stays(request(add(sizeof words - 4, 1))));
+  EXPECT_TRUE(stays(request(add(~std::uint64_t{0}, 1))));
+  EXPECT_TRUE(stays(request(add(4, 1)))) << "misaligned";
+  AtomicRequest odd = add(0, 1);
+  odd.op = static_cast<AtomicOp>(10);
+  EXPECT_TRUE(stays(request(odd)));
+  odd = add(0, 1);
+  odd.type = static_cast<AtomicType>(6);
+  EXPECT_TRUE(stays(request(odd)));
+  auto packet = request(add(0, 1));
+  EXPECT_TRUE(stays({packet.begin(), packet.end() - 8}));
+  EXPECT_TRUE(stays({}));
+  auto reply = packet;
+  reply[0] = static_cast<std::byte>(am::PacketKind::reply);
+  EXPECT_TRUE(stays(reply));
+  auto other = packet;
+  other[offsetof(am::PacketHeader, handler)] = std::byte{kPut};
+  EXPECT_TRUE(stays(other));
+  EXPECT_EQ(words[0], 5u);
+  EXPECT_TRUE(answered.empty());
+}
+
+}  // namespace
+}  // namespace aqueduct::rma
