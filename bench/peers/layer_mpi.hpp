@@ -3,6 +3,7 @@
 #include "bench/peers/layer.hpp"
 #include "bench/peers/mpi.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <utility>
@@ -34,8 +35,10 @@ class MpiLayer {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
-    std::string line(text.data(), static_cast<std::size_t>(length));
-    return line.substr(0, line.find('\n'));
+    std::string line(text.data());  // MPICH's length counts the zero behind it
+    line.resize(std::min(line.size(), line.find('\n')));
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    return line;
   }
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }

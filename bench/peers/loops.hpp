@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -37,7 +39,12 @@ template <Layer L>
 class Loops {
  public:
   explicit Loops(L& layer)
-      : layer_(layer), here_(kSegmentBytes), peer_(layer.rank() ^ 1), active_(layer.rank() % 2 == 0) {}
+      : layer_(layer),
+        // As segments lie: on a page.
+        memory_(static_cast<std::byte*>(std::aligned_alloc(4096, kSegmentBytes))),
+        here_(memory_.get()),
+        peer_(layer.rank() ^ 1),
+        active_(layer.rank() % 2 == 0) {}
 
   /// Collective. Ends the program if the loop is unknown, or if a wrong byte is found.
   Answer run(const Work& work) {
@@ -64,8 +71,8 @@ class Loops {
   std::vector<double> choose(const Work& work) {
     const std::string_view loop = work.loop;
     const std::size_t bytes = work.bytes;
-    const std::byte* from = here_.data();
-    std::byte* to = here_.data();
+    const std::byte* from = here_;
+    std::byte* to = here_;
     if (loop == "barrier") return samples(work, [&] { layer_.barrier(); });
     if (loop == "idle") return idle(work);
     if (loop == "put") return transfers(work, [=, this] { layer_.put(peer_, from, bytes); });
@@ -175,7 +182,7 @@ class Loops {
       layer_.serve_round_trips(peer_, kind, work.bytes, times(work));
       return {};
     }
-    return samples(work, [=, this] { layer_.round_trip(peer_, kind, here_.data(), work.bytes); });
+    return samples(work, [=, this] { layer_.round_trip(peer_, kind, here_, work.bytes); });
   }
   std::vector<double> floods(const Work& work, Message kind) {
     if (!active_) {
@@ -183,7 +190,7 @@ class Loops {
       return {};
     }
     return samples(
-        work, [=, this] { layer_.flood(peer_, kind, here_.data(), work.bytes); }, kWindow);
+        work, [=, this] { layer_.flood(peer_, kind, here_, work.bytes); }, kWindow);
   }
   /// Rank 0 is late at a barrier by `bytes` milliseconds, and away meanwhile: what counts is the others' processor time.
   std::vector<double> idle(const Work& work) {
@@ -231,7 +238,7 @@ class Loops {
     if (active_ != got) return;
     const Spacing spaced = work.piece == 0 ? Spacing{work.bytes, 1, 0} : Spacing::of(work.piece, work.bytes);
     const bool both = work.loop.ends_with("-both");
-    const std::byte* to = got ? here_.data() : layer_.segment();
+    const std::byte* to = got ? here_ : layer_.segment();
     const auto place = [&](std::size_t i) { return i / spaced.piece * spaced.stride + i % spaced.piece; };
     for (std::size_t i = 0; i < spaced.piece * spaced.count; ++i) {
       const std::size_t there = got ? (both ? place(i) : i) : place(i);
@@ -244,7 +251,11 @@ class Loops {
   }
 
   L& layer_;
-  std::vector<std::byte> here_;
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  std::byte* here_;  ///< this rank's own side of all transfers
   int peer_;
   bool active_;
   std::uint64_t swapped_ = 0;
