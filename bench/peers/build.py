@@ -122,11 +122,3 @@ def _fragment(path):
     if said.returncode != 0:
         raise CannotBuild(f"make cannot read {path}: {said.stderr.strip()}")
     return {name: line.split() for name, line in zip(names, said.stdout.split("\n"))}
-
-
-def cacheline():
-    OUT.mkdir(parents=True, exist_ok=True)
-    program = OUT / "cacheline"
-    if _stale(program, [HERE / "cacheline.cpp"]):
-        _run(["g++", "-std=c++20", "-O2", "-pthread", HERE / "cacheline.cpp", "-o", program], OUT / "cacheline.log")
-    return program

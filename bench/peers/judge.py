@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import time
@@ -45,7 +46,7 @@ class Judge:
 
     def run(self, wanted):
         print(report.HEAD, flush=True)
-        cacheline = measure.CacheLine(build.cacheline())
+        cacheline = measure.CacheLine(self._options.bin / "peer_cacheline")
         self._cacheline = cacheline
         try:
             for setting, ranks in dict.fromkeys((row.setting, row.ranks) for row in wanted):
@@ -173,7 +174,8 @@ class Judge:
 
 def _words(start):
     said = [f"{name}={value}" for name, value in start.environment.items()]
-    return " ".join(said + [pathlib.Path(str(word)).name if str(word).startswith("/") else str(word) for word in start.words])
+    return " ".join(said) + " " * bool(said) + shlex.join(
+        pathlib.Path(str(word)).name if str(word).startswith("/") else str(word) for word in start.words)
 
 
 def _machine():
@@ -194,6 +196,7 @@ def _options():
     parser.add_argument("--out", type=pathlib.Path, default=build.OUT, help="folder for table.md, table.json, plot.svg")
     parser.add_argument("--list", action="store_true", help="only name the rows")
     options = parser.parse_args()
+    options.bin = options.bin.resolve()
     options.peers = [name for name in options.peers.split(",") if name]
     unknown = [name for name in options.peers if name not in (*PEERS, SELF)]
     if unknown:

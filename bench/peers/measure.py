@@ -135,14 +135,16 @@ class LoopSubject:
             return
         job.ask(_line(row, 1, 1, verify=True), LIMIT)
         for samples in (3, 20):
-            self._plan = self._divide(figure_of(row, job.ask(_line(row, self._plan[0], samples), LIMIT)), milliseconds)
+            each_ns = figure_of(row, job.ask(_line(row, self._plan[0], samples), LIMIT))
+            self._plan = self._divide(each_ns * operations(row), milliseconds)
+            if each_ns > 1e6:
+                break  # slow enough to be known already
 
-    def _divide(self, each_ns, milliseconds):
-        if self._row.loop == "barrier" or each_ns > 0:
-            go = each_ns * operations(self._row)
-            batch = max(1, min(10000, int(SAMPLE_NS / go)))
-            return batch, max(FEWEST_SAMPLES, min(MOST_SAMPLES, int(milliseconds * 1e6 / (batch * go))))
-        return 1, FEWEST_SAMPLES
+    @staticmethod
+    def _divide(go_ns, milliseconds):
+        """How many goes make a sample, and how many samples a turn."""
+        batch = max(1, min(10000, int(SAMPLE_NS / go_ns)))
+        return batch, max(FEWEST_SAMPLES, min(MOST_SAMPLES, int(milliseconds * 1e6 / (batch * go_ns))))
 
     def turn(self):
         """The figure, and the processor time of an operation."""

@@ -35,7 +35,7 @@ def bootstrap_interval(ratios, confidence=CONFIDENCE, resamples=RESAMPLES, seed=
     return medians[math.floor(tail * (resamples - 1))], medians[math.ceil((1 - tail) * (resamples - 1))]
 
 
-def judge(ours, theirs):
+def judge(ours, theirs, resamples=RESAMPLES):
     """The verdict on a row from the figures of turns taken together, in order. One that is not positive is an error."""
     if len(ours) != len(theirs):
         raise ValueError(f"{len(ours)} of our turns cannot be compared with {len(theirs)} of theirs")
@@ -44,7 +44,7 @@ def judge(ours, theirs):
     if not ours:
         return Verdict("open", math.nan, math.nan, math.nan, 0)
     ratios = [peer / own for own, peer in zip(ours, theirs)]
-    low, high = bootstrap_interval(ratios)
+    low, high = bootstrap_interval(ratios, resamples=resamples)
     if len(ratios) < LEAST_TURNS:
         kind = "open"
     elif low > 1:
