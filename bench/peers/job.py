@@ -28,7 +28,6 @@ class Job:
         self._heard = [b""] * ranks
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="peers-"))
         path = self._folder / "judge"
-        self._begin = log.tell() if log.seekable() else 0
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
             listening.bind(str(path))
             listening.listen(ranks)

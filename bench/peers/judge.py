@@ -14,6 +14,7 @@ import contextlib
 import os
 import pathlib
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -212,6 +213,7 @@ def main():
     if options.list:
         print("\n".join(row.name for row in wanted))
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("judge.py: ended from outside"))  # jobs and namespaces are put away
     options.out.mkdir(parents=True, exist_ok=True)
     machine = _machine()
     print(f"# {machine}", flush=True)

@@ -19,6 +19,7 @@ class Comparison:
     peer: str
     ours: list  # figures of turns
     theirs: list
+    processor: tuple  # of an operation, all ranks, in ns: ours and theirs
     verdict: verdict.Verdict
 
 
@@ -29,7 +30,8 @@ def compare(row, measured, ours, peers):
         for peer in peers:
             if ours in figures and peer in figures:
                 judged = verdict.judge(figures[ours], figures[peer])
-                found.append(Comparison(row.name, row.unit, cores, peer, figures[ours], figures[peer], judged))
+                processor = tuple(measured.processor.get(name, 0.0) for name in (ours, peer))
+                found.append(Comparison(row.name, row.unit, cores, peer, figures[ours], figures[peer], processor, judged))
     decided = [comparison for comparison in found if comparison.verdict.kind != "open"]
     return decided or found
 
@@ -47,7 +49,7 @@ def median(figures):
 
 
 HEAD = (f"{'row':<38} {'cores':<5} {'peer':<8} {'ours':>8} {'theirs':>8} {'unit':<11} {'ratio':>7} {'95 % interval':<15} {'turns':>5}  "
-        f"{'verdict':<7} {'ours, least and most':<19} {'theirs':<17} others' cores")
+        f"{'verdict':<7} {'ours, least and most':<19} {'theirs':<19} {'processor time':<15} others' cores")
 
 
 def line(comparison, measured):
@@ -56,7 +58,7 @@ def line(comparison, measured):
     interval = f"[{judged.low:.3g}, {judged.high:.3g}]"
     return (f"{comparison.row:<38} {comparison.cores:<5} {comparison.peer:<8} {number(median(comparison.ours)):>8} "
             f"{number(median(comparison.theirs)):>8} {comparison.unit:<11} {judged.ratio:>7.3g} {interval:<15} {judged.turns:>5}  "
-            f"{judged.kind:<7} {extremes[0]:<19} {extremes[1]:<17} {measured.others:.2f}")
+            f"{judged.kind:<7} {extremes[0]:<19} {extremes[1]:<19} {'/'.join(map(number, comparison.processor)):<15} {measured.others:.2f}")
 
 
 def count(comparisons):

@@ -3,6 +3,7 @@
 import pathlib
 import random
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -12,7 +13,7 @@ import report  # noqa: E402
 import rows  # noqa: E402
 import settings  # noqa: E402
 import verdict  # noqa: E402
-from job import Failed  # noqa: E402
+from job import Failed, Job  # noqa: E402
 
 
 def series(centre, spread, seed, turns=verdict.LEAST_TURNS):
@@ -144,6 +145,49 @@ class TurnsTest(unittest.TestCase):
         self.assertEqual(measure.figure_of(crowd, slower), 33.0)  # a mean, of the slowest pair
         idle = rows.Row("smp", 2, "idle", 100)
         self.assertAlmostEqual(measure.figure_of(idle, [[0.0, 100e6], [25e6, 100e6]]), 25.0)
+
+
+# One rank that greets, then does with the first line it hears what the argument says.
+RANK = """
+import socket, sys, time
+what, path = sys.argv[1:]
+judge = socket.socket(socket.AF_UNIX); judge.connect(path)
+judge.sendall(b"0 1 100 A library 1.0" + bytes([10]))
+judge.recv(100)
+if what == "answer": judge.sendall(b"5 1.5 2.5" + bytes([10]))
+if what == "hang": time.sleep(60)
+judge.recv(100)
+"""
+
+
+class JobTest(unittest.TestCase):
+    def start(self, what):
+        log = tempfile.TemporaryFile("w")
+        self.addCleanup(log.close)
+        return Job("library", settings.Start((sys.executable, "-c", RANK, what), {}), 1, log)
+
+    def test_a_rank_that_answers(self):
+        job = self.start("answer")
+        self.assertEqual(job.version, "A library 1.0")
+        self.assertEqual(job.ask("run", 20), [[5.0, 1.5, 2.5]])
+        job.end()
+        self.assertFalse(pathlib.Path(f"/proc/{job.pids[0]}").exists())
+
+    def test_one_that_hangs_is_ended_within_the_limit(self):
+        job = self.start("hang")
+        with self.assertRaisesRegex(Failed, "hung"):
+            job.ask("run", 0.1)
+        self.assertFalse(pathlib.Path(f"/proc/{job.pids[0]}").exists())
+
+    def test_one_that_dies_is_noticed_at_once(self):
+        job = self.start("die")
+        job._process.kill()
+        with self.assertRaisesRegex(Failed, "died"):
+            job.ask("run", 20)
+
+    def test_one_that_does_not_start_says_so(self):
+        with tempfile.TemporaryFile("w") as log, self.assertRaisesRegex(Failed, "did not start: exit code 3"):
+            Job("library", settings.Start(("sh", "-c", "exit 3"), {}), 1, log)
 
 
 class ReportTest(unittest.TestCase):
