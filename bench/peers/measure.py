@@ -192,6 +192,13 @@ class MemorySubject:
         return statistics.mean(answer[0] for answer in answers), 0.0
 
 
+def order(names, turn):
+    """Everybody is first, and last, and beside everybody, equally often: whoever comes first finds the cores cold."""
+    start = turn // 2 % len(names)
+    rotated = names[start:] + names[:start]
+    return rotated[::-1] if turn % 2 else rotated
+
+
 def take_turns(subjects, turns, cacheline, pids, restart):
     """Measured. `subjects` is library -> its subject; `restart(library)` is called for one that failed."""
     measured = Measured()
@@ -200,11 +207,7 @@ def take_turns(subjects, turns, cacheline, pids, restart):
     processor = {name: [] for name in subjects}
     before = cacheline.nanoseconds() if cacheline else None
     for turn in range(3 * turns):
-        # Nobody always comes after the same one, nor at the same place.
-        names = list(subjects)
-        names = names[turn % len(names):] + names[:turn % len(names)]
-        if turn % 2:
-            names.reverse()
+        names = order(list(subjects), turn)
         found = {}
         for name in names:
             try:

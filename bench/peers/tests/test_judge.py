@@ -123,11 +123,16 @@ class TurnsTest(unittest.TestCase):
         self.assertEqual(measured.figures, {})
         self.assertEqual(measured.moved, 33)
 
-    def test_nobody_is_always_first(self):
-        _, asked, _ = take({"a": range(1, 30), "b": range(1, 30), "c": range(1, 30)}, None)
-        firsts = asked[::3]
-        self.assertEqual(set(firsts), {"a", "b", "c"})
-        self.assertLessEqual(max(map(firsts.count, "abc")), 5)
+    def test_everybody_is_at_each_place_equally_often(self):
+        for names in ("ab", "abc", "abcd", "abcde"):
+            turns = [measure.order(list(names), turn) for turn in range(2 * len(names))]
+            for place in range(len(names)):
+                there = [turn[place] for turn in turns]
+                self.assertEqual({name: there.count(name) for name in names}, dict.fromkeys(names, 2), (names, place))
+
+    def test_both_orders_are_taken(self):
+        _, asked, _ = take({"a": range(1, 30), "b": range(1, 30)}, None)
+        self.assertEqual("".join(asked[:8]), "abbabaab")
 
     def test_a_library_that_dies_takes_only_its_own_figures_along(self):
         measured, _, restarted = take({"a": range(1, 30), "b": [1, 2, None], "c": range(1, 30)}, None)
