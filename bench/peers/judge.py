@@ -15,6 +15,7 @@ import os
 import pathlib
 import shlex
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -40,6 +41,7 @@ class Judge:
         self._versions = {}
         self._programs = {}  # (library, conduit) -> build.Program, or the reason why there is none
         self._jobs = {}  # those that are there now
+        self._plans = {}  # (library, row) -> how its turns are divided
         self.comparisons = []
         self.failures = []
         self.missing = {}  # (library, setting) -> why
@@ -77,10 +79,11 @@ class Judge:
                 if (name, setting) not in self.missing:
                     print(f"# {name} over {setting}: {reason}", flush=True)
                 self.missing[(name, setting)] = str(reason)
-        with contextlib.ExitStack() as stack:
-            stack.callback(self._end_jobs)
-            for row in [row for row in group if row.loop not in WITHOUT_LOOP]:
-                self._run_loop(row, starts)
+        loops = [row for row in group if row.loop not in WITHOUT_LOOP]
+        try:
+            self._run_loops(loops, starts)
+        finally:
+            self._end_jobs()
         for row in [row for row in group if row.loop in WITHOUT_LOOP]:
             self._run_program(row, starts)
 
@@ -125,21 +128,41 @@ class Judge:
             job.end()
         self._jobs.clear()
 
-    def _run_loop(self, row, starts):
+    def _run_loops(self, group, starts):
+        """A turn of every row, then of every row again with new jobs, and so on: how a job's memory happens to lie makes some
+        per cent, which is nobody's merit, so each turn has it anew."""
+        measured = {row: measure.Measured() for row in group}
+        for turn in range(measure.most_turns(self._options.turns)):
+            open_rows = [row for row in group if measured[row].turns() < self._options.turns]
+            if open_rows and sys.stderr.isatty():
+                print(f"# {open_rows[0].setting}, {open_rows[0].ranks} ranks: turn {turn + 1}", file=sys.stderr)
+            for row in open_rows:
+                self._turn(row, measured[row], turn, starts)
+            self._end_jobs()
+        for row in group:
+            self._tell(row, measured[row])
+
+    def _turn(self, row, measured, turn, starts):
         subjects = {}
-        failed = {}
-        for name in list(starts):
+        for name in [name for name in starts if name not in measured.failed]:
             try:
-                subjects[name] = measure.LoopSubject(self._job(name, row, starts), row, self._options.ms)
+                job = self._job(name, row, starts)
             except Failed as failure:
-                self._jobs.pop(name, None)
-                failed[name] = str(failure)
+                measured.drop(name, str(failure))
+                del starts[name]  # each try to start may take a minute
+                continue
+            try:
+                subjects[name] = measure.LoopSubject(job, row, self._options.ms, self._plans.get((name, row)))
+                self._plans[name, row] = subjects[name].plan
+            except Failed as failure:
+                self._jobs.pop(name)
+                measured.drop(name, str(failure))
         with measure.Busy(row.busy) as busy:
             cacheline = None if row.loop == "idle" or row.busy else self._cacheline
-            pids = lambda: [self._cacheline.pid, *busy.pids, *(pid for job in self._jobs.values() for pid in job.pids)]
-            measured = measure.take_turns(subjects, self._options.turns, cacheline, pids, lambda name: self._jobs.pop(name, None))
-        measured.failed |= failed
-        self._tell(row, measured)
+            measure.take_turn(measured, subjects, turn, cacheline, lambda: self._pids() + busy.pids, self._jobs.pop)
+
+    def _pids(self):
+        return [self._cacheline.pid, *(pid for job in self._jobs.values() for pid in job.pids)]
 
     def _run_program(self, row, starts):
         subjects = {}
@@ -149,7 +172,7 @@ class Judge:
                 subjects[name] = WITHOUT_LOOP[row.loop](start, row, self._log)
             except Failed as failure:
                 failed[name] = str(failure)
-        measured = measure.take_turns(subjects, self._options.turns, None, lambda: [self._cacheline.pid], lambda name: None)
+        measured = measure.take_turns(subjects, self._options.turns, None, self._pids, lambda name: None)
         measured.failed |= failed
         self._tell(row, measured)
 
@@ -157,7 +180,7 @@ class Judge:
         new = report.compare(row, measured, OURS, self._options.peers)
         self.comparisons += new
         self.loads[row.name] = {"others": measured.others, "seconds": measured.seconds, "moved": measured.moved,
-                                "processor_ns": measured.processor}
+                                "processor_ns": {name: statistics.mean(used) for name, used in measured.used.items()}}
         for comparison in new:
             print(report.line(comparison, measured), flush=True)
         for name, why in measured.failed.items():

@@ -26,11 +26,20 @@ class Measured:
     """What the turns gave: for each distance of the cores, each library's figures of the same turns."""
 
     figures: dict = dataclasses.field(default_factory=dict)  # distance -> library -> [figure of a turn]
-    processor: dict = dataclasses.field(default_factory=dict)  # library -> processor time of an operation, all ranks, ns
+    used: dict = dataclasses.field(default_factory=dict)  # library -> [processor time of an operation, all ranks, ns]
     failed: dict = dataclasses.field(default_factory=dict)  # library -> why
     moved: int = 0  # turns in which the cores changed their distance
-    others: float = 0.0  # cores that strangers kept busy meanwhile
-    seconds: float = 0.0
+    seconds: float = 0.0  # that all turns took
+    strangers: float = 0.0  # seconds of processor time that others used meanwhile
+
+    @property
+    def others(self):
+        """Cores that strangers kept busy."""
+        return self.strangers / self.seconds if self.seconds else 0.0
+
+    def turns(self):
+        """Of the distance that has most."""
+        return max((len(figures) for libraries in self.figures.values() for figures in libraries.values()), default=0)
 
     def add(self, distance, turn):
         for name, figure in turn.items():
@@ -57,19 +66,6 @@ class CacheLine:
     def close(self):
         self._process.stdin.close()
         self._process.wait(5)
-
-
-class Load:
-    """The cores that processes other than ours keep busy, from its making on."""
-
-    def __init__(self, ours):
-        self._ours = ours  # seconds of processor time that we and our programs have used
-        self._began = time.monotonic(), _busy_seconds(), ours()
-
-    def cores(self):
-        began, busy, ours = self._began
-        wall = max(time.monotonic() - began, 1e-3)
-        return max(0.0, (_busy_seconds() - busy - (self._ours() - ours)) / wall)
 
 
 def _busy_seconds():
@@ -126,29 +122,33 @@ def figure_of(row, answers):
 class LoopSubject:
     """A library in a row that has a loop. The clock is that of the active ranks; their slowest counts."""
 
-    def __init__(self, job, row, milliseconds):
+    def __init__(self, job, row, milliseconds, plan=None):
+        """`plan` is that of an earlier job of the same library and row; without one the turn is divided now."""
         self.job = job
         self._row = row
-        self._plan = (1, 1)
+        self.plan = plan or (1, 1)
         if row.loop == "idle":
             job.ask(_line(row, 1, 1), LIMIT)
-            return
-        job.ask(_line(row, 1, 1, verify=True), LIMIT)
-        for samples in (3, 20):
-            each_ns = figure_of(row, job.ask(_line(row, self._plan[0], samples), LIMIT))
-            self._plan = self._divide(each_ns * operations(row), milliseconds)
-            if each_ns > 1e6:
-                break  # slow enough to be known already
+        elif plan:
+            batch, samples = plan
+            job.ask(_line(row, batch, min(samples, FEWEST_SAMPLES + samples // 10)), LIMIT)
+        else:
+            job.ask(_line(row, 1, 1, verify=True), LIMIT)
+            self._divide(milliseconds)
 
-    @staticmethod
-    def _divide(go_ns, milliseconds):
+    def _divide(self, milliseconds):
         """How many goes make a sample, and how many samples a turn."""
-        batch = max(1, min(10000, int(SAMPLE_NS / go_ns)))
-        return batch, max(FEWEST_SAMPLES, min(MOST_SAMPLES, int(milliseconds * 1e6 / (batch * go_ns))))
+        for samples in (FEWEST_SAMPLES, 20):
+            answers = self.job.ask(_line(self._row, self.plan[0], samples), LIMIT)
+            go_ns = figure_of(self._row, answers) * operations(self._row)
+            batch = max(1, min(10000, int(SAMPLE_NS / go_ns)))
+            self.plan = batch, max(FEWEST_SAMPLES, min(MOST_SAMPLES, int(milliseconds * 1e6 / (batch * go_ns))))
+            if go_ns > 1e6:
+                break  # slow enough to be known already
 
     def turn(self):
         """The figure, and the processor time of an operation."""
-        batch, samples = self._plan
+        batch, samples = self.plan
         answers = self.job.ask(_line(self._row, batch, samples), LIMIT)
         count = batch * (samples + UNTIMED) * operations(self._row)
         return figure_of(self._row, answers), sum(answer[0] for answer in answers) / count
@@ -194,39 +194,43 @@ class MemorySubject:
 
 def order(names, turn):
     """Everybody is first, and last, and beside everybody, equally often: whoever comes first finds the cores cold."""
-    start = turn // 2 % len(names)
+    start = turn // 2 % max(len(names), 1)
     rotated = names[start:] + names[:start]
     return rotated[::-1] if turn % 2 else rotated
 
 
-def take_turns(subjects, turns, cacheline, pids, restart):
-    """Measured. `subjects` is library -> its subject; `restart(library)` is called for one that failed."""
-    measured = Measured()
-    began = time.monotonic()
-    load = Load(lambda: _own_seconds(pids()))
-    processor = {name: [] for name in subjects}
+def take_turn(measured, subjects, turn, cacheline, pids, restart):
+    """One turn of every library that is left: adds its figures. `restart(library)` is called for one that failed."""
+    began = time.monotonic(), _busy_seconds(), _own_seconds(pids())
     before = cacheline.nanoseconds() if cacheline else None
-    for turn in range(3 * turns):
-        names = order(list(subjects), turn)
-        found = {}
-        for name in names:
-            try:
-                found[name], used = subjects[name].turn()
-                processor[name].append(used)
-            except Failed as failure:
-                del subjects[name]
-                measured.drop(name, str(failure))
-                restart(name)
-        after = cacheline.nanoseconds() if cacheline else None
-        distance = verdict.distance(before, after) if cacheline else "any"
-        before = after
-        if distance is None:
-            measured.moved += 1
-        else:
-            measured.add(distance, found)
-        if not subjects or max((len(figures) for kind in measured.figures.values() for figures in kind.values()), default=0) >= turns:
+    found = {}
+    for name in order(list(subjects), turn):
+        try:
+            found[name], used = subjects[name].turn()
+            measured.used.setdefault(name, []).append(used)
+        except Failed as failure:
+            del subjects[name]
+            measured.drop(name, str(failure))
+            restart(name)
+    distance = verdict.distance(before, cacheline.nanoseconds()) if cacheline else "any"
+    if distance is None:
+        measured.moved += 1
+    else:
+        measured.add(distance, found)
+    measured.seconds += time.monotonic() - began[0]
+    measured.strangers += max(0.0, _busy_seconds() - began[1] - (_own_seconds(pids()) - began[2]))
+
+
+def most_turns(turns):
+    """With as many, one of two distances has enough, and a third of the turns may have been spoilt."""
+    return 3 * turns
+
+
+def take_turns(subjects, turns, cacheline, pids, restart):
+    """Measured, by the same subjects all the time. `subjects` is library -> its subject."""
+    measured = Measured()
+    for turn in range(most_turns(turns)):
+        take_turn(measured, subjects, turn, cacheline, pids, restart)
+        if not subjects or measured.turns() >= turns:
             break
-    measured.processor = {name: statistics.mean(used) for name, used in processor.items() if used}
-    measured.others = load.cores()
-    measured.seconds = time.monotonic() - began
     return measured

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import statistics
 
 import verdict
 
@@ -30,7 +31,7 @@ def compare(row, measured, ours, peers):
         for peer in peers:
             if ours in figures and peer in figures:
                 judged = verdict.judge(figures[ours], figures[peer])
-                processor = tuple(measured.processor.get(name, 0.0) for name in (ours, peer))
+                processor = tuple(statistics.mean(measured.used.get(name, [0.0])) for name in (ours, peer))
                 found.append(Comparison(row.name, row.unit, cores, peer, figures[ours], figures[peer], processor, judged))
     decided = [comparison for comparison in found if comparison.verdict.kind != "open"]
     return decided or found
@@ -42,12 +43,6 @@ def number(value):
     return f"{value / 1e3:.3g}k" if value >= 1e4 else f"{value:.3g}"
 
 
-def median(figures):
-    ordered = sorted(figures)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
 HEAD = (f"{'row':<38} {'cores':<5} {'peer':<8} {'ours':>8} {'theirs':>8} {'unit':<11} {'ratio':>7} {'95 % interval':<15} {'turns':>5}  "
         f"{'verdict':<7} {'ours, least and most':<19} {'theirs':<19} {'processor time':<15} others' cores")
 
@@ -56,8 +51,8 @@ def line(comparison, measured):
     judged = comparison.verdict
     extremes = [f"{number(min(figures))}..{number(max(figures))}" for figures in (comparison.ours, comparison.theirs)]
     interval = f"[{judged.low:.3g}, {judged.high:.3g}]"
-    return (f"{comparison.row:<38} {comparison.cores:<5} {comparison.peer:<8} {number(median(comparison.ours)):>8} "
-            f"{number(median(comparison.theirs)):>8} {comparison.unit:<11} {judged.ratio:>7.3g} {interval:<15} {judged.turns:>5}  "
+    return (f"{comparison.row:<38} {comparison.cores:<5} {comparison.peer:<8} {number(statistics.median(comparison.ours)):>8} "
+            f"{number(statistics.median(comparison.theirs)):>8} {comparison.unit:<11} {judged.ratio:>7.3g} {interval:<15} {judged.turns:>5}  "
             f"{judged.kind:<7} {extremes[0]:<19} {extremes[1]:<19} {'/'.join(map(number, comparison.processor)):<15} {measured.others:.2f}")
 
 
@@ -71,7 +66,7 @@ def last_line(comparisons):
 
 
 def as_json(comparisons, facts):
-    rows = [{**dataclasses.asdict(comparison), **{"ours_median": median(comparison.ours), "theirs_median": median(comparison.theirs)}}
+    rows = [{**dataclasses.asdict(comparison), **{"ours_median": statistics.median(comparison.ours), "theirs_median": statistics.median(comparison.theirs)}}
             for comparison in comparisons]
     return json.dumps({**facts, "comparisons": rows, "counted": count(comparisons)}, indent=1)
 
@@ -90,7 +85,7 @@ def as_markdown(comparisons, peers):
             judged = same[peer].verdict
             cell = f"{judged.ratio:.2f} [{judged.low:.2f}, {judged.high:.2f}] {judged.kind}"
             cells.append(f"**{cell}**" if judged.kind == "behind" else cell)
-        lines.append(f"| `{row}` | {cores} | {number(median(first.ours))} {first.unit} | " + " | ".join(cells) + " |")
+        lines.append(f"| `{row}` | {cores} | {number(statistics.median(first.ours))} {first.unit} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 

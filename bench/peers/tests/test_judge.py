@@ -113,7 +113,7 @@ def take(figures, times, turns=11):
 
 class TurnsTest(unittest.TestCase):
     def test_near_and_far_turns_are_kept_apart_and_those_between_left_out(self):
-        times = [60] * 4 + [400] * 20  # three near turns, one in which the cores move, then far ones
+        times = [60, 90] * 3 + [60, 400] + [400, 330] * 20  # three near turns, one in which the cores move, then far ones
         measured, _, _ = take({"a": range(1, 30), "b": range(1, 30)}, times)
         self.assertEqual({kind: len(found["a"]) for kind, found in measured.figures.items()}, {"near": 3, "far": 11})
         self.assertEqual(measured.moved, 1)
