@@ -41,6 +41,7 @@ class Judge:
         self._versions = {}
         self._programs = {}  # (library, conduit) -> build.Program, or the reason why there is none
         self._jobs = {}  # those that are there now
+        self._unstarted = []  # what jobs could not be started
         self._plans = {}  # (library, row) -> how its turns are divided
         self.comparisons = []
         self.failures = []
@@ -133,8 +134,10 @@ class Judge:
         per cent, which is nobody's merit, so each turn has it anew."""
         measured = {row: measure.Measured() for row in group}
         for turn in range(measure.most_turns(self._options.turns)):
-            open_rows = [row for row in group if measured[row].turns() < self._options.turns]
-            if open_rows and sys.stderr.isatty():
+            open_rows = [row for row in group if measured[row].turns() < self._options.turns and OURS not in measured[row].failed]
+            if not open_rows or OURS not in starts:
+                break
+            if sys.stderr.isatty():
                 print(f"# {open_rows[0].setting}, {open_rows[0].ranks} ranks: turn {turn + 1}", file=sys.stderr)
             for row in open_rows:
                 self._turn(row, measured[row], turn, starts)
@@ -149,7 +152,9 @@ class Judge:
                 job = self._job(name, row, starts)
             except Failed as failure:
                 measured.drop(name, str(failure))
-                del starts[name]  # each try to start may take a minute
+                if self._unstarted.count((name, row.setting, row.ranks)) == 1:
+                    del starts[name]  # each try to start may take a minute
+                self._unstarted.append((name, row.setting, row.ranks))
                 continue
             try:
                 subjects[name] = measure.LoopSubject(job, row, self._options.ms, self._plans.get((name, row)))
