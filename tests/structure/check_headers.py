@@ -23,7 +23,7 @@ INTERNAL = ["-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL", '-DAQUEDUCT_BIN_DI
             '-DAQUEDUCT_SOURCE_DIR="."']
 # Headers of such names include those of a library that a machine may lack: its name for pkg-config.
 OPTIONAL = {r"bootstrap/pmix_": "pmix", r"conduits/ofi/|.*_ofi\.hpp": "libfabric", r"conduits/ucx/|.*_ucx\.hpp": "ucx",
-            r"bench/peers/": "ompi-c"}
+            r"bench/peers/(mpi_vis/|layer_mpi|mpi\.hpp)": "ompi-c", r"bench/peers/layer_gasnet": "gasnet-smp-seq"}
 
 
 def library_of(header):

@@ -1,4 +1,4 @@
-#include "bench/peers/mpi_library.hpp"
+#include "bench/peers/mpi_vis/mpi_library.hpp"
 
 namespace peers {
 

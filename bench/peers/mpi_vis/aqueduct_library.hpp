@@ -3,7 +3,7 @@
 #include <aqueduct/endpoint.hpp>
 #include <aqueduct/segment.hpp>
 
-#include "bench/peers/library.hpp"
+#include "bench/peers/mpi_vis/library.hpp"
 
 #include <optional>
 #include <vector>

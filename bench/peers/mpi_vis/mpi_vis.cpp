@@ -1,13 +1,13 @@
 // Open MPI's derived datatypes beside Aqueduct's vector, indexed and strided transfers: two ranks that mpirun starts
-// are both an MPI program and an Aqueduct job, and the libraries take turns. bench/peers/run.py starts it.
+// are both an MPI program and an Aqueduct job, and the libraries take turns. bench/peers/mpi_vis/run.py starts it.
 
 #include <aqueduct/job.hpp>
 
-#include "bench/peers/aqueduct_library.hpp"
-#include "bench/peers/mpi_library.hpp"
-#include "bench/peers/need.hpp"
-#include "bench/peers/report.hpp"
-#include "bench/peers/turns.hpp"
+#include "bench/peers/mpi_vis/aqueduct_library.hpp"
+#include "bench/peers/mpi_vis/mpi_library.hpp"
+#include "bench/peers/mpi_vis/need.hpp"
+#include "bench/peers/mpi_vis/report.hpp"
+#include "bench/peers/mpi_vis/turns.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,4 @@
-#include "bench/peers/report.hpp"
+#include "bench/peers/mpi_vis/report.hpp"
 
 #include <cstdio>
 

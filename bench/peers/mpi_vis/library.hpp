@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/peers/layout.hpp"
+#include "bench/peers/mpi_vis/layout.hpp"
 
 #include <array>
 #include <cstddef>

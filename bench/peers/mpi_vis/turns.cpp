@@ -1,7 +1,7 @@
-#include "bench/peers/turns.hpp"
+#include "bench/peers/mpi_vis/turns.hpp"
 
-#include "bench/peers/check.hpp"
-#include "bench/peers/need.hpp"
+#include "bench/peers/mpi_vis/check.hpp"
+#include "bench/peers/mpi_vis/need.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "bench/peers/check.hpp"
+#include "bench/peers/mpi_vis/check.hpp"
 
 #include <algorithm>
 #include <cstdio>

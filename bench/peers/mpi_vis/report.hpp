@@ -1,7 +1,7 @@
 #pragma once
 
-#include "bench/peers/library.hpp"
-#include "bench/peers/turns.hpp"
+#include "bench/peers/mpi_vis/library.hpp"
+#include "bench/peers/mpi_vis/turns.hpp"
 
 namespace peers {
 

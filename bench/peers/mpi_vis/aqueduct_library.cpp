@@ -1,9 +1,9 @@
-#include "bench/peers/aqueduct_library.hpp"
+#include "bench/peers/mpi_vis/aqueduct_library.hpp"
 
 #include <aqueduct/signal.hpp>
 #include <aqueduct/vis.hpp>
 
-#include "bench/peers/need.hpp"
+#include "bench/peers/mpi_vis/need.hpp"
 
 namespace peers {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "bench/peers/library.hpp"
+#include "bench/peers/mpi_vis/library.hpp"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Puts Aqueduct's transfers of pieces beside Open MPI's derived datatypes: over shared memory, then over loopback.
 
-  bench/peers/run.py [--setting shared|loopback] [--runs N] [--turns N] [--ms MS] [--only SHAPE] [--json|--markdown]
+  bench/peers/mpi_vis/run.py [--setting shared|loopback] [--runs N] [--turns N] [--ms MS] [--only SHAPE] [--json|--markdown]
 
 Both libraries take turns in one program, mpi_vis, that mpirun starts with two ranks; it checks what they move. A ratio
 is MPI's time by Aqueduct's: above 1 Aqueduct is ahead. With several runs --markdown prints the medians of the runs.
@@ -16,7 +16,7 @@ import statistics
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 PACKAGES = "apt-get install libopenmpi-dev openmpi-bin"
 
 # What mpirun is told, and Aqueduct's environment. Of Open MPI 4.1's components for windows only pt2pt works over btl

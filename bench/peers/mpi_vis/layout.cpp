@@ -1,4 +1,4 @@
-#include "bench/peers/layout.hpp"
+#include "bench/peers/mpi_vis/layout.hpp"
 
 #include <array>
 #include <random>

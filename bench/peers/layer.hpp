@@ -1,0 +1,81 @@
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace peers {
+
+/// What travels in an active message besides its arguments, and where it goes.
+enum class Message { no_payload, buffered, into_segment };
+
+/// Evenly spaced pieces on one side of a transfer; one side or both have them. Units: bytes.
+struct Spacing {
+  std::size_t piece = 0;
+  std::size_t count = 0;
+  std::size_t stride = 0;
+  /// About 3.3 pieces from one to the next, in whole words: no power of two, which caches would notice.
+  static Spacing of(std::size_t piece, std::size_t bytes) {
+    return {piece, bytes / piece, (piece * 33 / 10 + 7) / 8 * 8};
+  }
+  std::size_t extent() const { return (count - 1) * stride + piece; }
+};
+
+/// Bytes of each rank's segment: room for 1 MiB of spaced pieces, and behind them the word of the atomics.
+inline constexpr std::size_t kSegmentBytes = 4 << 20;
+inline constexpr std::size_t kWordOffset = kSegmentBytes - 64;
+/// Operations of a window; messages of a flood between two answers.
+inline constexpr std::size_t kWindow = 64;
+
+/// One communication library on one rank. What a call does not say is done the way that library does it fastest.
+///
+/// An *active* rank calls the operations; its peer calls the `serve_…` that belongs to them, which makes progress all
+/// the time, and yields between if there are more ranks than cores.
+template <class L>
+concept Layer = requires(L l, std::byte* to, const std::byte* from, int rank, std::size_t n, Message kind,
+                         std::uint64_t word, const Spacing& spacing, bool both) {
+  { l.version() } -> std::convertible_to<std::string>;
+  { l.rank() } -> std::same_as<int>;
+  { l.ranks() } -> std::same_as<int>;
+  { l.segment() } -> std::same_as<std::byte*>;
+  l.finish();  // collective; the end
+  l.barrier();
+
+  // Blocking, to or from the start of a peer's segment; a put is complete in the peer's memory.
+  l.put(rank, from, n);
+  l.get(rank, to, n);
+  // As many as kWindow at once, then all of them awaited.
+  l.put_begin(rank, from, n);
+  l.get_begin(rank, to, n);
+  l.transfers_end();
+  // On the 64-bit word at kWordOffset of a peer's segment.
+  { l.fetch_add(rank, word) } -> std::same_as<std::uint64_t>;
+  { l.compare_swap(rank, word, word) } -> std::same_as<std::uint64_t>;
+  l.add_begin(rank, word);
+  l.fetch_add_begin(rank, word, &word);
+  l.atomics_end();
+  // Pieces in the peer's segment; `both`: pieces here too, else contiguous here.
+  l.put_spaced(rank, from, spacing, both);
+  l.get_spaced(rank, to, spacing, both);
+  l.release(rank);  // ends the peer's serve_transfers
+  l.serve_transfers(rank);
+
+  // A message whose handler answers, and the answer: both ranks say how many there will be.
+  l.round_trip(rank, kind, from, n);
+  l.serve_round_trips(rank, kind, n, n);
+  // kWindow messages, answered once by the last; the peer says how many windows there will be.
+  l.flood(rank, kind, from, n);
+  l.serve_floods(rank, kind, n, n);
+};
+
+/// Says why on stderr and ends this rank; its launcher ends the others.
+[[noreturn]] inline void fail(const std::string& why) {
+  std::fprintf(stderr, "peers: %s\n", why.c_str());
+  std::fflush(stderr);
+  std::_Exit(1);
+}
+
+}  // namespace peers

@@ -1,0 +1,268 @@
+#pragma once
+
+#include "bench/peers/layer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <sys/resource.h>
+
+namespace peers {
+
+/// What a rank is asked for. All ranks of a job get the same, at the same time.
+struct Work {
+  std::string loop;
+  std::size_t bytes = 0;    ///< of an operation
+  std::size_t piece = 0;    ///< of spaced transfers
+  std::size_t batch = 1;    ///< operations between two looks at the clock
+  std::size_t samples = 1;  ///< batches
+  bool verify = false;      ///< look at what has arrived, afterwards
+};
+
+/// What it found. Units: nanoseconds.
+struct Answer {
+  std::vector<double> samples;  ///< of one operation, each; of an active rank
+  double processor = 0;         ///< user's and system's time of this rank, all of the loop
+};
+
+/// Every loop, over any layer. Ranks 2i and 2i + 1 are a pair: the even one is active, the odd one its peer; barriers
+/// are all ranks'.
+template <Layer L>
+class Loops {
+ public:
+  explicit Loops(L& layer)
+      : layer_(layer),
+        memory_(static_cast<std::byte*>(std::aligned_alloc(kPage, kPage + kSegmentBytes))),
+        here_(memory_.get() + reinterpret_cast<std::uintptr_t>(layer.segment()) % kPage),
+        peer_(layer.rank() ^ 1),
+        active_(layer.rank() % 2 == 0) {}
+
+  /// Collective. Ends the program if the loop is unknown, or if a wrong byte is found.
+  Answer run(const Work& work) {
+    const bool memory = work.verify && moves_memory(work.loop);
+    if (work.verify) prepare();
+    // Twice: what the first one still owes, the second has acknowledged.
+    layer_.barrier();
+    layer_.barrier();
+    const double began = processor_time();
+    Answer answer;
+    answer.samples = choose(work);
+    layer_.barrier();
+    answer.processor = processor_time() - began;
+    if (memory) look(work);
+    if (work.verify) layer_.barrier();
+    return answer;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t kPage = 4096;
+  static constexpr std::size_t kUntimed =
+      2;  ///< batches before the first sample: caches, and a core that slept
+
+  std::vector<double> choose(const Work& work) {
+    const std::string_view loop = work.loop;
+    const std::size_t bytes = work.bytes;
+    const std::byte* from = here_;
+    std::byte* to = here_;
+    if (loop == "barrier") return samples(work, [&] { layer_.barrier(); });
+    if (loop == "idle") return idle(work);
+    if (loop == "put") return transfers(work, [=, this] { layer_.put(peer_, from, bytes); });
+    if (loop == "get") return transfers(work, [=, this] { layer_.get(peer_, to, bytes); });
+    if (loop == "put-window") {
+      return windows(
+          work, [=, this] { layer_.put_begin(peer_, from, bytes); }, [this] { layer_.transfers_end(); });
+    }
+    if (loop == "get-window") {
+      return windows(
+          work, [=, this] { layer_.get_begin(peer_, to, bytes); }, [this] { layer_.transfers_end(); });
+    }
+    if (loop == "fetch-add") return atomics(work, [this] { layer_.fetch_add(peer_, 1); });
+    if (loop == "compare-swap") {
+      return atomics(work, [this] {
+        if (layer_.compare_swap(peer_, swapped_, swapped_ + 1) != swapped_)
+          fail("a compare-swap met a wrong value");
+        ++swapped_;
+      });
+    }
+    if (loop == "add-window") {
+      return atomics(
+          work,
+          [this] {
+            for (std::size_t i = 0; i < kWindow; ++i) layer_.add_begin(peer_, 1);
+            layer_.atomics_end();
+          },
+          kWindow);
+    }
+    if (loop == "fetch-add-window") {
+      return atomics(
+          work,
+          [this] {
+            for (std::size_t i = 0; i < kWindow; ++i) layer_.fetch_add_begin(peer_, 1, &results_[i]);
+            layer_.atomics_end();
+          },
+          kWindow);
+    }
+    if (loop == "am-short") return round_trips(work, Message::no_payload);
+    if (loop == "am-medium") return round_trips(work, Message::buffered);
+    if (loop == "am-long") return round_trips(work, Message::into_segment);
+    if (loop == "flood-short") return floods(work, Message::no_payload);
+    if (loop == "flood-medium") return floods(work, Message::buffered);
+    if (loop == "flood-long") return floods(work, Message::into_segment);
+    for (const bool both : {false, true}) {
+      const std::string sides = both ? "both" : "one";
+      const Spacing spacing = work.piece == 0 ? Spacing{} : Spacing::of(work.piece, bytes);
+      if (loop == "put-spaced-" + sides) {
+        return transfers(work, [=, this] { layer_.put_spaced(peer_, from, spacing, both); });
+      }
+      if (loop == "get-spaced-" + sides) {
+        return transfers(work, [=, this] { layer_.get_spaced(peer_, to, spacing, both); });
+      }
+    }
+    fail("there is no loop '" + work.loop + "'");
+  }
+
+  template <class Once>
+  std::vector<double> samples(const Work& work, Once once, double operations = 1) {
+    std::vector<double> found;
+    found.reserve(work.samples);
+    for (std::size_t i = 0; i < work.samples + kUntimed; ++i) {
+      const auto began = Clock::now();
+      for (std::size_t j = 0; j < work.batch; ++j) once();
+      const std::chrono::duration<double, std::nano> took = Clock::now() - began;
+      if (i >= kUntimed) found.push_back(took.count() / static_cast<double>(work.batch) / operations);
+    }
+    return found;
+  }
+  static std::size_t times(const Work& work) { return (work.samples + kUntimed) * work.batch; }
+
+  template <class Once>
+  std::vector<double> transfers(const Work& work, Once once, double operations = 1) {
+    std::vector<double> found;
+    if (active_) {
+      found = samples(work, once, operations);
+      layer_.release(peer_);
+    } else {
+      layer_.serve_transfers(peer_);
+    }
+    return found;
+  }
+  template <class Begin, class End>
+  std::vector<double> windows(const Work& work, Begin begin, End end) {
+    // Large ones would only fall out of the caches.
+    const std::size_t window = std::clamp<std::size_t>((std::size_t{4} << 20) / work.bytes, 4, kWindow);
+    return transfers(
+        work,
+        [=] {
+          for (std::size_t i = 0; i < window; ++i) begin();
+          end();
+        },
+        static_cast<double>(window));
+  }
+  template <class Once>
+  std::vector<double> atomics(const Work& work, Once once, std::size_t operations = 1) {
+    swapped_ = 0;
+    set_word(0);
+    layer_.barrier();
+    auto found = transfers(work, once, static_cast<double>(operations));
+    layer_.barrier();
+    if (!active_ && get_word() != times(work) * operations) fail(work.loop + ": operations were lost");
+    return found;
+  }
+  std::vector<double> round_trips(const Work& work, Message kind) {
+    if (!active_) {
+      layer_.serve_round_trips(peer_, kind, work.bytes, times(work));
+      return {};
+    }
+    return samples(work, [=, this] { layer_.round_trip(peer_, kind, here_, work.bytes); });
+  }
+  std::vector<double> floods(const Work& work, Message kind) {
+    if (!active_) {
+      layer_.serve_floods(peer_, kind, work.bytes, times(work));
+      return {};
+    }
+    return samples(
+        work, [=, this] { layer_.flood(peer_, kind, here_, work.bytes); }, kWindow);
+  }
+  /// Rank 0 is late at a barrier by `bytes` milliseconds, and away meanwhile: what counts is the others' processor time.
+  std::vector<double> idle(const Work& work) {
+    const auto began = Clock::now();
+    if (layer_.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(work.bytes));
+    layer_.barrier();
+    return {std::chrono::duration<double, std::nano>(Clock::now() - began).count()};
+  }
+
+  static double processor_time() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto ns = [](const timeval& t) {
+      return 1e9 * static_cast<double>(t.tv_sec) + 1e3 * static_cast<double>(t.tv_usec);
+    };
+    return ns(used.ru_utime) + ns(used.ru_stime);
+  }
+
+  void set_word(std::uint64_t value) { std::memcpy(layer_.segment() + kWordOffset, &value, sizeof value); }
+  std::uint64_t get_word() {
+    std::uint64_t value = 0;
+    std::memcpy(&value, layer_.segment() + kWordOffset, sizeof value);
+    return value;
+  }
+
+  // What travels has a pattern that says whose it is and where it belongs.
+
+  static std::byte pattern(int writer, std::size_t i) {
+    return static_cast<std::byte>(i * 131 + (i >> 8) * 17 + static_cast<std::size_t>(writer) * 29 + 1);
+  }
+  static bool moves_memory(std::string_view loop) {
+    return loop.starts_with("put") || loop.starts_with("get") || loop.ends_with("-long");
+  }
+  void prepare() {
+    const bool source = active_;
+    for (std::size_t i = 0; i < kWordOffset; ++i) {
+      here_[i] = source ? pattern(layer_.rank(), i) : std::byte{0};
+    }
+    std::byte* segment = layer_.segment();
+    for (std::size_t i = 0; i < kWordOffset; ++i) segment[i] = pattern(layer_.rank(), i);
+  }
+  /// Of a get the active rank has the peer's bytes, of anything else the peer has the active rank's.
+  void look(const Work& work) {
+    const bool got = work.loop.starts_with("get");
+    if (active_ != got) return;
+    const Spacing spaced = work.piece == 0 ? Spacing{work.bytes, 1, 0} : Spacing::of(work.piece, work.bytes);
+    const bool both = work.loop.ends_with("-both");
+    const std::byte* to = got ? here_ : layer_.segment();
+    const auto place = [&](std::size_t i) { return i / spaced.piece * spaced.stride + i % spaced.piece; };
+    for (std::size_t i = 0; i < spaced.piece * spaced.count; ++i) {
+      const std::size_t there = got ? (both ? place(i) : i) : place(i);
+      const std::size_t source = got ? place(i) : (both ? place(i) : i);
+      if (to[there] != pattern(peer_, source)) {
+        fail(work.loop + " of " + std::to_string(work.bytes) + " bytes: byte " + std::to_string(i) +
+             " is wrong");
+      }
+    }
+  }
+
+  L& layer_;
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<std::byte, Free> memory_;
+  /// This rank's own side of all transfers. It lies in its page as the segment does in its own, because a copy whose target
+  /// is a few bytes further in its page than its source takes up to ten times as long: the processor compares only the last
+  /// twelve bits of a load's address with those of stores that it still has to do. No library is to have that by chance.
+  std::byte* here_;
+  int peer_;
+  bool active_;
+  std::uint64_t swapped_ = 0;
+  std::array<std::uint64_t, kWindow> results_{};
+};
+
+}  // namespace peers

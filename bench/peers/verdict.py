@@ -1,0 +1,64 @@
+"""What a row's turns say: the statistics of the judge, from the standard library alone.
+
+A turn gives each library one figure, a cost: less is better. What is judged is the ratio of a turn, the peer's figure
+by ours, because both were taken within a fraction of a second on cores at the same distance. Above 1 we are ahead.
+"""
+
+import dataclasses
+import math
+import random
+import statistics
+
+LEAST_TURNS = 11  # specified: design.md, section 8
+CONFIDENCE = 0.95  # specified there too
+RESAMPLES = 4000  # chosen: the interval's ends move by less than the third digit
+
+# A cache line there and back, in ns: near cores take 50 to 130, far ones 320 to 510 (measured, docs/performance.md).
+FAR_FROM = 150.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    kind: str  # "ahead", "level", "behind", or "open": too few turns
+    ratio: float  # the median of the turns' ratios
+    low: float  # the interval of that median
+    high: float
+    turns: int
+
+
+def bootstrap_interval(ratios, confidence=CONFIDENCE, resamples=RESAMPLES, seed=1):
+    """The percentile bootstrap's interval of the median. The same ratios always give the same interval."""
+    source = random.Random(seed)
+    count = len(ratios)
+    medians = sorted(statistics.median(source.choices(ratios, k=count)) for _ in range(resamples))
+    tail = (1 - confidence) / 2
+    return medians[math.floor(tail * (resamples - 1))], medians[math.ceil((1 - tail) * (resamples - 1))]
+
+
+def judge(ours, theirs, resamples=RESAMPLES):
+    """The verdict on a row from the figures of turns taken together, in order. One that is not positive is an error."""
+    if len(ours) != len(theirs):
+        raise ValueError(f"{len(ours)} of our turns cannot be compared with {len(theirs)} of theirs")
+    if any(not (math.isfinite(figure) and figure > 0) for figure in (*ours, *theirs)):
+        raise ValueError("a turn's figure is a cost, which is finite and above 0")
+    if not ours:
+        return Verdict("open", math.nan, math.nan, math.nan, 0)
+    ratios = [peer / own for own, peer in zip(ours, theirs)]
+    low, high = bootstrap_interval(ratios, resamples=resamples)
+    if len(ratios) < LEAST_TURNS:
+        kind = "open"
+    elif low > 1:
+        kind = "ahead"
+    elif high < 1:
+        kind = "behind"
+    else:
+        kind = "level"
+    return Verdict(kind, statistics.median(ratios), low, high, len(ratios))
+
+
+def distance(before, after):
+    """Where the cores were in a turn, from the cache line's times around it: "near", "far", or None if they moved."""
+    far = (before >= FAR_FROM, after >= FAR_FROM)
+    if far[0] != far[1]:
+        return None
+    return "far" if far[0] else "near"
