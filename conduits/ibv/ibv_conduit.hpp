@@ -102,6 +102,30 @@ class IbvConduit final : public core::Conduit,
     ibv_sge piece{};
   };
 
+  /// What became of lending the device a local buffer.
+  struct Lent {
+    enum class Kind : std::uint8_t {
+      done,
+      no_room,   ///< of slots or requests: there will be some
+      in_use,    ///< others use what could be registered
+      too_much,  ///< more than can be registered: it goes by way of slots only, see or_bounce
+      failed
+    };
+    Kind kind = Kind::done;
+    ErrorCode why = ErrorCode::ok;  ///< of `failed`
+
+    core::Post post() const noexcept {
+      switch (kind) {
+        case Kind::done: return core::Post::done();
+        case Kind::no_room:
+        case Kind::in_use: return core::Post::retry();
+        case Kind::too_much: return core::Post::failed(ErrorCode::no_memory);
+        case Kind::failed: break;
+      }
+      return core::Post::failed(why);
+    }
+  };
+
   Status refused(const char* what, int error) const noexcept;
   void drain() noexcept;
 
@@ -153,7 +177,7 @@ class IbvConduit final : public core::Conduit,
   }
   void out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
                     const char* what) noexcept;
-  core::Post lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept;
+  Lent lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept;
   core::Post write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                    bool inject, Work& work, bool tells) noexcept;
   core::Post announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
@@ -176,8 +200,8 @@ class IbvConduit final : public core::Conduit,
   template <class Local>
   core::Post transfer_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> remote,
                              std::span<const Local> local, ibv_wr_opcode opcode, core::Token token) noexcept;
-  core::Post add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
-                       void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
+  Lent add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
+                 void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
   core::Post launch_all(Link& link, Pieces& pieces) noexcept;
 
   // Large transfers over several rails: ibv_rails.cpp.

@@ -37,24 +37,23 @@ void IbvConduit::out_of_range(Rank peer, const Key& key, std::uint64_t offset, s
 }
 
 // Gives the device a local buffer: one inside a segment as it is; a short one by way of a slot, whose bytes are copied
-// now or at the end; a longer one registered while the transfer lasts. `done`: it can go; failed for
-// `no_memory`: only by way of slots, see or_bounce; a retry for that: others use what could be registered.
-core::Post IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept {
+// now or at the end; a longer one registered while the transfer lasts.
+IbvConduit::Lent IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept {
   const auto length = static_cast<std::uint32_t>(buffer.size());
   work.piece = {reinterpret_cast<std::uint64_t>(buffer.data()), length, 0};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
   if (const auto key = memory_.key_in_segment(buffer)) {
     work.piece.lkey = *key;
-    return core::Post::done();
+    return {Lent::Kind::done};
   }
   if (buffer.size() <= slots_.most_bytes()) flight.slot = slots_.take(buffer.size());
-  if (flight.slot == nullptr && buffer.size() <= slots_.bytes()) return core::Post::retry();
+  if (flight.slot == nullptr && buffer.size() <= slots_.bytes()) return {Lent::Kind::no_room};
   if (flight.slot != nullptr) {
     if (copies) std::memcpy(flight.slot, buffer.data(), buffer.size());
     work.piece.addr = reinterpret_cast<std::uint64_t>(flight.slot);
     work.piece.lkey = slots_.key();
-    return core::Post::done();
+    return {Lent::Kind::done};
   }
   int error = 0;
   flight.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
@@ -62,13 +61,13 @@ core::Post IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Wor
   });
   if (flight.borrowed != nullptr) {
     work.piece.lkey = flight.borrowed->region()->lkey;
-    return core::Post::done();
+    return {Lent::Kind::done};
   }
-  if (error == -EAGAIN) return {core::Post::Kind::retry, ErrorCode::no_memory};
-  if (error == -ENOMEM) return core::Post::failed(ErrorCode::no_memory);
+  if (error == -EAGAIN) return {Lent::Kind::in_use};
+  if (error == -ENOMEM) return {Lent::Kind::too_much};
   log_.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", me_,
              buffer.size(), std::strerror(-error), advice_for_errno(-error));
-  return core::Post::failed(code_of_errno(-error));
+  return {Lent::Kind::failed, code_of_errno(-error)};
 }
 
 core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
@@ -95,9 +94,9 @@ core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std:
     work.piece = {reinterpret_cast<std::uint64_t>(flight.slot), flight.bytes, slots_.key()};
     work.request.sg_list = &work.piece;
     work.request.num_sge = 1;
-  } else if (const core::Post lent = lend(flight, from, true, work); lent.kind != core::Post::Kind::done) {
+  } else if (const Lent lent = lend(flight, from, true, work); lent.kind != Lent::Kind::done) {
     undo(link);
-    return lent;
+    return lent.post();
   }
   return launch(link, work.request, tells);
 }
@@ -257,9 +256,9 @@ core::Post IbvConduit::read(Link& link, Flight& flight, std::uint64_t key, std::
   flight.key = static_cast<std::uint32_t>(key);
   flight.bytes = static_cast<std::uint32_t>(to.size());
   work.request.wr.rdma = {remote.at + offset, remote.key};
-  if (const core::Post lent = lend(flight, to, false, work); lent.kind != core::Post::Kind::done) {
+  if (const Lent lent = lend(flight, to, false, work); lent.kind != Lent::Kind::done) {
     undo(link);
-    return lent;
+    return lent.post();
   }
   if (flight.slot != nullptr) flight.result = to.data();
   return launch(link, work.request, true);

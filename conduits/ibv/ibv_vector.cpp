@@ -88,19 +88,19 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
   if (link == nullptr) return no_link(peer);
   Pieces pieces;
   const std::uint32_t quiet = link->quiet;
-  core::Post failed = core::Post::done();
+  Lent lent;
   std::uint64_t next = UINT64_MAX;  // where a request that goes on would
   core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
-    if (failed.kind != core::Post::Kind::done) return;
-    failed = add_piece(*link, pieces, key, offset, plain(part), place_of(part), offset == next, opcode);
+    if (lent.kind != Lent::Kind::done) return;
+    lent = add_piece(*link, pieces, key, offset, plain(part), place_of(part), offset == next, opcode);
     next = offset + part.size();
   });
-  if (failed.kind != core::Post::Kind::done) {
+  if (lent.kind != Lent::Kind::done) {
     for (; pieces.count > 0; --pieces.count) undo(*link);
     link->quiet = quiet;
-    // Nobody else uses what could be registered: it was this list, which is more than can be.
-    const bool too_much = failed.why == ErrorCode::no_memory && !cache_.in_use();
-    if (!too_much) return failed;
+    // If nobody else uses what could be registered, it was this list, which is more than can be.
+    const bool all_taken = lent.kind == Lent::Kind::in_use && !cache_.in_use();
+    if (lent.kind != Lent::Kind::too_much && !all_taken) return lent.post();
     std::array<Bounced, 2 * Pieces::kMost> parts;
     std::size_t count = 0;
     core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
@@ -117,9 +117,9 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
 
 // Adds a part of a piece: to the request before it, if that goes on there and does not hold anything yet that this one
 // would have to; else a request of its own.
-core::Post IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
-                                 core::Bytes part, void* result, bool goes_on,
-                                 ibv_wr_opcode opcode) noexcept {
+IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
+                                       core::Bytes part, void* result, bool goes_on,
+                                       ibv_wr_opcode opcode) noexcept {
   const auto length = static_cast<std::uint32_t>(part.size());
   const auto here = memory_.key_in_segment(part);
   const ibv_sge direct{reinterpret_cast<std::uint64_t>(part.data()), length, here.value_or(0)};
@@ -129,11 +129,11 @@ core::Post IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, 
       one.pieces[static_cast<std::size_t>(one.request.num_sge++)] = direct;
       Flight& flight = link.flights[link.flights.next() - 1];
       if (flight.slot == nullptr) flight.bytes += length;
-      return core::Post::done();
+      return {};
     }
   }
   Flight* const flight = begin(link, Flight::Kind::part, 0);
-  if (flight == nullptr) return core::Post::retry();
+  if (flight == nullptr) return {Lent::Kind::no_room};
   Pieces::One& one = pieces.all[pieces.count++];
   flight->offset = offset;
   flight->key = static_cast<std::uint32_t>(key);
@@ -141,8 +141,7 @@ core::Post IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, 
   Work work;
   if (here) {
     work.piece = direct;
-  } else if (const core::Post lent = lend(*flight, part, result == nullptr, work);
-             lent.kind != core::Post::Kind::done) {
+  } else if (const Lent lent = lend(*flight, part, result == nullptr, work); lent.kind != Lent::Kind::done) {
     return lent;
   }
   if (flight->slot != nullptr) flight->result = result;
@@ -155,7 +154,7 @@ core::Post IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, 
   one.request.num_sge = 1;
   name(link, one.request, false);
   if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
-  return core::Post::done();
+  return {};
 }
 
 core::Post IbvConduit::launch_all(Link& link, Pieces& pieces) noexcept {

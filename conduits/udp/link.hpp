@@ -97,7 +97,10 @@ class Link {
   /// Something waits to leave, perhaps for the window.
   bool waiting() const noexcept;
   /// Enough waits to be worth a system call even while earlier packets are under way.
-  bool full_load() const noexcept { return ready_count_ + 2 * parcels_count_ >= kFullLoad; }
+  bool full_load() const noexcept {
+    return ready_count_ >= kFullBundles || parcels_count_ >= kFullParcels ||
+           parcel_bytes_waiting_ >= kFullBytes || shorts_waiting_ >= kFullShorts;
+  }
   /// What waits should leave at once. Of long messages, which come in numbers, the first two: one system call takes more.
   bool idle() const noexcept { return flight_.packets() < (parcels_count_ == 0 ? 4u : 2u); }
 
@@ -168,12 +171,17 @@ class Link {
   static constexpr std::uint32_t kShortsThatProve = 4;
   static constexpr std::size_t kMostBundles = 48;
   /// Short packets that wait; a long one counts as two of them, for a system call takes three of the longest messages.
-  static constexpr std::size_t kFullLoad = 8;
+  static constexpr std::size_t kFullBundles = 16;
+  static constexpr std::size_t kFullShorts = 32;
+  static constexpr std::size_t kFullParcels = 24;
+  static constexpr std::size_t kFullBytes = 48 * 1024;
   /// Then something long has its turn, if any waits.
   static constexpr std::uint32_t kMostShortsInRow = 16;
   /// Trains of long messages; then a put or an answer to a get has its turn.
   static constexpr std::uint32_t kMostParcelsInRow = 4;
-  static constexpr std::size_t kMostParcels = 16;
+  static constexpr std::size_t kMostParcels = 64;
+  /// Bytes of them: as many as 16 of the longest have.
+  static constexpr std::size_t kMostParcelBytes = 256 * 1024;
   static constexpr std::size_t kMostFetches = 256;
   static constexpr std::size_t kMostStreams = 256;
 
@@ -193,12 +201,14 @@ class Link {
   bool fill_bundle(Time now, Train& train) noexcept;
   bool fill_parcel(Time now, Train& train) noexcept;
   bool fill_stream(Time now, Train& train) noexcept;
+  /// Whether a packet that takes one of `most` places asks for its acknowledgement: one in each half of them does.
+  static bool asks_for_place(std::size_t& unasked, std::size_t most) noexcept;
   bool fill_control(Time now, Train& train, PacketKind kind) noexcept;
   bool fill_probe(Time now, Train& train) noexcept;
   void couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t number,
                      std::uint16_t attempt) noexcept;
   void couple_parcel(Time now, Train& train, Parcel& parcel, std::uint64_t number,
-                     std::uint16_t attempt) noexcept;
+                     const Sent& packet) noexcept;
   void couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t number,
                        const Sent& piece) noexcept;
   void couple_stream(Time now, Train& train, Stream& stream, std::uint64_t number,
@@ -255,10 +265,15 @@ class Link {
   Queue<Stream> streams_;
   std::size_t ready_count_ = 0;
   std::size_t parcels_count_ = 0;
+  std::size_t parcel_bytes_waiting_ = 0;
+  std::size_t shorts_waiting_ = 0;    // what bundles were given since all of them had left
   std::uint32_t shorts_in_row_ = 0;   // bundles that left since something long did
   std::uint32_t parcels_in_row_ = 0;  // trains of long messages that left since one of a stream did
   std::size_t bundles_used_ = 0;      // waiting or in flight
   std::size_t parcels_used_ = 0;
+  std::size_t parcel_bytes_used_ = 0;  // of messages in them
+  std::size_t bundles_unasked_ = 0;    // that left since one asked for its acknowledgement
+  std::size_t parcels_unasked_ = 0;
   std::size_t streams_used_ = 0;
   std::size_t replies_ = 0;  // of these
   std::uint32_t next_id_ = 0;

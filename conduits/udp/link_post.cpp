@@ -47,6 +47,7 @@ std::byte* Link::room(std::size_t bytes, bool with_token) noexcept {
     open_->flags = 0;
     ++bundles_used_;
   }
+  ++shorts_waiting_;
   std::byte* at = open_->frames() + open_->used;
   open_->used = static_cast<std::uint16_t>(open_->used + bytes);
   return at;
@@ -63,12 +64,14 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
     write_padded(write_bytes(at, header), payload);  // headers are multiples of 8
     return core::Post::done();
   }
-  // Half of the endpoint's are left to messages that arrive.
-  if (parcels_used_ >= kMostParcels || common_.parcels.in_use() >= Common::kMostParcels / 2)
+  if (parcels_used_ >= kMostParcels || parcel_bytes_used_ + bytes > kMostParcelBytes)
     return core::Post::retry();
+  // Half of the endpoint's are left to messages that arrive.
+  if (common_.parcels.in_use() >= Common::kMostParcels / 2) return core::Post::retry();
   Parcel* parcel = common_.parcels.take();
   if (parcel == nullptr) return core::Post::retry();
   ++parcels_used_;
+  parcel_bytes_used_ += bytes;
   close_bundle();  // what was sent first leaves first
   parcel->bytes = frame.bytes;
   parcel->cut = parcel->unacknowledged = 0;
@@ -78,6 +81,7 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
   write_padded(write_bytes(parcel->message(), header), payload);
   parcels_.push(parcel);
   ++parcels_count_;
+  parcel_bytes_waiting_ += bytes;
   return core::Post::done();
 }
 
@@ -198,11 +202,11 @@ void Link::fail(Status status) noexcept {
   flight_ = Flight{};
   close_bundle();
   while (!ready_.empty()) end_bundle(ready_.pop());
-  ready_count_ = 0;
+  ready_count_ = shorts_waiting_ = 0;
   while (!parcels_.empty()) common_.parcels.give(parcels_.pop());
-  parcels_count_ = 0;
+  parcels_count_ = parcel_bytes_waiting_ = 0;
   while (!streams_.empty()) end_stream(streams_.pop());
-  bundles_used_ = parcels_used_ = streams_used_ = replies_ = 0;
+  bundles_used_ = parcels_used_ = parcel_bytes_used_ = streams_used_ = replies_ = 0;
   for (Fetch& fetch : fetches_) {
     if (fetch.to == nullptr) continue;
     fetch.to = nullptr;

@@ -64,7 +64,7 @@ bool Link::has_room(const Packet& packet) noexcept {
       // Only the first of a message takes room, or else messages that have begun could not end.
       const bool begun = std::any_of(rejoining_.begin(), rejoining_.end(),
                                      [&](const Rejoin& one) { return one.id == fragment->frame.message; });
-      if (!begun && (rejoining_.size() >= 2 * kMostParcels || !common_.parcels.ready(1))) return false;
+      if (!begun && (rejoining_.size() >= kMostParcels || !common_.parcels.ready(1))) return false;
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
       signals += (put->frame.flags & kSignal) != 0 ? 1 : 0;
@@ -271,6 +271,7 @@ void Link::acknowledged(Sent& sent) noexcept {
     case Sent::Kind::parcel:
     case Sent::Kind::fragment:
       if (--sent.parcel->unacknowledged == 0 && sent.parcel->cut == sent.parcel->bytes) {
+        parcel_bytes_used_ -= sent.parcel->bytes;
         common_.parcels.give(sent.parcel);
         --parcels_used_;
       }

@@ -55,8 +55,8 @@ bool Link::fill(Time now, Train& train, bool& may_fragment) noexcept {
     const bool long_waits = !parcels_.empty() || !streams_.empty();
     if ((!ready_.empty() && !(long_waits && shorts_in_row_ >= kMostShortsInRow)) || !long_waits) {
       filled = fill_bundle(now, train);
-      shorts_in_row_ += filled ? 1 : 0;
-      may_fragment = filled && train.bytes() > mtu_.size();  // it was made before the path shrank
+      shorts_in_row_ += static_cast<std::uint32_t>(train.cars());
+      may_fragment = train.segment() > mtu_.size();  // it was made before the path shrank
     } else {
       if (parcels_.empty())
         close_bundle();  // short things do not wait for long ones: they leave with the next train
@@ -210,21 +210,40 @@ void Link::couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t n
   couple(now, train, header, front, ack_bytes + bundle.used, nullptr, 0);
 }
 
-bool Link::fill_bundle(Time now, Train& train) noexcept {
-  Bundle* bundle = ready_.empty() ? open_ : ready_.front();
-  const std::size_t bytes = kHeadroom + bundle->used + trailer();
-  if (!may_send(now, bytes)) return false;
-  if (bundle == open_) {
-    open_ = nullptr;
-  } else {
-    ready_.pop();
-    --ready_count_;
-  }
-  Sent sent = note(now, Sent::Kind::bundle, bytes);
-  sent.bundle = bundle;
-  sent.wants_answer = (bundle->flags & kWantsAnswer) != 0;
-  couple_bundle(now, train, *bundle, flight_.add(sent), 0);
+// Places to send from come back with acknowledgements, which the receiver delays: a sender that runs short of them would
+// send no more than it has of them in each such delay.
+bool Link::asks_for_place(std::size_t& unasked, std::size_t most) noexcept {
+  if (++unasked < most / 2) return false;
+  unasked = 0;
   return true;
+}
+
+// Bundles of one length, as a stream of equal messages makes them, leave in one system call.
+bool Link::fill_bundle(Time now, Train& train) noexcept {
+  const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
+  while ((!ready_.empty() || open_ != nullptr) && !flight_.full() && flight_.reserve()) {
+    Bundle* bundle = ready_.empty() ? open_ : ready_.front();
+    // With gaps to tell of, acknowledgements differ in length.
+    const std::size_t ack = echo_at_ != 0 ? sizeof(AckFrame) : 0;
+    const std::size_t whole = sizeof(PacketHeader) + ack + bundle->used + trailer();
+    const bool fits = !received_.gaps() && whole <= mtu_.size() && train.segment() <= mtu_.size() &&
+                      train.fits(whole, burst, std::min<std::size_t>(common_.most_cars, kMostShortsInRow));
+    const std::size_t bytes = kHeadroom + bundle->used + trailer();
+    if ((!train.empty() && !fits) || !may_send(now, bytes)) break;
+    if (bundle == open_) {
+      open_ = nullptr;
+    } else {
+      ready_.pop();
+      --ready_count_;
+    }
+    if (asks_for_place(bundles_unasked_, kMostBundles)) bundle->flags |= kWantsAnswer;
+    Sent sent = note(now, Sent::Kind::bundle, bytes);
+    sent.bundle = bundle;
+    sent.wants_answer = (bundle->flags & kWantsAnswer) != 0;
+    couple_bundle(now, train, *bundle, flight_.add(sent), 0);
+  }
+  if (ready_.empty() && open_ == nullptr) shorts_waiting_ = 0;
+  return !train.empty();
 }
 
 std::size_t Link::parcel_bytes(const Parcel& parcel) const noexcept {
@@ -232,10 +251,11 @@ std::size_t Link::parcel_bytes(const Parcel& parcel) const noexcept {
 }
 
 void Link::couple_parcel(Time now, Train& train, Parcel& parcel, std::uint64_t number,
-                         std::uint16_t attempt) noexcept {
+                         const Sent& packet) noexcept {
   PacketHeader header;
   header.number = number;
-  header.attempt = attempt;
+  header.attempt = packet.attempt;
+  header.flags = packet.wants_answer ? kWantsAnswer : 0;
   couple(now, train, header, parcel.frames() - sizeof header, sizeof(MessageFrame) + kGuarded,
          parcel.message() + kGuarded, padded(parcel.bytes) - kGuarded);
 }
@@ -249,6 +269,7 @@ void Link::couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t
   PacketHeader header;
   header.number = number;
   header.attempt = piece.attempt;
+  header.flags = piece.wants_answer ? kWantsAnswer : 0;
   couple(now, train, header, front, sizeof frame, parcel.message() + piece.offset, piece.bytes);
 }
 
@@ -264,11 +285,13 @@ bool Link::fill_parcel(Time now, Train& train) noexcept {
     if (!train.fits(bytes, burst, common_.most_cars) || !may_send(now, bytes)) return !train.empty();
     parcels_.pop();
     --parcels_count_;
+    parcel_bytes_waiting_ -= parcel.bytes;
     parcel.cut = parcel.bytes;
     parcel.unacknowledged = 1;
     Sent sent = note(now, Sent::Kind::parcel, bytes);
     sent.parcel = &parcel;
-    couple_parcel(now, train, parcel, flight_.add(sent), 0);
+    sent.wants_answer = asks_for_place(parcels_unasked_, kMostParcels);
+    couple_parcel(now, train, parcel, flight_.add(sent), sent);
   }
   if (!train.empty() || parcels_.empty()) return !train.empty();
   Parcel& parcel = *parcels_.front();
@@ -284,11 +307,13 @@ bool Link::fill_parcel(Time now, Train& train) noexcept {
     sent.bytes = static_cast<std::uint32_t>(bytes);
     parcel.cut += sent.bytes;
     ++parcel.unacknowledged;
+    sent.wants_answer = parcel.cut == parcel.bytes && asks_for_place(parcels_unasked_, kMostParcels);
     couple_fragment(now, train, parcel, flight_.add(sent), sent);
   }
   if (parcel.cut == parcel.bytes) {
     parcels_.pop();
     --parcels_count_;
+    parcel_bytes_waiting_ -= parcel.bytes;
   }
   return !train.empty();
 }
@@ -365,7 +390,7 @@ bool Link::fill_lost(Time now, Train& train, bool& may_fragment) noexcept {
   ++counters_.retransmitted;
   switch (sent.kind) {
     case Sent::Kind::bundle: couple_bundle(now, train, *sent.bundle, number, sent.attempt); break;
-    case Sent::Kind::parcel: couple_parcel(now, train, *sent.parcel, number, sent.attempt); break;
+    case Sent::Kind::parcel: couple_parcel(now, train, *sent.parcel, number, sent); break;
     case Sent::Kind::fragment: couple_fragment(now, train, *sent.parcel, number, sent); break;
     case Sent::Kind::stream: couple_stream(now, train, *sent.stream, number, sent); break;
   }

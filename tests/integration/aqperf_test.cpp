@@ -200,6 +200,17 @@ TEST(Aqperf, PrintsATableForPeople) {
   EXPECT_NE(outcome.out.find("median"), std::string::npos) << outcome.out;
 }
 
+TEST(Aqperf, SaysWhetherRatesAreSmoothOverSizes) {
+  const std::string bench = "am-rate --bytes 8K:64K --seconds 0.05 --conduit udp";  // long messages at the end
+  const auto table = aqperf(bench);
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_NE(table.out.find("smooth: "), std::string::npos) << table.out;
+  const auto json = aqperf(bench + " --json");
+  ASSERT_EQ(json.status, 0) << json.err;
+  EXPECT_EQ(rows_of(json).size(), 4u) << json.out;
+  EXPECT_NE(json.err.find("smooth: "), std::string::npos) << json.err;
+}
+
 TEST(Aqperf, MeasuresTheConduitThatItIsAskedFor) {
   for (const char* start : {"", " --ranks 3", " --threads 2"}) {
     const auto outcome =

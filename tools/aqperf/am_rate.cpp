@@ -1,10 +1,13 @@
-#include "tools/aqperf/am_limits.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/patience.hpp"
 #include "tools/aqperf/raw_sockets.hpp"
 #include "tools/aqperf/sampler.hpp"
+#include "tools/aqperf/smooth.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace aqueduct::perf {
 
@@ -12,6 +15,9 @@ namespace {
 
 /// Chosen: the answer that ends a train of messages is then 1 % of it.
 constexpr std::uint64_t kTrain = 1000;
+
+/// Specified: the payload of the longest datagram that IPv4 has.
+constexpr std::size_t kMostDatagram = 65'507;
 
 struct Position {
   std::uint64_t left = 0;  // in this train, after this message
@@ -46,9 +52,17 @@ void am_rate(Session& session, Reporter& reporter) {
       on_medium_request<Position>(ep, [count](auto& context, const Position&, auto) { count(context); }),
       "on_medium_request");
 
+  const auto placed = require(
+      on_long_request<Position>(ep, [count](auto& context, const Position&, auto) { count(context); }),
+      "on_long_request");
+
+  // What is above the largest medium payload of any pair goes as long messages.
+  const auto limits = session.exchange(role.peer == kNoRank ? SIZE_MAX : am_limits(ep, role.peer).medium);
+  const std::size_t most_medium = *std::min_element(limits.begin(), limits.end());
+
   std::uint64_t expected = 0;  // messages, of all sizes, that this rank has waited for
+  std::vector<RateAt> rates;
   for (const std::size_t bytes : options.bytes.value_or(ByteRange{0, 0}).sizes()) {
-    require_medium(session, role.peer, bytes);
     const auto payload = std::span<const std::byte>(session.buffer()).first(bytes);
     const auto wait = [&, peer = role.peer](auto holds) {
       patience.until([&] {
@@ -64,8 +78,11 @@ void am_rate(Session& session, Reporter& reporter) {
           const std::uint64_t awaited = seen->trains + 1;
           for (std::uint64_t left = kTrain; left > 0;) {
             --left;
-            require(payload.empty() ? request(ep, role.peer, bare, Position{left})
-                                    : request(ep, role.peer, loaded, Position{left}, payload),
+            const Position position{left};
+            require(payload.empty() ? request(ep, role.peer, bare, position)
+                    : bytes <= most_medium
+                        ? request(ep, role.peer, loaded, position, payload)
+                        : request(ep, placed, position, payload, session.target(role.peer)),
                     "request");
           }
           wait([&] { return seen->trains >= awaited; });
@@ -76,12 +93,15 @@ void am_rate(Session& session, Reporter& reporter) {
       }
     };
     Raw raw{std::nullopt, "none: the machine has nothing that runs a handler"};
-    if (over_sockets(session, role)) {
+    if (over_sockets(session, role) && bytes <= kMostDatagram) {
       raw = raw_flood(session, role, {.bytes = bytes, .operations = kTrain, .one_datagram_each = true});
     }
-    reporter.add(measure(session, options.bench, bytes, {Unit::Kind::million_per_second, 0},
-                         {run, role.active, static_cast<double>(kTrain)}, raw));
+    const Row row = measure(session, options.bench, bytes, {Unit::Kind::million_per_second, 0},
+                            {run, role.active, static_cast<double>(kTrain)}, raw);
+    reporter.add(row);
+    rates.push_back({bytes, row.figure.median});
   }
+  reporter.say(smoothness_of(rates));
 }
 
 }  // namespace aqueduct::perf

@@ -26,8 +26,10 @@ constexpr std::array kBenches{
           put_rate},
     Bench{"am-latency", "active message and its reply; 0 bytes is short, else medium", kNoBytes, true, true,
           false, am_latency},
-    Bench{"am-rate", "active messages in one direction; 0 bytes is short, else medium", kNoBytes, true, true,
-          false, am_rate},
+    Bench{"am-rate",
+          "active messages in one direction; 0 bytes is short, more is medium, and above the largest medium "
+          "long",
+          kNoBytes, true, true, false, am_rate},
     Bench{"atomic-latency", "one atomic on a peer's memory (--op)", kLatencyBytes, false, false, false,
           atomic_latency},
     Bench{"barrier", "a barrier of all ranks", kNoBytes, false, false, false, barrier},

@@ -91,6 +91,12 @@ void Reporter::add(const Row& row) {
   doubt(row);
 }
 
+void Reporter::say(const std::string& remark) {
+  if (silent_ || remark.empty()) return;
+  fmt::print(json_ ? stderr : stdout, "{}{}\n", json_ ? "aqperf: " : "# ", remark);
+  std::fflush(json_ ? stderr : stdout);
+}
+
 void Reporter::doubt(const Row& row) {
   if (row.others_cores > kBusyOthers && !std::exchange(told_busy_, true)) {
     fmt::print(stderr,

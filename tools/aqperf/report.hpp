@@ -43,6 +43,8 @@ class Reporter {
       : json_(json), show_stalls_(show_stalls), silent_(silent) {}
   /// Standard output: the row. Standard error: what makes it doubtful.
   void add(const Row& row);
+  /// A remark on the rows above, if it is not empty: below the table, or with --json on standard error.
+  void say(const std::string& remark);
 
  private:
   void head(const Row& row);

@@ -91,6 +91,36 @@ TEST(IbvPinned, MemoryOfTwoRanksStaysWithinTheirSharesAndWhatHasNoRoomGoesOn) {
   EXPECT_TRUE(ranks.log().empty()) << ranks.said();
 }
 
+// A retry is no failure: it has no reason (core::Post), whatever there is no room for.
+TEST(IbvPinned, WhatHasNoRoomIsARetryWithoutAReason) {
+  Ranks ranks(share_of(kShare));
+  ranks.meet();
+  ranks.network().faults.silent = true;
+  const auto from = bytes_of(kShare);
+  const auto all = std::span(from);
+  std::vector<std::byte> got(kTransfer);
+  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, all.first(kShare / 2), false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, all.subspan(kShare / 2), false, 2).kind, Kind::posted);
+  const auto expect_retry = [](const core::Post& post) {
+    EXPECT_EQ(post.kind, Kind::retry);
+    EXPECT_EQ(post.why, ErrorCode::ok);
+  };
+  const auto other = bytes_of(kTransfer, 2);
+  expect_retry(ranks[0].put(1, ranks.key(), 0, other, false, 3));
+  expect_retry(ranks[0].get(1, ranks.key(), 0, got, 3));
+  expect_retry(ranks[0].put_signal(1, ranks.key(), 0, other, {1, 1}, 3));
+  const core::Bytes pieces[] = {std::span(other).first(100'000), std::span(other).subspan(200'000)};
+  const core::RemotePiece to[] = {{0, 100'000 + kTransfer - 200'000}};
+  ASSERT_NE(ranks[0].vector(), nullptr);
+  expect_retry(ranks[0].vector()->put_pieces(1, ranks.key(), to, pieces, 3));
+  ranks.network().resume();
+  EXPECT_TRUE(ranks.end_of(1));
+  EXPECT_TRUE(ranks.end_of(2));
+  ASSERT_EQ(ranks.insist([&] { return ranks[0].vector()->put_pieces(1, ranks.key(), to, pieces, 3); }).kind,
+            Kind::posted);
+  EXPECT_TRUE(ranks.end_of(3));
+}
+
 TEST(IbvPinned, MemoryIsKeptWhereThatIsAllowedButNotBeyondTheShare) {
   IbvOptions options = share_of(kShare);
   options.keep_registered = SIZE_MAX / 2;

@@ -201,13 +201,9 @@ TEST(UdpLinkWindow, LongMessagesLeaveTogether) {
       if (&station == &links.a) sent.emplace_back(datagram.begin(), datagram.end());
     };
     for (const std::size_t bytes : {5000, 5000, 4999, 4000, 4000, 5000}) {
-      if (bytes == 4999) {
-        EXPECT_FALSE(links.a.link->full_load());
-      }
       ASSERT_EQ(links.a.link->send({}, Buffer(bytes, static_cast<std::byte>(bytes))).kind,
                 core::Post::Kind::done);
     }
-    EXPECT_TRUE(links.a.link->full_load());
     EXPECT_TRUE(links.a.link->idle());
     const std::uint64_t trains = links.trains;
     links.serve(links.a);
@@ -217,6 +213,80 @@ TEST(UdpLinkWindow, LongMessagesLeaveTogether) {
     ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == 6; }));
     EXPECT_EQ(links.b.host.messages[2], Buffer(4999, static_cast<std::byte>(4999)));
     EXPECT_EQ(links.b.host.messages[5], Buffer(5000, static_cast<std::byte>(5000)));
+  }
+}
+
+TEST(UdpLinkWindow, ShortMessagesLeaveTogether) {
+  for (const Security security : {Security::none, Security::header, Security::full}) {
+    TwoLinks links({.security = security, .mtu_hint = 8972, .window = 500'000});
+    links.both({.mtu = 8972});
+    links.b.host.segments = {Buffer(1'000'000)};
+    const Buffer from(1'000'000);
+    ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
+    ASSERT_TRUE(links.run(60 * kSecond, [&] { return links.a.link->settled(); })) << "the window has grown";
+    const std::uint64_t trains = links.trains;
+    const std::uint64_t packets = links.a.packets_sent;
+    constexpr std::size_t kMessages = 30;
+    for (std::size_t i = 0; i < kMessages; ++i) {
+      const Buffer message(500, static_cast<std::byte>(i));
+      ASSERT_EQ(links.a.link->send({}, message).kind, core::Post::Kind::done);
+    }
+    links.serve(links.a);
+    EXPECT_EQ(links.a.packets_sent - packets, kMessages / 3) << "three of them in a packet";
+    EXPECT_EQ(links.trains - trains, 1u);
+    ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == kMessages; }));
+    for (std::size_t i = 0; i < kMessages; ++i)
+      EXPECT_EQ(links.b.host.messages[i], Buffer(500, static_cast<std::byte>(i)));
+  }
+}
+
+// In numbers, or in bytes. While less waits, more of it may come before the next poll.
+TEST(UdpLinkWindow, AFullLoadIsManyMessagesOrManyBytes) {
+  const struct {
+    std::size_t bytes;
+    std::size_t full;  // so many of them are
+  } each[] = {{0, 32}, {64, 32}, {500, 32}, {700, 24}, {2000, 24}, {5000, 10}, {16'384, 3}};
+  for (const auto& [bytes, full] : each) {
+    TwoLinks links;
+    const Buffer message(bytes);
+    for (std::size_t i = 0; i < full; ++i) {
+      EXPECT_FALSE(links.a.link->full_load()) << i << " messages of " << bytes << " bytes";
+      ASSERT_EQ(links.a.link->send({}, message).kind, core::Post::Kind::done);
+    }
+    EXPECT_TRUE(links.a.link->full_load()) << full << " messages of " << bytes << " bytes";
+    links.serve(links.a);
+    EXPECT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+    EXPECT_FALSE(links.a.link->full_load());
+  }
+}
+
+// A sender has places for so many messages, and the receiver delays its acknowledgements, by which they come back: who runs
+// short of them asks.
+TEST(UdpLinkWindow, AFloodOfMessagesDoesNotWaitForDelayedAcknowledgements) {
+  for (const std::size_t mtu : {std::size_t{1472}, std::size_t{65'507}}) {
+    for (const std::size_t bytes : {64, 500, 633, 640, 1000, 1200, 1300, 2048, 3072, 4096}) {
+      SCOPED_TRACE(::testing::Message() << bytes << " bytes, MTU " << mtu);
+      TwoLinks links({.mtu_hint = mtu, .window = 4'000'000});
+      links.both({.delay = 10 * kMicrosecond, .mtu = mtu});
+      links.b.host.segments = {Buffer(4'000'000)};
+      const Buffer from(4'000'000);
+      ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
+      ASSERT_TRUE(links.run(60 * kSecond, [&] { return links.a.link->settled(); })) << "the window has grown";
+      std::size_t arrived = 0;
+      links.b.host.on_message = [&](core::Bytes) { ++arrived; };
+      const Buffer message(bytes);
+      constexpr std::size_t kMessages = 2000;
+      std::size_t sent = 0;
+      const Time began = links.now();
+      ASSERT_TRUE(links.run(kSecond, [&] {
+        while (sent < kMessages && links.a.link->send({}, message).kind == core::Post::Kind::done) ++sent;
+        links.serve(links.a);
+        return arrived == kMessages;
+      }));
+      // At the rate that the path shows, or, of the short ones, in that many round trips.
+      const Time took = links.now() - began;
+      EXPECT_LT(took, 20 * links.a.common.ack_delay) << took / kMicrosecond << " us";
+    }
   }
 }
 
