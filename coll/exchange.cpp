@@ -56,6 +56,7 @@ Exchanges::Exchanges(aqueduct::detail::EndpointState& state) : state_(state) {
 }
 
 Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine) {
+  if (state_.in_child()) return ErrorCode::invalid_argument;
   if (state_.polling) return ErrorCode::in_handler;
   const std::uint64_t number = ++team.exchanges;
   const Rank size = team.size();

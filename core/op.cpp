@@ -14,6 +14,8 @@ Status collect(OpFace* op) noexcept {
   return whole.pool->collect(whole);
 }
 
+bool in_child(const OpFace* op) noexcept { return static_cast<const core::Op*>(op)->pool->in_child(); }
+
 void abandon(OpFace* op) noexcept {
   auto& whole = *static_cast<core::Op*>(op);
   whole.pool->abandon(whole);
@@ -27,8 +29,8 @@ namespace core {
 // highest bit to the layers.
 constexpr std::uint32_t kGenerations = 1u << 31;
 
-OpPool::OpPool(std::uint32_t capacity)
-    : capacity_(capacity), ops_(std::allocator<Op>{}.allocate(std::size_t{capacity} * 2)) {
+OpPool::OpPool(std::uint32_t capacity, const Endpoint* owner)
+    : owner_(owner), capacity_(capacity), ops_(std::allocator<Op>{}.allocate(std::size_t{capacity} * 2)) {
   static_assert(std::is_trivially_destructible_v<Op>);
 }
 
@@ -112,6 +114,16 @@ void OpPool::fail_packets(Rank peer, Status status) noexcept {
   };
   for (std::uint32_t i = 0; i < fresh_explicit_; ++i) fail(ops_[i]);
   for (std::uint32_t i = 0; i < fresh_internal_; ++i) fail(ops_[capacity_ + i]);
+}
+
+void OpPool::end_all(Status status) noexcept {
+  for (std::uint32_t i = 0; i < fresh_explicit_; ++i) {
+    Op& op = ops_[i];
+    if (op.parts == 0) continue;
+    op.parts = 0;
+    op.outcome = status;
+    op.done.store(1, std::memory_order_release);
+  }
 }
 
 std::vector<std::pair<Rank, std::uint32_t>> OpPool::busiest() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/endpoint.hpp>
 #include <aqueduct/event.hpp>
 #include <aqueduct/global_ptr.hpp>
 #include <aqueduct/signal.hpp>
@@ -55,7 +56,8 @@ struct Op : aqueduct::detail::OpFace {
 /// ones always end by themselves, so waiting for one to come free is safe whatever the caller holds.
 class OpPool {
  public:
-  explicit OpPool(std::uint32_t capacity);
+  /// `owner` is asked whether this is a forked child's copy, where nothing ends any more; null: it is not.
+  explicit OpPool(std::uint32_t capacity, const Endpoint* owner = nullptr);
   ~OpPool();
   OpPool(const OpPool&) = delete;
   OpPool& operator=(const OpPool&) = delete;
@@ -105,6 +107,9 @@ class OpPool {
 
   /// Ends, with `status`, the parts of every operation on `peer` that only packets carried.
   void fail_packets(Rank peer, Status status) noexcept;
+  /// Ends every operation whose Event somebody holds. Their parts are never told: only where nothing arrives any more.
+  void end_all(Status status) noexcept;
+  bool in_child() const noexcept { return owner_ != nullptr && owner_->ranks() == 0; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
   /// The longest-waiting facts for a stall report: how many operations go to each of the first few peers.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
@@ -115,6 +120,7 @@ class OpPool {
   void complete(Op& op) noexcept;
   void release(Op& op) noexcept;
 
+  const Endpoint* owner_;
   std::uint32_t capacity_;
   Op* ops_;  // [0, capacity): explicit; [capacity, 2 capacity): internal; constructed at first use
   Op* free_explicit_ = nullptr;

@@ -1,25 +1,33 @@
 #include "core/segment_table.hpp"
 
+#include <new>
+
 namespace aqueduct::core {
 
+using aqueduct::detail::Window;
+
+// One flat table, a row for each segment. Its pages are touched where windows open: zeroes are windows of nothing.
 SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
-    : ranks_(ranks), capacity_(capacity), windows_(capacity), mine_(capacity) {
+    : capacity_(capacity),
+      pages_(0, sizeof(Shown) + std::size_t{capacity} * ranks * sizeof(Window)),
+      shown_(new (pages_.border()) Shown{ranks, 0}),
+      windows_(reinterpret_cast<Window*>(pages_.border() + sizeof(Shown))),
+      mine_(capacity) {
   records_.reserve(capacity);
 }
 
 SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts) {
-  const SegmentId id = count_++;
+  const SegmentId id = shown_->segments;
   SegmentRecord& record = records_.emplace_back();
   record.mine = mine;
-  record.windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);
   record.parts = std::move(parts);
-  windows_[id] = record.windows.get();
   mine_[id] = mine;
+  shown_->segments = id + 1;
   return id;
 }
 
 Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
-  if (at.rank() >= ranks_ || at.segment() >= size()) return ErrorCode::out_of_range;
+  if (!there_is(at)) return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
   Part& part = records_[at.segment()].parts[at.rank()];
   if (at.offset() > part.bytes || bytes > part.bytes - at.offset()) {
     return {ErrorCode::out_of_range, at.rank()};
@@ -28,14 +36,14 @@ Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) 
 }
 
 void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes) noexcept {
-  records_[id].windows[rank] = {base, bytes};
+  windows_[std::size_t{id} * shown_->ranks + rank] = {base, bytes};
   records_[id].parts[rank].reach = Part::Reach::mapped;
 }
 
 void SegmentTable::forget(Rank rank) noexcept {
-  for (SegmentRecord& record : records_) {
-    record.windows[rank] = {};
-    record.parts[rank].reach = Part::Reach::reference;
+  for (SegmentId id = 0; id < size(); ++id) {
+    windows_[std::size_t{id} * shown_->ranks + rank] = {};
+    records_[id].parts[rank].reach = Part::Reach::reference;
   }
 }
 

@@ -83,7 +83,18 @@ Result<Job> runtime::build_in_process(Rank ranks, const Config& config, core::Ne
   return build_here(ranks, config, &far);
 }
 
-Job::Job(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+// What a forked child holds of its parent's job are sockets, mapped memory and objects of network libraries that both
+// share: to end them properly would end the parent's. So the copy stays, as it is, for as long as the process.
+void Job::End::operator()(Impl* impl) const noexcept {
+  if (!impl->in_child()) {
+    delete impl;
+    return;
+  }
+  static std::atomic<Impl*> last_kept{nullptr};  // of the process: where leak checkers find them
+  impl->kept = last_kept.exchange(impl);
+}
+
+Job::Job(std::unique_ptr<Impl> impl) noexcept : impl_(impl.release()) {}
 Job::Job(Job&&) noexcept = default;
 Job& Job::operator=(Job&&) noexcept = default;
 Job::~Job() = default;
@@ -117,6 +128,7 @@ void Job::run_each(const std::function<void(Endpoint&)>& body) {
 }
 
 Status Job::finish() {
+  if (impl_->in_child()) return ErrorCode::invalid_argument;
   if (impl_->finished) return {};
   impl_->finished = true;
   const Status first = all_barrier(*impl_);
@@ -141,6 +153,8 @@ Status Job::finish() {
   return first;
 }
 
-void Job::abort(int exit_code, std::string_view why) noexcept { impl_->bootstrap->abort(exit_code, why); }
+void Job::abort(int exit_code, std::string_view why) noexcept {
+  if (!impl_->in_child()) impl_->bootstrap->abort(exit_code, why);
+}
 
 }  // namespace aqueduct

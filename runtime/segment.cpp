@@ -12,6 +12,7 @@ using detail::EndpointState;
 Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_t bytes,
                                                         std::byte* own_memory) {
   EndpointState& state = ep.state();
+  if (state.in_child()) return ErrorCode::invalid_argument;
   if (state.polling) return ErrorCode::in_handler;
   if (state.segments.size() >= state.segments.capacity()) {
     state.log.error(

@@ -51,6 +51,7 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
                     here.bytes, there.bytes));
   }
   auto part = state_.segments.check({request.base.rank(), 0, request.base.segment()}, 0);
+  if (!part && state_.in_child()) return part.status();
   if (!part) return reject(request, part.status().code(), "there is no such rank or segment");
   if (request.signal != nullptr) {
     const GlobalPtr<std::byte> counter{request.base.rank(), std::uint64_t{request.signal->slot} * 8,
