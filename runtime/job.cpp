@@ -4,7 +4,9 @@
 #include "runtime/builder.hpp"
 #include "runtime/start.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <string_view>
 #include <thread>
 
 namespace aqueduct {
@@ -50,6 +52,15 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
+/// Whether all that this job opens later is opened by our own code, which keeps away from the standard streams.
+bool opens_all_itself(const Job::Impl& job) {
+  const auto is_own = [](const core::ConduitEntry* entry) {
+    constexpr std::string_view kOwn[] = {"loop", "smp", "udp"};  // the others use libraries
+    return entry == nullptr || std::ranges::find(kOwn, entry->name) != std::end(kOwn);
+  };
+  return job.launcher != "pmix" && is_own(job.choice.near) && is_own(job.choice.far);
+}
+
 Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
   if (job->bootstrap == nullptr) {
     if (const Status status = runtime::join(*job); !status) {
@@ -60,6 +71,7 @@ Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::N
   if (const Status status = runtime::meet(*job, endpoints); !status) return status;
   if (const Status status = runtime::open_endpoints(*job, far); !status) return status;
   watch_losses(*job);
+  if (opens_all_itself(*job)) job->standard_places.free();
   return Job(std::move(job));
 }
 

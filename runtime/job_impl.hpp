@@ -3,6 +3,7 @@
 #include <aqueduct/job.hpp>
 
 #include "bootstrap/bootstrap.hpp"
+#include "core/descriptors.hpp"
 #include "core/log.hpp"
 #include "core/network.hpp"
 #include "runtime/choice.hpp"
@@ -23,6 +24,8 @@ namespace aqueduct {
 struct Job::Impl {
   explicit Impl(const Config& settings) : config(settings), log(config, kNoRank) {}
 
+  core::StandardPlaces
+      standard_places;  // until the start is over, or for as long as a library may open something
   Config config;
   core::Log log;
   std::string launcher;

@@ -38,8 +38,8 @@ class SmpNetwork final : public core::Network {
   Result<std::span<std::byte>> allocate(Rank owner, SegmentId id, std::size_t bytes,
                                         std::vector<std::byte>& key);
   void release(std::span<std::byte> memory) noexcept;
-  /// A neighbour's segment of another process; mapped once per process.
-  Result<std::byte*> map(std::span<const std::byte> key);
+  /// A neighbour's segment of another process; mapped once per process. Logs why it cannot be.
+  Result<std::byte*> map(Rank peer, std::span<const std::byte> key);
 
  private:
   core::Process process_;
@@ -48,6 +48,7 @@ class SmpNetwork final : public core::Network {
   std::uint64_t mark_;
   bool has_membarrier_;
   std::mutex mutex_;
+  bool said_ = false;  ///< that something cannot be mapped
   std::unique_ptr<Arena> arena_;
   std::vector<SharedMemory> mine_;
   std::map<std::vector<std::byte>, SharedMemory> theirs_;  // by key
