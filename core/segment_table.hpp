@@ -25,11 +25,15 @@ struct Part {
   NativeRma* rma = nullptr;        ///< whose handle that is
   std::uint64_t max_transfer = 0;  ///< its conduit's
   Reach reach = Reach::unknown;
+  std::uint8_t phase = 0;  ///< its owner's address of it, modulo 16: what atomics are aligned to
   bool asked_for_key = false;
   bool has_key = false;            ///< imported; also of mapped memory, for the network's atomics
   std::vector<std::byte> map_key;  ///< empty: cannot be mapped
   std::vector<std::byte> rma_key;  ///< empty: not registered
   std::unique_ptr<Part> far;  ///< a neighbour's, or my own, as the far conduit reaches it: for its atomics
+
+  /// Whether an atomic of so many bytes is aligned there, by its owner's address: the same rule on every rank.
+  bool aligned(std::uint64_t offset, std::size_t bytes) const noexcept { return (phase + offset) % bytes == 0; }
 };
 
 /// A segment as one endpoint knows it.

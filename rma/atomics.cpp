@@ -30,7 +30,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   }
   const Access access = this->access(at, bytes);
   if (!access.status) return {access.status, Event(access.status)};
-  if (at.offset() % bytes != 0) {
+  if (!access.part->aligned(at.offset(), bytes)) {
     const Status status{ErrorCode::misaligned, at.rank()};
     return {status, Event(status)};
   }

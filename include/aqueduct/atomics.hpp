@@ -110,7 +110,8 @@ bool atomics_by_processor(Endpoint&) noexcept;
 inline std::byte* atomic_place(Endpoint& ep, GlobalPtr<std::byte> at, std::size_t bytes,
                                AtomicBy by) noexcept {
   if (by == AtomicBy::network || (by == AtomicBy::job && !atomics_by_processor(ep))) return nullptr;
-  return at.offset() % bytes == 0 ? ep.local(at, bytes) : nullptr;
+  std::byte* const place = ep.local(at, bytes);
+  return reinterpret_cast<std::uintptr_t>(place) % bytes == 0 ? place : nullptr;
 }
 Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, const AtomicOptions&) noexcept;
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
@@ -171,6 +172,8 @@ constexpr bool has(AtomicOp op) noexcept {
 // Requires:    the address is a multiple of sizeof(T).
 // Completion:  remote; with a result, the result is in place.
 // Lifetime:    `result` until completion.
+// Requires:    the target's address on its owner's side is a multiple of sizeof(T): of memory that was attached, that
+//              rank's address and not the offset.
 // Errors:      misaligned, out_of_range, refused (immediate), peer_lost; blocking forms: in_handler.
 // Cost:        an instruction when the target is mapped here and the job's atomics are done by processors; else
 //              one operation of the network, if it has every operation of every type, or a request and its reply.
