@@ -60,6 +60,7 @@ void Messages::add_internal(HandlerId id, AmCategory category, std::uint16_t arg
 
 Result<HandlerId> Messages::add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
                                 Callback callback) noexcept {
+  if (state_.in_child()) return ErrorCode::invalid_argument;
   if (state_.in_handler) return ErrorCode::in_handler;
   if (next_user_ >= handlers_.size()) {
     state_.log.error("no room for another handler: AQUEDUCT_HANDLERS is {}; raise it",

@@ -38,7 +38,7 @@ namespace detail {
 Result<Prepared*> prepare(Endpoint& ep, Rank to, std::size_t bytes, GlobalPtr<std::byte> place, bool is_long,
                           const AmOptions& options) noexcept {
   EndpointState& state = ep.state();
-  if (to >= state.ranks) return ErrorCode::out_of_range;
+  if (to >= ep.ranks()) return state.refusal();
   if (state.lost[to]) return {ErrorCode::peer_lost, to};
   std::byte* there = nullptr;
   if (is_long) {

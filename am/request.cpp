@@ -111,8 +111,8 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
                     GlobalPtr<std::byte> place, const AmOptions& options) noexcept {
   EndpointState& state = ep.state();
   am::Messages& messages = *state.messages;
-  if (to >= state.ranks) [[unlikely]]
-    return ErrorCode::out_of_range;
+  if (to >= ep.ranks()) [[unlikely]]
+    return state.refusal();
   if (!messages.knows(category, handler, args)) [[unlikely]]
     return ErrorCode::wrong_handler;
   if (state.polling) [[unlikely]]
@@ -129,7 +129,7 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
 
 AmLimits am_limits(Endpoint& ep, Rank peer) noexcept {
   auto& state = ep.state();
-  if (peer >= state.ranks) return {};
+  if (peer >= ep.ranks()) return {};
   const auto& messages = *state.messages;
   const bool mapped = state.face.local(GlobalPtr<std::byte>{peer, 0}, 1) != nullptr;
   return {am::kMaxArgs, messages.medium_room(peer), SIZE_MAX,

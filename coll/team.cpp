@@ -49,6 +49,7 @@ Rank Team::index_of(Rank rank) const noexcept { return state_->find(rank); }
 
 Status Team::notify() noexcept {
   TeamState& team = *state_;
+  if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.polling) return ErrorCode::in_handler;
   if (team.barrier->waiting) return ErrorCode::invalid_argument;
   team.endpoint.barriers->notify(*team.barrier);
@@ -57,7 +58,7 @@ Status Team::notify() noexcept {
 
 bool Team::try_wait() noexcept {
   TeamState& team = *state_;
-  if (!team.barrier->waiting) return true;
+  if (!team.barrier->waiting || team.endpoint.in_child()) return true;
   if (team.endpoint.barriers->reached(*team.barrier)) return true;
   core::progress(team.endpoint);
   return team.endpoint.barriers->reached(*team.barrier) || team.lost_member() != kNoRank;

@@ -2,17 +2,30 @@
 
 #include <aqueduct/team.hpp>
 
+#include <cstddef>
+#include <new>
+
 namespace aqueduct::detail {
 
+// The face lies across the border of two pages: its pointer to the state before it, and what inline code reads behind
+// it, where a forked child finds zeroes. So the child's calls find nothing mapped, and the cold paths that they then
+// take find the state, and no ranks (`in_child`).
+Endpoint& EndpointState::make_face(const core::WipedMemory& pages) noexcept {
+  static_assert(offsetof(Endpoint, state_) == 0 && offsetof(Endpoint, rank_) == sizeof(EndpointState*));
+  return *new (pages.border() - sizeof(EndpointState*)) Endpoint;
+}
+
 EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
-    : rank(my_rank),
+    : face_pages(sizeof(EndpointState*), sizeof(Endpoint) - sizeof(EndpointState*)),
+      face(make_face(face_pages)),
+      rank(my_rank),
       ranks(all),
       config(settings),
       log(settings, my_rank),
       conduit_of(all),
       host_of(all),
       lost(all),
-      ops(static_cast<std::uint32_t>(settings.number("operations"))),
+      ops(static_cast<std::uint32_t>(settings.number("operations")), &face),
       segments(all, static_cast<std::uint32_t>(settings.number("segments"))) {
   if (const auto wanted = settings.number("operations"); ops.capacity() < wanted) {
     log.warn(

@@ -10,6 +10,7 @@
 #include "core/log.hpp"
 #include "core/op.hpp"
 #include "core/segment_table.hpp"
+#include "core/wiped_memory.hpp"
 
 #include <functional>
 #include <memory>
@@ -39,7 +40,8 @@ struct EndpointState {
   EndpointState(Rank my_rank, Rank all, const Config& settings);
   ~EndpointState();
 
-  Endpoint face;  ///< what the user sees
+  core::WipedMemory face_pages;
+  Endpoint& face;  ///< what the user sees; on `face_pages`
   Rank rank;
   Rank ranks;
   const Config& config;
@@ -82,6 +84,12 @@ struct EndpointState {
   /// What the launcher says of lost peers; set by runtime/.
   std::function<void()> poll_losses;
 
+  /// Whether this is the copy of a forked child, to which nothing belongs: whatever communicates or waits asks this first.
+  bool in_child() const noexcept { return face.ranks() == 0; }
+  /// Why something that `ranks` or segments seem not to have is refused.
+  ErrorCode refusal() const noexcept {
+    return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
+  }
   /// The group that `_nbi` operations join now.
   core::Op& group() noexcept { return region != nullptr ? *region : implicit; }
   core::Conduit& conduit(Rank peer) noexcept { return *conduit_of[peer]; }
@@ -93,6 +101,9 @@ struct EndpointState {
   void peer_lost(Rank peer) noexcept;
   /// Makes the face show the segments that there are.
   void publish_segments() noexcept;
+
+ private:
+  static Endpoint& make_face(const core::WipedMemory& pages) noexcept;
 };
 
 }  // namespace aqueduct::detail

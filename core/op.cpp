@@ -15,6 +15,8 @@ Status collect(OpFace* op) noexcept {
   return whole.pool->collect(whole);
 }
 
+bool in_child(const OpFace* op) noexcept { return static_cast<const core::Op*>(op)->pool->in_child(); }
+
 void abandon(OpFace* op) noexcept {
   auto& whole = *static_cast<core::Op*>(op);
   whole.pool->abandon(whole);
@@ -49,7 +51,7 @@ std::byte* reserve_addresses(std::size_t bytes) noexcept {
 
 }  // namespace
 
-OpPool::OpPool(std::uint32_t capacity) : capacity_(capacity) {
+OpPool::OpPool(std::uint32_t capacity, const Endpoint* owner) : owner_(owner), capacity_(capacity) {
   static_assert(std::is_trivially_destructible_v<Op> && kPoolPage % alignof(Op) == 0);
   internal_.capacity = std::min(capacity, kMostInternal);
   const std::size_t internal_bytes = in_pool_pages(internal_.capacity * sizeof(Op));
@@ -160,6 +162,16 @@ void OpPool::fail_packets(Rank peer, Status status) noexcept {
   };
   for (std::uint32_t i = 0; i < explicit_.fresh; ++i) fail(explicit_.ops[i]);
   for (std::uint32_t i = 0; i < internal_.fresh; ++i) fail(internal_.ops[i]);
+}
+
+void OpPool::end_all(Status status) noexcept {
+  for (std::uint32_t i = 0; i < explicit_.fresh; ++i) {
+    Op& op = explicit_.ops[i];
+    if (op.parts == 0) continue;
+    op.parts = 0;
+    op.outcome = status;
+    op.done.store(1, std::memory_order_release);
+  }
 }
 
 std::vector<std::pair<Rank, std::uint32_t>> OpPool::busiest() const {

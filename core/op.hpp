@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/endpoint.hpp>
 #include <aqueduct/event.hpp>
 #include <aqueduct/global_ptr.hpp>
 #include <aqueduct/signal.hpp>
@@ -62,8 +63,9 @@ static_assert(sizeof(Op) <= 200);
 class OpPool {
  public:
   /// Room for `capacity` explicit operations, or for fewer if the system does not give that much address space, and for
-  /// as many internal ones, up to kMostInternal. Throws std::bad_alloc where there is none at all.
-  explicit OpPool(std::uint32_t capacity);
+  /// as many internal ones, up to kMostInternal. Throws std::bad_alloc where there is none at all. `owner` is asked
+  /// whether this is a forked child's copy, where nothing ends any more; null: it is not.
+  explicit OpPool(std::uint32_t capacity, const Endpoint* owner = nullptr);
   ~OpPool();
   OpPool(const OpPool&) = delete;
   OpPool& operator=(const OpPool&) = delete;
@@ -119,6 +121,9 @@ class OpPool {
 
   /// Ends, with `status`, the parts of every operation on `peer` that only packets carried.
   void fail_packets(Rank peer, Status status) noexcept;
+  /// Ends every operation whose Event somebody holds. Their parts are never told: only where nothing arrives any more.
+  void end_all(Status status) noexcept;
+  bool in_child() const noexcept { return owner_ != nullptr && owner_->ranks() == 0; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
   /// The longest-waiting facts for a stall report: how many operations go to each of the first few peers.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
@@ -138,6 +143,7 @@ class OpPool {
   void complete(Op& op) noexcept;
   void release(Op& op) noexcept;
 
+  const Endpoint* owner_;
   Op* free_explicit_ = nullptr;
   Op* free_internal_ = nullptr;
   std::uint32_t in_flight_ = 0;

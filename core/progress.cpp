@@ -5,10 +5,23 @@
 namespace aqueduct {
 
 namespace core {
+namespace {
+
+// In a forked child nothing ever arrives, so whoever polls until an operation is done must be told otherwise.
+[[gnu::cold]] int end_all(EndpointState& state) noexcept {
+  state.ops.end_all(ErrorCode::invalid_argument);
+  if (state.implicit.parts > 1) state.implicit.outcome = ErrorCode::invalid_argument;
+  state.implicit.parts = 1;
+  return 0;
+}
+
+}  // namespace
 
 int progress(EndpointState& state) noexcept {
   if (state.polling) [[unlikely]]
     return 0;
+  if (state.in_child()) [[unlikely]]
+    return end_all(state);
   state.polling = true;
   int found = 0;
   if (state.near != nullptr) found += state.near->poll(*state.inbox);

@@ -1,37 +1,44 @@
 #include "core/segment_table.hpp"
 
+#include <new>
+
 namespace aqueduct::core {
 
+using aqueduct::detail::Window;
+
+// Two flat tables, a row for each segment. Its pages are touched where windows open: zeroes are windows of nothing.
 SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
-    : ranks_(ranks), capacity_(capacity), windows_(capacity), value_windows_(capacity), mine_(capacity) {
+    : capacity_(capacity),
+      pages_(0, sizeof(Shown) + std::size_t{2} * capacity * ranks * sizeof(Window)),
+      shown_(new (pages_.border()) Shown{ranks, 0}),
+      windows_(reinterpret_cast<Window*>(pages_.border() + sizeof(Shown))),
+      value_windows_(windows_ + std::size_t{capacity} * ranks),
+      mine_(capacity) {
   records_.reserve(capacity);
 }
 
 SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts) {
-  auto windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);  // which may fail: before all else
-  auto value_windows = std::make_unique<aqueduct::detail::Window[]>(ranks_);
-  const SegmentId id = count_++;
+  const SegmentId id = shown_->segments;
   SegmentRecord& record = records_.emplace_back();
   record.mine = mine;
-  record.windows = std::move(windows);
-  record.value_windows = std::move(value_windows);
   record.parts = std::move(parts);
-  windows_[id] = record.windows.get();
-  value_windows_[id] = record.value_windows.get();
   mine_[id] = mine;
+  shown_->segments = id + 1;
   return id;
 }
 
 void SegmentTable::take_back() noexcept {
-  const SegmentId id = --count_;
-  windows_[id] = nullptr;
-  value_windows_[id] = nullptr;
+  const SegmentId id = --shown_->segments;
+  for (Rank rank = 0; rank < shown_->ranks; ++rank) {
+    windows_[std::size_t{id} * shown_->ranks + rank] = {};
+    value_windows_[std::size_t{id} * shown_->ranks + rank] = {};
+  }
   mine_[id] = {};
   records_.pop_back();
 }
 
 Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
-  if (at.rank() >= ranks_ || at.segment() >= size()) return ErrorCode::out_of_range;
+  if (!there_is(at)) return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
   Part& part = records_[at.segment()].parts[at.rank()];
   if (at.offset() > part.bytes || bytes > part.bytes - at.offset()) {
     return {ErrorCode::out_of_range, at.rank()};
@@ -41,16 +48,17 @@ Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) 
 
 void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
                               bool for_values) noexcept {
-  records_[id].windows[rank] = {base, bytes};
-  if (for_values) records_[id].value_windows[rank] = {base, bytes};
+  const std::size_t at = std::size_t{id} * shown_->ranks + rank;
+  windows_[at] = {base, bytes};
+  if (for_values) value_windows_[at] = {base, bytes};
   records_[id].parts[rank].reach = Part::Reach::mapped;
 }
 
 void SegmentTable::forget(Rank rank) noexcept {
-  for (SegmentRecord& record : records_) {
-    record.windows[rank] = {};
-    record.value_windows[rank] = {};
-    record.parts[rank].reach = Part::Reach::reference;
+  for (SegmentId id = 0; id < size(); ++id) {
+    windows_[std::size_t{id} * shown_->ranks + rank] = {};
+    value_windows_[std::size_t{id} * shown_->ranks + rank] = {};
+    records_[id].parts[rank].reach = Part::Reach::reference;
   }
 }
 

@@ -39,10 +39,12 @@ class LongWait {
 /// Waits, making progress, until `done()`, which may do something when it succeeds: once it was true it is not
 /// called again.
 ///
-/// Errors: in_handler, timed_out. The loss of a peer must make `done()` true.
+/// Errors: in_handler, timed_out, invalid_argument in a forked child. The loss of a peer must make `done()` true.
 template <class Done, class Describe>
 Status wait_until(EndpointState& state, const Done& done, Rank on, const Describe& describe,
                   std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) noexcept {
+  if (state.in_child()) [[unlikely]]
+    return ErrorCode::invalid_argument;
   if (done()) return {};
   if (state.polling) return ErrorCode::in_handler;
   const auto text = [](const void* what) { return (*static_cast<const Describe*>(what))(); };

@@ -30,8 +30,9 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   const Access access = this->access(at, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   const bool here = !by_network && access.mapped != nullptr;
-  const std::uint64_t place = here ? reinterpret_cast<std::uintptr_t>(access.mapped) : at.offset();
-  if (place % bytes != 0) {
+  const bool aligned = here ? reinterpret_cast<std::uintptr_t>(access.mapped) % bytes == 0
+                            : access.part->aligned(at.offset(), bytes);
+  if (!aligned) {
     const Status status{ErrorCode::misaligned, at.rank()};
     return {status, Event(status)};
   }

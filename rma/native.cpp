@@ -74,9 +74,9 @@ Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t byte
 Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call,
                               bool group) noexcept {
   const Rank peer = at.rank();
-  if (state_.polling || at.offset() % bytes != 0) return nullptr;
+  if (state_.polling) return nullptr;
   const Part* const part = state_.segments.of_network(state_.far->rma(), at, bytes);
-  if (part == nullptr || state_.lost[peer]) return nullptr;
+  if (part == nullptr || state_.lost[peer] || !part->aligned(at.offset(), bytes)) return nullptr;
   return at_once(Op::Kind::atomic, at, bytes, group, state_.statistics.native_atomics,
                  [&](core::Token token) noexcept {
                    return state_.far->atomics()->atomic(peer, part->key, at.offset(), call, token);

@@ -38,12 +38,13 @@ Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, 
 
 std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept {
   auto& state = ep.state();
-  if (slot >= core::signal_slots(state)) return 0;
+  if (state.in_child() || slot >= core::signal_slots(state)) return 0;
   return core::my_counter(state, slot).load(std::memory_order_acquire);
 }
 
 Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value) noexcept {
   auto& state = ep.state();
+  if (state.in_child()) return ErrorCode::invalid_argument;
   if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;
   core::my_counter(state, slot).store(value, std::memory_order_release);
   return {};
@@ -58,6 +59,7 @@ bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept 
 Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank from,
                   std::chrono::nanoseconds limit) noexcept {
   auto& state = ep.state();
+  if (state.in_child()) return ErrorCode::invalid_argument;
   if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;
   if (from != kAnyRank && from >= state.ranks) return ErrorCode::out_of_range;
   auto counter = core::my_counter(state, slot);

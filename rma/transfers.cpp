@@ -36,6 +36,8 @@ Result<bool> Transfers::has_key(Part& part, Rank rank, core::Conduit& conduit) n
 // Gives an operation for what is begun. When all explicit ones are taken, the call blocks in place of
 // returning an Event: the caller may hold finished Events that it has not looked at, so none need ever come free.
 Result<Op*> Transfers::begin(Op::Kind kind, Rank peer, Form& form, bool immediate) noexcept {
+  if (state_.in_child()) [[unlikely]]
+    return ErrorCode::invalid_argument;
   // A layer that goes on with its work inside `progress` begins immediate operations, which wait for nothing.
   if (state_.polling && (state_.in_handler || !immediate)) return ErrorCode::in_handler;
   Op* op = nullptr;

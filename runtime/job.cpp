@@ -4,8 +4,10 @@
 #include "runtime/builder.hpp"
 #include "runtime/start.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <new>
+#include <string_view>
 #include <thread>
 
 namespace aqueduct {
@@ -51,6 +53,15 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
+/// Whether all that this job opens later is opened by our own code, which keeps away from the standard streams.
+bool opens_all_itself(const Job::Impl& job) {
+  const auto is_own = [](const core::ConduitEntry* entry) {
+    constexpr std::string_view kOwn[] = {"loop", "smp", "udp"};  // the others use libraries
+    return entry == nullptr || std::ranges::find(kOwn, entry->name) != std::end(kOwn);
+  };
+  return job.launcher != "pmix" && is_own(job.choice.near) && is_own(job.choice.far);
+}
+
 /// Each rank of a process has a table of all of them, so that memory grows with the square: 0.3 GB of tables for these. Chosen.
 constexpr Rank kMostInProcess = 1024;
 
@@ -64,6 +75,7 @@ Result<Job> build_steps(std::unique_ptr<Job::Impl> job, std::size_t endpoints, c
   if (const Status status = runtime::meet(*job, endpoints); !status) return status;
   if (const Status status = runtime::open_endpoints(*job, far); !status) return status;
   watch_losses(*job);
+  if (opens_all_itself(*job)) job->standard_places.free();
   return Job(std::move(job));
 }
 
@@ -97,7 +109,18 @@ Result<Job> runtime::build_in_process(Rank ranks, const Config& config, core::Ne
   return build_here(ranks, config, &far);
 }
 
-Job::Job(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+// What a forked child holds of its parent's job are sockets, mapped memory and objects of network libraries that both
+// share: to end them properly would end the parent's. So the copy stays, as it is, for as long as the process.
+void Job::End::operator()(Impl* impl) const noexcept {
+  if (!impl->in_child()) {
+    delete impl;
+    return;
+  }
+  static std::atomic<Impl*> last_kept{nullptr};  // of the process: where leak checkers find them
+  impl->kept = last_kept.exchange(impl);
+}
+
+Job::Job(std::unique_ptr<Impl> impl) noexcept : impl_(impl.release()) {}
 Job::Job(Job&&) noexcept = default;
 Job& Job::operator=(Job&&) noexcept = default;
 Job::~Job() = default;
@@ -131,6 +154,7 @@ void Job::run_each(const std::function<void(Endpoint&)>& body) {
 }
 
 Status Job::finish() {
+  if (impl_->in_child()) return ErrorCode::invalid_argument;
   if (impl_->finished) return {};
   impl_->finished = true;
   const Status first = all_barrier(*impl_);
@@ -155,6 +179,8 @@ Status Job::finish() {
   return first;
 }
 
-void Job::abort(int exit_code, std::string_view why) noexcept { impl_->bootstrap->abort(exit_code, why); }
+void Job::abort(int exit_code, std::string_view why) noexcept {
+  if (!impl_->in_child()) impl_->bootstrap->abort(exit_code, why);
+}
 
 }  // namespace aqueduct

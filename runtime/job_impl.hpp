@@ -3,15 +3,20 @@
 #include <aqueduct/job.hpp>
 
 #include "bootstrap/bootstrap.hpp"
+#include "core/descriptors.hpp"
 #include "core/log.hpp"
 #include "core/network.hpp"
 #include "runtime/choice.hpp"
 #include "runtime/parts.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
+#include <unistd.h>
 
 namespace aqueduct {
 
@@ -19,6 +24,8 @@ namespace aqueduct {
 struct Job::Impl {
   explicit Impl(const Config& settings) : config(settings), log(config, kNoRank) {}
 
+  core::StandardPlaces
+      standard_places;  // until the start is over, or for as long as a library may open something
   Config config;
   core::Log log;
   std::string launcher;
@@ -31,6 +38,15 @@ struct Job::Impl {
   core::Network* far_network = nullptr;
   std::vector<std::unique_ptr<runtime::EndpointParts>> endpoints;
   bool finished = false;
+  const pid_t process_id = ::getpid();
+  Impl* kept = nullptr;  ///< of a forked child's copies: the one before
+
+  /// Whether this is a forked child's copy. By the number of the process too: where the system wipes no pages, and while
+  /// there is no endpoint.
+  bool in_child() const noexcept {
+    const auto is_copy = [](const auto& parts) { return parts->state.in_child(); };
+    return ::getpid() != process_id || std::any_of(endpoints.begin(), endpoints.end(), is_copy);
+  }
 
   // Which processes the launcher has said to be gone; every endpoint's thread asks.
   std::mutex losses_mutex;

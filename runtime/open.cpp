@@ -181,7 +181,7 @@ Status read_told(Job::Impl& job, const std::vector<Blob>& all, Told& told) {
       told.far.read(in);
       for (auto& parts : told.parts) {
         BlobWriter copy;
-        copy.number(in.number());
+        for (int number = 0; number < 2; ++number) copy.number(in.number());
         for (int key = 0; key < 3; ++key) copy.bytes(in.bytes());
         parts.push_back(copy.blob());
       }

@@ -49,6 +49,7 @@ Status EndpointParts::build_layers() {
 
 void PartOffer::write(BlobWriter& out, bool near, bool far) const {
   out.number(memory.size());
+  out.number(reinterpret_cast<std::uintptr_t>(memory.data()) % 16);
   out.bytes(near ? map_key : Blob{});  // the near conduit maps, if there is one
   out.bytes(near ? near_key : Blob{});
   out.bytes(far ? far_key : Blob{});
@@ -116,6 +117,7 @@ Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, std::size_t byt
 core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {
   core::Part part;
   part.bytes = in.number();
+  part.phase = static_cast<std::uint8_t>(in.number() % 16);
   Blob map_key = in.bytes();
   Blob near_key = in.bytes();
   Blob far_key = in.bytes();
@@ -123,6 +125,7 @@ core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {
   if (is_near && !far_key.empty()) {
     part.far = std::make_unique<core::Part>();
     part.far->bytes = part.bytes;
+    part.far->phase = part.phase;
     part.far->rma_key = std::move(far_key);
   }
   part.rma_key = is_near ? std::move(near_key) : std::move(far_key);

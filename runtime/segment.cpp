@@ -55,6 +55,7 @@ Status add(EndpointState& state, std::span<std::byte> mine, bool attached,
 Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_t bytes,
                                                         std::byte* own_memory) noexcept {
   EndpointState& state = ep.state();
+  if (state.in_child()) return ErrorCode::invalid_argument;
   if (state.polling) return ErrorCode::in_handler;
   const SegmentId id = state.segments.size();
   const auto offer = offer_here(state, bytes, own_memory);

@@ -13,9 +13,8 @@ const char* name_of(What what) noexcept {
   }
 }
 
-/// Whether every element of a shape, by its place modulo `width`, is at 0. Strided shapes only.
-bool aligned(const Shape& shape, std::uint64_t width) noexcept {
-  if (shape.base % width != 0) return false;
+/// Whether every element of a shape is as far from the first as `width` allows. Strided shapes only.
+bool strides_fit(const Shape& shape, std::uint64_t width) noexcept {
   for (std::uint32_t i = 0; i < shape.dimensions; ++i) {
     if (shape.dims[i].count > 1 && static_cast<std::uint64_t>(shape.dims[i].stride) % width != 0)
       return false;
@@ -51,6 +50,7 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
                     here.bytes, there.bytes));
   }
   auto part = state_.segments.check({request.base.rank(), 0, request.base.segment()}, 0);
+  if (!part && state_.in_child()) return part.status();
   if (!part) return reject(request, part.status().code(), "there is no such rank or segment");
   if (request.signal != nullptr) {
     const GlobalPtr<std::byte> counter{request.base.rank(), std::uint64_t{request.signal->slot} * 8,
@@ -72,7 +72,7 @@ Status Engine::check(const Request& request, Survey& there, Survey& here) {
       return reject(request, ErrorCode::invalid_argument,
                     fmt::format("both sides must have elements of {} bytes", width));
     }
-    if (offset % width != 0 || !aligned(remote, width)) {
+    if (!(*part)->aligned(offset + remote.base, width) || !strides_fit(remote, width)) {
       return reject(
           request, ErrorCode::misaligned,
           fmt::format("an element of the target is not at a multiple of {} bytes; see its base and strides",

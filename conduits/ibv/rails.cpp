@@ -2,6 +2,7 @@
 
 #include "conduits/ibv/deals.hpp"
 #include "conduits/ibv/errors.hpp"
+#include "core/descriptors.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -38,7 +39,7 @@ Status Rails::open(const Verbs& verbs, std::span<const Port> ports, const IbvOpt
     if (!objects) return objects.status();
     rails_.push_back(std::make_unique<Rail>(verbs, port, std::move(*objects), narrow, job, ranks, me, log));
   }
-  descriptor_ = ::epoll_create1(EPOLL_CLOEXEC);
+  descriptor_ = core::above_standard(::epoll_create1(EPOLL_CLOEXEC));
   bool watches = descriptor_ >= 0 && watch(descriptor_, first);
   for (const auto& rail : rails_) watches = watches && watch(descriptor_, rail->objects().channel->fd);
   if (watches) return {};

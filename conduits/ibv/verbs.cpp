@@ -38,6 +38,13 @@ LoadedVerbs load_verbs() {
                      (why != nullptr ? why : "no reason given");
     return loaded;
   }
+  // Before the library is used: from then on a child that the program forks gets no copy of registered pages, or, with
+  // Linux since 5.12, gets it at once, so that the parent's pages stay those that the adapter knows. If something else in
+  // this process has registered memory without it, it is too late, and that is the program's choice.
+  if (auto* const prepare = reinterpret_cast<int (*)()>(::dlsym(library, "ibv_fork_init"));
+      prepare != nullptr) {
+    static_cast<void>(prepare());
+  }
   Verbs& verbs = loaded.verbs;
   const auto take = [&](const char* name, auto& function) { find(library, name, function, loaded.problem); };
   take("ibv_get_device_list", verbs.get_device_list);

@@ -97,7 +97,13 @@ bool LoopNative::can(AtomicOp op, AtomicType type) const noexcept {
 core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
   const std::size_t bytes = bytes_of(call.type);
-  if (offset % bytes != 0) return core::Post::failed(ErrorCode::misaligned);
+  if (peer >= network_.ranks()) return core::Post::failed(ErrorCode::out_of_range);
+  bool aligned = true;  // what is outside is found wanting below
+  static_cast<void>(
+      network_.memory(peer).with(static_cast<SegmentId>(key), offset, bytes, [&](core::MutableBytes memory) {
+        aligned = reinterpret_cast<std::uintptr_t>(memory.data()) % bytes == 0;
+      }));
+  if (!aligned) return core::Post::failed(ErrorCode::misaligned);
   if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
   Transfer transfer{Transfer::Kind::atomic, peer, static_cast<SegmentId>(key), offset, bytes, token};
   transfer.call = call;

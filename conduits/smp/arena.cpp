@@ -41,8 +41,12 @@ Result<std::unique_ptr<Arena>> Arena::create(const core::Process& process, std::
 
 Result<std::unique_ptr<Arena>> Arena::attach(const core::Process& process, std::span<const std::byte> key,
                                              std::uint32_t local_ranks) {
-  auto memory = SharedMemory::open(process, key);
-  if (!memory) return memory.status();
+  std::string why;
+  auto memory = SharedMemory::open(key, why);
+  if (!memory) {
+    if (!why.empty()) process.log->error("the shared arena of this host cannot be had: {}", why);
+    return memory.status();
+  }
   std::unique_ptr<Arena> arena(new Arena(std::move(*memory)));
   const ArenaHead& head = arena->head();
   if (head.magic != kMagic || head.version != kArenaVersion || head.ranks != local_ranks) {

@@ -1,5 +1,7 @@
 #include "conduits/smp/doorbell.hpp"
 
+#include "core/descriptors.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
@@ -16,7 +18,9 @@ constexpr socklen_t kNamedBytes = offsetof(sockaddr_un, sun_path) + 1 + kDigits;
 // Chosen: more than the system queues (net.unix.max_dgram_qlen, 10), and an end if somebody rings without pause.
 constexpr int kMostRings = 64;
 
-int datagram_socket() noexcept { return ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+int datagram_socket() noexcept {
+  return core::above_standard(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
 
 }  // namespace
 

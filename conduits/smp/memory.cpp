@@ -1,6 +1,11 @@
 #include "conduits/smp/memory.hpp"
 
+#include "core/descriptors.hpp"
+
+#include <fmt/format.h>
+
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <utility>
@@ -9,8 +14,10 @@
 #include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace aqueduct::conduits::smp {
@@ -45,7 +52,7 @@ std::uint64_t inode_of(int fd) noexcept {
 
 int make_memfd(const std::string& name, std::size_t bytes, bool hugetlb) noexcept {
   const unsigned flags = MFD_CLOEXEC | (hugetlb ? MFD_HUGETLB : 0u);
-  const int fd = ::memfd_create(name.c_str(), flags);
+  const int fd = core::above_standard(::memfd_create(name.c_str(), flags));
   if (fd < 0) return -1;
   if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
     const int why = errno;
@@ -57,10 +64,12 @@ int make_memfd(const std::string& name, std::size_t bytes, bool hugetlb) noexcep
 }
 
 int make_file(const core::Process& process, const std::string& path, std::size_t bytes) noexcept {
-  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int fd = core::above_standard(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (fd < 0) {
+    const int why = errno;
     process.log->error("cannot make {}: {}; is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?", path,
-                       std::strerror(errno));
+                       core::no_descriptor(why));
+    errno = why;
     return -1;
   }
   // Reserves the pages now: a full file system is an error here, not a SIGBUS at the first touch.
@@ -78,6 +87,54 @@ int make_file(const core::Process& process, const std::string& path, std::size_t
     return -1;
   }
   return fd;
+}
+
+/// The largest file that this process may make (`ulimit -f`). To go beyond it is not an error but SIGXFSZ, which kills.
+std::uint64_t largest_file() noexcept {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
+                                                                                   : UINT64_MAX;
+}
+
+/// A descriptor of another process's, without /proc; below 0 where the system does not give it.
+int taken_from(pid_t pid, int descriptor) noexcept {
+#if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
+  const auto process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (process < 0) return -1;
+  const auto taken = static_cast<int>(::syscall(SYS_pidfd_getfd, process, descriptor, 0));
+  ::close(process);
+  return core::above_standard(taken);
+#else
+  static_cast<void>(pid);
+  static_cast<void>(descriptor);
+  return -1;
+#endif
+}
+
+/// Opens what a key names. Errors: as SharedMemory::open.
+Result<int> open_object(const Key& key, std::string& why) {
+  const bool has_name = key.path[0] != 0;
+  const std::string path = has_name ? key.path : fmt::format("/proc/{}/fd/{}", key.pid, key.fd);
+  int fd = core::above_standard(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (fd >= 0) return fd;
+  const int problem = errno;
+  if (problem == EMFILE || problem == ENFILE) {
+    why = fmt::format("no descriptor to open {} with: {}", path, core::no_descriptor(problem));
+    return ErrorCode::network_failed;
+  }
+  if (problem == ENOENT || problem == ESRCH) {
+    if (::kill(key.pid, 0) != 0 && errno == ESRCH) return ErrorCode::peer_lost;
+    // It lives. A file that is gone was closed, and so was a descriptor, if the system shows that process at all.
+    if (has_name || ::access(fmt::format("/proc/{}", key.pid).c_str(), F_OK) == 0)
+      return ErrorCode::peer_lost;
+  } else if (problem != EACCES && problem != EPERM) {
+    why = fmt::format("cannot open {}: {}", path, std::strerror(problem));
+    return ErrorCode::network_failed;
+  }
+  if (!has_name && (fd = taken_from(key.pid, key.fd)) >= 0) return fd;
+  why = fmt::format("this system does not let a process open {} ({}); AQUEDUCT_SMP_MEMORY=posix avoids that",
+                    path, std::strerror(problem));
+  return ErrorCode::not_supported;
 }
 
 }  // namespace
@@ -98,10 +155,18 @@ SharedMemory::~SharedMemory() { close(); }
 
 void SharedMemory::close() noexcept {
   if (data_ != nullptr) ::munmap(data_, bytes_);
-  if (fd_ >= 0) ::close(fd_);
+  drop_descriptor();
   if (!path_.empty()) ::unlink(path_.c_str());
   data_ = nullptr;
+}
+
+void SharedMemory::drop_descriptor() noexcept {
+  if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
+}
+
+bool SharedMemory::falls_back(const Config& config) noexcept {
+  return config.text("smp_memory") == "memfd" && ::access("/proc/self/fd", F_OK) != 0;
 }
 
 Result<SharedMemory> SharedMemory::create(const core::Process& process, const std::string& name,
@@ -116,7 +181,15 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
         name, bytes, most);
     return ErrorCode::no_memory;
   }
-  if (process.config->text("smp_memory") == "posix") {
+  if (const auto most = largest_file(); bytes > most) {
+    process.log->error(
+        "{}: {} bytes are more than a file of this process may have, {}; raise that limit (ulimit -f "
+        "unlimited) or make "
+        "segments smaller (AQUEDUCT_SEGMENT_BYTES)",
+        name, bytes, most);
+    return ErrorCode::no_space;
+  }
+  if (process.config->text("smp_memory") == "posix" || falls_back(*process.config)) {
     memory.path_ =
         process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
     if (memory.path_.size() >= sizeof(Key::path)) {
@@ -134,7 +207,7 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
   } else {
     if (huge == "hugetlb") {
       const std::size_t rounded = (bytes + kHugePage - 1) & ~(kHugePage - 1);
-      memory.fd_ = make_memfd(name, rounded, true);
+      if (rounded <= largest_file()) memory.fd_ = make_memfd(name, rounded, true);
       if (memory.fd_ >= 0) {
         memory.bytes_ = rounded;
       } else {
@@ -144,9 +217,10 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
     }
     if (memory.fd_ < 0) memory.fd_ = make_memfd(name, bytes, false);
     if (memory.fd_ < 0) {
+      const int why = errno;
       process.log->error("{}: the system gives no shared memory of {} bytes: {}", name, bytes,
-                         std::strerror(errno));
-      return ErrorCode::no_memory;
+                         core::no_descriptor(why));
+      return why == EMFILE || why == ENFILE ? ErrorCode::network_failed : ErrorCode::no_memory;
     }
   }
   void* at = ::mmap(nullptr, memory.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd_, 0);
@@ -178,30 +252,20 @@ std::vector<std::byte> SharedMemory::key() const {
   return {bytes, bytes + sizeof key};
 }
 
-Result<SharedMemory> SharedMemory::open(const core::Process& process, std::span<const std::byte> key) {
+Result<SharedMemory> SharedMemory::open(std::span<const std::byte> key, std::string& why) {
   Key place;
   if (key.size() != sizeof place) return ErrorCode::internal;
   std::memcpy(&place, key.data(), sizeof place);
   place.path[sizeof place.path - 1] = 0;
-  const std::string path = place.path[0] != 0
-                               ? place.path
-                               : "/proc/" + std::to_string(place.pid) + "/fd/" + std::to_string(place.fd);
+  const auto opened = open_object(place, why);
+  if (!opened) return opened.status();
   SharedMemory memory;
-  memory.fd_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (memory.fd_ < 0) {
-    const int why = errno;
-    if (why == EACCES || why == EPERM) {
-      process.log->warn("this system does not let a process open {}; AQUEDUCT_SMP_MEMORY=posix avoids that",
-                        path);
-      return ErrorCode::not_supported;
-    }
-    return ErrorCode::peer_lost;
-  }
+  memory.fd_ = *opened;
   if (inode_of(memory.fd_) != place.inode) return ErrorCode::peer_lost;
   memory.bytes_ = place.bytes;
   void* at = ::mmap(nullptr, place.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd_, 0);
   if (at == MAP_FAILED) {
-    process.log->error("cannot map {} ({} bytes): {}", path, place.bytes, std::strerror(errno));
+    why = fmt::format("cannot map {} bytes: {}", place.bytes, std::strerror(errno));
     return ErrorCode::no_memory;
   }
   memory.data_ = static_cast<std::byte*>(at);

@@ -2,6 +2,7 @@
 
 #include "conduits/smp/memory.hpp"
 #include "conduits/smp/smp_network.hpp"
+#include "core/descriptors.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -33,7 +34,7 @@ constexpr SettingInfo kSettings[] = {
 };
 
 core::Usability probe(const Config& config) {
-  const int fd = ::memfd_create("aqueduct-probe", MFD_CLOEXEC);
+  const int fd = core::above_standard(::memfd_create("aqueduct-probe", MFD_CLOEXEC));
   if (fd < 0 && config.text("smp_memory") == "memfd") {
     return {false, std::string("this system has no memfd (") + std::strerror(errno) +
                        "); use AQUEDUCT_SMP_MEMORY=posix"};

@@ -34,7 +34,7 @@ std::vector<std::byte> Map::export_map(SegmentId id, core::MutableBytes memory, 
   return key;
 }
 
-Result<std::byte*> Map::map(Rank, core::Bytes key, std::size_t) {
+Result<std::byte*> Map::map(Rank peer, core::Bytes key, std::size_t) {
   Head head;
   if (key.size() < sizeof head) return ErrorCode::internal;
   std::memcpy(&head, key.data(), sizeof head);
@@ -42,7 +42,7 @@ Result<std::byte*> Map::map(Rank, core::Bytes key, std::size_t) {
   if (head.process == network_.mark()) return reinterpret_cast<std::byte*>(head.address);
   if (key.size() == sizeof head)
     return ErrorCode::not_supported;  // somebody's own memory, in another process
-  return network_.map(key.subspan(sizeof head));
+  return network_.map(peer, key.subspan(sizeof head));
 }
 
 void Map::wake(Rank peer) noexcept {

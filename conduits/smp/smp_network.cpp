@@ -12,6 +12,13 @@ SmpNetwork::SmpNetwork(const core::Process& process)
       local_of_(process.ranks),
       mark_(process_mark()),
       has_membarrier_(register_membarrier()) {
+  if (SharedMemory::falls_back(*process_.config)) {
+    process_.log->warn(
+        "there is no /proc here, through which others would open memory without a name: files in {} serve, "
+        "as with "
+        "AQUEDUCT_SMP_MEMORY=posix",
+        process_.config->text("smp_directory"));
+  }
   const std::uint32_t host = process.host[process.mine.front()];
   for (Rank rank = 0; rank < process.ranks; ++rank) {
     if (process.host[rank] == host) local_ranks_.push_back(rank);
@@ -72,6 +79,7 @@ Result<std::span<std::byte>> SmpNetwork::allocate(Rank owner, SegmentId id, std:
       SharedMemory::create(process_, "segment-" + std::to_string(id) + "-" + std::to_string(owner), bytes);
   if (!memory) return memory.status();
   key = memory->key();
+  if (memory->has_name()) memory->drop_descriptor();
   const std::lock_guard lock(mutex_);
   mine_.push_back(std::move(*memory));
   return std::span<std::byte>(mine_.back().data(), bytes);
@@ -82,12 +90,26 @@ void SmpNetwork::release(std::span<std::byte> memory) noexcept {
   std::erase_if(mine_, [&](const SharedMemory& one) { return one.data() == memory.data(); });
 }
 
-Result<std::byte*> SmpNetwork::map(std::span<const std::byte> key) {
+// What cannot be mapped goes by other ways, slower. That is said once: the reason is most often the same for all.
+Result<std::byte*> SmpNetwork::map(Rank peer, std::span<const std::byte> key) {
   const std::lock_guard lock(mutex_);
   std::vector<std::byte> name(key.begin(), key.end());
   if (auto found = theirs_.find(name); found != theirs_.end()) return found->second.data();
-  auto memory = SharedMemory::open(process_, key);
-  if (!memory) return memory.status();
+  std::string why;
+  auto memory = SharedMemory::open(key, why);
+  if (!memory) {
+    if (!why.empty()) {
+      constexpr const char* kText =
+          "memory of rank {} cannot be mapped: {}. Transfers with what cannot be mapped go by cross-memory "
+          "calls or "
+          "messages, which is slower";
+      if (said_) process_.log->debug(kText, peer, why);
+      if (!said_) process_.log->warn(kText, peer, why);
+      said_ = true;
+    }
+    return memory.status();
+  }
+  memory->drop_descriptor();
   return theirs_.emplace(std::move(name), std::move(*memory)).first->second.data();
 }
 

@@ -41,8 +41,8 @@ class SmpNetwork final : public core::Network {
   Result<std::span<std::byte>> allocate(Rank owner, SegmentId id, std::size_t bytes,
                                         std::vector<std::byte>& key);
   void release(std::span<std::byte> memory) noexcept;
-  /// A neighbour's segment of another process; mapped once per process.
-  Result<std::byte*> map(std::span<const std::byte> key);
+  /// A neighbour's segment of another process; mapped once per process. Logs why it cannot be.
+  Result<std::byte*> map(Rank peer, std::span<const std::byte> key);
 
  private:
   Status prepare_for_files();
@@ -54,6 +54,7 @@ class SmpNetwork final : public core::Network {
   bool has_membarrier_;
   std::mutex mutex_;
   std::optional<AliveFile> alive_;  ///< where shared memory is made of files; it outlives them
+  bool said_ = false;               ///< that something cannot be mapped
   std::unique_ptr<Arena> arena_;
   std::vector<SharedMemory> mine_;
   std::map<std::vector<std::byte>, SharedMemory> theirs_;  // by key

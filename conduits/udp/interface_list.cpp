@@ -1,5 +1,6 @@
 #include "conduits/udp/interface.hpp"
 #include "conduits/udp/socket_setup.hpp"
+#include "core/descriptors.hpp"
 
 #include <ifaddrs.h>
 
@@ -40,8 +41,9 @@ std::vector<InterfaceInfo> list_interfaces() {
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0) return found;
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> list(first, ::freeifaddrs);
-  Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (socket.get() < 0) socket = Descriptor(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  Descriptor socket(core::above_standard(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  if (socket.get() < 0)
+    socket = Descriptor(core::above_standard(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
   for (const ifaddrs* at = first; at != nullptr; at = at->ifa_next) {
     const Address address = address_of(at->ifa_addr);
     if (address.host().empty()) continue;

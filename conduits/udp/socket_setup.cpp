@@ -1,10 +1,11 @@
 #include "conduits/udp/socket_setup.hpp"
 
+#include "core/descriptors.hpp"
+
 #include <cerrno>
 #include <cstring>
 
 #include <netinet/udp.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace aqueduct::conduits::udp {
@@ -16,16 +17,8 @@ bool set_option(int socket, int level, int name, int value) noexcept {
 
 Status no_socket(const Address& address, int problem, core::Log& log) {
   const char* family = address.family() == AF_INET6 ? "IPv6" : "IPv4";
-  if (problem == EMFILE) {
-    rlimit limit{};
-    ::getrlimit(RLIMIT_NOFILE, &limit);
-    log.error(
-        "no UDP socket: this process has as many open files as it may, {}; raise the limit (ulimit -n {}), "
-        "or "
-        "run fewer endpoints in a process",
-        limit.rlim_cur, 2 * limit.rlim_cur);
-  } else if (problem == ENFILE) {
-    log.error("no UDP socket: this host has as many open files as it may; raise fs.file-max (sysctl)");
+  if (problem == EMFILE || problem == ENFILE) {
+    log.error("no UDP socket: {}", core::no_descriptor(problem));
   } else if (problem == EAFNOSUPPORT) {
     log.error("no UDP socket: this host does not speak {}; try AQUEDUCT_UDP_FAMILY={}", family,
               address.family() == AF_INET6 ? "ipv4" : "ipv6");
@@ -63,7 +56,8 @@ Descriptor::~Descriptor() {
 }
 
 Result<Descriptor> make_bound_socket(const Address& address, core::Log& log) {
-  Descriptor socket(::socket(address.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP));
+  Descriptor socket(core::above_standard(
+      ::socket(address.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP)));
   if (socket.get() < 0) return no_socket(address, errno, log);
   // One family a socket: an IPv6 socket that also took IPv4 would keep its port from an IPv4 one.
   if (address.family() == AF_INET6) set_option(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);

@@ -2,6 +2,7 @@
 
 #include "conduits/udp/fault_plan.hpp"
 #include "conduits/udp/udp_network.hpp"
+#include "core/descriptors.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -44,8 +45,8 @@ std::string check(const SettingInfo& setting, std::string_view value) {
 }
 
 core::Usability probe(const Config& config) {
-  const int fd =
-      ::socket(config.text("udp_family") == "ipv6" ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const int fd = core::above_standard(
+      ::socket(config.text("udp_family") == "ipv6" ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (fd < 0) return {false, std::string("this system gives no UDP socket: ") + std::strerror(errno)};
   ::close(fd);
   return {true, "any IP network; security " + config.text("udp_security"), core::Wire::sockets};

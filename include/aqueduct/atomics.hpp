@@ -212,6 +212,8 @@ constexpr bool has_by_one(AtomicOp op) noexcept {
 // Requires:    the address is a multiple of sizeof(T).
 // Completion:  remote; with a result, the result is in place.
 // Lifetime:    `result` until completion.
+// Requires:    the target's address on its owner's side is a multiple of sizeof(T): of memory that was attached, that
+//              rank's address and not the offset.
 // Errors:      misaligned, out_of_range, refused (immediate), peer_lost; blocking forms: in_handler.
 // Cost:        an instruction when the target is mapped here and the job's atomics are done by processors; else
 //              one operation of the network, if it has every operation of every type, or a request and its reply.

@@ -61,6 +61,8 @@ struct Statistics {
 ///
 /// Threads:   an endpoint belongs to one thread at a time; threads that communicate in parallel each use their
 ///            own. What two endpoints of a process share guards itself.
+/// Processes: it belongs to the process that started the job. In a forked child it is rank 0 of 0, nothing is mapped,
+///            and calls that communicate or wait fail with invalid_argument: the parent's rank notices nothing.
 /// Lifetime:  owned by its Job.
 class Endpoint {
  public:
@@ -155,7 +157,7 @@ class Endpoint {
   /// The address of `bytes` bytes, or null when they are not mapped here or not inside the segment.
   std::byte* mapped(Rank rank, SegmentId segment, std::uint64_t offset, std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
-      const detail::Window& window = windows_[segment][rank];
+      const detail::Window& window = windows_[std::size_t{segment} * ranks_ + rank];
       if (offset <= window.bytes && bytes <= window.bytes - offset) [[likely]] {
         return window.base + offset;
       }
@@ -167,7 +169,7 @@ class Endpoint {
   std::byte* mapped_for_value(Rank rank, SegmentId segment, std::uint64_t offset,
                               std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
-      const detail::Window& window = value_windows_[segment][rank];
+      const detail::Window& window = value_windows_[std::size_t{segment} * ranks_ + rank];
       if (offset <= window.bytes && bytes <= window.bytes - offset) [[likely]] {
         return window.base + offset;
       }
@@ -182,13 +184,14 @@ class Endpoint {
   [[gnu::cold]] Status wait_slowly(Event& event) noexcept;
   [[gnu::cold]] std::byte* map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept;
 
+  // First, and alone on its page: the others are on one that a forked child gets as zeroes (core/endpoint_state.cpp).
+  detail::EndpointState* state_ = nullptr;
   Rank rank_ = 0;
   Rank ranks_ = 0;
   SegmentId segments_ = 0;
-  detail::Window* const* windows_ = nullptr;        // [segment][rank]
-  detail::Window* const* value_windows_ = nullptr;  // [segment][rank], see mapped_for_value
-  const std::span<std::byte>* mine_ = nullptr;      // [segment]
-  detail::EndpointState* state_ = nullptr;
+  const detail::Window* windows_ = nullptr;        // [segment * ranks_ + rank]
+  const detail::Window* value_windows_ = nullptr;  // the same, see mapped_for_value
+  const std::span<std::byte>* mine_ = nullptr;     // [segment]
 };
 
 }  // namespace aqueduct

@@ -13,6 +13,7 @@ namespace aqueduct {
 /// All ranks of one program, and this process's endpoints among them.
 ///
 /// Lifetime: ends by `finish()`. A Job destroyed without it leaves abruptly: peer_lost for the others.
+/// Processes: belongs to the process that started it. A forked child's copy does nothing, not even when it is destroyed.
 class Job {
  public:
   /// Joins the job that a launcher (aqrun, or mpirun, srun, … through PMIx or PMI-1) started this process for; without a
@@ -47,7 +48,7 @@ class Job {
   ///
   /// Lifetime: Events in flight and prepared payloads end before it; nothing of an endpoint is used afterwards.
   ///
-  /// Errors: peer_lost if a rank died before; everything is closed all the same.
+  /// Errors: peer_lost if a rank died before; everything is closed all the same. invalid_argument in a forked child.
   Status finish();
   /// Tells the launcher that the job has failed, with a reason for people: it ends all ranks. Without a
   /// launcher it does nothing.
@@ -62,7 +63,10 @@ class Job {
   explicit Job(std::unique_ptr<Impl> impl) noexcept;
 
  private:
-  std::unique_ptr<Impl> impl_;
+  struct End {
+    void operator()(Impl*) const noexcept;
+  };
+  std::unique_ptr<Impl, End> impl_;
 };
 
 }  // namespace aqueduct

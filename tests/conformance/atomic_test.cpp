@@ -1,3 +1,5 @@
+#include <aqueduct/segment.hpp>
+
 #include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/pattern.hpp"
 
@@ -7,8 +9,10 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <vector>
 
 namespace aqueduct::conformance {
 namespace {
@@ -217,6 +221,52 @@ TEST_P(Atomics, CompareSwapMakesALock) {
     ASSERT_TRUE(value);
     EXPECT_EQ(*value, std::uint64_t{kTurns} * me.ranks());
     ASSERT_TRUE(me.barrier());
+  });
+}
+
+// What counts is the owner's address, to the owner as to the others.
+TEST_P(Atomics, OnAttachedMemoryAreAlignedAsItsOwnersAddressIs) {
+  struct alignas(16) Memory {
+    std::array<std::byte, 80> bytes{};
+  };
+  const auto memories = std::make_shared<std::vector<Memory>>(2);  // outlives the job: made before it
+  as_each_of(2, 64, [memories](Endpoint& me) {
+    auto& memory = (*memories)[me.rank()].bytes;
+    const auto phase_of = [](Rank rank, std::uint64_t odd) { return odd + 4 * rank; };  // 1 and 5, or 4 and 8
+    for (const std::uint64_t odd : {std::uint64_t{1}, std::uint64_t{4}}) {
+      memory.fill(std::byte{0});
+      const auto segment = Segment::attach(me, std::span(memory).subspan(phase_of(me.rank(), odd), 64));
+      ASSERT_TRUE(segment) << segment.status().text();
+      for (const Rank to : {me.rank(), next(me)}) {
+        for (std::uint64_t offset = 0; offset <= 16; ++offset) {
+          const std::uint64_t at = phase_of(to, odd) + offset;
+          const auto wide = fetch_add(me, GlobalPtr<std::uint64_t>{to, offset, segment->id()}, 1).status();
+          EXPECT_EQ(wide.code(), at % 8 == 0 ? ErrorCode::ok : ErrorCode::misaligned) << to << ' ' << offset;
+          const auto narrow =
+              fetch_add(me, GlobalPtr<std::uint32_t>{to, offset + 32, segment->id()}, 1).status();
+          EXPECT_EQ(narrow.code(), at % 4 == 0 ? ErrorCode::ok : ErrorCode::misaligned)
+              << to << ' ' << offset;
+        }
+      }
+      ASSERT_TRUE(me.barrier());
+      // Of 17 offsets in a row two or three fit a wide word, and both ranks have added to each.
+      std::uint64_t wide = 0;
+      std::uint64_t narrow = 0;
+      const std::uint64_t phase = phase_of(me.rank(), odd);
+      for (std::uint64_t at = phase; at <= phase + 16; ++at) {
+        std::uint64_t word = 0;
+        std::uint32_t half = 0;
+        if (at % 8 == 0) std::memcpy(&word, &memory[at], sizeof word);
+        if (at % 4 == 0) std::memcpy(&half, &memory[at + 32], sizeof half);
+        EXPECT_EQ(word, at % 8 == 0 ? 2u : 0u) << at;
+        EXPECT_EQ(half, at % 4 == 0 ? 2u : 0u) << at;
+        wide += word;
+        narrow += half;
+      }
+      EXPECT_GE(wide, 4u);
+      EXPECT_GE(narrow, 8u);
+      ASSERT_TRUE(me.barrier());
+    }
   });
 }
 

@@ -1,25 +1,30 @@
 #include "conduits/smp/memory.hpp"
+#include "conduits/smp/smp_network.hpp"
 #include "conduits/smp/tests/party.hpp"
+#include "tests/support/forked.hpp"
 #include "tests/support/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
+#include <filesystem>
+#include <string>
+#include <vector>
 
-#include <sys/wait.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace aqueduct::conduits::smp {
 namespace {
 
-/// What another process finds: 0, or the number of the check that failed.
-int in_a_child(const std::function<int()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  int status = -1;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+using support::in_a_child;
+
+Result<SharedMemory> open(std::span<const std::byte> key) {
+  std::string why;
+  return SharedMemory::open(key, why);
 }
 
 class Memory : public testing::TestWithParam<const char*> {
@@ -36,7 +41,7 @@ TEST_P(Memory, IsZeroAndSharedWithWhoOpensIt) {
       std::all_of(mine->data(), mine->data() + kBytes, [](std::byte b) { return b == std::byte{0}; }));
   const auto key = mine->key();
   EXPECT_EQ(in_a_child([&] {
-              auto theirs = SharedMemory::open(test_.process, key);
+              auto theirs = open(key);
               if (!theirs) return 1;
               if (theirs->bytes() < kBytes || theirs->data() == mine->data()) return 2;
               theirs->data()[kBytes - 1] = std::byte{42};
@@ -53,7 +58,7 @@ TEST_P(Memory, OfSomebodyWhoIsGoneIsPeerLost) {
     ASSERT_TRUE(mine);
     key = mine->key();
   }
-  EXPECT_EQ(SharedMemory::open(test_.process, key).status().code(), ErrorCode::peer_lost);
+  EXPECT_EQ(open(key).status().code(), ErrorCode::peer_lost);
 }
 
 TEST_P(Memory, IsNotMistakenForItsSuccessor) {
@@ -66,9 +71,9 @@ TEST_P(Memory, IsNotMistakenForItsSuccessor) {
     *mine = std::move(*keeps_the_inode);
     keeps_the_inode = SharedMemory::create(test_.process, "thing", 4096);  // the same name, or descriptor
     ASSERT_TRUE(keeps_the_inode);
-    EXPECT_EQ(SharedMemory::open(test_.process, key).status().code(), ErrorCode::peer_lost);
+    EXPECT_EQ(open(key).status().code(), ErrorCode::peer_lost);
   }
-  EXPECT_EQ(SharedMemory::open(test_.process, key).status().code(), ErrorCode::peer_lost);
+  EXPECT_EQ(open(key).status().code(), ErrorCode::peer_lost);
 }
 
 TEST_P(Memory, LeavesNoFile) {
@@ -90,8 +95,88 @@ TEST_P(Memory, OfMoreThanTheMachineHasIsRefusedWithAReason) {
 }
 
 TEST_P(Memory, KeyThatIsNoneIsRefused) {
-  EXPECT_EQ(SharedMemory::open(test_.process, std::vector<std::byte>(7)).status().code(),
-            ErrorCode::internal);
+  EXPECT_EQ(open(std::vector<std::byte>(7)).status().code(), ErrorCode::internal);
+}
+
+// The program may have closed them, and prints all the same.
+TEST_P(Memory, KeepsAwayFromTheStandardStreams) {
+  EXPECT_EQ(in_a_child([&] {
+              for (const int stream : {0, 1, 2}) ::close(stream);
+              const auto mine = SharedMemory::create(test_.process, "thing", 4096);
+              const auto theirs = mine ? open(mine->key()) : mine.status();
+              if (!mine || !theirs) return 1;
+              for (const int fd : {mine->descriptor(), theirs->descriptor()}) {
+                if (fd < 3 || (::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0) return 2;
+              }
+              for (const int stream : {0, 1, 2}) {
+                if (::fcntl(stream, F_GETFD) != -1) return 3;
+              }
+              return 0;
+            }),
+            0);
+}
+
+// Beyond the limit there is a signal that kills, not an error.
+TEST_P(Memory, AboveTheLargestFileIsAnError) {
+  EXPECT_EQ(in_a_child([&] {
+              const rlimit limit{65536, 65536};
+              if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+              if (!SharedMemory::create(test_.process, "thing", 65536)) return 2;
+              if (!test_.said.empty()) return 3;
+              const auto none = SharedMemory::create(test_.process, "thing", 65537);
+              if (none.status().code() != ErrorCode::no_space) return 4;
+              if (test_.said.find("65537 bytes are more than a file of this process may have, 65536") ==
+                  std::string::npos)
+                return 5;
+              return test_.said.find("ulimit -f") != std::string::npos ? 0 : 6;
+            }),
+            0);
+}
+
+std::size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST_P(Memory, ThatIsMappedTakesNoDescriptor) {
+  SmpNetwork network(test_.process);
+  std::vector<SharedMemory> theirs;
+  for (int i = 0; i < 20; ++i) {
+    auto made = SharedMemory::create(test_.process, "thing" + std::to_string(i), 4096);
+    ASSERT_TRUE(made) << test_.said;
+    theirs.push_back(std::move(*made));
+  }
+  const std::size_t before = open_descriptors();
+  for (SharedMemory& one : theirs) {
+    const auto mapped = network.map(1, one.key());
+    ASSERT_TRUE(mapped) << test_.said;
+    one.data()[5] = std::byte{42};
+    EXPECT_EQ((*mapped)[5], std::byte{42});
+  }
+  EXPECT_EQ(open_descriptors(), before);
+  std::vector<std::byte> key;
+  ASSERT_TRUE(network.allocate(0, 2, 4096, key)) << test_.said;
+  EXPECT_EQ(open_descriptors() - before, std::string_view(GetParam()) == "memfd" ? 1u : 0u);
+  EXPECT_TRUE(network.map(1, key)) << "files are found by name: " << test_.said;
+}
+
+TEST_P(Memory, ThatNoDescriptorIsLeftForIsNotMappedAndSaysSoOnce) {
+  const auto mine = SharedMemory::create(test_.process, "thing", 4096);
+  const auto other = SharedMemory::create(test_.process, "other", 4096);
+  ASSERT_TRUE(mine && other);
+  EXPECT_EQ(in_a_child([&] {
+              SmpNetwork network(test_.process);
+              const rlimit limit{3, 3};
+              if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 1;
+              for (const auto* const one : {&*mine, &*other}) {
+                if (network.map(1, one->key()).status().code() != ErrorCode::network_failed) return 2;
+              }
+              const std::string_view said = test_.said;
+              const auto first = said.find("memory of rank 1 cannot be mapped: no descriptor to open ");
+              if (first == std::string::npos || said.find("(ulimit -n 6)") == std::string::npos) return 3;
+              return test_.warnings == 1 ? 0 : 4;
+            }),
+            0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Memory, testing::Values("memfd", "posix"),
@@ -106,8 +191,62 @@ TEST(MemoryOfAnotherUser, CannotBeOpenedThroughProcAndTheLogSaysWhatHelps) {
   const auto key = mine->key();
   EXPECT_EQ(in_a_child([&] {
               if (::setgid(65534) != 0 || ::setuid(65534) != 0) return 1;
-              if (SharedMemory::open(test.process, key).status().code() != ErrorCode::not_supported) return 2;
-              return test.said.find("AQUEDUCT_SMP_MEMORY=posix avoids that") != std::string::npos ? 0 : 3;
+              std::string why;
+              if (SharedMemory::open(key, why).status().code() != ErrorCode::not_supported) return 2;
+              return why.find("AQUEDUCT_SMP_MEMORY=posix avoids that") != std::string::npos ? 0 : 3;
+            }),
+            0);
+}
+
+/// In a child: no /proc any more.
+bool hide_proc() {
+  return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::umount2("/proc", MNT_DETACH) == 0 && ::access("/proc/self", F_OK) != 0;
+}
+
+class MemoryWithoutProc : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (in_a_child([] { return hide_proc() ? 0 : 1; }) != 0)
+      GTEST_SKIP() << "needs root and mount namespaces, to take /proc away";
+  }
+  support::ScratchFolder folder_;
+  TestProcess test_{{{"smp_directory", folder_.path()}}};
+};
+
+// It was taken for the memory of a rank that is gone.
+TEST_F(MemoryWithoutProc, IsTakenFromItsOwnerOrNotSupportedButNotLost) {
+  const auto mine = SharedMemory::create(test_.process, "thing", 4096);
+  ASSERT_TRUE(mine);
+  const auto key = mine->key();
+  EXPECT_EQ(in_a_child([&] {
+              if (!hide_proc()) return 1;
+              std::string why;
+              const auto theirs = SharedMemory::open(key, why);
+              if (!theirs) return theirs.status().code() == ErrorCode::not_supported ? 0 : 2;
+              theirs->data()[7] = std::byte{7};
+              return mine->data()[7] == std::byte{7} ? 0 : 3;
+            }),
+            0);
+  EXPECT_EQ(in_a_child([&] {
+              if (!hide_proc() || ::setgid(65534) != 0 || ::setuid(65534) != 0) return 1;
+              std::string why;
+              if (SharedMemory::open(key, why).status().code() != ErrorCode::not_supported) return 2;
+              return why.find("AQUEDUCT_SMP_MEMORY=posix avoids that") != std::string::npos ? 0 : 3;
+            }),
+            0);
+}
+
+TEST_F(MemoryWithoutProc, IsMadeOfFilesAndSaidOnce) {
+  EXPECT_EQ(in_a_child([&] {
+              if (!hide_proc()) return 1;
+              SmpNetwork network(test_.process);
+              std::vector<std::byte> keys[2];
+              for (auto& key : keys) {
+                if (!network.allocate(0, static_cast<SegmentId>(&key - keys), 4096, key)) return 2;
+              }
+              if (folder_.files() != 2 || test_.warnings != 1) return 3;
+              return network.map(1, keys[1]) ? 0 : 4;
             }),
             0);
 }

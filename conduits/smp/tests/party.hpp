@@ -23,9 +23,12 @@ struct TestProcess {
   }
 
   std::string said;
+  int warnings = 0;
   Config config;
-  core::Log log{core::LogLevel::debug,
-                [this](core::LogLevel, std::string_view line) { said.append(line) += '\n'; }};
+  core::Log log{core::LogLevel::debug, [this](core::LogLevel level, std::string_view line) {
+                  said.append(line) += '\n';
+                  if (level == core::LogLevel::warn) ++warnings;
+                }};
   core::Process process;
 };
 

@@ -1,4 +1,5 @@
 #include "core/segment_table.hpp"
+#include "tests/support/forked.hpp"
 
 #include <gtest/gtest.h>
 
@@ -83,11 +84,13 @@ TEST(SegmentTable, ArraysOfTheInlineCodeDoNotMoveAsItGrows) {
   const auto* const windows = table.windows();
   const auto* const mine = table.mine();
   std::vector<std::byte> memory(64);
-  std::vector<const detail::Window*> rows;
   for (SegmentId id = 0; id < 3; ++id) {
     ASSERT_EQ(table.add(memory, parts({64, 64})), id);
-    rows.push_back(table.windows()[id]);
-    for (SegmentId old = 0; old <= id; ++old) EXPECT_EQ(table.windows()[old], rows[old]);
+    table.set_window(id, 1, memory.data() + id, 1);
+    for (SegmentId old = 0; old <= id; ++old) {
+      EXPECT_EQ(table.windows()[2 * old].base, nullptr);
+      EXPECT_EQ(table.windows()[2 * old + 1].base, memory.data() + old);
+    }
   }
   EXPECT_EQ(table.windows(), windows);
   EXPECT_EQ(table.mine(), mine);
@@ -100,18 +103,42 @@ TEST(SegmentTable, AWindowOpensAndALossClosesThemAll) {
   std::vector<std::byte> memory(64);
   for (SegmentId id = 0; id < 2; ++id) {
     table.add(memory, parts({64, 64, 64}));
-    EXPECT_EQ(table.windows()[id][1].bytes, 0u);  // nothing is reached before it is mapped
+    EXPECT_EQ(table.windows()[3 * id + 1].bytes, 0u);  // nothing is reached before it is mapped
     table.set_window(id, 1, memory.data(), 64);
     table.set_window(id, 2, memory.data(), 64);
     EXPECT_EQ(table[id].parts[1].reach, Part::Reach::mapped);
   }
   table.forget(1);
   for (SegmentId id = 0; id < 2; ++id) {
-    EXPECT_EQ(table.windows()[id][1].base, nullptr);
-    EXPECT_EQ(table.windows()[id][1].bytes, 0u);
+    EXPECT_EQ(table.windows()[3 * id + 1].base, nullptr);
+    EXPECT_EQ(table.windows()[3 * id + 1].bytes, 0u);
     EXPECT_NE(table[id].parts[1].reach, Part::Reach::mapped);
-    EXPECT_EQ(table.windows()[id][2].base, memory.data());
+    EXPECT_EQ(table.windows()[3 * id + 2].base, memory.data());
   }
+}
+
+TEST(SegmentTable, OfAForkedChildReachesNothing) {
+  SegmentTable table(2, 2);
+  std::vector<std::byte> memory(64);
+  std::vector<Part> made = parts({64, 64});
+  made[1].reach = Part::Reach::native;
+  made[1].has_key = true;
+  const GlobalPtr<std::byte> there{1, 0, table.add(memory, std::move(made))};
+  table.set_window(0, 0, memory.data(), 64);
+  EXPECT_EQ(support::in_a_child([&] {
+              if (!table.in_child() || table.size() != 0) return 1;
+              if (table.windows()[0].base != nullptr || table.windows()[0].bytes != 0) return 2;
+              if (table.native(there, 8) != nullptr || table.of_network(nullptr, there, 8) != nullptr)
+                return 3;
+              if (table.check(there, 8).status().code() != ErrorCode::invalid_argument) return 4;
+              table.forget(0);
+              return 0;
+            }),
+            0);
+  EXPECT_FALSE(table.in_child());
+  EXPECT_NE(table.native(there, 8), nullptr);
+  EXPECT_NE(table.of_network(nullptr, there, 8), nullptr);
+  EXPECT_EQ(table.windows()[0].base, memory.data());
 }
 
 }  // namespace
