@@ -85,9 +85,9 @@ inline void load_value(T& value, const std::byte* from) noexcept {
   if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
     using Word = typename WordOf<sizeof(T)>::Type;
     const Word word = AnyWord<Word>::load(from);
-    std::memcpy(&value, &word, sizeof word);
+    std::memcpy(static_cast<void*>(&value), &word, sizeof word);
   } else {
-    std::memcpy(&value, from, sizeof value);
+    std::memcpy(static_cast<void*>(&value), from, sizeof value);
   }
 }
 
