@@ -42,14 +42,14 @@ TEST(SegmentTable, HasAWindowForPutsAndNoneForValuesWhereTheProcessorIsNeeded) {
   const SegmentId id = table.add(mine, parts({64, 64}));
   table.set_window(id, 0, mine.data(), mine.size(), /*for_values=*/false);
   table.set_window(id, 1, theirs.data(), theirs.size());
-  EXPECT_EQ(table.windows()[id][0].base, mine.data());
-  EXPECT_EQ(table.value_windows()[id][0].base, nullptr);
-  EXPECT_EQ(table.value_windows()[id][0].bytes, 0u);
-  EXPECT_EQ(table.windows()[id][1].base, theirs.data());
-  EXPECT_EQ(table.value_windows()[id][1].base, theirs.data());
+  EXPECT_EQ(table.windows()[2 * id + 0].base, mine.data());
+  EXPECT_EQ(table.value_windows()[2 * id + 0].base, nullptr);
+  EXPECT_EQ(table.value_windows()[2 * id + 0].bytes, 0u);
+  EXPECT_EQ(table.windows()[2 * id + 1].base, theirs.data());
+  EXPECT_EQ(table.value_windows()[2 * id + 1].base, theirs.data());
   table.forget(1);
-  EXPECT_EQ(table.windows()[id][1].base, nullptr);
-  EXPECT_EQ(table.value_windows()[id][1].base, nullptr);
+  EXPECT_EQ(table.windows()[2 * id + 1].base, nullptr);
+  EXPECT_EQ(table.value_windows()[2 * id + 1].base, nullptr);
 }
 
 // The numbers of one network's keys mean something else to another.
