@@ -120,6 +120,7 @@ Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour
 
 Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::uint32_t key) {
   TeamState& team = *state_;
+  if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.polling) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
   const std::uint32_t number = ++team.splits;

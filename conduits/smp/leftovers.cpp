@@ -1,5 +1,7 @@
 #include "conduits/smp/leftovers.hpp"
 
+#include "core/descriptors.hpp"
+
 #include <dirent.h>
 
 #include <cerrno>
@@ -81,7 +83,8 @@ Result<AliveFile> AliveFile::create(const std::string& directory, std::uint64_t 
   const std::string path = fmt::format("{}/{}{}{}{}", directory, kFileStart, job, kAlive, first);
   // Whoever sweeps may find it before it is locked, and remove it: then another one is made.
   for (;;) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int file =
+        core::above_standard(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (file < 0) {
       const int why = errno;
       log.error("cannot make {}: {}; is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?", path, std::strerror(why));

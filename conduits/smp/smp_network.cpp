@@ -41,7 +41,9 @@ bool SmpNetwork::in_this_process(Rank rank) const noexcept {
 // Before the first file of this process: what others have left is removed, and nobody removes this process's. Requires: the
 // mutex is held.
 Status SmpNetwork::prepare_for_files() {
-  if (alive_ || process_.config->text("smp_memory") != "posix") return {};
+  const bool makes_files =
+      process_.config->text("smp_memory") == "posix" || SharedMemory::falls_back(*process_.config);
+  if (alive_ || !makes_files) return {};
   const std::string directory = process_.config->text("smp_directory");
   if (process_.mine.front() == local_ranks_.front()) sweep_leftovers(directory, *process_.log);
   auto alive = AliveFile::create(directory, process_.job, process_.mine.front(), *process_.log);
