@@ -13,7 +13,7 @@ constexpr std::size_t bytes_of(AtomicType type) noexcept {
 
 /// Does an atomic that is known at run time only; returns the bits of the value before. Requires: `at` is a multiple of the
 /// type's size.
-std::uint64_t apply_atomic(AtomicOp op, AtomicType type, std::uint64_t operand, std::uint64_t expected,
-                           std::byte* at) noexcept;
+[[gnu::noinline]] std::uint64_t apply_atomic(AtomicOp op, AtomicType type, std::uint64_t operand,
+                                             std::uint64_t expected, std::byte* at) noexcept;
 
 }  // namespace aqueduct::core

@@ -1,6 +1,7 @@
 #include "conduits/loop/loop_native.hpp"
 
 #include "conduits/loop/loop_network.hpp"
+#include "core/apply_atomic.hpp"
 #include "core/pieces.hpp"
 
 #include <algorithm>
@@ -96,7 +97,7 @@ bool LoopNative::can(AtomicOp op, AtomicType type) const noexcept {
 
 core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
-  const std::size_t bytes = bytes_of(call.type);
+  const std::size_t bytes = core::bytes_of(call.type);
   if (peer >= network_.ranks()) return core::Post::failed(ErrorCode::out_of_range);
   bool aligned = true;  // what is outside is found wanting below
   static_cast<void>(

@@ -12,7 +12,6 @@ namespace aqueduct::conduits::loop {
 
 class LoopNetwork;
 
-std::size_t bytes_of(AtomicType type) noexcept;
 
 // Chosen: few, so that tests meet them, and not the same, so that tests notice which is meant.
 inline constexpr std::size_t kMostLocalPieces = 4;

@@ -100,7 +100,7 @@ TEST_F(Leftovers, AfterAqrunAndItsLeaderAreKilledGoWithTheNextJob) {
   ::kill(std::stoi(leader), SIGKILL);
   job_.signal(SIGKILL);
   EXPECT_EQ(job_.status(), 128 + SIGKILL);
-  const auto all = pids(job_);
+  const auto all = pids_of(job_);
   ASSERT_TRUE(comes_true([&] { return std::none_of(all.begin(), all.end(), is_running); })) << job_.out();
   ASSERT_GT(folder_.files(), 4u);
   Launch next(aqrun({"-n", "2", "-e", "AQUEDUCT_LOG=info", program("fault_crowd"), "hello"}),

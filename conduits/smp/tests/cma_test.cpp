@@ -71,6 +71,13 @@ void outlast_trust() {
   while (std::chrono::steady_clock::now() <= until) std::this_thread::yield();
 }
 
+/// Takes no notice.
+class Unattached final : public Attachments {
+ public:
+  void attached(SegmentId, core::MutableBytes) noexcept override {}
+  void detached(SegmentId) noexcept override {}
+};
+
 class CmaOfATwin : public testing::Test {
  protected:
   void SetUp() override {
@@ -94,7 +101,8 @@ class CmaOfATwin : public testing::Test {
 
   TestProcess test_;
   SmpNetwork network_{test_.process};
-  Cma cma_{network_};
+  Unattached attachments_;
+  Cma cma_{network_, attachments_};
   std::vector<std::byte> memory_ = std::vector<std::byte>(64);
   // 'm': becomes another process, as far as its mark tells. Answers with the byte that is put to.
   Twin twin_{[this](char word) {
