@@ -105,7 +105,7 @@ struct Pair : ibv_qp {
   std::uint8_t reads = 0;
   std::deque<Receive> receives;
   std::deque<Request> requests;  ///< not begun
-  bool waits = false;           ///< it has answered a call, and may not send before the other side has
+  bool waits = false;            ///< it has answered a call, and may not send before the other side has
   std::uint64_t posted = 0;
   std::uint64_t ended = 0;  ///< that the conduit has heard of
 };
