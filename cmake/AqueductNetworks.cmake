@@ -3,14 +3,15 @@
 
 add_library(aqueduct_networks INTERFACE)
 
-# aqueduct_network(<conduit> <pkg-config module> <least version> <Debian package>): has the conduit built, or left out.
+# aqueduct_network(<conduit> <pkg-config module> <least version> <Debian package> [<further modules>...]): has the conduit built, or
+# left out.
 macro(aqueduct_network conduit module least debian)
   string(TOUPPER ${conduit} upper)
   set(AQUEDUCT_${upper} "AUTO" CACHE STRING "Build the ${conduit} conduit: AUTO (if ${debian} is there), ON or OFF")
   set_property(CACHE AQUEDUCT_${upper} PROPERTY STRINGS AUTO ON OFF)
   set(${module}_FOUND OFF)
   if(AQUEDUCT_${upper})  # AUTO is true, too
-    pkg_check_modules(${module} QUIET ${module}>=${least})
+    pkg_check_modules(${module} QUIET ${module}>=${least} ${ARGN})
   endif()
   if(${module}_FOUND)
     target_include_directories(aqueduct_networks SYSTEM INTERFACE ${${module}_INCLUDE_DIRS})
@@ -29,4 +30,4 @@ set(AQUEDUCT_NETWORKS "")  # what tools/aqperf can compare with
 set(AQUEDUCT_LEFT_OUT "")  # conduits whose folders are taken out of every list of sources
 aqueduct_network(ofi libfabric 1.14 libfabric-dev)
 aqueduct_network(ucx ucx 1.13 libucx-dev)
-aqueduct_network(ibv libibverbs 1.11 libibverbs-dev)
+aqueduct_network(ibv libibverbs 1.11 "libibverbs-dev librdmacm-dev" librdmacm)

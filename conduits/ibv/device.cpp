@@ -54,11 +54,14 @@ double speed_of(const ibv_port_attr& port) {
 constexpr int bytes_of(ibv_mtu mtu) { return 128 << static_cast<int>(mtu); }
 
 /// Why a device is of no use, whatever its ports; empty: it may be of use.
-std::string unfit(const ibv_device& device, const ibv_device_attr& limits) {
-  if (device.transport_type == IBV_TRANSPORT_IWARP) {
-    return "is iWARP, which has no datagrams to make connections by: use the ofi conduit with it";
+std::string unfit(const Verbs& verbs, const ibv_device& device, const ibv_device_attr& limits) {
+  const bool iwarp = device.transport_type == IBV_TRANSPORT_IWARP;
+  if (iwarp && !verbs.connections.loaded()) {
+    return "is iWARP, whose connections librdmacm makes, which is not installed here (on Debian: apt-get "
+           "install "
+           "librdmacm1)";
   }
-  if (device.transport_type != IBV_TRANSPORT_IB) return "is no InfiniBand or RoCE device";
+  if (!iwarp && device.transport_type != IBV_TRANSPORT_IB) return "is no InfiniBand, RoCE or iWARP device";
   return limits.max_qp == 0 ? "has no queue pairs" : "";
 }
 
@@ -108,6 +111,10 @@ std::string look_at(const Verbs& verbs, ibv_context& context, const Wish& wish, 
   auto* const old = reinterpret_cast<_compat_ibv_port_attr*>(&port.attributes);
   if (verbs.query_port(&context, port.number, old) != 0) return label + " does not tell its state";
   if (port.attributes.state != IBV_PORT_ACTIVE) return label + "'s link is down";
+  if (port.iwarp()) {  // its addresses are those of its network interface
+    port.gid_text = "iWARP";
+    return {};
+  }
   return choose_gid(verbs, context, wish.gid, port);
 }
 
@@ -140,11 +147,12 @@ UsablePorts usable_ports(const Verbs& verbs, const Wish& wish) {
     const Owned<ibv_context> context(verbs.open_device(device), {verbs.close_device});
     Port port;
     port.device = name;
+    port.transport = device->transport_type;
     if (context == nullptr || verbs.query_device(context.get(), &port.limits) != 0) {
       pass_over(fmt::format("{} cannot be opened: {}", name, std::strerror(errno)));
       continue;
     }
-    if (const std::string why = unfit(*device, port.limits); !why.empty()) {
+    if (const std::string why = unfit(verbs, *device, port.limits); !why.empty()) {
       pass_over(fmt::format("{} {}", name, why));
       continue;
     }

@@ -2,6 +2,7 @@
 
 #include "conduits/ibv/paging.hpp"
 #include "conduits/ibv/verbs.hpp"
+#include "conduits/ibv/wire.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,7 +29,13 @@ struct Port {
   ibv_gid gid{};
   std::string gid_text;  ///< for people: "RoCE v2, ::ffff:10.0.0.1"
 
+  ibv_transport_type transport = IBV_TRANSPORT_IB;
+
+  bool iwarp() const noexcept { return transport == IBV_TRANSPORT_IWARP; }
   bool ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
+  NetworkKind network() const noexcept {
+    return iwarp() ? NetworkKind::iwarp : ethernet() ? NetworkKind::roce : NetworkKind::infiniband;
+  }
   /// In Gb/s.
   double speed() const noexcept;
   /// "mlx5_0:1, RoCE v2, …, 100 Gb/s, MTU 4096": for people.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace aqueduct::conduits::ibv {
 namespace {
@@ -25,7 +26,7 @@ std::string problem_of(const UsablePorts& usable, const Wish& wish) {
 /// would hold up the others.
 std::string unlike(const Port& port, const Port& first) {
   if (port.speed() < first.speed()) return " is slower";
-  return port.ethernet() != first.ethernet() ? " is of another kind" : "";
+  return port.network() != first.network() ? " is of another kind" : "";
 }
 
 }  // namespace
@@ -37,11 +38,15 @@ Found find_port(const Verbs& verbs, const Wish& wish) {
     found.problem = problem_of(usable, wish);
     return found;
   }
-  const auto first = std::ranges::max_element(usable.ports, {}, &Port::speed);
+  // Whatever its speed, iWARP comes last: it has no atomics, and puts take a round trip more.
+  const auto worth = [](const Port& port) { return std::pair(!port.iwarp(), port.speed()); };
+  const auto first = std::ranges::max_element(usable.ports, {}, worth);
   for (auto port = usable.ports.begin(); port != usable.ports.end(); ++port) {
     if (port == first) continue;
     if (const std::string why = unlike(*port, *first); !why.empty()) {
       note(usable.passed_over, port->text() + why);
+    } else if (first->iwarp()) {
+      note(usable.passed_over, port->text() + " is iWARP, of which one port is used");
     } else if (found.rails.size() + 1 < wish.rails) {
       found.rails.push_back(*port);
     } else {

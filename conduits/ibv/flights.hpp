@@ -33,6 +33,9 @@ struct Flight {
   std::uint32_t key = 0;  ///< handle of the peer's segment
   std::uint32_t bytes = 0;
   Kind kind = Kind::own;
+  // Only where reads end late (Sizes::in_order): else false.
+  bool reads = false;
+  bool ended = false;
 };
 
 /// Those of one queue pair, which end in the order in which they began. Numbers count from 0 and wrap around.

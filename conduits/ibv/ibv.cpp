@@ -79,7 +79,7 @@ Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
 
 const core::ConduitEntry ibv_entry{
     .name = "ibv",
-    .summary = "InfiniBand and RoCE adapters, by RDMA verbs directly",
+    .summary = "InfiniBand, RoCE and iWARP adapters, by RDMA verbs directly",
     .crosses_hosts = true,
     .preference = 3,
     .settings = kSettings,

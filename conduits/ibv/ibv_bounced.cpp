@@ -54,6 +54,7 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
   flight->bytes = static_cast<std::uint32_t>(bytes);
   if (one.gets) {
     flight->result = one.local;
+    flight->reads = !objects_.sizes.in_order;
   } else {
     std::memcpy(slot, one.local, bytes);
   }

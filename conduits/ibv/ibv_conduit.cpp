@@ -29,6 +29,10 @@ constexpr int segment_access(const Objects& objects) {
          (objects.sizes.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
 }
 
+constexpr int local_access(const Objects& objects) {
+  return IBV_ACCESS_LOCAL_WRITE | (objects.sizes.read_anywhere ? 0 : IBV_ACCESS_REMOTE_WRITE);
+}
+
 /// What ends when everything does is of no concern to anybody.
 struct Deaf final : core::Inbox {
   void packet(Rank, core::Bytes) noexcept override {}
@@ -49,8 +53,9 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       me_(me),
       ranks_(ranks),
       objects_(std::move(objects)),
-      memory_(verbs, *objects_.domain, job, segment_access(objects_), port.limits.max_mr_size,
-              options.on_demand ? port.paging : Paging{}, options.large_pages, me, log),
+      memory_(verbs, *objects_.domain, job, segment_access(objects_), local_access(objects_),
+              port.limits.max_mr_size, options.on_demand ? port.paging : Paging{}, options.large_pages, me,
+              log),
       cache_(options.keep_registered, options.pinned),
       receive_(verbs, *objects_.domain, objects_.receives.get(), objects_.sizes.receives,
                sizeof(PacketHead) + options.packet),
@@ -59,7 +64,9 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       gone_(ranks),
       links_(ranks),
       left_(objects_.sizes.queue),
-      inline_bytes_(options.inline_bytes) {
+      inline_bytes_(options.inline_bytes),
+      burst_bytes_(objects_.sizes.confirms ? options.inline_bytes : 0) {
+  if (!objects_.sizes.confirms) ++reserved_;  // a put takes two
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
   // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.
@@ -74,7 +81,10 @@ IbvConduit::~IbvConduit() {
   drain();
   // Queue pairs end before the memory that they use.
   for (const auto& link : links_) {
-    if (link != nullptr) link->pair.reset();
+    if (link == nullptr) continue;
+    link->held.reset();
+    link->call.reset();
+    link->pair.reset();
   }
 }
 
@@ -89,9 +99,12 @@ void IbvConduit::drain() noexcept {
   };
   std::vector<Link*> waiting;
   for (const auto& link : links_) {
-    if (link == nullptr || link->pair == nullptr || !matters(*link)) continue;
+    if (link == nullptr || link->pair == nullptr) continue;
+    // Where the end of a request says nothing of its arrival, the connection may not close before a read behind it.
+    if (!objects_.sizes.confirms && link->ready) static_cast<void>(probe(*link, Flight::Kind::part));
+    if (!matters(*link)) continue;
     waiting.push_back(link.get());
-    if (link->quiet > 0) static_cast<void>(post_own(*link, 0, 0, 0, false));  // its end is theirs, too
+    if (link->quiet > 0) static_cast<void>(probe(*link, Flight::Kind::own));  // its end is theirs, too
   }
   const auto until = Clock::now() + kLinger;
   Deaf nobody;
@@ -105,7 +118,13 @@ void IbvConduit::drain() noexcept {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
       if (WorkId::kind(completion.wr_id) != WorkId::Kind::flight) continue;
       Link* const link = links_[WorkId::peer(completion.wr_id)].get();
-      while (link->flights.has(WorkId::number(completion.wr_id))) link->flights.end_front();
+      const std::uint32_t number = WorkId::number(completion.wr_id);
+      if (objects_.sizes.in_order || completion.status != IBV_WC_SUCCESS) {
+        while (link->flights.has(number)) link->flights.end_front();
+      } else if (link->flights.has(number)) {
+        note_end(*link, number);
+        while (front_ended(*link)) link->flights.end_front();
+      }
     }
     std::erase_if(waiting, [&](Link* link) { return !matters(*link); });
   }
@@ -122,14 +141,24 @@ Status IbvConduit::start(std::span<const Port> rails) {
   errno = 0;
   const Slots::Kind small{std::min(kSlots, objects_.sizes.queue), sizeof(PacketHead) + options_.packet};
   const Slots::Kind large{std::min(kLargeSlots, objects_.sizes.queue), kLargeSlotBytes};
-  if (!slots_.open(verbs_, *objects_.domain, small, large)) {
+  if (!slots_.open(verbs_, *objects_.domain, small, large, local_access(objects_))) {
     return refused("to register its buffers", errno_or(ENOMEM));
   }
-  cells_ = RegisteredPages(verbs_, *objects_.domain,
-                           std::max<std::size_t>(links_.size(), 1) * sizeof(std::uint64_t),
-                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+  const std::size_t cells = (objects_.sizes.confirms ? 1 : 2) * std::max<std::size_t>(links_.size(), 1);
+  const int read_back = objects_.sizes.confirms ? 0 : IBV_ACCESS_REMOTE_READ;
+  cells_ = RegisteredPages(verbs_, *objects_.domain, cells * sizeof(std::uint64_t),
+                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | read_back);
   if (!cells_) return refused("to register its counters", errno_or(ENOMEM));
   std::memset(cells_.data(), 0, links_.size() * sizeof(std::uint64_t));
+  if (port_.iwarp()) {
+    const int error = manager_.open(verbs_, port_, ranks_, objects_.channel->fd);
+    if (error == EADDRNOTAVAIL) {
+      log_.error("ibv: rank {}: {} is iWARP, and its network interface has no IP address that is up", me_,
+                 port_.device);
+      return ErrorCode::not_supported;
+    }
+    return error == 0 ? Status{} : refused("to listen for connections (librdmacm)", error);
+  }
   const int error = door_.open(verbs_, *objects_.domain, *objects_.queue, port_, job_);
   if (error != 0) return refused("a datagram queue pair", error);
   if (rails.empty()) return {};
@@ -149,7 +178,11 @@ Status IbvConduit::start(std::span<const Port> rails) {
 
 std::vector<std::byte> IbvConduit::address() {
   std::vector<Address> mine{address_of(port_, objects_)};
-  mine[0].door = door_.number();
+  if (manager_.is_open()) {
+    manager_.tell(mine[0]);
+  } else {
+    mine[0].door = door_.number();
+  }
   for (const auto& rail : rails_) mine.push_back(rail->address());
   const auto bytes = std::as_bytes(std::span(mine));
   return {bytes.begin(), bytes.end()};
@@ -167,12 +200,11 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     if (address.wire_version != kWireVersion) return {ErrorCode::version_mismatch, rank};
     if (blob.size() % sizeof address != 0) return {ErrorCode::bootstrap_failed, rank};
     std::memcpy(&address, blob.data(), sizeof address);
-    if ((address.ethernet != 0) != port_.ethernet()) {
+    if (address.network != port_.network()) {
       log_.error(
           "ibv: rank {} uses {} ({}), and rank {} a port of {}: set AQUEDUCT_IBV_DEVICE to ports of one "
           "network",
-          me_, port_.device, port_.ethernet() ? "RoCE" : "InfiniBand", rank,
-          address.ethernet != 0 ? "RoCE" : "InfiniBand");
+          me_, port_.device, name_of(port_.network()), rank, name_of(address.network));
       return {ErrorCode::bad_setting, rank};
     }
     if (address.mtu != static_cast<std::uint8_t>(port_.attributes.active_mtu)) {

@@ -2,6 +2,7 @@
 
 #include "conduits/ibv/bounced.hpp"
 #include "conduits/ibv/burst.hpp"
+#include "conduits/ibv/connection_manager.hpp"
 #include "conduits/ibv/deals.hpp"
 #include "conduits/ibv/door.hpp"
 #include "conduits/ibv/link.hpp"
@@ -87,6 +88,7 @@ class IbvConduit final : public core::Conduit,
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   std::chrono::nanoseconds within() const noexcept override;
   int descriptor() const noexcept override {
+    if (manager_.is_open()) return manager_.descriptor();
     return rails_.empty() ? objects_.channel->fd : rails_.descriptor();
   }
 
@@ -136,7 +138,7 @@ class IbvConduit final : public core::Conduit,
   }
   // What a peer does not end must leave room for the others: nobody has more under way than is still free.
   Flight* begin(Link& link, Flight::Kind kind, core::Token token) noexcept {
-    const std::uint32_t reserved = kind == Flight::Kind::own ? 0 : kReserved;
+    const std::uint32_t reserved = kind == Flight::Kind::own ? 0 : reserved_;
     if (link.flights.room() <= reserved || left_ <= reserved || link.flights.count() > left_) [[unlikely]]
       return nullptr;
     --left_;
@@ -144,6 +146,17 @@ class IbvConduit final : public core::Conduit,
   }
   core::Post no_link(Rank peer) const noexcept;
   core::Post launch(Link& link, ibv_send_wr& request, bool tells) noexcept;
+  // Writes whose end says nothing of their arrival: ibv_confirm.cpp.
+  bool must_confirm(Link& link) noexcept {
+    return !objects_.sizes.confirms && link.flights[link.flights.next() - 1].kind == Flight::Kind::put;
+  }
+  void add_confirmation(Link& link, Work& read) noexcept;
+  core::Post launch_confirmed(Link& link, ibv_send_wr& request) noexcept;
+  void fill_read_back(const Link& link, Work& read) noexcept;
+  bool probe(Link& link, Flight::Kind kind) noexcept;
+  int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
+  static bool front_ended(Link& link) noexcept;
+  static void note_end(Link& link, std::uint32_t number) noexcept;
   // Gives the device a list of requests, the newest last. False: the newest at least was not taken.
   bool hand_over(Link& link, ibv_send_wr* first) noexcept {
     ibv_send_wr* bad = nullptr;
@@ -158,8 +171,8 @@ class IbvConduit final : public core::Conduit,
   void ring() noexcept;
   void undo(Link& link) noexcept;
   void name(Link& link, ibv_send_wr& request, bool tells) noexcept;
-  core::Post send_message(Link& link, core::Bytes header, core::Bytes payload, ibv_send_wr& request,
-                          Flight::Kind kind, core::Token token) noexcept;
+  core::Post send_message(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
+                          ibv_send_wr& request, Flight::Kind kind, core::Token token) noexcept;
   bool post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
                 bool has_value) noexcept;
   void give_credits(Link& link) noexcept;
@@ -228,11 +241,23 @@ class IbvConduit final : public core::Conduit,
   Link* knock(Rank peer) noexcept;
   Link* make_link(Rank peer) noexcept;
   bool listen(Link& link, const Hello& hello) noexcept;
+  void learn(Link& link, const Hello& hello) noexcept;
+  Hello hello_for(const Link& link) const noexcept;
   bool can_count() const noexcept { return objects_.sizes.depth <= BesidePut::kMostDepth; }
   bool make_way(Link& link) noexcept;
   void say_hello(Link& link) noexcept;
   void heard(const Hello& hello) noexcept;
   void knock_again() noexcept;
+
+  // The same over iWARP: ibv_meet_calls.cpp.
+  bool renew(Link& link) noexcept;
+  void call(Link& link) noexcept;
+  void call_later(Link& link) noexcept;
+  void accept(Link& link, Call call, const Hello& hello) noexcept;
+  void called(const ConnectionManager::Event& event) noexcept;
+  void take_calls() noexcept;
+  void take_hang_ups() noexcept;
+  void greet() noexcept;
 
   // What comes back: ibv_poll.cpp.
   int take(const ibv_wc& completion, core::Inbox& inbox) noexcept;
@@ -268,24 +293,32 @@ class IbvConduit final : public core::Conduit,
   LocalCache cache_;
   Slots slots_;
   BouncedTransfers bounced_;
-  RegisteredPages cells_;  // of 8 bytes, one for each rank: how many of my messages it has taken
+  RegisteredPages
+      cells_;  // of 8 bytes, one for each rank: how many of my messages it has taken; then one for each
+               // that is read to for nothing
   ReceiveRoom receive_;
   Door door_;
+  ConnectionManager manager_;  // instead of the door, over iWARP; ends after the links
   core::ToSelf to_self_;
   std::vector<Address> addresses_;
   std::vector<std::uint8_t> gone_;  // by rank
   std::vector<std::unique_ptr<Link>> links_;
   LinkMap by_pair_;
   Burst burst_;
-  std::uint32_t left_;             // work requests that there is room for
-  std::uint32_t inline_bytes_;     // what a work request itself may carry
-  std::uint64_t round_ = 1;        // of poll
-  std::vector<Link*> taken_from_;  // in this poll: their buffers go back
-  std::vector<Link*> owing_;       // credits that found no room, or that an answer may bring along
-  std::vector<Link*> owing_now_;   // of the last poll, while they are given
+  std::uint32_t left_;                  // work requests that there is room for
+  std::uint32_t inline_bytes_;          // what a work request itself may carry
+  std::uint32_t burst_bytes_;           // of these, puts that may go in a burst
+  std::uint32_t reserved_ = kReserved;  // places in each queue that callers' requests leave
+  std::uint64_t round_ = 1;             // of poll
+  std::vector<Link*> taken_from_;       // in this poll: their buffers go back
+  std::vector<Link*> owing_;            // credits that found no room, or that an answer may bring along
+  std::vector<Link*> owing_now_;        // of the last poll, while they are given
   std::vector<Link*> knocking_;
-  std::vector<Rank> forgotten_;  // the launcher's word, until the next poll
-  std::vector<Rank> suspected_;  // the device's word, until the next poll
+  std::vector<Link*> to_greet_;       // over iWARP: that I have called, and who wait for a word
+  std::vector<Link*> hung_up_;        // over iWARP: connections that have ended
+  std::uint32_t polls_uncalled_ = 0;  // since calls were looked for
+  std::vector<Rank> forgotten_;       // the launcher's word, until the next poll
+  std::vector<Rank> suspected_;       // the device's word, until the next poll
   Rank probed_ = 0;
   bool bounce_said_ = false;
   bool lacks_credit_ = false;  // something could not be posted for that, since the last poll

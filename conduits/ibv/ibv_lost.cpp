@@ -84,6 +84,8 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
   if (link == nullptr) return 0;
   if (burst_.link() == link) static_cast<void>(burst_.take(nullptr));
   link->ready = false;
+  link->held.reset();
+  link->call.reset();
   link->pair.reset();
   int calls = 0;
   while (link->flights.count() > 0) calls += end_front(*link, loss_of(peer), inbox);
@@ -109,7 +111,7 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
     Link* const link = links_[probed_].get();
     if (link == nullptr || !link->ready || probed_ == me_) continue;
     if (link->flights.count() != 0 && link->quiet == 0) continue;
-    static_cast<void>(post_own(*link, 0, 0, 0, false));
+    static_cast<void>(probe(*link, Flight::Kind::own));
     ++asked;
   }
 }

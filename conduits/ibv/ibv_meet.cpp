@@ -29,6 +29,7 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   }
   link->pair = std::move(made.pair);
   inline_bytes_ = std::min<std::uint32_t>(made.inline_bytes, Burst::kMostBytes);
+  if (objects_.sizes.confirms) burst_bytes_ = inline_bytes_;
   link->first = first_of(link->pair->qp_num, me_);
   const std::int64_t grants = receive_.add(*link, options_.credits);
   if (grants < 0) {
@@ -75,11 +76,16 @@ Link* IbvConduit::knock(Rank peer) noexcept {
     link->ready = true;
     return link;
   }
-  if (link->knocking || !make_way(*link)) return nullptr;
+  const bool by_call = manager_.is_open();
+  if (link->knocking || (!by_call && !make_way(*link))) return nullptr;
   link->knocking = true;
   link->pause = kFirstPause;
   knocking_.push_back(link);
-  say_hello(*link);
+  if (!by_call) {
+    say_hello(*link);
+  } else if (!link->listening) {  // else the peer has called, and its call is answered
+    call(*link);
+  }
   return nullptr;
 }
 
@@ -97,15 +103,20 @@ bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
   }
   connect_rails(link.peer, hello);
   link.listening = true;
+  learn(link, hello);
+  return true;
+}
+
+// What the peer has said of its side.
+void IbvConduit::learn(Link& link, const Hello& hello) noexcept {
   link.granted = hello.credits;
   link.counts = can_count() && hello.credits <= BesidePut::kMostCredits;
   link.peer_counts = hello.counts != 0 && link.grants <= BesidePut::kMostCredits;
   link.cell = hello.cell;
   link.cell_key = hello.cell_key;
-  return true;
 }
 
-void IbvConduit::say_hello(Link& link) noexcept {
+Hello IbvConduit::hello_for(const Link& link) const noexcept {
   Hello hello;
   hello.job = job_;
   hello.from = me_;
@@ -115,6 +126,11 @@ void IbvConduit::say_hello(Link& link) noexcept {
   hello.cell_key = cells_.region().rkey;
   hello.credits = link.grants;
   hello.counts = can_count() ? 1 : 0;
+  return hello;
+}
+
+void IbvConduit::say_hello(Link& link) noexcept {
+  Hello hello = hello_for(link);
   hello.understood = link.listening ? 1 : 0;
   hello.both = link.ready ? 1 : 0;
   for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(link.peer);
@@ -142,6 +158,10 @@ void IbvConduit::knock_again() noexcept {
   const auto now = Clock::now();
   for (Link* const link : knocking_) {
     if (link->next_hello > now) continue;
+    if (manager_.is_open()) {
+      call(*link);
+      continue;
+    }
     link->pause = std::min<std::chrono::nanoseconds>(2 * link->pause, kLongestPause);
     say_hello(*link);
   }

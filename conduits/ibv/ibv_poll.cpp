@@ -13,6 +13,8 @@ namespace {
 
 // Chosen: so many completions, then the caller has its turn.
 constexpr std::size_t kBatch = 16;
+// Chosen: a look for calls is a system call.
+constexpr std::uint32_t kPollsUncalled = 32;
 
 }  // namespace
 
@@ -23,6 +25,14 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (!owing_.empty()) [[unlikely]]
     give_owed();
   int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
+  // Before completions: what a peer had sent before it hung up is then among them.
+  if (manager_.is_open()) [[unlikely]] {
+    if (look_at_channel_ || !knocking_.empty() || ++polls_uncalled_ >= kPollsUncalled) {
+      polls_uncalled_ = 0;
+      take_calls();
+    }
+    if (!to_greet_.empty()) greet();
+  }
   if (look_at_channel_) [[unlikely]]
     empty_channel();
   std::array<ibv_wc, kBatch> batch;
@@ -36,6 +46,8 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (!taken_from_.empty()) give_room();
   if (!bounced_.empty()) [[unlikely]]
     go_on_bouncing();
+  if (!hung_up_.empty() && !more_) [[unlikely]]
+    take_hang_ups();
   if (!knocking_.empty()) [[unlikely]]
     knock_again();
   // What a lost peer had sent before is taken first.
@@ -69,10 +81,10 @@ int IbvConduit::take_message(const ibv_wc& completion, core::Inbox& inbox) noexc
     if (receive_.is_shared()) receive_.freed(buffer);
     return 0;
   }
-  link->ready = true;  // who sends has heard that I listen
+  link->ready = link->listening;  // who sends has heard that I listen
+  link->heard = true;
   receive_.freed(buffer);
   taken_from_.push_back(link);
-  const bool has_number = (completion.wc_flags & IBV_WC_WITH_IMM) != 0;
   if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
     const BesidePut beside = decode(::ntohl(completion.imm_data));
     link->credits_came(beside.consumed);
@@ -85,7 +97,8 @@ int IbvConduit::take_message(const ibv_wc& completion, core::Inbox& inbox) noexc
   std::memcpy(&head, buffer.bytes, sizeof head);
   link->credits_came(head.consumed);
   const core::Bytes packet{buffer.bytes + sizeof head, bytes - sizeof head};
-  if (!has_number) {
+  if (head.kind == PacketHead::Kind::greeting) return 0;
+  if (head.kind == PacketHead::Kind::packet) {
     inbox.packet(link->peer, packet);
     return 1;
   }
@@ -146,6 +159,8 @@ int IbvConduit::take_flight(const ibv_wc& completion, core::Inbox& inbox) noexce
   Link* const link = links_[WorkId::peer(completion.wr_id)].get();
   const std::uint32_t number = WorkId::number(completion.wr_id);
   if (link == nullptr || link->pair == nullptr || !link->flights.has(number)) return 0;  // of a lost peer's
+  if (!objects_.sizes.in_order) [[unlikely]]
+    return take_unordered(*link, number, completion, inbox);
   int calls = 0;
   while (link->flights.oldest() != number) calls += end_front(*link, {}, inbox);
   if (completion.status == IBV_WC_SUCCESS) [[likely]]

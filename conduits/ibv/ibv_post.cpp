@@ -25,6 +25,7 @@ void IbvConduit::undo(Link& link) noexcept {
   Flight& flight = link.flights[link.flights.next()];
   if (flight.slot != nullptr) slots_.give_back(flight.slot);
   if (flight.borrowed != nullptr) cache_.give_back(*flight.borrowed);
+  flight.reads = false;
   ++left_;
 }
 
@@ -54,6 +55,8 @@ core::Post IbvConduit::take_back(Link& link) noexcept {
 }
 
 core::Post IbvConduit::launch(Link& link, ibv_send_wr& request, bool tells) noexcept {
+  if (must_confirm(link)) [[unlikely]]
+    return launch_confirmed(link, request);
   const std::uint32_t quiet = link.quiet;
   const bool leads = burst_.link() == &link && !burst_.empty();
   name(link, request, tells || leads);  // what is held before it has no end of its own
@@ -85,12 +88,13 @@ bool IbvConduit::has_credit(Link& link) noexcept {
   return false;
 }
 
-core::Post IbvConduit::send_message(Link& link, core::Bytes header, core::Bytes payload, ibv_send_wr& request,
-                                    Flight::Kind kind, core::Token token) noexcept {
+core::Post IbvConduit::send_message(Link& link, PacketHead::Kind what, core::Bytes header,
+                                    core::Bytes payload, ibv_send_wr& request, Flight::Kind kind,
+                                    core::Token token) noexcept {
   if (!has_credit(link)) return core::Post::retry();
   Flight* const flight = begin(link, kind, token);
   if (flight == nullptr) return core::Post::retry();
-  const PacketHead head{link.taken, 0};
+  const PacketHead head{link.taken, what};
   const std::size_t bytes = sizeof head + header.size() + payload.size();
   alignas(8) std::byte room[Burst::kMostBytes];
   std::byte* at = room;
@@ -129,7 +133,8 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
     return core::Post::retry();  // it would overtake them
   ibv_send_wr request{};
   request.opcode = IBV_WR_SEND;
-  const core::Post post = send_message(*link, header, payload, request, Flight::Kind::packet, 0);
+  const core::Post post =
+      send_message(*link, PacketHead::Kind::packet, header, payload, request, Flight::Kind::packet, 0);
   return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
 }
 
@@ -161,7 +166,7 @@ bool IbvConduit::post_own(Link& link, std::uint64_t at, std::uint32_t key, std::
 }
 
 void IbvConduit::give_credits(Link& link) noexcept {
-  if (post_own(link, link.cell, link.cell_key, link.taken, true)) {
+  if (link.ready && post_own(link, link.cell, link.cell_key, link.taken, true)) {
     link.told = link.taken;
   } else if (link.pair != nullptr) {
     owe(link);

@@ -111,7 +111,7 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
   const Key& remote = memory_.remote(key);
   if (!in_range(peer, remote, offset, from.size(), "put")) return core::Post::failed(ErrorCode::out_of_range);
   if (peer == me_) return put_to_self(remote, offset, from);
-  if (from.size() - 1 >= inline_bytes_) return put_long(peer, key, offset, from, inject, token);
+  if (from.size() - 1 >= burst_bytes_) return put_long(peer, key, offset, from, inject, token);
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return no_link(peer);
@@ -186,12 +186,13 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   return or_bounce(post, {&whole, 1});
 }
 
-// One write that brings the signal along, or, if the signal's numbers are too large for that, a message behind the write.
+// One write that brings the signal along, or, if the device has no such thing or the signal's numbers are too large for it, a
+// message behind the write.
 core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                 Signal signal, core::Token token) noexcept {
   Work work;
   const std::uint32_t taken = link.taken;
-  if (const auto data = encode(signal, taken)) {
+  if (const auto data = objects_.sizes.immediate ? encode(signal, taken) : std::nullopt) {
     if (!has_credit(link)) return core::Post::retry();
     Flight* const flight = begin(link, Flight::Kind::put, token);
     if (flight == nullptr) return core::Post::retry();
@@ -216,8 +217,9 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
   }
   const core::Bytes bytes = std::as_bytes(std::span(&signal, 1));
   ibv_send_wr message{};
-  message.opcode = IBV_WR_SEND_WITH_IMM;
-  const core::Post post = send_message(link, bytes, {}, message, Flight::Kind::put, token);
+  message.opcode = IBV_WR_SEND;
+  const core::Post post =
+      send_message(link, PacketHead::Kind::signal, bytes, {}, message, Flight::Kind::put, token);
   // The bytes have gone: it comes again, and they with it, which does no harm.
   return post;
 }
@@ -261,6 +263,7 @@ core::Post IbvConduit::read(Link& link, Flight& flight, std::uint64_t key, std::
     return lent.post();
   }
   if (flight.slot != nullptr) flight.result = to.data();
+  flight.reads = !objects_.sizes.in_order;
   return launch(link, work.request, true);
 }
 

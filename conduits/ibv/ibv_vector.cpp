@@ -125,7 +125,8 @@ IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t
   const ibv_sge direct{reinterpret_cast<std::uint64_t>(part.data()), length, here.value_or(0)};
   if (goes_on && here && pieces.count > 0) {
     Pieces::One& one = pieces.all[pieces.count - 1];
-    if (static_cast<std::size_t>(one.request.num_sge) < most_local()) {
+    const std::size_t most = opcode == IBV_WR_RDMA_READ ? objects_.sizes.read_pieces : most_local();
+    if (static_cast<std::size_t>(one.request.num_sge) < most) {
       one.pieces[static_cast<std::size_t>(one.request.num_sge++)] = direct;
       Flight& flight = link.flights[link.flights.next() - 1];
       if (flight.slot == nullptr) flight.bytes += length;
@@ -152,15 +153,22 @@ IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t
   one.pieces[0] = work.piece;
   one.request.sg_list = one.pieces.data();
   one.request.num_sge = 1;
-  name(link, one.request, false);
+  flight->reads = opcode == IBV_WR_RDMA_READ && !objects_.sizes.in_order;
+  name(link, one.request, flight->reads);  // such a one ends by its own completion only
   if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
   return {};
 }
 
 core::Post IbvConduit::launch_all(Link& link, Pieces& pieces) noexcept {
   ibv_send_wr& newest = pieces.all[pieces.count - 1].request;
-  newest.send_flags |= IBV_SEND_SIGNALED;
-  link.quiet = 0;
+  Work read;
+  if (must_confirm(link)) {
+    add_confirmation(link, read);
+    newest.next = &read.request;
+  } else {
+    newest.send_flags |= IBV_SEND_SIGNALED;
+    link.quiet = 0;
+  }
   if (burst_.link() == &link && !burst_.empty()) ring();
   if (hand_over(link, &pieces.all[0].request)) return core::Post::posted();
   // What the device has taken of it ends with the peer; what it has not goes back.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ibv/connection_manager.hpp"
 #include "conduits/ibv/flights.hpp"
 #include "conduits/ibv/verbs.hpp"
 
@@ -27,7 +28,15 @@ struct Link {
   std::uint32_t first = 0;  ///< sequence number of my first packet
   Owned<ibv_ah> way;
   Owned<ibv_qp> pair;  ///< null: the peer is gone
+  Call call;           ///< over iWARP: the connection, or the attempt at one; ends before the pair
+  Call held;           ///< of the peer's, until mine has come to nothing
+  Hello held_hello;
+  bool asked = false;          ///< the call is mine, and not answered
+  bool heard = false;          ///< something has arrived
+  int hung_up = 0;             ///< why the call has ended: an errno
+  std::uint32_t refusals = 0;  ///< in a row, of calls
   Flights flights;
+  std::uint32_t ended_to = 0;   ///< where reads end late: one more than the latest that has ended
   std::uint32_t quiet = 0;      ///< the latest that will not tell their end
   std::uint64_t posted_in = 0;  ///< the round of poll after which something was last put
 

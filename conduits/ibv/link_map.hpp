@@ -19,6 +19,19 @@ class LinkMap {
     insert({pair, &link});
     ++count_;
   }
+  void remove(std::uint32_t pair) noexcept {
+    std::size_t at = pair & mask();
+    while (places_[at].link != nullptr && places_[at].pair != pair) at = (at + 1) & mask();
+    if (places_[at].link == nullptr) return;
+    places_[at] = {};
+    --count_;
+    // Those behind it may have come there because its place was taken.
+    for (at = (at + 1) & mask(); places_[at].link != nullptr; at = (at + 1) & mask()) {
+      const Place place = places_[at];
+      places_[at] = {};
+      insert(place);
+    }
+  }
   /// Null if there is none.
   Link* find(std::uint32_t pair) const noexcept {
     for (std::size_t at = pair & mask();; at = (at + 1) & mask()) {

@@ -81,13 +81,13 @@ Owned<ibv_mr> Memory::add_on_demand(core::MutableBytes memory, int access) noexc
 }
 
 Owned<ibv_mr> Memory::add_local(core::MutableBytes memory, int& error) noexcept {
-  Owned<ibv_mr> region = add(memory, IBV_ACCESS_LOCAL_WRITE);
+  Owned<ibv_mr> region = add(memory, local_access_);
   if (region == nullptr && errno == EFAULT) {  // memory that cannot be written is only read from
     region = add(memory, 0);
   }
   // A page that cannot be written is only found out by the device, in the middle of a transfer: so they are asked for before.
   if (region == nullptr && errno == ENOMEM && paging_.transfers) {
-    if (give_pages(memory)) region = add_on_demand(memory, IBV_ACCESS_LOCAL_WRITE);
+    if (give_pages(memory)) region = add_on_demand(memory, local_access_);
     if (region == nullptr) errno = ENOMEM;
   }
   if (region == nullptr) error = errno != 0 ? -errno : -ENOMEM;

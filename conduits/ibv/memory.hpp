@@ -16,12 +16,14 @@ namespace aqueduct::conduits::ibv {
 class Memory {
  public:
   /// `paging`: what may be used of it.
-  Memory(const Verbs& verbs, ibv_pd& domain, std::uint64_t job, int access, std::uint64_t most,
-         const Paging& paging, bool large_pages, Rank me, core::Log& log)
+  /// `access`: what peers may do with segments; `local_access`: what of memory that is only used here.
+  Memory(const Verbs& verbs, ibv_pd& domain, std::uint64_t job, int access, int local_access,
+         std::uint64_t most, const Paging& paging, bool large_pages, Rank me, core::Log& log)
       : verbs_(verbs),
         domain_(domain),
         job_(job),
         access_(access),
+        local_access_(local_access),
         most_(most),
         paging_(paging),
         large_pages_(large_pages),
@@ -55,7 +57,8 @@ class Memory {
   const Verbs& verbs_;
   ibv_pd& domain_;
   std::uint64_t job_;
-  int access_;          // what peers may do with segments
+  int access_;
+  int local_access_;
   std::uint64_t most_;  // bytes that can be registered at once
   Paging paging_;
   bool large_pages_;

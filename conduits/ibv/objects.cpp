@@ -14,12 +14,15 @@ namespace {
 // Chosen: pieces of memory in one work request. More makes every place in a queue larger.
 constexpr std::uint32_t kPieces = 8;
 
-bool shares_receives(const ibv_device_attr& limits, const IbvOptions& options) {
-  return options.shared_receive_queue && limits.max_srq > 0 && limits.max_srq_wr > 0;
+// Not with iWARP, whose adapters do not try again: a message that finds no receive ends the connection.
+bool shares_receives(const Port& port, const IbvOptions& options) {
+  return options.shared_receive_queue && !port.iwarp() && port.limits.max_srq > 0 &&
+         port.limits.max_srq_wr > 0;
 }
 
 /// Cuts what is wanted down to what the device has.
-Sizes sizes_of(const ibv_device_attr& limits, const IbvOptions& options, Rank ranks) {
+Sizes sizes_of(const Port& port, const IbvOptions& options, Rank ranks) {
+  const ibv_device_attr& limits = port.limits;
   const auto positive = [](int value) { return static_cast<std::uint32_t>(std::max(value, 1)); };
   Sizes sizes;
   const std::uint32_t door = kDoorReceives + kDoorSends;
@@ -27,14 +30,18 @@ Sizes sizes_of(const ibv_device_attr& limits, const IbvOptions& options, Rank ra
   sizes.queue = std::min(options.queue, completions / 2);
   const std::uint64_t wanted = std::uint64_t{ranks} * options.credits;
   sizes.receives = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, completions - sizes.queue));
-  if (shares_receives(limits, options))
-    sizes.receives = std::min(sizes.receives, positive(limits.max_srq_wr));
+  if (shares_receives(port, options)) sizes.receives = std::min(sizes.receives, positive(limits.max_srq_wr));
   sizes.completions = sizes.queue + sizes.receives + door;
   sizes.depth = std::min({options.depth, positive(limits.max_qp_wr), sizes.queue});
   sizes.pieces = std::min(kPieces, positive(limits.max_sge));
   sizes.reads = static_cast<std::uint8_t>(std::clamp(limits.max_qp_init_rd_atom, 1, 16));
   sizes.answers = static_cast<std::uint8_t>(std::clamp(limits.max_qp_rd_atom, 1, 16));
   sizes.atomics = limits.atomic_cap != IBV_ATOMIC_NONE;
+  sizes.read_pieces = sizes.pieces;
+  if (port.iwarp()) {
+    sizes.atomics = sizes.immediate = sizes.confirms = sizes.in_order = sizes.read_anywhere = false;
+    sizes.read_pieces = std::min(sizes.pieces, positive(limits.max_sge_rd));
+  }
   return sizes;
 }
 
@@ -48,7 +55,7 @@ void never_block(int descriptor) noexcept {
 Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks,
                              Rank me, core::Log& log) {
   Objects objects;
-  objects.sizes = sizes_of(port.limits, options, ranks);
+  objects.sizes = sizes_of(port, options, ranks);
   const auto refused = [&](const char* what, const char* advice) -> Status {
     const int error = errno;
     const bool failed = error == ENODEV || error == EIO;  // whatever is asked for
@@ -72,7 +79,7 @@ Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOpti
   objects.queue = {verbs.create_cq(objects.context.get(), entries, nullptr, objects.channel.get(), 0),
                    {verbs.destroy_cq}};
   if (objects.queue == nullptr) return refused("a completion queue", kMemory);
-  if (shares_receives(port.limits, options)) {
+  if (shares_receives(port, options)) {
     ibv_srq_init_attr wanted{};
     wanted.attr.max_wr = objects.sizes.receives;
     wanted.attr.max_sge = 1;

@@ -18,6 +18,15 @@ struct Sizes {
   std::uint8_t reads = 1;    ///< reads and atomics under way at once, to one peer
   std::uint8_t answers = 1;  ///< of one peer that are answered at once
   bool atomics = false;
+
+  // What iWARP lacks.
+  bool immediate = true;  ///< a number beside a write, which the peer's processor gets
+  bool confirms =
+      true;  ///< the end of a write says that its bytes have arrived; else only a later read's does
+  bool in_order =
+      true;  ///< requests end in the order in which they began; else reads may end after those behind
+  bool read_anywhere = true;      ///< what a read brings goes to memory that peers may not write to
+  std::uint32_t read_pieces = 1;  ///< of local memory in one read
 };
 
 /// One endpoint's objects of the library, opened in order and closed in the reverse one.

@@ -53,8 +53,8 @@ MadePair make_pair(const Verbs& verbs, const Objects& objects, const Port& port,
   state.port_num = port.number;
   state.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   if (objects.sizes.atomics) state.qp_access_flags |= IBV_ACCESS_REMOTE_ATOMIC;
-  const int error = verbs.modify_qp(made.pair.get(), &state,
-                                    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+  const int where = port.iwarp() ? 0 : IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+  const int error = verbs.modify_qp(made.pair.get(), &state, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | where);
   if (error != 0) {
     made.pair.reset();
     errno = error;

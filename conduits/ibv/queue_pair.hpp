@@ -15,7 +15,7 @@ struct MadePair {
 };
 MadePair make_pair(const Verbs& verbs, const Objects& objects, const Port& port, const IbvOptions& options);
 
-/// Connects it with a peer's: it listens then, and may send. 0, or an errno.
+/// Connects it with a peer's, except over iWARP, where librdmacm does: it listens then, and may send. 0, or an errno.
 int connect_pair(const Verbs& verbs, ibv_qp& pair, const Objects& objects, const Port& port,
                  const IbvOptions& options, const Address& peer, const Hello& hello, std::uint32_t first);
 

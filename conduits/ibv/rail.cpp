@@ -17,7 +17,7 @@ Address address_of(const Port& port, const Objects& objects) {
   Address address;
   std::memcpy(address.gid.data(), port.gid.raw, address.gid.size());
   address.lid = port.attributes.lid;
-  address.ethernet = port.ethernet() ? 1 : 0;
+  address.network = port.network();
   address.mtu = static_cast<std::uint8_t>(port.attributes.active_mtu);
   address.reads = objects.sizes.answers;
   return address;
@@ -31,7 +31,7 @@ Rail::Rail(const Verbs& verbs, const Port& port, Objects objects, const IbvOptio
       options_(options),
       me_(me),
       objects_(std::move(objects)),
-      memory_(verbs, *objects_.domain, job, kSegmentAccess, port.limits.max_mr_size,
+      memory_(verbs, *objects_.domain, job, kSegmentAccess, IBV_ACCESS_LOCAL_WRITE, port.limits.max_mr_size,
               options.on_demand ? port.paging : Paging{}, false, me, log),
       cache_(options.keep_registered, options.pinned),
       addresses_(ranks, Address{.wire_version = 0}),
@@ -40,7 +40,7 @@ Rail::Rail(const Verbs& verbs, const Port& port, Objects objects, const IbvOptio
 Address Rail::address() const { return address_of(port_, objects_); }
 
 bool Rail::learn(Rank peer, const Address& address) {
-  if ((address.ethernet != 0) != port_.ethernet()) return false;
+  if (address.network != port_.network()) return false;
   addresses_[peer] = address;
   return true;
 }

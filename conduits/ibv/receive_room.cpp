@@ -38,6 +38,14 @@ std::int64_t ReceiveRoom::add(Link& link, std::uint32_t wanted) {
   return count;
 }
 
+bool ReceiveRoom::post_again(Link& link) noexcept {
+  for (Buffer& buffer : buffers_) {
+    Buffer* const one = &buffer;
+    if (buffer.of == &link && post(&one, 1) != 0) return false;
+  }
+  return true;
+}
+
 int ReceiveRoom::post(Buffer* const* buffers, std::size_t count) noexcept {
   std::array<ibv_recv_wr, kAtOnce> requests;
   std::array<ibv_sge, kAtOnce> pieces;

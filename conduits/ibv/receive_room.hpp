@@ -28,6 +28,8 @@ class ReceiveRoom {
 
   /// Adds up to `wanted` buffers and posts them. Returns how many credits to grant for them, or a negative errno.
   std::int64_t add(Link& link, std::uint32_t wanted);
+  /// Posts those of a link to its new queue pair. False: it does not take them.
+  bool post_again(Link& link) noexcept;
 
   static std::uint64_t id_of(const Buffer& buffer) noexcept {
     return reinterpret_cast<std::uint64_t>(&buffer);

@@ -44,11 +44,11 @@ class Slots {
   };
 
   /// False, and errno, if they cannot be had.
-  bool open(const Verbs& verbs, ibv_pd& domain, Kind small, Kind large) {
+  bool open(const Verbs& verbs, ibv_pd& domain, Kind small, Kind large, int access = IBV_ACCESS_LOCAL_WRITE) {
     bytes_ = small.bytes;
     most_bytes_ = std::max(large.bytes, small.bytes);
     const std::size_t all_small = small.count * small.bytes;
-    pages_ = RegisteredPages(verbs, domain, all_small + large.count * large.bytes, IBV_ACCESS_LOCAL_WRITE);
+    pages_ = RegisteredPages(verbs, domain, all_small + large.count * large.bytes, access);
     if (!pages_) return false;
     first_large_ = pages_.data() + all_small;
     free_.reserve(small.count);

@@ -24,6 +24,30 @@ int ask_extended(ibv_context* context, ibv_device_attr_ex* attributes) {
   return extended->query_device_ex(context, nullptr, attributes, sizeof *attributes);
 }
 
+// Of rdma-core as well, and as often installed; only iWARP needs it.
+ConnectionCalls load_connection_calls() {
+  ConnectionCalls calls;
+  void* const library = ::dlopen("librdmacm.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (library == nullptr) return calls;
+  std::string problem;
+  const auto take = [&](const char* name, auto& function) { find(library, name, function, problem); };
+  take("rdma_create_event_channel", calls.create_event_channel);
+  take("rdma_destroy_event_channel", calls.destroy_event_channel);
+  take("rdma_create_id", calls.create_id);
+  take("rdma_destroy_id", calls.destroy_id);
+  take("rdma_bind_addr", calls.bind_addr);
+  take("rdma_listen", calls.listen);
+  take("rdma_get_src_port", calls.get_src_port);
+  take("rdma_resolve_addr", calls.resolve_addr);
+  take("rdma_resolve_route", calls.resolve_route);
+  take("rdma_connect", calls.connect);
+  take("rdma_accept", calls.accept);
+  take("rdma_reject", calls.reject);
+  take("rdma_get_cm_event", calls.get_cm_event);
+  take("rdma_ack_cm_event", calls.ack_cm_event);
+  return problem.empty() ? calls : ConnectionCalls{};
+}
+
 }  // namespace
 
 LoadedVerbs load_verbs() {
@@ -77,6 +101,7 @@ LoadedVerbs load_verbs() {
   take("ibv_destroy_ah", verbs.destroy_ah);
   take("ibv_wc_status_str", verbs.wc_status_str);
   take("ibv_event_type_str", verbs.event_type_str);
+  verbs.connections = load_connection_calls();
   return loaded;
 }
 

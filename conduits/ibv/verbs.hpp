@@ -1,5 +1,7 @@
 #pragma once
 
+#include "conduits/ibv/connection_calls.hpp"
+
 #include <infiniband/verbs.h>
 
 #include <cstdint>
@@ -51,6 +53,8 @@ struct Verbs {
 
   const char* (*wc_status_str)(ibv_wc_status status) = nullptr;
   const char* (*event_type_str)(ibv_event_type event) = nullptr;
+
+  ConnectionCalls connections;  ///< of another library, which may be absent
 };
 
 struct LoadedVerbs {

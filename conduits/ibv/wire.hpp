@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::ibv {
 
 /// All ranks of a job run the same version, on machines of one byte order.
-inline constexpr std::uint32_t kWireVersion = 2;
+inline constexpr std::uint32_t kWireVersion = 3;
 /// Ports that one rank uses, the first one among them.
 inline constexpr std::size_t kMostRails = 8;
 
@@ -18,19 +18,30 @@ inline constexpr std::size_t kMostRails = 8;
 struct PacketHead {
   std::uint32_t consumed =
       0;  ///< how many of the receiver's messages the sender has taken so far, modulo 2^32
-  std::uint32_t zero = 0;
+  enum class Kind : std::uint32_t {
+    packet,
+    signal,   ///< a Signal follows, for the conduit itself
+    greeting  ///< nothing follows: who called has the connection, and whoever answered may use it now
+  };
+  Kind kind = Kind::packet;
 };
 static_assert(sizeof(PacketHead) == 8);
+
+enum class NetworkKind : std::uint8_t { infiniband, roce, iwarp };
+constexpr const char* name_of(NetworkKind kind) noexcept {
+  return kind == NetworkKind::infiniband ? "InfiniBand" : kind == NetworkKind::roce ? "RoCE" : "iWARP";
+}
 
 /// What a rank tells all others of a port, by the bootstrap: how to knock, and of the other rails how to reach them.
 struct Address {
   std::uint32_t wire_version = kWireVersion;
-  std::uint32_t door = 0;  ///< number of its unreliable-datagram queue pair; only the first port has one
-  std::array<std::uint8_t, 16> gid{};
+  /// Number of its unreliable-datagram queue pair; only the first port has one. Of iWARP the TCP port.
+  std::uint32_t door = 0;
+  std::array<std::uint8_t, 16> gid{};  ///< of iWARP the IP address
   std::uint16_t lid = 0;
-  std::uint8_t ethernet = 0;  ///< RoCE; 0: InfiniBand
-  std::uint8_t mtu = 0;       ///< ibv_mtu
-  std::uint8_t reads = 0;     ///< reads and atomics of one peer that it answers at once
+  NetworkKind network = NetworkKind::infiniband;
+  std::uint8_t mtu = 0;    ///< ibv_mtu
+  std::uint8_t reads = 0;  ///< reads and atomics of one peer that it answers at once
   std::uint8_t zero[3]{};
 };
 

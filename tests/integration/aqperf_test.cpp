@@ -201,7 +201,8 @@ TEST(Aqperf, PrintsATableForPeople) {
 }
 
 TEST(Aqperf, SaysWhetherRatesAreSmoothOverSizes) {
-  const std::string bench = "am-rate --bytes 8K:64K --seconds 0.05 --conduit udp";  // long messages at the end
+  const std::string bench =
+      "am-rate --bytes 8K:64K --seconds 0.05 --conduit udp";  // long messages at the end
   const auto table = aqperf(bench);
   ASSERT_EQ(table.status, 0) << table.err;
   EXPECT_NE(table.out.find("smooth: "), std::string::npos) << table.out;

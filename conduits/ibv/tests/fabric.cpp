@@ -51,8 +51,18 @@ std::vector<Fabric> ibv_fabrics() {
     const bool several = found.find("large transfers also by") != std::string::npos;
     return why.empty() && !several ? "one port only that is as fast as the fastest: " + found : why;
   };
+  // Over software (siw), which `./aq rdma` has in its virtual machine.
+  const Settings siw{{"ibv_device", "siw0"}};
+  Fabric iwarp = fabric("ibv-iwarp", 0, siw);
+  iwarp.has_atomics = false;
+  iwarp.prepare = [siw] {
+    std::string why;
+    static_cast<void>(probe(siw, why));
+    return why;
+  };
   return {
       rails,
+      iwarp,
       fabric("ibv-threads", 1),
       fabric("ibv-processes", 0),
       fabric("ibv-mixed", 2),

@@ -45,17 +45,27 @@ TEST_F(IbvDevice, TakesTheFastestWhoseLinkIsUpAndSaysWhyNotTheOthers) {
   device(1).port.state = IBV_PORT_DOWN;
   device(2).name = "fast";
   device(3).name = "iwarp";
-  device(3).transport = IBV_TRANSPORT_IWARP;
+  device(3).make_iwarp();
+  device(3).port.active_speed = 64;
   const Found found = find();
   EXPECT_EQ(found.problem, "");
   EXPECT_EQ(found.port.device, "fast");
   EXPECT_THAT(found.port.text(), HasSubstr("100 Gb/s"));
   EXPECT_THAT(found.passed_over, HasSubstr("slow:1"));
   EXPECT_THAT(found.passed_over, HasSubstr("down:1's link is down"));
-  EXPECT_THAT(found.passed_over, HasSubstr("iwarp is iWARP"));
+  EXPECT_THAT(found.passed_over, HasSubstr("iwarp:1, iWARP, 200 Gb/s, MTU 4096 is of another kind"));
   EXPECT_EQ(find({.device = "slow"}).port.device, "slow");
   EXPECT_EQ(find({.device = "slow:1"}).port.device, "slow");
   EXPECT_THAT(find({.device = "down"}).problem, HasSubstr("link is down"));
+}
+
+TEST_F(IbvDevice, OfIwarpNeedsLibrdmacm) {
+  network.devices[0].make_iwarp();
+  EXPECT_EQ(find().problem, "");
+  EXPECT_TRUE(find().port.iwarp());
+  Verbs without = network.verbs();
+  without.connections = {};
+  EXPECT_THAT(find_port(without, {}).problem, HasSubstr("apt-get install librdmacm1"));
 }
 
 TEST_F(IbvDevice, TakesSeveralOfOneKindAndSpeedIfAskedTo) {

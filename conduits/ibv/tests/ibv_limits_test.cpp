@@ -201,9 +201,12 @@ TEST(IbvMemory, KeysOfAnotherJobAreRefused) {
 TEST(IbvConnections, WithAnotherKindOfPortAreRefusedByName) {
   Ranks ranks;
   std::vector<std::vector<std::byte>> addresses{ranks[0].address(), ranks[1].address()};
-  addresses[1][offsetof(Address, ethernet)] = std::byte{1};
-  EXPECT_EQ(ranks[0].connect(addresses), Status(ErrorCode::bad_setting, 1));
-  EXPECT_THAT(ranks.said(), HasSubstr("AQUEDUCT_IBV_DEVICE"));
+  for (const NetworkKind kind : {NetworkKind::roce, NetworkKind::iwarp}) {
+    addresses[1][offsetof(Address, network)] = static_cast<std::byte>(kind);
+    EXPECT_EQ(ranks[0].connect(addresses), Status(ErrorCode::bad_setting, 1));
+    EXPECT_THAT(ranks.said(), HasSubstr(name_of(kind)));
+    EXPECT_THAT(ranks.said(), HasSubstr("AQUEDUCT_IBV_DEVICE"));
+  }
   addresses[1][0] ^= std::byte{8};
   EXPECT_EQ(ranks[0].connect(addresses), Status(ErrorCode::version_mismatch, 1));
   addresses[1] = ranks[1].address();

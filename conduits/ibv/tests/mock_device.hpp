@@ -33,6 +33,9 @@ struct Device {
   bool slow = false;        ///< it is not begun before somebody looks for what has ended
 
   Device();
+  bool iwarp() const noexcept { return transport == IBV_TRANSPORT_IWARP; }
+  /// As an iWARP adapter: without datagrams, immediate data, atomics; its writes and messages end when they leave.
+  void make_iwarp();
 };
 
 /// Things that go wrong.
@@ -45,6 +48,8 @@ struct Faults {
   int drop_datagrams = 0;  ///< so many are lost
   bool silent = false;     ///< nothing posted to connected queue pairs is begun
   bool no_pairs = false;
+  int refused_calls = 0;    ///< so many calls find nobody who listens
+  int timed_out_calls = 0;  ///< so many are given up, though the peer has got them
 };
 
 /// What has been asked of it since the start, or since it was set back.
@@ -58,6 +63,7 @@ struct Counts {
   int doorbells = 0;    ///< calls that posted to connected queue pairs
   int completions = 0;  ///< of requests on connected queue pairs
   int not_ready = 0;    ///< messages that found no receive
+  int calls = 0;        ///< for connections, by librdmacm
   int overruns = 0;     ///< completions that found no room
   int breaches = 0;     ///< of a limit that the conduit had been told
 
@@ -89,6 +95,7 @@ struct Request {
   std::vector<ibv_sge> pieces;
   std::vector<std::byte> bytes;  ///< inline ones
   std::uint64_t number;
+  bool completed = false;  ///< before it was begun
 };
 
 struct Pair : ibv_qp {
@@ -98,6 +105,7 @@ struct Pair : ibv_qp {
   std::uint8_t reads = 0;
   std::deque<Receive> receives;
   std::deque<Request> requests;  ///< not begun
+  bool waits = false;            ///< it has answered a call, and may not send before the other side has
   std::uint64_t posted = 0;
   std::uint64_t ended = 0;  ///< that the conduit has heard of
 };
@@ -135,6 +143,7 @@ class Network {
 
  private:
   friend struct Calls;
+  friend struct ConnectionMock;
 
   Pair* find(std::uint32_t number);
   void begin_all(Pair& pair, bool now = false);
@@ -154,7 +163,13 @@ class Network {
     std::unique_ptr<ibv_mr> what;
     int access;
   };
-  struct Context;
+  struct Context : ibv_context {
+    std::deque<ibv_event_type> events;
+    int events_end = -1;
+    std::size_t device_index = 0;
+  };
+  bool can_begin(const Pair& pair, const ibv_send_wr& request);
+  void complete_early(Pair& pair, Request& request);
 
   std::recursive_mutex mutex_;
   std::vector<std::unique_ptr<ibv_device>> shown_;
@@ -167,5 +182,11 @@ class Network {
   std::size_t on_demand_ = 0;
   std::uint32_t next_ = 17;
 };
+
+/// librdmacm over that network. Addresses mean nothing: a listener is found by its port.
+ConnectionCalls connection_calls();
+void use_for_calls(Network& network);
+/// The queue pair of a connection has died with its process: the other side hears of it.
+void hang_up(Network& network, std::uint32_t pair_number);
 
 }  // namespace aqueduct::conduits::ibv::mock

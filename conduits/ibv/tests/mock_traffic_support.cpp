@@ -73,9 +73,32 @@ bool Network::gather(const Pair& pair, const Request& request, std::vector<std::
   return true;
 }
 
+// What the device has. iWARP knows neither numbers beside a write or a message, nor atomics; its reads have few pieces.
+bool Network::can_begin(const Pair& pair, const ibv_send_wr& request) {
+  const Device& device = device_of(pair);
+  if (!device.iwarp()) return true;
+  if (request.opcode == IBV_WR_RDMA_READ) return request.num_sge <= device.limits.max_sge_rd;
+  return request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_SEND;
+}
+
+// Over iWARP all but reads end when they leave.
+void Network::complete_early(Pair& pair, Request& request) {
+  request.completed =
+      device_of(pair).iwarp() && pair.state == IBV_QPS_RTS && request.what.opcode != IBV_WR_RDMA_READ;
+  if (!request.completed || (request.what.send_flags & IBV_SEND_SIGNALED) == 0) return;
+  ibv_wc what{};
+  what.wr_id = request.what.wr_id;
+  what.qp_num = pair.qp_num;
+  ++counts.completions;
+  complete(pair.send_cq, {what, &pair, request.number});
+}
+
 bool Network::scatter(const Pair& pair, const Request& request, const std::byte* bytes, std::size_t count) {
   for (const ibv_sge& piece : request.pieces) {
     if (!local(pair, piece)) return false;
+    // Over iWARP the peer's answer is a write to it.
+    const bool writable = (regions_.at(piece.lkey).access & IBV_ACCESS_REMOTE_WRITE) != 0;
+    if (device_of(pair).iwarp() && !writable) return false;
     const std::size_t part = std::min<std::size_t>(count, piece.length);
     std::memcpy(at(piece.addr), bytes, part);
     bytes += part;
@@ -200,13 +223,16 @@ bool Network::begin(Pair& pair, Request& request) {
   } else {
     bool not_ready = false;
     what.status = carry_out(pair, *peer, request, not_ready);
+    peer->waits = false;
     device_of(pair).bytes += length_of(request);
     if (not_ready) {
       ++counts.not_ready;
-      return false;
+      if (!device_of(pair).iwarp()) return false;
+      what.status = IBV_WC_RNR_RETRY_EXC_ERR;  // it does not try again
     }
   }
   if (what.status != IBV_WC_SUCCESS) pair.state = IBV_QPS_ERR;
+  if (request.completed) return true;
   if (what.status != IBV_WC_SUCCESS || (request.what.send_flags & IBV_SEND_SIGNALED) != 0) {
     ++counts.completions;
     complete(pair.send_cq, {what, &pair, request.number});
@@ -237,6 +263,7 @@ void Network::resume() {
 void Network::kill(std::uint32_t number) {
   const std::lock_guard lock(mutex_);
   if (Pair* const pair = find(number); pair != nullptr) pair->state = IBV_QPS_RESET;
+  hang_up(*this, number);
 }
 
 }  // namespace aqueduct::conduits::ibv::mock

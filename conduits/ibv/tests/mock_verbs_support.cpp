@@ -30,12 +30,6 @@ T* refuse(int error) {
 
 }  // namespace
 
-struct Network::Context : ibv_context {
-  std::deque<ibv_event_type> events;
-  int events_end = -1;
-  std::size_t device_index = 0;
-};
-
 /// What the table of verbs points to.
 struct Calls {
   using Lock = std::lock_guard<std::recursive_mutex>;
@@ -209,6 +203,7 @@ struct Calls {
     const Device& device = device_of(domain->context);
     const ibv_qp_cap& room = wanted->cap;
     if (current->faults.gone) return refuse<ibv_qp>(ENODEV);
+    if (wanted->qp_type == IBV_QPT_UD && device.iwarp()) return refuse<ibv_qp>(EOPNOTSUPP);
     if (wanted->qp_type == IBV_QPT_RC && current->faults.no_pairs) return refuse<ibv_qp>(ENOMEM);
     if (room.max_inline_data > device.most_inline ||
         room.max_send_wr > static_cast<std::uint32_t>(device.limits.max_qp_wr) ||
@@ -304,9 +299,15 @@ struct Calls {
         error = EINVAL;
         break;
       }
+      if (connected && (pair.waits || !current->can_begin(pair, *request))) {
+        ++current->counts.breaches;
+        error = EINVAL;
+        break;
+      }
       if (connected) count(taken.what.opcode);
       if (connected) ++device.requests;
       ++pair.posted;
+      if (connected) current->complete_early(pair, taken);
       pair.requests.push_back(std::move(taken));
     }
     *bad = error != 0 ? request : nullptr;
@@ -344,18 +345,22 @@ struct Calls {
     const Lock lock(current->mutex_);
     if (current->faults.gone) return -ENODEV;
     auto& queue = static_cast<Completions&>(*plain);
-    if (device_of(plain->context).slow) {
+    const Device& device = device_of(plain->context);
+    const auto begin_slow_ones = [&] {
       for (const auto& [number, pair] : current->pairs_) {
-        if (pair->send_cq == plain) current->begin_all(*pair, true);
+        // Over iWARP whoever looks: their owner need not.
+        if (pair->send_cq == plain || device.iwarp()) current->begin_all(*pair, true);
       }
-    }
+    };
+    if (device.slow && !device.iwarp()) begin_slow_ones();
     int count = 0;
     for (; count < most && !queue.entries.empty(); ++count) {
       const Completions::Entry entry = queue.entries.front();
       queue.entries.pop_front();
       found[count] = entry.what;
-      if (entry.ends != 0) entry.pair->ended = entry.ends;
+      if (entry.ends != 0) entry.pair->ended = std::max(entry.pair->ended, entry.ends);
     }
+    if (device.slow && device.iwarp()) begin_slow_ones();  // what has ended need not have arrived
     return count;
   }
   static int req_notify_cq(ibv_cq* queue, int) {
@@ -392,7 +397,19 @@ Device::Device() {
   gids.push_back(gid);
 }
 
-Network::Network() { current = this; }
+void Device::make_iwarp() {
+  transport = IBV_TRANSPORT_IWARP;
+  limits.atomic_cap = IBV_ATOMIC_NONE;
+  limits.max_sge = 6;
+  limits.max_sge_rd = 1;
+  most_inline = 80;
+  port.link_layer = IBV_LINK_LAYER_ETHERNET;
+}
+
+Network::Network() {
+  current = this;
+  use_for_calls(*this);
+}
 Network::~Network() { current = nullptr; }
 
 Device& Network::device_of(const Pair& pair) {
@@ -438,7 +455,8 @@ Verbs Network::verbs() const {
           .create_ah = Calls::create_ah,
           .destroy_ah = Calls::destroy_ah,
           .wc_status_str = Calls::wc_status_str,
-          .event_type_str = Calls::event_type_str};
+          .event_type_str = Calls::event_type_str,
+          .connections = connection_calls()};
 }
 
 }  // namespace aqueduct::conduits::ibv::mock

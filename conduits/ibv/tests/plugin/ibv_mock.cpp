@@ -17,6 +17,11 @@ mock::Network& network() {
     only.devices.resize(2);  // who asks for one uses the first
     only.devices[1].name = "mock1";
     only.devices[1].slow = true;  // so that what relies on an order across them goes wrong
+    if (std::getenv("IBV_MOCK_IWARP") != nullptr) {
+      only.devices.resize(1);
+      only.devices[0].make_iwarp();
+      only.devices[0].slow = true;  // so that what takes the end of a write for its arrival goes wrong
+    }
     return true;
   }();
   static_cast<void>(two);

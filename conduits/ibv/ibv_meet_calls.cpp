@@ -1,0 +1,171 @@
+// How connections are made over iWARP, by librdmacm: one side calls, with a Hello; the other answers with its own. If both call
+// at once, the lower rank's call counts: it rejects the other's, which keeps the lower one's call until then.
+//
+// A queue pair that took part in an attempt which failed cannot be used again: there is a new one for the next.
+
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/queue_pair.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+constexpr std::chrono::milliseconds kLongestPauseToCall{200};
+// Chosen: so often in a row a peer's host may refuse, in about a second: nobody listens there any more. A peer that computes
+// for long is only slow, and is called again whenever the system gives up.
+constexpr std::uint32_t kMostRefusals = 10;
+
+}  // namespace
+
+// An attempt has ended in nothing: the next one needs a queue pair that is new. False: there is none.
+bool IbvConduit::renew(Link& link) noexcept {
+  by_pair_.remove(link.pair->qp_num);
+  link.call.reset();
+  link.pair.reset();
+  link.asked = link.listening = link.ready = false;
+  MadePair made = make_pair(verbs_, objects_, port_, options_);
+  const int error = made.pair != nullptr ? 0 : errno;
+  if (made.pair != nullptr) {
+    link.pair = std::move(made.pair);
+    by_pair_.add(link.pair->qp_num, link);
+  }
+  if (error == 0 && receive_.post_again(link)) return true;
+  log_.error("ibv: rank {}: {} gives no queue pair for rank {}: {}", me_, port_.device, link.peer,
+             std::strerror(error != 0 ? error : ENOMEM));
+  suspect(link.peer, "there is no queue pair for it");
+  return false;
+}
+
+void IbvConduit::call(Link& link) noexcept {
+  link.next_hello = Clock::time_point::max();  // until something has become of it
+  link.call = manager_.call(addresses_[link.peer]);
+  link.asked = link.call != nullptr;
+  if (link.call == nullptr) link.next_hello = Clock::now() + link.pause;
+}
+
+// Of a call that has come to nothing.
+void IbvConduit::call_later(Link& link) noexcept {
+  if (!renew(link)) return;
+  if (link.held != nullptr) return accept(link, std::exchange(link.held, nullptr), link.held_hello);
+  link.pause = std::min<std::chrono::nanoseconds>(2 * link.pause, kLongestPauseToCall);
+  link.next_hello = Clock::now() + link.pause;
+}
+
+void IbvConduit::accept(Link& link, Call call, const Hello& hello) noexcept {
+  learn(link, hello);
+  link.call = std::move(call);
+  link.asked = false;
+  link.listening = true;
+  link.next_hello = Clock::time_point::max();
+  if (const int error = manager_.accept(*link.call, hello_for(link), objects_.sizes); error != 0) {
+    log_.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", me_, link.peer,
+               std::strerror(error));
+    call_later(link);
+  }
+}
+
+void IbvConduit::called(const ConnectionManager::Event& event) noexcept {
+  Call call = manager_.own(event.id);
+  const Hello hello = event.hello.value_or(Hello{});
+  const Rank peer = hello.from;
+  const bool known = event.hello && hello.job == job_ && hello.wire_version == kWireVersion &&
+                     peer < links_.size() && peer != me_ && gone_[peer] == 0 && !broken_;
+  Link* link = known ? links_[peer].get() : nullptr;
+  if (known && link == nullptr) link = make_link(peer);
+  // What is connected already does not want another; and of two calls the lower rank's counts.
+  const bool wanted =
+      link != nullptr && link->pair != nullptr && !link->listening && !(link->asked && me_ < peer);
+  if (!wanted) return manager_.reject(*call);
+  if (link->asked) {  // the peer will reject mine
+    link->held_hello = hello;
+    link->held = std::move(call);
+    return;
+  }
+  accept(*link, std::move(call), hello);
+}
+
+void IbvConduit::take_calls() noexcept {
+  while (const auto event = manager_.next()) {
+    if (event->what == RDMA_CM_EVENT_CONNECT_REQUEST) {
+      called(*event);
+      continue;
+    }
+    const auto of_this = [&](const auto& link) { return link != nullptr && link->call.get() == event->id; };
+    const auto found = std::ranges::find_if(links_, of_this);
+    if (found == links_.end()) continue;
+    Link& link = **found;
+    int error = 0;
+    switch (event->what) {
+      case RDMA_CM_EVENT_ADDR_RESOLVED: error = manager_.resolve_route(*event->id); break;
+      case RDMA_CM_EVENT_ROUTE_RESOLVED:
+        error = manager_.connect(*event->id, hello_for(link), objects_.sizes);
+        break;
+      case RDMA_CM_EVENT_ESTABLISHED:
+        if (link.asked && !event->hello) {
+          error = EPROTO;
+          break;
+        }
+        // Who has answered may not send first (RFC 5044, section 7.1.2): it waits for what I say.
+        if (link.asked) {
+          learn(link, *event->hello);
+          link.ready = true;
+          to_greet_.push_back(&link);
+        }
+        link.asked = false;
+        link.listening = true;
+        if (link.held != nullptr) manager_.reject(*link.held);
+        link.held.reset();
+        break;
+      case RDMA_CM_EVENT_DISCONNECTED:
+      case RDMA_CM_EVENT_ADDR_ERROR:
+      case RDMA_CM_EVENT_ROUTE_ERROR:
+      case RDMA_CM_EVENT_CONNECT_ERROR:
+      case RDMA_CM_EVENT_UNREACHABLE:
+      case RDMA_CM_EVENT_REJECTED: error = event->status != 0 ? std::abs(event->status) : ECONNRESET; break;
+      case RDMA_CM_EVENT_DEVICE_REMOVAL: give_up("the device is being removed"); break;
+      default: break;
+    }
+    if (error == 0) continue;
+    link.hung_up = error;
+    hung_up_.push_back(&link);
+  }
+}
+
+void IbvConduit::greet() noexcept {
+  std::erase_if(to_greet_, [&](Link* link) {
+    if (link->pair == nullptr || !link->ready) return true;
+    ibv_send_wr request{};
+    request.opcode = IBV_WR_SEND;
+    const core::Post post =
+        send_message(*link, PacketHead::Kind::greeting, {}, {}, request, Flight::Kind::packet, 0);
+    return post.kind != core::Post::Kind::retry;
+  });
+}
+
+// When all that has arrived is taken: what a peer has sent before it left counts.
+void IbvConduit::take_hang_ups() noexcept {
+  for (Link* const link : std::exchange(hung_up_, {})) {
+    if (link->pair == nullptr || gone_[link->peer] != 0) continue;
+    const bool used = link->flights.next() != 0 || link->heard;
+    if (used) {
+      suspect(link->peer, "the connection has ended");
+      continue;
+    }
+    log_.debug("ibv: rank {}: no connection with rank {} so far: {}", me_, link->peer,
+               std::strerror(link->hung_up));
+    const bool refused = link->hung_up == ECONNREFUSED && link->held == nullptr;
+    link->refusals = refused ? link->refusals + 1 : 0;
+    if (link->refusals >= kMostRefusals) {
+      suspect(link->peer, "its host refuses connections");
+    } else {
+      call_later(*link);
+    }
+  }
+}
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,202 @@
+// Devices without datagrams, immediate data and atomics, whose writes end before they arrive: iWARP over the mock network.
+
+#include "conduits/ibv/tests/ranks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+using Kind = core::Post::Kind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class IbvIwarp : public testing::Test {
+ protected:
+  bool arrived(std::size_t at, core::Bytes bytes, Rank rank = 1) {
+    return std::ranges::equal(bytes, std::span(ranks.memory(rank)).subspan(at, bytes.size()));
+  }
+  core::Post put(core::Bytes from, core::Token token, std::size_t at = 64) {
+    return ranks.insist([&] { return ranks[0].put(1, ranks.key(), at, from, false, token); });
+  }
+  core::Post send(Rank from, Rank to) {
+    return ranks.insist([&] { return ranks[from].send(to, header, {}, 0); });
+  }
+  /// Rank 1's handle for rank 0's segment.
+  std::uint64_t back() { return *ranks[1].import_key(0, ranks.exported(0)); }
+  mock::Device& device() { return ranks.network().devices[0]; }
+
+  Ranks ranks{{}, 2, [](mock::Network& network) { network.devices[0].make_iwarp(); }};
+  const std::vector<std::byte> bytes = bytes_of(40);
+  alignas(8) std::byte header[16]{};
+};
+
+TEST_F(IbvIwarp, CarriesPutsGetsAndMessages) {
+  const auto large = bytes_of(200'000, 2);
+  for (const std::vector<std::byte>& from : {bytes, bytes_of(100), bytes_of(5000), large}) {
+    ASSERT_EQ(put(from, from.size()).kind, Kind::posted);
+    EXPECT_TRUE(ranks.end_of(from.size()));
+    EXPECT_TRUE(arrived(64, from));
+    std::vector<std::byte> got(from.size());
+    const auto get = [&] { return ranks[0].get(1, ranks.key(), 64, got, from.size() + 1); };
+    ASSERT_EQ(ranks.insist(get).kind, Kind::posted);
+    EXPECT_TRUE(ranks.end_of(from.size() + 1));
+    EXPECT_EQ(got, from);
+  }
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(send(0, 1).kind, Kind::done);
+  EXPECT_TRUE(ranks.until([&] { return ranks.heard(1).packets.size() == 100; }));
+  EXPECT_EQ(ranks.network().counts.breaches, 0);
+  EXPECT_EQ(ranks.network().counts.not_ready, 0);
+  EXPECT_EQ(ranks.network().counts.calls, 1) << "one connection";
+  EXPECT_TRUE(ranks.log().empty()) << ranks.said();
+}
+
+TEST_F(IbvIwarp, HasNoAtomics) { EXPECT_EQ(ranks[0].atomics(), nullptr); }
+
+TEST_F(IbvIwarp, APutIsOverWhenItsBytesAreThereNotWhenTheyHaveLeft) {
+  ranks.meet();
+  ranks.network().faults.silent = true;
+  ASSERT_EQ(put(bytes, 1).kind, Kind::posted);
+  const auto large = bytes_of(5000);
+  ASSERT_EQ(put(large, 2, 1000).kind, Kind::posted);
+  for (int i = 0; i < 100; ++i) ranks.poll();
+  EXPECT_TRUE(ranks.heard(0).completed_ones.empty());
+  EXPECT_FALSE(arrived(64, bytes));
+  ranks.network().resume();
+  EXPECT_TRUE(ranks.end_of(1));
+  EXPECT_TRUE(ranks.end_of(2));
+  EXPECT_TRUE(arrived(64, bytes) && arrived(1000, large));
+}
+
+TEST_F(IbvIwarp, ASignalComesInAMessageBehindItsBytes) {
+  ranks.meet();
+  for (const Signal signal : {Signal{3, 7}, Signal{3, 1 << 20}}) {
+    ranks.heard(1).signals.clear();
+    const auto from = bytes_of(300, static_cast<unsigned>(signal.add));
+    const auto attempt = [&] { return ranks[0].put_signal(1, ranks.key(), 8, from, signal, signal.add); };
+    ASSERT_EQ(ranks.insist(attempt).kind, Kind::posted);
+    ASSERT_TRUE(ranks.until([&] { return !ranks.heard(1).signals.empty(); }));
+    EXPECT_TRUE(arrived(8, from));
+    EXPECT_EQ(ranks.heard(1).signals[0].add, signal.add);
+    EXPECT_TRUE(ranks.end_of(signal.add));
+  }
+  EXPECT_EQ(ranks.network().counts.signalled_writes, 0);
+  EXPECT_EQ(ranks.network().counts.breaches, 0);
+  EXPECT_TRUE(ranks.heard(1).packets.empty());
+}
+
+// Messages and writes behind a read end first; each operation is told once, and what it brings is there.
+TEST_F(IbvIwarp, ReadsMayEndAfterWhatIsBehindThem) {
+  device().slow = true;
+  ranks.meet();
+  std::ranges::copy(bytes_of(4000, 9), ranks.memory(1).begin() + 8192);
+  std::vector<std::vector<std::byte>> got(20, std::vector<std::byte>(4000));
+  for (core::Token i = 0; i < got.size(); ++i) {
+    const auto get = [&] { return ranks[0].get(1, ranks.key(), 8192, got[i], 100 + i); };
+    ASSERT_EQ(ranks.insist(get).kind, Kind::posted);
+    ASSERT_EQ(put(bytes, 200 + i).kind, Kind::posted);
+    ASSERT_EQ(send(0, 1).kind, Kind::done);
+  }
+  for (core::Token i = 0; i < got.size(); ++i) {
+    EXPECT_TRUE(ranks.end_of(100 + i));
+    EXPECT_EQ(got[i], bytes_of(4000, 9));
+    EXPECT_TRUE(ranks.end_of(200 + i));
+  }
+  EXPECT_EQ(ranks.heard(0).completions, 2 * got.size() + 1) << "with that of the first put";
+  EXPECT_TRUE(ranks.until([&] { return ranks.heard(1).packets.size() == got.size(); }));
+}
+
+TEST_F(IbvIwarp, ListsOfPiecesGoThoughAReadHasOnlyOneLocalPiece) {
+  ranks.meet();
+  core::NativeVector* const lists = ranks[0].vector();
+  ASSERT_NE(lists, nullptr);
+  const auto sent = bytes_of(3000);
+  std::ranges::copy(sent, ranks.memory(0).begin());
+  const auto mine = std::span(ranks.memory(0));
+  const core::Bytes from[] = {mine.subspan(0, 1000), mine.subspan(1000, 2000)};
+  const core::RemotePiece to[] = {{16, 500}, {9000, 2500}};
+  ASSERT_EQ(lists->put_pieces(1, ranks.key(), to, from, 1).kind, Kind::posted);
+  EXPECT_TRUE(ranks.end_of(1));
+  EXPECT_TRUE(arrived(16, std::span(sent).first(500)) && arrived(9000, std::span(sent).subspan(500)));
+  const core::MutableBytes into[] = {mine.subspan(20'000, 700), mine.subspan(30'000, 2300)};
+  ASSERT_EQ(lists->get_pieces(1, ranks.key(), to, into, 2).kind, Kind::posted);
+  EXPECT_TRUE(ranks.end_of(2));
+  EXPECT_TRUE(std::ranges::equal(into[0], std::span(sent).first(700)));
+  EXPECT_TRUE(std::ranges::equal(into[1], std::span(sent).subspan(700)));
+  EXPECT_EQ(ranks.network().counts.breaches, 0);
+}
+
+// ----------------------------------------------------------------------------------------------------- connections
+
+TEST_F(IbvIwarp, BothMayCallAtOnce) {
+  const std::uint64_t key = back();
+  ASSERT_EQ(ranks[0].put(1, ranks.key(), 64, bytes, false, 1).kind, Kind::retry);
+  ASSERT_EQ(ranks[1].put(0, key, 64, bytes, false, 1).kind, Kind::retry);
+  ASSERT_EQ(put(bytes, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks.insist([&] { return ranks[1].put(0, key, 64, bytes, false, 1); }).kind, Kind::posted);
+  EXPECT_TRUE(ranks.end_of(1));
+  EXPECT_TRUE(ranks.until([&] { return ranks.heard(1).completed_ones.count(1) != 0; }));
+  EXPECT_TRUE(arrived(64, bytes, 0) && arrived(64, bytes, 1));
+  EXPECT_EQ(ranks.network().counts.calls, 2);
+  EXPECT_EQ(ranks.network().counts.breaches, 0);
+  EXPECT_TRUE(ranks.log().empty()) << ranks.said();
+}
+
+// The system gives up calls of peers that compute for long; and who starts late refuses some.
+TEST_F(IbvIwarp, CallsThatComeToNothingAreRepeated) {
+  ranks.network().faults.timed_out_calls = 2;
+  ranks.network().faults.refused_calls = 2;
+  ASSERT_EQ(put(bytes, 1).kind, Kind::posted);
+  EXPECT_TRUE(ranks.end_of(1));
+  EXPECT_GE(ranks.network().counts.calls, 5);
+  EXPECT_EQ(ranks.network().counts.breaches, 0) << "each with a new queue pair";
+  ASSERT_EQ(send(1, 0).kind, Kind::done);
+  EXPECT_TRUE(ranks.until([&] { return ranks.heard(0).packets.size() == 1; }));
+  EXPECT_TRUE(ranks.heard(0).losses.empty() && ranks.heard(1).losses.empty());
+}
+
+TEST_F(IbvIwarp, APeerWhoseHostRefusesAllCallsIsLost) {
+  ranks.close(1);
+  ASSERT_EQ(ranks[0].put(1, ranks.key(), 64, bytes, false, 1).kind, Kind::retry);
+  EXPECT_TRUE(ranks.until([&] { return !ranks.heard(0).losses.empty(); }));
+  EXPECT_THAT(ranks.heard(0).losses, ElementsAre(1u));
+  EXPECT_EQ(ranks[0].put(1, ranks.key(), 64, bytes, false, 1).why, ErrorCode::peer_lost);
+  EXPECT_THAT(ranks.said(), HasSubstr("refuses connections"));
+}
+
+TEST_F(IbvIwarp, WhatAPeerHasSentBeforeItLeftArrivesAndThenItIsLost) {
+  device().slow = true;  // it may be on its way when the peer leaves
+  const std::uint64_t key = back();
+  ASSERT_EQ(ranks.insist([&] { return ranks[1].put(0, key, 64, bytes, false, 1); }).kind, Kind::posted);
+  ASSERT_EQ(send(1, 0).kind, Kind::done);
+  ranks.close(1);
+  EXPECT_TRUE(arrived(64, bytes, 0)) << "it has waited for that";
+  EXPECT_TRUE(ranks.until([&] { return !ranks.heard(0).losses.empty(); }));
+  EXPECT_EQ(ranks.heard(0).packets.size(), 1u);
+  EXPECT_THAT(ranks.heard(0).losses, ElementsAre(1u));
+}
+
+TEST(IbvIwarpAddress, IsMissedWhereNoInterfaceOfTheDeviceHasOne) {
+  mock::Network network;
+  network.devices[0].make_iwarp();
+  network.devices[0].name = "iwarp0";
+  Verbs verbs = network.verbs();
+  Found found = find_port(verbs, {});
+  ASSERT_EQ(found.problem, "");
+  verbs.connections.bind_addr = [](rdma_cm_id*, sockaddr*) { return -1; };
+  std::vector<std::string> lines;
+  core::Log log(core::LogLevel::info,
+                [&](core::LogLevel, std::string_view line) { lines.emplace_back(line); });
+  auto objects = open_objects(verbs, found.port, {}, 1, 0, log);
+  ASSERT_TRUE(objects);
+  IbvConduit alone(verbs, found.port, std::move(*objects), {}, 1, 1, 0, log);
+  EXPECT_EQ(alone.start().code(), ErrorCode::not_supported);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("iwarp0 is iWARP, and its network interface has no IP address"));
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::ibv
