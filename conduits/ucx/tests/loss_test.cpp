@@ -14,7 +14,7 @@ using core::Post;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t kWord = 42;
+constexpr std::uint64_t kSentWord = 42;
 
 /// Ranks of one host; every one but the first has registered some memory, and rank 0 imported its key.
 class UcxUnwatched : public ::testing::Test {
@@ -85,7 +85,7 @@ TEST(UcxLoss, OfOneThatCannotBeReachedIsToldOnce) {
   ASSERT_TRUE(a && b);
   const std::vector<std::vector<std::byte>> addresses{(*a)->address(), (*b)->address()};
   ASSERT_TRUE((*a)->connect(addresses));
-  const auto word = loop::bytes_of_value(kWord);
+  const auto word = loop::bytes_of_value(kSentWord);
   ASSERT_EQ((*a)->send(1, word, {}, 0).why, ErrorCode::network_failed);
   EXPECT_THAT(here.lines(), ElementsAre(HasSubstr("Both need a transport in common")));
   loop::Recorder inbox;
