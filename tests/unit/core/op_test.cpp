@@ -90,7 +90,9 @@ TEST(OpPool, HasRoomForAHundredThousandHeldAndTakesMemoryForThoseOnly) {
     op = pool.acquire(Op::Kind::put, 0, true);
     ASSERT_NE(op, nullptr);
   }
-  EXPECT_LE(resident_bytes() - before, kHeld * 192 + (2u << 20)) << "what event.hpp promises, and a step";
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // which keep notes about memory, in memory
+  EXPECT_LE(resident_bytes() - before, kHeld * 200 + (2u << 20)) << "what event.hpp promises, and a step";
+#endif
   EXPECT_GE(resident_bytes() - before, kHeld * sizeof(Op) / 2) << "else this measures nothing";
   for (Op* op : held) EXPECT_EQ(pool.find(OpPool::token(*op)), op);
   Op* internal = pool.acquire(Op::Kind::put, 0, false);

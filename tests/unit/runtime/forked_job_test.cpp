@@ -116,9 +116,11 @@ TEST_P(ForkedJob, IsRefusedEverythingAndEndsNothing) {
               REFUSED(job->finish());
               job->abort(3, "a child must not be heard");
               event = Event{};
-              job.reset();  // as when it returns from main
+              job.reset();         // as when it returns from main
+#if !defined(__SANITIZE_THREAD__)  // which allows a child of a process with threads none of its own
               auto own = Job::in_process(2, config());
               if (!own || !own->finish()) return 1;
+#endif
               return 0;
             }),
             0);
