@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Every command that ./aq lists in its usage, and every function that its functions call on, is there:
+# check_commands.sh AQ
+set -euo pipefail
+here=$(dirname "$(readlink -f "$1")")
+# shellcheck disable=SC1090
+source <(sed -e '/^main "\$@"$/d' -e "s|^cd .*|cd '$here'|" "$1")
+wrong=0
+for command in $(usage | sed -n 's|^\./aq \([a-z-]*\).*|\1|p' | sort -u) run-tests; do
+  name=${command//-/_}
+  [[ $command != test ]] || name=tests
+  if ! declare -F "$name" >/dev/null; then echo "./aq $command: there is no function $name"; wrong=1; fi
+done
+# A function that calls itself would go on for ever: none here has a reason to.
+for name in $(declare -F | sed 's/declare -f //'); do
+  if declare -f "$name" | sed 1,2d | grep -Eq "^ *$name( |;|$)"; then echo "$name calls itself"; wrong=1; fi
+done
+exit "$wrong"
