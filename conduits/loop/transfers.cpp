@@ -13,8 +13,7 @@ namespace aqueduct::conduits::loop {
 namespace {
 
 // As a card does it: atomic to the other atomics of the network, for which the segment's mutex sees, and to nothing that a
-// processor does meanwhile. Not inlined: with the inline form on a local variable, g++ 12 at -O1 left u32
-// and/or without effect here. Seen, not explained: at -O2, and in a small program, it was right.
+// processor does meanwhile.
 void apply(std::byte* place, const detail::AtomicCall& call) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
   alignas(8) std::byte value[8];

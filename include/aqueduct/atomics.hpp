@@ -56,9 +56,34 @@ constexpr AtomicType atomic_type() noexcept {
 // All that an atomic on mapped memory passes through is inlined by force: then the operation, which is a constant nearly
 // everywhere, is one instruction however many calls a program has (tests/structure/check_hot_path.py).
 
-/// Does the operation on memory of this host; returns the old value.
+/// and, or, xor, whose old value somebody wants. Not fetch_and and its kind: where g++ 12 lays the operand and the old value
+/// into one register, as it may in `v = cell.fetch_xor(v)`, its loop overwrites the operand before it is used, and memory
+/// stays as it was or becomes 0 (at -O1 to -O3; tests/unit/include/atomics_test.cpp shows it).
+template <AtomicInteger T>
+[[gnu::always_inline]] inline T fetch_bits(AtomicOp op, std::atomic_ref<T> cell, T operand) noexcept {
+  T seen = cell.load(std::memory_order_relaxed);
+  while (true) {
+    const T next = op == AtomicOp::bit_and ? seen & operand : op == AtomicOp::bit_or ? seen | operand : seen ^ operand;
+    if (cell.compare_exchange_weak(seen, next)) return seen;
+  }
+}
+
+/// One instruction each.
+template <AtomicInteger T>
+[[gnu::always_inline]] inline void apply_bits(AtomicOp op, std::atomic_ref<T> cell, T operand) noexcept {
+  if (op == AtomicOp::bit_and) {
+    cell.fetch_and(operand);
+  } else if (op == AtomicOp::bit_or) {
+    cell.fetch_or(operand);
+  } else {
+    cell.fetch_xor(operand);
+  }
+}
+
+/// Does the operation on memory of this host; returns the old value if it is to be fetched, else nothing of use.
 template <Atomic T>
-[[gnu::always_inline]] inline T apply(AtomicOp op, T& target, T operand, T expected) noexcept {
+[[gnu::always_inline]] inline T apply(AtomicOp op, T& target, T operand, T expected,
+                                      bool fetched = true) noexcept {
   std::atomic_ref<T> cell(target);
   static_assert(std::atomic_ref<T>::is_always_lock_free);
   switch (op) {
@@ -70,9 +95,12 @@ template <Atomic T>
   }
   if constexpr (AtomicInteger<T>) {
     switch (op) {
-      case AtomicOp::bit_and: return cell.fetch_and(operand);
-      case AtomicOp::bit_or: return cell.fetch_or(operand);
-      case AtomicOp::bit_xor: return cell.fetch_xor(operand);
+      case AtomicOp::bit_and:
+      case AtomicOp::bit_or:
+      case AtomicOp::bit_xor:
+        if (fetched) return fetch_bits(op, cell, operand);
+        apply_bits(op, cell, operand);
+        return T{};
       case AtomicOp::compare_swap: cell.compare_exchange_strong(expected, operand); return expected;
       default: break;
     }
@@ -156,7 +184,7 @@ template <Atomic T>
                                               T expected, T* result, const AtomicOptions& options,
                                               AtomicBy by = AtomicBy::job) noexcept {
   if (T* const here = atomic_place(ep, at, by)) [[likely]] {
-    const T old = apply<T>(op, *here, operand, expected);
+    const T old = apply<T>(op, *here, operand, expected, result != nullptr);
     if (result != nullptr) *result = old;
     return Event{};
   }
@@ -168,7 +196,7 @@ template <Atomic T>
                                                 T expected, T* result, const AtomicOptions& options,
                                                 AtomicBy by = AtomicBy::job) noexcept {
   if (T* const here = atomic_place(ep, at, by)) [[likely]] {
-    const T old = apply<T>(op, *here, operand, expected);
+    const T old = apply<T>(op, *here, operand, expected, result != nullptr);
     if (result != nullptr) *result = old;
     return {};
   }
@@ -187,7 +215,7 @@ template <Atomic T>
 [[gnu::always_inline]] inline Status atomic(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
                                             AtomicBy by = AtomicBy::job) noexcept {
   if (T* const here = atomic_place(ep, at, by)) [[likely]] {
-    apply<T>(op, *here, operand, T{});
+    apply<T>(op, *here, operand, T{}, false);
     return {};
   }
   return atomic_over_wire<T>(ep, op, at, operand, by);
