@@ -15,7 +15,7 @@ constexpr std::array kErrors{
               "a rank, team index, slot or address is outside its bounds",
               "compare ranks with ranks(), offsets with segment_bytes(), slots with AQUEDUCT_SIGNALS"},
     ErrorInfo{ErrorCode::misaligned, "misaligned", "an atomic's address is not a multiple of its size",
-              "place the object at an offset divisible by its size (4 or 8)"},
+              "place the object where its owner has an address divisible by its size (4 or 8)"},
     ErrorInfo{ErrorCode::too_large, "too_large", "a payload or argument struct is above the declared limit",
               "ask the limit query of its category; split the payload, or put it and send a short message"},
     ErrorInfo{ErrorCode::wrong_handler, "wrong_handler",
