@@ -64,10 +64,12 @@ void Barriers::leave(TeamState& team) noexcept {
 void Barriers::notify(BarrierState& barrier) noexcept {
   ++barrier.phase;
   barrier.waiting = true;
+  // It may be reached all the same: by arrivals of members that had come further when the loss ended their barriers.
+  barrier.too_late = barrier.team->lost_member() != kNoRank;
   if (barrier.native) {
     // Whoever has been told of a lost member does not arrive again: a conduit that only counts would take its
     // next arrival for the lost member's, and open the phase to those who have not been told yet.
-    if (barrier.team->lost_member() == kNoRank) [[likely]]
+    if (!barrier.too_late) [[likely]]
       barrier.native->notify(barrier.phase);
     return;
   }

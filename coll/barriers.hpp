@@ -26,6 +26,7 @@ struct BarrierState {
   std::uint32_t rounds = 0;
   std::uint32_t to_send = 0;         ///< rounds below it have been said
   bool waiting = false;              ///< notified and not yet waited for
+  bool too_late = false;             ///< a member was lost before this rank notified
   bool queued = false;               ///< something to say found no room
   std::vector<std::uint64_t> heard;  ///< [round] latest phase that has arrived
   std::unique_ptr<core::NativeBarrier> native;

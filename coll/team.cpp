@@ -77,7 +77,7 @@ Status Team::wait() noexcept {
   });
   if (!status) return status;
   barrier.waiting = false;
-  if (barriers.reached(barrier)) return {};
+  if (barriers.reached(barrier) && !barrier.too_late) return {};
   return {ErrorCode::peer_lost, team.lost_member()};
 }
 

@@ -20,6 +20,7 @@ bool means_lost(ucs_status_t status) noexcept {
     case UCS_ERR_CANCELED:
     case UCS_ERR_NOT_CONNECTED:
     case UCS_ERR_REJECTED:
+    case UCS_ERR_SHMEM_SEGMENT:  // of a process that is gone
     case UCS_ERR_TIMED_OUT: return true;
     default: return UCS_IS_ENDPOINT_ERROR(status) || UCS_IS_LINK_ERROR(status);
   }

@@ -63,7 +63,9 @@ template <AtomicInteger T>
 [[gnu::always_inline]] inline T fetch_bits(AtomicOp op, std::atomic_ref<T> cell, T operand) noexcept {
   T seen = cell.load(std::memory_order_relaxed);
   while (true) {
-    const T next = op == AtomicOp::bit_and ? seen & operand : op == AtomicOp::bit_or ? seen | operand : seen ^ operand;
+    const T next = op == AtomicOp::bit_and  ? seen & operand
+                   : op == AtomicOp::bit_or ? seen | operand
+                                            : seen ^ operand;
     if (cell.compare_exchange_weak(seen, next)) return seen;
   }
 }

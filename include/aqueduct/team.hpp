@@ -43,7 +43,8 @@ class Team {
   Status notify() noexcept;
   /// One round of progress; true once every member has notified (or failed to: then `wait` says so).
   bool try_wait() noexcept;
-  /// Waits until every member has notified. Errors: peer_lost, in_handler, invalid_argument without a notify.
+  /// Waits until every member has notified. Errors: peer_lost, also if the member was lost before this rank's notify;
+  /// in_handler; invalid_argument without a notify.
   Status wait() noexcept;
   /// notify and wait.
   Status barrier() noexcept;

@@ -40,6 +40,8 @@ struct Fabric {
   bool serves_aside = false;
   /// The target of a put is written by the conduit's own code, a word once; libraries below may store it twice.
   bool stores_once = false;
+  /// What may be under way between a rank and one that dies, without ending the rank too.
+  enum class Outlived { everything, all_but_gets, little } outlived = Outlived::everything;
   /// Only run when --fabric names it exactly: fabrics that are meant to fail.
   bool hidden = false;
 

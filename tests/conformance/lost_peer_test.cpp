@@ -7,6 +7,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include <sys/time.h>
+
 namespace aqueduct::conformance {
 namespace {
 
@@ -59,6 +61,22 @@ TEST_P(LostPeer, KilledEndsTheBarrierOfTheOthers) {
     expect_lost_in_time(me.barrier(), since);
     EXPECT_TRUE(me.is_lost(kVictim));
     EXPECT_FALSE(me.is_lost(1 - me.rank()));
+    expect_lost_in_time(me.barrier(), std::chrono::steady_clock::now());
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+TEST_P(LostPeer, FailsABarrierBegunAfterwardsThoughItHadArrivedThere) {
+  run_with_a_death([](Endpoint& me) {
+    ASSERT_NO_FATAL_FAILURE(assemble(me));
+    if (me.rank() == kVictim) {
+      ASSERT_TRUE(me.world().notify());
+      const auto sent = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+      while (std::chrono::steady_clock::now() < sent) me.progress();
+      std::raise(SIGKILL);
+    }
+    const auto since = std::chrono::steady_clock::now();
+    expect_lost_in_time(wait_until(me, 0, 1, kVictim, std::chrono::seconds(20)), since);
     expect_lost_in_time(me.barrier(), std::chrono::steady_clock::now());
     ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
   });
@@ -132,6 +150,61 @@ TEST_P(LostPeer, InTheMiddleOfPutsAndMessagesHoldsNobodyUp) {
     EXPECT_TRUE(rest || rest.code() == ErrorCode::peer_lost) << rest.text();
     ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
   });
+}
+
+/// Some of everything, until the loss of the victim shows, beside the memory in which survivors go on: what the victim has
+/// sent may arrive late.
+Status exchange_until_lost(Endpoint& me, MediumRequest<NoArguments> handler, Random& random, bool gets) {
+  std::vector<std::byte> bytes(20'000);
+  constexpr std::uint64_t kPlace = 44'000;
+  const GlobalPtr<std::uint64_t> counter{0, 64'000};
+  while (!me.is_lost(kVictim)) {
+    const Rank to = static_cast<Rank>(random.below(me.ranks()));
+    const auto some = std::span(bytes).first(1 + random.below(bytes.size()));
+    Status done;
+    switch (random.below(6)) {
+      case 0: done = put(me, GlobalPtr<std::byte>{to, kPlace}, some); break;
+      case 1:
+        done = put_nbi(me, GlobalPtr<std::byte>{to, kPlace}, some, {.source = SourceReuse::at_return});
+        break;
+      case 2:
+        if (gets) done = get(me, some, GlobalPtr<std::byte>{to, kPlace});
+        break;
+      case 3: done = request(me, to, handler, {}, some.first(std::min<std::size_t>(some.size(), 500))); break;
+      case 4: done = fetch_add(me, counter.on(to), 1).status(); break;
+      default: done = me.wait_implicit();
+    }
+    if (!done) return done;
+  }
+  return {ErrorCode::peer_lost, kVictim};
+}
+
+// The alarm ends the victim at any instruction, in the middle of whatever it was about to tell the others.
+TEST_P(LostPeer, KilledAtAnyMomentTwentyTimes) {
+  if (fabric().outlived == Fabric::Outlived::little) GTEST_SKIP() << "the library below ends the program";
+  const bool gets = fabric().outlived != Fabric::Outlived::all_but_gets;
+  Random moments(seed());
+  for (int round = 0; round < 20 && !testing::Test::IsSkipped() && !HasFailure(); ++round) {
+    const auto moment = static_cast<suseconds_t>(1 + moments.below(20'000));
+    run_with_a_death([moment, gets, seed = seed() + static_cast<std::uint64_t>(round)](Endpoint& me) {
+      const auto handler = on_medium_request<NoArguments>(me, [](auto&, const NoArguments&, auto) {});
+      ASSERT_TRUE(handler);
+      ASSERT_NO_FATAL_FAILURE(assemble(me));
+      if (me.rank() == kVictim) {
+        const itimerval once{{0, 0}, {0, moment}};
+        ASSERT_EQ(::setitimer(ITIMER_REAL, &once, nullptr), 0);
+      }
+      Random random(seed + me.rank());
+      const Status status = exchange_until_lost(me, *handler, random, gets);
+      ASSERT_NE(me.rank(), kVictim) << status.text();
+      EXPECT_EQ(status.code(), ErrorCode::peer_lost) << status.text();
+      const auto noticed = std::chrono::steady_clock::now();
+      const Status rest = me.wait_implicit();
+      EXPECT_TRUE(rest || rest.code() == ErrorCode::peer_lost) << rest.text();
+      expect_lost_in_time(me.barrier(), noticed);
+      ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+    });
+  }
 }
 
 TEST_P(LostPeer, FailsItsTeamsAndNotOthers) {

@@ -4,7 +4,7 @@
 #include <aqueduct/status.hpp>
 
 #include "conduits/udp/wire.hpp"
-#include "tests/fault/launch.hpp"
+#include "tests/fault/exchange.hpp"
 #include "tests/support/network_namespaces.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -30,47 +30,11 @@ namespace {
 using namespace std::chrono_literals;
 using support::NetworkNamespaces;
 using Clock = std::chrono::steady_clock;
-using Words = std::vector<std::string>;
-
-Words joined(Words first, const Words& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 /// aqrun with a job whose ranks, all here, talk over udp.
 Words here(int ranks, const Words& what) {
   return aqrun(joined({"-n", std::to_string(ranks), "--conduit", "udp", "--bind", "none", "--timeout", "35",
                        "-e", "AQUEDUCT_NEAR=off"},
                       what));
-}
-
-/// fault_exchange, in pieces: what to start, whether it goes on, and its end.
-class Exchange {
- public:
-  Words command(const Words& more = {}) const {
-    return joined({program("fault_exchange"), (folder_ / "end").string()}, more);
-  }
-  /// Waits until it has said this often how far it is, beyond what it has said by now.
-  static bool goes_on(Launch& job, std::size_t words = 5) {
-    return job.says("rounds ", job.lines("rounds ").size() + words);
-  }
-  void end() const { std::ofstream(folder_ / "end") << "now\n"; }
-  /// Lets it end, and expects all to have been right for so many ranks.
-  void expect_right_end(Launch& job, std::size_t ranks) const {
-    end();
-    EXPECT_EQ(job.status(), 0) << job.out() << job.err();
-    EXPECT_EQ(job.lines("wrong 0").size(), ranks) << job.out();
-    EXPECT_EQ(job.err(), "");
-  }
-
- private:
-  const support::ScratchFolder folder_;
-};
-
-pid_t pid_of(Launch& job, unsigned rank) {
-  const std::string begin = "pid " + std::to_string(rank) + " is ";
-  if (!job.says(begin)) return -1;
-  return std::stoi(job.lines(begin).front().substr(begin.size()));
 }
 
 // ------------------------------------------------------------------------------------------------ on one host

@@ -14,6 +14,9 @@ std::vector<Fabric> ucx_fabrics() {
                 .settings = std::move(settings),
                 .processes = processes,
                 .serves_aside = true};
+    // UCX itself ends the program, see docs/conduits/ucx.md.
+    made.outlived =
+        transports == std::string("tcp,self") ? Fabric::Outlived::all_but_gets : Fabric::Outlived::little;
     made.prepare = [transports] {
       Config config;
       if (!config.set("ucx_transports", transports)) return std::string("the setting is refused");

@@ -4,26 +4,27 @@ namespace aqueduct::conformance {
 
 std::vector<Fabric> udp_fabrics() {
   const auto fabric = [](const char* name, Rank processes, Settings settings = {}) {
-    const bool plain =
-        settings
-            .empty();  // over udp-encrypted the stepped peer was taken for lost after 5 s; not explained yet
     settings.insert(settings.begin(), {"near", "off"});
     return Fabric{.name = name,
                   .conduit = "udp",
                   .settings = std::move(settings),
                   .processes = processes,
                   .serves_aside = true,
-                  .stores_once = plain};
+                  .stores_once = true};
   };
   const auto faulty = [&](const char* name, const char* faults, Settings more = {}) {
     more.emplace_back("udp_faults", faults);
     return fabric(name, 0, std::move(more));
   };
+  // Its probes of the path have 64 KiB, and to decrypt one instruction by instruction takes seconds: the peer would be lost.
+  // udp-all-faults-encrypted, which knows no such packets, has the case.
+  Fabric encrypted = fabric("udp-encrypted", 0, {{"udp_security", "full"}});
+  encrypted.stores_once = false;
   return {
       fabric("udp-threads", 1),
       fabric("udp-processes", 0),
       fabric("udp-mixed", 2),
-      fabric("udp-encrypted", 0, {{"udp_security", "full"}}),
+      encrypted,
       fabric("udp-trusting", 0, {{"udp_security", "none"}}),
       // As a system without offloads has it, on a path of the smallest packets: every message is cut.
       fabric("udp-plainest", 0, {{"udp_offload", "off"}, {"udp_packet", "576"}}),

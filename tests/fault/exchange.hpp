@@ -1,0 +1,54 @@
+#pragma once
+
+#include "tests/fault/launch.hpp"
+#include "tests/support/scratch_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace aqueduct::fault {
+
+using Words = std::vector<std::string>;
+
+inline Words joined(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// fault_exchange, in pieces: what to start, whether it goes on, and its end.
+class Exchange {
+ public:
+  Words command(const Words& more = {}) const {
+    return joined({program("fault_exchange"), (folder_ / "end").string()}, more);
+  }
+  /// Waits until it has said this often how far it is, beyond what it has said by now.
+  static bool goes_on(Launch& job, std::size_t words = 5) {
+    return job.says("rounds ", job.lines("rounds ").size() + words);
+  }
+  void end() const { std::ofstream(folder_ / "end") << "now\n"; }
+  /// Lets it end, and expects all to have been right for so many ranks.
+  void expect_right_end(Launch& job, std::size_t ranks) const {
+    end();
+    EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+    EXPECT_EQ(job.lines("wrong 0").size(), ranks) << job.out();
+    EXPECT_EQ(job.err(), "");
+  }
+
+ private:
+  const support::ScratchFolder folder_;
+};
+
+/// The process of a rank of it.
+inline pid_t pid_of(Launch& job, unsigned rank) {
+  const std::string begin = "pid " + std::to_string(rank) + " is ";
+  if (!job.says(begin)) return -1;
+  return std::stoi(job.lines(begin).front().substr(begin.size()));
+}
+
+}  // namespace aqueduct::fault
