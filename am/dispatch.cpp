@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 // What arrives, and what handlers send in answer.
 
@@ -81,9 +82,9 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   // With the credit of the request that this answers, unless a conduit may hold the payload for longer than the
   // requester waits: then the place in the outbox stays taken, and the credit is given back with it.
   const bool lends = !payload.empty() && !peer.copies;
-  Head head({PacketKind::reply, category, handler, static_cast<std::uint16_t>(peer.owed + (lends ? 0 : 1)),
+  const std::uint16_t owed = std::exchange(peer.owed, std::uint16_t{0});
+  Head head({PacketKind::reply, category, handler, static_cast<std::uint16_t>(owed + (lends ? 0 : 1)),
              args.bytes, static_cast<std::uint32_t>(payload.size()), 0});
-  peer.owed = 0;
   if (target != nullptr) head.append(target, sizeof *target);
   head.append(args.data, args.bytes);
   if (!lends) [[likely]] {
@@ -95,6 +96,7 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
       return {};
   }
   if (peer.kept == credits_per_peer_) [[unlikely]] {
+    peer.owed = static_cast<std::uint16_t>(peer.owed + owed);  // of requests before this one
     ++state_.statistics.rejected;  // it asks for more than it has credits for, which no correct peer does
     return {ErrorCode::refused, to};
   }

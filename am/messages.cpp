@@ -121,11 +121,14 @@ void Messages::advance() noexcept {
     Peer& peer = peers_[to];
     if (peer.full_at != pass_) {
       const Bytes payload = outbox_.payload(place);
-      const Post post = peer.conduit->send(to, outbox_.head(place), payload, kOutboxToken | place);
-      count_sent(post, payload.size(), kOutboxToken | place);
+      // Only what is lent has to stay: of the rest the requester may have the answer, and ask again, before its completion.
+      const bool lent = outbox_[place].owes;
+      const Token token = lent ? kOutboxToken | place : Token{0};
+      const Post post = peer.conduit->send(to, outbox_.head(place), payload, token);
+      count_sent(post, payload.size(), token);
       if (post.kind != Post::Kind::retry) {
         --state_.busy;
-        if (post.kind != Post::Kind::posted) free_place(place);
+        if (!lent || post.kind != Post::Kind::posted) free_place(place);
         continue;
       }
       peer.full_at = pass_;

@@ -37,10 +37,13 @@ Barriers::~Barriers() {
 }
 
 void Barriers::enter(TeamState& team) {
-  const bool is_new = !barriers_.contains(team.id);
-  BarrierState& barrier = barriers_[team.id];
-  if (is_new) ++strange_;
-  barrier.heard.resize(kMostRounds);
+  std::vector<std::uint64_t> heard(kMostRounds);  // before anything that others find
+  const auto [at, is_new] = barriers_.try_emplace(team.id);
+  BarrierState& barrier = at->second;
+  if (is_new) {
+    barrier.heard = std::move(heard);
+    ++strange_;
+  }
   // A conduit that serves every member may have a barrier of its own.
   core::Conduit* const conduit = &state_.conduit(team.members.front());
   const bool one_conduit =

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace aqueduct {
 
@@ -56,7 +57,11 @@ OpPool::OpPool(std::uint32_t capacity, const Endpoint* owner) : owner_(owner), c
   internal_.capacity = std::min(capacity, kMostInternal);
   const std::size_t internal_bytes = in_pool_pages(internal_.capacity * sizeof(Op));
   std::byte* at = nullptr;
-  // Under `ulimit -v`, say, half as many have to do, or a quarter.
+  // Under `ulimit -v` a small share of the addresses, for segments, stacks and other endpoints need some too.
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    while (capacity_ > kMostInternal && capacity_ * sizeof(Op) > limit.rlim_cur / 64) capacity_ /= 2;
+  }
   for (;; capacity_ /= 2) {
     reserved_ = in_pool_pages(capacity_ * sizeof(Op)) + internal_bytes;
     at = reserve_addresses(reserved_);

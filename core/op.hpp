@@ -105,7 +105,10 @@ class OpPool {
     return op;
   }
   /// Of one that has not begun: as if it had not been acquired.
-  void take_back(Op& op) noexcept { release(op); }
+  void take_back(Op& op) noexcept {
+    op.parts = 0;
+    release(op);
+  }
   /// Ends one part; the last one ends the operation.
   void part_ended(Op& op, Status status) noexcept;
   /// The caller's buffer is free: ends the source operation, if there is one.

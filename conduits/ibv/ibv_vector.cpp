@@ -171,7 +171,7 @@ core::Post IbvConduit::launch_all(Link& link, Pieces& pieces) noexcept {
   }
   if (burst_.link() == &link && !burst_.empty()) ring();
   if (hand_over(link, &pieces.all[0].request)) return core::Post::posted();
-  // What the device has taken of it ends with the peer; what it has not goes back.
+  // All of it ends with the peer, also what the device has not taken.
   if (!is_suspected(link.peer)) suspect(link.peer, "the device has no room for what is owed to it");
   return core::Post::posted();
 }

@@ -52,8 +52,10 @@ Status Cma::look_at(Remote& remote) noexcept {
   const core::Post read = move(::process_vm_readv, static_cast<int>(remote.key.pid), remote.key.mark_at,
                                reinterpret_cast<std::byte*>(&mark), sizeof mark);
   if (read.kind == core::Post::Kind::failed) {
-    // Nothing is mapped there: the peer is alive and has its mark, so that this is somebody else.
-    return errno == EFAULT ? ErrorCode::peer_lost : read.why;
+    // Nothing is mapped there, or what was allowed before is not any more: the peer is alive and has its mark, so that this
+    // is somebody else, perhaps of another user.
+    const bool allowed_before = remote.seen != Clock::time_point();
+    return errno == EFAULT || (errno == EPERM && allowed_before) ? ErrorCode::peer_lost : read.why;
   }
   if (mark != remote.key.mark) return ErrorCode::peer_lost;
   remote.seen = now;

@@ -170,7 +170,7 @@ class Link {
   /// So many short packets must have got there before their way is said to be open.
   static constexpr std::uint32_t kShortsThatProve = 4;
   static constexpr std::size_t kMostBundles = 48;
-  /// Short packets that wait; a long one counts as two of them, for a system call takes three of the longest messages.
+  // So much that waits is worth a system call, see full_load.
   static constexpr std::size_t kFullBundles = 16;
   static constexpr std::size_t kFullShorts = 32;
   static constexpr std::size_t kFullParcels = 24;

@@ -56,7 +56,7 @@ Event put_signal_nb(Endpoint&, GlobalPtr<T>, R&&, Signal = {}, const PutOptions&
 std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept;
 /// Sets my counter, for the next round. Requires: nobody is adding to it.
 Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value = 0) noexcept;
-/// One round of progress; whether my counter has reached `at_least`.
+/// One round of progress; whether my counter has reached `at_least`, or never can, in a forked child (then `wait_until` fails).
 bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept;
 
 /// Waits until my counter has reached `at_least`.

@@ -94,7 +94,7 @@ int all_are_refused(Endpoint& me, Team& team, ShortRequest<int> handler, Event& 
   REFUSED(Segment::attach(me, std::as_writable_bytes(std::span(some))).status());
   REFUSED(me.wait_implicit());
   if (!event.done()) REFUSED(me.wait(event));
-  while (!me.test(event)) {
+  while (!me.test(event) || !test_until(me, 0, 1)) {
   }
   if (me.progress() != 0 || me.ranks() != 0 || !me.segment().empty()) return __LINE__ % 256;
   return 0;
