@@ -150,15 +150,16 @@ void IbvConduit::greet() noexcept {
 // When all that has arrived is taken: what a peer has sent before it left counts.
 void IbvConduit::take_hang_ups() noexcept {
   for (Link* const link : std::exchange(hung_up_, {})) {
+    const int why = std::exchange(link->hung_up, 0);
+    if (why == 0) continue;  // told twice in one go: it has been seen to
     if (link->pair == nullptr || gone_[link->peer] != 0) continue;
     const bool used = link->flights.next() != 0 || link->heard;
     if (used) {
       suspect(link->peer, "the connection has ended");
       continue;
     }
-    log_.debug("ibv: rank {}: no connection with rank {} so far: {}", me_, link->peer,
-               std::strerror(link->hung_up));
-    const bool refused = link->hung_up == ECONNREFUSED && link->held == nullptr;
+    log_.debug("ibv: rank {}: no connection with rank {} so far: {}", me_, link->peer, std::strerror(why));
+    const bool refused = why == ECONNREFUSED && link->held == nullptr;
     link->refusals = refused ? link->refusals + 1 : 0;
     if (link->refusals >= kMostRefusals) {
       suspect(link->peer, "its host refuses connections");

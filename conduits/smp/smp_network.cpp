@@ -103,8 +103,9 @@ Result<std::byte*> SmpNetwork::map(Rank peer, std::span<const std::byte> key) {
     if (!why.empty()) {
       constexpr const char* kText =
           "memory of rank {} cannot be mapped: {}. Transfers with what cannot be mapped go by cross-memory "
-          "calls or "
-          "messages, which is slower";
+          "calls "
+          "or messages, which is slower; a rank that waits by atomics on its own memory has to call progress "
+          "then";
       if (said_) process_.log->debug(kText, peer, why);
       if (!said_) process_.log->warn(kText, peer, why);
       said_ = true;
