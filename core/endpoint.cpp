@@ -76,8 +76,8 @@ std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes)
   auto base = map->map(rank, part.map_key, part.bytes);
   part.map_key.clear();  // tried once; a part that cannot be mapped goes over the wire
   if (!base) return nullptr;
-  state_->segments.set_window(place.segment(), rank, *base, part.bytes,
-                              /*for_values=*/state_->atomics_by_processor);
+  // Also for atomics: where conduits map, processors do them all (runtime/open.cpp, atomics_of).
+  state_->segments.set_window(place.segment(), rank, *base, part.bytes);
   return mapped(rank, place.segment(), place.offset(), bytes);
 }
 

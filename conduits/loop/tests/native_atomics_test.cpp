@@ -37,21 +37,6 @@ TEST(NativeAtomics, OfAllRanksAndTheOwnerGoThroughTheNetworkAndLoseNothing) {
   }
 }
 
-// A processor's instruction on the same word would not be atomic to them.
-TEST(NativeAtomics, GoThroughTheNetworkAlsoOnceThePeerIsMapped) {
-  Config config;
-  for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"loop_native", "all"}}) {
-    ASSERT_TRUE(config.set(name, value));
-  }
-  auto job = Job::in_process(2, config);
-  ASSERT_TRUE(job);
-  Endpoint& me = job->endpoint(0);
-  const GlobalPtr<std::uint64_t> word{1, 8};
-  ASSERT_NE(me.local(word), nullptr);
-  ASSERT_TRUE(fetch_add(me, word, 1));
-  EXPECT_EQ(me.statistics().native_atomics, 1u);
-}
-
 TEST(NativeAtomics, OnOnesOwnMemoryRefuseWhatTheyRefuseElsewhere) {
   Config config;
   for (const auto& [name, value] : {std::pair{"conduit", "loop"}, {"near", "off"}, {"loop_native", "rma"}}) {
