@@ -12,7 +12,6 @@ namespace aqueduct::conduits::loop {
 
 class LoopNetwork;
 
-
 // Chosen: few, so that tests meet them, and not the same, so that tests notice which is meant.
 inline constexpr std::size_t kMostLocalPieces = 4;
 inline constexpr std::size_t kMostRemotePieces = 3;

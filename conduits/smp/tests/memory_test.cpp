@@ -147,7 +147,8 @@ TEST_P(Memory, ThatIsMappedTakesNoDescriptor) {
     theirs.push_back(std::move(*made));
   }
   std::vector<std::byte> key;
-  ASSERT_TRUE(network.allocate(0, 1, 4096, key)) << test_.said;  // where memory is files, one more says who lives
+  ASSERT_TRUE(network.allocate(0, 1, 4096, key))
+      << test_.said;  // where memory is files, one more says who lives
   const std::size_t before = open_descriptors();
   for (SharedMemory& one : theirs) {
     const auto mapped = network.map(1, one.key());

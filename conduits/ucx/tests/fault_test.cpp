@@ -93,7 +93,8 @@ TEST(UcxFault, AFlushWithoutRoomIsTriedAgain) {
   const auto handle = party[0].rma()->import_key(1, *key);
   ASSERT_TRUE(handle);
   Replaced::flushes_to_refuse = 3;
-  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind, Post::Kind::posted);
+  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind,
+            Post::Kind::posted);
   ASSERT_TRUE(party.poll_until([&] { return party.inbox(0).ends.size() == 1; }));
   EXPECT_TRUE(party.inbox(0).ends.front().second) << party.inbox(0).ends.front().second.text();
   EXPECT_EQ(Replaced::flushes_to_refuse, 0);
@@ -164,7 +165,8 @@ TEST(UcxFault, APutThatBeginsWhileOthersEndIsFlushedToo) {
   const auto handle = party[0].rma()->import_key(1, *key);
   ASSERT_TRUE(handle);
   PutsAgain inbox(*party[0].rma(), *handle);
-  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind, Post::Kind::posted);
+  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind,
+            Post::Kind::posted);
   party[0].poll(inbox);
   EXPECT_THAT(inbox.ends, ElementsAre(1));
   EXPECT_EQ(inbox.again.kind, Post::Kind::posted);
@@ -188,7 +190,8 @@ TEST(UcxFault, APutThatHasFailedIsNotEndedAgainByItsAnswer) {
   ASSERT_TRUE(key);
   const auto handle = party[0].rma()->import_key(1, *key);
   ASSERT_TRUE(handle);
-  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind, Post::Kind::posted);
+  ASSERT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kFaultWord), false, 1).kind,
+            Post::Kind::posted);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   const auto answer_is_rejected = [&] {
     return party[0].state_of(1).find(" 1 messages rejected") != std::string::npos;
