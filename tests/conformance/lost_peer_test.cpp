@@ -181,7 +181,8 @@ Status exchange_until_lost(Endpoint& me, MediumRequest<NoArguments> handler, Ran
 
 // The alarm ends the victim at any instruction, in the middle of whatever it was about to tell the others.
 TEST_P(LostPeer, KilledAtAnyMomentTwentyTimes) {
-  if (fabric().outlived == Fabric::Outlived::little) GTEST_SKIP() << "the library below ends the program";
+  if (fabric().outlived == Fabric::Outlived::little)
+    GTEST_SKIP() << "the library below ends the program, see the document of the conduit";
   const bool gets = fabric().outlived != Fabric::Outlived::all_but_gets;
   Random moments(seed());
   for (int round = 0; round < 20 && !testing::Test::IsSkipped() && !HasFailure(); ++round) {

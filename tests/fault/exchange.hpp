@@ -32,7 +32,7 @@ class Exchange {
     return job.says("rounds ", job.lines("rounds ").size() + words);
   }
   void end() const { std::ofstream(folder_ / "end") << "now\n"; }
-  /// Lets it end, and expects all to have been right for so many ranks.
+  /// Ends it, and expects that each of its ranks found nothing wrong.
   void expect_right_end(Launch& job, std::size_t ranks) const {
     end();
     EXPECT_EQ(job.status(), 0) << job.out() << job.err();
@@ -44,7 +44,7 @@ class Exchange {
   const support::ScratchFolder folder_;
 };
 
-/// The process of a rank of it.
+/// The process id of one of its ranks; -1 if it has not said so in time.
 inline pid_t pid_of(Launch& job, unsigned rank) {
   const std::string begin = "pid " + std::to_string(rank) + " is ";
   if (!job.says(begin)) return -1;

@@ -30,6 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 using support::NetworkNamespaces;
 using Clock = std::chrono::steady_clock;
+
 /// aqrun with a job whose ranks, all here, talk over udp.
 Words here(int ranks, const Words& what) {
   return aqrun(joined({"-n", std::to_string(ranks), "--conduit", "udp", "--bind", "none", "--timeout", "35",

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Every command that ./aq lists in its usage, and every function that its functions call on, is there:
-# check_commands.sh AQ
+# Every command that ./aq lists in its usage has a function, and no function calls itself: check_commands.sh AQ
 set -euo pipefail
 here=$(dirname "$(readlink -f "$1")")
 # shellcheck disable=SC1090
