@@ -4,7 +4,10 @@
 # library.
 macro(aqueduct_leave_out files)
   foreach(conduit IN LISTS AQUEDUCT_LEFT_OUT)
-    list(FILTER ${files} EXCLUDE REGEX "(^|/)conduits/${conduit}/([^/]+|tests/[^/]+_(test|support))\\.cpp$")
+    set(fabrics ${${files}})
+    list(FILTER fabrics INCLUDE REGEX "(^|/)conduits/${conduit}/tests/fabric[^/]*\\.cpp$")
+    list(FILTER ${files} EXCLUDE REGEX "(^|/)conduits/${conduit}/")
+    list(APPEND ${files} ${fabrics})
     list(FILTER ${files} EXCLUDE REGEX "(^|/)tools/aqperf/[^/]+_${conduit}\\.cpp$")
   endforeach()
 endmacro()
