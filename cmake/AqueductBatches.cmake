@@ -2,13 +2,16 @@
 
 option(AQUEDUCT_BATCHES "Compile sources in batches (unity builds): a third of the time, the same code" ON)
 
-# aqueduct_batches(<target>): after its sources are known. A batch is of one folder, so that a name in an anonymous namespace
+# aqueduct_batches(<target> [<sources of a batch>]): after its sources are known. A batch is of one folder, so that a name in an anonymous namespace
 # must be its folder's only one; folders of few files share one.
 function(aqueduct_batches target)
   if(NOT AQUEDUCT_BATCHES)
     return()
   endif()
   set(size 30)
+  if(ARGC GREATER 1)
+    set(size ${ARGV1})
+  endif()
   set(few 5)
   get_target_property(sources ${target} SOURCES)
   set(folders "")
