@@ -93,7 +93,7 @@ void Messages::completed(Token token, Status status) noexcept {
   core::Op* op = state_.ops.find(token);
   if (op == nullptr) return;
   if (op->sends != 0) {  // a packet whose payload was lent to the conduit
-    if (--op->sends == 0 && op->begun == op->bytes) state_.ops.source_free(*op, status);
+    if (--op->sends == 0 && !op->reads_more) state_.ops.source_free(*op, status);
   }
   state_.ops.part_ended(*op, status);
 }

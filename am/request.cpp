@@ -61,9 +61,9 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
   core::Op* op = nullptr;
   bool waits = options.source_event == nullptr;
   if (!payload.empty() && !peers_[to].copies) {
-    if (!waits) op = state_.ops.acquire(core::Op::Kind::source, to, true);
+    if (!waits) op = state_.ops.acquire(core::kSource, to, true);
     waits = op == nullptr;
-    auto place = [&] { return (op = state_.ops.acquire(core::Op::Kind::source, to, false)) != nullptr; };
+    auto place = [&] { return (op = state_.ops.acquire(core::kSource, to, false)) != nullptr; };
     if (op == nullptr && !place()) {
       if (options.immediate) return {ErrorCode::refused, to};
       const Status status =

@@ -7,17 +7,8 @@ namespace aqueduct {
 namespace {
 
 std::string describe(const core::Op& op) {
-  constexpr const char* kNames[] = {"a group of operations",
-                                    "a put",
-                                    "a get",
-                                    "an atomic",
-                                    "a signal",
-                                    "the end of use of a source buffer"};
-  std::string text = kNames[static_cast<std::size_t>(op.kind)];
-  if (op.kind == core::Op::Kind::put || op.kind == core::Op::Kind::get) {
-    text += fmt::format(" of {} bytes (segment {}, offset {}, {} on their way)", op.bytes, op.segment,
-                        op.offset, op.begun);
-  }
+  std::string text = op.kind->what;
+  if (op.kind->describe != nullptr) op.kind->describe(op, text);
   if (op.peer != kNoRank) text += fmt::format(" with rank {}", op.peer);
   return text;
 }
@@ -97,7 +88,7 @@ bool Endpoint::test_implicit() noexcept {
 
 Status Endpoint::begin_region() noexcept {
   if (state_->region != nullptr) return ErrorCode::invalid_argument;
-  core::Op* op = state_->ops.acquire(core::Op::Kind::group, kNoRank, true);
+  core::Op* op = state_->ops.acquire(core::kGroup, kNoRank, true);
   if (op == nullptr) return ErrorCode::refused;
   state_->region = op;
   return {};

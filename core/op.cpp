@@ -101,11 +101,10 @@ Op* OpPool::make(bool is_explicit) noexcept {
 void OpPool::part_ended(Op& op, Status status) noexcept {
   if (!status && op.outcome.ok()) op.outcome = status;
   if (--op.parts != 0) return;
-  if (op.then != nullptr && op.outcome.ok()) {
-    auto* then = std::exchange(op.then, nullptr);
+  if (Op::Ended const ended = std::exchange(op.ended, nullptr)) {
     op.parts = 1;
-    then(op.layer, op);
-    return;
+    if (!ended(*op.layer, op)) return;
+    op.parts = 0;
   }
   complete(op);
 }
@@ -160,7 +159,6 @@ void OpPool::fail_packets(Rank peer, Status status) noexcept {
   auto fail = [&](Op& op) {
     if (op.parts == 0 || op.peer != peer || !op.by_packets) return;
     op.outcome = op.outcome.ok() ? status : op.outcome;
-    op.then = nullptr;
     op.answers = 0;
     op.parts = op.sends + 1;  // what a conduit still reads ends first
     part_ended(op, status);

@@ -2,34 +2,56 @@
 
 #include <aqueduct/endpoint.hpp>
 #include <aqueduct/event.hpp>
-#include <aqueduct/global_ptr.hpp>
-#include <aqueduct/signal.hpp>
 
 #include "core/conduit.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <new>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace aqueduct::core {
 
+class Layer;
 class OpPool;
+struct Op;
+
+/// What a layer says of a kind of its operations. Constants: an operation points to its kind.
+struct OpKind {
+  const char* what;  ///< for the report of a stall: "a put"
+  /// Number of the AM handler whose messages end parts of such an operation; 0: no message does. A peer's answer of another kind is
+  /// ignored.
+  std::uint16_t answered_by = 0;
+  /// Adds details to `what`. Null: there are none.
+  void (*describe)(const Op&, std::string&) = nullptr;
+};
+
+/// An access region, or a layer's own bundle of operations.
+inline constexpr OpKind kGroup{"a group of operations"};
+/// The use of a source buffer: ends when the caller may write to the buffer again.
+inline constexpr OpKind kSource{"the end of use of a source buffer"};
 
 /// An operation in flight. It is over when all its parts are; parts are packets, native posts, or whole
 /// operations of a group, and one more that its initiator holds while it begins the others.
 struct Op : aqueduct::detail::OpFace {
-  enum class Kind : std::uint8_t { group, put, get, atomic, signal, source };
+  /// Called when the last part has ended, well or badly (`op.outcome` says). True: the operation is over. False: the layer
+  /// goes on with it; it holds one part now, which it ends itself.
+  using Ended = bool (*)(Layer&, Op&) noexcept;
+  static constexpr std::size_t kPayloadBytes = 96;
 
+  const OpKind* kind = nullptr;
   std::uint32_t index = 0;
   std::uint32_t generation = 0;  ///< raised at each release, so that a late completion finds nobody
   std::uint32_t parts = 0;       ///< still to end
   std::uint32_t sends = 0;       ///< of these: packets whose payload a conduit still reads
   std::uint32_t answers = 0;  ///< of these: packets that the peer has to answer; a word too many ends nothing
-  Kind kind = Kind::group;
-  bool is_explicit = false;  ///< an Event of the caller's own refers to it
-  bool abandoned = false;    ///< that Event is gone
-  bool by_packets = false;   ///< the reference layer carries it: nobody but us notices a lost peer
-  bool has_signal = false;   ///< after the bytes, `signal` is to be sent
+  bool is_explicit = false;   ///< an Event of the caller's own refers to it
+  bool abandoned = false;     ///< that Event is gone
+  bool by_packets = false;    ///< the reference layer carries it: nobody but us notices a lost peer
+  bool reads_more = false;    ///< packets that read the caller's buffer are still to be sent
   Status outcome;
   Rank peer = kNoRank;
   Op* group = nullptr;   ///< told when this ends, which then needs no Event
@@ -37,19 +59,23 @@ struct Op : aqueduct::detail::OpFace {
   Op* next = nullptr;    ///< in the pool's free list, or in a layer's list of work
   OpPool* pool = nullptr;
 
-  // What moves, for the layers that do it in pieces.
-  std::byte* local = nullptr;
-  SegmentId segment = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t begun = 0;  ///< bytes whose pieces are on their way
-  Signal signal;
-  aqueduct::detail::AtomicCall atomic{};
-  std::uint64_t since = 0;  ///< a layer's own: when it began, by its clock
+  Ended ended = nullptr;   ///< null: nothing is left to do
+  Layer* layer = nullptr;  ///< whose hook that is
 
-  /// Called instead of completing when the last part has ended well: there is more to do.
-  void (*then)(void* layer, Op&) = nullptr;
-  void* layer = nullptr;
+  /// What the layer keeps with the operation: always the same aggregate for one kind. Its fields are what the layer last set.
+  template <class T>
+  T& payload() noexcept {
+    static_assert(std::is_aggregate_v<T> && std::is_trivially_destructible_v<T>);
+    static_assert(sizeof(T) <= kPayloadBytes && alignof(T) <= alignof(std::uint64_t));
+    return *std::launder(reinterpret_cast<T*>(payload_));
+  }
+  template <class T>
+  const T& payload() const noexcept {
+    return const_cast<Op*>(this)->payload<T>();
+  }
+
+ private:
+  alignas(std::uint64_t) std::byte payload_[kPayloadBytes];
 };
 
 // What event.hpp says that an Event costs.
@@ -76,7 +102,7 @@ class OpPool {
   std::uint32_t capacity() const noexcept { return capacity_; }
 
   /// An operation with one part (the initiator's), or null when there is no room.
-  Op* acquire(Op::Kind kind, Rank peer, bool is_explicit) noexcept {
+  Op* acquire(const OpKind& kind, Rank peer, bool is_explicit) noexcept {
     Op*& free = is_explicit ? free_explicit_ : free_internal_;
     Op* const op = free != nullptr ? free : make(is_explicit);
     if (op == nullptr) [[unlikely]]
@@ -86,21 +112,17 @@ class OpPool {
     op->parts = 1;
     op->sends = 0;
     op->answers = 0;
-    op->kind = kind;
+    op->kind = &kind;
     op->is_explicit = is_explicit;
     op->abandoned = false;
     op->by_packets = false;
-    op->has_signal = false;
+    op->reads_more = false;
     op->outcome = {};
     op->peer = peer;
     op->group = nullptr;
     op->source = nullptr;
     op->next = nullptr;
-    op->local = nullptr;
-    op->begun = 0;
-    op->bytes = 0;
-    op->then = nullptr;
-    op->layer = nullptr;
+    op->ended = nullptr;
     ++in_flight_;
     return op;
   }

@@ -2,6 +2,7 @@
 
 #include "core/apply_atomic.hpp"
 #include "core/wait.hpp"
+#include "rma/operation.hpp"
 #include "rma/transfers.hpp"
 
 #include <cstring>
@@ -43,13 +44,14 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
     return {};
   }
-  auto begun = begin(Op::Kind::atomic, at.rank(), form, immediate);
+  auto begun = begin(kAtomicKind, at.rank(), form, immediate);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
-  op.segment = at.segment();
-  op.offset = at.offset();
-  op.bytes = bytes;
-  op.atomic = call;
+  Operation& operation = Operation::unset(op);
+  operation.segment = at.segment();
+  operation.offset = at.offset();
+  operation.bytes = bytes;
+  operation.atomic = call;
   if (by_network) {
     // My own memory and my neighbours' too, though it is mapped: what a processor does, the network's would not wait for.
     // Memory that the network has not registered is the owner's processor's, for everybody.
@@ -63,7 +65,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   op.by_packets = true;
   ++state_.statistics.reference_atomics;
   const Status status = launch(op, immediate);
-  return finish(op, status, form, !status || op.begun == op.bytes);
+  return finish(op, status, form, !status || operation.all_begun());
 }
 
 // A program that looks at its own word again and again, until others have changed it, must let them: what they ask for comes

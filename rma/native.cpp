@@ -1,4 +1,5 @@
 #include "core/wait.hpp"
+#include "rma/operation.hpp"
 #include "rma/transfers.hpp"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
       return post.kind != Post::Kind::retry;
     };
     const Status status = core::wait_until(state_, taken, op.peer, [&] {
-      return fmt::format("room to begin a transfer of {} bytes with rank {}", op.bytes, op.peer);
+      return fmt::format("room to begin a transfer of {} bytes with rank {}", Operation::of(op).bytes,
+                         op.peer);
     });
     if (!status) return status;
   }
@@ -28,13 +30,14 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
 
 // Its only part is the conduit's: as nothing else is begun, the initiator needs none.
 template <class Begin>
-Op* Transfers::at_once(Op::Kind kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
+Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
                        std::uint64_t& counter, const Begin& begin) noexcept {
   Op* const op = state_.ops.acquire(kind, at.rank(), !group);
   if (op == nullptr) return nullptr;
-  op->segment = at.segment();  // for the report of a stall
-  op->offset = at.offset();
-  op->bytes = op->begun = bytes;
+  Operation& operation = Operation::of(*op);
+  operation.segment = at.segment();  // for the report of a stall
+  operation.offset = at.offset();
+  operation.bytes = operation.begun = bytes;
   const Post post = begin(core::OpPool::token(*op));
   if (post.kind > Post::Kind::posted) [[unlikely]] {
     state_.ops.take_back(*op);
@@ -54,11 +57,10 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
   const Rank peer = to.rank();
   const Part* const part = state_.segments.native(to, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
-  return at_once(Op::Kind::put, to, bytes, group, state_.statistics.native_puts,
-                 [&](core::Token token) noexcept {
-                   return part->rma->put(peer, part->key, to.offset(),
-                                         {static_cast<const std::byte*>(from), bytes}, false, token);
-                 });
+  return at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
+    return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
+                          token);
+  });
 }
 
 Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept {
@@ -66,7 +68,7 @@ Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t byte
   const Part* const part = state_.segments.native(from, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;
   return at_once(
-      Op::Kind::get, from, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
+      kGetKind, from, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
         return part->rma->get(peer, part->key, from.offset(), {static_cast<std::byte*>(to), bytes}, token);
       });
 }
@@ -77,7 +79,7 @@ Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const 
   if (state_.polling) return nullptr;
   const Part* const part = state_.segments.of_network(state_.far->rma(), at, bytes);
   if (part == nullptr || state_.lost[peer] || !part->aligned(at.offset(), bytes)) return nullptr;
-  return at_once(Op::Kind::atomic, at, bytes, group, state_.statistics.native_atomics,
+  return at_once(kAtomicKind, at, bytes, group, state_.statistics.native_atomics,
                  [&](core::Token token) noexcept {
                    return state_.far->atomics()->atomic(peer, part->key, at.offset(), call, token);
                  });
@@ -87,13 +89,14 @@ Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, 
                              bool immediate) noexcept {
   core::Conduit& conduit = state_.conduit(to.rank());
   const std::size_t most = conduit.properties().max_transfer;
+  Operation& operation = Operation::of(op);
   ++state_.statistics.native_puts;
   if (core::NativeSignal* announced = conduit.signal();
-      op.has_signal && announced != nullptr && from.size() <= most) {
-    op.then = nullptr;
-    op.begun = from.size();
+      operation.has_signal && announced != nullptr && from.size() <= most) {
+    op.ended = nullptr;
+    operation.begun = from.size();
     return post(op, immediate, [&] {
-      return announced->put_signal(to.rank(), part.key, to.offset(), from, op.signal,
+      return announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal,
                                    core::OpPool::token(op));
     });
   }
@@ -104,7 +107,7 @@ Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, 
                                 core::OpPool::token(op));
     });
     if (!status) return status;
-    op.begun = at + piece.size();
+    Operation::of(op).begun = at + piece.size();
   }
   return {};
 }
@@ -120,7 +123,7 @@ Status Transfers::get_native(Op& op, const Part& part, GlobalPtr<std::byte> from
       return conduit.rma()->get(from.rank(), part.key, from.offset() + at, piece, core::OpPool::token(op));
     });
     if (!status) return status;
-    op.begun = at + piece.size();
+    Operation::of(op).begun = at + piece.size();
   }
   return {};
 }

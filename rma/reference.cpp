@@ -1,5 +1,6 @@
 #include "core/signals.hpp"
 #include "rma/aside.hpp"
+#include "rma/operation.hpp"
 #include "rma/target.hpp"
 #include "rma/transfers.hpp"
 
@@ -29,18 +30,20 @@ Transfers::Transfers(EndpointState& state) : state_(state), messages_(*state.mes
 // initiator's part with it.
 Status Transfers::launch(Op& op, bool immediate) noexcept {
   Queue& queue = queues_[op.peer];
-  if (op.has_signal && op.kind == Op::Kind::put &&
-      op.bytes > messages_.room(op.peer, false, sizeof(PutPiece))) {
-    op.has_signal = false;  // more than one packet: the signal follows when all have been answered
-    op.then = then_signal;
+  Operation& operation = Operation::of(op);
+  if (operation.has_signal && op.kind == &kPutKind &&
+      operation.bytes > messages_.room(op.peer, false, sizeof(PutPiece))) {
+    operation.has_signal = false;  // more than one packet: the signal follows when all have been answered
+    op.ended = then_signal;
     op.layer = this;
   }
+  op.reads_more = operation.local != nullptr && op.kind == &kPutKind;
   if (queue.head == nullptr && push(op)) {
     const Status status = op.outcome;
     all_begun(op);
     return status;
   }
-  if (immediate && op.begun == 0) return {ErrorCode::refused, op.peer};
+  if (immediate && operation.begun == 0) return {ErrorCode::refused, op.peer};
   op.next = nullptr;
   if (queue.head == nullptr) {
     queue.head = &op;
@@ -55,12 +58,13 @@ Status Transfers::launch(Op& op, bool immediate) noexcept {
 
 /// Sends pieces until all are on their way or there is no room. True: all are, or it has failed.
 bool Transfers::push(Op& op) noexcept {
-  while (op.begun < op.bytes) {
+  Operation& operation = Operation::of(op);
+  while (operation.begun < operation.bytes) {
     const Post post = push_piece(op);
     if (post.kind == Post::Kind::retry) return false;
     if (post.kind == Post::Kind::failed) {
       op.outcome = {post.why, op.peer};
-      op.begun = op.bytes;
+      operation.begun = operation.bytes;
     }
   }
   return true;
@@ -68,68 +72,63 @@ bool Transfers::push(Op& op) noexcept {
 
 Post Transfers::push_piece(Op& op) noexcept {
   const core::Token token = core::OpPool::token(op);
-  const std::uint64_t left = op.bytes - op.begun;
+  Operation& operation = Operation::of(op);
+  const std::uint64_t left = operation.bytes - operation.begun;
   Post post = Post::retry();
   std::uint64_t step = 1;
-  switch (op.kind) {
-    case Op::Kind::put: {
-      step = std::min<std::uint64_t>(left, messages_.room(op.peer, false, sizeof(PutPiece)));
-      const PutPiece piece{token, op.offset + op.begun, op.has_signal ? op.signal.add : 0, op.segment,
-                           op.signal.slot};
-      post = messages_.try_request(op.peer, AmCategory::medium_request, kPut, pack(piece), nullptr,
-                                   {op.local + op.begun, step}, token);
-      if (post.kind == Post::Kind::posted) ++op.parts, ++op.sends;
-      break;
-    }
-    case Op::Kind::get: {
-      step = std::min<std::uint64_t>(left, messages_.room(op.peer, false, sizeof(GetData)));
-      const GetPiece piece{token, op.offset + op.begun, op.begun, op.segment,
-                           static_cast<std::uint32_t>(step)};
-      post = messages_.try_request(op.peer, AmCategory::short_request, kGet, pack(piece), nullptr, {}, 0);
-      break;
-    }
-    case Op::Kind::atomic: {
-      step = left;
-      const AtomicRequest request{token,      op.offset,    op.atomic.operand, op.atomic.expected,
-                                  op.segment, op.atomic.op, op.atomic.type,    0};
-      post =
-          messages_.try_request(op.peer, AmCategory::short_request, kAtomic, pack(request), nullptr, {}, 0);
-      break;
-    }
-    default: {
-      step = left;
-      const SignalRequest request{token, op.signal.add, op.signal.slot, 0};
-      post =
-          messages_.try_request(op.peer, AmCategory::short_request, kSignal, pack(request), nullptr, {}, 0);
-      break;
-    }
+  if (op.kind == &kPutKind) {
+    step = std::min<std::uint64_t>(left, messages_.room(op.peer, false, sizeof(PutPiece)));
+    const PutPiece piece{token, operation.offset + operation.begun,
+                         operation.has_signal ? operation.signal.add : 0, operation.segment,
+                         operation.has_signal ? operation.signal.slot : 0};
+    post = messages_.try_request(op.peer, AmCategory::medium_request, kPut, pack(piece), nullptr,
+                                 {operation.local + operation.begun, step}, token);
+    if (post.kind == Post::Kind::posted) ++op.parts, ++op.sends;
+  } else if (op.kind == &kGetKind) {
+    step = std::min<std::uint64_t>(left, messages_.room(op.peer, false, sizeof(GetData)));
+    const GetPiece piece{token, operation.offset + operation.begun, operation.begun, operation.segment,
+                         static_cast<std::uint32_t>(step)};
+    post = messages_.try_request(op.peer, AmCategory::short_request, kGet, pack(piece), nullptr, {}, 0);
+  } else if (op.kind == &kAtomicKind) {
+    step = left;
+    const AtomicCall& call = operation.atomic;
+    const AtomicRequest request{
+        token, operation.offset, call.operand, call.expected, operation.segment, call.op, call.type, 0};
+    post = messages_.try_request(op.peer, AmCategory::short_request, kAtomic, pack(request), nullptr, {}, 0);
+  } else {
+    step = left;
+    const SignalRequest request{token, operation.signal.add, operation.signal.slot, 0};
+    post = messages_.try_request(op.peer, AmCategory::short_request, kSignal, pack(request), nullptr, {}, 0);
   }
   if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) {
     ++op.parts;
     ++op.answers;
-    op.begun += step;
+    operation.begun += step;
   }
   return post;
 }
 
 void Transfers::all_begun(Op& op) noexcept {
+  op.reads_more = false;
   if (op.sends == 0) state_.ops.source_free(op, {});
 }
 
 // The last piece of a put has been answered: now the signal that it announces.
-void Transfers::then_signal(void* layer, Op& op) noexcept {
-  auto& self = *static_cast<Transfers*>(layer);
-  op.has_signal = false;
-  if (self.raise_mapped(op.peer, op.signal)) {
-    self.state_.ops.part_ended(op, {});
-    return;
-  }
-  op.kind = Op::Kind::signal;
+bool Transfers::then_signal(core::Layer& layer, Op& op) noexcept {
+  if (!op.outcome) return true;
+  return static_cast<Transfers&>(layer).follow_with_signal(op, Operation::of(op).signal);
+}
+
+bool Transfers::follow_with_signal(Op& op, Signal signal) noexcept {
+  if (raise_mapped(op.peer, signal)) return true;
+  op.kind = &kSignalKind;
   op.by_packets = true;
-  op.bytes = 1;
-  op.begun = 0;
-  const Status status = self.launch(op, false);
-  if (!status || op.begun == op.bytes) self.state_.ops.part_ended(op, status);
+  Operation& operation = Operation::unset(op);
+  operation.signal = signal;
+  operation.bytes = 1;  // of work: one message
+  const Status status = launch(op, false);
+  if (!status || operation.all_begun()) state_.ops.part_ended(op, status);
+  return false;
 }
 
 void Transfers::advance() noexcept {
@@ -159,6 +158,12 @@ void Transfers::peer_lost(Rank peer) noexcept {
   for (Op* op = queue.head; op != nullptr; op = op->next) --state_.busy;
   queue = {};
   waiting_on_.erase(std::remove(waiting_on_.begin(), waiting_on_.end(), peer), waiting_on_.end());
+}
+
+void describe_bytes(const core::Op& op, std::string& text) {
+  const Operation& operation = Operation::of(op);
+  text += fmt::format(" of {} bytes (segment {}, offset {}, {} on their way)", operation.bytes,
+                      operation.segment, operation.offset, operation.begun);
 }
 
 void Transfers::describe(std::string& text, Rank peer) const {

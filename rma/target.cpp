@@ -4,11 +4,11 @@
 
 #include "core/apply_atomic.hpp"
 #include "core/signals.hpp"
+#include "rma/operation.hpp"
 #include "rma/wire.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <initializer_list>
 
 namespace aqueduct::rma {
 namespace {
@@ -40,11 +40,10 @@ std::byte* place(EndpointState& state, SegmentId segment, std::uint64_t offset,
 
 /// The initiator's operation, if it is still there, was addressed to whoever answers, waits for an answer, and for one of
 /// this kind: a peer that says more, or something else, ends nothing and writes nowhere.
-core::Op* asked(Incoming& in, core::Token token, std::initializer_list<core::Op::Kind> kinds) noexcept {
+core::Op* asked(Incoming& in, core::Token token, ReferenceHandler answer) noexcept {
   core::Op* op = in.state.ops.find(token);
   if (op == nullptr || op->peer != in.source || op->answers == 0) return nullptr;
-  if (std::find(kinds.begin(), kinds.end(), op->kind) == kinds.end()) return nullptr;
-  return op;
+  return op->kind->answered_by == answer ? op : nullptr;
 }
 
 void end_part(Incoming& in, core::Op& op, std::uint64_t code) noexcept {
@@ -65,7 +64,7 @@ void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
 
 void put_ack(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto ack = read<PutAck>(args);
-  if (core::Op* op = asked(in, ack.token, {core::Op::Kind::put, core::Op::Kind::signal})) {
+  if (core::Op* op = asked(in, ack.token, kPutAck)) {
     end_part(in, *op, ack.code);
   }
 }
@@ -84,13 +83,13 @@ void get(Incoming& in, const std::byte* args, core::MutableBytes) {
 
 void get_data(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   const auto data = read<GetData>(args);
-  core::Op* op = asked(in, data.token, {core::Op::Kind::get});
-  if (op == nullptr || op->local == nullptr)
-    return;  // a get of pieces has no one place: vis/ takes its answers
+  core::Op* op = asked(in, data.token, kGetData);
+  if (op == nullptr) return;
+  const Operation& operation = Operation::of(*op);
   auto code = static_cast<ErrorCode>(data.code);
-  if (data.at > op->bytes || payload.size() > op->bytes - data.at) code = ErrorCode::internal;
+  if (data.at > operation.bytes || payload.size() > operation.bytes - data.at) code = ErrorCode::internal;
   if (code == ErrorCode::ok)
-    aqueduct::detail::copy_bytes(op->local + data.at, payload.data(), payload.size());
+    aqueduct::detail::copy_bytes(operation.local + data.at, payload.data(), payload.size());
   end_part(in, *op, static_cast<std::uint64_t>(code));
 }
 
@@ -111,10 +110,11 @@ void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
 
 void atomic_result(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto result = read<AtomicResult>(args);
-  core::Op* op = asked(in, result.token, {core::Op::Kind::atomic});
+  core::Op* op = asked(in, result.token, kAtomicResult);
   if (op == nullptr) return;
-  if (op->atomic.result != nullptr && result.code == 0)
-    std::memcpy(op->atomic.result, &result.old, op->bytes);
+  const Operation& operation = Operation::of(*op);
+  if (operation.atomic.result != nullptr && result.code == 0)
+    std::memcpy(operation.atomic.result, &result.old, operation.bytes);
   end_part(in, *op, result.code);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/signals.hpp"
 #include "core/wait.hpp"
+#include "rma/operation.hpp"
 
 namespace aqueduct::rma {
 
@@ -35,7 +36,7 @@ Result<bool> Transfers::has_key(Part& part, Rank rank, core::Conduit& conduit) n
 
 // Gives an operation for what is begun. When all explicit ones are taken, the call blocks in place of
 // returning an Event: the caller may hold finished Events that it has not looked at, so none need ever come free.
-Result<Op*> Transfers::begin(Op::Kind kind, Rank peer, Form& form, bool immediate) noexcept {
+Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Form& form, bool immediate) noexcept {
   if (state_.in_child()) [[unlikely]]
     return ErrorCode::invalid_argument;
   // A layer that goes on with its work inside `progress` begins immediate operations, which wait for nothing.
@@ -64,12 +65,12 @@ Result<Op*> Transfers::begin(Op::Kind kind, Rank peer, Form& form, bool immediat
   return op;
 }
 
-// Ends the initiator's part, unless the queue has taken it over (`begun` is then ok and op.begun < op.bytes…
-// the caller passes what `launch` said). An operation that could not begin leaves no trace in its group.
+// Ends the initiator's part, unless the queue has taken it over (`begun` is then ok and not all has begun: the
+// caller passes what `launch` said). An operation that could not begin leaves no trace in its group.
 Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) noexcept {
   if (!begun && op.parts == 1) {
     if (op.group != nullptr) --std::exchange(op.group, nullptr)->parts;
-    op.then = nullptr;
+    op.ended = nullptr;
     state_.ops.part_ended(op, begun);
     static_cast<void>(state_.ops.collect(op));
     return {begun, Event(begun)};
@@ -86,11 +87,11 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options, bool
   waits = options.source == SourceReuse::at_return;
   Op* source = nullptr;
   if (options.source == SourceReuse::on_event && options.source_event != nullptr) {
-    source = state_.ops.acquire(Op::Kind::source, peer, true);
+    source = state_.ops.acquire(core::kSource, peer, true);
     waits = source == nullptr;
   }
   if (waits) {
-    auto place = [&] { return (source = state_.ops.acquire(Op::Kind::source, peer, false)) != nullptr; };
+    auto place = [&] { return (source = state_.ops.acquire(core::kSource, peer, false)) != nullptr; };
     if (!place()) {
       if (options.immediate) return {ErrorCode::refused, peer};
       const Status status = core::wait_until(
@@ -112,13 +113,14 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
     return signal != nullptr ? this->signal(peer, *signal, form) : Begun{};
   }
-  auto begun = begin(Op::Kind::put, peer, form, options.immediate);
+  auto begun = begin(kPutKind, peer, form, options.immediate);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
-  op.local = static_cast<std::byte*>(const_cast<void*>(from));
-  op.segment = to.segment();
-  op.offset = to.offset();
-  op.bytes = bytes;
+  Operation& operation = Operation::unset(op);
+  operation.local = static_cast<std::byte*>(const_cast<void*>(from));
+  operation.segment = to.segment();
+  operation.offset = to.offset();
+  operation.bytes = bytes;
   const core::Properties& properties = state_.conduit(peer).properties();
   const bool native = access.part->reach == Part::Reach::native;
   const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
@@ -129,14 +131,14 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   }
   Op* source = op.source;
   if (signal != nullptr) {
-    op.signal = *signal;
-    op.has_signal = true;
+    operation.signal = *signal;
+    operation.has_signal = true;
   }
   Status status;
   bool holds = true;
   if (native) {
-    if (op.has_signal) {
-      op.then = then_signal;
+    if (operation.has_signal) {
+      op.ended = then_signal;
       op.layer = this;
     }
     status = put_native(op, *access.part, to, {static_cast<const std::byte*>(from), bytes}, inject,
@@ -145,7 +147,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     op.by_packets = true;
     ++state_.statistics.reference_puts;
     status = launch(op, options.immediate);
-    holds = !status || op.begun == op.bytes;
+    holds = !status || operation.all_begun();
   }
   if (source == nullptr) return finish(op, status, form, holds);
 
@@ -155,7 +157,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     static_cast<void>(state_.ops.collect(*source));
     return finish(op, status, form, holds);
   }
-  if (!native && op.begun == op.bytes && op.sends == 0) state_.ops.source_free(op, {});
+  if (!native && operation.all_begun() && op.sends == 0) state_.ops.source_free(op, {});
   Begun result = finish(op, status, form == Form::blocking ? Form::blocking : form, holds);
   Event free_source(source);
   if (waits) {
@@ -175,20 +177,21 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
     aqueduct::detail::copy_bytes(to, access.mapped, bytes);
     return {};
   }
-  auto begun = begin(Op::Kind::get, from.rank(), form, immediate);
+  auto begun = begin(kGetKind, from.rank(), form, immediate);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
-  op.local = static_cast<std::byte*>(to);
-  op.segment = from.segment();
-  op.offset = from.offset();
-  op.bytes = bytes;
+  Operation& operation = Operation::unset(op);
+  operation.local = static_cast<std::byte*>(to);
+  operation.segment = from.segment();
+  operation.offset = from.offset();
+  operation.bytes = bytes;
   if (access.part->reach == Part::Reach::native) {
-    return finish(op, get_native(op, *access.part, from, {op.local, bytes}, immediate), form, true);
+    return finish(op, get_native(op, *access.part, from, {operation.local, bytes}, immediate), form, true);
   }
   op.by_packets = true;
   ++state_.statistics.reference_gets;
   const Status status = launch(op, immediate);
-  return finish(op, status, form, !status || op.begun == op.bytes);
+  return finish(op, status, form, !status || operation.all_begun());
 }
 
 bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
@@ -207,14 +210,15 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Form form) noexcept {
   if (!part) return {part.status(), Event(part.status())};
   if (state_.lost[to]) return {{ErrorCode::peer_lost, to}, Event(Status(ErrorCode::peer_lost, to))};
   if (raise_mapped(to, signal)) return {};
-  auto begun = begin(Op::Kind::signal, to, form, false);
+  auto begun = begin(kSignalKind, to, form, false);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
-  op.signal = signal;
-  op.bytes = 1;  // of work: one message
+  Operation& operation = Operation::unset(op);
+  operation.signal = signal;
+  operation.bytes = 1;  // of work: one message
   op.by_packets = true;
   const Status status = launch(op, false);
-  return finish(op, status, form, !status || op.begun == op.bytes);
+  return finish(op, status, form, !status || operation.all_begun());
 }
 
 }  // namespace aqueduct::rma

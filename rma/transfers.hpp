@@ -54,7 +54,7 @@ class Transfers final : public core::Layer {
   // For the layers above, whose operations are of many of these.
 
   /// An operation with the initiator's part. Errors: in_handler, refused. The form may become blocking.
-  Result<Op*> begin(Op::Kind kind, Rank peer, Form& form, bool immediate) noexcept;
+  Result<Op*> begin(const core::OpKind& kind, Rank peer, Form& form, bool immediate) noexcept;
   /// Ends the initiator's part if it `holds` it, and answers as the form wants. An operation of which nothing was begun
   /// leaves no trace.
   Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
@@ -62,8 +62,9 @@ class Transfers final : public core::Layer {
   Status take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept;
   /// Imports the key of a part, once. Whether there is one: the conduit's own operations reach it then.
   Result<bool> has_key(Part& part, Rank rank) noexcept { return has_key(part, rank, state_.conduit(rank)); }
-  /// From an operation's `then`: goes on with op.signal, which ends it.
-  void follow_with_signal(Op& op) noexcept { then_signal(this, op); }
+  /// From an operation's `ended`: goes on with a signal to its peer. False: the signal ends the operation; true: the
+  /// counter was raised at once.
+  bool follow_with_signal(Op& op, Signal signal) noexcept;
   /// Raises a counter where it lies, if it is mapped here.
   bool raise_mapped(Rank to, Signal signal) noexcept;
 
@@ -88,8 +89,8 @@ class Transfers final : public core::Layer {
                        bool immediate) noexcept;
   static Result<bool> has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept;
   template <class Begin>
-  Op* at_once(Op::Kind kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group, std::uint64_t& counter,
-              const Begin& begin) noexcept;
+  Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
+              std::uint64_t& counter, const Begin& begin) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
   /// At a look at my own memory, where others need my processor for theirs: makes progress now and then.
@@ -99,7 +100,7 @@ class Transfers final : public core::Layer {
   bool push(Op& op) noexcept;
   Post push_piece(Op& op) noexcept;
   void all_begun(Op& op) noexcept;
-  static void then_signal(void* layer, Op& op) noexcept;
+  static bool then_signal(core::Layer& layer, Op& op) noexcept;
 
   EndpointState& state_;
   am::Messages& messages_;

@@ -1,6 +1,7 @@
 #include "vis/engine.hpp"
 
 #include "vis/normalise.hpp"
+#include "vis/operation.hpp"
 #include "vis/target.hpp"
 #include "vis/varint.hpp"
 
@@ -14,9 +15,6 @@
 
 namespace aqueduct::vis {
 namespace {
-
-/// Above the number of an entry, in what an operation remembers of its choice.
-constexpr int kPlanShift = 32;
 
 std::uint64_t now_ns() noexcept {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -174,13 +172,14 @@ Plan Engine::choose(Transfer& t, core::Part* part, bool signalled) noexcept {
 }
 
 Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept {
-  const auto kind = t.what == What::get ? core::Op::Kind::get : core::Op::Kind::put;
+  const core::OpKind& kind = t.what == What::get ? kGetKind : kPutKind;
   auto begun = rma_.begin(kind, t.peer, ending, request.options.immediate);
   if (!begun) {
     give_back(t);
     return {begun.status(), Event(begun.status())};
   }
   core::Op& op = **begun;
+  Operation& operation = Operation::of(op);
   t.op = &op;
   op.by_packets = t.plan == Plan::packed;
   bool waits = false;
@@ -190,21 +189,19 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
       return rma_.finish(op, status, ending, true);
     }
   }
-  if (request.signal != nullptr) {
-    op.has_signal = true;
-    op.signal = *request.signal;
-  }
-  // For last_part_ended: when this began, and under which choice. Not of a call that others hold up.
-  op.then = last_part_ended;
+  operation.has_signal = request.signal != nullptr;
+  if (request.signal != nullptr) operation.signal = *request.signal;
+  // For last_part_ended: when this began, and under which choice. A transfer that others delay tells nothing.
+  op.ended = last_part_ended;
   op.layer = this;
-  op.atomic = {};
-  op.atomic.operand = state_.ops.in_flight() - (op.source != nullptr ? 1 : 0) == 1 ? t.choice.key : 0;
-  op.atomic.expected = t.choice.entry | std::uint64_t{static_cast<std::uint8_t>(t.choice.plan)} << kPlanShift;
-  op.since = op.atomic.operand != 0 ? now_ns() : 0;
+  operation.choice = t.choice;
+  if (state_.ops.in_flight() - (op.source != nullptr ? 1 : 0) != 1) operation.choice.key = 0;
+  operation.since = operation.choice.key != 0 ? now_ns() : 0;
   // For the report of a stall.
-  op.segment = t.segment;
-  op.offset = static_cast<std::uint64_t>(t.about_there.lowest);
-  op.bytes = t.about_there.bytes;
+  operation.segment = t.segment;
+  operation.lowest = static_cast<std::uint64_t>(t.about_there.lowest);
+  operation.bytes = t.about_there.bytes;
+  operation.begun = 0;
   switch (t.plan) {
     case Plan::box: ++state_.statistics.vis_box; break;
     case Plan::native: ++state_.statistics.vis_native; break;
@@ -242,7 +239,8 @@ Engine::Step Engine::go_on(Transfer& t) noexcept {
     case Plan::box: step = get_box(t); break;
     default: step = t.what == What::get ? get_packed(t) : put_packed(t); break;
   }
-  t.op->begun = t.op->bytes - t.there_at.left();
+  Operation& operation = Operation::of(*t.op);
+  operation.begun = operation.bytes - t.there_at.left();
   // Of a packed put the source has been read when the last packet has left.
   if (step == Step::over && t.plan == Plan::packed && t.what != What::get && t.op->outcome.ok())
     state_.ops.source_free(*t.op, {});
@@ -253,18 +251,19 @@ void Engine::fail(Transfer& t, Status why) noexcept {
   if (t.op->outcome.ok()) t.op->outcome = why;
 }
 
-void Engine::last_part_ended(void* layer, core::Op& op) noexcept {
-  auto& self = *static_cast<Engine*>(layer);
-  if (op.atomic.operand != 0) {
-    const Choice choice{static_cast<Plan>(op.atomic.expected >> kPlanShift),
-                        static_cast<std::uint32_t>(op.atomic.expected), op.atomic.operand};
-    self.planner_.took(choice, op.bytes, now_ns() - op.since);
-  }
-  if (op.has_signal) {
-    self.rma_.follow_with_signal(op);
-  } else {
-    self.state_.ops.part_ended(op, {});
-  }
+bool Engine::last_part_ended(core::Layer& layer, core::Op& op) noexcept {
+  if (!op.outcome) return true;
+  auto& self = static_cast<Engine&>(layer);
+  const Operation operation = Operation::of(op);
+  if (operation.choice.key != 0)
+    self.planner_.took(operation.choice, operation.bytes, now_ns() - operation.since);
+  return !operation.has_signal || self.rma_.follow_with_signal(op, operation.signal);
+}
+
+void describe_pieces_of(const core::Op& op, std::string& text) {
+  const Operation& operation = Operation::of(op);
+  text += fmt::format(" of {} bytes (segment {}, offset {}, {} on their way)", operation.bytes,
+                      operation.segment, operation.lowest, operation.begun);
 }
 
 void Engine::enqueue(Transfer& t) noexcept {

@@ -65,7 +65,7 @@ class Engine final : public core::Layer {
   void enqueue(Transfer& transfer) noexcept;
   void answered(Transfer& transfer) noexcept;
   void fail(Transfer& transfer, Status why) noexcept;
-  static void last_part_ended(void* layer, core::Op& op) noexcept;
+  static bool last_part_ended(core::Layer& layer, core::Op& op) noexcept;
   Transfer* take();
   void give_back(Transfer& transfer) noexcept;
 

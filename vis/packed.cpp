@@ -2,6 +2,7 @@
 #include "vis/describe.hpp"
 #include "vis/engine.hpp"
 #include "vis/kernels.hpp"
+#include "vis/operation.hpp"
 
 #include <bit>
 #include <new>
@@ -32,7 +33,7 @@ core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& req
                         std::size_t bytes) noexcept {
   am::Messages& messages = *state_.messages;
   const bool copies = state_.conduit(t.peer).properties().copies;
-  core::Op* reader = copies ? nullptr : state_.ops.acquire(core::Op::Kind::source, t.peer, false);
+  core::Op* reader = copies ? nullptr : state_.ops.acquire(core::kSource, t.peer, false);
   core::Post post = core::Post::retry();
   if (copies || reader != nullptr) {
     post = messages.try_request(t.peer, AmCategory::medium_request, handler, {&request, sizeof request, 0},
@@ -78,10 +79,11 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
     request.description = said.bytes;
     request.form = said.form;
     if (t.what == What::accumulate) request.type = static_cast<std::uint8_t>(1 + static_cast<int>(t.type));
-    const bool brings_signal = t.op->has_signal && said.data == total;
+    Operation& operation = Operation::of(*t.op);
+    const bool brings_signal = operation.has_signal && said.data == total;
     if (brings_signal) {
-      request.slot = t.op->signal.slot;
-      request.add = t.op->signal.add;
+      request.slot = operation.signal.slot;
+      request.add = operation.signal.add;
     }
     const core::Post post = send(t, kPackedPut, request, *stage, padded + said.data);
     if (post.kind == core::Post::Kind::retry) {
@@ -93,7 +95,8 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
       fail(t, {post.why, t.peer});
       return Step::over;
     }
-    if (brings_signal) t.op->has_signal = false;  // of more than one packet it follows when all are answered
+    if (brings_signal)
+      operation.has_signal = false;  // of more than one packet it follows when all are answered
     count(state_.statistics, said);
     ++t.op->parts;
     ++t.op->answers;

@@ -13,6 +13,8 @@ namespace {
 
 using support::in_a_child;
 
+constexpr OpKind kPutOfTest{"a put"};
+
 class EndpointInChild : public testing::Test {
  protected:
   EndpointInChild() {
@@ -46,7 +48,7 @@ TEST_F(EndpointInChild, HasNoRankNoSegmentAndNoWindow) {
 
 // Without a conduit there is nothing that could be asked: progress of the parent would crash here.
 TEST_F(EndpointInChild, WaitsForNothingAndEndsWhatWasInFlight) {
-  Op* const op = state_.ops.acquire(Op::Kind::put, 0, true);
+  Op* const op = state_.ops.acquire(kPutOfTest, 0, true);
   ++state_.implicit.parts;
   Event event(op);
   EXPECT_EQ(in_a_child([&] {
@@ -57,7 +59,7 @@ TEST_F(EndpointInChild, WaitsForNothingAndEndsWhatWasInFlight) {
               while (!me_.test_implicit()) {
               }
               if (event.status().code() != ErrorCode::invalid_argument) return 3;
-              if (state_.ops.acquire(Op::Kind::put, 0, true) != op) return 4;  // it came back to the pool
+              if (state_.ops.acquire(kPutOfTest, 0, true) != op) return 4;  // it came back to the pool
               return 0;
             }),
             0);
@@ -68,7 +70,7 @@ TEST_F(EndpointInChild, WaitsForNothingAndEndsWhatWasInFlight) {
 
 // In a checked build the same in the parent is misuse, and ends the program.
 TEST_F(EndpointInChild, DropsItsParentsEvents) {
-  Op* const op = state_.ops.acquire(Op::Kind::put, 0, true);
+  Op* const op = state_.ops.acquire(kPutOfTest, 0, true);
   Event event(op);
   EXPECT_EQ(in_a_child([&] {
               event = Event{};

@@ -1,9 +1,11 @@
+#include "core/layer.hpp"
 #include "core/op.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 #include <vector>
 
 #include <sys/resource.h>
@@ -23,10 +25,25 @@ std::size_t address_space() { return of_memory(0); }
 std::size_t resident_bytes() { return of_memory(1); }
 
 constexpr Status kLost{ErrorCode::peer_lost, 3};
+constexpr OpKind kSomePut{"a put"};
+constexpr OpKind kSomeGet{"a get"};
+
+/// Counts how often its operations have ended, and goes on with the first `more` of them.
+struct CountingLayer final : Layer {
+  int ended = 0;
+  int more = 0;
+  Status last;
+  static bool count(Layer& layer, Op& op) noexcept {
+    auto& self = static_cast<CountingLayer&>(layer);
+    ++self.ended;
+    self.last = op.outcome;
+    return self.more-- <= 0;
+  }
+};
 
 TEST(OpPool, ALastPartEndsAnOperationAndItsOutcomeIsTheFirstFailure) {
   OpPool pool(4);
-  Op* op = pool.acquire(Op::Kind::put, 3, true);
+  Op* op = pool.acquire(kSomePut, 3, true);
   ASSERT_NE(op, nullptr);
   op->parts = 3;
   pool.part_ended(*op, {});
@@ -42,24 +59,24 @@ TEST(OpPool, ALastPartEndsAnOperationAndItsOutcomeIsTheFirstFailure) {
 
 TEST(OpPool, RoomOfExplicitAndInternalOperationsIsSeparate) {
   OpPool pool(2);
-  Op* first = pool.acquire(Op::Kind::put, 0, true);
-  Op* second = pool.acquire(Op::Kind::put, 0, true);
+  Op* first = pool.acquire(kSomePut, 0, true);
+  Op* second = pool.acquire(kSomePut, 0, true);
   ASSERT_TRUE(first != nullptr && second != nullptr);
-  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, true), nullptr);
-  Op* internal = pool.acquire(Op::Kind::put, 0, false);
+  EXPECT_EQ(pool.acquire(kSomePut, 0, true), nullptr);
+  Op* internal = pool.acquire(kSomePut, 0, false);
   ASSERT_NE(internal, nullptr);
-  EXPECT_NE(pool.acquire(Op::Kind::put, 0, false), nullptr);
-  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, false), nullptr);
+  EXPECT_NE(pool.acquire(kSomePut, 0, false), nullptr);
+  EXPECT_EQ(pool.acquire(kSomePut, 0, false), nullptr);
   EXPECT_EQ(pool.in_flight(), 4u);
   pool.part_ended(*second, {});
-  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, true), nullptr) << "done, but its Event has not been looked at";
+  EXPECT_EQ(pool.acquire(kSomePut, 0, true), nullptr) << "done, but its Event has not been looked at";
   EXPECT_TRUE(pool.collect(*second).ok());
-  EXPECT_EQ(pool.acquire(Op::Kind::get, 1, true), second);
+  EXPECT_EQ(pool.acquire(kSomeGet, 1, true), second);
 }
 
 TEST(OpPool, ALateCompletionFindsNobody) {
   OpPool pool(1);
-  Op* op = pool.acquire(Op::Kind::put, 0, true);
+  Op* op = pool.acquire(kSomePut, 0, true);
   const Token token = OpPool::token(*op);
   EXPECT_NE(token, 0u);
   EXPECT_EQ(pool.find(token), op);
@@ -67,7 +84,7 @@ TEST(OpPool, ALateCompletionFindsNobody) {
   EXPECT_EQ(pool.find(token), nullptr) << "it is over";
   EXPECT_TRUE(pool.collect(*op).ok());
   EXPECT_EQ(pool.find(token), nullptr);
-  Op* next = pool.acquire(Op::Kind::put, 0, true);
+  Op* next = pool.acquire(kSomePut, 0, true);
   EXPECT_EQ(next, op);
   EXPECT_EQ(pool.find(token), nullptr) << "the same record serves another operation now";
   EXPECT_EQ(pool.find(OpPool::token(*next)), next);
@@ -87,7 +104,7 @@ TEST(OpPool, HasRoomForAHundredThousandHeldAndTakesMemoryForThoseOnly) {
   std::vector<Op*> held(kHeld);
   const auto before = resident_bytes();
   for (Op*& op : held) {
-    op = pool.acquire(Op::Kind::put, 0, true);
+    op = pool.acquire(kSomePut, 0, true);
     ASSERT_NE(op, nullptr);
   }
 #if !defined(__SANITIZE_THREAD__) && \
@@ -96,7 +113,7 @@ TEST(OpPool, HasRoomForAHundredThousandHeldAndTakesMemoryForThoseOnly) {
 #endif
   EXPECT_GE(resident_bytes() - before, kHeld * sizeof(Op) / 2) << "else this measures nothing";
   for (Op* op : held) EXPECT_EQ(pool.find(OpPool::token(*op)), op);
-  Op* internal = pool.acquire(Op::Kind::put, 0, false);
+  Op* internal = pool.acquire(kSomePut, 0, false);
   ASSERT_NE(internal, nullptr);
   EXPECT_EQ(pool.find(OpPool::token(*internal)), internal);
   EXPECT_EQ(pool.in_flight(), kHeld + 1);
@@ -105,7 +122,7 @@ TEST(OpPool, HasRoomForAHundredThousandHeldAndTakesMemoryForThoseOnly) {
     EXPECT_TRUE(pool.collect(*op).ok());
   }
   const auto after = resident_bytes();
-  for (Op*& op : held) op = pool.acquire(Op::Kind::get, 1, true);
+  for (Op*& op : held) op = pool.acquire(kSomeGet, 1, true);
   EXPECT_LE(resident_bytes(), after + (1u << 20)) << "the same ones are used again";
 }
 
@@ -122,7 +139,7 @@ TEST(OpPool, OfASizeThatNoMachineHasRoomForIsSmaller) {
   {
     OpPool pool(1u << 24);
     got = pool.capacity();
-    EXPECT_NE(pool.acquire(Op::Kind::put, 0, true), nullptr);
+    EXPECT_NE(pool.acquire(kSomePut, 0, true), nullptr);
   }
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);
   EXPECT_GE(got, 1u << 13);
@@ -132,20 +149,20 @@ TEST(OpPool, OfASizeThatNoMachineHasRoomForIsSmaller) {
 
 TEST(OpPool, WhatWentBackUnbegunIsNotReportedAsUnderWay) {
   OpPool pool(4);
-  Op* refused = pool.acquire(Op::Kind::put, 3, true);
+  Op* refused = pool.acquire(kSomePut, 3, true);
   pool.take_back(*refused);
   EXPECT_TRUE(pool.busiest().empty());
   EXPECT_EQ(pool.in_flight(), 0u);
-  EXPECT_EQ(pool.acquire(Op::Kind::put, 2, true), refused);
+  EXPECT_EQ(pool.acquire(kSomePut, 2, true), refused);
   EXPECT_EQ(pool.busiest().size(), 1u);
 }
 
 TEST(OpPool, AGroupEndsWithTheLastOfItsOperations) {
   OpPool pool(8);
-  Op* group = pool.acquire(Op::Kind::group, kNoRank, true);
+  Op* group = pool.acquire(kGroup, kNoRank, true);
   Op* members[2];
   for (Op*& op : members) {
-    op = pool.acquire(Op::Kind::put, 3, false);
+    op = pool.acquire(kSomePut, 3, false);
     op->group = group;
     ++group->parts;
   }
@@ -160,34 +177,79 @@ TEST(OpPool, AGroupEndsWithTheLastOfItsOperations) {
 
 TEST(OpPool, AnAbandonedOperationReturnsToThePoolWhenItEnds) {
   OpPool pool(1);
-  Op* op = pool.acquire(Op::Kind::put, 0, true);
+  Op* op = pool.acquire(kSomePut, 0, true);
   pool.abandon(*op);
-  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, true), nullptr);
+  EXPECT_EQ(pool.acquire(kSomePut, 0, true), nullptr);
   pool.part_ended(*op, {});
   EXPECT_EQ(pool.in_flight(), 0u);
-  EXPECT_EQ(pool.acquire(Op::Kind::put, 0, true), op);
+  EXPECT_EQ(pool.acquire(kSomePut, 0, true), op);
 }
 
-TEST(OpPool, WhatComesNextRunsInPlaceOfTheEndAndNotAfterAFailure) {
+TEST(OpPool, ALayerHearsOfTheEndOnceWhetherItIsASuccessOrAFailure) {
   for (const Status outcome : {Status{}, kLost}) {
     OpPool pool(1);
-    Op* op = pool.acquire(Op::Kind::put, 0, true);
-    int ran = 0;
-    op->layer = &ran;
-    op->then = [](void* layer, Op&) { ++*static_cast<int*>(layer); };
+    CountingLayer layer;
+    Op* op = pool.acquire(kSomePut, 0, true);
+    op->layer = &layer;
+    op->ended = CountingLayer::count;
     pool.part_ended(*op, outcome);
-    EXPECT_EQ(ran, outcome.ok() ? 1 : 0);
-    EXPECT_EQ(op->done.load(), outcome.ok() ? 0u : 1u);
-    if (outcome.ok()) pool.part_ended(*op, {});
+    EXPECT_EQ(layer.ended, 1);
+    EXPECT_EQ(layer.last, outcome);
+    EXPECT_EQ(op->done.load(), 1u);
     EXPECT_EQ(pool.collect(*op), outcome);
-    EXPECT_EQ(ran, outcome.ok() ? 1 : 0);
+    EXPECT_EQ(layer.ended, 1);
   }
+}
+
+TEST(OpPool, ALayerMayGoOnWithAnOperationInPlaceOfItsEnd) {
+  OpPool pool(1);
+  CountingLayer layer;
+  layer.more = 1;
+  Op* op = pool.acquire(kSomePut, 0, true);
+  const Token token = OpPool::token(*op);
+  op->layer = &layer;
+  op->ended = CountingLayer::count;
+  pool.part_ended(*op, {});
+  EXPECT_EQ(layer.ended, 1);
+  EXPECT_EQ(op->done.load(), 0u);
+  EXPECT_EQ(pool.find(token), op) << "its answers must find it";
+  pool.part_ended(*op, {});
+  EXPECT_EQ(op->done.load(), 1u);
+  EXPECT_EQ(layer.ended, 1) << "once";
+  EXPECT_EQ(pool.collect(*op), Status{});
+}
+
+TEST(OpPool, ALayerHearsOfALostPeer) {
+  OpPool pool(1);
+  CountingLayer layer;
+  Op* op = pool.acquire(kSomePut, 3, true);
+  op->by_packets = true;
+  op->layer = &layer;
+  op->ended = CountingLayer::count;
+  pool.fail_packets(3, kLost);
+  EXPECT_EQ(layer.ended, 1);
+  EXPECT_EQ(layer.last, kLost);
+  EXPECT_EQ(pool.collect(*op), kLost);
+}
+
+TEST(OpPool, AnOperationCarriesItsLayersPayload) {
+  struct Mine {
+    std::uint64_t number;
+    std::byte* place;
+  };
+  OpPool pool(1);
+  Op* op = pool.acquire(kSomePut, 0, true);
+  op->payload<Mine>().number = 42;
+  op->payload<Mine>().place = nullptr;
+  ++op->parts;
+  pool.part_ended(*op, {});
+  EXPECT_EQ(std::as_const(*op).payload<Mine>().number, 42u);
 }
 
 TEST(OpPool, TheSourceIsFreeAtTheLatestWhenTheOperationEnds) {
   OpPool pool(4);
-  Op* op = pool.acquire(Op::Kind::put, 0, true);
-  Op* source = pool.acquire(Op::Kind::source, 0, true);
+  Op* op = pool.acquire(kSomePut, 0, true);
+  Op* source = pool.acquire(kSource, 0, true);
   op->source = source;
   pool.part_ended(*op, kLost);
   EXPECT_EQ(source->done.load(), 1u);
@@ -197,10 +259,10 @@ TEST(OpPool, TheSourceIsFreeAtTheLatestWhenTheOperationEnds) {
 
 TEST(OpPool, ALostPeerFailsWhatOnlyPacketsCarryToIt) {
   OpPool pool(8);
-  Op* lost = pool.acquire(Op::Kind::put, 3, true);
-  Op* native = pool.acquire(Op::Kind::put, 3, true);  // its conduit completes it
-  Op* other = pool.acquire(Op::Kind::put, 2, true);
-  Op* lent = pool.acquire(Op::Kind::put, 3, false);  // a conduit still reads a packet of it
+  Op* lost = pool.acquire(kSomePut, 3, true);
+  Op* native = pool.acquire(kSomePut, 3, true);  // its conduit completes it
+  Op* other = pool.acquire(kSomePut, 2, true);
+  Op* lent = pool.acquire(kSomePut, 3, false);  // a conduit still reads a packet of it
   lost->by_packets = other->by_packets = lent->by_packets = true;
   lost->parts = 5;
   lent->parts = 4;
@@ -218,8 +280,8 @@ TEST(OpPool, ALostPeerFailsWhatOnlyPacketsCarryToIt) {
 
 TEST(OpPool, TellsWhoIsBusiest) {
   OpPool pool(16);
-  for (const Rank peer : {5u, 5u, 2u}) ASSERT_NE(pool.acquire(Op::Kind::put, peer, true), nullptr);
-  ASSERT_NE(pool.acquire(Op::Kind::group, kNoRank, true), nullptr);
+  for (const Rank peer : {5u, 5u, 2u}) ASSERT_NE(pool.acquire(kSomePut, peer, true), nullptr);
+  ASSERT_NE(pool.acquire(kGroup, kNoRank, true), nullptr);
   auto busiest = pool.busiest();
   std::sort(busiest.begin(), busiest.end());
   EXPECT_EQ(busiest, (std::vector<std::pair<Rank, std::uint32_t>>{{2, 1}, {5, 2}}));

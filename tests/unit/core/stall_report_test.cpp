@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "core/endpoint_state.hpp"
+#include "rma/operation.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,11 +106,11 @@ TEST_F(StallReport, OfANativePutHasWhatWasPosted) {
   const auto expect_all_posted = [&](Event event, std::uint64_t offset, std::size_t count) {
     ASSERT_FALSE(event.done());
     ASSERT_EQ(operations().size(), 1u);
-    const core::Op& op = *operations()[0];
-    EXPECT_EQ(op.segment, 0u);
-    EXPECT_EQ(op.offset, offset);
-    EXPECT_EQ(op.bytes, count);
-    EXPECT_EQ(op.begun, count);
+    const rma::Operation& operation = rma::Operation::of(*operations()[0]);
+    EXPECT_EQ(operation.segment, 0u);
+    EXPECT_EQ(operation.offset, offset);
+    EXPECT_EQ(operation.bytes, count);
+    EXPECT_EQ(operation.begun, count);
     EXPECT_TRUE(me().wait(event));
   };
   // The first imports the key; of the others the short ones go the short way, the long ones in several posts.

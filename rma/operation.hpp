@@ -1,0 +1,44 @@
+#pragma once
+
+#include <aqueduct/rma.hpp>
+#include <aqueduct/signal.hpp>
+
+#include "core/op.hpp"
+#include "rma/wire.hpp"
+
+namespace aqueduct::rma {
+
+/// The payload of the operations of rma: what moves between which places. `unset()` says which fields always count.
+struct Operation {
+  std::byte* local;  ///< my side
+  SegmentId segment;
+  bool has_signal;  ///< after the bytes, `signal` is to be sent
+  std::uint64_t offset;
+  std::uint64_t bytes;
+  std::uint64_t begun;  ///< bytes that have been sent or requested
+  Signal signal;
+  aqueduct::detail::AtomicCall atomic;
+
+  /// That of an operation about to begin: nothing moves yet.
+  static Operation& unset(core::Op& op) noexcept {
+    Operation& operation = of(op);
+    operation.local = nullptr;
+    operation.has_signal = false;
+    operation.bytes = 0;
+    operation.begun = 0;
+    return operation;
+  }
+  static Operation& of(core::Op& op) noexcept { return op.payload<Operation>(); }
+  static const Operation& of(const core::Op& op) noexcept { return op.payload<Operation>(); }
+  bool all_begun() const noexcept { return begun == bytes; }
+};
+
+/// For the report of a stall.
+void describe_bytes(const core::Op& op, std::string& text);
+
+inline constexpr core::OpKind kPutKind{"a put", kPutAck, describe_bytes};
+inline constexpr core::OpKind kGetKind{"a get", kGetData, describe_bytes};
+inline constexpr core::OpKind kAtomicKind{"an atomic", kAtomicResult, nullptr};
+inline constexpr core::OpKind kSignalKind{"a signal", kPutAck, nullptr};
+
+}  // namespace aqueduct::rma
