@@ -170,7 +170,11 @@ Status exchange_until_lost(Endpoint& me, MediumRequest<NoArguments> handler, Ran
       case 2:
         if (gets) done = get(me, some, GlobalPtr<std::byte>{to, kPlace});
         break;
-      case 3: done = request(me, to, handler, {}, some.first(std::min<std::size_t>(some.size(), 500))); break;
+      case 3: {
+        const std::size_t most = std::min<std::size_t>(500, am_limits(me, to).medium);
+        done = request(me, to, handler, {}, some.first(std::min(some.size(), most)));
+        break;
+      }
       case 4: done = fetch_add(me, counter.on(to), 1).status(); break;
       default: done = me.wait_implicit();
     }
