@@ -103,7 +103,7 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   ++peer.kept;
   outbox_.waiting().push_back(outbox_.keep(to, head.bytes(), payload, lends));
   ++state_.statistics.deferred;
-  ++state_.busy;
+  look_busy();
   return {};
 }
 
@@ -117,7 +117,7 @@ void Messages::thank(Rank to) noexcept {
     peer.owed = 0;
   } else if (std::find(thanks_due_.begin(), thanks_due_.end(), to) == thanks_due_.end()) {
     thanks_due_.push_back(to);
-    ++state_.busy;
+    look_busy();
   }
 }
 

@@ -1,7 +1,5 @@
 #include "am/messages.hpp"
 
-#include "core/signals.hpp"
-
 #include <algorithm>
 #include <cstring>
 
@@ -25,12 +23,13 @@ std::uint32_t Messages::choose_credits(const Config& config, Rank ranks) noexcep
 }
 
 Messages::Messages(EndpointState& state)
-    : state_(state),
+    : EndpointInbox(state),
       handlers_(kFirstUserHandler + static_cast<std::size_t>(state.config.number("handlers"))),
       peers_(state.ranks),
       credits_per_peer_(choose_credits(state.config, state.ranks)),
       outbox_(std::size_t{state.ranks} * credits_per_peer_, largest_packet(state) + core::kMostHeader),
-      prepared_(static_cast<std::size_t>(state.config.number("prepared")), largest_packet(state)) {
+      prepared_(static_cast<std::size_t>(state.config.number("prepared")), largest_packet(state)),
+      busy_(state.busy) {
   for (Rank rank = 0; rank < state.ranks; ++rank) {
     Peer& peer = peers_[rank];
     peer.conduit = state.conduit_of[rank];
@@ -40,9 +39,6 @@ Messages::Messages(EndpointState& state)
   }
   thanks_due_.reserve(state.ranks);
   thanks_now_.reserve(state.ranks);
-  state.messages = this;
-  state.inbox = this;
-  state.layers.push_back(this);
 }
 
 Messages::~Messages() = default;
@@ -84,33 +80,19 @@ void Messages::reject(Rank from, const PacketHeader& header, std::string_view wh
       from, header.handler, static_cast<int>(header.category), header.args_bytes, why);
 }
 
-void Messages::completed(Token token, Status status) noexcept {
-  if (token == 0 || (token & kOutboxToken) != 0) {
-    --posted_;
-    if (token != 0) free_place(static_cast<std::uint32_t>(token));
-    return;
-  }
-  core::Op* op = state_.ops.find(token);
-  if (op == nullptr) return;
-  if (op->sends != 0) {  // a packet whose payload was lent to the conduit
-    if (--op->sends == 0 && !op->reads_more) state_.ops.source_free(*op, status);
-  }
-  state_.ops.part_ended(*op, status);
-}
-
-void Messages::signalled(Rank, Signal signal) noexcept { core::raise(state_, signal); }
-
-void Messages::lost(Rank peer) noexcept { state_.peer_lost(peer); }
-
 void Messages::advance() noexcept {
   if (!thanks_due_.empty()) {
     thanks_now_.swap(thanks_due_);
     for (Rank peer : thanks_now_) {
-      --state_.busy;
       if (peers_[peer].owed != 0 && !state_.lost[peer]) thank(peer);
     }
     thanks_now_.clear();
   }
+  send_kept();
+  look_busy();
+}
+
+void Messages::send_kept() noexcept {
   auto& waiting = outbox_.waiting();
   if (waiting.empty()) return;
   // Each gets its chance, but for those to a peer that has just had no room: it holds up nobody else's.
@@ -123,11 +105,10 @@ void Messages::advance() noexcept {
       const Bytes payload = outbox_.payload(place);
       // Only what is lent has to stay: of the rest the requester may have the answer, and ask again, before its completion.
       const bool lent = outbox_[place].owes;
-      const Token token = lent ? kOutboxToken | place : Token{0};
+      const Token token = lent ? core::tokens::of_kept(place) : core::tokens::kNobody;
       const Post post = peer.conduit->send(to, outbox_.head(place), payload, token);
       count_sent(post, payload.size(), token);
       if (post.kind != Post::Kind::retry) {
-        --state_.busy;
         if (!lent || post.kind != Post::Kind::posted) free_place(place);
         continue;
       }
@@ -153,10 +134,10 @@ void Messages::peer_lost(Rank peer) noexcept {
     if (outbox_[place].to != peer) return false;
     outbox_.free(place);
     --peers_[peer].kept;
-    --state_.busy;
     return true;
   });
   waiting.erase(gone, waiting.end());
+  look_busy();
 }
 
 void Messages::describe(std::string& text, Rank peer) const {

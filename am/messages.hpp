@@ -1,9 +1,12 @@
 #pragma once
 
 #include "am/incoming.hpp"
+#include "am/layer_handlers.hpp"
 #include "am/outbox.hpp"
 #include "am/prepared.hpp"
 #include "am/wire.hpp"
+#include "core/busy.hpp"
+#include "core/endpoint_inbox.hpp"
 #include "core/endpoint_state.hpp"
 
 #include <cstdint>
@@ -22,17 +25,15 @@ using core::MutableBytes;
 using core::Post;
 using core::Token;
 
-/// Handlers of the library's own layers come first; users' numbers follow.
-constexpr HandlerId kFirstUserHandler = 16;
 /// How many numbers are left for users: the limit of AQUEDUCT_HANDLERS.
 constexpr std::uint32_t kMostUserHandlers = std::numeric_limits<HandlerId>::max() + 1u - kFirstUserHandler;
 
-/// Active messages of one endpoint: what the conduits deliver comes in here, and is sorted.
+/// Active messages of one endpoint: what packets carry.
 ///
 /// Credits: a request costs one of the credits that this rank has with the target; the target gives it back with
 /// its reply, or, when it does not reply, many at a time. So a peer never has more than `credits` requests on
 /// their way here, which bounds what must be kept for it, and nothing is ever refused on arrival.
-class Messages final : public core::Inbox, public core::Layer {
+class Messages final : public core::EndpointInbox, public core::Layer {
  public:
   explicit Messages(EndpointState& state);
   ~Messages();
@@ -80,7 +81,7 @@ class Messages final : public core::Inbox, public core::Layer {
 
   PreparedPool& prepared() noexcept { return prepared_; }
   /// Whether everything that was sent has left this process, as far as the conduits say.
-  bool all_sent() const noexcept { return posted_ == 0 && outbox_.waiting().empty() && thanks_due_.empty(); }
+  bool all_sent() const noexcept { return none_posted() && outbox_.waiting().empty() && thanks_due_.empty(); }
 
   /// Largest payload of one packet with `args_bytes` of arguments.
   std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
@@ -90,9 +91,6 @@ class Messages final : public core::Inbox, public core::Layer {
 
   // core::Inbox
   void packet(Rank from, Bytes packet) noexcept override;
-  void completed(Token token, Status status) noexcept override;
-  void signalled(Rank from, Signal signal) noexcept override;
-  void lost(Rank peer) noexcept override;
   // core::Layer
   void advance() noexcept override;
   void peer_lost(Rank peer) noexcept override;
@@ -112,8 +110,6 @@ class Messages final : public core::Inbox, public core::Layer {
     bool lost = false;
     std::uint64_t full_at = 0;  ///< the pass of `advance` that found no room there
   };
-  /// Tokens of outbox places: this bit, and the place. Generations of operations stay below it.
-  static constexpr Token kOutboxToken = Token{1} << 63;
 
   static constexpr std::uint64_t wire_key(AmCategory category, std::uint16_t args_bytes) noexcept {
     return std::uint64_t{1} | (static_cast<std::uint64_t>(category) << 8) | (std::uint64_t{args_bytes} << 16);
@@ -126,7 +122,10 @@ class Messages final : public core::Inbox, public core::Layer {
 
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
+  void kept_packet_sent(std::uint32_t place) noexcept override { free_place(place); }
   void free_place(std::uint32_t place) noexcept;
+  void send_kept() noexcept;
+  void look_busy() noexcept { busy_.set(!outbox_.waiting().empty() || !thanks_due_.empty()); }
   void dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept;
   [[gnu::cold]] Status request_slowly(Rank to, AmCategory category, HandlerId handler, const Args& args,
                                       const LongTarget* target, Bytes payload,
@@ -134,7 +133,6 @@ class Messages final : public core::Inbox, public core::Layer {
   [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
   void thank(Rank to) noexcept;
 
-  EndpointState& state_;
   std::vector<Entry> handlers_;
   std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a number, so that it does not begin anew
   Status layers_problem_;
@@ -145,7 +143,7 @@ class Messages final : public core::Inbox, public core::Layer {
   std::vector<Rank> thanks_due_;  ///< peers whose credits could not be returned at once
   std::vector<Rank> thanks_now_;  ///< those that `advance` is at
   std::uint64_t pass_ = 0;        ///< of `advance`
-  std::uint64_t posted_ = 0;      ///< packets that a conduit holds and no operation waits for
+  core::Busy busy_;               ///< something waits in the outbox, or in thanks_due_
   LongSender send_long_ = nullptr;
   void* send_long_layer_ = nullptr;
 };

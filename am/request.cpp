@@ -20,8 +20,8 @@ void Messages::count_sent(const Post& post, std::size_t payload_bytes, Token tok
   }
   ++state_.statistics.packets_sent;
   state_.statistics.payload_bytes_sent += payload_bytes;
-  if (post.kind == Post::Kind::posted && (token == 0 || (token & kOutboxToken) != 0)) [[unlikely]]
-    ++posted_;
+  if (post.kind == Post::Kind::posted) [[unlikely]]
+    count_posted(token);
 }
 
 Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, const Args& args,

@@ -17,9 +17,7 @@ constexpr std::uint64_t kMostStrange = 65536;
 
 }  // namespace
 
-Barriers::Barriers(EndpointState& state) : state_(state), exchanges_(state) {
-  state.barriers = this;
-  state.layers.push_back(this);
+Barriers::Barriers(EndpointState& state) : state_(state), exchanges_(state), busy_(state.busy) {
   state.messages->add_internal(kArrive, AmCategory::short_request, sizeof(Arrival),
                                {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
                                   Arrival arrival;
@@ -59,7 +57,7 @@ void Barriers::enter(TeamState& team) {
 
 void Barriers::leave(TeamState& team) noexcept {
   if (team.barrier == nullptr) return;
-  if (team.barrier->queued) --state_.busy;
+  if (team.barrier->queued) busy_.set(--queued_ != 0);
   barriers_.erase(team.id);
   team.barrier = nullptr;
 }
@@ -141,7 +139,8 @@ void Barriers::step(BarrierState& barrier) noexcept {
       if (post.kind == core::Post::Kind::retry) {
         if (!barrier.queued) {
           barrier.queued = true;
-          ++state_.busy;
+          ++queued_;
+          busy_.set(true);
         }
         return;
       }
@@ -156,9 +155,10 @@ void Barriers::advance() noexcept {
   for (auto& [id, barrier] : barriers_) {
     if (!barrier.queued) continue;
     barrier.queued = false;
-    --state_.busy;
+    --queued_;
     step(barrier);
   }
+  busy_.set(queued_ != 0);
 }
 
 }  // namespace aqueduct::coll

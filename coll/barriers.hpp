@@ -3,6 +3,7 @@
 #include "am/messages.hpp"
 #include "coll/exchange.hpp"
 #include "coll/wire.hpp"
+#include "core/busy.hpp"
 #include "core/endpoint_state.hpp"
 #include "team/team_state.hpp"
 
@@ -62,6 +63,8 @@ class Barriers final : public core::Layer {
   Exchanges exchanges_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
   std::uint64_t strange_ = 0;                       ///< of these: without a team of this rank
+  std::uint64_t queued_ = 0;                        ///< of these: with something to say
+  core::Busy busy_;                                 ///< while there are any
 };
 
 }  // namespace aqueduct::coll

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <aqueduct/am.hpp>
+#include "am/layer_handlers.hpp"
 
 #include <cstdint>
 
 namespace aqueduct::coll {
 
 /// The collective layer's own messages.
-enum CollectiveHandler : HandlerId { kArrive = 8, kExchange = 9 };
+enum CollectiveHandler : HandlerId { kArrive = am::kCollArrive, kExchange = am::kCollExchange };
 
 /// "I have reached this round of this phase of that team's barrier."
 struct Arrival {

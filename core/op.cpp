@@ -27,10 +27,6 @@ void abandon(OpFace* op) noexcept {
 
 namespace core {
 
-// Token bits: the generation above, the index below. Generations begin at 1, so that no token is 0, and leave the
-// highest bit to the layers.
-constexpr std::uint32_t kGenerations = 1u << 31;
-
 namespace {
 
 // Chosen: memory is asked for in such steps, a system call for each.
@@ -139,19 +135,19 @@ void OpPool::abandon(Op& op) noexcept { op.abandoned = true; }
 
 void OpPool::release(Op& op) noexcept {
   --in_flight_;
-  if (++op.generation >= kGenerations) op.generation = 1;
+  if (++op.generation >= tokens::kGenerations) op.generation = 1;
   Op*& free = op.is_explicit ? free_explicit_ : free_internal_;
   op.next = free;
   free = &op;
 }
 
 Op* OpPool::find(Token token) noexcept {
-  const auto index = static_cast<std::uint32_t>(token);
+  const std::uint32_t index = tokens::index(token);
   const Range& range = index < capacity_ ? explicit_ : internal_;
   const std::uint32_t at = index < capacity_ ? index : index - capacity_;
   if (at >= range.fresh) return nullptr;
   Op& op = range.ops[at];
-  if (op.generation != static_cast<std::uint32_t>(token >> 32) || op.parts == 0) return nullptr;
+  if (op.generation != tokens::generation(token) || op.parts == 0) return nullptr;
   return &op;
 }
 

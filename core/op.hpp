@@ -4,6 +4,7 @@
 #include <aqueduct/event.hpp>
 
 #include "core/conduit.hpp"
+#include "core/tokens.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -140,7 +141,7 @@ class OpPool {
   void abandon(Op& op) noexcept;
 
   /// What a completion or a reply carries for an operation. 0 is never one.
-  static Token token(const Op& op) noexcept { return (static_cast<Token>(op.generation) << 32) | op.index; }
+  static Token token(const Op& op) noexcept { return tokens::of_operation(op.generation, op.index); }
   /// Null when that operation is over.
   Op* find(Token token) noexcept;
 

@@ -16,10 +16,9 @@ am::Args pack(const T& args) noexcept {
 
 }  // namespace
 
-Transfers::Transfers(EndpointState& state) : state_(state), messages_(*state.messages), queues_(state.ranks) {
+Transfers::Transfers(EndpointState& state)
+    : state_(state), messages_(*state.messages), queues_(state.ranks), busy_(state.busy) {
   waiting_on_.reserve(state.ranks);
-  state.transfers = this;
-  state.layers.push_back(this);
   add_reference_handlers(state);
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
     if (conduit != nullptr) conduit->serve_aside(atomics_aside);
@@ -52,7 +51,7 @@ Status Transfers::launch(Op& op, bool immediate) noexcept {
     queue.tail->next = &op;
   }
   queue.tail = &op;
-  ++state_.busy;
+  busy_.set(true);
   return {};
 }
 
@@ -142,10 +141,10 @@ void Transfers::advance() noexcept {
     }
     Op& op = *queue.head;
     queue.head = op.next;
-    --state_.busy;
     if (queue.head == nullptr) {
       waiting_on_[i] = waiting_on_.back();
       waiting_on_.pop_back();
+      busy_.set(!waiting_on_.empty());
     }
     all_begun(op);
     state_.ops.part_ended(op, op.outcome);
@@ -155,9 +154,9 @@ void Transfers::advance() noexcept {
 void Transfers::peer_lost(Rank peer) noexcept {
   Queue& queue = queues_[peer];
   if (queue.head == nullptr) return;
-  for (Op* op = queue.head; op != nullptr; op = op->next) --state_.busy;
   queue = {};
   waiting_on_.erase(std::remove(waiting_on_.begin(), waiting_on_.end(), peer), waiting_on_.end());
+  busy_.set(!waiting_on_.empty());
 }
 
 void describe_bytes(const core::Op& op, std::string& text) {

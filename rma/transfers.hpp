@@ -2,6 +2,7 @@
 
 #include <aqueduct/rma.hpp>
 
+#include "core/busy.hpp"
 #include "core/endpoint_state.hpp"
 #include "rma/wire.hpp"
 
@@ -106,6 +107,7 @@ class Transfers final : public core::Layer {
   am::Messages& messages_;
   std::vector<Queue> queues_;     // [rank]
   std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
+  core::Busy busy_;               // while there are any
   std::chrono::steady_clock::time_point let_in_at_{};
 };
 

@@ -7,7 +7,15 @@
 namespace aqueduct::rma {
 
 /// The reference layer's own messages. Tokens are the initiator's: the target hands them back.
-enum ReferenceHandler : HandlerId { kPut = 1, kPutAck, kGet, kGetData, kAtomic, kAtomicResult, kSignal };
+enum ReferenceHandler : HandlerId {
+  kPut = am::kRmaPut,
+  kPutAck = am::kRmaPutAck,
+  kGet = am::kRmaGet,
+  kGetData = am::kRmaGetData,
+  kAtomic = am::kRmaAtomic,
+  kAtomicResult = am::kRmaAtomicResult,
+  kSignal = am::kRmaSignal,
+};
 
 /// One piece of a put, in one packet. With the signal it announces, if it is the only piece.
 struct PutPiece {

@@ -35,11 +35,17 @@ EndpointParts::~EndpointParts() {
 }
 
 Status EndpointParts::build_layers() {
-  messages.emplace(state);
-  transfers.emplace(state);
+  // The lower layers first: each may use those before it. This is all that wires a layer.
+  const auto add = [&]<class L>(std::optional<L>& layer, L*& pointer) {
+    pointer = &layer.emplace(state);
+    state.layers.push_back(pointer);
+  };
+  add(messages, state.messages);
+  state.inbox = state.messages;
+  add(transfers, state.transfers);
   rma::add_long_requests(state);
-  vis.emplace(state);
-  barriers.emplace(state);
+  add(vis, state.vis);
+  add(barriers, state.barriers);
   std::vector<Rank> all(state.ranks);
   for (Rank rank = 0; rank < state.ranks; ++rank) all[rank] = rank;
   state.world =

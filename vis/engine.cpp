@@ -32,12 +32,10 @@ std::size_t largest_room(const EndpointState& state) noexcept {
 }  // namespace
 
 Engine::Engine(EndpointState& state)
-    : state_(state), rma_(*state.transfers), stages_(state.ops, largest_room(state)) {
+    : state_(state), rma_(*state.transfers), stages_(state.ops, largest_room(state)), busy_(state.busy) {
   constexpr std::array<std::string_view, kPlans> kNames{"direct", "pieces", "packed", "box", "native"};
   const auto wanted = std::ranges::find(kNames, state.config.text("vis_plan"));
   forced_ = static_cast<std::uint64_t>(wanted - kNames.begin());  // "auto" is none: kPlans
-  state.vis = this;
-  state.layers.push_back(this);
   add_packed_handlers(state);
 }
 
@@ -269,7 +267,7 @@ void describe_pieces_of(const core::Op& op, std::string& text) {
 void Engine::enqueue(Transfer& t) noexcept {
   t.queued = true;
   queue_.push_back(&t);
-  ++state_.busy;
+  busy_.set(true);
 }
 
 void Engine::answered(Transfer& t) noexcept {
@@ -287,7 +285,6 @@ void Engine::advance() noexcept {
       continue;
     }
     t.queued = false;
-    --state_.busy;
     if (step == Step::waits) continue;
     core::Op& op = *t.op;
     give_back(t);
@@ -295,6 +292,7 @@ void Engine::advance() noexcept {
   }
   queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(kept),
                queue_.begin() + static_cast<std::ptrdiff_t>(now));
+  busy_.set(!queue_.empty());
 }
 
 void Engine::peer_lost(Rank peer) noexcept {
@@ -311,7 +309,7 @@ void Engine::peer_lost(Rank peer) noexcept {
       give_back(chunks_[static_cast<std::size_t>(std::countr_zero(left))]);
     if (t.queued) {
       std::erase(queue_, &t);
-      --state_.busy;
+      busy_.set(!queue_.empty());
     }
     give_back(t);
   }

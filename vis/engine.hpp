@@ -100,7 +100,8 @@ class Engine final : public core::Layer {
   std::uint64_t chunks_taken_ = 0;          ///< a bit for each
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> free_;
-  std::vector<Transfer*> queue_;  ///< to be gone on with; counted in EndpointState::busy
+  std::vector<Transfer*> queue_;  ///< to be gone on with
+  core::Busy busy_;               ///< while there are any
   std::uint64_t forced_ = kPlans;
 };
 

@@ -7,7 +7,11 @@
 namespace aqueduct::vis {
 
 /// The messages of packed transfers. A put is answered as a piece of a put of rma/ is.
-enum PackedHandler : HandlerId { kPackedPut = 13, kPackedGet = 14, kPackedData = 15 };
+enum PackedHandler : HandlerId {
+  kPackedPut = am::kVisPackedPut,
+  kPackedGet = am::kVisPackedGet,
+  kPackedData = am::kVisPackedData,
+};
 
 /// How a packet describes the pieces of the target's or owner's segment. Numbers are varints (vis/varint.hpp), offsets
 /// are counted from PackedRequest::base, signed ones are zigzag.

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <aqueduct/am.hpp>
+
+#include <array>
+#include <cstddef>
+
+namespace aqueduct::am {
+
+/// The handlers that the library's own layers register, by number: all of them, so that no two layers take the same one. The
+/// numbers are part of the wire format (docs/wire-format.md).
+enum LayerHandler : HandlerId {
+  kRmaPut = 1,
+  kRmaPutAck = 2,
+  kRmaGet = 3,
+  kRmaGetData = 4,
+  kRmaAtomic = 5,
+  kRmaAtomicResult = 6,
+  kRmaSignal = 7,
+  kCollArrive = 8,
+  kCollExchange = 9,
+  kVisPackedPut = 13,
+  kVisPackedGet = 14,
+  kVisPackedData = 15,
+};
+/// Users' numbers follow those of the layers.
+inline constexpr HandlerId kFirstUserHandler = 16;
+
+inline constexpr std::array kLayerHandlers{kRmaPut,       kRmaPutAck,       kRmaGet,       kRmaGetData,
+                                           kRmaAtomic,    kRmaAtomicResult, kRmaSignal,    kCollArrive,
+                                           kCollExchange, kVisPackedPut,    kVisPackedGet, kVisPackedData};
+
+/// Whether the numbers are a layer's own each: rising, from 1 on, below the users'.
+consteval bool layer_handlers_are_distinct() {
+  for (std::size_t i = 1; i < kLayerHandlers.size(); ++i) {
+    if (kLayerHandlers[i] <= kLayerHandlers[i - 1]) return false;
+  }
+  return kLayerHandlers.front() >= 1 && kLayerHandlers.back() < kFirstUserHandler;
+}
+static_assert(layer_handlers_are_distinct());
+
+}  // namespace aqueduct::am

@@ -1,0 +1,26 @@
+#include "core/endpoint_inbox.hpp"
+
+#include "core/endpoint_state.hpp"
+#include "core/signals.hpp"
+
+namespace aqueduct::core {
+
+void EndpointInbox::completed(Token token, Status status) noexcept {
+  if (!tokens::is_operation(token)) {
+    --posted_;
+    if (token != tokens::kNobody) kept_packet_sent(tokens::place(token));
+    return;
+  }
+  Op* const op = state_.ops.find(token);
+  if (op == nullptr) return;
+  if (op->sends != 0) {  // a packet whose payload was lent to the conduit
+    if (--op->sends == 0 && !op->reads_more) state_.ops.source_free(*op, status);
+  }
+  state_.ops.part_ended(*op, status);
+}
+
+void EndpointInbox::signalled(Rank, Signal signal) noexcept { raise(state_, signal); }
+
+void EndpointInbox::lost(Rank peer) noexcept { state_.peer_lost(peer); }
+
+}  // namespace aqueduct::core
