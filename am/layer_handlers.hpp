@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace aqueduct::am {
 
@@ -25,6 +27,9 @@ enum LayerHandler : HandlerId {
 };
 /// Users' numbers follow those of the layers.
 inline constexpr HandlerId kFirstUserHandler = 16;
+/// How many numbers are left for users: the limit of AQUEDUCT_HANDLERS.
+inline constexpr std::uint32_t kMostUserHandlers =
+    std::numeric_limits<HandlerId>::max() + 1u - kFirstUserHandler;
 
 inline constexpr std::array kLayerHandlers{kRmaPut,       kRmaPutAck,       kRmaGet,       kRmaGetData,
                                            kRmaAtomic,    kRmaAtomicResult, kRmaSignal,    kCollArrive,

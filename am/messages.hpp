@@ -10,7 +10,6 @@
 #include "core/endpoint_state.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,9 +23,6 @@ using core::Bytes;
 using core::MutableBytes;
 using core::Post;
 using core::Token;
-
-/// How many numbers are left for users: the limit of AQUEDUCT_HANDLERS.
-constexpr std::uint32_t kMostUserHandlers = std::numeric_limits<HandlerId>::max() + 1u - kFirstUserHandler;
 
 /// Active messages of one endpoint: what packets carry.
 ///

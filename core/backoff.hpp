@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/clock.hpp"
+
 #include <chrono>
 #include <cstdint>
 
@@ -31,7 +33,8 @@ class Backoff {
  public:
   enum class Step : std::uint8_t { again, yielded, sleep };
 
-  explicit Backoff(Pacing& pacing) noexcept : pacing_(pacing) {}
+  explicit Backoff(Pacing& pacing, const EndpointClock& clock = kSystemClock) noexcept
+      : pacing_(pacing), clock_(clock) {}
   /// What was waited for has come: learns from how.
   ~Backoff();
   Backoff(const Backoff&) = delete;
@@ -61,10 +64,11 @@ class Backoff {
   Step give_way() noexcept;
 
   Pacing& pacing_;
+  const EndpointClock& clock_;
   std::uint32_t looks_ = 0;
   bool timed_ = false;
   bool others_ran_ = false;  ///< giving up the core let somebody else run
-  std::chrono::steady_clock::time_point began_{};
+  Clock::time_point began_{};
 };
 
 }  // namespace aqueduct::core

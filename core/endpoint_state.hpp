@@ -5,6 +5,7 @@
 
 #include "core/atomic_set.hpp"
 #include "core/backoff.hpp"
+#include "core/clock.hpp"
 #include "core/conduit.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
@@ -60,6 +61,7 @@ struct EndpointState {
   core::Op implicit;           ///< the group of `_nbi` operations outside a region
   core::Op* region = nullptr;  ///< the open access region
   core::SegmentTable segments;
+  core::EndpointClock clock;
   core::Pacing pacing;
   Statistics statistics;
 
@@ -80,7 +82,7 @@ struct EndpointState {
   bool polling = false;  ///< inside progress: handlers run, nothing may wait
   bool in_handler = false;
   std::uint32_t polls = 0;
-  std::chrono::steady_clock::time_point checked_peers{};
+  core::Clock::time_point checked_peers{};
   /// What the launcher says of lost peers; set by runtime/.
   std::function<void()> poll_losses;
 

@@ -2,6 +2,7 @@
 
 #include <aqueduct/config.hpp>
 
+#include "core/clock.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 
@@ -21,6 +22,7 @@ inline constexpr std::uint32_t kConduitInterface = 4;
 struct Process {
   const Config* config = nullptr;
   Log* log = nullptr;
+  EndpointClock clock;              ///< every wait, timer and backoff goes by it
   std::uint64_t job = 0;            ///< a number that other jobs on this host do not have
   Rank ranks = 0;                   ///< in the whole job
   std::vector<Rank> mine;           ///< this process's ranks, rising

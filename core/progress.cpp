@@ -37,7 +37,7 @@ int progress(EndpointState& state) noexcept {
 }
 
 void check_peers(EndpointState& state) noexcept {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = state.clock.now();
   if (now - state.checked_peers < std::chrono::milliseconds(20)) return;
   state.checked_peers = now;
   // A conduit delivers a lost peer's last packets here, so handlers run as in progress.

@@ -9,9 +9,6 @@
 
 namespace aqueduct::core {
 
-/// The settings that do not belong to any one conduit.
-std::span<const SettingInfo> core_settings() noexcept;
-
 /// What a setting's text means, or what is wrong with it.
 struct SettingValue {
   std::string text;         ///< as given; a choice or a truth as its own word

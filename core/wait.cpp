@@ -16,7 +16,7 @@ constexpr std::chrono::nanoseconds kBriefNap{100'000};
 }  // namespace
 
 bool LongWait::look_around() noexcept {
-  const auto now = Clock::now();
+  const auto now = state_.clock.now();
   if (began_ == Clock::time_point{}) {
     began_ = now;
     next_report_ = now + state_.pacing.stall_warn;
@@ -52,8 +52,8 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
   auto nap = nap_;
   nap_ = std::min(nap_ * 2, kLongestNap);
   if (limit_ != std::chrono::nanoseconds::max()) {
-    nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - Clock::now(), std::chrono::nanoseconds{1},
-                                               nap);
+    nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - state_.clock.now(),
+                                               std::chrono::nanoseconds{1}, nap);
   }
   // What waits for room here needs looking after, and nobody rings when there is room, at least not a neighbour:
   // a short nap then, which the network may end.

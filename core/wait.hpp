@@ -8,8 +8,6 @@
 
 namespace aqueduct::core {
 
-using Clock = std::chrono::steady_clock;
-
 /// The slow side of a wait that has given up the core: looks after peers, reports a stall, sleeps.
 class LongWait {
  public:
@@ -50,7 +48,7 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
   const auto text = [](const void* what) { return (*static_cast<const Describe*>(what))(); };
   const auto over = [](const void* what) { return (*static_cast<const Done*>(what))(); };
   LongWait longer(state, on, limit, text, &describe);
-  Backoff backoff(state.pacing);
+  Backoff backoff(state.pacing, state.clock);
   std::uint32_t arrivals = 0;
   for (;;) {
     const int found = progress(state);

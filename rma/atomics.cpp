@@ -73,9 +73,9 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
 void Transfers::let_others_in() noexcept {
   // Chosen: whoever waits for an atomic of ours waits for a network already; a round of progress takes half of this on udp.
   constexpr std::chrono::nanoseconds kBetween{1000};
-  if (core::Clock::now() - let_in_at_ < kBetween) return;
+  if (state_.clock.now() - let_in_at_ < kBetween) return;
   core::progress(state_);
-  let_in_at_ = core::Clock::now();
+  let_in_at_ = state_.clock.now();
 }
 
 }  // namespace rma

@@ -6,7 +6,6 @@
 #include "core/endpoint_state.hpp"
 #include "rma/wire.hpp"
 
-#include <chrono>
 #include <vector>
 
 namespace aqueduct::rma {
@@ -108,7 +107,7 @@ class Transfers final : public core::Layer {
   std::vector<Queue> queues_;     // [rank]
   std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
   core::Busy busy_;               // while there are any
-  std::chrono::steady_clock::time_point let_in_at_{};
+  core::Clock::time_point let_in_at_{};
 };
 
 }  // namespace aqueduct::rma

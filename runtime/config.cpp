@@ -5,6 +5,7 @@
 #include "conduits/builtin.hpp"
 #include "core/nearest_name.hpp"
 #include "core/settings.hpp"
+#include "runtime/layers.hpp"
 
 #include <fmt/format.h>
 
@@ -21,8 +22,7 @@ constexpr std::string_view kPrefix = "AQUEDUCT_";
 constexpr std::string_view kPluginPrefix = "AQUEDUCT_PLUGIN_";
 
 std::vector<SettingInfo> collect() {
-  const auto core = core::core_settings();
-  std::vector<SettingInfo> all(core.begin(), core.end());
+  std::vector<SettingInfo> all = runtime::layer_settings();
   for (const core::ConduitEntry* conduit : conduits::builtin()) {
     all.insert(all.end(), conduit->settings.begin(), conduit->settings.end());
   }

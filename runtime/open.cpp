@@ -1,4 +1,5 @@
 #include "core/signals.hpp"
+#include "runtime/layers.hpp"
 #include "runtime/start.hpp"
 
 #include <algorithm>
@@ -116,6 +117,7 @@ Status open_and_describe(Job::Impl& job, Rank rank, std::vector<std::span<std::b
                          BlobWriter& to_near, BlobWriter& to_far) try {
   auto& parts =
       *job.endpoints.emplace_back(std::make_unique<EndpointParts>(rank, job.process.ranks, job.config));
+  parts.state.clock = job.process.clock;
   if (const Status status = open_one(job, parts); !status) return status;
   return describe_one(job, parts, mine, to_near, to_far);
 } catch (const std::bad_alloc&) {
@@ -232,7 +234,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
     add_segment(state, mine[id], std::move(known));
   }
   set_pace(state);
-  return parts.build_layers();
+  return build_layers(parts);
 }
 
 }  // namespace

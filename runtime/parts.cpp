@@ -1,6 +1,6 @@
 #include "runtime/parts.hpp"
 
-#include "rma/long.hpp"
+#include "runtime/layers.hpp"
 
 #include <utility>
 
@@ -24,33 +24,9 @@ PlainMemory::~PlainMemory() {
 }
 
 EndpointParts::~EndpointParts() {
-  state.world.reset();  // before the barriers that know of it
-  state.layers.clear();
-  barriers.reset();
-  vis.reset();
-  transfers.reset();
-  messages.reset();
+  end_layers(*this);
   state.near.reset();  // conduits end before the memory that peers may still read
   state.far.reset();
-}
-
-Status EndpointParts::build_layers() {
-  // The lower layers first: each may use those before it. This is all that wires a layer.
-  const auto add = [&]<class L>(std::optional<L>& layer, L*& pointer) {
-    pointer = &layer.emplace(state);
-    state.layers.push_back(pointer);
-  };
-  add(messages, state.messages);
-  state.inbox = state.messages;
-  add(transfers, state.transfers);
-  rma::add_long_requests(state);
-  add(vis, state.vis);
-  add(barriers, state.barriers);
-  std::vector<Rank> all(state.ranks);
-  for (Rank rank = 0; rank < state.ranks; ++rank) all[rank] = rank;
-  state.world =
-      std::make_unique<Team>(std::make_unique<aqueduct::detail::TeamState>(state, 0, std::move(all)));
-  return messages->layers_problem();
 }
 
 void PartOffer::write(BlobWriter& out, bool near, bool far) const {

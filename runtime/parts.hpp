@@ -46,9 +46,6 @@ struct EndpointParts {
   std::optional<rma::Transfers> transfers;
   std::optional<vis::Engine> vis;
   std::optional<coll::Barriers> barriers;
-
-  /// Builds the layers. Requires: the conduits are connected. Errors: internal (two layers want one handler's number).
-  Status build_layers();
 };
 
 /// This rank's part of a new segment, as the others will learn of it.

@@ -8,18 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <new>
 #include <string_view>
 #include <utility>
 
 namespace aqueduct::vis {
 namespace {
-
-std::uint64_t now_ns() noexcept {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
 
 std::size_t largest_room(const EndpointState& state) noexcept {
   std::size_t most = 0;
@@ -194,7 +188,7 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
   op.layer = this;
   operation.choice = t.choice;
   if (state_.ops.in_flight() - (op.source != nullptr ? 1 : 0) != 1) operation.choice.key = 0;
-  operation.since = operation.choice.key != 0 ? now_ns() : 0;
+  operation.since = operation.choice.key != 0 ? state_.clock.nanoseconds() : 0;
   // For the report of a stall.
   operation.segment = t.segment;
   operation.lowest = static_cast<std::uint64_t>(t.about_there.lowest);
@@ -254,7 +248,7 @@ bool Engine::last_part_ended(core::Layer& layer, core::Op& op) noexcept {
   auto& self = static_cast<Engine&>(layer);
   const Operation operation = Operation::of(op);
   if (operation.choice.key != 0)
-    self.planner_.took(operation.choice, operation.bytes, now_ns() - operation.since);
+    self.planner_.took(operation.choice, operation.bytes, self.state_.clock.nanoseconds() - operation.since);
   return !operation.has_signal || self.rma_.follow_with_signal(op, operation.signal);
 }
 

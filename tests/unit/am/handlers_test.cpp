@@ -2,8 +2,8 @@
 
 #include <aqueduct/aqueduct.hpp>
 
+#include "am/am_settings.hpp"
 #include "am/messages.hpp"
-#include "core/settings.hpp"
 #include "rma/wire.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ void expect_to_work(Job& job) {
 }
 
 TEST(Handlers, AreAsManyAsTheSettingMayAskForAndNoneIsTheLibrarysOwn) {
-  const auto all = core::core_settings();
+  const auto all = am_settings();
   const auto info =
       std::find_if(all.begin(), all.end(), [](const auto& one) { return one.name == "handlers"; });
   ASSERT_NE(info, all.end());

@@ -1,5 +1,6 @@
 #include "core/nearest_name.hpp"
 #include "core/settings.hpp"
+#include "runtime/layers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -166,7 +167,7 @@ TEST(NearestName, FindsNothingForAnotherWord) {
 }
 
 TEST(CoreSettings, HaveGoodDefaultsAndAHelpThatIsASentence) {
-  for (const SettingInfo& info : core_settings()) {
+  for (const SettingInfo& info : runtime::layer_settings()) {
     EXPECT_EQ(read_setting(info, info.default_value).problem, "") << info.name;
     ASSERT_FALSE(info.help.empty()) << info.name;
     EXPECT_EQ(info.help.back(), '.') << info.name;
@@ -176,7 +177,7 @@ TEST(CoreSettings, HaveGoodDefaultsAndAHelpThatIsASentence) {
 
 TEST(CoreSettings, AreTheOnesThatThePublicHeadersSpeakOf) {
   std::set<std::string_view> names;
-  for (const SettingInfo& info : core_settings()) names.insert(info.name);
+  for (const SettingInfo& info : runtime::layer_settings()) names.insert(info.name);
   for (const char* name : {"conduit", "segment_bytes", "segments", "signals", "endpoints", "stall_warn"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }

@@ -2,7 +2,7 @@
 
 #include <aqueduct/version.hpp>
 
-#include "core/settings.hpp"
+#include "runtime/layers.hpp"
 #include "runtime/start.hpp"
 
 #include <gmock/gmock.h>
@@ -124,7 +124,7 @@ TEST(Meet, ComparesEachSettingThatMustAgreeAndNoOther) {
                                               "pmix_library",
                                               "bootstrap",
                                               "bootstrap_timeout"};  // of one process alone
-  for (const SettingInfo& info : core::core_settings()) {
+  for (const SettingInfo& info : layer_settings()) {
     SCOPED_TRACE(info.name);
     const bool must_agree = common.contains(info.name);
     EXPECT_NE(must_agree, may_differ.contains(info.name)) << "it belongs into one of the two lists";

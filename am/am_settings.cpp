@@ -1,0 +1,25 @@
+#include "am/am_settings.hpp"
+
+#include "am/layer_handlers.hpp"
+#include "core/setting_kinds.hpp"
+
+#include <array>
+
+namespace aqueduct::am {
+namespace {
+
+using core::setting::number;
+
+constexpr std::array kAmSettings{
+    number("handlers", "AQUEDUCT_HANDLERS", "256", 1, kMostUserHandlers,
+           "Most active-message handlers of an endpoint."),
+    number("credits", "AQUEDUCT_CREDITS", "0", 0, 1024,
+           "Requests in flight to one peer; 0 chooses by the number of ranks."),
+    number("prepared", "AQUEDUCT_PREPARED", "16", 1, 1024, "Negotiated payload buffers of an endpoint."),
+};
+
+}  // namespace
+
+std::span<const SettingInfo> am_settings() noexcept { return kAmSettings; }
+
+}  // namespace aqueduct::am

@@ -1,0 +1,32 @@
+#include "core/core_settings.hpp"
+
+#include "core/setting_kinds.hpp"
+
+#include <array>
+
+namespace aqueduct::core {
+namespace {
+
+using setting::choice;
+using setting::duration;
+using setting::number;
+
+constexpr std::array kCoreSettings{
+    number("segments", "AQUEDUCT_SEGMENTS", "16", 2, 1024, "Most segments that a job can have."),
+    number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
+    number("operations", "AQUEDUCT_OPERATIONS", "1048576", 16, 16777216,
+           "Events that an endpoint may hold; each that is held takes memory for its operation."),
+    duration("spin", "AQUEDUCT_SPIN", "us", "20us",
+             "How long a wait looks, at the most, without giving up the core; it adapts below that."),
+    duration("yield", "AQUEDUCT_YIELD", "ms", "1ms", "How long a wait then yields before it sleeps."),
+    duration("stall_warn", "AQUEDUCT_STALL_WARN", "s", "10s",
+             "After how long a wait is reported with what it waits for; 0 is never."),
+    choice("log", "AQUEDUCT_LOG", "warn", "debug|info|warn|error|off",
+           "The least important kind of message that is written to standard error."),
+};
+
+}  // namespace
+
+std::span<const SettingInfo> core_settings() noexcept { return kCoreSettings; }
+
+}  // namespace aqueduct::core

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <aqueduct/config.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace aqueduct::core::setting {
+
+// For the tables of settings that layers and conduits have.
+
+constexpr SettingInfo text(std::string_view name, std::string_view environment, std::string_view standard,
+                           std::string_view help) {
+  return {name, environment, SettingType::text, "", standard, help};
+}
+
+constexpr SettingInfo number(std::string_view name, std::string_view environment, std::string_view standard,
+                             std::int64_t least, std::int64_t most, std::string_view help) {
+  return {name, environment, SettingType::number, "", standard, help, least, most};
+}
+
+constexpr SettingInfo duration(std::string_view name, std::string_view environment, std::string_view unit,
+                               std::string_view standard, std::string_view help) {
+  return {name, environment, SettingType::duration, unit, standard, help};
+}
+
+constexpr SettingInfo choice(std::string_view name, std::string_view environment, std::string_view standard,
+                             std::string_view choices, std::string_view help) {
+  return {name, environment, SettingType::choice, "", standard, help, 0, INT64_MAX, choices};
+}
+
+}  // namespace aqueduct::core::setting

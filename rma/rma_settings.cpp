@@ -1,0 +1,21 @@
+#include "rma/rma_settings.hpp"
+
+#include "core/setting_kinds.hpp"
+
+#include <array>
+
+namespace aqueduct::rma {
+namespace {
+
+using core::setting::choice;
+
+constexpr std::array kRmaSettings{
+    choice("atomics", "AQUEDUCT_ATOMICS", "auto", "auto|processor",
+           "Whether the network does the atomics it can (auto) or the owner's processor does them all."),
+};
+
+}  // namespace
+
+std::span<const SettingInfo> rma_settings() noexcept { return kRmaSettings; }
+
+}  // namespace aqueduct::rma

@@ -1,0 +1,38 @@
+#include "runtime/job_settings.hpp"
+
+#include "core/setting_kinds.hpp"
+
+#include <array>
+
+namespace aqueduct::runtime {
+namespace {
+
+using core::setting::choice;
+using core::setting::duration;
+using core::setting::number;
+using core::setting::text;
+
+constexpr std::array kJobSettings{
+    text("conduit", "AQUEDUCT_CONDUIT", "auto",
+         "Conduit to other ranks: auto, a conduit's name, or the path of a plug-in (with a '/')."),
+    choice("near", "AQUEDUCT_NEAR", "on", "on|off", "Whether ranks of one host use the near conduit."),
+    number("endpoints", "AQUEDUCT_ENDPOINTS", "1", 1, 256, "Ranks that each process holds."),
+    SettingInfo{"segment_bytes", "AQUEDUCT_SEGMENT_BYTES", SettingType::bytes, "bytes", "16M",
+                "Size of the primary segment of each rank."},
+    text("host_id", "AQUEDUCT_HOST_ID", "",
+         "Ranks with equal ids share a host; empty asks the system. For tests of several hosts on one."),
+    choice("launcher", "AQUEDUCT_LAUNCHER", "auto", "auto|alone|aqrun|pmix|pmi1",
+           "What started this process; auto sees it from the environment."),
+    text("pmix_library", "AQUEDUCT_PMIX_LIBRARY", "",
+         "The file of libpmix to use, should the launcher need its own; empty: libpmix.so.2, as the loader "
+         "finds it."),
+    text("bootstrap", "AQUEDUCT_BOOTSTRAP", "", "How to reach the launcher; the launcher sets it."),
+    duration("bootstrap_timeout", "AQUEDUCT_BOOTSTRAP_TIMEOUT", "s", "60s",
+             "How long to wait for the other processes at the start of a job."),
+};
+
+}  // namespace
+
+std::span<const SettingInfo> job_settings() noexcept { return kJobSettings; }
+
+}  // namespace aqueduct::runtime

@@ -1,0 +1,22 @@
+#include "vis/vis_settings.hpp"
+
+#include "core/setting_kinds.hpp"
+
+#include <array>
+
+namespace aqueduct::vis {
+namespace {
+
+using core::setting::choice;
+
+constexpr std::array kVisSettings{
+    choice(
+        "vis_plan", "AQUEDUCT_VIS_PLAN", "auto", "auto|direct|pieces|packed|box|native",
+        "How vector, indexed and strided transfers go; a plan that cannot be had for one leaves the choice."),
+};
+
+}  // namespace
+
+std::span<const SettingInfo> vis_settings() noexcept { return kVisSettings; }
+
+}  // namespace aqueduct::vis
