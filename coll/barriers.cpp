@@ -7,6 +7,9 @@
 #include <utility>
 
 namespace aqueduct::coll {
+
+using aqueduct::detail::TeamSlot;
+
 namespace {
 
 // More rounds than any team has: what a peer claims beyond is not believed.
@@ -30,7 +33,7 @@ Barriers::Barriers(EndpointState& state) : state_(state), exchanges_(state), bus
 // A Team may outlive its job: it finds no barrier then, and touches nothing.
 Barriers::~Barriers() {
   for (auto& [id, barrier] : barriers_) {
-    if (barrier.team != nullptr) barrier.team->barrier = nullptr;
+    if (barrier.team != nullptr) barrier.team->slot(TeamSlot::barrier) = nullptr;
   }
 }
 
@@ -43,23 +46,29 @@ void Barriers::enter(TeamState& team) {
     ++strange_;
   }
   // A conduit that serves every member may have a barrier of its own.
-  core::Conduit* const conduit = &state_.conduit(team.members.front());
-  const bool one_conduit =
-      std::ranges::all_of(team.members, [&](Rank member) { return &state_.conduit(member) == conduit; });
+  core::Conduit* const conduit = &state_.conduit(team.members[0]);
+  bool one_conduit = true;
+  for (Rank i = 1; one_conduit && i < team.size(); ++i)
+    one_conduit = &state_.conduit(team.members[i]) == conduit;
   core::NativeCollectives* const native = one_conduit ? conduit->collectives() : nullptr;
-  if (native != nullptr && team.size() > 1) barrier.native = native->make_barrier(team.members);
+  if (native != nullptr && team.size() > 1) {
+    const auto members = team.list();
+    if (members.empty()) throw std::bad_alloc();
+    barrier.native = native->make_barrier(members);
+  }
   // Memory may have ended above: only now does one know of the other.
-  barrier.rounds = static_cast<std::uint32_t>(std::bit_width(team.members.size() - 1));
+  barrier.rounds = static_cast<std::uint32_t>(std::bit_width(team.size() - 1));
   barrier.team = &team;
   --strange_;
-  team.barrier = &barrier;
+  team.slot(TeamSlot::barrier) = &barrier;
 }
 
 void Barriers::leave(TeamState& team) noexcept {
-  if (team.barrier == nullptr) return;
-  if (team.barrier->queued) busy_.set(--queued_ != 0);
+  BarrierState* const barrier = barrier_of(team);
+  if (barrier == nullptr) return;
+  if (barrier->queued) busy_.set(--queued_ != 0);
   barriers_.erase(team.id);
-  team.barrier = nullptr;
+  team.slot(TeamSlot::barrier) = nullptr;
 }
 
 void Barriers::notify(BarrierState& barrier) noexcept {

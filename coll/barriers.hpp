@@ -31,7 +31,13 @@ struct BarrierState {
   bool queued = false;               ///< something to say found no room
   std::vector<std::uint64_t> heard;  ///< [round] latest phase that has arrived
   std::unique_ptr<core::NativeBarrier> native;
+  std::uint64_t exchanges = 0;  ///< how many set-up exchanges the team has begun
 };
+
+/// A team's barrier; null once the team or its endpoint has ended.
+inline BarrierState* barrier_of(TeamState& team) noexcept {
+  return static_cast<BarrierState*>(team.slot(aqueduct::detail::TeamSlot::barrier));
+}
 
 /// The barriers of an endpoint's teams: the conduit's own where it has one, else dissemination by short messages.
 ///

@@ -1,6 +1,7 @@
 #include "coll/exchange.hpp"
 
 #include "am/messages.hpp"
+#include "coll/barriers.hpp"
 #include "coll/wire.hpp"
 #include "core/wait.hpp"
 
@@ -158,7 +159,7 @@ Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const s
     Exchanges& all;
     Place place;
     ~Ending() { all.forget(place); }
-  } ending{*this, {team, ++team.exchanges, 0}};
+  } ending{*this, {team, ++barrier_of(team)->exchanges, 0}};
   Place& place = ending.place;
   const Rank size = team.size();
   if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};

@@ -30,18 +30,18 @@ Team::Team(std::unique_ptr<TeamState> state) : state_(std::move(state)) {
 Team::Team(Team&&) noexcept = default;
 Team& Team::operator=(Team&& other) noexcept {
   if (this != &other) {
-    if (state_ && state_->barrier != nullptr) state_->endpoint.barriers->leave(*state_);
+    if (state_ && coll::barrier_of(*state_) != nullptr) state_->endpoint.barriers->leave(*state_);
     state_ = std::move(other.state_);
   }
   return *this;
 }
 Team::~Team() {
-  if (state_ && state_->barrier != nullptr) state_->endpoint.barriers->leave(*state_);
+  if (state_ && coll::barrier_of(*state_) != nullptr) state_->endpoint.barriers->leave(*state_);
 }
 
 Rank Team::size() const noexcept { return state_->size(); }
 Rank Team::index() const noexcept { return state_->index; }
-std::span<const Rank> Team::members() const noexcept { return state_->members; }
+std::span<const Rank> Team::members() const noexcept { return state_->list(); }
 Rank Team::rank_of(Rank index) const noexcept {
   return index < state_->size() ? state_->members[index] : kNoRank;
 }
@@ -51,22 +51,22 @@ Status Team::notify() noexcept {
   TeamState& team = *state_;
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.polling) return ErrorCode::in_handler;
-  if (team.barrier->waiting) return ErrorCode::invalid_argument;
-  team.endpoint.barriers->notify(*team.barrier);
+  if (coll::barrier_of(team)->waiting) return ErrorCode::invalid_argument;
+  team.endpoint.barriers->notify(*coll::barrier_of(team));
   return {};
 }
 
 bool Team::try_wait() noexcept {
   TeamState& team = *state_;
-  if (!team.barrier->waiting || team.endpoint.in_child()) return true;
-  if (team.endpoint.barriers->reached(*team.barrier)) return true;
+  if (!coll::barrier_of(team)->waiting || team.endpoint.in_child()) return true;
+  if (team.endpoint.barriers->reached(*coll::barrier_of(team))) return true;
   core::progress(team.endpoint);
-  return team.endpoint.barriers->reached(*team.barrier) || team.lost_member() != kNoRank;
+  return team.endpoint.barriers->reached(*coll::barrier_of(team)) || team.lost_member() != kNoRank;
 }
 
 Status Team::wait() noexcept {
   TeamState& team = *state_;
-  coll::BarrierState& barrier = *team.barrier;
+  coll::BarrierState& barrier = *coll::barrier_of(team);
   if (team.endpoint.polling) return ErrorCode::in_handler;
   if (!barrier.waiting) return ErrorCode::invalid_argument;
   coll::Barriers& barriers = *team.endpoint.barriers;
@@ -133,7 +133,7 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
       auto members = members_of(team, *colour, *all);
       if (!members) return members.status();
       made.emplace(std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, *colour),
-                                               std::move(*members)));
+                                               team::RankMap::of(std::move(*members))));
       return {};
     } catch (const std::bad_alloc&) {
       return ErrorCode::no_memory;

@@ -32,7 +32,7 @@ Status all_barrier(Job::Impl& job) {
   Status first;
   for (auto& parts : job.endpoints) {
     Team& world = *parts->state.world;
-    if (world.state().barrier->waiting) continue;  // notified by the program itself
+    if (coll::barrier_of(world.state())->waiting) continue;  // notified by the program itself
     if (const Status status = world.notify(); !status && first.ok()) first = status;
   }
   auto& leading = job.endpoints.front()->state;

@@ -9,7 +9,6 @@
 #include "vis/vis_settings.hpp"
 
 #include <memory>
-#include <numeric>
 #include <span>
 
 namespace aqueduct::runtime {
@@ -41,10 +40,8 @@ Status build_layers(EndpointParts& parts) {
   rma::add_long_requests(state);
   add_layer(state, parts.vis, state.vis);
   add_layer(state, parts.barriers, state.barriers);
-  std::vector<Rank> all(state.ranks);
-  std::iota(all.begin(), all.end(), Rank{0});
-  state.world =
-      std::make_unique<Team>(std::make_unique<aqueduct::detail::TeamState>(state, 0, std::move(all)));
+  state.world = std::make_unique<Team>(
+      std::make_unique<aqueduct::detail::TeamState>(state, 0, team::RankMap::world(state.ranks)));
   return parts.messages->layers_problem();
 }
 

@@ -1,28 +1,29 @@
 #include "team/team_state.hpp"
 
+#include <new>
+#include <utility>
+
 namespace aqueduct::detail {
 
-TeamState::TeamState(EndpointState& ep, std::uint64_t team, std::vector<Rank> ranks)
-    : endpoint(ep), id(team), members(std::move(ranks)) {
-  bool is_world = members.size() == ep.ranks;
-  for (Rank i = 0; is_world && i < size(); ++i) is_world = members[i] == i;
-  if (!is_world) {
-    index_of.assign(ep.ranks, kNoRank);
-    for (Rank i = 0; i < size(); ++i) index_of[members[i]] = i;
-  }
-  index = find(ep.rank);
-}
+TeamState::TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks)
+    : endpoint(ep), id(team), members(std::move(ranks)), index(members.find(ep.rank)) {}
 
-Rank TeamState::find(Rank rank) const noexcept {
-  if (rank >= endpoint.ranks) return kNoRank;
-  return index_of.empty() ? rank : index_of[rank];
+std::span<const Rank> TeamState::list() noexcept try {
+  if (listed_.empty()) {
+    std::vector<Rank> ranks(size());
+    for (Rank i = 0; i < size(); ++i) ranks[i] = members[i];
+    listed_ = std::move(ranks);
+  }
+  return listed_;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 Rank TeamState::lost_member() const noexcept {
   if (endpoint.lost_count == 0) [[likely]]
     return kNoRank;
-  for (Rank member : members) {
-    if (endpoint.lost[member]) return member;
+  for (Rank i = 0; i < size(); ++i) {
+    if (endpoint.lost[members[i]]) return members[i];
   }
   return kNoRank;
 }

@@ -3,33 +3,40 @@
 #include <aqueduct/team.hpp>
 
 #include "core/endpoint_state.hpp"
+#include "team/rank_map.hpp"
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
-
-namespace aqueduct::coll {
-struct BarrierState;
-}
 
 namespace aqueduct::detail {
 
-/// Who belongs, in which order; and the barrier of these ranks, which coll/ runs.
+/// What a layer keeps of each team, by number: the layer puts a pointer there and takes it away.
+enum class TeamSlot : std::uint8_t { barrier, count };
+
+/// Who belongs, in which order.
 struct TeamState {
   EndpointState& endpoint;
-  std::uint64_t id;            ///< the same on every member, and no other team's
-  std::vector<Rank> members;   ///< in team order
-  std::vector<Rank> index_of;  ///< by rank; kNoRank for strangers; empty when member i is rank i
-  Rank index = 0;
-  std::uint32_t splits = 0;               ///< how many times it was split: part of its children's ids
-  coll::BarrierState* barrier = nullptr;  ///< owned by coll::Barriers
-  std::uint64_t exchanges = 0;            ///< how many collective exchanges it has made
+  std::uint64_t id;  ///< the same on every member, and no other team's
+  team::RankMap members;
+  Rank index = 0;            ///< mine
+  std::uint32_t splits = 0;  ///< how many times it was split: part of its children's ids
 
-  TeamState(EndpointState& ep, std::uint64_t team, std::vector<Rank> ranks);
+  TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks);
 
-  Rank size() const noexcept { return static_cast<Rank>(members.size()); }
-  Rank find(Rank rank) const noexcept;
+  Rank size() const noexcept { return members.size(); }
+  /// The index of a rank, or kNoRank.
+  Rank find(Rank rank) const noexcept { return members.find(rank); }
+  /// The members' ranks, listed at the first call. Empty: there is no memory for the list.
+  std::span<const Rank> list() noexcept;
+  void*& slot(TeamSlot which) noexcept { return slots_[static_cast<std::size_t>(which)]; }
   /// A member that is lost, or kNoRank.
   Rank lost_member() const noexcept;
+
+ private:
+  std::array<void*, static_cast<std::size_t>(TeamSlot::count)> slots_{};
+  std::vector<Rank> listed_;
 };
 
 }  // namespace aqueduct::detail

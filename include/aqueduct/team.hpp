@@ -21,7 +21,8 @@ class Team {
   Team& operator=(Team&&) noexcept;
   ~Team();
 
-  /// How many members; my index among them; the members' ranks in team order.
+  /// How many members; my index among them; the members' ranks in team order, listed at the first call (empty where there
+  /// is no memory for the list: `rank_of` needs none).
   Rank size() const noexcept;
   Rank index() const noexcept;
   std::span<const Rank> members() const noexcept;

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::team {
+
+/// The ranks of a team in its order. Ranks at equal distances, the whole job among them, take no memory.
+class RankMap {
+ public:
+  /// Ranks 0 to `ranks` - 1.
+  static RankMap world(Rank ranks) noexcept { return RankMap(ranks, 0, 1); }
+  /// Those ranks, each of them once.
+  static RankMap of(std::vector<Rank> ranks);
+
+  Rank size() const noexcept { return size_; }
+  /// Requires: index < size().
+  Rank operator[](Rank index) const noexcept {
+    if (!listed_.empty()) [[unlikely]]
+      return listed_[index];
+    return static_cast<Rank>(first_ + step_ * std::int64_t{index});
+  }
+  /// The index of a rank; kNoRank if it is not a member. Cost: logarithmic in the members where these are listed.
+  Rank find(Rank rank) const noexcept;
+  /// Whether index i is rank i.
+  bool is_identity() const noexcept { return listed_.empty() && first_ == 0 && step_ == 1; }
+  bool is_listed() const noexcept { return !listed_.empty(); }
+
+ private:
+  RankMap(Rank size, Rank first, std::int64_t step) noexcept : size_(size), first_(first), step_(step) {}
+
+  Rank size_;
+  std::int64_t first_;
+  std::int64_t step_;
+  std::vector<Rank> listed_;   ///< [index]; empty: at equal distances
+  std::vector<Rank> by_rank_;  ///< the indices, by rising rank
+};
+
+}  // namespace aqueduct::team
