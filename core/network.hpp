@@ -22,11 +22,11 @@ inline constexpr std::uint32_t kConduitInterface = 4;
 struct Process {
   const Config* config = nullptr;
   Log* log = nullptr;
-  EndpointClock clock;              ///< every wait, timer and backoff goes by it
   std::uint64_t job = 0;            ///< a number that other jobs on this host do not have
   Rank ranks = 0;                   ///< in the whole job
   std::vector<Rank> mine;           ///< this process's ranks, rising
   std::vector<std::uint32_t> host;  ///< of each rank: equal numbers share a host
+  EndpointClock clock = {};         ///< what every wait, timer and backoff goes by
 };
 
 /// One conduit in one process: what its endpoints share. Outlives them.
