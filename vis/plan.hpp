@@ -59,10 +59,10 @@ class Planner {
   /// Chosen: the least of three times is seldom far from the least of many.
   static constexpr std::uint8_t kTries = 3;
   static constexpr std::size_t kEntries = 1024;  // chosen: 48 KiB
-  /// Chosen: one transfer in so many, about 1 %, tries whether another plan has become better. Odd, so that it is not
+  /// Chosen: 1 of this many transfers, about 1 %, tries whether another plan has become better. Odd, so that it is not
   /// always the last transfer of a burst, which is not measured.
   static constexpr std::uint32_t kAgain = 127;
-  /// Chosen: one in so many of these also tries plans that were more than twice as slow.
+  /// Chosen: 1 of this many of these tries may also use plans that were more than twice as slow.
   static constexpr std::uint32_t kAgainWhatIsSlow = 16;
   /// Chosen: the factor by which the model may be wrong.
   static constexpr float kTrust = 5;

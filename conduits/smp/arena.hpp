@@ -21,9 +21,8 @@ enum class Life : std::uint32_t { unborn, alive, left, dead };
 /// The part of the arena that one rank owns.
 struct alignas(kLine) RankBlock {
   // Read by every sender. Written when the rank goes to sleep or wakes up.
-  std::atomic<std::uint32_t>
-      sleeping;                     ///< how to wake the rank: 0 awake, 1 by `bell`, else a Doorbell's name
-  std::atomic<std::uint32_t> bell;  ///< a futex; incremented to end a sleep
+  std::atomic<std::uint32_t> sleeping;  ///< how to wake the rank: 0 awake, 1 by `bell`, else by a Doorbell
+  std::atomic<std::uint32_t> bell;      ///< a futex; incremented to end a sleep
   alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent a packet
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
   alignas(kLine) std::atomic<Life> life;

@@ -55,9 +55,8 @@ class SmpNetwork final : public core::Network {
   std::uint64_t mark_;
   bool has_membarrier_;
   std::mutex mutex_;
-  std::optional<AliveFile>
-      alive_;          ///< if shared memory is made of files; declared first, so that it outlives them
-  bool said_ = false;  ///< has warned that memory cannot be mapped
+  std::optional<AliveFile> alive_;  ///< if shared memory is made of files, which it must outlive
+  bool said_ = false;               ///< has warned that memory cannot be mapped
   std::unique_ptr<Arena> arena_;
   std::vector<SharedMemory> mine_;
   std::map<std::vector<std::byte>, SharedMemory> theirs_;  // by key
