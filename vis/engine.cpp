@@ -235,7 +235,7 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
   if (source == nullptr || nothing_begun) return result;
   Event free_source(source);
   if (waits) {
-    static_cast<void>(state_.face.wait(free_source));  // a failure is the operation's own
+    static_cast<void>(state_.face.wait(free_source));  // the operation itself reports a failure
   } else {
     *request.options.source_event = std::move(free_source);
   }

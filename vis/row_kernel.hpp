@@ -12,7 +12,7 @@ using RowKernel = void (*)(std::byte* to, std::int64_t to_stride, const std::byt
                            std::int64_t from_stride, std::uint64_t count) noexcept;
 
 struct RowShape {
-  std::uint64_t bytes;  ///< of a piece
+  std::uint64_t bytes;  ///< length of each piece
   std::int64_t to;      ///< stride
   std::int64_t from;    ///< stride
   std::uint64_t count;

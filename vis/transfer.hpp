@@ -21,7 +21,7 @@ struct Transfer {
   bool used = false;
   Rank peer = kNoRank;
   SegmentId segment = 0;
-  std::uint64_t key = 0;  ///< of the peer's segment, for native operations
+  std::uint64_t key = 0;  ///< key of the peer's segment, for native operations
   core::Op* op = nullptr;
   Shape there;  ///< remote side; places are offsets in the segment
   Shape here;   ///< local side; places are addresses

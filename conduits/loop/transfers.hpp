@@ -38,7 +38,7 @@ struct Transfer {
 
 /// The operations that one rank has posted and that are not complete.
 ///
-/// Threads: those of its rank's endpoint.
+/// Threads: that of its rank's endpoint.
 class Transfers {
  public:
   Transfers(LoopNetwork& network, Rank me);

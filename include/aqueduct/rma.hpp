@@ -184,7 +184,7 @@ inline Status get_nbi(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions&
   return detail::get_nbi_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes, options);
 }
 
-// From or into a temporary container: it would be gone before the operation is.
+// Temporary containers are refused at compile time: they would be destroyed before the operation completes.
 template <class T, detail::TemporaryRange R>
 Event put_nb(Endpoint&, GlobalPtr<T>, R&&, const PutOptions& = {}) = delete;
 template <class T, detail::TemporaryRange R>

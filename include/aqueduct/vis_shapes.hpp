@@ -86,7 +86,7 @@ struct Vector {
 /// Pieces of one length, in order. Lifetime: as Vector.
 struct Indexed {
   std::span<const std::int64_t> offsets;  ///< bytes from the base
-  std::size_t bytes = 0;                  ///< of each piece
+  std::size_t bytes = 0;                  ///< length of each piece
 };
 
 /// Elements at regular distances: nested loops over `dims`, of which the first is the outermost.

@@ -22,7 +22,7 @@ std::vector<std::int64_t> walked(const Shape& shape, std::uint64_t total, Random
   Cursor cursor(shape, total);
   while (cursor.left() != 0) {
     const Row row = cursor.row();
-    const std::uint64_t bytes = 1 + random.below(row.count * row.bytes);  // ends anywhere
+    const std::uint64_t bytes = 1 + random.below(row.count * row.bytes);  // ends at any byte
     for (std::uint64_t i = 0; i < bytes; ++i) {
       out.push_back(static_cast<std::int64_t>(row.place(i / row.bytes) + i % row.bytes));
     }
