@@ -133,7 +133,7 @@ class Endpoint {
 
   /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions.
   ///
-  /// Errors: the first failure among them; all of them are over then. in_handler.
+  /// Errors: the first failure among them (all of them are over then); in_handler.
   Status wait_implicit() noexcept;
   /// Makes one round of progress. Returns whether all implicit operations outside access regions are over.
   bool test_implicit() noexcept;

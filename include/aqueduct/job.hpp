@@ -18,8 +18,8 @@ class Job {
  public:
   /// Joins the job for which a launcher started this process: aqrun, or mpirun, srun and others through PMIx or
   /// PMI-1. Without a launcher, the job consists of this process alone. AQUEDUCT_ENDPOINTS is the number of ranks
-  /// that this process holds (default 1). A process can join its launcher's job once. Under PMIx a process may have
-  /// several Jobs at a time, if all processes of the launcher's job do.
+  /// that this process holds (default 1). A process can join its launcher's job once. Under PMIx several Jobs at a time
+  /// are possible, if all processes of the launcher's job start each of them.
   ///
   /// Completion: when it returns, every rank has an address and the primary segment. Connections are made at first use.
   /// Errors:     bad_setting, bootstrap_failed, timed_out (AQUEDUCT_BOOTSTRAP_TIMEOUT), version_mismatch,

@@ -8,7 +8,7 @@ namespace aqueduct {
 
 /// Memory that other ranks may read and write. Each rank has one part, of the size that it asked for.
 ///
-/// Lifetime: a part keeps its address and its contents until the job ends, so GlobalPtrs into it stay valid.
+/// Lifetime: a part keeps its address, and stays accessible, until the job ends. So GlobalPtrs into it stay valid.
 class Segment {
  public:
   /// Allocates a segment: collective over all ranks of the job. Each rank chooses the size of its part.
