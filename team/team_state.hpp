@@ -12,23 +12,23 @@
 
 namespace aqueduct::detail {
 
-/// What a layer keeps of each team, by number: the layer puts a pointer there and takes it away.
+/// What a layer keeps of each team, by number. The layer sets the pointer and clears it.
 enum class TeamSlot : std::uint8_t { barrier, count };
 
-/// Who belongs, in which order.
+/// The members of a team in order, and what layers keep for the team.
 struct TeamState {
   EndpointState& endpoint;
-  std::uint64_t id;  ///< the same on every member, and no other team's
+  std::uint64_t id;  ///< the same on all members, different from that of other teams
   team::RankMap members;
   Rank index = 0;            ///< mine
-  std::uint32_t splits = 0;  ///< how many times it was split: part of its children's ids
+  std::uint32_t splits = 0;  ///< number of splits so far: a part of the children's ids
 
   TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks);
 
   Rank size() const noexcept { return members.size(); }
-  /// The index of a rank, or kNoRank.
+  /// The index of a rank, or kNoRank if it is not a member.
   Rank find(Rank rank) const noexcept { return members.find(rank); }
-  /// The members' ranks, listed at the first call. Empty: there is no memory for the list.
+  /// The members' ranks, listed at the first call. Empty if there is no memory for the list.
   std::span<const Rank> list() noexcept;
   void*& slot(TeamSlot which) noexcept { return slots_[static_cast<std::size_t>(which)]; }
   /// A member that is lost, or kNoRank.

@@ -8,13 +8,14 @@
 namespace aqueduct::vis {
 namespace {
 
+/// A bounding box: the bytes [lowest, end) of the peer's segment.
 struct Box {
   std::uint64_t lowest = 0;
   std::uint64_t end = 0;
-  std::uint64_t bytes = 0;  ///< of the pieces in it
+  std::uint64_t bytes = 0;  ///< sum of the pieces in it
 };
 
-/// The pieces that come next, as many as lie within `most` bytes; the cursor goes on behind them.
+/// The box around the next pieces: as many pieces as fit into a box of `most` bytes. Advances the cursor past them.
 Box next_box(Cursor& there, std::uint64_t most) noexcept {
   Box box;
   while (there.left() != 0) {
@@ -35,16 +36,19 @@ Box next_box(Cursor& there, std::uint64_t most) noexcept {
 
 }  // namespace
 
-// One operation of the network: so that it is begun whole, or not at all.
+// A box is fetched by a single operation of the network. So its get is begun as a whole, or refused as a whole.
 std::uint64_t Engine::most_in_box(Rank peer) const noexcept {
   core::Conduit& conduit = state_.conduit(peer);
   if (conduit.rma() == nullptr) return stages_.bytes();
   return std::min<std::uint64_t>(stages_.bytes(), conduit.properties().max_transfer);
 }
 
-// Gets all that lies between pieces that are near one another, and keeps the pieces. Only of gets: to write what lies
-// between would undo what others write there.
+// Gets a whole bounding box into a buffer, then copies the pieces out of it. For gets only: a put of a whole box would
+// overwrite what other ranks write between the pieces.
+//
+// A chunk and its buffer are held from the post of the get until this function finds it done, in a later step.
 Engine::Step Engine::get_box(Transfer& t) noexcept {
+  // The boxes that have arrived, in any order. Moving the cursor to the buffer makes its places addresses in it.
   for (std::uint64_t left = t.chunks; left != 0; left &= left - 1) {
     Chunk& chunk = chunks_[static_cast<std::size_t>(std::countr_zero(left))];
     if (chunk.op->done.load(std::memory_order_acquire) == 0) continue;
@@ -58,6 +62,7 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
     stages_.give_back(*chunk.stage);
     give_back(chunk);
   }
+  // Then the next boxes, while there is a chunk, an operation and a buffer for each.
   while (t.there_at.left() != 0 && t.op->outcome.ok()) {
     Chunk* const chunk = std::popcount(t.chunks) < kChunksOfOne ? take_chunk(t) : nullptr;
     core::Op* const op =
@@ -98,7 +103,8 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
     t.here_at.skip(box.bytes);
     state_.ops.part_ended(*op, {});
   }
-  // Nothing calls back when a box has come: it is looked for as long as there is one.
+  // Nothing calls back when a box arrives. So the transfer stays queued, and polls for its boxes, while one is in
+  // flight.
   return t.chunks != 0 ? Step::again : Step::over;
 }
 

@@ -13,7 +13,8 @@ const char* name_of(What what) noexcept {
   }
 }
 
-/// Whether every element of a shape is as far from the first as `width` allows. Strided shapes only.
+/// Whether all strides of a strided shape are multiples of `width`, so that its elements are as aligned as the first
+/// one.
 bool strides_fit(const Shape& shape, std::uint64_t width) noexcept {
   for (std::uint32_t i = 0; i < shape.dimensions; ++i) {
     if (shape.dims[i].count > 1 && static_cast<std::uint64_t>(shape.dims[i].stride) % width != 0)
@@ -30,7 +31,8 @@ Status Engine::reject(const Request& request, ErrorCode code, const std::string&
   return {code, request.base.rank()};
 }
 
-// Everything that can be wrong with the arguments, before anything moves.
+// Finds everything that can be wrong with the arguments, before anything moves. Both surveys are filled in: the
+// choice of a plan needs them too.
 Status Engine::check(const Request& request, Survey& there, Survey& here) {
   const Shape& remote = request.there;
   const Shape& local = request.here;

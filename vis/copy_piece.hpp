@@ -10,15 +10,15 @@
 
 namespace aqueduct::vis {
 
-/// A copy of a length that the compiler knows: a load and a store.
+/// Copies a piece whose length is a constant: a load and a store.
 template <std::size_t kBytes>
 struct FixedPiece {
-  /// Whether a loop's own steps show beside one copy, so that several in a turn are faster.
+  /// Whether the overhead of a loop is noticeable beside one copy, so that unrolling makes it faster.
   static constexpr bool kShort = kBytes <= 16;
   void operator()(std::byte* to, const std::byte* from) const noexcept { std::memcpy(to, from, kBytes); }
 };
 
-/// A copy of any length; short ones without a call, in two overlapping halves.
+/// Copies a piece of any length. Short pieces need no call: they are copied as two overlapping halves.
 struct AnyPiece {
   static constexpr bool kShort = false;
   std::size_t bytes;
@@ -58,7 +58,7 @@ void copy_row(const Copy copy, std::byte* to, std::int64_t to_stride, const std:
   for (; count != 0; --count, to += to_stride, from += from_stride) copy(to, from);
 }
 
-/// Calls `with` with the copier for pieces of that length.
+/// Calls `with` with the function object that copies pieces of that length.
 template <class F>
 void with_piece(std::uint64_t bytes, F&& with) noexcept {
   switch (bytes) {

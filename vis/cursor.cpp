@@ -34,7 +34,7 @@ Row Cursor::row() noexcept {
     }
     default: {
       const Piece* piece = pieces_of(shape) + at_;
-      for (; piece->bytes == 0; ++piece) ++at_;  // legal, and nothing
+      for (; piece->bytes == 0; ++piece) ++at_;  // empty pieces are legal
       return {origin_ + static_cast<std::uint64_t>(piece->offset) + within_, piece->bytes - within_, 0, 1};
     }
   }
@@ -56,7 +56,7 @@ void Cursor::next_pieces(std::uint64_t pieces) noexcept {
   index_[d] += pieces;
   at_ += pieces * static_cast<std::uint64_t>(shape.dims[d].stride);
   while (index_[d] >= shape.dims[d].count && d > 0) {
-    // A row is never left by more than its end, and `skip` divides first, so one carry is enough.
+    // `step` moves at most to the end of a row, and `skip` divides, so each dimension carries at most once.
     at_ -= index_[d] * static_cast<std::uint64_t>(shape.dims[d].stride);
     index_[d] = 0;
     --d;

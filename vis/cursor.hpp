@@ -10,7 +10,8 @@ namespace aqueduct::vis {
 using aqueduct::detail::Extent;
 using aqueduct::detail::Shape;
 
-/// Pieces of one length that come next: piece i of `count` is at `at` + i * `stride`, or at `at` + offsets[i].
+/// Pieces of one length that follow each other in a shape: piece i of `count` is at `at` + i * `stride`, or, with a
+/// list, at `at` + offsets[i].
 struct Row {
   std::uint64_t at = 0;
   std::uint64_t bytes = 0;
@@ -24,26 +25,30 @@ struct Row {
   }
 };
 
-/// Walks over a shape's bytes in order, a row or a part of one at a time. What it says of a place is
-/// modulo 2^64: `check` has found beforehand that the shape's are in memory, or in a segment.
+/// Walks over the bytes of a shape in order, one row, or a part of one, at a time.
 ///
-/// Lifetime: the shape's. Copied to remember a position: 160 bytes.
+/// Places are addresses or offsets, computed modulo 2^64 without checks: Engine::check, or the decoder, has verified
+/// that they lie in memory or in a segment.
+///
+/// Lifetime: that of the shape. A copy remembers a position; it has 160 bytes.
 class Cursor {
  public:
   Cursor() noexcept = default;
-  /// At the beginning. `total` is the shape's sum of bytes; `origin` is added to every place.
+  /// A cursor at the beginning of the shape. `total` is the shape's sum of bytes; `origin` is added to every place.
   Cursor(const Shape& shape, std::uint64_t total, std::uint64_t origin = 0) noexcept;
 
+  /// The number of bytes from here to the end of the shape.
   std::uint64_t left() const noexcept { return left_; }
-  /// The equal pieces that come next, the first of them perhaps the rest of one. Requires: left() > 0.
+  /// The next pieces of equal length. Inside a piece, only the rest of that piece. Requires: left() > 0.
   Row row() noexcept;
-  /// What is contiguous from here: the first of the row. Requires: left() > 0.
+  /// The next contiguous bytes: the first piece of the row. Requires: left() > 0.
   Piece run() noexcept;
-  /// Steps over that many bytes of the row. Requires: no more than row() has.
+  /// Advances by that many bytes. Requires: at most as many as row() has.
   void step(std::uint64_t bytes) noexcept;
-  /// Steps over that many bytes of the shape, no more than are left. Cost: of a strided shape, its dimensions.
+  /// Advances by that many bytes, at most left(). Cost: proportional to the dimensions of a strided shape, or to the
+  /// pieces of a vector; constant for an indexed shape.
   void skip(std::uint64_t bytes) noexcept;
-  /// Adds to every place from now on, modulo 2^64.
+  /// Adds `by` to every place from now on, modulo 2^64.
   void move(std::uint64_t by) noexcept {
     origin_ += by;
     if (shape_->kind == Shape::Kind::strided) at_ += by;
@@ -55,9 +60,9 @@ class Cursor {
   const Shape* shape_ = nullptr;
   std::uint64_t origin_ = 0;
   std::uint64_t left_ = 0;
-  std::uint64_t within_ = 0;  ///< of the present piece, already behind
-  std::uint64_t at_ = 0;      ///< strided: where the present piece begins; lists: its index
-  std::array<std::uint64_t, kMostDimensions> index_{};  ///< strided: of the present piece, by dimension
+  std::uint64_t within_ = 0;  ///< bytes of the current piece that have been passed
+  std::uint64_t at_ = 0;      ///< strided: the place of the current piece; lists: its index
+  std::array<std::uint64_t, kMostDimensions> index_{};  ///< strided: index of the current piece by dimension
 };
 
 }  // namespace aqueduct::vis

@@ -24,6 +24,7 @@ bool Decoder::fail() noexcept {
   return false;
 }
 
+// A strided description is short, so it is checked as a whole: the survey gives the lowest and highest byte.
 void Decoder::begin_strided() noexcept {
   std::uint64_t dimensions = 0;
   shape_.base = base_;
@@ -67,14 +68,15 @@ bool Decoder::next_strided(Row& row) noexcept {
 }
 
 bool Decoder::next_indexed(Row& row) noexcept {
-  // The first piece may lack its beginning and the last its end: each is then a row of its own.
+  // Packets cut pieces anywhere. So the first piece may lack its beginning and the last its end; each of these two is
+  // returned as a row of its own. All whole pieces between them become rows of up to kBatch pieces.
   std::size_t count = 0;
   while (count < kBatch && left_ >= piece_ && within_ == 0) {
     const core::Bytes before = rest_;
     std::uint64_t delta = 0;
     if (!read_varint(rest_, delta)) return fail();
     const std::uint64_t at = end_ + static_cast<std::uint64_t>(unzigzag(delta));
-    if (!inside(base_ + at, piece_)) {
+    if (!inside(base_ + at, piece_)) {  // the whole pieces before this one are not returned either
       rest_ = before;
       return fail();
     }

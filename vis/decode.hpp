@@ -7,8 +7,8 @@
 
 namespace aqueduct::vis {
 
-/// Reads the description in a packet of a packed transfer, which anybody may have written: what it gives lies in
-/// [0, limit), or it gives nothing more and is not good.
+/// Reads the description in a packet of a packed transfer. The packet is not trusted: all pieces that the decoder
+/// returns lie in [0, limit). At the first one that does not, it stops, and good() becomes false.
 class Decoder {
  public:
   Decoder(Form form, core::Bytes description, std::uint64_t base, std::uint64_t limit,
@@ -16,9 +16,10 @@ class Decoder {
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
-  /// The next row of pieces, by offset in the segment; valid until the next call. False: there is none.
+  /// Gets the next row of pieces; places are offsets in the segment. The row is valid until the next call. False: there
+  /// is none.
   bool next(Row& row) noexcept;
-  /// Whether the pieces so far were as they should be. After the last: whether they were for all of the data.
+  /// Whether the description was valid so far. After the last row: also whether it covered all of the data.
   bool good() const noexcept { return good_; }
 
  private:
@@ -38,10 +39,10 @@ class Decoder {
   core::Bytes rest_;
   std::uint64_t base_;
   std::uint64_t limit_;
-  std::uint64_t left_;  ///< of the data
-  std::uint64_t end_ = 0;
-  std::uint64_t piece_ = 0;   ///< indexed
-  std::uint64_t within_ = 0;  ///< indexed: of the first piece
+  std::uint64_t left_;        ///< bytes of data without pieces so far
+  std::uint64_t end_ = 0;     ///< offset of the end of the previous piece
+  std::uint64_t piece_ = 0;   ///< indexed: the length of each piece
+  std::uint64_t within_ = 0;  ///< indexed: bytes of the first piece that are skipped
   Shape shape_;
   Cursor cursor_;
   std::array<std::int64_t, kBatch> offsets_;

@@ -7,13 +7,14 @@
 namespace aqueduct::vis {
 namespace {
 
-/// What may follow a description of that many bytes.
+/// How many bytes of data may follow a description of that length.
 std::uint64_t data_room(const PacketRoom& room, std::size_t description) noexcept {
   const std::size_t padded = am::padded(description);
   const std::uint64_t most = padded < room.together ? std::min(room.data, room.together - padded) : 0;
   return most - most % room.unit;
 }
 
+// Every packet of a strided transfer carries the whole shape, some ten bytes, and how much of it earlier packets took.
 Description by_strides(const Shape& shape, std::uint64_t total, Cursor& there, const PacketRoom& room,
                        std::byte* to) noexcept {
   std::byte* at = write_varint(to, shape.bytes);
@@ -29,6 +30,8 @@ Description by_strides(const Shape& shape, std::uint64_t total, Cursor& there, c
   return made;
 }
 
+// The length once, then for each piece its distance from the end of the previous one: one or two bytes if they are
+// near.
 Description by_offsets(const Shape& shape, std::uint64_t total, Cursor& there, const PacketRoom& room,
                        std::byte* to) noexcept {
   const std::uint64_t behind = total - there.left();
@@ -59,6 +62,7 @@ Description by_offsets(const Shape& shape, std::uint64_t total, Cursor& there, c
   return made;
 }
 
+// Distance and length of each run. Also for strided shapes whose strided description might not fit half of a packet.
 Description by_pieces(const Shape& shape, Cursor& there, const PacketRoom& room, std::byte* to) noexcept {
   Description made{Form::vector, 0, 0};
   std::byte* at = to;

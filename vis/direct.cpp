@@ -6,7 +6,7 @@ namespace aqueduct::vis {
 
 namespace {
 
-/// As one nest of loops, if the two sides are cut at the same places.
+/// Copies by one nest of loops. False, if the two sides do not have common piece boundaries.
 bool copy_by_loops(bool is_get, const Shape& remote, std::uint64_t origin, const Shape& local,
                    std::uint64_t here) noexcept {
   const auto loops = is_get ? nest(local, remote) : nest(remote, local);
@@ -19,21 +19,24 @@ bool copy_by_loops(bool is_get, const Shape& remote, std::uint64_t origin, const
 
 }  // namespace
 
-// Where the peer's segment is mapped here, or is my own (`mapped`: the first byte of the pieces): copies, at the call.
-// False: it must go another way.
+// The plan "direct": copies during the call, where the peer's segment is mapped here or is my own. `mapped` is the
+// address of the lowest byte of the pieces. False, if another plan is needed: for an accumulate where the network
+// does the job's atomics.
 bool Engine::copy_direct(const Request& request, std::byte* mapped, const Survey& there) noexcept {
   if (request.what == What::accumulate && !state_.atomics_by_processor) return false;
-  // Where offset 0 of the segment would be.
+  // The address of request.base here.
   const std::uint64_t origin = reinterpret_cast<std::uintptr_t>(mapped) -
                                static_cast<std::uint64_t>(there.lowest) + request.base.offset();
   const bool is_get = request.what == What::get;
   const bool adds = request.what == What::accumulate;
   ++state_.statistics.vis_direct;
-  // Mostly the shapes will do as they are: to make them simple takes longer than to copy some pieces.
+  // Mostly the shapes can be used as they are. Simplifying them takes longer than copying a few pieces, so it comes
+  // second.
   if (!adds && copy_by_loops(is_get, request.there, origin, request.here, request.here_base)) return true;
   const Shape remote = simplified(request.there);
   const Shape local = simplified(request.here);
   if (!adds && copy_by_loops(is_get, remote, origin, local, request.here_base)) return true;
+  // Shapes with different boundaries, lists, and additions: two cursors, which cut both sides at each other's ends.
   Cursor far(remote, there.bytes, origin);
   Cursor own(local, there.bytes, request.here_base);
   switch (request.what) {

@@ -29,7 +29,7 @@ Engine::Engine(EndpointState& state)
     : state_(state), rma_(*state.transfers), stages_(state.ops, largest_room(state)), busy_(state.busy) {
   constexpr std::array<std::string_view, kPlans> kNames{"direct", "pieces", "packed", "box", "native"};
   const auto wanted = std::ranges::find(kNames, state.config.text("vis_plan"));
-  forced_ = static_cast<std::uint64_t>(wanted - kNames.begin());  // "auto" is none: kPlans
+  forced_ = static_cast<std::uint64_t>(wanted - kNames.begin());  // "auto" is not found: kPlans
   add_packed_handlers(state);
 }
 
@@ -41,7 +41,7 @@ Begun Engine::start(const Request& request, Ending ending) noexcept try {
 
 namespace {
 
-/// Whether the pieces are one stretch of memory, in its order.
+/// Whether the pieces together are one contiguous range, in rising order.
 bool contiguous(const Shape& shape, const Survey& about) noexcept {
   if (static_cast<std::uint64_t>(about.highest - about.lowest) != about.bytes) return false;
   if (shape.kind != Shape::Kind::strided) return about.runs == 1;
@@ -50,7 +50,8 @@ bool contiguous(const Shape& shape, const Survey& about) noexcept {
 
 }  // namespace
 
-// A transfer between one stretch of memory and another, which the network does in one operation, its signal included.
+// If both sides are contiguous, this is an ordinary put or get, with its signal, and needs neither plan nor Transfer.
+// Otherwise returns nothing.
 std::optional<Begun> Engine::as_one(const Request& request, const Survey& there, const Survey& here,
                                     Ending ending) noexcept {
   const bool allowed = forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::pieces);
@@ -84,6 +85,7 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
       copy_direct(request, access.mapped, there))
     return signal();
   if (auto begun = as_one(request, there, here, ending)) return std::move(*begun);
+  // Where memory is mapped, the code above also works inside a handler. What follows sends messages.
   if (state_.polling) return {ErrorCode::in_handler, Event(Status(ErrorCode::in_handler))};
 
   Transfer* const taken = take();
@@ -93,6 +95,8 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
   t.peer = peer;
   t.segment = request.base.segment();
   t.key = access.part->key;
+  // The transfer keeps simplified copies of both shapes, with the base added: fewer pieces, and often a list becomes a
+  // strided shape, which is short to describe.
   const auto settle = [](Shape& shape, const Shape& given, std::uint64_t base, Survey& about) {
     const auto found = strides_in(given, about);
     shape = simplified(found ? *found : given);
@@ -133,7 +137,7 @@ Question Engine::question(const Transfer& t, const core::Part* part) const noexc
 
 namespace {
 
-/// Whether the data of a put and what says where it belongs are surely one packet.
+/// Whether the data of a put and its description certainly fit one packet.
 bool fits_one_packet(const Transfer& t, const Question& q) noexcept {
   const std::uint64_t numbers =
       t.there.kind == Shape::Kind::strided ? 3 + 2 * std::uint64_t{t.there.dimensions} : 2 + 2 * q.runs_there;
@@ -151,10 +155,11 @@ Plan Engine::choose(Transfer& t, core::Part* part, bool signalled) noexcept {
     return by_network ? Plan::pieces : Plan::packed;
   }
   const Question q = question(t, part);
-  // A signal that travels with the data arrives a round trip earlier than one that waits for the answers. Where the network
-  // writes the pieces in less than that (RDMA of lists), it does, for it needs nobody at the target.
+  // A packed put that fits one packet carries its signal. It arrives a round trip earlier than a signal that waits
+  // for the answers. Another plan is better only if it saves more than that round trip, such as RDMA of lists, which
+  // also needs no processor at the target.
   if (signalled && q.forced >= kPlans && fits_one_packet(t, q)) {
-    constexpr float kRoundTrip = 2000;  // chosen, in the model's measure
+    constexpr float kRoundTrip = 2000;  // ns as the model counts them; chosen
     const auto cost = Planner::model(q);
     if (cost[static_cast<std::size_t>(Plan::packed)] <= *std::ranges::min_element(cost) + kRoundTrip)
       return Plan::packed;
@@ -183,13 +188,14 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
   }
   operation.has_signal = request.signal != nullptr;
   if (request.signal != nullptr) operation.signal = *request.signal;
-  // For last_part_ended: when this began, and under which choice. A transfer that others delay tells nothing.
+  // For last_part_ended, which reports the time of this transfer to the planner: when it began, and which choice it
+  // follows. Key 0 means no report: with other operations in flight the time would say little about the plan.
   op.ended = last_part_ended;
   op.layer = this;
   operation.choice = t.choice;
   if (state_.ops.in_flight() - (op.source != nullptr ? 1 : 0) != 1) operation.choice.key = 0;
   operation.since = operation.choice.key != 0 ? state_.clock.nanoseconds() : 0;
-  // For the report of a stall.
+  // For stall reports.
   operation.segment = t.segment;
   operation.lowest = static_cast<std::uint64_t>(t.about_there.lowest);
   operation.bytes = t.about_there.bytes;
@@ -201,6 +207,8 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
     default: ++state_.statistics.vis_packed; break;
   }
 
+  // The first step, in the call. If it finishes the posting, the Transfer is free again, and the operation waits for
+  // its answers alone. If nothing was posted at all, the operation and its source Event leave no trace.
   core::Op* const source = op.source;
   const Step step = go_on(t);
   const Status status = op.outcome;
@@ -216,7 +224,7 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
   if (source == nullptr || nothing_begun) return result;
   Event free_source(source);
   if (waits) {
-    static_cast<void>(state_.face.wait(free_source));  // a failure is the operation's own
+    static_cast<void>(state_.face.wait(free_source));  // the operation itself reports a failure
   } else {
     *request.options.source_event = std::move(free_source);
   }
@@ -233,7 +241,7 @@ Engine::Step Engine::go_on(Transfer& t) noexcept {
   }
   Operation& operation = Operation::of(*t.op);
   operation.begun = operation.bytes - t.there_at.left();
-  // Of a packed put the source has been read when the last packet has left.
+  // A packed put copies its source into packets, so the source is free once the last packet is posted.
   if (step == Step::over && t.plan == Plan::packed && t.what != What::get && t.op->outcome.ok())
     state_.ops.source_free(*t.op, {});
   return step;
@@ -243,6 +251,8 @@ void Engine::fail(Transfer& t, Status why) noexcept {
   if (t.op->outcome.ok()) t.op->outcome = why;
 }
 
+// Called when all answers of a transfer have arrived. After a success, tells the planner how long it took, and sends a
+// signal that has not travelled with the data.
 bool Engine::last_part_ended(core::Layer& layer, core::Op& op) noexcept {
   if (!op.outcome) return true;
   auto& self = static_cast<Engine&>(layer);
@@ -268,6 +278,8 @@ void Engine::answered(Transfer& t) noexcept {
   if (!t.queued) enqueue(t);
 }
 
+// Takes one step of each queued transfer. Transfers that are queued meanwhile come behind the first `now` ones, and
+// have their turn in the next round.
 void Engine::advance() noexcept {
   std::size_t kept = 0;
   const std::size_t now = queue_.size();
@@ -295,10 +307,10 @@ void Engine::peer_lost(Rank peer) noexcept {
     if (!t.used || t.peer != peer || t.op == nullptr) continue;
     if (t.plan != Plan::packed) {
       fail(t, {ErrorCode::peer_lost, peer});
-      answered(t);  // its own operations end by themselves; then it does
+      answered(t);  // its conduit ends what was posted; the next steps see the failure and end the transfer
       continue;
     }
-    // The operation is ended by whoever calls this; nothing of it is left here.
+    // The caller ends operations that packets carry (OpPool::fail_packets). Here the transfer and its chunks are freed.
     for (std::uint64_t left = t.chunks; left != 0; left &= left - 1)
       give_back(chunks_[static_cast<std::size_t>(std::countr_zero(left))]);
     if (t.queued) {

@@ -20,10 +20,10 @@ using aqueduct::detail::EndpointState;
 using Begun = rma::Transfers::Begun;
 using Ending = rma::Transfers::Form;
 
-/// What a caller asks for.
+/// The arguments of a call. `there` is the remote side, `here` the local side.
 struct Request {
   What what = What::put;
-  AtomicType type{};  ///< of an accumulate
+  AtomicType type{};  ///< for an accumulate
   GlobalPtr<std::byte> base;
   const Shape& there;
   std::uint64_t here_base = 0;
@@ -34,14 +34,20 @@ struct Request {
 
 /// Vector, indexed and strided transfers of one endpoint.
 ///
-/// Nothing waits here: a transfer goes on, in steps, when there is progress. Whatever the number of pieces, the
-/// endpoint's transfers share kMostStages buffers and kMostChunks chunks under way.
+/// A call checks its arguments, copies directly if the peer is mapped, and otherwise chooses a plan and takes the
+/// first step. What cannot be posted then is continued by `advance`, one step in each round of progress. No step
+/// waits. Memory is bounded whatever the number of transfers and pieces: they share kMostStages buffers and
+/// kMostChunks chunks.
+///
+/// Handlers (target.cpp) run at the peer of a packed transfer, to unpack or gather, and here, to scatter the answer
+/// to a packed get. A handler never continues a transfer itself: it puts it into the queue for `advance`.
 class Engine final : public core::Layer {
  public:
   explicit Engine(EndpointState& state);
 
+  /// Starts a transfer. Errors: as in vis.hpp; a failure before anything has begun is in the Status.
   Begun start(const Request& request, Ending ending) noexcept;
-  /// Takes this plan from now on, where it can be had; kPlans: as the model says. For measurements.
+  /// Takes this plan from now on, wherever it is possible; kPlans: chooses again. For measurements.
   void force(std::uint64_t plan) noexcept { forced_ = plan; }
 
   // core::Layer
@@ -51,7 +57,11 @@ class Engine final : public core::Layer {
 
  private:
   friend struct PackedTarget;
-  /// What is left to do for now: nothing until answers come; to be tried again; nothing.
+  /// The result of a step.
+  ///
+  /// waits  nothing to do until an answer arrives: its handler queues the transfer
+  /// again  try again in the next round of progress (no room now, or boxes to poll for)
+  /// over   all is posted, or the transfer has failed: only its operation is left
   enum class Step { waits, again, over };
 
   // engine.cpp
@@ -73,7 +83,7 @@ class Engine final : public core::Layer {
   Status check(const Request& request, Survey& there, Survey& here);
   Status reject(const Request& request, ErrorCode code, const std::string& why);
 
-  // A plan in each file.
+  // Each plan has a file of its own.
   bool copy_direct(const Request& request, std::byte* mapped, const Survey& there) noexcept;
   Step pieces(Transfer& transfer) noexcept;
   Step atomics(Transfer& transfer) noexcept;
@@ -86,7 +96,7 @@ class Engine final : public core::Layer {
                   std::size_t bytes) noexcept;
   void scatter(Chunk& chunk, core::Bytes data) noexcept;
   std::span<Chunk> chunks() noexcept { return {chunks_.get(), chunks_ != nullptr ? kMostChunks : 0}; }
-  /// One for the transfer, or null: there will be one after progress.
+  /// A free chunk, now owned by the transfer. Null if there is none: one becomes free after progress.
   Chunk* take_chunk(Transfer& transfer) noexcept;
   void give_back(Chunk& chunk) noexcept;
   std::uint64_t most_in_box(Rank peer) const noexcept;
@@ -95,13 +105,13 @@ class Engine final : public core::Layer {
   rma::Transfers& rma_;
   Planner planner_;
   Stages stages_;
-  std::unique_ptr<std::uint64_t[]> reply_;  ///< where the answer to a packed get is gathered
-  std::unique_ptr<Chunk[]> chunks_;         ///< kMostChunks, made at the first use
-  std::uint64_t chunks_taken_ = 0;          ///< a bit for each
+  std::unique_ptr<std::uint64_t[]> reply_;  ///< buffer in which a handler gathers the answer to a packed get
+  std::unique_ptr<Chunk[]> chunks_;         ///< kMostChunks, allocated at the first use
+  std::uint64_t chunks_taken_ = 0;          ///< a bit for each chunk in use
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::vector<Transfer*> free_;
-  std::vector<Transfer*> queue_;  ///< to be gone on with
-  core::Busy busy_;               ///< while there are any
+  std::vector<Transfer*> queue_;  ///< to be continued by `advance`
+  core::Busy busy_;               ///< set while the queue is not empty
   std::uint64_t forced_ = kPlans;
 };
 

@@ -11,7 +11,7 @@
 namespace aqueduct::detail {
 namespace {
 
-/// One element of a list that names several ranks.
+/// One element of the caller's list.
 struct Named {
   GlobalPtr<std::byte> remote;
   std::uint64_t index;  ///< in the caller's list
@@ -21,7 +21,7 @@ std::vector<Named> sorted(std::span<const GlobalPtr<std::byte>> list) {
   std::vector<Named> all;
   all.reserve(list.size());
   for (std::uint64_t i = 0; i < list.size(); ++i) all.push_back({list[i], i});
-  // Stable by the index: of those that name one element, the first in the list is the one that is read.
+  // With the index as the last key: of pointers to the same element, the first in the caller's list is read.
   std::ranges::sort(all, {}, [](const Named& n) {
     return std::tuple(n.remote.rank(), n.remote.segment(), n.remote.offset(), n.index);
   });
@@ -33,7 +33,8 @@ template <class F>
 Status for_each_owner(Endpoint& ep, std::span<const Named> all, std::size_t bytes, const F& transfer) {
   std::vector<std::int64_t> there;
   std::vector<std::int64_t> here;
-  there.reserve(all.size());  // so that the lists of earlier owners stay where they are
+  // Reserved in full, so that no list moves: transfers to earlier owners are still in flight.
+  there.reserve(all.size());
   here.reserve(all.size());
   EventSet events;
   for (std::size_t i = 0; i < all.size();) {
@@ -59,7 +60,7 @@ Status get_group(Endpoint& ep, std::byte* to, std::span<const GlobalPtr<std::byt
                  std::size_t bytes) noexcept try {
   if (ep.in_handler()) return ErrorCode::in_handler;
   std::vector<Named> all = sorted(from);
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> again;  // what was named before: to, from
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> again;  // repeated elements: index to, index from
   std::size_t kept = 0;
   for (const Named& one : all) {
     if (kept != 0 && all[kept - 1].remote == one.remote) {

@@ -10,7 +10,7 @@ namespace {
 
 std::byte* address(std::uint64_t place) noexcept { return reinterpret_cast<std::byte*>(place); }
 
-/// Where a row's pieces are, one kind of row at a time, so that the loops have no branch in them.
+// The address of piece i, one type for each kind of row, so that the copy loops have no branch.
 struct Regular {
   std::uint64_t at;
   std::int64_t stride;
@@ -32,12 +32,12 @@ void with_places(const Row& row, F&& with) noexcept {
   with(Regular{row.at, row.stride});
 }
 
-/// The first `count` pieces of `bytes` in a contiguous stretch.
+/// The first piece of a row, as a row of shorter pieces of `bytes` bytes.
 Row cut(const Row& row, std::uint64_t bytes) noexcept {
   return {row.place(0), bytes, static_cast<std::int64_t>(bytes), row.bytes / bytes};
 }
 
-/// The pieces one after the other, of which a place or both are listed.
+/// Copies piece by piece, for rows of which at least one is given by a list of offsets.
 template <class Copy, class Out, class In>
 void copy_listed(const Copy copy, const Out out, const In in, std::uint64_t count) noexcept {
   std::uint64_t i = 0;
@@ -52,7 +52,7 @@ void copy_listed(const Copy copy, const Out out, const In in, std::uint64_t coun
   for (; i < count; ++i) copy(out(i), in(i));
 }
 
-/// The loops but the innermost, which `row` does.
+/// Runs all loops but the innermost; `row` copies a whole row of the innermost one.
 template <class CopyRow>
 void run_loops(const Nest& nest, std::byte* to, const std::byte* from, const CopyRow row) noexcept {
   const Nest::Loop outer = nest.depth > 1 ? nest.loops[nest.depth - 2] : Nest::Loop{1, 0, 0};
@@ -62,7 +62,7 @@ void run_loops(const Nest& nest, std::byte* to, const std::byte* from, const Cop
     const std::byte* in = from;
     for (std::uint64_t j = outer.count; j != 0; --j, out += outer.to, in += outer.from) row(out, in);
     std::size_t d = nest.depth > 2 ? nest.depth - 2 : 0;
-    for (; d-- > 0;) {  // the loops around these two: on to the next of the innermost that has one
+    for (; d-- > 0;) {  // the loops around these two: advance the innermost of them that has a next iteration
       const Nest::Loop& loop = nest.loops[d];
       to += loop.to;
       from += loop.from;
@@ -98,7 +98,7 @@ void copy_between(Cursor& to, Cursor& from, std::uint64_t bytes) noexcept {
   while (bytes != 0) {
     Row out = to.row();
     Row in = from.row();
-    if (out.bytes != in.bytes) {  // cut the longer one at the other's ends
+    if (out.bytes != in.bytes) {  // cut the longer pieces to the length of the shorter ones
       if (out.bytes > in.bytes) {
         out = cut(out, in.bytes);
       } else {
@@ -110,7 +110,7 @@ void copy_between(Cursor& to, Cursor& from, std::uint64_t bytes) noexcept {
     if (moved > bytes) {
       count = bytes / in.bytes;
       moved = count * in.bytes;
-      if (count == 0) {  // the end is inside the first piece
+      if (count == 0) {  // the copy ends inside the first piece
         moved = bytes;
         out.bytes = in.bytes = bytes;
         count = 1;

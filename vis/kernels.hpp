@@ -9,14 +9,14 @@
 
 namespace aqueduct::vis {
 
-/// Copies the first `count` pieces of a row to those of another of the same piece length. Places are addresses.
+/// Copies the first `count` pieces of one row to another row of the same piece length. Places are addresses.
 void copy_rows(const Row& to, const Row& from, std::uint64_t count,
                const Processor& has = Processor::here()) noexcept;
 
-/// Copies `bytes` bytes, no more than either has left, from where one cursor is to where the other is, and moves both.
+/// Copies `bytes` bytes from one cursor to the other, and advances both. Requires: both have as many bytes left.
 void copy_between(Cursor& to, Cursor& from, std::uint64_t bytes) noexcept;
 
-/// Runs the loops, from and to these addresses.
+/// Copies as the nest of loops says, between these addresses.
 void run_nest(const Nest& nest, std::byte* to, const std::byte* from,
               const Processor& has = Processor::here()) noexcept;
 

@@ -11,7 +11,7 @@ template <std::size_t kBytes>
 [[gnu::target("avx2")]] void merge_row(std::byte* to, std::int64_t to_stride, const std::byte* from,
                                        std::int64_t from_stride, std::uint64_t count) noexcept {
   using Vector = Merged<kBytes>;
-  // Of 32 bytes one is a vector: where such stores would cross cache lines, halves are faster.
+  // A 32-byte element is a whole vector. Where its store would cross a cache line, two halves are faster.
   if (kBytes == 32 && reinterpret_cast<std::uintptr_t>(to) % 32 != 0) {
     return copy_row(FixedPiece<kBytes>{}, to, to_stride, from, from_stride, count);
   }

@@ -14,8 +14,8 @@ template <std::size_t kBytes>
                                         std::int64_t from_stride, std::uint64_t count) noexcept {
   using Vector = Merged<kBytes>;
   constexpr std::size_t kVector = kBytes == 16 ? 16 : 32;
-  // Up to a multiple of the vector's size, if elements lead there. Lines half of which is streamed and half is not cost
-  // more, but there are two of them at most.
+  // Copy ordinary elements up to a multiple of the vector's size; if elements do not end there, streaming is
+  // impossible. A cache line that is only partly streamed costs more, but there are at most two of them.
   const std::size_t missing = -reinterpret_cast<std::uintptr_t>(to) % kVector;
   if (missing % kBytes != 0) return copy_row(FixedPiece<kBytes>{}, to, to_stride, from, from_stride, count);
   const std::uint64_t before = std::min<std::uint64_t>(missing / kBytes, count);
@@ -28,7 +28,7 @@ template <std::size_t kBytes>
     to += Vector::kCount * kBytes;
     from += Vector::kCount * from_stride;
   }
-  _mm_sfence();  // no other store orders these
+  _mm_sfence();  // streaming stores are not ordered with other stores
   copy_row(FixedPiece<kBytes>{}, to, to_stride, from, from_stride, count);
 }
 

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::uint64_t kVector = 64;
 
-/// The lowest `bytes` of 64.
+/// A mask of the lowest `bytes` of 64 bytes.
 std::uint64_t first(std::uint64_t bytes) noexcept {
   return bytes >= kVector ? ~std::uint64_t{0} : (std::uint64_t{1} << bytes) - 1;
 }
 
-/// 0, 1, … 63, in words: these can be multiplied.
+/// The numbers 0, 1, … 63 as 16-bit words, because there is no multiplication of bytes.
 struct Words {
   __m512i low;
   __m512i high;
@@ -33,13 +33,13 @@ struct Words {
 
 [[gnu::always_inline, gnu::target("avx512bw,avx512vbmi")]] inline __m512i bytes_of(__m512i low,
                                                                                    __m512i high) noexcept {
-  constexpr __mmask32 kAll = ~__mmask32{0};  // without masks g++ 12 warns of its own headers
+  constexpr __mmask32 kAll = ~__mmask32{0};  // without masks, g++ 12 warns about its own headers
   constexpr __mmask8 kAllWords = 0xff;
   const __m512i lower = _mm512_castsi256_si512(_mm512_maskz_cvtepi16_epi8(kAll, low));
   return _mm512_maskz_inserti64x4(kAllWords, lower, _mm512_maskz_cvtepi16_epi8(kAll, high), 1);
 }
 
-/// Where in a window byte i of the packed elements comes from.
+/// For each byte i of the packed elements: the position in the window from which it comes.
 template <std::size_t kBytes>
 [[gnu::always_inline, gnu::target("avx512bw,avx512vbmi")]] inline __m512i packing(
     std::uint64_t stride) noexcept {
@@ -54,16 +54,17 @@ template <std::size_t kBytes>
   return bytes_of(low, high);
 }
 
-/// Which packed byte goes to byte i of a window, and to which bytes none goes.
+/// For each byte i of a window: the packed byte that goes there, and whether there is one.
 struct Unpacking {
-  __m512i chosen;
-  std::uint64_t elements;
+  __m512i chosen;          ///< index of the packed byte
+  std::uint64_t elements;  ///< mask of the bytes that belong to elements
 };
 template <std::size_t kBytes>
 [[gnu::always_inline, gnu::target("avx512bw,avx512vbmi")]] inline Unpacking unpacking(
     std::uint64_t stride) noexcept {
   const __m512i apart = _mm512_set1_epi16(static_cast<short>(stride));
-  const __m512i part = _mm512_set1_epi16(static_cast<short>(65535 / stride + 1));  // divides what is below 64
+  // Multiplication by this, shifted by 16 bits, divides numbers below 64 by the stride.
+  const __m512i part = _mm512_set1_epi16(static_cast<short>(65535 / stride + 1));
   const __m512i size = _mm512_set1_epi16(kBytes);
   const Words place = places();
   const __m512i low = _mm512_mulhi_epu16(place.low, part);
@@ -90,7 +91,7 @@ template <std::size_t kBytes>
   const std::uint64_t made = in_window * kBytes;
   const __mmask64 wanted = first(made);
   const std::uint64_t step = in_window * stride;
-  std::uint64_t reach = (count - 1) * stride + kBytes;  // bytes from the first of what is left to the last
+  std::uint64_t reach = (count - 1) * stride + kBytes;  // bytes from the next element to the end of the last
   for (; count > in_window && reach >= kWindow; count -= in_window, reach -= step) {
     const __m512i low = _mm512_loadu_si512(from);
     const __m512i high = _mm512_loadu_si512(from + kVector);
@@ -98,7 +99,7 @@ template <std::size_t kBytes>
     to += made;
     from += step;
   }
-  for (; count != 0; reach -= step) {  // what lies behind the last element is not read
+  for (; count != 0; reach -= step) {  // masked loads: nothing behind the last element is read
     const std::uint64_t now = std::min(count, in_window);
     const __m512i low = _mm512_maskz_loadu_epi8(first(reach), from);
     const __m512i high = _mm512_maskz_loadu_epi8(first(reach - std::min(reach, kVector)), from + kVector);
@@ -124,7 +125,7 @@ template <std::size_t kBytes>
     to += in_window * stride;
     from += in_window * kBytes;
   }
-  while (count != 0) {  // what lies behind the last element is neither read nor written
+  while (count != 0) {  // masked: nothing behind the last element is read or written
     const std::uint64_t now = std::min(count, in_window);
     const __m512i some = _mm512_maskz_loadu_epi8(first(now * kBytes), from);
     const __mmask64 wanted = unpack.elements & first((now - 1) * stride + kBytes);

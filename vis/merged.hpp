@@ -10,8 +10,8 @@
 
 namespace aqueduct::vis {
 
-/// A vector of the elements that lie `stride` apart from here on. Each is loaded by itself: vectors' own gathers take
-/// twice as long on Zen 4, and nowhere less.
+/// Collects elements that lie `stride` bytes apart into a vector. It loads each element by itself: the gather
+/// instructions take twice as long on Zen 4, and are not faster anywhere.
 template <std::size_t kBytes>
 struct Merged;
 
@@ -104,7 +104,7 @@ struct Merged<32> {
   _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to), value);
 }
 
-/// Past the caches. Requires: an address that the vector's size divides.
+/// Stores past the caches. Requires: `to` is aligned to the size of the vector.
 [[gnu::always_inline]] inline void stream(std::byte* to, __m128i value) noexcept {
   _mm_stream_si128(reinterpret_cast<__m128i*>(to), value);
 }

@@ -6,13 +6,15 @@
 namespace aqueduct::vis {
 namespace {
 
-/// Chosen: pieces in one call, where the conduit takes more; they lie on the stack here.
+/// Chosen: pieces in one call, even if the conduit takes more. The lists are on the stack.
 constexpr std::size_t kMostListed = 128;
-/// Chosen: calls under way at once.
+/// Chosen: calls in flight at once.
 constexpr std::uint32_t kMostCalls = 32;
 
 }  // namespace
 
+// Gives the conduit lists of pieces. Each call takes as many pieces as the limits allow on either side; pieces that
+// follow each other in memory become one. Completions carry the token of the transfer's operation.
 Engine::Step Engine::native(Transfer& t) noexcept {
   core::Conduit& conduit = state_.conduit(t.peer);
   core::NativeVector& vector = *conduit.vector();
@@ -34,7 +36,7 @@ Engine::Step Engine::native(Transfer& t) noexcept {
       const std::uint64_t bytes = std::min({std::uint64_t{far.bytes}, std::uint64_t{own.bytes}, most - sum});
       const auto offset = static_cast<std::uint64_t>(far.offset);
       auto* const place = reinterpret_cast<std::byte*>(own.offset);
-      // Either both lists take it or neither does.
+      // Both lists must have room for the piece; otherwise it belongs to the next call.
       const bool grows_there = n_there != 0 && there[n_there - 1].offset + there[n_there - 1].bytes == offset;
       const bool grows_here = n_here != 0 && here[n_here - 1].data() + here[n_here - 1].size() == place;
       if ((!grows_there && n_there == most_there) || (!grows_here && n_here == most_here)) break;

@@ -19,7 +19,7 @@ Shape simplified(const Shape& shape) noexcept {
   Shape out;
   out.base = shape.base;
   out.bytes = shape.bytes;
-  // From the innermost outwards, kept in reverse and turned round at the end.
+  // From the innermost dimension outwards; `out.dims` is in reverse order until the end.
   std::uint32_t n = 0;
   for (std::size_t i = shape.dimensions; i-- > 0;) {
     const Extent& d = shape.dims[i];
@@ -40,7 +40,7 @@ Shape simplified(const Shape& shape) noexcept {
 
 namespace {
 
-/// Reads a list's pieces as numbers.
+/// Gives access to the pieces of an indexed or vector shape alike.
 struct ListOf {
   const Shape& shape;
   std::int64_t offset(std::uint64_t i) const noexcept {
@@ -62,8 +62,8 @@ std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcep
   Shape found;
   found.base = list.base + static_cast<std::uint64_t>(first);
   found.bytes = at.bytes(0);
-  // How long the innermost row is, then the row of rows, …: each level looks at the first block only, and the whole
-  // is held against the list at the end.
+  // Guess the length of the innermost row, then the number of rows, and so on. Each level looks only at the first
+  // pieces; the whole guess is compared with the list at the end.
   std::uint64_t block = 1;
   std::array<Extent, kMostDimensions> inner;  // the innermost first
   std::uint32_t depth = 0;
@@ -75,7 +75,7 @@ std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcep
       ++count;
     inner[depth++] = {count, stride};
     block *= count;
-    // A row of two may be chance; a list of many such is none that strides describe better.
+    // Rows of two pieces may be chance. With many such levels, strides would not describe the list better.
     if (n % block != 0 || depth * 4 > 8 + n) return std::nullopt;
   }
   found.dimensions = depth;
@@ -95,7 +95,8 @@ std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcep
 
 namespace {
 
-/// The smallest strides first. Few, and mostly in order: by insertion, without the memory that std::stable_sort takes.
+/// Sorts loops by stride, the smallest first. Insertion sort, because there are few loops, mostly in order, and
+/// std::stable_sort allocates.
 void sort_by_stride(Nest::Loop* begin, const Nest::Loop* end) noexcept {
   const auto reach = [](const Nest::Loop& loop) { return std::abs(loop.to) + std::abs(loop.from); };
   for (Nest::Loop* next = begin; next != end; ++next) {
@@ -110,7 +111,8 @@ void sort_by_stride(Nest::Loop* begin, const Nest::Loop* end) noexcept {
 
 std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
   if (to.kind != Shape::Kind::strided || from.kind != Shape::Kind::strided) return std::nullopt;
-  // Level 0 is the bytes of a piece; each step takes the common divisor of what is left of both sides' levels.
+  // Each side's levels, from the bytes of a piece (level 0) to its outermost dimension. Each round makes one loop, of
+  // the smaller of the two counts left, if it divides the larger one.
   struct Side {
     const Shape& shape;
     std::uint64_t left;
@@ -135,7 +137,7 @@ std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
     if (a.left == 1) a.next();
     if (b.left == 1) b.next();
     if (a.left == 1 || b.left == 1) break;
-    if (a.left == b.left) {  // nearly always; and a division takes as long as the copy of a piece
+    if (a.left == b.left) {  // nearly always; a division takes as long as copying a piece
       inner[n++] = {a.left, a.stride, b.stride};
       a.left = b.left = 1;
       continue;
@@ -149,6 +151,7 @@ std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
     }
   }
   if (a.left != b.left) return std::nullopt;
+  // The innermost loops that are contiguous on both sides are the piece.
   made.bytes = 1;
   std::uint32_t first = 0;
   for (; first < n && inner[first].to == static_cast<std::int64_t>(made.bytes) &&
@@ -156,6 +159,7 @@ std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept {
        ++first) {
     made.bytes *= inner[first].count;
   }
+  // The others, in the order of memory; loops that continue one another on both sides are merged.
   sort_by_stride(inner.data() + first, inner.data() + n);
   for (; first < n; ++first) {
     const Nest::Loop& loop = inner[first];

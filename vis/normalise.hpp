@@ -8,30 +8,32 @@
 
 namespace aqueduct::vis {
 
-/// The same bytes in the same order with fewer pieces: of a strided shape, dimensions of one element go, and those that
-/// follow one another in memory become one. Requires: `survey` found no problem.
+/// A shape of the same bytes in the same order, with fewer pieces. In a strided shape, dimensions of one element are
+/// removed, and dimensions that continue one another in memory are merged. A list of one piece becomes a strided shape.
+/// Requires: `survey` found no problem.
 Shape simplified(const Shape& shape) noexcept;
 
-/// A list as a strided shape, if its pieces lie regularly, in several dimensions perhaps.
+/// The list as a strided shape, possibly of several dimensions, if its pieces lie at regular distances.
 ///
-/// Cost: one pass over the list; a list without a pattern is left after its first few pieces, as a rule.
+/// Cost: one pass over the list. A list without a pattern is mostly given up after its first few pieces.
 std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcept;
 
-/// Loops that copy between two strided shapes at once: what one loop of the program would do by hand.
+/// A nest of loops that copies between two strided shapes, as a program would write it by hand.
 struct Nest {
   struct Loop {
     std::uint64_t count;
     std::int64_t to;    ///< stride, in bytes
     std::int64_t from;  ///< stride, in bytes
   };
-  Nest() noexcept {}        // leaves the loops as they are, of which few are used
+  Nest() noexcept {}        // leaves `loops` uninitialised: few of them are used
   std::uint64_t bytes = 0;  ///< contiguous on both sides
   std::uint32_t depth = 0;
   std::array<Loop, kMostDimensions * 2> loops;  ///< the outermost first
 };
 
-/// The loops over two simplified strided shapes of equal sums, in the order that suits memory: the smallest strides
-/// innermost. None if the two are not cut at the same places: then two cursors do it.
+/// The loops for a copy between two simplified strided shapes of equal sums. The smallest strides are innermost,
+/// which is best for memory. Nothing, if the two shapes have no common piece boundaries: then two cursors do the
+/// copy.
 std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept;
 
 }  // namespace aqueduct::vis

@@ -10,7 +10,7 @@
 namespace aqueduct::vis {
 namespace {
 
-/// The description's requests count as what they say.
+/// Counts a request by the form of its description.
 void count(Statistics& statistics, const Description& said) noexcept {
   ++statistics.vis_messages;
   statistics.vis_description_bytes += said.bytes;
@@ -27,8 +27,8 @@ Shape dense(std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-// Sends what a stage holds. A conduit that reads it for longer gets an operation of its own, by which the stage learns
-// when it is free.
+// Sends the contents of a stage as a medium request. A conduit that does not copy reads the stage after the call; an
+// operation of its own then tells the stage when it is free.
 core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& request, Stage& stage,
                         std::size_t bytes) noexcept {
   am::Messages& messages = *state_.messages;
@@ -53,6 +53,8 @@ core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& req
   return post;
 }
 
+// Puts and accumulates: description and data in one packet, as long as there are credits and stages. The peer unpacks
+// each packet in a handler and answers with a short reply, which ends one part of the operation.
 Engine::Step Engine::put_packed(Transfer& t) noexcept {
   am::Messages& messages = *state_.messages;
   const std::size_t most = messages.room(t.peer, false, sizeof(PackedRequest));
@@ -96,7 +98,7 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
       return Step::over;
     }
     if (brings_signal)
-      operation.has_signal = false;  // of more than one packet it follows when all are answered
+      operation.has_signal = false;  // otherwise it is sent when all packets have been answered
     count(state_.statistics, said);
     ++t.op->parts;
     ++t.op->answers;
@@ -104,6 +106,9 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
   return Step::over;
 }
 
+// Gets: each request describes as many pieces as its answer can hold. The peer gathers them in a handler; here, the
+// handler of the answer scatters the data. A chunk remembers where the answer belongs: it is taken before its request
+// is sent, and freed by the answer's handler, or by the loss of the peer. Answers may arrive in any order.
 Engine::Step Engine::get_packed(Transfer& t) noexcept {
   am::Messages& messages = *state_.messages;
   const PacketRoom room{messages.room(t.peer, false, sizeof(PackedRequest)),

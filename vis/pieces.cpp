@@ -8,16 +8,18 @@
 namespace aqueduct::vis {
 namespace {
 
-/// Chosen: operations under way at once; beyond some tens, more make no network faster.
+/// Chosen: operations in flight at once. Beyond some tens, more of them make no network faster.
 constexpr std::uint32_t kMostPieces = 64;
 
+/// A range that is contiguous on both sides.
 struct Both {
   std::uint64_t there;
   std::byte* here;
   std::uint64_t bytes;
 };
 
-/// What is contiguous on both sides, pieces that follow one another as one; both cursors go on behind it.
+/// The next range that is contiguous on both sides, at most `most` bytes. Pieces that follow each other in memory are
+/// merged. Advances both cursors past it.
 Both next_run(Transfer& t, std::uint64_t most) noexcept {
   Both both{static_cast<std::uint64_t>(t.there_at.run().offset),
             reinterpret_cast<std::byte*>(t.here_at.run().offset), 0};
@@ -38,7 +40,8 @@ Both next_run(Transfer& t, std::uint64_t most) noexcept {
 
 }  // namespace
 
-// An operation for each run, members of the transfer's own, which ends with the last of them.
+// One put or get for each run. They are members of a group, which is the transfer's own operation: while one is
+// begun, the endpoint's open region is replaced by it. The group ends with its last member.
 Engine::Step Engine::pieces(Transfer& t) noexcept {
   const std::uint64_t most = state_.conduit(t.peer).rma() != nullptr
                                  ? state_.conduit(t.peer).properties().max_transfer
@@ -69,7 +72,7 @@ Engine::Step Engine::pieces(Transfer& t) noexcept {
   return Step::over;
 }
 
-// Where the network does the atomics of this type, one for each element.
+// An accumulate where the network does the job's atomics of this type: one atomic for each element.
 Engine::Step Engine::atomics(Transfer& t) noexcept {
   const std::size_t width = atomic_bytes(t.type);
   while (t.there_at.left() != 0) {

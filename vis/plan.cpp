@@ -16,15 +16,18 @@ float ratio(std::uint64_t a, std::uint64_t b) noexcept {
 }
 float at_least_one(float count) noexcept { return std::max(count, 1.0F); }
 
-/// A number to within a quarter of an octave, in 8 bits.
+/// Rounds a number down to a quarter of an octave, in 8 bits: the exponent and two bits of the mantissa.
 std::uint64_t rough(std::uint64_t value) noexcept {
   if (value < 4) return value;
   const auto log = static_cast<unsigned>(std::bit_width(value)) - 1;
   return (log << 2) | ((value >> (log - 2)) & 3);
 }
 
+// Possible if one box holds everything. Several boxes are possible only if consecutive pieces are near one another;
+// otherwise most of each box would be gaps.
 bool can_box(const Question& q) noexcept { return q.box != 0 && (q.near_one_another || q.spread <= q.box); }
 
+// Bit 0 is set, so that a key is never 0.
 std::uint64_t key_of(const Question& q) noexcept {
   return 1 | (q.is_get ? 2 : 0) | (q.far ? 4 : 0) | (q.near_one_another ? 8 : 0) | (can_box(q) ? 16 : 0) |
          (q.list != 0 ? 32 : 0) | rough(q.bytes) << 8 | rough(q.runs) << 16 | rough(q.runs_there) << 24 |
@@ -33,8 +36,8 @@ std::uint64_t key_of(const Question& q) noexcept {
 
 }  // namespace
 
-// Times that the machine of docs/performance.md needs, rounded; only what is far from one another matters, for kTrust
-// leaves the rest to be measured.
+// Rounded times of the machine of docs/performance.md. Only large differences matter: within a factor of kTrust,
+// measured times decide.
 std::array<float, kPlans> Planner::model(const Question& q) noexcept {
   std::array<float, kPlans> ns;
   ns.fill(kNever);
@@ -59,7 +62,7 @@ Choice Planner::choose(const Question& question) noexcept {
     if (model(question)[question.forced] != kNever) return {static_cast<Plan>(question.forced), 0, 0};
   }
   if (entries_ == nullptr) entries_.reset(new (std::nothrow) Entry[kEntries]);
-  if (entries_ == nullptr) {  // then without what was measured
+  if (entries_ == nullptr) {  // no memory: the model alone decides
     const auto cost = model(question);
     return {static_cast<Plan>(std::ranges::min_element(cost) - cost.begin()), 0, 0};
   }
@@ -67,12 +70,13 @@ Choice Planner::choose(const Question& question) noexcept {
   const auto place = static_cast<std::uint32_t>((key * 0x9e3779b97f4a7c15) >> 54);
   static_assert(kEntries == 1024);
   Entry& entry = entries_[place];
-  if (entry.key != key) {
+  if (entry.key != key) {  // a new kind of transfer replaces the old one
     entry = {};
     entry.key = key;
   }
   ++entry.uses;
   if (entry.settled && entry.uses % kAgain != 0) return {fastest(entry), place, key};  // nearly always
+  // `left`: the plans that the model does not rule out, the cheapest first.
   const auto cost = model(question);
   const float trusted = *std::ranges::min_element(cost) * kTrust;
   std::array<std::size_t, kPlans> order{0, 1, 2, 3, 4};
@@ -80,10 +84,11 @@ Choice Planner::choose(const Question& question) noexcept {
   const auto first_out = std::ranges::find_if(order, [&](std::size_t plan) { return cost[plan] > trusted; });
   const auto left = std::span(order).first(static_cast<std::size_t>(first_out - order.begin()));
   if (!entry.settled) {
-    // In turns: what comes first may find connections and caches cold.
+    // In turns, because the first transfers find connections and caches cold, whichever plan they use.
     const std::size_t next =
         *std::ranges::min_element(left, {}, [&](std::size_t plan) { return entry.tries[plan]; });
-    // Under other traffic nothing is measured: then it stays with the first, which the model likes best.
+    // With other operations in flight nothing is measured, and no try counts: then the plan that the model prefers
+    // stays.
     if (entry.tries[next] < kTries) return {static_cast<Plan>(next), place, key};
     entry.settled = true;
   }
@@ -98,7 +103,7 @@ Choice Planner::choose(const Question& question) noexcept {
   return {best, place, key};
 }
 
-// Requires: one has a time.
+// Requires: at least one plan has a time.
 Plan Planner::fastest(const Entry& entry) noexcept {
   std::size_t best = 0;
   float time = kNever;
@@ -118,7 +123,8 @@ void Planner::took(const Choice& choice, std::uint64_t bytes, std::uint64_t nano
   const float sample =
       static_cast<float>(std::max<std::uint64_t>(nanoseconds, 1)) / static_cast<float>(bytes);
   float& known = entry.per_byte[static_cast<std::size_t>(choice.plan)];
-  // The least, for whatever else happens only adds; but what has become slower for good is noticed after a while.
+  // Keep the least time: disturbances only add to it. A slower sample moves it by 1/64, so that a plan that has become
+  // slower for good is noticed after a while.
   known = known == 0 || sample < known ? sample : known + (sample - known) / 64;
 }
 

@@ -2,10 +2,10 @@
 
 namespace aqueduct::vis {
 
-/// What a processor has that copies can use. Tests say that it has less.
+/// The instruction sets of a processor that copy kernels use. Tests pretend that it has fewer.
 struct Processor {
   bool avx2 = false;
-  bool avx512_vbmi = false;  ///< permutes bytes of two vectors; with masks by the byte
+  bool avx512_vbmi = false;  ///< byte permutations of two vectors (VBMI), and byte masks (BW)
 
   static Processor here() noexcept {
     Processor found;

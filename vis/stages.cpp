@@ -9,7 +9,7 @@ Stage* Stages::take() noexcept {
     if (stage.taken) continue;
     if (stage.op != nullptr) {
       if (stage.op->done.load(std::memory_order_acquire) == 0) continue;
-      static_cast<void>(ops_.collect(*stage.op));  // the transfer hears of a failure by itself
+      static_cast<void>(ops_.collect(*stage.op));  // a failure ends the transfer's own operation too
       stage.op = nullptr;
     }
     if (stage.memory == nullptr) stage.memory.reset(new (std::nothrow) std::uint64_t[bytes_ / 8]);

@@ -9,7 +9,7 @@
 namespace aqueduct::vis {
 namespace {
 
-// No memory is larger, so larger sums are a mistake; and they leave room for what is computed with them.
+// No memory is larger, so larger sums are a mistake. Below this limit, further computations cannot overflow.
 constexpr std::int64_t kMost = std::int64_t{1} << 62;
 
 Survey bad(Problem problem) noexcept {
@@ -22,7 +22,7 @@ bool add(std::int64_t& to, std::int64_t what) noexcept {
   return !__builtin_add_overflow(to, what, &to) && to < kMost && to > -kMost;
 }
 
-// Of a local shape the base is an address or 0, of a remote one an offset.
+// The base of a local shape is an address or 0, that of a remote shape an offset.
 bool base_of(const Shape& shape, std::uint64_t origin, std::int64_t& base) noexcept {
   base = static_cast<std::int64_t>(shape.base + origin);
   return base < kMost && base > -kMost;
@@ -98,7 +98,8 @@ Piece vector_piece(const Shape& shape, std::uint64_t i) noexcept {
   return static_cast<const Piece*>(shape.list)[i];
 }
 
-// With the dimensions sorted by stride, each has to step over all that those below reach.
+// Whether no two elements of a strided shape can overlap: with the dimensions sorted by stride, each stride is at
+// least the extent of all dimensions below it.
 bool nested(const Shape& shape) {
   std::vector<Extent> dims(shape.dims.begin(), shape.dims.begin() + shape.dimensions);
   std::erase_if(dims, [](const Extent& d) { return d.count == 1; });
@@ -152,8 +153,8 @@ std::string first_outside(const Shape& shape, std::uint64_t origin, std::uint64_
                           std::uint64_t limit) {
   Cursor cursor(shape, total, origin);
   const auto end = static_cast<std::int64_t>(limit);
-  constexpr std::uint64_t kMostLooked =
-      1'000'000;  // chosen: who asks has failed already, and shall not wait long
+  // Chosen: the caller gets an error anyway, and should not wait long for its text.
+  constexpr std::uint64_t kMostLooked = 1'000'000;
   for (std::uint64_t number = 0; cursor.left() != 0 && number < kMostLooked;) {
     const Row row = cursor.row();
     for (std::uint64_t i = 0; i < row.count && number < kMostLooked; ++i, ++number) {

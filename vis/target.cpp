@@ -14,7 +14,11 @@ namespace aqueduct::vis {
 
 using aqueduct::detail::Incoming;
 
-/// The handlers of packed transfers.
+/// The handlers of packed transfers. They run inside progress and trust no packet: the peer may run other code.
+///
+/// put   at the target: unpacks or adds, raises the signal that the packet brings, and answers with a short reply
+/// get   at the target: gathers the pieces into Engine::reply_ and sends them as a medium reply
+/// data  at the initiator of a get: scatters the reply and frees its chunk
 struct PackedTarget {
   template <class T>
   static T read(const std::byte* args) noexcept {
@@ -23,13 +27,13 @@ struct PackedTarget {
     return out;
   }
 
-  /// My part of the segment that a peer names; empty if there is none.
+  /// My part of the segment that a packet names; empty if there is none.
   static core::MutableBytes memory(EndpointState& state, SegmentId segment) noexcept {
     if (!state.segments.check({state.rank, 0, segment}, 0)) return {};
     return state.segments[segment].mine;
   }
 
-  /// Takes the data to the pieces described. Nothing is written outside the segment, whatever the packet says.
+  /// Copies or adds the data to the pieces described. Writes nothing outside the segment, whatever the packet says.
   static ErrorCode unpack(EndpointState& state, const PackedRequest& request, core::Bytes payload) noexcept {
     const std::size_t padded = am::padded(request.description);
     if (request.description > payload.size() || padded > payload.size() ||
@@ -66,7 +70,7 @@ struct PackedTarget {
     const ErrorCode code = unpack(in.state, request, payload);
     if (code == ErrorCode::ok && request.add != 0) core::raise(in.state, {request.slot, request.add});
     const rma::PutAck ack{request.token, static_cast<std::uint64_t>(code)};
-    // A peer that is gone needs no answer.
+    // Only a lost peer makes this fail, and it needs no answer.
     static_cast<void>(in.state.messages->reply(in, AmCategory::short_reply, rma::kPutAck,
                                                {&ack, sizeof ack, 0}, nullptr, {}));
   }
@@ -105,6 +109,7 @@ struct PackedTarget {
     const auto answer = read<PackedData>(args);
     Engine& engine = *in.state.vis;
     core::Op* op = in.state.ops.find(answer.token);
+    // Late answers, and answers that nobody asked for, are dropped: token, peer and chunk must fit one another.
     if (op == nullptr || op->peer != in.source || answer.chunk >= engine.chunks().size()) return;
     Chunk& chunk = engine.chunks_[answer.chunk];
     if (chunk.owner == nullptr || chunk.owner->op != op || chunk.owner->plan != Plan::packed) return;

@@ -4,7 +4,7 @@
 
 namespace aqueduct::vis {
 
-/// Registers what the peer of a packed transfer does, and what its initiator does with the data of a get.
+/// Registers the handlers of packed transfers: those of the target, and that of the initiator for the data of a get.
 void add_packed_handlers(aqueduct::detail::EndpointState& state) noexcept;
 
 }  // namespace aqueduct::vis

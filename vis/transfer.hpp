@@ -11,7 +11,8 @@ namespace aqueduct::vis {
 
 enum class What : std::uint8_t { put, get, accumulate };
 
-/// A transfer under way. Its operation (core::Op) outlives it when only answers are left.
+/// A transfer that is not completely posted, or waits for data of a get. Its operation (core::Op) lives longer: when
+/// only answers of a put are missing, the Transfer is free again.
 struct Transfer {
   What what = What::put;
   AtomicType type{};
@@ -20,34 +21,35 @@ struct Transfer {
   bool used = false;
   Rank peer = kNoRank;
   SegmentId segment = 0;
-  std::uint64_t key = 0;  ///< of the peer's segment, for native operations
+  std::uint64_t key = 0;  ///< key of the peer's segment, for native operations
   core::Op* op = nullptr;
-  Shape there;  ///< by offsets in the segment
-  Shape here;   ///< by addresses
+  Shape there;  ///< remote side; places are offsets in the segment
+  Shape here;   ///< local side; places are addresses
   Survey about_there;
   Survey about_here;
   Cursor there_at;
   Cursor here_at;
-  std::uint64_t chunks = 0;  ///< under way: a bit for each of the engine's
+  std::uint64_t chunks = 0;  ///< chunks in flight: a bit for each chunk of the engine
   Choice choice;
 };
 
-/// A part of a get that is on its way: where it goes when it comes.
+/// A part of a get in flight: it remembers where the data belongs when it arrives. Taken before the request is posted;
+/// freed when the data has been scattered, when the request fails, or when the peer is lost.
 struct Chunk {
   Transfer* owner = nullptr;  ///< null: free
   std::uint64_t bytes = 0;
   Cursor here;
-  // Of a bounding box:
+  // For the plan "box" only:
   Cursor there;
   std::uint64_t lowest = 0;
   Stage* stage = nullptr;
   core::Op* op = nullptr;
 };
 
-/// Chosen: enough for the bandwidth of a network whose answers take a hundred packets' time.
+/// Chosen: enough for full bandwidth on a network whose answers take as long as a hundred packets.
 inline constexpr std::size_t kMostChunks = 64;
 static_assert(kMostChunks == 64, "Transfer::chunks has a bit for each");
-/// Chosen: so that one peer that does not answer leaves chunks for others.
+/// Chosen: chunks of one transfer at a time, so that a peer that does not answer leaves some for others.
 inline constexpr int kChunksOfOne = 32;
 
 }  // namespace aqueduct::vis

@@ -2,7 +2,7 @@
 
 #include "vis/engine.hpp"
 
-// The calls of include/aqueduct/vis.hpp.
+// The functions of include/aqueduct/vis.hpp.
 
 namespace aqueduct {
 

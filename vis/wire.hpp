@@ -6,38 +6,43 @@
 
 namespace aqueduct::vis {
 
-/// The messages of packed transfers. A put is answered as a piece of a put of rma/ is.
+/// The handlers of packed transfers. The answer to a packed put is that of rma/ to a reference put (rma::kPutAck).
 enum PackedHandler : HandlerId {
   kPackedPut = am::kVisPackedPut,
   kPackedGet = am::kVisPackedGet,
   kPackedData = am::kVisPackedData,
 };
 
-/// How a packet describes the pieces of the target's or owner's segment. Numbers are varints (vis/varint.hpp), offsets
-/// are counted from PackedRequest::base, signed ones are zigzag.
+/// How a packet describes the pieces of the receiver's segment. Numbers are varints (vis/varint.hpp); signed ones are
+/// zigzag-encoded. Offsets count from PackedRequest::base.
+///
+/// strided  bytes of an element, number of dimensions, count and stride of each, bytes of the shape to skip
+/// indexed  bytes of each piece, bytes of the first piece to skip, then for each piece its distance from the end of the
+///          previous one
+/// vector   for each piece its distance from the end of the previous one, and its bytes
 enum class Form : std::uint8_t {
-  strided,  ///< element bytes, dimensions, count and stride of each, bytes to step over
-  indexed,  ///< bytes of each piece, bytes of the first to step over, then each one's distance from the end of the one before
-  vector,   ///< each piece's distance from the end of the one before, and its bytes
+  strided,
+  indexed,
+  vector,
 };
 
-/// One packet of a packed put or accumulate (description, padded to 8 bytes; then data), or the request of one packet
-/// of a packed get (description). It stands by itself: no packet needs another one.
+/// One packet of a packed put or accumulate (the description, padded to 8 bytes, then the data), or the request for one
+/// packet of a packed get (the description). Packets are independent: each can be handled without any other.
 struct PackedRequest {
   core::Token token;
   std::uint64_t base;
   SegmentId segment;
-  std::uint32_t data_bytes;   ///< in the packet, or asked for
-  std::uint32_t description;  ///< bytes of it, without the padding
-  std::uint32_t chunk;        ///< of a get, the requester's own; given back
+  std::uint32_t data_bytes;   ///< bytes of data in the packet, or requested
+  std::uint32_t description;  ///< bytes of the description, without the padding
+  std::uint32_t chunk;        ///< get: the requester's chunk, which the answer returns
   Form form;
-  std::uint8_t type;  ///< of a put: 0; of an accumulate: 1 + the AtomicType
+  std::uint8_t type;  ///< put: 0; accumulate: 1 + the AtomicType
   std::uint16_t reserved0;
-  std::uint32_t slot;  ///< of a put that is one packet: the counter to be raised behind it,
-  std::uint64_t add;   ///< by so much; 0: none
+  std::uint32_t slot;  ///< put of a single packet with a signal: the counter to raise after the data
+  std::uint64_t add;   ///< the amount to add to it; 0: no signal
 };
 
-/// The answer to the request of a packed get, with the data.
+/// The answer to a request of a packed get; the data follows.
 struct PackedData {
   core::Token token;
   std::uint32_t chunk;

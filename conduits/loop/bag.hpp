@@ -10,9 +10,9 @@
 
 namespace aqueduct::conduits::loop {
 
-/// A bounded queue that gives out what it holds in the order of arrival or, with a seed, in any order.
+/// A bounded queue. Elements are drawn in order of arrival or, with a seed, in a random order.
 ///
-/// All elements exist from the start and are used again: neither adding nor drawing allocates.
+/// All elements are made at the start and reused: neither adding nor drawing allocates.
 template <class T>
 class Bag {
  public:
@@ -24,17 +24,18 @@ class Bag {
   std::size_t size() const noexcept { return count_; }
   bool empty() const noexcept { return count_ == 0; }
   bool full() const noexcept { return count_ == elements_.size(); }
-  /// All elements, in use or not: to give them their buffers.
+  /// All elements, whether in use or not, so that they can be given buffers.
   std::vector<T>& elements() noexcept { return elements_; }
 
-  /// An element to fill, as its last user left it. Requires: not full.
+  /// Adds an element and returns it to be filled. It holds what its last use left. Requires: not full.
   T& add() noexcept { return at(count_++); }
 
-  /// The next element. It stays in the bag, at the front, until `drop`. Requires: not empty.
+  /// Draws the next element. It stays at the front of the bag until `drop`. Requires: not empty.
   T& draw() noexcept {
     if (dice_) std::swap(at(0), at(dice_->below(count_)));
     return at(0);
   }
+  /// Removes the element that was drawn last.
   void drop() noexcept {
     first_ = (first_ + 1) % elements_.size();
     --count_;
@@ -51,7 +52,7 @@ class Bag {
  private:
   T& at(std::size_t index) noexcept { return elements_[(first_ + index) % elements_.size()]; }
 
-  std::vector<T> elements_;  // a ring: `count_` in use from `first_` on
+  std::vector<T> elements_;  // a ring: `count_` elements in use, beginning at `first_`
   std::size_t first_ = 0;
   std::size_t count_ = 0;
   std::optional<Dice> dice_;

@@ -6,13 +6,13 @@
 
 namespace aqueduct::conduits::loop {
 
-/// Chance that repeats: the same seed and stream give the same throws, with every compiler.
+/// A random generator that repeats: the same seed and stream give the same numbers with every compiler.
 class Dice {
  public:
-  /// `stream` makes the generators of one seed differ (one per rank, say).
+  /// `stream` distinguishes generators with the same seed, such as those of different ranks.
   Dice(std::uint64_t seed, std::uint64_t stream) noexcept : engine_(seed * 1000003 + stream) {}
 
-  /// A number below `count`, which is not 0.
+  /// A random number below `count`. Requires: count is not 0.
   std::size_t below(std::size_t count) noexcept { return engine_() % count; }
   /// True with this probability.
   bool chance(double probability) noexcept {
@@ -20,7 +20,7 @@ class Dice {
   }
 
  private:
-  std::mt19937_64 engine_;  // the standard fixes its numbers; those of the distributions it leaves open
+  std::mt19937_64 engine_;  // C++ specifies its numbers exactly, but not those of the distributions
 };
 
 }  // namespace aqueduct::conduits::loop

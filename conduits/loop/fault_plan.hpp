@@ -5,35 +5,36 @@
 
 namespace aqueduct::conduits::loop {
 
-/// What a FaultyNetwork does to its users: probabilities from 0 to 1, thrown for each rank by a seed.
+/// The faults of a FaultyNetwork. Units: probabilities from 0 to 1; each rank has its own random numbers, from the
+/// seed.
 struct FaultPlan {
   std::uint64_t seed = 1;
 
-  // Within the contract: everything above a conduit must bear these.
+  // Allowed by the contract of conduits: the layers above must cope with these.
 
-  double refuse = 0;          ///< posts: answered `retry`, though there was room
-  int refusals_in_a_row = 3;  ///< … but never more than so many times one after the other
-  double delay = 0;           ///< packets: delivered late, by 1 … delay_polls polls
+  double refuse = 0;          ///< posts: return `retry` although there is room
+  int refusals_in_a_row = 3;  ///< … at most this often in succession
+  double delay = 0;           ///< packets: delivered 1 … delay_polls polls late
   int delay_polls = 8;
   double reorder = 0;  ///< packets: delivered after all others of the same poll
-  double repair = 0;   ///< packets: lost at first, delivered when repair_polls polls have passed
+  double repair = 0;   ///< packets: lost and repaired: delivered repair_polls polls late
   int repair_polls = 50;
-  double post = 0;  ///< posts: answered `posted`, carried out and completed after 1 … post_polls polls
+  double post = 0;  ///< posts: return `posted`; carried out and completed 1 … post_polls polls later
   int post_polls = 4;
 
-  // Against the contract: a conformance suite must notice each of these.
+  // Violations of the contract: a conformance suite must detect each of these.
 
-  double duplicate = 0;      ///< posts: done a second time, later
-  double lose = 0;           ///< posts: answered `done`, and not done
-  double corrupt = 0;        ///< packets and puts: one byte differs
-  double misdeliver = 0;     ///< packets: go to the next rank
-  double no_completion = 0;  ///< posts: answered `posted`, done, and never completed
-  /// Posts: answered `done`, and done later. The payload is read only then, so it must outlive the operation
-  /// even if its user believes that it is over.
+  double duplicate = 0;      ///< posts: carried out a second time, later
+  double lose = 0;           ///< posts: return `done`, but are not carried out
+  double corrupt = 0;        ///< packets and puts: one byte is changed
+  double misdeliver = 0;     ///< packets: sent to the next rank instead
+  double no_completion = 0;  ///< posts: return `posted` and are carried out, but never completed
+  /// Posts: return `done`, but are carried out later. The payload is read only then: the test must keep it alive beyond
+  /// the end of the operation.
   double complete_early = 0;
-  std::size_t overstate = 0;  ///< properties().max_packet is so many bytes too large
+  std::size_t overstate = 0;  ///< properties().max_packet is too large by this many bytes
 
-  // Which capabilities of the conduit underneath are passed on.
+  // Which capabilities of the inner conduit are passed on.
 
   bool keep_rma = true;
   bool keep_signal = true;

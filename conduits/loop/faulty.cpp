@@ -23,7 +23,7 @@ Result<std::unique_ptr<core::Conduit>> FaultyNetwork::open(Rank me) {
       std::make_unique<FaultyConduit>(*this, *std::move(conduit), me, plan_));
 }
 
-/// Stands between the conduit underneath and the user's inbox.
+/// The inbox of the inner conduit: delays packets, and translates tokens, before it calls the user's inbox.
 class FaultyConduit::Receiver final : public core::Inbox {
  public:
   Receiver(FaultyConduit& conduit, core::Inbox& user) : conduit_(conduit), user_(user) {}
@@ -62,7 +62,7 @@ class FaultyConduit::Receiver final : public core::Inbox {
 
   void lost(Rank peer) noexcept override {
     if (conduit_.told_[peer]) return;
-    calls_ += conduit_.deliver_held(user_, peer);  // what it said before it left
+    calls_ += conduit_.deliver_held(user_, peer);  // packets that it sent before it left
     conduit_.told_[peer] = true;
     ++calls_;
     user_.lost(peer);
@@ -90,7 +90,7 @@ FaultyConduit::FaultyConduit(const FaultyNetwork& network, std::unique_ptr<core:
 core::Properties FaultyConduit::altered() const {
   core::Properties properties = inner_->properties();
   properties.max_packet += plan_.overstate;
-  properties.reports_lost_peers = true;  // those that `die`
+  properties.reports_lost_peers = true;  // ranks that `die`
   properties.concurrent_posts = false;
   if (plan_.post > 0) properties.copies = properties.put_before_send = false;
   return properties;
@@ -103,7 +103,7 @@ Status FaultyConduit::connect(std::span<const std::vector<std::byte>> addresses)
 }
 
 Post FaultyConduit::send(Rank to, Bytes header, Bytes payload, Token token) noexcept {
-  if (to < network_.ranks() && network_.is_dead(me_) && to != me_) return Post::done();  // into the void
+  if (to < network_.ranks() && network_.is_dead(me_) && to != me_) return Post::done();  // vanishes
   if (dice_.chance(plan_.misdeliver)) to = (to + 1) % network_.ranks();
   return start({.peer = to, .token = token, .header = header, .payload = payload},
                [this, to](Token own, Bytes head, Bytes body) { return inner_->send(to, head, body, own); });
@@ -184,7 +184,7 @@ bool FaultyConduit::attempt_late(core::Inbox& inbox, std::size_t index) noexcept
       cut ? Post::failed(ErrorCode::peer_lost) : record.attempt(index, record.header, record.payload);
   if (post.kind == Post::Kind::retry) return false;
   record.waiting = false;
-  if (post.kind == Post::Kind::posted) return false;  // the conduit underneath will say when
+  if (post.kind == Post::Kind::posted) return false;  // the inner conduit will complete it
   const bool tell = record.tell;
   const Token users = record.token;
   const Status status = post.why == ErrorCode::ok ? Status{} : Status{post.why, record.peer};

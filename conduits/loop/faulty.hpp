@@ -17,15 +17,15 @@
 
 namespace aqueduct::conduits::loop {
 
-/// A network around another one, which misbehaves as a plan says. For tests: it allocates as it likes.
+/// A network that wraps another one and injects the faults of a plan. For tests; it allocates memory freely.
 class FaultyNetwork final : public core::Network {
  public:
   FaultyNetwork(std::unique_ptr<core::Network> inner, Rank ranks, const FaultPlan& plan);
 
   Result<std::unique_ptr<core::Conduit>> open(Rank me) override;
 
-  /// Cuts a rank off: what it sends from now on vanishes, posts to it fail, its peers are told that it is
-  /// lost, and it that all of them are. Ranks of this process only.
+  /// Cuts a rank off. From now on its packets vanish and posts to it fail. Its peers are told that it is lost, and it
+  /// is told that all its peers are. Only for ranks of this process.
   ///
   /// Threads: any.
   void die(Rank rank) noexcept { dead_[rank].store(true, std::memory_order_release); }
@@ -40,7 +40,7 @@ class FaultyNetwork final : public core::Network {
   std::unique_ptr<std::atomic<bool>[]> dead_;  // by rank
 };
 
-/// A conduit around another one. Sleeping and native collectives are not passed on.
+/// A conduit that wraps another one, the inner conduit. It does not pass on Waitable and NativeCollectives.
 class FaultyConduit final : public core::Conduit {
  public:
   FaultyConduit(const FaultyNetwork& network, std::unique_ptr<core::Conduit> inner, Rank me,
@@ -60,33 +60,34 @@ class FaultyConduit final : public core::Conduit {
   void check_peers(core::Inbox& inbox) noexcept override;
   std::string state_of(Rank peer) const override { return inner_->state_of(peer); }
 
-  /// Does the operation on the conduit underneath, under the token given.
+  /// Posts the operation to the inner conduit, with the given token.
   using Attempt = std::function<core::Post(core::Token, core::Bytes header, core::Bytes payload)>;
   struct Operation {
     Rank peer;
     core::Token token;
     core::Bytes header = {};
     core::Bytes payload = {};
-    bool take = false;    // the payload is the user's again when `start` returns
-    bool repeats = true;  // may be done twice without writing to the user's memory after its completion
+    bool take = false;    // the user may reuse the payload when `start` returns (inject)
+    bool repeats = true;  // a second execution would not write to the user's memory after the completion
   };
-  /// Starts an operation, or does what the plan has for it instead.
+  /// Starts an operation, or injects a fault instead.
   core::Post start(const Operation& operation, Attempt attempt);
   bool is_cut(Rank peer) const noexcept { return network_.is_cut(me_, peer); }
 
  private:
-  /// An operation that was answered `posted`, or that the user knows nothing of.
+  /// An operation that returned `posted` to the user, or that the user does not know of.
   struct Record {
     Attempt attempt;
     Rank peer = kNoRank;
-    core::Token token = 0;  // the user's
-    bool tell = false;      // whether the user waits for a completion
-    bool waiting = false;   // still to be attempted, at poll `due`
+    core::Token token = 0;  // the user's token
+    bool tell = false;      // whether the user expects a completion
+    bool waiting = false;   // to be attempted at poll number `due`
     std::uint64_t due = 0;
     std::vector<std::byte> header;
-    std::vector<std::byte> copy;  // of the payload, when that may not be read later
+    std::vector<std::byte> copy;  // of the payload, if the original must not be read later
     core::Bytes payload;
   };
+  /// A packet that is delivered late, at poll number `due`.
   struct Held {
     std::uint64_t due;
     Rank from;
@@ -110,8 +111,8 @@ class FaultyConduit final : public core::Conduit {
   core::Properties properties_;
   FaultyNative native_;
   std::uint64_t polls_ = 0;
-  int refusals_ = 0;            // one after the other
-  std::deque<Record> records_;  // a token of the conduit underneath is an index
+  int refusals_ = 0;            // in succession
+  std::deque<Record> records_;  // the inner conduit's tokens are indices into this
   std::vector<std::size_t> free_;
   std::vector<Held> held_;
   std::vector<bool> told_;  // by rank: Inbox::lost was called

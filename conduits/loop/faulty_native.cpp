@@ -42,7 +42,7 @@ Post FaultyNative::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset
                       });
 }
 
-// The lists are the caller's only until the call returns: an attempt may come later.
+// Copies the lists: they are valid only during the call, and an attempt may come later.
 Post FaultyNative::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
                               std::span<const Bytes> from, Token token) noexcept {
   return outer_.start(

@@ -9,9 +9,9 @@ namespace aqueduct::conduits::loop {
 
 class FaultyConduit;
 
-/// The native parts of a FaultyConduit: each operation goes through FaultyConduit::start.
+/// The native operations of a FaultyConduit. Each goes through FaultyConduit::start.
 ///
-/// Requires: the conduit underneath has the capability that is called.
+/// Requires: the inner conduit has the capability that is called.
 class FaultyNative final : public core::NativeRma,
                            public core::NativeSignal,
                            public core::NativeVector,

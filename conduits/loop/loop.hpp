@@ -4,11 +4,11 @@
 
 namespace aqueduct::conduits::loop {
 
-/// Many ranks in one process, joined by queues in its memory.
+/// A conduit for many ranks in one process, which communicate through queues in its memory.
 ///
-/// The example to copy: read mailbox.hpp, loop_network.hpp, loop_conduit.cpp (the five functions), this
-/// file's .cpp (settings and entry), then, for a network that can do more, loop_native.hpp. Also the test
-/// double: see turns.hpp for runs that repeat and faulty.hpp for a network that misbehaves.
+/// It is the example for writing a conduit. Read mailbox.hpp, loop_network.hpp, loop_conduit.cpp (the five functions)
+/// and loop.cpp (settings and entry); then loop_native.hpp, for networks with native operations. It is also the test
+/// double: see turns.hpp for runs that repeat, and faulty.hpp for a network with faults.
 extern const core::ConduitEntry loop_entry;
 
 }  // namespace aqueduct::conduits::loop

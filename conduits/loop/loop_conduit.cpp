@@ -7,10 +7,10 @@
 namespace aqueduct::conduits::loop {
 namespace {
 
-/// Calls of one poll to the inbox: many enough to be worth the lock, few enough to let the caller answer.
-constexpr int kBatch = 16;  // chosen
-/// Puts up to this size take their source at once.
-constexpr std::size_t kMaxInject = 64;  // chosen
+/// Deliveries in one poll. Chosen: enough to be worth the lock, and few enough that the caller can soon answer.
+constexpr int kBatch = 16;
+/// Bytes up to which a put can copy its source at the call. Chosen.
+constexpr std::size_t kMaxInject = 64;
 
 core::Properties properties_for(const LoopOptions& options) {
   const bool native = options.native != LoopOptions::Native::none;
@@ -19,7 +19,7 @@ core::Properties properties_for(const LoopOptions& options) {
   properties.max_packet = options.max_packet;
   properties.max_transfer = native ? kMaxTransfer : 0;
   properties.max_inject = native ? kMaxInject : 0;
-  properties.put_before_send = false;  // puts are done at a later poll, packets at once
+  properties.put_before_send = false;  // packets are delivered at once, puts at a later poll
   properties.concurrent_posts = false;
   properties.reports_lost_peers = true;
   properties.copies = true;
@@ -82,7 +82,7 @@ core::Post LoopConduit::send(Rank to, core::Bytes header, core::Bytes payload, c
   if (header.size() + payload.size() > properties_.max_packet)
     return core::Post::failed(ErrorCode::too_large);
   if (network_.turns() != nullptr) network_.turns()->take(me_);
-  return network_.mailbox(to).post(me_, header, payload);  // copied: never `posted`
+  return network_.mailbox(to).post(me_, header, payload);  // copies, so never returns `posted`
 }
 
 int LoopConduit::poll(core::Inbox& inbox) noexcept {
@@ -117,7 +117,7 @@ int LoopConduit::report_losses(core::Inbox& inbox) noexcept {
   for (Rank peer = 0; peer < serves_.size(); ++peer) {
     if (peer == me_ || !serves_[peer] || reported_[peer] || !network_.mailbox(peer).is_closed()) continue;
     if (network_.mailbox(me_).holds_from(peer)) {
-      all = false;  // its last packets first
+      all = false;  // deliver its last packets first
       continue;
     }
     reported_[peer] = true;

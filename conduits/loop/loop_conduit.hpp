@@ -11,7 +11,7 @@
 
 namespace aqueduct::conduits::loop {
 
-/// One rank's way to the others.
+/// The conduit of one rank.
 class LoopConduit final : public core::Conduit {
  public:
   LoopConduit(LoopNetwork& network, Rank me);
@@ -39,7 +39,7 @@ class LoopConduit final : public core::Conduit {
   core::Properties properties_;
   std::vector<bool> serves_;                 // by rank, from `connect`
   std::vector<bool> reported_;               // by rank: Inbox::lost was called
-  Rank closed_seen_ = 0;                     // of network_.closed(), when all of these had been reported
+  Rank closed_seen_ = 0;                     // network_.closed() when all of these had been reported
   std::unique_ptr<LoopNative> native_;       // null unless loop_native=rma or all
   std::unique_ptr<LoopCrossMap> cross_map_;  // null unless loop_native=all
 };

@@ -99,7 +99,7 @@ core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
                               const detail::AtomicCall& call, core::Token token) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
   if (peer >= network_.ranks()) return core::Post::failed(ErrorCode::out_of_range);
-  bool aligned = true;  // what is outside is found wanting below
+  bool aligned = true;  // `post` below rejects a place outside the segment
   static_cast<void>(
       network_.memory(peer).with(static_cast<SegmentId>(key), offset, bytes, [&](core::MutableBytes memory) {
         aligned = reinterpret_cast<std::uintptr_t>(memory.data()) % bytes == 0;
@@ -139,7 +139,7 @@ void LoopCrossMap::release(SegmentId, core::MutableBytes memory) noexcept {
 }
 
 std::vector<std::byte> LoopCrossMap::export_map(SegmentId, core::MutableBytes memory, bool) {
-  return to_bytes(memory.data());  // whoever allocated it: it is the same address for all
+  return to_bytes(memory.data());  // the address is the same for all ranks, also of attached memory
 }
 
 Result<std::byte*> LoopCrossMap::map(Rank peer, core::Bytes key, std::size_t) {

@@ -11,14 +11,14 @@ namespace aqueduct::conduits::loop {
 
 class LoopNetwork;
 
-/// Longer puts and gets are split above; short enough that tests meet the limit.
-inline constexpr std::size_t kMaxTransfer = 64 * 1024;  // chosen
+/// The longest put or get; the layers above split longer ones. Chosen: short enough that tests reach the limit.
+inline constexpr std::size_t kMaxTransfer = 64 * 1024;
 
-/// Put, get, of pieces too, put with signal and atomics "by the network".
+/// Puts, gets, transfers of pieces, puts with signal, and atomics, as a network would do them.
 ///
-/// A post only notes the work; the bytes move at a later poll of the poster, just before the completion, with
-/// a seed in any order. Nobody who relies on more than the contract gets away with it here. Puts with
-/// `inject` are carried out at the call.
+/// A post only records the operation. The bytes move at a later poll of the initiator, immediately before the
+/// completion; with a seed, in random order. So code that relies on more than the contract fails on loop. Puts with
+/// `inject` are done at the call.
 class LoopNative final : public core::NativeRma,
                          public core::NativeSignal,
                          public core::NativeVector,
@@ -46,7 +46,7 @@ class LoopNative final : public core::NativeRma,
   core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                     core::Token token) noexcept override;
 
-  /// Carries out some of what was posted; returns how many completions it delivered.
+  /// Carries out some of the posted operations. Returns the number of completions delivered.
   int carry_out(core::Inbox& inbox) noexcept { return transfers_.carry_out(inbox); }
 
  private:
@@ -61,7 +61,7 @@ class LoopNative final : public core::NativeRma,
   Transfers transfers_;
 };
 
-/// Segments that all ranks see: they share an address space, so a map is the address itself.
+/// Maps segments of other ranks. All ranks share an address space, so the key is the address itself.
 class LoopCrossMap final : public core::CrossMap {
  public:
   LoopCrossMap(LoopNetwork& network, Rank me) : network_(network), me_(me) {}

@@ -14,7 +14,7 @@
 
 namespace aqueduct::conduits::loop {
 
-/// The settings loop_…, read.
+/// The values of the settings loop_….
 struct LoopOptions {
   enum class Native { none, rma, all };
   Native native = Native::none;
@@ -23,15 +23,15 @@ struct LoopOptions {
   std::size_t queue = 64;
 };
 
-/// What the endpoints of one process share: a mailbox for each rank, its registered segments, and the turns.
+/// The state that all ranks share: a mailbox and the registered segments of each rank, and the turns.
 ///
-/// Threads: any; each endpoint may be used by a thread of its own.
+/// Threads: any; each endpoint may be used by its own thread.
 class LoopNetwork final : public core::Network {
  public:
   /// `log` may be null; else it outlives the network.
   LoopNetwork(Rank ranks, const LoopOptions& options, core::Log* log);
 
-  /// Errors: out_of_range; refused (this rank was opened before).
+  /// Errors: out_of_range; refused (the rank was opened before).
   Result<std::unique_ptr<core::Conduit>> open(Rank me) override;
 
   Rank ranks() const noexcept { return static_cast<Rank>(places_.size()); }
@@ -39,10 +39,10 @@ class LoopNetwork final : public core::Network {
   core::Log* log() const noexcept { return log_; }
   Mailbox& mailbox(Rank rank) noexcept { return places_[rank].mailbox; }
   RegisteredMemory& memory(Rank rank) noexcept { return places_[rank].memory; }
-  /// Null without a seed: threads run as they like.
+  /// Null without a seed: then threads run freely.
   Turns* turns() noexcept { return turns_ ? &*turns_ : nullptr; }
 
-  /// Ends a rank: whoever polls later is told.
+  /// Ends a rank. The others are told when they poll.
   void close(Rank rank) noexcept;
   /// How many ranks have ended.
   Rank closed() const noexcept { return closed_.load(std::memory_order_acquire); }

@@ -10,7 +10,7 @@ using core::Post;
 Status Mailbox::open(std::size_t packets, std::size_t max_packet, std::uint64_t seed, Rank owner) {
   const std::lock_guard lock(mutex_);
   if (state_ != State::unopened) return {ErrorCode::refused, owner};
-  const std::size_t stride = (max_packet + 15) / 16 * 16;  // receivers are promised 8-byte alignment
+  const std::size_t stride = (max_packet + 15) / 16 * 16;  // Inbox::packet promises 8-byte alignment
   memory_ = std::make_unique<std::byte[]>(packets * stride);
   packets_ = Bag<Packet>(packets, seed, 2 * std::uint64_t{owner});
   signals_ = Bag<Signalled>(packets, seed, 2 * std::uint64_t{owner} + 1);

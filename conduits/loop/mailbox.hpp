@@ -11,33 +11,33 @@
 
 namespace aqueduct::conduits::loop {
 
-/// What has arrived for one rank and not been delivered yet: packets and signals.
+/// The packets and signals that have arrived for one rank and have not been delivered yet.
 ///
-/// Threads: any may post; the owner draws. Posting and drawing lock one mutex, so whatever a sender wrote
-///          before it posted is visible to the owner once it has drawn.
-/// Cost:    room for all packets is allocated by `open`; nothing afterwards allocates.
+/// Threads: any thread may post; the owner draws. Both lock the same mutex, so what a sender wrote before posting is
+///          visible to the owner after drawing.
+/// Cost:    `open` allocates the room for all packets; nothing else allocates.
 class Mailbox {
  public:
   struct Arrival {
     Rank from = kNoRank;
-    core::Bytes packet;            // valid until the next `next` or `release`
-    std::optional<Signal> signal;  // set: it is a signal, not a packet
+    core::Bytes packet;            // valid until the next call of `next` or `release`
+    std::optional<Signal> signal;  // has a value if the arrival is a signal, not a packet
   };
 
-  /// Begins to accept. Errors: refused (it was open before: a rank opens once).
+  /// Begins to accept packets. Errors: refused (it was opened before: a rank opens once).
   Status open(std::size_t packets, std::size_t max_packet, std::uint64_t seed, Rank owner);
   void close() noexcept;
   bool is_closed() const noexcept;
 
-  /// Copies a packet in: done, retry (full) or failed (peer_lost: not open).
+  /// Copies a packet or a signal into the mailbox. Returns done, retry (full), or failed with peer_lost (not open).
   core::Post post(Rank from, core::Bytes header, core::Bytes payload) noexcept;
   core::Post post(Rank from, Signal signal) noexcept;
 
-  /// The next arrival; signals go first, so a packet sent after a signal's completion comes after it.
+  /// The next arrival. Signals come first, so that a packet sent after the completion of a signal arrives after it.
   std::optional<Arrival> next() noexcept;
-  /// Frees the packet that `next` gave last.
+  /// Frees the packet that `next` returned last.
   void release() noexcept;
-  /// Whether something from this rank is waiting.
+  /// Whether a packet or signal from this rank is waiting.
   bool holds_from(Rank peer) noexcept;
   std::size_t waiting() const noexcept;
 
@@ -60,7 +60,7 @@ class Mailbox {
   std::unique_ptr<std::byte[]> memory_;
   Bag<Packet> packets_{1, 0, 0};
   Bag<Signalled> signals_{1, 0, 0};
-  bool delivering_ = false;  // the front packet is in its receiver's hands
+  bool delivering_ = false;  // the receiver is using the front packet
 };
 
 }  // namespace aqueduct::conduits::loop

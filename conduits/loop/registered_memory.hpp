@@ -10,9 +10,9 @@
 
 namespace aqueduct::conduits::loop {
 
-/// The segments that a rank has registered, and the memory that loop allocated for them.
+/// The segments that a rank has registered, and the memory that loop has allocated for them.
 ///
-/// Threads: any. Who uses a segment's memory holds its mutex meanwhile, so no segment goes away underneath.
+/// Threads: any. A segment's memory is used under the mutex, so that it is not unregistered meanwhile.
 class RegisteredMemory {
  public:
   RegisteredMemory() = default;
@@ -35,7 +35,8 @@ class RegisteredMemory {
     registered_.clear();
   }
 
-  /// Calls `use` with the bytes asked for. Errors: peer_lost (not registered, or no longer), out_of_range.
+  /// Calls `use` with a range of a segment, under the mutex. Errors: peer_lost (not, or no longer, registered),
+  /// out_of_range.
   template <class Use>
   ErrorCode with(SegmentId id, std::uint64_t offset, std::size_t bytes, Use use) noexcept {
     const std::lock_guard lock(mutex_);
@@ -47,8 +48,8 @@ class RegisteredMemory {
     return ErrorCode::ok;
   }
 
-  /// Zeroed pages, which stay until the network ends: neighbours may look at them after their owner.
-  /// Errors: no_memory.
+  /// Allocates zeroed pages. They stay until `release`, or until the network ends: neighbours may access them after
+  /// their owner has ended. Errors: no_memory.
   Result<core::MutableBytes> allocate(std::size_t bytes) {
     const std::size_t size = bytes == 0 ? 1 : bytes;
     void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

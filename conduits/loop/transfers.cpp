@@ -12,8 +12,8 @@
 namespace aqueduct::conduits::loop {
 namespace {
 
-// As a card does it: atomic to the other atomics of the network, for which the segment's mutex sees, and to nothing that a
-// processor does meanwhile.
+// Like a network card: atomic with respect to the other atomics of the network, because of the segment's mutex, but not
+// with respect to instructions of a processor.
 void apply(std::byte* place, const detail::AtomicCall& call) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
   alignas(8) std::byte value[8];
@@ -40,7 +40,7 @@ bool Transfers::add(const Transfer& transfer) noexcept {
 
 int Transfers::carry_out(core::Inbox& inbox) noexcept {
   if (posted_.empty()) return 0;
-  // A completion may post more; that is for the next poll.
+  // A completion may post more operations; these wait for the next poll.
   const std::size_t count = dice_ ? 1 + dice_->below(posted_.size()) : posted_.size();
   int calls = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -48,7 +48,7 @@ int Transfers::carry_out(core::Inbox& inbox) noexcept {
     ErrorCode why = move_bytes(transfer);
     if (why == ErrorCode::ok && transfer.kind == Transfer::Kind::put_signal) {
       const core::Post post = network_.mailbox(transfer.peer).post(me_, transfer.signal);
-      if (post.kind == core::Post::Kind::retry) break;  // its bytes may be put again: nobody was told of them
+      if (post.kind == core::Post::Kind::retry) break;  // puts the bytes again later, which nobody notices
       why = post.why;
     }
     posted_.drop();

@@ -12,11 +12,11 @@ namespace aqueduct::conduits::loop {
 
 class LoopNetwork;
 
-// Chosen: few, so that tests meet them, and not the same, so that tests notice which is meant.
+// Chosen: small, so that tests reach the limits, and different, so that tests notice if the two are confused.
 inline constexpr std::size_t kMostLocalPieces = 4;
 inline constexpr std::size_t kMostRemotePieces = 3;
 
-/// One native operation that was posted.
+/// A posted native operation.
 struct Transfer {
   enum class Kind : std::uint8_t { put, get, put_signal, atomic, put_pieces, get_pieces };
   Kind kind = Kind::put;
@@ -29,25 +29,26 @@ struct Transfer {
   std::byte* to = nullptr;          // get
   Signal signal{};                  // put_signal
   detail::AtomicCall call{};        // atomic
-  // put_pieces, get_pieces: so many of each list count
+  // put_pieces, get_pieces: the lengths of the two lists, and the lists
   std::size_t remote_pieces = 0;
   std::size_t local_pieces = 0;
   std::array<core::RemotePiece, kMostRemotePieces> remote{};
   std::array<core::MutableBytes, kMostLocalPieces> local{};
 };
 
-/// What one rank has posted and not been told the end of.
+/// The operations that one rank has posted and that are not complete.
 ///
-/// Threads: those of its rank's endpoint.
+/// Threads: that of its rank's endpoint.
 class Transfers {
  public:
   Transfers(LoopNetwork& network, Rank me);
 
-  /// False if there is no room.
+  /// Records an operation. False if there is no room.
   bool add(const Transfer& transfer) noexcept;
-  /// Carries out what was there at the call (with a seed, some of it) and delivers the completions.
+  /// Carries out the recorded operations (with a seed, some of them) and delivers their completions. Returns their
+  /// number.
   int carry_out(core::Inbox& inbox) noexcept;
-  /// Does it now, but for the signal. Errors: peer_lost, out_of_range.
+  /// Carries out an operation now, without its signal. Errors: peer_lost, out_of_range.
   ErrorCode move_bytes(const Transfer& transfer) noexcept;
 
  private:
@@ -56,7 +57,7 @@ class Transfers {
   LoopNetwork& network_;
   Rank me_;
   Bag<Transfer> posted_;
-  std::optional<Dice> dice_;  // set: how many to carry out is chance, too
+  std::optional<Dice> dice_;  // with a seed: decides how many to carry out
 };
 
 }  // namespace aqueduct::conduits::loop

@@ -37,11 +37,11 @@ void Turns::wait_for_turn(Lock& lock, Rank rank) {
   Player& me = players_[rank];
   me.thread = std::this_thread::get_id();
   while (holder_ != rank) {
-    me.away = false;  // it may have been passed over while it slept here, given the turn and not yet awake
+    me.away = false;  // it may have been passed over here: it got the turn but had not woken up yet
     if (holder_ == kNoRank) {
       give_to_next();
     } else if (players_[holder_].thread == me.thread) {
-      holder_ = rank;  // this thread has the turn already, through another of its ranks
+      holder_ = rank;  // this thread already has the turn, by another of its ranks
     } else {
       me.its_turn.wait_until(lock, since_ + kPatience);
       if (holder_ == rank || std::chrono::steady_clock::now() < since_ + kPatience) continue;

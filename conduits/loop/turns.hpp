@@ -13,21 +13,20 @@
 
 namespace aqueduct::conduits::loop {
 
-/// Lets the ranks of a process run one after the other, in an order that a seed decides.
+/// Lets the ranks of a process communicate one at a time, in an order that a seed determines.
 ///
-/// The rank that holds the turn runs until it polls; it then passes the turn to one of the open ranks,
-/// perhaps itself. A rank without the turn may compute, but waits as soon as it touches the network.
+/// The rank that has the turn runs until it polls. Then it passes the turn to one of the open ranks, perhaps to
+/// itself. A rank without the turn may compute, but waits as soon as it uses the network.
 ///
-/// What repeats: with the same seed and the same number of ranks, the order in which ranks send, post and
-/// poll, and with it every delivery, as long as all ranks were opened before the first one communicates (an
-/// exchange of addresses sees to that), each is used by one thread, what they do depends on nothing else
-/// (clocks, memory that they share), and `passed_over()` is 0.
+/// With the same seed and number of ranks, the ranks send, post and poll in the same order in each run, and every
+/// delivery repeats. This requires that all ranks are opened before the first one communicates (an exchange of
+/// addresses ensures it), that each rank is used by one thread, that the program depends on nothing else (clocks,
+/// shared memory), and that `passed_over()` is 0.
 ///
-/// What ends it: a rank that has the turn and does not come back within kPatience (it waits for something
-/// else, computes, or is over) is passed over until it comes back, so that nothing can hang. From then on
-/// the order depends on time.
+/// A rank that has the turn and does not poll within kPatience is passed over until it does, so that nothing hangs:
+/// it may compute, wait for something else, or have ended. From then on the order depends on time.
 ///
-/// Threads: a rank's thread is the one that used it last. Ranks of one thread share its turn, so a program
+/// Threads: a rank belongs to the thread that used it last. Ranks of the same thread share its turn, so a program
 ///          with one thread never waits.
 class Turns {
  public:
@@ -37,11 +36,11 @@ class Turns {
 
   void join(Rank rank) noexcept;
   void leave(Rank rank) noexcept;
-  /// Returns when it is this rank's turn.
+  /// Waits for the turn of this rank.
   void take(Rank rank) noexcept;
-  /// Passes the turn on, and returns when it has come back.
+  /// Passes the turn on, and waits for the next turn of this rank.
   void pass(Rank rank) noexcept;
-  /// How often a rank lost its turn by staying away.
+  /// How often a rank was passed over.
   std::uint64_t passed_over() const noexcept;
 
  private:

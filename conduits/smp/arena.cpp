@@ -12,7 +12,7 @@ std::size_t arena_bytes(std::uint32_t ranks, const RingShape& shape) noexcept {
   return sizeof(ArenaHead) + ranks * sizeof(RankBlock) + std::size_t{ranks} * ranks * shape.bytes();
 }
 
-/// Rings are for pairs, so many ranks have small ones.
+/// There is a ring for each pair, so the more ranks, the smaller the rings.
 RingShape choose_shape(const Config& config, std::uint32_t ranks) noexcept {
   RingShape shape{};
   shape.slots = static_cast<std::uint32_t>(config.number("smp_slots"));
@@ -63,8 +63,8 @@ std::byte* Arena::ring(std::uint32_t from, std::uint32_t to) const noexcept {
   return memory_.data() + sizeof(ArenaHead) + ranks() * sizeof(RankBlock) + index * ring_shape().bytes();
 }
 
-// Locks of the process (not of the open file): they end with the process, a fork does not inherit them, and this
-// process has no second descriptor of the file whose closing would drop them.
+// Record locks of the process, not locks of the open file: they end with the process, and a forked child does not
+// inherit them. Closing any descriptor of the file would release them, but this process has only one.
 Status Arena::lock_life(std::uint32_t local) noexcept {
   struct flock lock {};
   lock.l_type = F_WRLCK;
@@ -80,7 +80,7 @@ bool Arena::lives(std::uint32_t local) const noexcept {
   lock.l_whence = SEEK_SET;
   lock.l_start = local;
   lock.l_len = 1;
-  if (::fcntl(memory_.descriptor(), F_GETLK, &lock) != 0) return true;  // unknown: not dead
+  if (::fcntl(memory_.descriptor(), F_GETLK, &lock) != 0) return true;  // unknown: assume alive
   return lock.l_type != F_UNLCK;
 }
 

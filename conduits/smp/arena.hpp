@@ -13,22 +13,23 @@ namespace aqueduct::conduits::smp {
 
 inline constexpr std::uint32_t kMagic = 0x41715350;  // "AqSP"
 inline constexpr std::uint32_t kArenaVersion = 2;
-inline constexpr std::size_t kLine = 128;  // two cache lines: neighbours in memory are fetched in pairs
+inline constexpr std::size_t kLine = 128;  // two cache lines, because processors fetch lines in pairs
 
-/// What a rank is, as its neighbours see it.
+/// The state of a rank, as its neighbours see it.
 enum class Life : std::uint32_t { unborn, alive, left, dead };
 
 /// The part of the arena that one rank owns.
 struct alignas(kLine) RankBlock {
-  // Read by every sender, written when its rank goes to sleep or wakes.
-  std::atomic<std::uint32_t> sleeping;  ///< how to wake it: 0 awake, 1 by the bell, else a Doorbell's name
-  std::atomic<std::uint32_t> bell;      ///< raised to end a sleep; a futex
-  alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent something
+  // Read by every sender. Written when the rank goes to sleep or wakes up.
+  std::atomic<std::uint32_t> sleeping;  ///< how to wake the rank: 0 awake, 1 by `bell`, else by a Doorbell
+  std::atomic<std::uint32_t> bell;      ///< a futex; incremented to end a sleep
+  alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent a packet
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
   alignas(kLine) std::atomic<Life> life;
 };
 
-/// Memory that all ranks of a host share: who lives, who sleeps, the barrier, and a ring for each pair.
+/// The beginning of the arena: memory that all ranks of a host share. A RankBlock for each rank and a ring for each
+/// ordered pair of ranks follow.
 struct ArenaHead {
   std::uint32_t magic;
   std::uint32_t version;
@@ -39,12 +40,12 @@ struct ArenaHead {
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
 };
 
-/// The arena as one process has mapped it.
+/// The arena, mapped in one process.
 class Arena {
  public:
-  /// For the first rank of a host: makes it.
+  /// Makes the arena. Called in the process of the host's first rank.
   static Result<std::unique_ptr<Arena>> create(const core::Process& process, std::uint32_t local_ranks);
-  /// For the other processes: maps what the first made.
+  /// Maps the arena that the first process has made. Called in the other processes.
   static Result<std::unique_ptr<Arena>> attach(const core::Process& process, std::span<const std::byte> key,
                                                std::uint32_t local_ranks);
 
@@ -58,9 +59,9 @@ class Arena {
   /// The ring of packets from one local rank to another.
   std::byte* ring(std::uint32_t from, std::uint32_t to) const noexcept;
 
-  /// Takes the lock that says that a local rank lives: the system drops it when the process ends.
+  /// Takes the lock that proves that a local rank is alive: the system releases it when the process ends.
   Status lock_life(std::uint32_t local) noexcept;
-  /// Whether a local rank of another process still holds its lock.
+  /// Whether a local rank of another process still holds that lock.
   bool lives(std::uint32_t local) const noexcept;
 
  private:

@@ -13,11 +13,11 @@ namespace {
 
 using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 
-// The calls may move less than asked for; they go on where they stopped.
+// A call may transfer only a part; then the next one continues behind it.
 core::Post move(Call call, int pid, std::uint64_t remote, std::byte* local, std::size_t bytes) noexcept {
   for (std::size_t at = 0; at < bytes;) {
     const iovec here{local + at, bytes - at};
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): in this process the other's address is no pointer
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address in the other process, not a pointer here
     const iovec there{reinterpret_cast<void*>(remote + at), bytes - at};
     const ssize_t moved = call(pid, &here, 1, &there, 1, 0);
     if (moved <= 0) {
@@ -44,7 +44,8 @@ Result<std::vector<std::byte>> Cma::register_segment(SegmentId, core::MutableByt
   return std::vector<std::byte>(bytes, bytes + sizeof key);
 }
 
-// Whether the process still is the peer. Errors: peer_lost (it is gone, or another one has its number), network_failed.
+// Checks that the process is still the peer. Errors: peer_lost (it has ended, or another process has its pid),
+// network_failed.
 Status Cma::look_at(Remote& remote) noexcept {
   const auto now = Clock::now();
   if (now - remote.seen < kTrust) return {};
@@ -52,8 +53,8 @@ Status Cma::look_at(Remote& remote) noexcept {
   const core::Post read = move(::process_vm_readv, static_cast<int>(remote.key.pid), remote.key.mark_at,
                                reinterpret_cast<std::byte*>(&mark), sizeof mark);
   if (read.kind == core::Post::Kind::failed) {
-    // Nothing is mapped there, or what was allowed before is not any more: the peer is alive and has its mark, so that this
-    // is somebody else, perhaps of another user.
+    // Nothing is mapped at the mark's address, or the call was allowed before and no longer is. The peer, if alive,
+    // would have its mark there. So this is another process, perhaps of another user.
     const bool allowed_before = remote.seen != Clock::time_point();
     return errno == EFAULT || (errno == EPERM && allowed_before) ? ErrorCode::peer_lost : read.why;
   }

@@ -9,12 +9,14 @@
 
 namespace aqueduct::conduits::smp {
 
-/// The system's cross-memory calls: for segments that cannot be mapped, because they are somebody's own memory.
+/// Puts and gets by the system's cross-memory calls (process_vm_readv and process_vm_writev), for attached segments,
+/// which cannot be mapped.
 ///
-/// Containers often forbid them; that is found out at the first use of a peer, and packets serve then.
+/// Containers often forbid these calls. This is found at the first use of a peer; packets are used then.
 ///
-/// They name a process by its number, which the system gives to another one when a peer has died. So a word of the peer's
-/// memory that no other process has there is read first, unless that was done a moment ago.
+/// The calls name a process by its pid, and the system may give the pid of a dead peer to another process. So a
+/// transfer first reads the peer's mark, a word that is different in every process, unless it has done so within
+/// kTrust.
 class Cma final : public core::NativeRma {
  public:
   Cma(SmpNetwork& network, Attachments& attachments);
@@ -27,22 +29,22 @@ class Cma final : public core::NativeRma {
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept override;
 
-  /// What a peer is told of a segment.
+  /// The exported key of a segment.
   struct Key {
     std::int64_t pid;
     std::uint64_t address;
-    std::uint64_t mark_at;  ///< where this process has its mark,
-    std::uint64_t mark;     ///< which no other process has
+    std::uint64_t mark_at;  ///< address of the owner's mark
+    std::uint64_t mark;     ///< its value, which no other process has
   };
-  /// For so long a process is taken for the one that it was. Chosen: far less than it takes to start as many processes as
-  /// there are numbers, the least number of which is 301 and the usual one 32768.
+  /// How long the identity of a process is trusted after a check. Chosen: far less than the time to start as many
+  /// processes as there are pids (at least 301, usually 32768), after which the system reuses one.
   static constexpr std::chrono::microseconds kTrust{500};
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Remote {
     Key key;
-    Clock::time_point seen;  ///< when it was last looked at
+    Clock::time_point seen;  ///< when the mark was last read
   };
   Status look_at(Remote& remote) noexcept;
   template <class Move>
@@ -51,7 +53,7 @@ class Cma final : public core::NativeRma {
   SmpNetwork& network_;
   Attachments& attachments_;
   bool wanted_;
-  bool said_ = false;            ///< that it is forbidden
+  bool said_ = false;            ///< has logged that the calls are forbidden
   std::vector<Remote> remotes_;  // by key - 1
 };
 

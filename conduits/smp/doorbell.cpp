@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kDigits = 5;  // specified: unix(7)
 constexpr socklen_t kNamedBytes = offsetof(sockaddr_un, sun_path) + 1 + kDigits;
-// Chosen: more than the system queues (net.unix.max_dgram_qlen, 10), and an end if somebody rings without pause.
+// Chosen: more than the system queues (net.unix.max_dgram_qlen, 10); it also ends the loop if a peer rings without
+// pause.
 constexpr int kMostRings = 64;
 
 int datagram_socket() noexcept {
@@ -51,10 +52,10 @@ void ring_doorbell(std::uint32_t name) noexcept {
   const auto [end, error] = std::to_chars(text, text + kDigits, name, 16);
   if (error != std::errc{}) return;
   std::copy_backward(text, end, digits + kDigits);
-  // A socket for each ring: who is woken needs tens of microseconds to come, this takes a few.
+  // A new socket for each ring: it costs a few microseconds, and waking up takes the sleeper tens of them.
   const int fd = datagram_socket();
   if (fd < 0) return;
-  // If it does not go there is nobody to wake, or so many rings wait there that the sleep is over.
+  // Failures do not matter: there is no such rank, or its queue is full of rings and the sleep is over.
   static_cast<void>(
       ::sendto(fd, "", 1, MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), kNamedBytes));
   ::close(fd);

@@ -4,17 +4,17 @@
 
 namespace aqueduct::conduits::smp {
 
-/// A socket that neighbours ring. The system names it: five hexadecimal digits that no other socket of this network
-/// namespace has (unix(7), autobind), so that the name is a number of 20 bits.
+/// A datagram socket to which neighbours send, to wake its rank. The system chooses its name: five hexadecimal digits
+/// that are unique in the network namespace (unix(7), autobind). So a name is a 20-bit number.
 struct Doorbell {
-  int socket = -1;  ///< -1: the system gave none
+  int socket = -1;  ///< -1: the socket could not be made
   std::uint32_t name = 0;
 };
 
 Doorbell make_doorbell() noexcept;
-/// Makes it readable. Nothing happens if nobody has that name, or there is no descriptor left to ring with.
+/// Makes the doorbell of that name readable. Does nothing if there is none, or if no descriptor is left to send from.
 void ring_doorbell(std::uint32_t name) noexcept;
-/// Forgets the rings so far.
+/// Discards the rings so far.
 void silence_doorbell(int socket) noexcept;
 
 }  // namespace aqueduct::conduits::smp

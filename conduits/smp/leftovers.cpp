@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kFileStart = "aqueduct-";
 constexpr std::string_view kAlive = "-alive-";
 
-/// The job of a file's name, "aqueduct-JOB-…"; nothing if it is none of ours.
+/// The job in a file name "aqueduct-JOB-…"; nothing if the name has another form.
 std::optional<std::uint64_t> job_of_file(std::string_view name) noexcept {
   std::uint64_t job = 0;
   if (!name.starts_with(kFileStart)) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::uint64_t> job_of_file(std::string_view name) noexcept {
 
 bool says_alive(std::string_view name) noexcept { return name.find(kAlive) != std::string_view::npos; }
 
-/// The files of this user's jobs, by job.
+/// The names of files of this user's jobs, by job.
 using FilesOfJobs = std::map<std::uint64_t, std::vector<std::string>>;
 FilesOfJobs files_of_jobs(int directory) {
   FilesOfJobs found;
@@ -58,14 +58,15 @@ FilesOfJobs files_of_jobs(int directory) {
   return found;
 }
 
-/// The locks that prove that no process of a job lives; nothing if one does.
+/// Locks all AliveFiles of a job, which proves that its processes are dead, and returns the descriptors. Nothing if a
+/// process is alive.
 std::optional<std::vector<int>> locks_of_dead(int directory, const std::vector<std::string>& files) {
   std::vector<int> locks;
   for (const std::string& name : files) {
     if (!says_alive(name)) continue;
     const int file = ::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0 && errno == ENOENT)
-      continue;  // it has just ended in good order, or is swept by another process
+      continue;  // its process has just ended normally, or another process removes it
     locks.push_back(file);
     if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) continue;
     for (const int lock : locks) {
@@ -81,7 +82,7 @@ std::optional<std::vector<int>> locks_of_dead(int directory, const std::vector<s
 Result<AliveFile> AliveFile::create(const std::string& directory, std::uint64_t job, Rank first,
                                     core::Log& log) {
   const std::string path = fmt::format("{}/{}{}{}{}", directory, kFileStart, job, kAlive, first);
-  // Whoever sweeps may find it before it is locked, and remove it: then another one is made.
+  // Another job's sweep may find the file before it is locked, and remove it: then create it again.
   for (;;) {
     const int file =
         core::above_standard(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -112,8 +113,9 @@ AliveFile::~AliveFile() {
   ::close(descriptor_);
 }
 
-// In this order: the files, then who lives. A file that is seen has an owner whose own AliveFile is older, and is seen too.
-// That one goes last: what is interrupted here is then gone on with by the next.
+// First lists all files, then the AliveFiles again. A process creates its AliveFile before its other files; so if a
+// file is in the first list and its process is alive, the AliveFile is in the second. AliveFiles are removed last, so
+// that the next sweep can continue one that is interrupted.
 std::size_t sweep_leftovers(const std::string& directory, core::Log& log) noexcept try {
   const int folder = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return 0;
@@ -136,7 +138,7 @@ std::size_t sweep_leftovers(const std::string& directory, core::Log& log) noexce
   ::close(folder);
   return removed;
 } catch (const std::bad_alloc&) {
-  return 0;  // they wait for the next job
+  return 0;  // leaves them for the next job
 }
 
 }  // namespace aqueduct::conduits::smp

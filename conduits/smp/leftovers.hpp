@@ -9,10 +9,11 @@
 
 namespace aqueduct::conduits::smp {
 
-/// A locked file that says that a process of a job lives: as long as it does, nobody takes the job's files for leftovers.
+/// A locked file that proves that a process of a job is alive, so that no other job removes the job's files as
+/// leftovers.
 ///
-/// A process makes it before its other files in AQUEDUCT_SMP_DIRECTORY, and removes it after them. One that is killed leaves
-/// it behind, and the system drops the lock.
+/// A process creates it before its other files in AQUEDUCT_SMP_DIRECTORY, and removes it after them. If the process is
+/// killed, the file stays, but the system releases the lock.
 class AliveFile {
  public:
   /// Errors: network_failed, no_space; logged.
@@ -28,9 +29,9 @@ class AliveFile {
   std::string path_;
 };
 
-/// Removes what jobs of this user have left in `directory` none of whose processes lives any more: where even their launcher
-/// was killed, nobody else does. Of a job that has no AliveFile nothing is known, so that its files stay.
-/// Returns how many files that were.
+/// Removes the files of this user's jobs whose processes are all dead. This is needed if the launcher was killed too:
+/// it would have removed them. The files of a job without any AliveFile stay, because nothing is known about it.
+/// Returns the number of files removed.
 std::size_t sweep_leftovers(const std::string& directory, core::Log& log) noexcept;
 
 }  // namespace aqueduct::conduits::smp

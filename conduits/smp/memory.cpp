@@ -23,10 +23,10 @@
 namespace aqueduct::conduits::smp {
 namespace {
 
-/// How to find an object from another process.
+/// Tells another process how to open the memory.
 struct Key {
   std::uint64_t bytes;
-  std::uint64_t inode;  ///< so that a reused pid or name is not taken for the object
+  std::uint64_t inode;  ///< detects a reused pid or name, which leads to another object
   std::int32_t pid;
   std::int32_t fd;
   char path[96];  ///< posix; empty for memfd
@@ -34,7 +34,7 @@ struct Key {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// Bytes that the machine could still give, or the largest number if it does not say.
+/// The memory that the machine has available, in bytes; UINT64_MAX if it cannot be found out.
 std::uint64_t available_memory() {
   std::ifstream info("/proc/meminfo");
   std::string word;
@@ -72,7 +72,7 @@ int make_file(const core::Process& process, const std::string& path, std::size_t
     errno = why;
     return -1;
   }
-  // Reserves the pages now: a full file system is an error here, not a SIGBUS at the first touch.
+  // Reserves the pages now, so that a full file system is an error here and not a SIGBUS at the first access.
   if (const int why = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)); why != 0) {
     struct statvfs room {};
     ::fstatvfs(fd, &room);
@@ -89,14 +89,15 @@ int make_file(const core::Process& process, const std::string& path, std::size_t
   return fd;
 }
 
-/// The largest file that this process may make (`ulimit -f`). To go beyond it is not an error but SIGXFSZ, which kills.
+/// The largest file that this process may create (`ulimit -f`), in bytes. Beyond it the system does not return an
+/// error: it sends SIGXFSZ, which kills the process.
 std::uint64_t largest_file() noexcept {
   rlimit limit{};
   return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur
                                                                                    : UINT64_MAX;
 }
 
-/// A descriptor of another process's, without /proc; below 0 where the system does not give it.
+/// Duplicates a descriptor of another process, without /proc. Negative where the system does not allow it.
 int taken_from(pid_t pid, int descriptor) noexcept {
 #if defined(SYS_pidfd_open) && defined(SYS_pidfd_getfd)
   const auto process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
@@ -124,7 +125,8 @@ Result<int> open_object(const Key& key, std::string& why) {
   }
   if (problem == ENOENT || problem == ESRCH) {
     if (::kill(key.pid, 0) != 0 && errno == ESRCH) return ErrorCode::peer_lost;
-    // It lives. A file that is gone was closed, and so was a descriptor, if the system shows that process at all.
+    // The process is alive. If its file is missing, or its descriptor while /proc shows the process, it has closed
+    // them.
     if (has_name || ::access(fmt::format("/proc/{}", key.pid).c_str(), F_OK) == 0)
       return ErrorCode::peer_lost;
   } else if (problem != EACCES && problem != EPERM) {
@@ -224,7 +226,7 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
     }
   }
   void* at = ::mmap(nullptr, memory.bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory.fd_, 0);
-  if (at == MAP_FAILED && memory.bytes_ != bytes) {  // huge pages promised and not there
+  if (at == MAP_FAILED && memory.bytes_ != bytes) {  // fewer huge pages are free than are needed
     process.log->warn("{}: too few huge pages are free; ordinary ones serve", name);
     ::close(memory.fd_);
     memory.bytes_ = bytes;
@@ -236,7 +238,7 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
     return ErrorCode::no_memory;
   }
   memory.data_ = static_cast<std::byte*>(at);
-  // A wish that the system may not grant; it then gives ordinary pages.
+  // A hint: the system may give ordinary pages nevertheless.
   if (huge != "off" && bytes >= kHugePage) ::madvise(at, memory.bytes_, MADV_HUGEPAGE);
   return memory;
 }

@@ -12,9 +12,10 @@ namespace aqueduct::conduits::smp {
 
 /// Memory that other processes of this host can map, and its mapping here.
 ///
-/// Kinds: *memfd* leaves no file behind whatever happens, and is opened by others through /proc, or as pidfd_getfd(2)
-/// allows; *posix* is a file in AQUEDUCT_SMP_DIRECTORY (/dev/shm), for systems that hide /proc/PID/fd from one another; it
-/// is removed when its maker closes it, or by aqrun.
+/// Kinds: *memfd* never leaves a file behind. Other processes open it through /proc, or by pidfd_getfd(2) where the
+///        system allows it. *posix* is a file in AQUEDUCT_SMP_DIRECTORY (/dev/shm), for systems that hide
+///        /proc/PID/fd from other processes. The file is removed when the process that made it closes it, or by
+///        aqrun.
 class SharedMemory {
  public:
   SharedMemory() = default;
@@ -22,26 +23,28 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
-  /// Makes `bytes` bytes of zeroes. `name` is for people and, with posix, part of the file's name.
-  /// Without /proc it is posix, whatever the settings say: `falls_back`.
-  /// Errors: no_memory, no_space, network_failed; logged with what to try.
+  /// Allocates `bytes` zeroed bytes. `name` is for people and, with posix, a part of the file's name. Without /proc,
+  /// the kind is posix whatever the settings say (`falls_back`).
+  /// Errors: no_memory, no_space, network_failed, bad_setting; logged with what to try.
   static Result<SharedMemory> create(const core::Process& process, const std::string& name,
                                      std::size_t bytes);
-  /// Maps what another process made. Errors: peer_lost (it is gone), not_supported (the system hides it), no_memory,
-  /// network_failed; `why`, for people, says what it was and what to try. Nothing is logged.
+  /// Maps memory that another process has made. Logs nothing.
+  /// Errors: peer_lost (the process or the memory is gone), not_supported (the system hides it), no_memory,
+  ///         network_failed. `why` receives the reason and what to try, for people.
   static Result<SharedMemory> open(std::span<const std::byte> key, std::string& why);
-  /// Whether this process makes files though memfd is asked for, because others could not open what it has.
+  /// Whether this process makes files although the setting is memfd: without /proc, other processes could not open a
+  /// memfd.
   static bool falls_back(const Config& config) noexcept;
 
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
-  /// At least 3; -1 once it was dropped.
+  /// At least 3; -1 after drop_descriptor.
   int descriptor() const noexcept { return fd_; }
-  /// What `open` needs. Requires: the descriptor was not dropped.
+  /// The key with which other processes `open` it. Requires: the descriptor was not dropped.
   std::vector<std::byte> key() const;
-  /// Gives the descriptor back; the mapping stays. For memory that others made, and files, which others find by their name.
+  /// Closes the descriptor; the mapping stays. For memory that other processes made, and for files, which have a name.
   void drop_descriptor() noexcept;
-  /// Whether others find it by a name.
+  /// Whether other processes open it by a file name.
   bool has_name() const noexcept { return !path_.empty(); }
 
  private:
@@ -50,7 +53,7 @@ class SharedMemory {
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   int fd_ = -1;
-  std::string path_;  ///< posix, on the side that made it: to be removed
+  std::string path_;  ///< posix, in the process that made it: the file to remove
 };
 
 /// A number that differs between two processes of this host, even of different pid namespaces.

@@ -11,13 +11,14 @@
 
 namespace aqueduct::conduits::smp {
 
-/// A ring of packets from one rank to another, in memory that both map. One producer, one consumer.
+/// A slot of a ring. A ring carries packets from one rank to another, in memory that both map: one producer, one
+/// consumer.
 ///
-/// A slot is one cache line. Its first word says, with the slot's turn, that a packet is there and how long it
-/// is; a packet of up to 56 bytes follows in the same line, so that a short message moves one line and no more.
-/// A longer one lies in the ring's data area, where both sides compute its place alike. The consumer says how far
-/// it is in a line of its own, which the producer reads only when the ring seems full.
-/// docs/threading.md has the argument for its correctness.
+/// A slot is one cache line. Its first word tells, by the slot's turn, that a packet is there, and its length. A
+/// packet of up to 56 bytes follows in the same line, so a short message moves a single line. A longer packet is in
+/// the ring's data area; both sides compute its place in the same way. The consumer reports its progress in a line of
+/// its own (`Consumed`), which the producer reads only when the ring seems full. docs/threading.md explains why this
+/// is correct.
 struct alignas(64) Slot {
   std::atomic<std::uint64_t> word;  ///< turn << 32 | bytes; the turn of packet number n is n / slots + 1
   std::byte packet[56];
@@ -29,17 +30,17 @@ struct alignas(64) Consumed {
   std::atomic<std::uint64_t> data;
 };
 
-/// Sizes of every ring of a job; powers of two.
+/// The sizes of all rings of a job: powers of two.
 struct RingShape {
   std::uint32_t slots;
   std::uint32_t data_bytes;
 
   std::size_t bytes() const noexcept { return 2 * sizeof(Consumed) + slots * sizeof(Slot) + data_bytes; }
-  /// Largest packet: a quarter of the data area, so that some are always on their way.
+  /// The largest packet: a quarter of the data area, so that several can be in flight.
   std::size_t max_packet() const noexcept { return data_bytes / 4; }
 };
 
-/// Where in the data area a packet lies that begins at or after `cursor`: never across the end.
+/// The place in the data area of a packet that begins at or after `cursor`. A packet never wraps around the end.
 inline std::uint64_t place_in_data(std::uint64_t cursor, std::size_t bytes,
                                    std::uint32_t data_bytes) noexcept {
   const std::uint64_t at = cursor & (data_bytes - 1);
@@ -61,7 +62,8 @@ struct RingView {
         data(memory + 2 * sizeof(Consumed) + shape.slots * sizeof(Slot)) {}
 };
 
-/// A store whose order is chosen at run time: to hand such an order to std::atomic makes every store the strongest.
+/// A store whose memory order is chosen at run time. Passing a variable order to std::atomic would make every store
+/// sequentially consistent.
 template <class T>
 void publish(std::atomic<T>& word, T value, std::memory_order order) noexcept {
   if (order == std::memory_order_seq_cst) [[unlikely]] {
@@ -71,13 +73,13 @@ void publish(std::atomic<T>& word, T value, std::memory_order order) noexcept {
   }
 }
 
-/// How much of a packet is fetched ahead. Chosen: longer ones hide the wait themselves.
+/// How many bytes of a packet are prefetched. Chosen: copying a longer packet hides the latency by itself.
 inline constexpr std::size_t kFetched = 1024;
 
-/// Takes a cache line into this core, to write to it soon.
+/// Fetches a cache line for writing.
 inline void prefetch_for_write(const void* line) noexcept {
 #if defined(__x86_64__)
-  // The builtin is an ordinary prefetch unless newer processors are compiled for; this is no operation on older.
+  // The builtin is an ordinary prefetch unless the compiler targets newer processors. Older processors ignore this one.
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
 #else
   __builtin_prefetch(line, 1);
@@ -95,8 +97,8 @@ class Producer {
 
   bool attached() const noexcept { return ring_.slots != nullptr; }
 
-  /// Copies a packet in (the head in whole words of 8 bytes) and makes it visible. False: there is no room.
-  /// `order` is release, or seq_cst where the caller looks afterwards whether the consumer sleeps.
+  /// Copies a packet into the ring and publishes it. The head consists of whole words of 8 bytes. False: no room.
+  /// `order` is release, or seq_cst if the caller then checks, without membarrier, whether the consumer sleeps.
   bool push(std::span<const std::byte> head, std::span<const std::byte> payload,
             std::memory_order order) noexcept {
     const std::size_t bytes = head.size() + payload.size();
@@ -116,7 +118,7 @@ class Producer {
       data_next_ = end;
       to = ring_.data + (place & (data_bytes_ - 1));
     }
-    // In words, as the header was written: a wider read would wait for the writes before it.
+    // In words, as the header was written: a wider load would have to wait for those stores to complete.
     for (std::size_t at = 0; at < head.size(); at += sizeof(std::uint64_t)) {
       std::uint64_t word;
       std::memcpy(&word, head.data() + at, sizeof word);
@@ -129,14 +131,14 @@ class Producer {
     fetch_ahead(bytes);
     return true;
   }
-  /// Packets that the consumer has not said to have taken, as last heard.
+  /// The number of packets that the consumer has not yet reported as taken.
   std::uint64_t on_their_way() const noexcept {
     return next_ - ring_.consumed->packets.load(std::memory_order_relaxed);
   }
 
  private:
-  /// The lines of the next packets belong to the consumer, who read them last: asks for them now, when nobody
-  /// waits, and not when the next packet is written. Not the very next slot: the consumer is looking at it.
+  /// Prefetches the lines of the next packets, which are in the consumer's cache because it read them last: now, when
+  /// nobody waits, rather than when the next packet is written. Not the next slot, which the consumer is polling.
   void fetch_ahead(std::size_t bytes) const noexcept {
     prefetch_for_write(&ring_.slots[(next_ + 2) & mask_]);
     if (bytes <= sizeof(Slot::packet)) [[likely]]
@@ -165,7 +167,7 @@ class Consumer {
         shift_(std::countr_zero(shape.slots)),
         data_bytes_(shape.data_bytes) {}
 
-  /// Calls `take(packet)` for up to `most` packets; how many there were.
+  /// Calls `take(packet)` for up to `most` packets. Returns their number.
   template <class Take>
   int drain(int most, Take&& take) noexcept {
     int taken = 0;
@@ -181,7 +183,7 @@ class Consumer {
         const std::uint64_t place = place_in_data(data_next_, bytes, data_bytes_);
         from = ring_.data + (place & (data_bytes_ - 1));
         data_end = after_in_data(place, bytes);
-        // All its lines at once, while the layers above look at the head.
+        // Prefetch all its lines at once, while the layers above look at the head.
         for (std::size_t at = 0; at < std::min(bytes, kFetched); at += 64) __builtin_prefetch(from + at);
       }
       ++next_;

@@ -13,11 +13,11 @@
 namespace aqueduct::conduits::smp {
 namespace {
 
-// What RankBlock::sleeping says: zero while awake, else how to wake.
+// The values of RankBlock::sleeping: 0 while awake, otherwise how to wake the rank.
 constexpr std::uint32_t kOnFutex = 1;
 constexpr std::uint32_t kOnDoorbell = std::uint32_t{1} << 31;  // the doorbell's name is in the lower bits
 
-// Futexes of shared memory: not the private kind, the waiters are other processes.
+// Not FUTEX_PRIVATE_FLAG: the futex is shared with other processes.
 void futex_wake(std::atomic<std::uint32_t>& word) noexcept {
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
@@ -36,7 +36,7 @@ bool register_membarrier() noexcept {
 
 void ring_bell(RankBlock& block) noexcept {
   const std::uint32_t how = block.sleeping.exchange(0);
-  if (how == 0) return;  // somebody else has
+  if (how == 0) return;  // another sender has woken it
   if ((how & kOnDoorbell) != 0) return ring_doorbell(how & ~kOnDoorbell);
   block.bell.fetch_add(1);
   futex_wake(block.bell);
@@ -64,8 +64,8 @@ int Sleeper::arm_descriptor() noexcept {
     socket_ = made.socket;
     called_ = kOnDoorbell | made.name;
   }
-  // Rings up to here told of what the poll after this one finds. Later ones, though meant for an earlier sleep, end
-  // this one early, and are gone at the next.
+  // Earlier rings announced what the next poll finds, so they are discarded. A late ring for an earlier sleep ends
+  // this one early, and is discarded before the next.
   silence_doorbell(socket_);
   say(called_);
   return socket_;

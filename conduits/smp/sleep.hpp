@@ -10,17 +10,19 @@
 
 namespace aqueduct::conduits::smp {
 
-/// Asks the kernel for barriers that a sleeper can force upon all others; whether it has them. Asked again, it
-/// only answers.
+/// Registers this process for membarrier(2), by which a sleeper makes all registered processes execute a memory
+/// barrier. Returns whether the kernel supports it. May be called repeatedly.
 bool register_membarrier() noexcept;
 
+/// Wakes a rank that sleeps.
 void ring_bell(RankBlock& block) noexcept;
 
-/// Ends a neighbour's sleep, if it sleeps: after its memory or a ring was changed.
+/// Ends a neighbour's sleep, if it sleeps. Called after a write to its memory or to a ring.
 ///
-/// The race is between "write, then look whether it sleeps" here and "say that I sleep, then look once more" there.
-/// One of the two must see the other. With the kernel's barriers the sleeper sees to that and this is a plain load;
-/// else `change` must have been a sequentially consistent write, as are both sides' accesses to `sleeping`.
+/// This side writes, then checks whether the neighbour sleeps. The neighbour announces its sleep, then checks once
+/// more for writes. One of the two must see the other. With membarrier the sleeper ensures that, and the check here
+/// is a plain load. Without it, the write before this call and all accesses to `sleeping` must be sequentially
+/// consistent.
 inline void wake_if_asleep(RankBlock& block, bool has_membarrier) noexcept {
   if (has_membarrier) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -31,7 +33,7 @@ inline void wake_if_asleep(RankBlock& block, bool has_membarrier) noexcept {
   }
 }
 
-/// Sleeping on a rank's own bell: a futex in its block; or a socket, when other descriptors may end the sleep too.
+/// Puts a rank to sleep: on the futex in its block, or on a socket if other descriptors may end the sleep too.
 class Sleeper final : public core::Waitable {
  public:
   Sleeper(RankBlock& mine, bool has_membarrier) noexcept : mine_(mine), has_membarrier_(has_membarrier) {}
@@ -44,19 +46,20 @@ class Sleeper final : public core::Waitable {
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   int descriptor() const noexcept override { return socket_; }
   int arm_descriptor() noexcept override;
-  /// A thread that looks after the rings while the owner is away, and must not while it sleeps: whatever it took would not
-  /// wake the owner.
+  /// Sets the progress thread, which drains the rings while the owner is away. It must not do so while the owner
+  /// sleeps: a packet that the thread takes would not wake the owner.
   void tell(core::ProgressThread* thread) noexcept { thread_ = thread; }
 
  private:
+  /// Announces the sleep to senders, and to the progress thread.
   void say(std::uint32_t how_i_sleep) noexcept;
 
   RankBlock& mine_;
   bool has_membarrier_;
-  std::uint32_t heard_ = 0;
-  int socket_ = -1;  ///< made at the first `arm_descriptor`
+  std::uint32_t heard_ = 0;  ///< value of the bell at `arm`: a later ring makes the sleep return at once
+  int socket_ = -1;          ///< made at the first `arm_descriptor`
   core::ProgressThread* thread_ = nullptr;
-  std::uint32_t called_ = 0;  ///< what `sleeping` says while I sleep on it
+  std::uint32_t called_ = 0;  ///< value of `sleeping` during a sleep on the socket
 };
 
 }  // namespace aqueduct::conduits::smp

@@ -8,7 +8,7 @@
 namespace aqueduct::conduits::smp {
 namespace {
 
-/// Two ranks: each writes its own line and looks at the other's. One line moves each way, and at once.
+/// For two ranks: each writes its own line and polls the other's. One line moves in each direction, at the same time.
 class PairBarrier final : public core::NativeBarrier {
  public:
   PairBarrier(RankBlock& mine, RankBlock& other, Rank other_rank, bool has_membarrier) noexcept
@@ -34,8 +34,8 @@ class PairBarrier final : public core::NativeBarrier {
   bool has_membarrier_;
 };
 
-/// More ranks: a counter; the last to arrive opens the phase. With more ranks than cores each rank then runs once
-/// per barrier, which no algorithm of several rounds achieves.
+/// For more ranks: a counter; the last rank to arrive ends the phase. With more ranks than cores, each rank has to be
+/// scheduled only once per barrier. Algorithms with several rounds need more.
 class CounterBarrier final : public core::NativeBarrier {
  public:
   CounterBarrier(SmpNetwork& network, Arena& arena, Rank me) noexcept
@@ -46,7 +46,7 @@ class CounterBarrier final : public core::NativeBarrier {
 
   void notify(std::uint64_t phase) noexcept override {
     ArenaHead& head = arena_.head();
-    mine_.barrier_phase.store(phase, std::memory_order_relaxed);  // a line of its own, for stall reports only
+    mine_.barrier_phase.store(phase, std::memory_order_relaxed);  // its own line; for stall reports only
     if (head.barrier_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != phase * arena_.ranks()) return;
     publish(head.barrier_phase, phase,
             has_membarrier_ ? std::memory_order_release : std::memory_order_seq_cst);
@@ -77,7 +77,7 @@ class CounterBarrier final : public core::NativeBarrier {
 }  // namespace
 
 std::unique_ptr<core::NativeBarrier> Barriers::make_barrier(std::span<const Rank> members) {
-  // One set of words: for the team of all ranks of the host. Other teams use messages.
+  // The arena has words for one barrier: that of the team of all ranks of the host. Other teams use messages.
   if (!std::ranges::equal(members, network_.local_ranks()) || claimed_) return nullptr;
   claimed_ = true;
   const std::uint32_t me = network_.local_of(me_);

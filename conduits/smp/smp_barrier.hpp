@@ -7,7 +7,7 @@ namespace aqueduct::conduits::smp {
 
 class SmpNetwork;
 
-/// The barrier of all ranks of a host, by words that all can see.
+/// The barrier of all ranks of a host, by words in the arena.
 class Barriers final : public core::NativeCollectives {
  public:
   Barriers(SmpNetwork& network, Rank me) noexcept : network_(network), me_(me) {}
@@ -18,7 +18,7 @@ class Barriers final : public core::NativeCollectives {
   SmpNetwork& network_;
   Rank me_;
   Arena* arena_ = nullptr;
-  bool claimed_ = false;  ///< by the first team of all these ranks: every rank's first
+  bool claimed_ = false;  ///< the first team of all these ranks has it: the same team on every rank
 };
 
 }  // namespace aqueduct::conduits::smp

@@ -19,10 +19,11 @@
 
 namespace aqueduct::conduits::smp {
 
-/// Processes, or threads, of one host through shared memory.
+/// Connects processes, or threads, of one host through shared memory.
 ///
-/// Threads: the owner's; and, once it has attached memory that other processes cannot map, a progress thread, which takes
-/// packets out of the rings while the owner is away. One lock lets in one at a time then, and there is none before.
+/// Threads: the owner's thread. Once the owner has attached memory that other processes cannot map, also a progress
+///          thread, which takes packets out of the rings while the owner is away. From then on a lock admits one of
+///          them at a time; before, there is no locking.
 class SmpConduit final : public core::Conduit, private Attachments {
  public:
   SmpConduit(SmpNetwork& network, Rank me);
@@ -65,8 +66,8 @@ class SmpConduit final : public core::Conduit, private Attachments {
   core::Properties properties_;
   Arena* arena_ = nullptr;
   RankBlock* mine_ = nullptr;
-  bool few_ = true;    ///< so few ranks that looking at each ring is cheaper than a bit per sender
-  bool alone_ = true;  ///< few, and no thread beside the owner's
+  bool few_ = true;    ///< few ranks: polling each ring is cheaper than a bit per sender
+  bool alone_ = true;  ///< few ranks and no progress thread: no lock and no arrival bits
   std::memory_order publish_ = std::memory_order_release;
   std::vector<Consumer> in_;  // [local rank]
   struct Out {
@@ -77,24 +78,25 @@ class SmpConduit final : public core::Conduit, private Attachments {
   const std::uint32_t* local_of_ = nullptr;  // [rank]
   const Rank* rank_of_ = nullptr;            // [local rank]
   bool has_membarrier_;
-  std::vector<bool> gone_;  // [local rank] said to be lost
+  std::vector<bool> gone_;  // [local rank] reported as lost
   Map map_;
   Cma cma_;
   Barriers barriers_;
   std::optional<Sleeper> sleeper_;
 
-  // Of the progress thread, under the lock.
-  core::Aside aside_ = nullptr;               // set before there is a thread
-  core::AsideAnswers answers_;                // of what was done aside
-  core::Arrivals arrivals_;                   // packets taken in the owner's place
+  // State of the progress thread, under the lock.
+  core::Aside aside_ = nullptr;               // set before the thread starts
+  core::AsideAnswers answers_;                // to requests that the thread has served
+  core::Arrivals arrivals_;                   // packets that the thread has taken, for the owner's next poll
   std::vector<core::MutableBytes> attached_;  // by segment
   std::chrono::nanoseconds nap_{};
   mutable std::mutex mutex_;
-  mutable bool inside_ = false;  // the owner is
+  mutable bool inside_ = false;  // the owner holds the lock
   std::optional<core::ProgressThread> thread_;
 };
 
-/// Lets the owner in; nothing where it is in already (a handler that sends), or where there is no thread beside it.
+/// Holds the lock for the owner. Does nothing if there is no progress thread, or if the owner holds the lock already (a
+/// handler that sends).
 class SmpConduit::Entry {
  public:
   explicit Entry(const SmpConduit& conduit) noexcept

@@ -8,7 +8,8 @@
 namespace aqueduct::conduits::smp {
 namespace {
 
-/// What leads to a segment: inside its own process its address, elsewhere the key of its memory (which follows).
+/// The beginning of an exported key. Ranks of the same process use the address; others the key of the shared memory,
+/// which follows.
 struct Head {
   std::uint64_t process;
   std::uint64_t address;
@@ -38,18 +39,17 @@ Result<std::byte*> Map::map(Rank peer, core::Bytes key, std::size_t) {
   Head head;
   if (key.size() < sizeof head) return ErrorCode::internal;
   std::memcpy(&head, key.data(), sizeof head);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): it was a pointer, of this very process, and travelled as a number
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a pointer of this process, which was sent as a number
   if (head.process == network_.mark()) return reinterpret_cast<std::byte*>(head.address);
-  if (key.size() == sizeof head)
-    return ErrorCode::not_supported;  // somebody's own memory, in another process
+  if (key.size() == sizeof head) return ErrorCode::not_supported;  // attached memory of another process
   return network_.map(peer, key.subspan(sizeof head));
 }
 
 void Map::wake(Rank peer) noexcept {
   const std::uint32_t local = network_.local_of(peer);
   if (local >= arena_->ranks()) return;
-  // The counters that sleepers look at are raised by atomic read-modify-writes: on every machine that we know
-  // these are barriers enough where the kernel's are missing.
+  // The counters for which a sleeper waits are raised by atomic read-modify-writes. Where membarrier is missing,
+  // these are sufficient barriers on all machines that we know.
   wake_if_asleep(arena_->block(local), network_.has_membarrier());
 }
 

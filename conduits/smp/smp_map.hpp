@@ -7,7 +7,7 @@ namespace aqueduct::conduits::smp {
 
 class SmpNetwork;
 
-/// Told of the memory that is the program's own, which ranks of other processes cannot map.
+/// Is informed about attached segments: the program's own memory, which other processes cannot map.
 class Attachments {
  public:
   virtual void attached(SegmentId id, core::MutableBytes memory) noexcept = 0;
@@ -35,7 +35,7 @@ class Map final : public core::CrossMap {
   Rank me_;
   Attachments& attachments_;
   Arena* arena_ = nullptr;
-  std::vector<std::vector<std::byte>> keys_;  // [segment] of what was allocated here
+  std::vector<std::vector<std::byte>> keys_;  // [segment] key of the memory allocated here
 };
 
 }  // namespace aqueduct::conduits::smp

@@ -38,8 +38,8 @@ bool SmpNetwork::in_this_process(Rank rank) const noexcept {
   return std::binary_search(process_.mine.begin(), process_.mine.end(), rank);
 }
 
-// Before the first file of this process: what others have left is removed, and nobody removes this process's. Requires: the
-// mutex is held.
+// Called before this process makes its first file. Removes leftovers of other jobs, and makes the AliveFile that
+// protects this process's files. Requires: the mutex is held.
 Status SmpNetwork::prepare_for_files() {
   const bool makes_files =
       process_.config->text("smp_memory") == "posix" || SharedMemory::falls_back(*process_.config);
@@ -92,7 +92,8 @@ void SmpNetwork::release(std::span<std::byte> memory) noexcept {
   std::erase_if(mine_, [&](const SharedMemory& one) { return one.data() == memory.data(); });
 }
 
-// What cannot be mapped goes by other ways, slower. That is said once: the reason is most often the same for all.
+// Memory that cannot be mapped is reached in slower ways. The warning appears once, because the reason is mostly the
+// same for all segments.
 Result<std::byte*> SmpNetwork::map(Rank peer, std::span<const std::byte> key) {
   const std::lock_guard lock(mutex_);
   std::vector<std::byte> name(key.begin(), key.end());

@@ -12,10 +12,11 @@
 
 namespace aqueduct::conduits::smp {
 
-/// One process's share of the smp conduit: the arena, the segments mapped here, which rank is which local number.
+/// The state of the smp conduit that the endpoints of a process share: the arena, the mapped segments, and the local
+/// number of each rank.
 ///
-/// Several endpoints of the process use it from their own threads: what they share is behind the mutex, and is
-/// touched when they start and when a segment is mapped, never by a transfer.
+/// Threads: the endpoints use it from their own threads, under the mutex: when they start and when a segment is mapped,
+///          never in a transfer.
 class SmpNetwork final : public core::Network {
  public:
   explicit SmpNetwork(const core::Process& process);
@@ -24,24 +25,25 @@ class SmpNetwork final : public core::Network {
 
   const core::Process& process() const noexcept { return process_; }
   const std::vector<Rank>& local_ranks() const noexcept { return local_ranks_; }
-  /// A rank's number among those of this host; local_ranks().size() if it is not one of them.
+  /// A rank's number among the ranks of this host; local_ranks().size() if it is on another host.
   std::uint32_t local_of(Rank rank) const noexcept { return local_of_[rank]; }
   const std::uint32_t* locals() const noexcept { return local_of_.data(); }
   bool in_this_process(Rank rank) const noexcept;
-  /// Of this process; it stays where it is, so that others can look whether this is still the process that they know.
+  /// The mark of this process, by which other processes recognise it (see Cma). Its address does not change.
   const std::uint64_t& mark() const noexcept { return mark_; }
 
-  /// The arena: made by the process of the first local rank, else attached with the key from its address.
+  /// The arena. Attached with the key if the process does not have it yet: the process of the first local rank makes
+  /// it.
   Result<Arena*> arena(std::span<const std::byte> key);
   Result<Arena*> make_arena();
   Arena& arena() noexcept { return *arena_; }
-  /// Senders need no fence: whoever goes to sleep interrupts them instead.
+  /// Whether senders need no fence, because a rank that goes to sleep makes them execute one (membarrier).
   bool has_membarrier() const noexcept { return has_membarrier_; }
 
   Result<std::span<std::byte>> allocate(Rank owner, SegmentId id, std::size_t bytes,
                                         std::vector<std::byte>& key);
   void release(std::span<std::byte> memory) noexcept;
-  /// A neighbour's segment of another process; mapped once per process. Logs why it cannot be.
+  /// Maps a neighbour's segment of another process, once per process. If it cannot, it logs why.
   Result<std::byte*> map(Rank peer, std::span<const std::byte> key);
 
  private:
@@ -53,8 +55,8 @@ class SmpNetwork final : public core::Network {
   std::uint64_t mark_;
   bool has_membarrier_;
   std::mutex mutex_;
-  std::optional<AliveFile> alive_;  ///< where shared memory is made of files; it outlives them
-  bool said_ = false;               ///< that something cannot be mapped
+  std::optional<AliveFile> alive_;  ///< if shared memory is made of files, which it must outlive
+  bool said_ = false;               ///< has warned that memory cannot be mapped
   std::unique_ptr<Arena> arena_;
   std::vector<SharedMemory> mine_;
   std::map<std::vector<std::byte>, SharedMemory> theirs_;  // by key

@@ -4,22 +4,22 @@
 #include <new>
 #include <system_error>
 
-// Memory that a program attaches is mapped by its own process only. Puts and gets of others reach it by the system's
-// cross-memory calls; their atomics are packets, which the owner's processor serves. While the owner computes, a thread
-// does it.
+// The progress thread. Other processes cannot map memory that a program attaches. They put and get by the system's
+// cross-memory calls, but their atomics are packets, which the owner's process must serve. While the owner computes,
+// this thread serves them.
 
 namespace aqueduct::conduits::smp {
 namespace {
 
-// Chosen: packets of one peer in a turn; the owner, who comes back, waits no longer.
+// Chosen: packets from one peer in one turn. This bounds how long a returning owner waits for the lock.
 constexpr int kMostOfOne = 32;
-// Chosen: nobody wakes the thread, so it looks again after so long; the longer nothing comes, the later.
+// Chosen: nothing wakes the thread, so it polls at this interval, which doubles while nothing arrives.
 constexpr std::chrono::nanoseconds kSoon{100'000};
 constexpr std::chrono::nanoseconds kLate{1'000'000};
 
 }  // namespace
 
-/// Takes what comes in the owner's place: does it, or keeps it.
+/// The progress thread's inbox: serves a packet, or keeps it for the owner.
 class SmpConduit::Keeper final : public core::Inbox {
  public:
   explicit Keeper(SmpConduit& conduit) noexcept : conduit_(conduit) {}
@@ -34,7 +34,7 @@ class SmpConduit::Keeper final : public core::Inbox {
     };
     const bool served = conduit_.answers_.serve(conduit_.aside_, from, packet, memory, send);
     if (served && packet.empty()) return;
-    static_cast<void>(conduit_.arrivals_.add(from, packet, {}));  // there is room: see stand_in
+    static_cast<void>(conduit_.arrivals_.add(from, packet, {}));  // stand_in has made room
   }
   void completed(core::Token, Status) noexcept override {}
   void signalled(Rank, Signal) noexcept override {}
@@ -45,7 +45,7 @@ class SmpConduit::Keeper final : public core::Inbox {
 };
 
 void SmpConduit::attached(SegmentId id, core::MutableBytes memory) noexcept try {
-  // Ranks of this process reach it as it lies here.
+  // If all local ranks are in this process, they access the memory directly.
   if (network_.process().mine.size() == network_.local_ranks().size()) return;
   {
     const Entry entry(*this);
@@ -81,7 +81,7 @@ void SmpConduit::start_thread() noexcept {
   alone_ = false;
 }
 
-/// On the progress thread.
+/// One turn of the progress thread. Returns the time until the next one.
 std::chrono::nanoseconds SmpConduit::stand_in(const core::ProgressThread& thread) noexcept {
   const std::lock_guard lock(mutex_);
   if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();

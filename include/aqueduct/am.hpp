@@ -12,8 +12,9 @@
 
 namespace aqueduct {
 
-/// Short carries arguments; medium also a payload in a buffer that lives as long as the handler; long a payload
-/// that is in the target's segment before the handler runs. A reply can be sent only by a request's handler.
+/// A short message carries arguments only. A medium message also carries a payload, in a buffer that lives as long as
+/// the handler. The payload of a long message is in the target's segment before the handler runs. Only the handler of
+/// a request can send a reply.
 enum class AmCategory : std::uint8_t {
   short_request,
   medium_request,
@@ -23,17 +24,17 @@ enum class AmCategory : std::uint8_t {
   long_reply,
 };
 
-/// An argument struct travels by value: trivially copyable, at most 64 bytes; an empty struct costs none.
+/// An argument struct: trivially copyable, at most 64 bytes. It is sent by value; an empty struct adds no bytes.
 template <class T>
 concept AmArguments = std::is_trivially_copyable_v<T> && sizeof(T) <= 64;
 
 /// For handlers that need no arguments.
 struct NoArguments {};
 
-/// The number under which all ranks know a handler: the order of registration.
+/// Identifies a handler on all ranks: its position in the order of registration.
 using HandlerId = std::uint16_t;
 
-/// A registered handler; category and argument struct are part of its type.
+/// A registered handler. Its category and its argument struct are part of the type.
 template <AmCategory Category, AmArguments Args>
 struct Handler {
   HandlerId id = 0;
@@ -52,26 +53,28 @@ template <class Args>
 using LongReply = Handler<AmCategory::long_reply, Args>;
 
 struct AmOptions {
-  /// Rather than wait for room, come back with the Status `refused`.
+  /// Returns `refused` instead of waiting for room.
   bool immediate = false;
-  /// Null: the payload may be written again when the call returns. Else: replaced by the Event of that moment.
+  /// Null: the payload buffer may be reused when the call returns. Otherwise the call stores an Event here, which is
+  /// done when the buffer may be reused.
   Event* source_event = nullptr;
 };
 
-/// Largest payloads, in bytes, towards one peer.
+/// The largest messages that one peer can be sent. Units: bytes.
 struct AmLimits {
-  std::size_t arguments;     ///< bytes of an argument struct, or 4 × the plain form's arguments
+  std::size_t arguments;     ///< size of an argument struct, or 4 × the number of plain arguments
   std::size_t medium;        ///< request or reply
-  std::size_t long_request;  ///< bounded by the segment only
-  std::size_t long_reply;    ///< one packet, unless the requester's segment is mapped here
+  std::size_t long_request;  ///< SIZE_MAX: only the size of the target's segment limits it
+  std::size_t long_reply;    ///< one packet, or SIZE_MAX where the requester's segment is mapped here
 };
+/// The limits of messages to `peer`; all zero if there is no such rank. Sends nothing.
 AmLimits am_limits(Endpoint& ep, Rank peer) noexcept;
 
 namespace detail {
 
 struct Incoming;  // am/incoming.hpp: the packet being handled
 
-/// 16 bits that differ, nearly always, between argument structs of different size or name.
+/// A 16-bit hash of an argument struct's size and name, by which ranks notice handlers that differ. Never 0.
 template <class T>
 constexpr std::uint16_t signature() noexcept {
   std::uint32_t hash = 2166136261u ^ static_cast<std::uint32_t>(std::is_empty_v<T> ? 0 : sizeof(T));
@@ -97,7 +100,7 @@ Status send_request(Endpoint&, Rank, AmCategory, HandlerId, Args, Bytes payload,
 Status send_reply(Incoming&, AmCategory, HandlerId, Args, Bytes payload, GlobalPtr<std::byte> place) noexcept;
 Rank source_of(const Incoming&) noexcept;
 
-/// What dispatch calls: one indirect call to a thunk that knows the callable's type.
+/// A handler with its type erased: dispatch makes one indirect call, to a function that knows the callable's type.
 struct Callback {
   void (*run)(void* callable, Incoming&, const std::byte* args, MutableBytes payload) = nullptr;
   std::shared_ptr<void> callable;
@@ -107,7 +110,7 @@ Result<HandlerId> register_callback(Endpoint&, AmCategory, std::uint16_t args_by
 
 }  // namespace detail
 
-/// What a reply's handler may do: look at who replied. It cannot wait, and cannot send.
+/// Passed to the handler of a reply. It tells who replied; it can neither wait nor send.
 class ReplyContext {
  public:
   explicit ReplyContext(detail::Incoming& incoming) noexcept : incoming_(&incoming) {}
@@ -117,10 +120,10 @@ class ReplyContext {
   detail::Incoming* incoming_;
 };
 
-/// What a request's handler may do: reply, once, to its source. It cannot wait.
+/// Passed to the handler of a request, which may reply once, to the sender. It cannot wait.
 ///
-/// Completion: a reply's payload may be written again when `reply` returns; there is always room for it.
-/// Errors:     invalid_argument (a second reply), too_large, out_of_range, wrong_handler.
+/// Completion: the payload may be reused when `reply` returns. A reply always finds room and never waits.
+/// Errors:     invalid_argument (a second reply, or a place on another rank), too_large, out_of_range, wrong_handler.
 class RequestContext : public ReplyContext {
  public:
   using ReplyContext::ReplyContext;
@@ -134,25 +137,25 @@ class RequestContext : public ReplyContext {
     return detail::send_reply(*incoming_, AmCategory::medium_reply, handler.id, detail::pack(args), payload,
                               {});
   }
-  /// `to` must be on the source.
+  /// Puts the payload at `to`, a place on the rank that sent the request.
   template <class A>
   Status reply(LongReply<A> handler, const std::type_identity_t<A>& args, detail::Bytes payload,
                GlobalPtr<std::byte> to) noexcept {
     return detail::send_reply(*incoming_, AmCategory::long_reply, handler.id, detail::pack(args), payload,
                               to);
   }
-  /// The plain form: 0–16 arguments of 32 bits.
+  /// The plain form: 0–16 arguments of 32 bits. Errors: also invalid_argument for a payload with a short reply.
   Status reply_plain(AmCategory category, HandlerId handler, std::span<const std::uint32_t> args,
                      detail::Bytes payload = {}, GlobalPtr<std::byte> to = {}) noexcept;
 };
 
-/// Registers a handler. All ranks register the same handlers in the same order, before the first message to
-/// them is sent (a barrier after registration is enough).
+/// Registers a handler. Every rank must register the same handlers in the same order, and no message may be sent to a
+/// handler before the target has registered it: a barrier after registration is enough.
 ///
 /// `body` is called as body(context, args) for short messages and body(context, args, payload) for medium and
 /// long ones; context is a RequestContext& or ReplyContext&, payload a std::span<std::byte>.
 ///
-/// Threads: runs on the endpoint's thread, inside progress.
+/// Threads: the handler runs on the endpoint's thread, inside progress.
 /// Errors:  refused (AQUEDUCT_HANDLERS reached), in_handler.
 template <AmCategory Category, AmArguments Args, class F>
 Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {
@@ -189,7 +192,7 @@ Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {
   return Handler<Category, Args>{*id};
 }
 
-// The same by name: on_short_request<Args>(ep, [](auto& context, const Args&) { … }).
+// register_handler with the category in the name: on_short_request<Args>(ep, [](auto& context, const Args&) { … }).
 template <AmArguments Args, class F>
 auto on_short_request(Endpoint& ep, F body) {
   return register_handler<AmCategory::short_request, Args>(ep, std::move(body));
@@ -215,23 +218,29 @@ auto on_long_reply(Endpoint& ep, F body) {
   return register_handler<AmCategory::long_reply, Args>(ep, std::move(body));
 }
 
-/// Sends a short request: the handler runs on `to`, exactly once, in no order with other messages.
+/// Sends a short request. The handler runs on rank `to`, exactly once. Messages are not ordered.
 ///
-/// Errors: out_of_range, wrong_handler, refused (immediate), peer_lost, in_handler.
+/// Completion: local; the handler runs later. Waits while there is no credit or no room for the message.
+/// Errors:     out_of_range, wrong_handler, refused (immediate), peer_lost, in_handler.
 template <class A>
 Status request(Endpoint& ep, Rank to, ShortRequest<A> handler, const std::type_identity_t<A>& args = {},
                const AmOptions& options = {}) noexcept {
   return detail::send_request(ep, to, AmCategory::short_request, handler.id, detail::pack(args), {}, {},
                               options);
 }
-/// Sends a medium request. Errors: as short, and too_large (see am_limits).
+/// Sends a medium request.
+///
+/// Completion: as a short request. The payload may be reused as AmOptions::source_event says.
+/// Errors:     as a short request, and too_large (see am_limits).
 template <class A>
 Status request(Endpoint& ep, Rank to, MediumRequest<A> handler, const std::type_identity_t<A>& args,
                detail::Bytes payload, const AmOptions& options = {}) noexcept {
   return detail::send_request(ep, to, AmCategory::medium_request, handler.id, detail::pack(args), payload, {},
                               options);
 }
-/// Sends a long request: `payload` is at `to`, and visible, before the handler runs on that rank.
+/// Sends a long request: the payload is in place at `to`, and visible, before the handler runs on that rank.
+///
+/// Completion, Errors: as a medium request; out_of_range also for a payload that does not fit the target's segment.
 template <class A>
 Status request(Endpoint& ep, LongRequest<A> handler, const std::type_identity_t<A>& args,
                detail::Bytes payload, GlobalPtr<std::byte> to, const AmOptions& options = {}) noexcept {
@@ -239,14 +248,21 @@ Status request(Endpoint& ep, LongRequest<A> handler, const std::type_identity_t<
                               payload, to, options);
 }
 
-// The plain form, for C-like callers: 0–16 arguments of 32 bits; the category is checked at run time.
+// The plain form, for callers in the style of C: 0–16 arguments of 32 bits. The category is checked at run time.
 
-/// Called with the argument words and, for medium and long, the payload.
+/// Called with the argument words and, for medium and long messages, the payload.
 using PlainHandler =
     std::function<void(RequestContext&, std::span<const std::uint32_t>, std::span<std::byte>)>;
-/// `args` is how many words the handler takes. A reply handler's context is only good for `source()`.
+/// Registers a plain handler, which takes `args` words. In the handler of a reply, only `source()` of the context may
+/// be used.
+///
+/// Errors: as register_handler; too_large (more than 16 words), invalid_argument (no body).
 Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t args, PlainHandler body);
-/// Errors: as the typed forms; wrong_handler also if the category or the number of words differs.
+/// Sends a request to a plain handler. A long request goes to the rank of `where`, and `to` is not used.
+///
+/// Completion: as the typed forms.
+/// Errors:     as the typed forms; wrong_handler also if the category or the number of words differs; too_large (more
+///             than 16 words); invalid_argument (a payload with a short request).
 Status request_plain(Endpoint& ep, Rank to, AmCategory category, HandlerId handler,
                      std::span<const std::uint32_t> args, std::span<const std::byte> payload = {},
                      GlobalPtr<std::byte> where = {}, const AmOptions& options = {}) noexcept;
@@ -263,14 +279,19 @@ MutableBytes buffer_of(Prepared&) noexcept;
 Status commit(Endpoint&, Prepared&, AmCategory, HandlerId, Args, std::size_t used) noexcept;
 }  // namespace detail
 
-/// Room for a payload that the library gave out: fill `buffer()`, then commit. Destroying it gives it back.
+/// A buffer that the library has lent for one payload: fill `buffer()`, then call `commit`. The destructor returns an
+/// uncommitted buffer.
 class PreparedPayload {
  public:
   PreparedPayload(Endpoint& ep, detail::Prepared* prepared, bool is_long) noexcept
       : prepared_(prepared, detail::PreparedRelease{&ep}), ep_(&ep), is_long_(is_long) {}
   std::span<std::byte> buffer() noexcept { return detail::buffer_of(*prepared_); }
 
-  /// Sends the first `used` bytes. Errors: as `request`; invalid_argument if it was committed before.
+  /// Sends the first `used` bytes as the payload of a request.
+  ///
+  /// Completion: as `request`; the buffer goes back to the library on success, and may be committed again on failure.
+  /// Errors:     as `request`; too_large (`used` exceeds the buffer), wrong_handler (medium instead of long, or the
+  ///             reverse), invalid_argument (it was committed before).
   template <class A>
   Status commit(MediumRequest<A> handler, const std::type_identity_t<A>& args, std::size_t used) noexcept {
     return send(is_long_, AmCategory::medium_request, handler.id, detail::pack(args), used);
@@ -294,12 +315,15 @@ class PreparedPayload {
   bool is_long_;
 };
 
-/// Negotiated payload: asks for `bytes` of room towards `to`, so that the payload is built where it is sent from.
+/// Lends a buffer of `bytes` bytes for a medium request to `to` (a negotiated payload). The caller builds the payload
+/// in the buffer from which it is sent, which saves a copy.
 ///
 /// Errors: too_large, out_of_range, refused (no buffer free: commit or destroy earlier ones), peer_lost.
 Result<PreparedPayload> prepare_medium(Endpoint& ep, Rank to, std::size_t bytes,
                                        const AmOptions& options = {}) noexcept;
-/// The same for a long request: where `to` is mapped here, `buffer()` is the destination itself.
+/// Lends a buffer for a long request to `to`. Where `to` is mapped here, `buffer()` is the destination itself.
+///
+/// Errors: as prepare_medium; out_of_range also for bytes outside the target's segment.
 Result<PreparedPayload> prepare_long(Endpoint& ep, GlobalPtr<std::byte> to, std::size_t bytes,
                                      const AmOptions& options = {}) noexcept;
 

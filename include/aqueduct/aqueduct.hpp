@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything a program needs.
+// The whole public interface.
 #include <aqueduct/am.hpp>
 #include <aqueduct/atomic_domain.hpp>
 #include <aqueduct/atomics.hpp>

@@ -6,19 +6,21 @@
 
 namespace aqueduct {
 
-/// Whose atomics a domain is to be fast for.
+/// Which ranks a domain's atomics should be fast for.
 enum class AtomicFavour : std::uint8_t {
-  remote,  ///< ranks of other hosts: by the network, if it has all of the domain's operations
-  near,    ///< ranks of this host: by processors
+  remote,  ///< ranks of other hosts: the network does them, if it supports all of the domain's operations
+  near,    ///< ranks of this host: processors do them
 };
 
-/// The operations that a program uses on some words of one type. Networks have only some atomics, and what a network
-/// does is not atomic with respect to what a processor does: so all of a domain's operations are done by the one or by the
-/// other. A domain of what adapters commonly have (load, add, compare_swap on 64 bits) is done by them, without the owner.
+/// The operations that a program uses on some words of one type. A network supports only some atomics, and its
+/// atomics are not atomic with respect to those of a processor. So either the network does all operations of a
+/// domain, or processors do. A domain of operations that adapters commonly support (load, add, compare_swap on 64
+/// bits) is done by the adapter, without the owner's processor.
 ///
-/// Every rank that uses the words makes a domain with equal arguments; that takes no communication. A word may be used
-/// through another domain, by the free functions or as plain memory, after a barrier. Cheap to copy; no longer than its
-/// endpoint.
+/// Every rank that uses the words makes a domain with equal arguments; this takes no communication. After a barrier,
+/// a word may be used through another domain, by the free functions or as plain memory.
+///
+/// Lifetime: at most that of its endpoint. Copying is cheap.
 ///
 /// Source: GASNet-EX specification, "Remote atomics: atomic domains".
 template <Atomic T>
@@ -28,38 +30,40 @@ class AtomicDomain {
                AtomicFavour favour = AtomicFavour::remote) noexcept
       : ep_(&ep) {
     for (AtomicOp op : operations) {
-      if (detail::has<T>(op)) operations_ |= bit(op);  // floats have some only
+      if (detail::has<T>(op)) operations_ |= bit(op);  // floats support only some
     }
     by_ = detail::atomic_by(ep, operations_, detail::atomic_type<T>(), favour);
   }
 
-  /// Whether the network does them. The same for all ranks.
+  /// Whether the network does the domain's atomics. All ranks get the same answer.
   bool is_native() const noexcept { return by_ == detail::AtomicBy::network; }
+  /// Whether the operation belongs to the domain.
   bool has(AtomicOp op) const noexcept { return (operations_ & bit(op)) != 0; }
 
-  // As the free functions of the same meaning. Errors: also invalid_argument, for what is not of the domain or what T has not.
+  // These behave as the free functions in atomics.hpp (completion, lifetime, errors). They also return invalid_argument
+  // for an operation that is not in the domain or that T does not support.
 
-  /// Does `op` with `operand`; `result`, if not null, receives the value before.
+  /// Does `op` with `operand`; `result`, if not null, receives the old value.
   [[gnu::always_inline]] Event nb(AtomicOp op, GlobalPtr<T> at, T operand, T* result = nullptr,
                                   const AtomicOptions& options = {}) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return Event(foreign(at));
     return detail::atomic_nb<T>(*ep_, op, at, operand, T{}, result, options, by_);
   }
-  /// The same with implicit completion.
+  /// As nb, with implicit completion.
   [[gnu::always_inline]] Status nbi(AtomicOp op, GlobalPtr<T> at, T operand, T* result = nullptr,
                                     const AtomicOptions& options = {}) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
     return detail::atomic_nbi<T>(*ep_, op, at, operand, T{}, result, options, by_);
   }
-  /// Blocking: the value before.
+  /// Does `op`, waits, and returns the old value.
   [[gnu::always_inline]] Result<T> fetch(AtomicOp op, GlobalPtr<T> at, T operand) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
     return detail::atomic_fetch<T>(*ep_, op, at, operand, T{}, by_);
   }
-  /// Blocking, not fetching.
+  /// Does `op` and waits.
   [[gnu::always_inline]] Status apply(AtomicOp op, GlobalPtr<T> at, T operand) const noexcept {
     if (!has(op) || op == AtomicOp::compare_swap) [[unlikely]]
       return foreign(at);
@@ -81,13 +85,13 @@ class AtomicDomain {
   [[gnu::always_inline]] Result<T> swap(GlobalPtr<T> at, T value) const noexcept {
     return fetch(AtomicOp::swap, at, value);
   }
-  /// Stores `desired` if the target equals `expected`; the value before, which equals `expected` on success.
+  /// Stores `desired` if the target equals `expected`. Returns the old value, which equals `expected` on success.
   [[gnu::always_inline]] Result<T> compare_swap(GlobalPtr<T> at, T expected, T desired) const noexcept {
     if (!has(AtomicOp::compare_swap)) [[unlikely]]
       return foreign(at);
     return detail::atomic_fetch<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, by_);
   }
-  /// The non-blocking form.
+  /// Non-blocking compare_swap; `result` receives the old value.
   [[gnu::always_inline]] Event compare_swap_nb(GlobalPtr<T> at, T expected, T desired, T* result,
                                                const AtomicOptions& options = {}) const noexcept {
     if (!has(AtomicOp::compare_swap)) [[unlikely]]

@@ -10,9 +10,9 @@
 
 namespace aqueduct {
 
-/// What an atomic does to the target, old value `a`, operand `x`.
+/// The operations, with the new value of the target: `a` is the old value, `x` the operand.
 enum class AtomicOp : std::uint8_t {
-  load,          ///< nothing; fetches a
+  load,          ///< a; fetches a
   store,         ///< x
   add,           ///< a + x, modulo 2^n for integers
   bit_and,       ///< a & x
@@ -21,7 +21,7 @@ enum class AtomicOp : std::uint8_t {
   min,           ///< the smaller of a and x
   max,           ///< the larger
   swap,          ///< x, and fetches a
-  compare_swap,  ///< x if a equals the expected value, else a; fetches a
+  compare_swap,  ///< x if a equals the expected value, otherwise a; fetches a
 };
 
 enum class AtomicType : std::uint8_t { i32, u32, i64, u64, f32, f64 };
@@ -31,11 +31,12 @@ concept AtomicInteger = std::same_as<T, std::int32_t> || std::same_as<T, std::ui
     std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 template <class T>
 concept AtomicFloat = std::same_as<T, float> || std::same_as<T, double>;
-/// 32- and 64-bit integers have every operation; float and double have load, store, add and swap.
+/// 32- and 64-bit integers support every operation; float and double support load, store, add and swap.
 template <class T>
 concept Atomic = AtomicInteger<T> || AtomicFloat<T>;
 
 struct AtomicOptions {
+  /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
 };
 
@@ -53,12 +54,13 @@ constexpr AtomicType atomic_type() noexcept {
   if constexpr (std::same_as<T, double>) return AtomicType::f64;
 }
 
-// All that an atomic on mapped memory passes through is inlined by force: then the operation, which is a constant nearly
-// everywhere, is one instruction however many calls a program has (tests/structure/check_hot_path.py).
+// Everything on the path of an atomic on mapped memory is force-inlined. The operation is nearly always a constant,
+// so the atomic becomes one instruction, however many calls a program has (tests/structure/check_hot_path.py).
 
-/// and, or, xor, whose old value somebody wants. Not fetch_and and its kind: where g++ 12 lays the operand and the old value
-/// into one register, as it may in `v = cell.fetch_xor(v)`, its loop overwrites the operand before it is used, and memory
-/// stays as it was or becomes 0 (at -O1 to -O3; tests/unit/include/atomics_test.cpp shows it).
+/// Fetching and, or, xor, by a compare-exchange loop instead of fetch_and, fetch_or and fetch_xor. g++ 12 may put the
+/// operand and the old value into one register, as in `v = cell.fetch_xor(v)`. Its own loop then overwrites the
+/// operand before using it, and memory keeps its value or becomes 0 (at -O1 to -O3;
+/// tests/unit/include/atomics_test.cpp shows it).
 template <AtomicInteger T>
 [[gnu::always_inline]] inline T fetch_bits(AtomicOp op, std::atomic_ref<T> cell, T operand) noexcept {
   T seen = cell.load(std::memory_order_relaxed);
@@ -70,7 +72,7 @@ template <AtomicInteger T>
   }
 }
 
-/// One instruction each.
+/// Non-fetching and, or, xor: one instruction each.
 template <AtomicInteger T>
 [[gnu::always_inline]] inline void apply_bits(AtomicOp op, std::atomic_ref<T> cell, T operand) noexcept {
   if (op == AtomicOp::bit_and) {
@@ -82,7 +84,8 @@ template <AtomicInteger T>
   }
 }
 
-/// Does the operation on memory of this host; returns the old value if it is to be fetched, else nothing of use.
+/// Does the operation on memory that is mapped here. Returns the old value if `fetched`; otherwise the result is
+/// meaningless.
 template <Atomic T>
 [[gnu::always_inline]] inline T apply(AtomicOp op, T& target, T operand, T expected,
                                       bool fetched = true) noexcept {
@@ -115,7 +118,8 @@ template <Atomic T>
   return operand;
 }
 
-/// Who does an atomic: what the job's free functions use, or what a domain was made for.
+/// Who executes an atomic: `job` is the job-wide choice, which the free functions use; a domain names one of the
+/// others.
 enum class AtomicBy : std::uint8_t { job, processor, network };
 
 /// An atomic as data, for the path over the wire.
@@ -124,7 +128,7 @@ struct AtomicCall {
   AtomicType type;
   std::uint64_t operand = 0;  // the bits of T, zero-extended
   std::uint64_t expected = 0;
-  void* result = nullptr;  // a T, written before completion; null: not fetched
+  void* result = nullptr;  // a T, written before completion; null: do not fetch
   AtomicBy by = AtomicBy::job;
 };
 
@@ -135,14 +139,14 @@ std::uint64_t bits(T value) noexcept {
   return out;
 }
 
-/// Who does all of these (a bit for each AtomicOp) on this type.
+/// Who executes a domain's atomics: `operations` has a bit for each AtomicOp.
 AtomicBy atomic_by(Endpoint&, std::uint32_t operations, AtomicType type, AtomicFavour favour) noexcept;
 Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, const AtomicOptions&) noexcept;
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
 
-/// The target, if the operation is a plain instruction from here and nobody needs this rank's processor meanwhile; else
-/// null, and the slow way does it.
+/// The target's address if a processor instruction from here can do the operation; null if the slow path must. It must
+/// also where other ranks may need this rank's processor meanwhile: the slow path makes progress.
 template <Atomic T>
 [[gnu::always_inline]] inline T* atomic_place(Endpoint& ep, GlobalPtr<T> at, AtomicBy by) noexcept {
   if (by == AtomicBy::network) return nullptr;
@@ -228,7 +232,7 @@ constexpr bool has(AtomicOp op) noexcept {
   return AtomicInteger<T> || op == AtomicOp::load || op == AtomicOp::store || op == AtomicOp::add ||
          op == AtomicOp::swap;
 }
-/// What the forms with one operand do; compare_swap has forms of its own, with the value expected.
+/// Whether the forms with one operand support the operation. compare_swap has its own forms, with an expected value.
 template <Atomic T>
 constexpr bool has_by_one(AtomicOp op) noexcept {
   return has<T>(op) && op != AtomicOp::compare_swap;
@@ -236,23 +240,24 @@ constexpr bool has_by_one(AtomicOp op) noexcept {
 
 }  // namespace detail
 
-// Every atomic comes in the same forms. All operations on one object are atomic with respect to one another,
-// whoever issues them; they are not atomic with respect to puts, gets and plain loads and stores.
+// Every atomic comes in the same forms. Atomics on one object are atomic with respect to each other, whichever ranks
+// issue them. They are not atomic with respect to puts, gets, and plain loads and stores.
 //
-// Requires:    the address is a multiple of sizeof(T).
-// Completion:  remote; with a result, the result is in place.
+// Requires:    the target's address on its owner is a multiple of sizeof(T). In attached memory the address counts, not
+//              the offset.
+// Completion:  remote; `result`, if there is one, holds the old value.
 // Lifetime:    `result` until completion.
-// Requires:    the target's address on its owner's side is a multiple of sizeof(T): of memory that was attached, that
-//              rank's address and not the offset.
-// Errors:      misaligned, out_of_range, refused (immediate), peer_lost; blocking forms: in_handler.
-// Cost:        an instruction when the target is mapped here and the job's atomics are done by processors; else
-//              one operation of the network, if it has every operation of every type, or a request and its reply.
-//              For what a network has, of a few operations, see AtomicDomain. On my own memory, where others need my
-//              processor for theirs (a rank of another host, memory that is attached), also progress now and then.
+// Errors:      misaligned, out_of_range, refused (immediate), peer_lost; in_handler if an instruction from here
+//              cannot do it.
+// Cost:        one instruction when the target is mapped here and processors do the job's atomics. Otherwise one
+//              operation of the network, if it supports every operation on every type, or a request and its reply.
+//              For networks that support only a few operations see AtomicDomain. On my own memory also progress now
+//              and then, where others need my processor for their atomics (ranks of other hosts, attached memory).
 
-// clang-format off: version 14 takes `noexcept` after such a requires-clause for a part of it.
+// clang-format off: version 14 reads `noexcept` after such a requires-clause as a part of the clause.
 
-/// Does `Op` with `operand`; the general form, for operations chosen at compile time. compare_swap has forms of its own.
+/// Does `Op` with `operand`: the general form, for an operation chosen at compile time. compare_swap has its own forms.
+/// `result`, if not null, receives the old value.
 template <AtomicOp Op, Atomic T>
   requires(detail::has_by_one<T>(Op))
 [[gnu::always_inline]] inline Event atomic_nb(Endpoint& ep, GlobalPtr<T> at, std::type_identity_t<T> operand,
@@ -260,7 +265,7 @@ template <AtomicOp Op, Atomic T>
                                               const AtomicOptions& options = {}) noexcept {
   return detail::atomic_nb<T>(ep, Op, at, operand, T{}, result, options);
 }
-/// The same with implicit completion.
+/// As atomic_nb, with implicit completion.
 template <AtomicOp Op, Atomic T>
   requires(detail::has_by_one<T>(Op))
 [[gnu::always_inline]] inline Status atomic_nbi(Endpoint& ep, GlobalPtr<T> at,
@@ -269,14 +274,14 @@ template <AtomicOp Op, Atomic T>
                                                 const AtomicOptions& options = {}) noexcept {
   return detail::atomic_nbi<T>(ep, Op, at, operand, T{}, result, options);
 }
-/// Blocking: the value before.
+/// Does `Op`, waits, and returns the old value.
 template <AtomicOp Op, Atomic T>
   requires(detail::has_by_one<T>(Op))
 [[gnu::always_inline]] inline Result<T> atomic_fetch(Endpoint& ep, GlobalPtr<T> at,
                                                      std::type_identity_t<T> operand) noexcept {
   return detail::atomic_fetch<T>(ep, Op, at, operand);
 }
-/// Blocking, not fetching.
+/// Does `Op` and waits.
 template <AtomicOp Op, Atomic T>
   requires(detail::has_by_one<T>(Op))
 [[gnu::always_inline]] inline Status atomic(Endpoint& ep, GlobalPtr<T> at,
@@ -286,7 +291,7 @@ template <AtomicOp Op, Atomic T>
 
 // clang-format on
 
-// The same by name, blocking.
+// Blocking forms by name. fetch_… and swap return the old value.
 template <Atomic T>
 [[gnu::always_inline]] inline Result<T> fetch_add(Endpoint& ep, GlobalPtr<T> at,
                                                   std::type_identity_t<T> x) noexcept {
@@ -331,14 +336,14 @@ template <Atomic T>
                                            std::type_identity_t<T> x) noexcept {
   return detail::atomic<T>(ep, AtomicOp::store, at, x);
 }
-/// Stores `desired` if the target equals `expected`; the value before, which equals `expected` on success.
+/// Stores `desired` if the target equals `expected`. Returns the old value, which equals `expected` on success.
 template <AtomicInteger T>
 [[gnu::always_inline]] inline Result<T> compare_swap(Endpoint& ep, GlobalPtr<T> at,
                                                      std::type_identity_t<T> expected,
                                                      std::type_identity_t<T> desired) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::compare_swap, at, desired, expected);
 }
-/// The non-blocking form; `result` receives the value before.
+/// Non-blocking compare_swap; `result` receives the old value.
 template <AtomicInteger T>
 [[gnu::always_inline]] inline Event compare_swap_nb(Endpoint& ep, GlobalPtr<T> at,
                                                     std::type_identity_t<T> expected,

@@ -11,7 +11,7 @@
 
 namespace aqueduct {
 
-/// How a setting's text is read.
+/// How the text of a setting is parsed.
 enum class SettingType : std::uint8_t {
   text,      ///< anything
   number,    ///< a whole number between `least` and `most`
@@ -21,7 +21,7 @@ enum class SettingType : std::uint8_t {
   choice,    ///< one of `choices`
 };
 
-/// What there is to know of a setting before it has a value.
+/// Describes a setting, independently of its value.
 struct SettingInfo {
   std::string_view name;         ///< "segment_bytes"
   std::string_view environment;  ///< "AQUEDUCT_SEGMENT_BYTES"
@@ -37,32 +37,34 @@ struct SettingInfo {
 /// Where a value came from.
 enum class SettingOrigin : std::uint8_t { built_in, environment, program };
 
-/// Something wrong with a setting, in words that name it, its value, its limits and the nearest right name.
+/// A mistake in a setting. The text names the setting, its value, its limits, and the nearest known name.
 struct SettingProblem {
   std::string variable;
   std::string text;
 };
 
-/// Every setting with its value and origin. A copy is an independent set.
+/// Every setting with its value and origin. Copies are independent.
 ///
-/// Errors: nothing is refused here; what was wrong is kept in `problems()`, and Job::start refuses a Config
-///         that has any.
+/// Errors: reading settings does not fail. Mistakes are collected in `problems()`, and Job::start rejects a Config that
+///         has any.
 class Config {
  public:
-  /// Built-in defaults alone, ignoring the environment.
+  /// The built-in defaults; ignores the environment.
   Config();
-  /// Defaults overlaid with the AQUEDUCT_* variables of this process.
+  /// The defaults, overridden by the AQUEDUCT_* variables of this process.
   static Config from_environment();
-  /// The same from a given list of NAME=VALUE (for tests and launchers).
+  /// The defaults, overridden by a list of NAME=VALUE (for tests and launchers).
   static Config from_variables(std::span<const std::string> variables);
 
-  /// Sets by name ("segment_bytes") or variable ("AQUEDUCT_SEGMENT_BYTES"); a problem is kept and returned.
+  /// Sets a value by the setting's name ("segment_bytes") or variable ("AQUEDUCT_SEGMENT_BYTES").
+  ///
+  /// Errors: bad_setting; also kept in `problems()`.
   Status set(std::string_view name, std::string_view value);
 
   std::span<const SettingInfo> settings() const noexcept;
   const std::vector<SettingProblem>& problems() const noexcept { return problems_; }
 
-  /// The value as text, number, nanoseconds or truth. `name` must be a setting.
+  /// The value of a setting in one of four forms. Requires: `name` is the name of a setting.
   std::string text(std::string_view name) const;
   std::int64_t number(std::string_view name) const;
   std::int64_t nanoseconds(std::string_view name) const;

@@ -6,7 +6,7 @@
 
 namespace aqueduct::detail {
 
-/// memcpy for the sizes at which the C library's is not the fastest.
+/// memcpy for the sizes at which that of the C library is not the fastest.
 void copy_middling(std::byte* to, const void* from, std::size_t bytes) noexcept;
 
 #if defined(__SANITIZE_THREAD__)
@@ -17,9 +17,10 @@ inline constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
 inline constexpr bool kThreadSanitizer = false;
 #endif
 
-/// A word of some object's bytes, at any address. Volatile: the compiler neither repeats nor splits the access. By the
-/// language that is no atomic access yet, so the thread sanitizer, which goes by the language, is shown one where the word
-/// is aligned: puts and gets of words may meet atomics.
+/// Reads and writes a word at any address, whatever the type of the object there. The access is volatile, so that the
+/// compiler neither repeats nor splits it. C++ does not call that an atomic access, and neither does the thread
+/// sanitizer. Under the sanitizer aligned words are therefore accessed by atomics: puts and gets of words may race
+/// with atomics.
 template <class Word>
 struct AnyWord {
   using Type [[gnu::may_alias, gnu::aligned(1)]] = Word;
@@ -38,9 +39,9 @@ struct AnyWord {
   }
 };
 
-/// Copies 1, 2, 4 or 8 bytes with one load and one store: whoever polls an aligned word finds the old value or the new one,
-/// and may write the next as soon as it sees the new one. The C library's memcpy stores such a word twice.
-/// False: another size, and nothing has happened.
+/// Copies 1, 2, 4 or 8 bytes with one load and one store. A thread that polls an aligned word sees the old value or
+/// the new one, and may overwrite it as soon as it sees the new one. (The C library's memcpy stores such a word
+/// twice.) Returns false, and copies nothing, for any other size.
 inline bool copy_word(void* to, const void* from, std::size_t bytes) noexcept {
   switch (bytes) {
     case 1: AnyWord<std::uint8_t>::store(to, AnyWord<std::uint8_t>::load(from)); return true;
@@ -51,7 +52,7 @@ inline bool copy_word(void* to, const void* from, std::size_t bytes) noexcept {
   }
 }
 
-/// Copies into or out of a segment; words as copy_word does. Of no bytes, the addresses may be null.
+/// Copies into or out of a segment; words are copied as by copy_word. With zero bytes, the addresses may be null.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   constexpr std::size_t kLeast = 2048;  // measured, see core/copy.cpp
   constexpr std::size_t kMost = 12288;
@@ -63,7 +64,7 @@ inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   std::memcpy(to, from, bytes);
 }
 
-/// The same where the two may overlap.
+/// As copy_bytes, for memory that may overlap.
 inline void move_bytes(void* to, const void* from, std::size_t bytes) noexcept {
   if (!copy_word(to, from, bytes) && bytes != 0) std::memmove(to, from, bytes);
 }
@@ -87,7 +88,7 @@ struct WordOf<8> {
   using Type = std::uint64_t;
 };
 
-/// A value of 1 to 8 bytes into a segment; one store where it is as long as a word.
+/// Writes a value of 1 to 8 bytes into a segment: with one store if its size is a power of two.
 template <class T>
 inline void store_value(std::byte* to, const T& value) noexcept {
   if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
@@ -100,7 +101,7 @@ inline void store_value(std::byte* to, const T& value) noexcept {
   }
 }
 
-/// Out of a segment.
+/// Reads a value of 1 to 8 bytes from a segment: with one load if its size is a power of two.
 template <class T>
 inline void load_value(T& value, const std::byte* from) noexcept {
   if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {

@@ -19,7 +19,7 @@ namespace detail {
 
 struct EndpointState;
 
-/// One rank's part of a segment as seen from here: empty unless its memory is mapped into this process.
+/// Where one rank's part of a segment is mapped in this process. Empty if it is not mapped.
 struct Window {
   std::byte* base = nullptr;
   std::uint64_t bytes = 0;
@@ -27,42 +27,42 @@ struct Window {
 
 }  // namespace detail
 
-/// What one endpoint has done so far. Counts since the start of the job.
+/// Counters of one endpoint, since the start of the job.
 struct Statistics {
-  std::uint64_t packets_sent = 0;        ///< packets given to a conduit
-  std::uint64_t packets_received = 0;    ///< packets taken from a conduit
+  std::uint64_t packets_sent = 0;        ///< packets handed to a conduit
+  std::uint64_t packets_received = 0;    ///< packets delivered by a conduit
   std::uint64_t payload_bytes_sent = 0;  ///< bytes of payload in the packets sent
-  std::uint64_t retries = 0;             ///< sends that a conduit had no room for
-  std::uint64_t deferred = 0;            ///< replies kept back because a conduit had no room
-  std::uint64_t native_puts = 0;         ///< put requests handed to a conduit's own put
+  std::uint64_t retries = 0;             ///< sends for which a conduit had no room
+  std::uint64_t deferred = 0;            ///< replies queued because a conduit had no room
+  std::uint64_t native_puts = 0;         ///< puts posted to a conduit
   std::uint64_t native_gets = 0;
-  std::uint64_t reference_puts = 0;  ///< puts done in packets by the reference layer
+  std::uint64_t reference_puts = 0;  ///< puts done by the reference layer, in packets
   std::uint64_t reference_gets = 0;
   std::uint64_t native_atomics = 0;
   std::uint64_t reference_atomics = 0;
   std::uint64_t handlers_run = 0;
-  // Vector, indexed and strided transfers (vis.hpp), by how they were done.
-  std::uint64_t vis_direct = 0;  ///< copied: the peer is mapped here
-  std::uint64_t vis_pieces = 0;  ///< an operation for each contiguous run
-  std::uint64_t vis_packed = 0;  ///< packets with descriptions, unpacked or gathered by the peer's processor
-  std::uint64_t vis_box = 0;     ///< gets of all that lies between the pieces
-  std::uint64_t vis_native = 0;  ///< lists of pieces given to the conduit
-  std::uint64_t vis_messages = 0;           ///< requests that packed ones took
-  std::uint64_t vis_description_bytes = 0;  ///< in these: what they say of the peer's pieces
+  // Vector, indexed and strided transfers (vis.hpp), by plan.
+  std::uint64_t vis_direct = 0;    ///< copied, because the peer's segment is mapped here
+  std::uint64_t vis_pieces = 0;    ///< one operation for each contiguous run
+  std::uint64_t vis_packed = 0;    ///< packets with a description; the peer's processor unpacks or gathers
+  std::uint64_t vis_box = 0;       ///< gets of whole bounding boxes, of which the pieces are kept
+  std::uint64_t vis_native = 0;    ///< lists of pieces posted to the conduit
+  std::uint64_t vis_messages = 0;  ///< requests of packed transfers
+  std::uint64_t vis_description_bytes = 0;  ///< bytes of descriptions in those requests
   std::uint64_t vis_as_strides = 0;         ///< requests that describe pieces by strides
-  std::uint64_t vis_as_offsets = 0;         ///< by offsets of equal pieces
-  std::uint64_t vis_as_pieces = 0;          ///< by offset and length of each
-  std::uint64_t rejected = 0;               ///< packets that could not be understood
-  std::uint64_t sleeps = 0;                 ///< times a wait went to sleep
-  std::uint64_t stalls = 0;                 ///< times a wait was reported as stalled
+  std::uint64_t vis_as_offsets = 0;         ///< … by one length and a list of offsets
+  std::uint64_t vis_as_pieces = 0;          ///< … by offset and length of each piece
+  std::uint64_t rejected = 0;               ///< malformed packets, which were dropped
+  std::uint64_t sleeps = 0;                 ///< times that a wait went to sleep
+  std::uint64_t stalls = 0;                 ///< times that a wait was reported as stalled
 };
 
-/// One rank: what a thread communicates through.
+/// One rank. A thread communicates through its endpoint.
 ///
-/// Threads:   an endpoint belongs to one thread at a time; threads that communicate in parallel each use their
-///            own. What two endpoints of a process share guards itself.
+/// Threads:   an endpoint belongs to one thread at a time; threads that communicate in parallel use one each. State
+///            that endpoints of a process share is protected by the library.
 /// Processes: it belongs to the process that started the job. In a forked child it is rank 0 of 0, nothing is mapped,
-///            and calls that communicate or wait fail with invalid_argument: the parent's rank notices nothing.
+///            and calls that communicate or wait fail with invalid_argument. The parent's rank is not affected.
 /// Lifetime:  owned by its Job.
 class Endpoint {
  public:
@@ -79,13 +79,13 @@ class Endpoint {
     if (id >= segments_) return {};
     return mine_[id];
   }
-  /// How many bytes of a segment a rank has; 0 if there is no such rank or segment. Sends nothing.
+  /// The size of a rank's part of a segment, in bytes; 0 if there is no such rank or segment. Sends nothing.
   std::uint64_t segment_bytes(Rank rank, SegmentId id = 0) const noexcept;
 
-  /// The place in memory that `to` names, if a plain pointer can reach it from here; else null.
+  /// A pointer to what `to` names, if its memory can be reached by plain loads and stores from here; otherwise null.
   ///
-  /// True for this rank itself and for neighbours whose segments are mapped. `bytes` must lie inside the
-  /// segment. Mapping a neighbour's segment happens at the first call or transfer that needs it.
+  /// This rank's own parts can be reached, and those of neighbours that are mapped. The first call or transfer that
+  /// needs a neighbour's part maps it. Null also if the `bytes` bytes are not all inside the segment.
   template <class T>
   T* local(GlobalPtr<T> to, std::size_t bytes = sizeof(T)) noexcept {
     auto place = to.template as<std::byte>();
@@ -95,66 +95,70 @@ class Endpoint {
     return reinterpret_cast<T*>(found);
   }
 
-  /// The ranks that share my host, me included, in rising order.
+  /// The ranks of my host, including me, in rising order.
   std::span<const Rank> neighbours() const noexcept;
+  /// Whether the rank is on my host. True for myself.
   bool is_neighbour(Rank rank) const noexcept;
-  /// A number that two ranks share exactly when they are on one host; kNoRank if there is no such rank.
+  /// A number for the rank's host, equal for two ranks exactly if they are on the same host. kNoRank if there is no
+  /// such rank.
   std::uint32_t host_of(Rank rank) const noexcept;
   /// Whether a rank is known to have died or left.
   bool is_lost(Rank rank) const noexcept;
-  /// The name of the conduit that serves a rank.
+  /// The name of the conduit that serves a rank; empty if there is no such rank.
   std::string conduit_of(Rank rank) const;
 
-  /// Does whatever work has arrived, then returns: runs handlers, completes operations. Inside a handler
-  /// it does nothing. Returns how many packets and completions it saw.
+  /// Processes what has arrived, without waiting: runs handlers and completes operations. Returns the number of packets
+  /// and completions processed. Does nothing inside a handler.
   int progress() noexcept;
   /// Whether this thread is inside one of this endpoint's handlers, where nothing may wait.
   bool in_handler() const noexcept;
 
-  /// Waits until the event is done; its outcome.
+  /// Waits until the event is done. Returns the outcome of its operation.
   ///
-  /// Errors: the operation's own; in_handler if called from a handler (the event stays as it was).
+  /// Errors: those of the operation; in_handler if called from a handler (the event is unchanged).
   Status wait(Event& event) noexcept {
     if (event.done()) [[likely]]
       return event.status();
     return wait_slowly(event);
   }
   Status wait(Event&& event) noexcept { return wait(event); }
-  /// Waits no longer than `limit`; timed_out leaves the event as it was.
+  /// As wait, but for at most `limit`. Errors: also timed_out (the event is unchanged).
   Status wait_for(Event& event, std::chrono::nanoseconds limit) noexcept;
-  /// One round of progress if the event is not done; whether it is.
+  /// Returns whether the event is done, after one round of progress if it was not.
   bool test(Event& event) noexcept {
     if (event.done()) return true;
     progress();
     return event.done();
   }
 
-  /// Waits for every operation with implicit completion (`_nbi`) begun so far outside of access regions.
+  /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions.
   ///
-  /// Errors: the first failure among them; they count as finished then.
+  /// Errors: the first failure among them (all of them are over then); in_handler.
   Status wait_implicit() noexcept;
-  /// One round of progress; whether every implicit operation outside of access regions is over.
+  /// Makes one round of progress. Returns whether all implicit operations outside access regions are over.
   bool test_implicit() noexcept;
-  /// Opens an access region: `_nbi` operations until `end_region` belong to it. Regions do not nest.
+  /// Opens an access region: the `_nbi` operations until `end_region` belong to it. Regions do not nest.
   ///
-  /// Errors: invalid_argument (one is open), refused (AQUEDUCT_OPERATIONS events are held).
+  /// Errors: invalid_argument (a region is open), refused (AQUEDUCT_OPERATIONS events are held).
   Status begin_region() noexcept;
-  /// Closes the region: one Event for all its operations; its outcome is their first failure.
+  /// Closes the region. Returns one Event for all its operations; its outcome is the first failure among them.
   ///
-  /// Errors: invalid_argument (none is open).
+  /// Errors: invalid_argument (no region is open).
   Event end_region() noexcept;
 
   /// The team of all ranks.
   Team& world() noexcept;
-  /// Waits until every rank has called it. Errors: peer_lost, in_handler. Says nothing of operations in flight.
+  /// Waits until every rank has called it. It does not complete operations in flight: wait for those first.
+  ///
+  /// Errors: peer_lost, in_handler.
   Status barrier() noexcept;
 
   Statistics statistics() const noexcept;
 
-  /// For the library's own use.
+  /// For use by the library only.
   detail::EndpointState& state() noexcept { return *state_; }
 
-  /// The address of `bytes` bytes, or null when they are not mapped here or not inside the segment.
+  /// The address of a range of a segment, or null if it is not mapped here or not inside the segment.
   std::byte* mapped(Rank rank, SegmentId segment, std::uint64_t offset, std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
       const detail::Window& window = windows_[std::size_t{segment} * ranks_ + rank];
@@ -164,8 +168,9 @@ class Endpoint {
     }
     return nullptr;
   }
-  /// The same for atomics and for values read: null too where the network does the job's atomics, and for my own memory where
-  /// others need my processor for theirs. A loop over my own word then goes the cold way, which makes progress.
+  /// As mapped, for atomics and for reading values. Also null where the network does the job's atomics, and for my
+  /// own memory where others need my processor for their atomics on it. A program that polls its own word then takes
+  /// the slow path, which makes progress, so that others can change the word.
   std::byte* mapped_for_value(Rank rank, SegmentId segment, std::uint64_t offset,
                               std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
@@ -184,7 +189,8 @@ class Endpoint {
   [[gnu::cold]] Status wait_slowly(Event& event) noexcept;
   [[gnu::cold]] std::byte* map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept;
 
-  // First, and alone on its page: the others are on one that a forked child gets as zeroes (core/endpoint_state.cpp).
+  // The first member, and alone on its page: the other members are on a page that the system gives a forked child as
+  // zeroes (core/endpoint_state.cpp).
   detail::EndpointState* state_ = nullptr;
   Rank rank_ = 0;
   Rank ranks_ = 0;

@@ -16,35 +16,37 @@ class Endpoint;
 
 namespace detail {
 
-/// The part of an operation in flight that the inline code looks at; the rest is core/op.hpp.
+/// The part of an operation's record that inline code reads; the rest is in core/op.hpp.
 struct OpFace {
-  /// 0 while in flight; released to 1 once the outcome can be read.
+  /// 0 while in flight. Set to 1, with release, once the outcome can be read.
   std::atomic<std::uint32_t> done{0};
 };
 
 /// Takes the outcome of a finished operation and returns its record to the pool.
 Status collect(OpFace* op) noexcept;
-/// Whether it belongs to the parent of this forked process, and so never ends here.
+/// Whether this process is a forked child, in which the operation never ends.
 bool in_child(const OpFace* op) noexcept;
-/// Gives up an operation in flight: its record returns to the pool when it ends.
+/// Detaches an operation in flight from its Event: its record returns to the pool when the operation ends.
 void abandon(OpFace* op) noexcept;
 
 }  // namespace detail
 
 /// The completion of one operation, or of a group. Move-only, 16 bytes.
 ///
-/// A default-constructed Event, and one already waited for, is *finished*: to test or wait for it is legal,
-/// free, and gives the same outcome again. An Event belongs to the endpoint that made it and to its thread.
+/// An Event that was default-constructed, or has been waited for, is *finished*. Testing or waiting for it again is
+/// legal, costs nothing, and gives the same outcome. An Event belongs to the endpoint that made it, and to that
+/// endpoint's thread.
 ///
-/// Cost:   holding an Event whose operation was in flight at the call, until it has been waited for or its status read, holds
-///         200 bytes of its endpoint's memory; Events may be held by the hundred thousand. They are used again and not
-///         given back. Beyond AQUEDUCT_OPERATIONS of them, calls wait until their operation is done.
-/// Errors: the operation's outcome, from `status()` once done. Destroying an Event whose operation is in flight
-///         is misuse that a checked build catches; a release build lets the operation finish unseen.
+/// Cost:   an Event of an operation that was in flight at the call occupies 200 bytes of its endpoint's memory until
+///         the program waits for it or reads its status. Hundreds of thousands may be held. The endpoint reuses this
+///         memory but does not return it to the system. Once AQUEDUCT_OPERATIONS such Events are held, further calls
+///         wait until their operation is done.
+/// Errors: `status()` gives the outcome of the operation once it is done. Destroying an Event whose operation is in
+///         flight is misuse: a checked build ends the program, a release build lets the operation finish unobserved.
 class [[nodiscard]] Event {
  public:
   Event() noexcept = default;
-  /// An operation that was over before it was in flight.
+  /// A finished Event: the operation was over when the call returned.
   explicit Event(Status outcome) noexcept : status_(outcome) {}
   explicit Event(detail::OpFace* op) noexcept : op_(op) {}
   Event(Event&& other) noexcept : op_(std::exchange(other.op_, nullptr)), status_(other.status_) {}
@@ -58,7 +60,7 @@ class [[nodiscard]] Event {
   }
   ~Event() { drop(); }
 
-  /// Whether the operation is over, without making progress: an acquire load.
+  /// Whether the operation is over. Makes no progress; an acquire load.
   bool done() const noexcept { return op_ == nullptr || op_->done.load(std::memory_order_acquire) != 0; }
   /// The outcome. Requires: done().
   Status status() noexcept {
@@ -70,7 +72,7 @@ class [[nodiscard]] Event {
   }
 
  private:
-  friend class Endpoint;  // for the stall report: what the operation is
+  friend class Endpoint;  // its stall report describes the operation
   void drop() noexcept {
     if (op_ == nullptr) [[likely]]
       return;
@@ -89,9 +91,9 @@ class [[nodiscard]] Event {
 };
 static_assert(sizeof(Event) == 16);
 
-/// Several Events waited for together. Indices stay as `add` gave them.
+/// Several Events to be waited for together. `add` gives each an index, which does not change.
 ///
-/// Completion: an Event that was reported is finished and is not reported again by the any/some forms.
+/// Completion: wait_any, wait_some and test_some report each Event once, when it is done.
 class EventSet {
  public:
   /// Takes the event; returns its index.
@@ -100,15 +102,19 @@ class EventSet {
   bool empty() const noexcept { return events_.empty(); }
   Event& operator[](std::size_t index) noexcept { return events_[index]; }
 
-  /// Waits until one more is done; its index, or size() if all had been reported (or inside a handler).
+  /// Waits until an unreported Event is done, and reports its index. Returns size() if all have been reported, or
+  /// inside a handler.
   std::size_t wait_any(Endpoint& ep);
-  /// Waits until at least one more is done; the indices of all that are. Valid until the next call.
+  /// Waits until at least one unreported Event is done, and reports the indices of all that are. The span is valid
+  /// until the next call. Empty if all have been reported, or inside a handler.
   std::span<const std::size_t> wait_some(Endpoint& ep);
-  /// Waits for all; the first failure by index, if any. The set is empty afterwards.
+  /// Waits for all Events. Returns the first failure, by index, if any. The set is empty afterwards.
+  ///
+  /// Errors: those of the operations; in_handler (the set keeps its Events).
   Status wait_all(Endpoint& ep);
-  /// One round of progress, then as wait_some without waiting.
+  /// As wait_some, but with one round of progress instead of a wait.
   std::span<const std::size_t> test_some(Endpoint& ep);
-  /// One round of progress; whether all are done.
+  /// Makes one round of progress. Returns whether all Events are done.
   bool test_all(Endpoint& ep);
 
  private:

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Misuse that only a checked build looks for (AQUEDUCT_CHECKED, on in the dev, asan and tsan presets):
-/// it ends the program with the place and the reason. A release build compiles it away.
+/// Checks for misuse in checked builds only (AQUEDUCT_CHECKED, on in the dev, asan and tsan presets). A failed check
+/// ends the program and prints the place and the reason. In a release build it compiles to nothing.
 #ifdef AQUEDUCT_CHECKED
 namespace aqueduct::detail {
 [[noreturn]] void misuse(const char* file, int line, const char* why) noexcept;

@@ -9,20 +9,20 @@
 
 namespace aqueduct {
 
-/// Names a segment: 0 is the primary one; the others come from Segment::create, in order.
+/// Identifies a segment: 0 is the primary one; Segment::create and attach number the others in order.
 using SegmentId = std::uint32_t;
 
-/// A `T` in some rank's segment: 16 trivially copyable bytes.
+/// A pointer to a `T` in some rank's segment: 16 trivially copyable bytes.
 ///
 /// Units:  `offset` is in bytes from the start of the segment on that rank; arithmetic is in elements.
-/// Errors: an offset outside the segment is found by the operation that uses it (out_of_range).
+/// Errors: an offset outside the segment is reported by the operation that uses the pointer (out_of_range).
 template <class T>
 class GlobalPtr {
  public:
   constexpr GlobalPtr() noexcept = default;
   constexpr GlobalPtr(Rank rank, std::uint64_t offset, SegmentId segment = 0) noexcept
       : rank_(rank), segment_(segment), offset_(offset) {}
-  /// From pointer-to-mutable to pointer-to-const.
+  /// Converts a pointer to T to a pointer to const T.
   template <class U>
     requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
   constexpr GlobalPtr(GlobalPtr<U> other) noexcept
@@ -33,7 +33,7 @@ class GlobalPtr {
   constexpr std::uint64_t offset() const noexcept { return offset_; }
   constexpr explicit operator bool() const noexcept { return rank_ != kNoRank; }
 
-  /// The same place seen as another type; `bytes` moves it first.
+  /// The same place, `bytes` bytes further, as a pointer to another type.
   template <class U>
   constexpr GlobalPtr<U> as(std::int64_t bytes = 0) const noexcept {
     return {rank_, offset_ + static_cast<std::uint64_t>(bytes), segment_};
@@ -51,7 +51,7 @@ class GlobalPtr {
   friend constexpr GlobalPtr operator+(GlobalPtr p, std::int64_t n) noexcept { return p += n; }
   friend constexpr GlobalPtr operator+(std::int64_t n, GlobalPtr p) noexcept { return p += n; }
   friend constexpr GlobalPtr operator-(GlobalPtr p, std::int64_t n) noexcept { return p -= n; }
-  /// Elements between two pointers into one rank's part of one segment.
+  /// The distance in elements. Requires: both point into one rank's part of one segment.
   friend constexpr std::int64_t operator-(GlobalPtr a, GlobalPtr b) noexcept {
     return static_cast<std::int64_t>(a.offset_ - b.offset_) / static_cast<std::int64_t>(sizeof(T));
   }

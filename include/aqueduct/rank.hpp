@@ -7,10 +7,10 @@ namespace aqueduct {
 /// One endpoint of a job, numbered 0 … ranks - 1. A process may hold several.
 using Rank = std::uint32_t;
 
-/// "No rank": what a default-constructed GlobalPtr and a Status without a peer carry.
+/// No rank: the rank of a default-constructed GlobalPtr, and the peer of a Status without one.
 inline constexpr Rank kNoRank = ~Rank{0};
 
-/// "Whichever rank": accepted where a call can wait for anybody.
+/// Any rank: for calls that can wait for more than one peer.
 inline constexpr Rank kAnyRank = ~Rank{0} - 1;
 
 }  // namespace aqueduct

@@ -9,22 +9,24 @@
 
 namespace aqueduct {
 
-/// When the source buffer of a put or active message may be written again.
+/// When the source buffer of a put may be reused.
 enum class SourceReuse : std::uint8_t {
-  at_completion,  ///< when the whole operation is done: never costs a copy
+  at_completion,  ///< when the whole operation is done; never costs a copy
   at_return,      ///< when the call returns: the library copies, or waits until the buffer is free
-  on_event,       ///< when the Event named in the options fires
+  on_event,       ///< when the Event in PutOptions::source_event is done
 };
 
 struct PutOptions {
   SourceReuse source = SourceReuse::at_completion;
-  /// With SourceReuse::on_event: replaced by the event of local completion, which is done where nothing is waited for.
+  /// With SourceReuse::on_event, the call stores the Event of local completion here. It is finished at once if the
+  /// source is free when the call returns.
   Event* source_event = nullptr;
-  /// Rather than wait for room, come back with the Status `refused`; nothing has happened then.
+  /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
 };
 
 struct GetOptions {
+  /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
 };
 
@@ -49,7 +51,7 @@ using MutableBytes = std::span<std::byte>;
 template <class T>
 concept Wireable = std::is_trivially_copyable_v<T>;
 
-/// Sized and contiguous, and alive after the call: an lvalue container or a view such as std::span.
+/// A sized, contiguous range whose elements outlive the call: an lvalue container, or a view such as std::span.
 template <class R>
 concept LastingRange =
     std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && std::ranges::borrowed_range<R>;
@@ -63,7 +65,7 @@ template <class R>
 std::size_t size_in_bytes(R& range) noexcept {
   return std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>);
 }
-/// The bytes have been copied: whoever waits for the source buffer need not.
+/// Called when the bytes have been copied: the Event of the source buffer, if one was asked for, is finished.
 inline void source_is_free(const PutOptions& options) noexcept {
   if (options.source_event != nullptr) [[unlikely]]
     *options.source_event = Event{};
@@ -72,7 +74,7 @@ template <class T>
 std::byte* find(Endpoint& ep, GlobalPtr<T> to, std::size_t bytes) noexcept {
   return ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
 }
-/// For a value to be read; see Endpoint::mapped_for_value.
+/// As find, for reading a value: see Endpoint::mapped_for_value.
 template <class T>
 const std::byte* find_value(Endpoint& ep, GlobalPtr<T> from, std::size_t bytes) noexcept {
   return ep.mapped_for_value(from.rank(), from.segment(), from.offset(), bytes);
@@ -84,13 +86,15 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 
 }  // namespace detail
 
-/// Writes `from` into another rank's segment, and begins no more than that: see the Event.
+/// Begins writing `from` into another rank's segment.
 ///
-/// Shape:       `from` is a contiguous range of T that outlives the operation (or its source event).
-/// Completion:  remote: the Event is done when the bytes are in the target's memory. Nothing is said of the
-///              order of two operations; the result of overlapping puts without a wait between is undefined.
-/// Errors:      out_of_range (no such rank or segment, or outside it), refused (immediate, no room), peer_lost.
-/// Cost:        a copy when the target is mapped here, else one operation of the network.
+/// Shape:       `from` is a contiguous range of T.
+/// Completion:  remote: the Event is done when the bytes are in the target's memory. Operations are not ordered; the
+///              result of overlapping puts without a wait between them is undefined.
+/// Lifetime:    `from` until completion, or as PutOptions::source says.
+/// Errors:      out_of_range (no such rank or segment, or outside it), refused (immediate, no room), peer_lost;
+///              in_handler if the target is not mapped here.
+/// Cost:        a copy when the target is mapped here, otherwise one operation of the network.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
@@ -103,9 +107,10 @@ inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& o
   return detail::put_nb_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
 }
 
-/// Writes `from` and waits: remote completion, as put_nb followed by wait.
+/// Writes `from` and waits: put_nb followed by a wait.
 ///
-/// Errors: as put_nb, and in_handler.
+/// Completion: remote. The source may be reused at return.
+/// Errors:     as put_nb.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
@@ -117,9 +122,9 @@ inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   return detail::put_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes);
 }
 
-/// Writes `from` with implicit completion: part of the open region, else of `wait_implicit`.
+/// As put_nb, with implicit completion: belongs to the open access region, or else to `wait_implicit`.
 ///
-/// Errors: a failure to begin is returned; a later one comes with the group.
+/// Errors: returned if nothing was begun; a later failure is that of the group.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
@@ -132,11 +137,12 @@ inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions&
   return detail::put_nbi_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
 }
 
-/// Reads from another rank's segment into `to`.
+/// Begins reading from another rank's segment into `to`.
 ///
-/// Shape:       `to` is a contiguous range of T that outlives the operation.
+/// Shape:       `to` is a contiguous range of T.
 /// Completion:  local: the Event is done when `to` holds the bytes.
-/// Errors:      as put_nb.
+/// Lifetime:    `to` until completion.
+/// Errors, Cost: as put_nb.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event get_nb(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& options = {}) noexcept {
@@ -148,8 +154,13 @@ inline Event get_nb(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& o
   return detail::get_nb_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes, options);
 }
 
-/// Reads into `to` and waits. Of my own memory, where others need my processor for their atomics on it, makes progress now
-/// and then, so that a loop over it ends. Errors: as put_nb, and in_handler.
+/// Reads into `to` and waits.
+///
+/// A get from my own memory makes progress now and then where others need my processor for their atomics on it: so a
+/// loop that polls this memory ends.
+///
+/// Completion: local.
+/// Errors:     as put_nb.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status get(Endpoint& ep, R&& to, GlobalPtr<T> from) noexcept {
@@ -161,7 +172,7 @@ inline Status get(Endpoint& ep, R&& to, GlobalPtr<T> from) noexcept {
   return detail::get_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes);
 }
 
-/// Reads into `to` with implicit completion. Errors: as put_nbi.
+/// As get_nb, with implicit completion. Errors: as put_nbi.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status get_nbi(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& options = {}) noexcept {
@@ -173,7 +184,7 @@ inline Status get_nbi(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions&
   return detail::get_nbi_over_wire(ep, std::ranges::data(to), detail::plain(from), bytes, options);
 }
 
-// From or into a temporary container: it would be gone before the operation is.
+// Temporary containers are refused at compile time: they would be destroyed before the operation completes.
 template <class T, detail::TemporaryRange R>
 Event put_nb(Endpoint&, GlobalPtr<T>, R&&, const PutOptions& = {}) = delete;
 template <class T, detail::TemporaryRange R>
@@ -185,11 +196,11 @@ Status get_nbi(Endpoint&, R&&, GlobalPtr<T>, const GetOptions& = {}) = delete;
 template <class T, detail::TemporaryRange R>
 Status get(Endpoint&, R&&, GlobalPtr<T>) = delete;
 
-/// What travels as a value: 1 to 8 bytes.
+/// A type that can be put and got by value: 1 to 8 bytes.
 template <class T>
 concept SmallValue = detail::Wireable<T> && sizeof(T) <= 8;
 
-/// Writes one value of 1–8 bytes and waits. Errors: as put.
+/// Writes one value of 1–8 bytes and waits. Completion: remote. Errors: as put.
 template <SmallValue T>
 inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
@@ -199,7 +210,8 @@ inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> v
   return detail::put_over_wire(ep, detail::plain(to), &value, sizeof(T));
 }
 
-/// Writes one value; the value is taken at the call, so there is no source buffer to keep.
+/// Begins writing one value. It is copied at the call, so there is no source buffer to keep. Completion: remote.
+/// Errors: as put_nb.
 template <SmallValue T>
 inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                           PutOptions options = {}) noexcept {
@@ -212,7 +224,7 @@ inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T>
   return detail::put_nb_over_wire(ep, detail::plain(to), &value, sizeof(T), options);
 }
 
-/// Writes one value with implicit completion.
+/// As put_value_nb, with implicit completion. Errors: as put_nbi.
 template <SmallValue T>
 inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                             PutOptions options = {}) noexcept {
@@ -225,7 +237,7 @@ inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<
   return detail::put_nbi_over_wire(ep, detail::plain(to), &value, sizeof(T), options);
 }
 
-/// Reads one value of 1–8 bytes and waits. Of my own memory as get.
+/// Reads one value of 1–8 bytes and waits. Completion and errors as get; it also makes progress as get does.
 template <class T>
   requires SmallValue<std::remove_const_t<T>>
 inline Result<std::remove_const_t<T>> get_value(Endpoint& ep, GlobalPtr<T> from) noexcept {
@@ -240,9 +252,12 @@ inline Result<std::remove_const_t<T>> get_value(Endpoint& ep, GlobalPtr<T> from)
   return value;
 }
 
-/// Copies between two segments, neither of which need be mine, and waits.
+/// Copies between two segments and waits. Neither side has to be on this rank.
 ///
-/// Errors: as put and get. Cost: one pass where one side is mapped, else through a bounded buffer here.
+/// Shape:      the two ranges do not overlap.
+/// Completion: remote.
+/// Errors:     as put and get.
+/// Cost:       one pass if one side is mapped here; otherwise each 16 KiB are got into a buffer here, then put.
 Status copy(Endpoint& ep, GlobalPtr<std::byte> to, GlobalPtr<const std::byte> from,
             std::size_t bytes) noexcept;
 

@@ -7,22 +7,22 @@
 
 namespace aqueduct {
 
-/// A counter that belongs to a rank: others add to it, the owner waits for it to reach a value.
+/// The number of a signal: a 64-bit counter of a rank. Other ranks add to it; its owner waits until it reaches a value.
 ///
-/// Each endpoint has AQUEDUCT_SIGNALS of them (slots 0, 1, …), 64 bits each, 0 at the start, never falling
-/// unless their owner resets them.
+/// Each endpoint has AQUEDUCT_SIGNALS of them (slots 0, 1, …). They begin at 0 and decrease only when their owner
+/// resets them.
 using SignalSlot = std::uint32_t;
 
-/// What a put adds, and where, once its bytes are in place.
+/// An addition to a counter of the target, alone or after the bytes of a put.
 struct Signal {
   SignalSlot slot = 0;
   std::uint64_t add = 1;
 };
 
-/// Adds to a counter of `to`. Everything this rank put there with a finished Event is visible before the sum is.
+/// Adds to a counter of rank `to`. A reader that sees the sum also sees all puts from here whose Events were finished.
 ///
-/// Completion: the Event (of `_nb`) is done when the counter has been raised.
-/// Errors:     out_of_range (rank or slot), peer_lost.
+/// Completion: remote: when the counter has been raised.
+/// Errors:     out_of_range (rank or slot), peer_lost; in_handler if the counter is not mapped here.
 Status signal(Endpoint& ep, Rank to, Signal what = {}) noexcept;
 Event signal_nb(Endpoint& ep, Rank to, Signal what = {}) noexcept;
 
@@ -31,11 +31,13 @@ Event put_signal_bytes(Endpoint&, GlobalPtr<std::byte> to, const void* from, std
                        const PutOptions&) noexcept;
 }
 
-/// Writes `from`, then adds to a counter of the same rank: whoever sees the sum sees the bytes.
+/// Writes `from`, then adds to a counter of the same rank. A reader that sees the sum sees the bytes.
 ///
-/// Shape, Errors: as put_nb and signal. Zero bytes are legal: the signal alone.
-/// Completion:    remote, of both.
-/// Cost:          one message where the network can announce a put, or where the bytes fit one packet.
+/// Shape, Errors: as put_nb and signal. With zero bytes, only the signal is sent.
+/// Completion:    remote: when the bytes are in place and the counter has been raised.
+/// Lifetime:      `from` until completion, or as PutOptions::source says.
+/// Cost:          one message where the network can announce a put, or where the bytes fit one packet; otherwise the
+///                signal follows the bytes.
 /// Source:        OpenSHMEM 1.5, shmem_put_signal; GASNet-EX AM Long as the fallback.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
@@ -52,17 +54,20 @@ inline Status put_signal(Endpoint& ep, GlobalPtr<T> to, R&& from, Signal what = 
 template <class T, detail::TemporaryRange R>
 Event put_signal_nb(Endpoint&, GlobalPtr<T>, R&&, Signal = {}, const PutOptions& = {}) = delete;
 
-/// My counter's present value: an acquire load. 0 if there is no such slot.
+/// The value of my counter: an acquire load. 0 if there is no such slot.
 std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept;
-/// Sets my counter, for the next round. Requires: nobody is adding to it.
+/// Sets my counter. Requires: no rank is adding to it. Errors: out_of_range.
 Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value = 0) noexcept;
-/// One round of progress; whether my counter has reached `at_least`, or never can, in a forked child (then `wait_until` fails).
+/// Returns whether my counter has reached `at_least`, after at most one round of progress. Also true in a forked child,
+/// where it never can: `wait_until` then fails.
 bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept;
 
 /// Waits until my counter has reached `at_least`.
 ///
-/// `from` is the rank expected to signal; with kAnyRank the loss of any rank ends the wait.
-/// Errors: out_of_range, in_handler, peer_lost (a signal that arrived before the loss still counts), timed_out.
+/// `from` is the rank that is expected to signal: its loss ends the wait. With kAnyRank the loss of any rank does.
+///
+/// Errors: out_of_range (slot or `from`), in_handler, peer_lost (signals that arrived before the loss count),
+///         timed_out.
 Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank from = kAnyRank,
                   std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) noexcept;
 

@@ -12,30 +12,30 @@
 
 namespace aqueduct {
 
-/// Every way a call can fail. `errors()` tells what each means and what to try.
+/// Why a call failed. `errors()` has the meaning of each code and what to try.
 enum class ErrorCode : std::uint16_t {
   ok = 0,
-  invalid_argument,  ///< an argument is wrong in itself
+  invalid_argument,  ///< an argument is wrong, or the call is not legal at this point
   out_of_range,      ///< a rank, team index, slot or address outside its bounds
   misaligned,        ///< an atomic on an address that is not a multiple of its size
   too_large,         ///< a payload or argument struct above the declared limit
-  wrong_handler,     ///< no such handler, or one of another category or argument struct
-  in_handler,        ///< a call that may block, made inside a handler
+  wrong_handler,     ///< no such handler, or its category or argument struct differs
+  in_handler,        ///< a call that may block was made inside a handler
   refused,           ///< an immediate initiation found no room; nothing happened
   peer_lost,         ///< the peer, or a member of the team, has died or left
-  timed_out,         ///< a bounded wait came to its end
+  timed_out,         ///< a wait reached its time limit
   no_memory,         ///< the machine cannot give that much memory
   no_space,          ///< the file system behind shared memory is full
-  bad_setting,       ///< a setting is unknown or its value unreadable
-  version_mismatch,  ///< two versions of the library, or of a conduit, met in one job
-  bootstrap_failed,  ///< the ranks could not find one another
+  bad_setting,       ///< a setting is unknown, or its value cannot be used
+  version_mismatch,  ///< processes of the job have different versions of the library or of a conduit
+  bootstrap_failed,  ///< the processes of the job could not find one another
   not_supported,     ///< this conduit or this machine cannot do it
   network_failed,    ///< the operating system or a network library refused
   closed,            ///< the object has ended
   internal,          ///< a bug in Aqueduct
 };
 
-/// One entry of the registry of error codes.
+/// Describes an error code.
 struct ErrorInfo {
   ErrorCode code;
   std::string_view name;     ///< as written in the enum
@@ -43,11 +43,11 @@ struct ErrorInfo {
   std::string_view advice;   ///< what to try
 };
 
-/// All error codes, in the order of their numbers.
+/// All error codes, in numeric order.
 std::span<const ErrorInfo> errors() noexcept;
 const ErrorInfo& describe(ErrorCode code) noexcept;
 
-/// The outcome of a call: 8 bytes, copied freely, true when all went well.
+/// The outcome of a call: 8 bytes, freely copied. Converts to true on success.
 class [[nodiscard]] Status {
  public:
   constexpr Status() noexcept = default;
@@ -58,9 +58,9 @@ class [[nodiscard]] Status {
   constexpr ErrorCode code() const noexcept { return code_; }
   /// The rank that the failure concerns, or kNoRank.
   constexpr Rank peer() const noexcept { return peer_; }
-  /// "peer_lost (rank 3): the peer … has died or left; …": for people.
+  /// A description for people: "peer_lost (rank 3): the peer … has died or left; …".
   std::string text() const;
-  /// What a program that ends because of this should return: 0, or 10 + the code.
+  /// The exit status for a program that ends because of this: 0, or 10 + the code.
   constexpr int exit_code() const noexcept { return ok() ? 0 : 10 + static_cast<int>(code_); }
 
   friend constexpr bool operator==(Status, Status) noexcept = default;

@@ -10,35 +10,36 @@
 
 namespace aqueduct {
 
-// Vector, indexed and strided transfers: pieces of memory here to or from pieces of one other rank's segment, in one
-// call. Both sides are any shapes of equal sums; the first byte of the one goes to the first byte of the other, and so
-// on. docs/vis.md has pictures.
+// Vector, indexed and strided transfers: one call moves many pieces between local memory and one other rank's segment.
+// Each side has any shape; both shapes must have the same total number of bytes. The first byte of one side goes to the
+// first byte of the other, and so on. docs/vis.md has pictures.
 //
-// Shape:       pieces and whole transfers of zero bytes are legal. Sources may overlap. Targets may not: what they
-//              hold then is undefined, and a checked build answers invalid_argument.
-// Lifetime:    the data, and the lists of vector and indexed shapes, until completion; strided shapes are taken at the
-//              call.
-// Errors:      invalid_argument (sums differ, more than 16 dimensions, strides that overflow), out_of_range (a piece
-//              outside the segment: the log says which), refused, peer_lost, no_memory. All but the last are found
-//              before anything moves.
-// Cost:        by the plan that a model and what was measured of like transfers choose (AQUEDUCT_VIS_PLAN): a pass of
-//              copies when the target is mapped here, else about ceil(bytes / packet) messages, or an operation of the
-//              network for each piece or list of pieces. Memory of a fixed bound for each endpoint.
+// Shape:       pieces and whole transfers of zero bytes are legal. Pieces of the source may overlap. Pieces of the
+//              target must not: the result is undefined, and a checked build returns invalid_argument.
+// Lifetime:    the data, and the lists of vector and indexed shapes, until completion. Strided shapes are copied at the
+//              call. The source of a put: as PutOptions::source says.
+// Errors:      invalid_argument (the sums differ, more than 16 dimensions, strides that overflow), out_of_range (a
+//              piece outside the segment: the log names it), refused (immediate, no room), peer_lost, no_memory.
+//              Wrong arguments are found before anything moves. in_handler if the remote side is not mapped here.
+// Cost:        depends on the plan, which a model and the measured times of similar transfers choose
+//              (AQUEDUCT_VIS_PLAN). One pass of copies when the target is mapped here; otherwise about
+//              ceil(bytes / packet) messages, or one operation of the network for each piece or list of pieces. The
+//              memory that an endpoint uses for such transfers is bounded.
 
-/// Writes pieces of this rank's memory to pieces of another's segment. Completion: remote.
+/// Writes pieces of local memory to pieces of another rank's segment. Completion: remote.
 Status put(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from) noexcept;
 Event put_nb(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
              const PutOptions& options = {}) noexcept;
 Status put_nbi(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
                const PutOptions& options = {}) noexcept;
 
-/// The same, then adds to a counter of that rank: whoever sees the sum sees all pieces.
+/// As put, then adds to a counter of that rank. A reader that sees the sum sees all pieces.
 Status put_signal(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
                   Signal what = {}) noexcept;
 Event put_signal_nb(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Signal what = {},
                     const PutOptions& options = {}) noexcept;
 
-/// Reads pieces of another rank's segment into pieces of this rank's memory. Completion: local.
+/// Reads pieces of another rank's segment into pieces of local memory. Completion: local.
 Status get(Endpoint& ep, const LocalPieces& to, const RemotePieces& from) noexcept;
 Event get_nb(Endpoint& ep, const LocalPieces& to, const RemotePieces& from,
              const GetOptions& options = {}) noexcept;
@@ -51,10 +52,11 @@ Status accumulate_nbi(Endpoint&, const RemotePieces& to, const LocalConstPieces&
                       AtomicType type) noexcept;
 }  // namespace detail
 
-/// Adds each element of `from` to one of another rank's, atomically, as AtomicOp::add does.
+/// Adds each element of `from` to an element of another rank's segment, atomically, as AtomicOp::add does.
 ///
-/// Shape:       both have elements of sizeof(T) bytes. Targets may overlap here: then both are added.
+/// Shape:       both sides have elements of sizeof(T) bytes. Elements of the target may coincide: each addition counts.
 /// Completion:  remote.
+/// Lifetime:    `from` until completion.
 /// Errors:      as put, and misaligned (an element of the target is not at a multiple of sizeof(T)).
 template <Atomic T>
 Event accumulate_strided_nb(Endpoint& ep, GlobalPtr<T> to, const Strided& there, const T* from,
@@ -84,18 +86,21 @@ std::span<const GlobalPtr<std::byte>> plain_list(std::span<const GlobalPtr<T>> l
 }
 }  // namespace detail
 
-/// Reads the element that each pointer names, of any ranks, and waits: `to[i]` is what `from[i]` held.
+/// Reads elements of any ranks, and waits: `to[i]` receives the element that `from[i]` points to.
 ///
-/// The list is sorted by owner and address first; what several pointers name is read once.
-/// Errors:  as get, and invalid_argument (sizes differ).
-/// Cost:    one get of an indexed shape from each owner; 24 bytes of memory for each element meanwhile.
-/// Source:  Su and Yelick, Automatic support for irregular computations in a high-level language, IPDPS 2005.
+/// The list is first sorted by owner and address; an element that several pointers name is read once.
+///
+/// Completion: local.
+/// Errors:     as get, and invalid_argument (sizes differ), in_handler.
+/// Cost:       one get of an indexed shape from each owner; 24 bytes of memory for each element during the call.
+/// Source:     Su and Yelick, Automatic support for irregular computations in a high-level language, IPDPS 2005.
 template <detail::Wireable T>
 Status get_group(Endpoint& ep, std::span<T> to, std::span<const GlobalPtr<T>> from) noexcept {
   if (to.size() != from.size()) return ErrorCode::invalid_argument;
   return detail::get_group(ep, reinterpret_cast<std::byte*>(to.data()), detail::plain_list(from), sizeof(T));
 }
-/// Writes `from[i]` to where `to[i]` points, and waits. Two pointers to one element are an overlap. Else as get_group.
+/// Writes `from[i]` to the element that `to[i]` points to, and waits. Pointers must not name the same element: that
+/// is an overlap of targets, as in put. Completion: remote. Errors and cost as get_group.
 template <detail::Wireable T>
 Status put_group(Endpoint& ep, std::span<const GlobalPtr<T>> to, std::span<const T> from) noexcept {
   if (to.size() != from.size()) return ErrorCode::invalid_argument;

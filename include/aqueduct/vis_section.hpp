@@ -10,14 +10,14 @@
 
 namespace aqueduct {
 
-/// A row-major array of N dimensions, the last being the fastest: `Base` is T* or GlobalPtr<T>. 16 + 8 N bytes.
+/// A row-major array of N dimensions; the last dimension is contiguous. `Base` is T* or GlobalPtr<T>. 16 + 8 N bytes.
 template <class Base, std::size_t N>
 struct ArrayView {
   Base base;
   std::array<std::int64_t, N> extents;
 };
 
-/// Such a view: `view(pointer, {nz, ny, nx})`.
+/// Makes an ArrayView: `view(pointer, {nz, ny, nx})`.
 template <class Base, std::size_t N>
 ArrayView<Base, N> view(Base base, const std::int64_t (&extents)[N]) noexcept {
   ArrayView<Base, N> made{base, {}};
@@ -25,7 +25,7 @@ ArrayView<Base, N> view(Base base, const std::int64_t (&extents)[N]) noexcept {
   return made;
 }
 
-/// Indices lo, lo + step, … before hi. A negative step goes down from lo and ends above hi.
+/// The indices lo, lo + step, … that are below hi. With a negative step: those that are above hi.
 struct Slice {
   std::int64_t lo = 0;
   std::int64_t hi = 0;
@@ -43,7 +43,7 @@ constexpr std::size_t element_bytes(GlobalPtr<T>) noexcept {
   return sizeof(T);
 }
 
-/// How many indices a slice has; -1 when it leaves [0, extent) or has no step.
+/// The number of indices in a slice; -1 if one is outside [0, extent), or if the step is 0.
 constexpr std::int64_t indices(const Slice& slice, std::int64_t extent) noexcept {
   if (slice.step == 0 || slice.step == INT64_MIN || extent < 0) return -1;
   const bool up = slice.step > 0;
@@ -56,10 +56,10 @@ constexpr std::int64_t indices(const Slice& slice, std::int64_t extent) noexcept
 
 }  // namespace detail
 
-/// A part of an array, one slice for each dimension, in the order of the array's own loops.
+/// A section of an array: one slice for each dimension, in the order of the dimensions.
 ///
-/// Shape:  local for an array at a T*, remote for one at a GlobalPtr<T>; slices without an index are legal.
-/// Errors: of a slice outside its extent, or with step 0: out_of_range, from the operation that uses it.
+/// Shape:  local for an array at a T*, remote for one at a GlobalPtr<T>. Slices without an index are legal.
+/// Errors: a slice outside its extent, or with step 0, makes the operation that uses the section return out_of_range.
 template <class Base, std::size_t N>
 detail::PiecesAt<Base> section(const ArrayView<Base, N>& array, const Slice (&slices)[N]) noexcept {
   static_assert(N <= kMostDimensions, "an array section has at most 16 dimensions");
@@ -68,7 +68,7 @@ detail::PiecesAt<Base> section(const ArrayView<Base, N>& array, const Slice (&sl
   shape.bytes = kBytes;
   shape.dimensions = N;
   std::int64_t first = 0;
-  std::int64_t stride = kBytes;  // of the array, wrapping: a wrong extent is found below or by the operation
+  std::int64_t stride = kBytes;  // of the array; may wrap: a wrong extent is found below or by the operation
   for (std::size_t i = N; i-- > 0;) {
     const std::int64_t count = detail::indices(slices[i], array.extents[i]);
     std::int64_t step = 0;

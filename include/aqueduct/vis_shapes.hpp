@@ -13,13 +13,13 @@
 
 namespace aqueduct {
 
-/// A contiguous piece. Units: bytes, from the base that the shape is used with.
+/// A contiguous piece. Units: bytes; the offset counts from the base with which the shape is used.
 struct Piece {
   std::int64_t offset = 0;
   std::size_t bytes = 0;
 };
 
-/// A contiguous piece by its address.
+/// A contiguous piece, named by its address.
 template <class Void>
 struct PieceAt {
   Void* at = nullptr;
@@ -28,34 +28,36 @@ struct PieceAt {
 using LocalPiece = PieceAt<void>;
 using LocalConstPiece = PieceAt<const void>;
 
-/// One dimension of a strided shape. Units: elements; bytes from one to the next, which may be negative or zero.
+/// One dimension of a strided shape. Units: `count` is in elements; `stride` is in bytes from one element to the
+/// next, and may be negative or zero.
 struct Dimension {
   std::uint64_t count = 0;
   std::int64_t stride = 0;
 };
 
-/// Dimensions that a strided shape may have.
+/// The largest number of dimensions of a strided shape.
 inline constexpr std::size_t kMostDimensions = 16;
 
 namespace detail {
 
-/// A Dimension that nobody sets to zero first.
+/// A Dimension without default values, so that arrays of them are not initialised.
 struct Extent {
   std::uint64_t count;
   std::int64_t stride;
 };
 
-/// Any of the shapes: what vis/ works with. Copied freely, the dimensions that it has only; of a list, where it is.
+/// The common form of all shapes, on which vis/ works. A copy takes only the dimensions in use, and shares the list.
 struct Shape {
   enum class Kind : std::uint8_t { strided, indexed, vector };
-  std::uint64_t base = 0;        ///< an address, or an offset in a segment
-  std::uint64_t bytes = 0;       ///< of each piece; not of a vector
-  const void* list = nullptr;    ///< offsets (indexed) or Pieces (vector)
-  std::uint64_t count = 0;       ///< of the list
-  std::uint32_t dimensions = 0;  ///< of a strided shape; more than kMostDimensions are not kept, and an error
+  std::uint64_t base = 0;      ///< an address, or an offset in a segment
+  std::uint64_t bytes = 0;     ///< length of each piece; unused by a vector
+  const void* list = nullptr;  ///< offsets (indexed) or Pieces (vector)
+  std::uint64_t count = 0;     ///< length of the list
+  std::uint32_t dimensions =
+      0;  ///< of a strided shape; more than kMostDimensions are an error, and not stored
   Kind kind = Kind::strided;
-  ErrorCode problem = ErrorCode::ok;         ///< found while it was made; said by the operation that uses it
-  std::array<Extent, kMostDimensions> dims;  ///< the slowest first; those beyond `dimensions` hold nothing
+  ErrorCode problem = ErrorCode::ok;  ///< a mistake found earlier; the operation that uses it returns it
+  std::array<Extent, kMostDimensions> dims;  ///< the outermost first; uninitialised beyond `dimensions`
 
   Shape() noexcept {}
   Shape(const Shape& other) noexcept { *this = other; }
@@ -76,7 +78,7 @@ struct Shape {
 
 /// Pieces of any lengths, in order.
 ///
-/// Lifetime: the list until the operation's completion, as the data: it is not copied.
+/// Lifetime: the list, like the data, until the operation completes: it is not copied.
 struct Vector {
   std::span<const Piece> pieces;
 };
@@ -84,13 +86,13 @@ struct Vector {
 /// Pieces of one length, in order. Lifetime: as Vector.
 struct Indexed {
   std::span<const std::int64_t> offsets;  ///< bytes from the base
-  std::size_t bytes = 0;                  ///< of each piece
+  std::size_t bytes = 0;                  ///< length of each piece
 };
 
-/// Elements at regular distances: the nested loops over `dims`, the first being the outermost.
+/// Elements at regular distances: nested loops over `dims`, of which the first is the outermost.
 ///
-/// Shape:    without dimensions, one element; with a count of zero, nothing. At most kMostDimensions.
-/// Lifetime: taken at the call.
+/// Shape:    no dimensions mean one element; a count of zero means no element. At most kMostDimensions.
+/// Lifetime: copied at the call.
 struct Strided {
   Strided(std::size_t element_bytes, std::initializer_list<Dimension> dims) noexcept
       : Strided(element_bytes, std::span<const Dimension>(dims.begin(), dims.size())) {}
@@ -103,19 +105,19 @@ struct Strided {
   detail::Shape shape;
 };
 
-/// A shape at a base: one side of a transfer. `Base` is GlobalPtr<std::byte>, std::byte* or const std::byte*.
+/// One side of a transfer: a shape at a base. `Base` is GlobalPtr<std::byte>, std::byte* or const std::byte*.
 template <class Base>
 class Pieces {
  public:
   Pieces(Base base, const detail::Shape& shape) noexcept : base_(base), shape_(shape) {}
-  /// A target can be a source.
+  /// Converts a local target to a local source.
   template <class Other>
     requires(std::is_same_v<Other, std::byte*>&& std::is_same_v<Base, const std::byte*>)
   Pieces(const Pieces<Other>& other)
   noexcept : Pieces(other.base(), other.shape()) {}
 
   Base base() const noexcept { return base_; }
-  /// With `base` still to be added.
+  /// The shape, to which `base` has not been added yet.
   const detail::Shape& shape() const noexcept { return shape_; }
 
  private:
@@ -160,12 +162,12 @@ GlobalPtr<std::byte> bytes_at(GlobalPtr<T> at) noexcept {
 template <class Base>
 using PiecesAt = Pieces<decltype(bytes_at(std::declval<Base>()))>;
 
-// A list of addresses is one of offsets from address 0.
+// Lists of addresses are used as lists of offsets from address 0.
 static_assert(sizeof(void*) == sizeof(std::int64_t) && sizeof(LocalPiece) == sizeof(Piece));
 
 }  // namespace detail
 
-// The sides of a transfer: `base` is a GlobalPtr (remote) or a pointer (local).
+// `pieces` makes one side of a transfer: `base` is a GlobalPtr (remote) or a pointer (local).
 
 template <class Base>
 detail::PiecesAt<Base> pieces(Base base, const Vector& shape) noexcept {
@@ -188,14 +190,14 @@ template <class T>
 detail::PiecesAt<T*> contiguous(T* base, std::size_t count) noexcept {
   return {detail::bytes_at(base), detail::shape_of(count * sizeof(T))};
 }
-/// Local pieces by their addresses. Lifetime: the list until completion.
+/// Local pieces, named by their addresses. Lifetime: the list until completion.
 inline LocalPieces pieces(std::span<const LocalPiece> list) noexcept {
   return {nullptr, detail::shape_of(Vector{{reinterpret_cast<const Piece*>(list.data()), list.size()}})};
 }
 inline LocalConstPieces pieces(std::span<const LocalConstPiece> list) noexcept {
   return {nullptr, detail::shape_of(Vector{{reinterpret_cast<const Piece*>(list.data()), list.size()}})};
 }
-/// Local elements by their addresses. Lifetime: the list until completion.
+/// Local elements, named by their addresses. Lifetime: the list until completion.
 template <class T>
 detail::PiecesAt<T*> pieces(std::span<T* const> addresses) noexcept {
   const auto* offsets = reinterpret_cast<const std::int64_t*>(addresses.data());

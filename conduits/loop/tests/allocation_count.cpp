@@ -11,8 +11,8 @@ thread_local std::uint64_t calls = 0;
 
 std::uint64_t aqueduct::conduits::loop::allocations() noexcept { return calls; }
 
-// All pairs but the aligned ones, which what is counted does not use: a sanitizer supplies those that are
-// missing, and memory must return to where it came from.
+// All pairs of operator new and delete except the aligned ones, which the counted code does not use. They must be
+// complete: a sanitizer supplies missing ones, and then memory would be freed by another allocator than its own.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   ++calls;
   return std::malloc(bytes == 0 ? 1 : bytes);

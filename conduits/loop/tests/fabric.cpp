@@ -9,13 +9,13 @@ namespace {
 
 using conduits::loop::FaultPlan;
 
-/// Loop by itself: all ranks in one process, and no shared memory between them but what loop offers.
+/// Loop alone: all ranks in one process, sharing only the memory that loop maps.
 Fabric plain(std::string name, Settings settings) {
   settings.push_back({"near", "off"});
   return {.name = "loop-" + name, .conduit = "loop", .settings = std::move(settings), .stores_once = true};
 }
 
-/// Loop inside a network that misbehaves.
+/// Loop wrapped by a FaultyNetwork.
 Fabric faulty(std::string name, Settings settings, const FaultPlan& plan, bool hidden = false) {
   Fabric fabric = plain(std::move(name), std::move(settings));
   fabric.network = [plan](const core::Process& process) -> Result<std::unique_ptr<core::Network>> {
@@ -40,13 +40,13 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
       plain("native", native),
       plain("mapped", {{"loop_native", "all"}}),
       plain("tight", {{"loop_packet", "256"}, {"loop_queue", "1"}}),
-#ifndef __SANITIZE_THREAD__  // one rank runs at a time: nothing for TSan to see, and minutes for it to look
+#ifndef __SANITIZE_THREAD__  // one rank runs at a time: TSan would take minutes and find nothing
       plain("turns", {{"loop_seed", turns}}),
 #endif
       faulty("refusing", native, {.seed = seed, .refuse = 0.3}),
       faulty("late", bare, {.seed = seed, .delay = 0.2, .reorder = 0.3, .repair = 0.02}),
       faulty("posted", native, {.seed = seed, .refuse = 0.1, .delay = 0.1, .reorder = 0.1, .post = 0.5}),
-      // Broken on purpose: each has to fail a case (tests/integration/broken_conduits_test.cpp).
+      // Broken on purpose: each must fail a test case (tests/integration/broken_conduits_test.cpp).
       faulty("broken-duplicate", bare, {.seed = seed, .duplicate = 0.02}, kHidden),
       faulty("broken-lose", bare, {.seed = seed, .lose = 0.02}, kHidden),
       faulty("broken-corrupt", native, {.seed = seed, .corrupt = 0.02}, kHidden),

@@ -30,7 +30,7 @@ class FaultyParty {
   core::Conduit& operator[](Rank rank) noexcept { return party_[rank]; }
   FaultyNetwork& network() noexcept { return network_; }
 
-  /// Sends numbers 0 … count - 1 from 0 to 1, polling when refused; how often it was refused.
+  /// Sends the numbers 0 … count - 1 from rank 0 to rank 1, and polls when refused. Returns the number of refusals.
   int send_numbers(int count) {
     payloads_.assign(static_cast<std::size_t>(count), 0);
     int refused = 0;
@@ -233,7 +233,7 @@ TEST(FaultyDeath, CutsARankOffAndTellsBothSidesOnce) {
   EXPECT_EQ(party[2].send(0, bytes_of_text("vanishes"), {}, 0).kind, Post::Kind::done);
   EXPECT_EQ(party[0].send(2, bytes_of_text("?"), {}, 0).why, ErrorCode::peer_lost);
   party->poll_until_quiet(20);
-  party->close(2);  // the conduit underneath reports this as well
+  party->close(2);  // the inner conduit reports this as well
   party->poll_until_quiet(20);
   EXPECT_THAT(party->inbox(0).losses, ElementsAre(2));
   EXPECT_THAT(party->inbox(1).losses, ElementsAre(2));

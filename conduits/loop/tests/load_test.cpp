@@ -15,7 +15,7 @@ namespace {
 constexpr Rank kRanks = 8;
 constexpr std::uint32_t kPackets = 10'000;
 
-/// Counts what each peer sent, by number, and whether the payload belongs to the number.
+/// Counts the packets of each peer by their number, and checks that each payload belongs to its number.
 struct Tally final : core::Inbox {
   Tally() : seen(kRanks, std::vector<std::uint8_t>(kPackets, 0)) {}
   void packet(Rank from, core::Bytes bytes) noexcept override {
@@ -97,7 +97,7 @@ TEST(LoopUnderLoad, BearsPeersThatCloseWhileOthersSendToThem) {
       if (std::chrono::steady_clock::now() > deadline) return late.store(true);
     }
     party.close(me);
-    if (me != 0) std::vector<std::byte>().swap(memory[me]);  // closed: nobody may touch it any more
+    if (me != 0) std::vector<std::byte>().swap(memory[me]);  // closed: no other rank may access it now
   });
   EXPECT_FALSE(late.load());
   EXPECT_EQ(party.inbox(0).losses.size(), 3u);

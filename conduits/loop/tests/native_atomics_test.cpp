@@ -1,4 +1,4 @@
-// A network's atomics are all of a job's, those of a rank on its own memory too.
+// If the network does a job's atomics, it does all of them, also those of a rank on its own memory.
 
 #include <aqueduct/aqueduct.hpp>
 

@@ -86,7 +86,7 @@ TEST_P(LoopNativeTest, SignalComesWithItsBytesAndAlsoWithNone) {
 
 TEST_P(LoopNativeTest, SignalsWaitForRoomAtTheTarget) {
   int posted = 0;
-  for (int i = 0; i < 20; ++i) {  // the target does not poll: 4 fit there, 4 here
+  for (int i = 0; i < 20; ++i) {  // the target does not poll: there is room for 4 there and for 4 here
     if (party_[0].signal()->put_signal(1, key_, 0, {}, {0, 1}, 0).kind == Post::Kind::posted) ++posted;
     party_.poll(0);
   }

@@ -40,7 +40,7 @@ TEST_P(LoopVector, MovesItsBytesBetweenThePostAndTheCompletionOnce) {
     const std::vector<core::Bytes> from{bytes_of_text(text).first(5), bytes_of_text(text).subspan(5)};
     const std::vector<RemotePiece> to{{100, 13}, {3, 1}};
     ASSERT_EQ(vector().put_pieces(1, key_, to, from, 42).kind, Post::Kind::posted);
-  }  // the lists may go
+  }  // the lists end here
   EXPECT_EQ(memory_[100], std::byte{0}) << "nothing may be relied on before completion";
   text = "read when done";
   party_.poll_until_quiet();

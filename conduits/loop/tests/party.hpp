@@ -10,17 +10,17 @@
 
 namespace aqueduct::conduits::loop {
 
-/// All ranks of a network, opened and connected, for one thread to play with or for a thread each.
+/// All ranks of a network, opened and connected. One thread may use all of them, or one thread each.
 class Party {
  public:
   Party(core::Network& network, Rank ranks) : Party(&network, ranks) {}
-  /// Without a network it is not complete.
+  /// Without a network, `complete` is false.
   Party(core::Network* network, Rank ranks) : inboxes_(ranks) {
     if (network == nullptr) return;
     std::vector<std::vector<std::byte>> addresses;
     for (Rank rank = 0; rank < ranks; ++rank) {
       auto conduit = network->open(rank);
-      if (!conduit) return;  // `complete` says so
+      if (!conduit) return;  // `complete` stays false
       addresses.push_back((*conduit)->address());
       conduits_.push_back(*std::move(conduit));
     }
@@ -35,7 +35,7 @@ class Party {
   void close(Rank rank) noexcept { conduits_[rank].reset(); }
 
   int poll(Rank rank) noexcept { return conduits_[rank]->poll(inboxes_[rank]); }
-  /// Polls everybody until that many rounds in a row brought nothing.
+  /// Polls all ranks until that many rounds in succession deliver nothing.
   void poll_until_quiet(int quiet_rounds = 1) noexcept {
     for (int quiet = 0; quiet < quiet_rounds;) {
       int calls = 0;
@@ -46,7 +46,7 @@ class Party {
     }
   }
 
-  /// Runs the body once for each rank, each in its own thread, and waits for all.
+  /// Runs the body once for each rank, each on its own thread, and waits for all.
   void in_threads(const std::function<void(Rank)>& body) {
     std::vector<std::thread> threads;
     for (Rank rank = 0; rank < ranks(); ++rank) threads.emplace_back(body, rank);
@@ -59,7 +59,7 @@ class Party {
   bool complete_ = false;
 };
 
-/// The same with a loop network of its own.
+/// A party with its own loop network.
 class LoopParty : private std::unique_ptr<LoopNetwork>, public Party {
  public:
   explicit LoopParty(Rank ranks, const LoopOptions& options = {})

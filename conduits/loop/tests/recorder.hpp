@@ -10,7 +10,7 @@
 
 namespace aqueduct::conduits::loop {
 
-/// An inbox that remembers what it was told, in order.
+/// An inbox that records its calls, in order.
 struct Recorder final : core::Inbox {
   void packet(Rank from, core::Bytes bytes) noexcept override {
     packets.emplace_back(from, std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));

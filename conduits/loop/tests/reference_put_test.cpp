@@ -1,4 +1,4 @@
-// What the reference layer costs where a conduit offers nothing but packets: counted, not measured.
+// The cost of the reference layer on a conduit that has only packets: packets and allocations are counted, not timed.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -60,7 +60,7 @@ TEST(ReferencePut, ByTheTenThousandWaitsForNothingThoughEveryEventIsHeld) {
   ASSERT_TRUE(config.set("near", "off"));
   auto job = Job::in_process(2, config);
   ASSERT_TRUE(job);
-  // Nobody answers, so a call that waited would wait for ever.
+  // No rank answers, so a call that waited would never return.
   std::vector<Event> held;
   const std::uint64_t value = 1;
   for (std::uint64_t i = 0; i < 10'000; ++i) {

@@ -17,7 +17,7 @@ using History = std::vector<std::vector<std::pair<Rank, std::string>>>;
 constexpr Rank kTurnRanks = 4;
 constexpr int kMessages = 50;
 
-/// Every rank sends to every other one; what each received, in its order.
+/// Every rank sends to every other rank. Returns what each rank received, in order.
 History run(std::uint64_t seed, std::uint64_t* passed_over = nullptr) {
   LoopParty party(kTurnRanks, {.seed = seed, .queue = 8});
   std::atomic<Rank> satisfied{0};
@@ -36,7 +36,7 @@ History run(std::uint64_t seed, std::uint64_t* passed_over = nullptr) {
         ++satisfied;
       }
     }
-    party.close(me);  // or the others would wait for it until their patience ends
+    party.close(me);  // otherwise the others would wait for it until kPatience
   });
   if (passed_over != nullptr) *passed_over = party.network().turns()->passed_over();
   History history;
@@ -44,7 +44,7 @@ History run(std::uint64_t seed, std::uint64_t* passed_over = nullptr) {
   return history;
 }
 
-/// A run in which nobody was passed over, for which a busy machine may need several attempts.
+/// A run in which no rank was passed over. A busy machine may need several attempts.
 History run_undisturbed(std::uint64_t seed) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     std::uint64_t passed_over = 0;
@@ -96,7 +96,7 @@ TEST(Turns, PassOverARankThatStaysAwayAndLetItBackIn) {
   party.in_threads([&](Rank me) {
     if (me == 0) {
       party.poll(me);
-      while (!asked.load()) {  // waits for something that is not the network, perhaps with the turn
+      while (!asked.load()) {  // waits for something other than the network, perhaps with the turn
         if (std::chrono::steady_clock::now() - start > std::chrono::seconds(20)) return;
         std::this_thread::yield();
       }

@@ -7,7 +7,8 @@
 namespace aqueduct::conduits::smp {
 namespace {
 
-// Rank 2 never comes. Rank 0 hears of its end first, and tries again: that must not count for rank 2.
+// Rank 2 never arrives. Rank 0 is the first to learn of its loss, and starts another barrier: this must not count as
+// rank 2.
 TEST(CounterBarrier, IsNotOpenedByThoseWhoComeAgainAfterALoss) {
   Config config;
   ASSERT_TRUE(config.set("conduit", "smp"));
@@ -19,7 +20,7 @@ TEST(CounterBarrier, IsNotOpenedByThoseWhoComeAgainAfterALoss) {
   ASSERT_TRUE(informed.world().notify());
   informed.state().peer_lost(2);
   EXPECT_EQ(informed.world().wait(), Status(ErrorCode::peer_lost, 2));
-  EXPECT_EQ(informed.barrier(), Status(ErrorCode::peer_lost, 2));  // rank 1 will be the third to arrive
+  EXPECT_EQ(informed.barrier(), Status(ErrorCode::peer_lost, 2));  // rank 1 is then the third arrival
 
   ASSERT_TRUE(uninformed.world().notify());
   EXPECT_FALSE(uninformed.world().try_wait());

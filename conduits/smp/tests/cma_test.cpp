@@ -17,10 +17,10 @@ namespace {
 
 using Kind = core::Post::Kind;
 
-/// A copy of this process: what a key of this one says is also true of it, but for the number.
+/// A forked copy of this process. A key of this process is also valid for the copy, except for the pid.
 class Twin {
  public:
-  /// `obey` is called in the twin with each byte that it is told, and its result is told back.
+  /// The twin calls `obey` with each byte from `tell`, which returns the result.
   template <class Obey>
   explicit Twin(const Obey& obey) {
     int down[2];
@@ -71,7 +71,7 @@ void outlast_trust() {
   while (std::chrono::steady_clock::now() <= until) std::this_thread::yield();
 }
 
-/// Takes no notice.
+/// Ignores all calls.
 class Unattached final : public Attachments {
  public:
   void attached(SegmentId, core::MutableBytes) noexcept override {}
@@ -104,7 +104,7 @@ class CmaOfATwin : public testing::Test {
   Unattached attachments_;
   Cma cma_{network_, attachments_};
   std::vector<std::byte> memory_ = std::vector<std::byte>(64);
-  // 'm': becomes another process, as far as its mark tells. Answers with the byte that is put to.
+  // 'm' changes the twin's mark, as if it were another process. Every answer is the byte to which the tests put.
   Twin twin_{[this](char word) {
     if (word == 'm') const_cast<std::uint64_t&>(network_.mark()) ^= 1;
     return static_cast<char>(memory_[8]);
@@ -120,7 +120,7 @@ TEST_F(CmaOfATwin, WritesWhereThePeersMarkIs) {
   EXPECT_EQ(twin_.tell('?'), 8);
 }
 
-// A process with the number of a peer that has died: nothing is written into it.
+// A process that has the pid of a dead peer: nothing is written into it.
 TEST_F(CmaOfATwin, LeavesAProcessAloneThatOnlyHasThePeersNumber) {
   ASSERT_EQ(put(7).kind, Kind::done);
   EXPECT_EQ(twin_.tell('m'), 7);

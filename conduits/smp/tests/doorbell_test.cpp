@@ -44,7 +44,7 @@ TEST(SmpDoorbell, RingsOnlyWhoHasTheName) {
   ring_doorbell(one.name);
   EXPECT_FALSE(readable(other.socket));
   ::close(one.socket);
-  ring_doorbell(one.name);  // nobody has it now
+  ring_doorbell(one.name);  // no socket has this name now
   EXPECT_FALSE(readable(other.socket));
   ::close(other.socket);
 }

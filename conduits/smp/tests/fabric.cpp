@@ -14,11 +14,11 @@ std::vector<Fabric> smp_fabrics() {
   return {
       fabric("smp-threads", 1),
       fabric("smp-processes", 0),
-#ifndef __SANITIZE_THREAD__  // TSan does not see what orders two threads by way of another process
+#ifndef __SANITIZE_THREAD__  // TSan does not see that another process orders two threads
       fabric("smp-mixed", 2),
 #endif
       fabric("smp-without-cma", 0, {{"smp_cma", "off"}}),
-      // A ring of one slot, and waits that sleep at once: every way of waiting for room is taken.
+      // Rings of one slot, and waits that sleep at once: this covers every path that waits for room.
       fabric("smp-cramped", 0, {{"smp_slots", "1"}, {"spin", "0"}, {"yield", "0"}}),
       fabric("smp-posix", 0, {{"smp_memory", "posix"}}),
   };

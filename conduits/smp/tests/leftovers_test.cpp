@@ -49,7 +49,7 @@ TEST_F(Leftovers, AreNoneAsLongAsOneProcessOfTheJobLives) {
   ASSERT_TRUE(first);
   std::optional<AliveFile> other(std::move(*alive(7, 1)));
   write("aqueduct-7-segment-0-0");
-  write("aqueduct-7-alive-2");  // of one that is dead
+  write("aqueduct-7-alive-2");  // of a dead process
   EXPECT_EQ(sweep(), 0u);
   other.reset();
   EXPECT_EQ(sweep(), 0u);

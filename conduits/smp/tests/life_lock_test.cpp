@@ -20,7 +20,7 @@ TEST(LifeLock, ThatIsRefusedIsAnErrorWithAReason) {
   int release[2];
   ASSERT_EQ(::pipe2(held, O_CLOEXEC), 0);
   ASSERT_EQ(::pipe2(release, O_CLOEXEC), 0);
-  // Another process has it, which is one way for the system to refuse it.
+  // Another process holds the lock, so the system refuses it.
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(release[1]);

@@ -69,7 +69,7 @@ TEST_P(Memory, IsNotMistakenForItsSuccessor) {
     key = mine->key();
     auto keeps_the_inode = SharedMemory::create(test_.process, "other", 4096);
     *mine = std::move(*keeps_the_inode);
-    keeps_the_inode = SharedMemory::create(test_.process, "thing", 4096);  // the same name, or descriptor
+    keeps_the_inode = SharedMemory::create(test_.process, "thing", 4096);  // reuses the name or descriptor
     ASSERT_TRUE(keeps_the_inode);
     EXPECT_EQ(open(key).status().code(), ErrorCode::peer_lost);
   }
@@ -98,7 +98,7 @@ TEST_P(Memory, KeyThatIsNoneIsRefused) {
   EXPECT_EQ(open(std::vector<std::byte>(7)).status().code(), ErrorCode::internal);
 }
 
-// The program may have closed them, and prints all the same.
+// A program may have closed its standard streams and still write to descriptors 0 to 2.
 TEST_P(Memory, KeepsAwayFromTheStandardStreams) {
   EXPECT_EQ(in_a_child([&] {
               for (const int stream : {0, 1, 2}) ::close(stream);
@@ -116,7 +116,7 @@ TEST_P(Memory, KeepsAwayFromTheStandardStreams) {
             0);
 }
 
-// Beyond the limit there is a signal that kills, not an error.
+// Beyond the limit the system sends a signal that kills the process, instead of returning an error.
 TEST_P(Memory, AboveTheLargestFileIsAnError) {
   EXPECT_EQ(in_a_child([&] {
               const rlimit limit{65536, 65536};
@@ -148,7 +148,7 @@ TEST_P(Memory, ThatIsMappedTakesNoDescriptor) {
   }
   std::vector<std::byte> key;
   ASSERT_TRUE(network.allocate(0, 1, 4096, key))
-      << test_.said;  // where memory is files, one more says who lives
+      << test_.said;  // with files, the first allocation also makes the AliveFile
   const std::size_t before = open_descriptors();
   for (SharedMemory& one : theirs) {
     const auto mapped = network.map(1, one.key());
@@ -187,7 +187,7 @@ TEST_P(Memory, ThatNoDescriptorIsLeftForIsNotMappedAndSaysSoOnce) {
 INSTANTIATE_TEST_SUITE_P(Of, Memory, testing::Values("memfd", "posix"),
                          [](const auto& info) { return std::string(info.param); });
 
-// As where /proc/PID/fd is hidden: the opener may not look into a process of another user.
+// As on systems that hide /proc/PID/fd: a process may not access that of a process of another user.
 TEST(MemoryOfAnotherUser, CannotBeOpenedThroughProcAndTheLogSaysWhatHelps) {
   if (::getuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   TestProcess test;
@@ -203,7 +203,7 @@ TEST(MemoryOfAnotherUser, CannotBeOpenedThroughProcAndTheLogSaysWhatHelps) {
             0);
 }
 
-/// In a child: no /proc any more.
+/// Removes /proc from a child process.
 bool hide_proc() {
   return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          ::umount2("/proc", MNT_DETACH) == 0 && ::access("/proc/self", F_OK) != 0;
@@ -219,7 +219,7 @@ class MemoryWithoutProc : public testing::Test {
   TestProcess test_{{{"smp_directory", folder_.path()}}};
 };
 
-// It was taken for the memory of a rank that is gone.
+// Without /proc, memory was once mistaken for that of a lost rank.
 TEST_F(MemoryWithoutProc, IsTakenFromItsOwnerOrNotSupportedButNotLost) {
   const auto mine = SharedMemory::create(test_.process, "thing", 4096);
   ASSERT_TRUE(mine);
@@ -250,7 +250,7 @@ TEST_F(MemoryWithoutProc, IsMadeOfFilesAndSaidOnce) {
               for (auto& key : keys) {
                 if (!network.allocate(0, static_cast<SegmentId>(&key - keys), 4096, key)) return 2;
               }
-              constexpr std::size_t kAlive = 1;  // the file that says who lives
+              constexpr std::size_t kAlive = 1;  // the AliveFile
               if (folder_.files() != 2 + kAlive || test_.warnings != 1) return 3;
               return network.map(1, keys[1]) ? 0 : 4;
             }),

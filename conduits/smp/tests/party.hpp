@@ -10,7 +10,7 @@
 
 namespace aqueduct::conduits::smp {
 
-/// What a process is told, for parts of the conduit that are tested by themselves; keeps what was logged.
+/// A core::Process for testing parts of the conduit alone. It keeps what was logged.
 struct TestProcess {
   explicit TestProcess(const std::vector<std::pair<std::string, std::string>>& settings = {}) {
     for (const auto& [name, value] : settings) static_cast<void>(config.set(name, value));

@@ -17,7 +17,7 @@ namespace {
 
 using Packet = std::vector<std::byte>;
 
-/// A ring between this process and its children, and both its ends.
+/// A ring in memory that this process shares with its children, and both of its ends.
 class Ring {
  public:
   explicit Ring(RingShape shape) : shape(shape) {
@@ -31,7 +31,7 @@ class Ring {
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
 
-  /// The first `head` bytes as header, the rest as payload, each from a buffer of exactly its size.
+  /// Pushes the first `head` bytes as header and the rest as payload, each from a buffer of exactly its size.
   bool push(const Packet& packet, std::size_t head = 0) {
     const Packet first(packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(head));
     const Packet rest(packet.begin() + static_cast<std::ptrdiff_t>(head), packet.end());
@@ -70,7 +70,7 @@ TEST(Ring, PassesEverySizeWhereverInTheRing) {
   Ring ring(kSmall);
   std::uint64_t number = 0;
   for (std::size_t bytes = 1; bytes <= kSmall.max_packet(); ++bytes) {
-    // Odd counts, so that each size begins in another slot and at another place of the data area.
+    // Odd counts, so that each size begins in a different slot and at a different place in the data area.
     for (int i = 0; i < 3; ++i, ++number) {
       const Packet sent = packet_of(number, bytes);
       ASSERT_TRUE(ring.push(sent, std::min<std::size_t>(bytes / 2 & ~std::size_t{7}, 120)));
@@ -114,7 +114,7 @@ TEST(Ring, WithItsDataAreaFullStillTakesShortPackets) {
 
 TEST(Ring, KeepsAPacketTogetherAtTheEndOfTheDataArea) {
   Ring ring(kSmall);
-  // Three of 192 bytes per round leave the cursor at every multiple of 64 in turn.
+  // Three packets of 192 bytes per round leave the cursor at each multiple of 64 in turn.
   for (std::uint64_t i = 0; i < 1000; ++i) {
     const Packet sent = packet_of(i, i % 2 == 0 ? 192 : 250);
     ASSERT_TRUE(ring.push(sent));
@@ -148,9 +148,10 @@ TEST(Ring, BehavesAsAQueueUnderRandomUse) {
 
 TEST(RingStress, TwoThreadsLoseAndTearNothing) {
   for (const RingShape shape : {RingShape{2, 1024}, RingShape{64, 4096}}) {
-    const std::uint64_t packets = shape.slots == 2 ? 2'000 : 20'000;  // with two slots each costs a switch
+    // Fewer with two slots, where each packet may cost a context switch.
+    const std::uint64_t packets = shape.slots == 2 ? 2'000 : 20'000;
     Ring ring(shape);
-    // One value all over a packet, another than in those around it: cheap to check, and stale bytes are seen.
+    // All bytes of a packet have one value, different from its neighbours': cheap to check, and reveals stale bytes.
     const auto made = [&](std::uint64_t i) {
       return Packet(8 + i * i % (shape.max_packet() - 8), static_cast<std::byte>(i % 251));
     };
@@ -187,7 +188,7 @@ TEST(Ring, AProducerThatDiesBeforePublishingLeavesWhatWasPublished) {
     for (std::uint64_t i = 0; i < 3; ++i) {
       if (!ring.push(packet_of(i, 40 + 20 * i))) ::_exit(1);
     }
-    const RingView view(ring.memory, kSmall);  // as push does, up to the store that publishes
+    const RingView view(ring.memory, kSmall);  // does what push does before the store that publishes
     std::memset(view.slots[3].packet, 0xff, sizeof view.slots[3].packet);
     std::memset(view.data + 256, 0xff, 512);
     ::_exit(0);

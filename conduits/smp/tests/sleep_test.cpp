@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// A rank's block in memory that children share.
+/// A rank's block in memory shared with child processes.
 class Block {
  public:
   Block() {
@@ -36,7 +36,7 @@ class Block {
   RankBlock* block_;
 };
 
-/// How sleeper and wakers meet: by the kernel's barriers or by fences; on the futex or on the descriptor.
+/// The variants: membarrier or sequentially consistent accesses; futex or descriptor.
 struct Way {
   bool membarrier = false;
   bool descriptor = false;
@@ -87,7 +87,7 @@ TEST_P(Sleep, OfNobodyCostsNoBell) {
   arm();
   EXPECT_NE(block_->sleeping.load(), 0u);
   wake();
-  EXPECT_EQ(block_->sleeping.load(), 0u);  // so a second finds it awake
+  EXPECT_EQ(block_->sleeping.load(), 0u);  // so a second waker finds it awake
   const auto rung = block_->bell.load();
   wake();
   EXPECT_EQ(block_->bell.load(), rung);
@@ -147,10 +147,11 @@ TEST_P(Sleep, IsEndedByAnotherProcess) {
   EXPECT_EQ(status, 0);
 }
 
-// "Write, then look whether it sleeps" against "say that I sleep, then look again": one must see the other.
+// One side writes, then checks whether the other sleeps. The other announces its sleep, then checks again for writes.
+// One of the two must see the other.
 TEST_P(Sleep, MissesNoWake) {
   constexpr std::uint32_t kRounds = 3000;
-  Block word;  // its bell serves as the memory that is waited for, and as the answer
+  Block word;  // its bell is the memory that is waited for; `sleeping` is the answer
   auto& sent = word->bell;
   auto& seen = word->sleeping;
   const auto order = GetParam().membarrier ? std::memory_order_release : std::memory_order_seq_cst;

@@ -1,4 +1,4 @@
-// What a packet says of remote pieces, read back by the decoder; and what nobody should have written.
+// Descriptions of remote pieces in packets, read back by the decoder; and malformed descriptions.
 
 #include "tests/support/random_shape.hpp"
 #include "vis/decode.hpp"
@@ -57,7 +57,7 @@ TEST(Describe, SaysOfEachPacketWhatTheNaiveLoopWouldDo) {
                                 static_cast<std::uint64_t>(found.highest), said.data, good);
       ASSERT_TRUE(good) << made.name << ", seed " << seed;
       all.insert(all.end(), some.begin(), some.end());
-      // One byte less of a segment, and it is not taken.
+      // With a segment that is one byte shorter, the decoder rejects it.
       if (found.highest == 1 + std::ranges::max(some)) {
         static_cast<void>(decoded(said.form, core::Bytes(packet).first(said.bytes), made.shape.base,
                                   static_cast<std::uint64_t>(found.highest) - 1, said.data, good));

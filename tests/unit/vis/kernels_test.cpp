@@ -1,5 +1,5 @@
-// Every kernel beside a naive loop: any length, any address, strides of both signs, and memory that ends where the last
-// element does.
+// Every kernel compared with a naive loop: any length, any address, strides of both signs, and memory that ends with
+// the last element.
 
 #include "vis/kernels.hpp"
 #include "vis/kernels_x86.hpp"
@@ -20,7 +20,7 @@
 namespace aqueduct::vis {
 namespace {
 
-/// Memory between two pages that nobody may touch.
+/// Memory between two inaccessible pages (fences).
 class Fenced {
  public:
   static constexpr std::size_t kRoom = std::size_t{1} << 14;
@@ -34,7 +34,7 @@ class Fenced {
   Fenced& operator=(const Fenced&) = delete;
   ~Fenced() { munmap(begin_ - page_, kRoom + 2 * page_); }
 
-  /// The first piece, where the last byte of a row (`at_end`) or its first byte is beside the fence.
+  /// The address of the first piece, such that the last byte of the row (`at_end`) or its first byte touches a fence.
   std::byte* place(std::uint64_t bytes, std::int64_t stride, std::uint64_t count, bool at_end) noexcept {
     const std::int64_t reach = stride * static_cast<std::int64_t>(count - 1);
     const std::int64_t lowest = std::min<std::int64_t>(reach, 0);
@@ -43,7 +43,7 @@ class Fenced {
   }
   std::vector<std::byte> all() const { return {begin_, begin_ + kRoom}; }
   std::byte* begin() noexcept { return begin_; }
-  /// As many pieces of at most `count` as there is room for, with a few bytes to spare.
+  /// The number of pieces, at most `count`, for which there is room, with a few bytes to spare.
   static std::uint64_t at_most(std::uint64_t count, std::int64_t stride) noexcept {
     return std::min<std::uint64_t>(count, (kRoom - 128) / static_cast<std::uint64_t>(std::abs(stride)));
   }
@@ -57,8 +57,8 @@ struct Kernel {
   std::string name;
   RowKernel run;
   std::uint64_t bytes;
-  bool packs;               ///< else unpacks
-  std::int64_t widest = 0;  ///< strides up to that, positive ones; 0: any
+  bool packs;               ///< false: unpacks
+  std::int64_t widest = 0;  ///< the largest stride, which is positive; 0: any stride
 };
 
 std::vector<Kernel> kernels() {
@@ -87,7 +87,7 @@ std::vector<Kernel> kernels() {
   return all;
 }
 
-/// The first difference, in words.
+/// A description of the first difference.
 std::string difference(const std::vector<std::byte>& found, const std::vector<std::byte>& wanted) {
   const auto [a, b] = std::ranges::mismatch(found, wanted);
   return a == found.end() ? "" : "byte " + std::to_string(a - found.begin()) + " differs";
@@ -100,7 +100,7 @@ class Ground {
   }
   std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
 
-  /// Runs a copy of a row and the naive loop, from and to places beside the fences or a few bytes off.
+  /// Runs a copy of a row and the naive loop, between places that touch the fences or are a few bytes away.
   template <class Copy>
   std::string compare(std::uint64_t bytes, std::int64_t to_stride, std::int64_t from_stride,
                       std::uint64_t count, Copy&& copy) {

@@ -1,4 +1,4 @@
-// The choice of plans: the model's, then what was measured.
+// The choice of plans: by the model, then by measured times.
 
 #include "vis/plan.hpp"
 
@@ -42,7 +42,7 @@ TEST(Model, LikesABoxAroundWhatIsNear) {
   EXPECT_TRUE(std::isinf(cost(q, Plan::box))) << "of a put";
 }
 
-/// Plays a world in which plans take these times; how often each was chosen in the last hundred of `rounds`.
+/// Simulates `rounds` transfers whose plans take these times. Returns how often each was chosen in the last hundred.
 std::map<Plan, int> play(Planner& planner, const Question& q, const std::map<Plan, std::uint64_t>& ns,
                          int rounds) {
   std::map<Plan, int> chosen;
@@ -84,7 +84,7 @@ TEST(Planner, NoticesThatAnotherHasBecomeFaster) {
   EXPECT_GE(later.at(Plan::packed), 95);
 }
 
-// Connections and caches warm up in the first calls, whichever plans have these.
+// Connections and caches warm up in the first calls, whichever plans these use.
 TEST(Planner, IsNotMisledByAColdStart) {
   Planner planner;
   const Question q = near_ones();
@@ -98,7 +98,7 @@ TEST(Planner, IsNotMisledByAColdStart) {
   EXPECT_GE(chosen[Plan::packed], 98);
 }
 
-// However slow one was: after a while it is looked at again, and any other too.
+// However slow a plan was: after a while it is tried again, and so is every other plan.
 TEST(Planner, LooksAgainAtWhatWasFarSlower) {
   Planner planner;
   play(planner, near_ones(),

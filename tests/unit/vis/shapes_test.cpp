@@ -1,4 +1,4 @@
-// Cursor, survey, simplification, patterns in lists and loop nests, each held against the bytes of a naive loop.
+// Cursor, survey, simplification, patterns in lists and loop nests, each compared with the bytes of a naive loop.
 
 #include <aqueduct/vis_section.hpp>
 
@@ -22,7 +22,7 @@ std::vector<std::int64_t> walked(const Shape& shape, std::uint64_t total, Random
   Cursor cursor(shape, total);
   while (cursor.left() != 0) {
     const Row row = cursor.row();
-    const std::uint64_t bytes = 1 + random.below(row.count * row.bytes);  // ends anywhere
+    const std::uint64_t bytes = 1 + random.below(row.count * row.bytes);  // ends at any byte
     for (std::uint64_t i = 0; i < bytes; ++i) {
       out.push_back(static_cast<std::int64_t>(row.place(i / row.bytes) + i % row.bytes));
     }
@@ -153,7 +153,7 @@ TEST(StridesIn, NeverChangesABytesPlace) {
   EXPECT_GT(found_some, 10);
 }
 
-/// Copies between two shapes by the library, and by the model.
+/// Copies between two shapes: once by the library, once by the model.
 void copy_and_compare(const AnyShape& to, const AnyShape& from, bool by_nest, const std::string& what) {
   const auto out = to.bytes();
   const auto in = from.bytes();
@@ -200,7 +200,7 @@ TEST(Nest, MovesWhatTheNaiveLoopMoves) {
     const AnyShape to = random.of_sum(sum);
     copy_and_compare(to, from, true, to.name + " from " + from.name + ", seed " + std::to_string(seed));
     if (sum == 0) continue;
-    AnyShape dense;  // the packed form, which is cut as the other is
+    AnyShape dense;  // the packed form, with the same piece boundaries as the other
     dense.shape.bytes = sum;
     ASSERT_TRUE(nest(simplified(from.shape), dense.shape)) << from.name << ", seed " << seed;
     copy_and_compare(from, dense, true, from.name + " from dense, seed " + std::to_string(seed));
