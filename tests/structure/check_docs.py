@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 SKIPPED = 77
-FOLDERS = ("am|bench|bootstrap|cmake|coll|conduits|core|docs|examples|include|rma|runtime|team|tests|tools")
+FOLDERS = ("am|bench|bootstrap|cmake|coll|compat|conduits|core|docs|examples|fuzz|include|kernels|rma|runtime|sim|team|"
+           "tests|tools|vis")
 
 
 def first_block(text, language):
@@ -111,7 +112,7 @@ def wrong_words(text, exists, settings, commands):
 
 
 def check_words(root):
-    sources = [path for folder in ("include", "core", "runtime", "bootstrap", "conduits", "tools")
+    sources = [path for folder in ("include", "core", "am", "rma", "vis", "coll", "runtime", "bootstrap", "conduits", "tools")
                for path in (root / folder).rglob("*.?pp")]
     code = "\n".join(path.read_text() for path in sources)
     code += (root / "cmake/AqueductOptions.cmake").read_text()
