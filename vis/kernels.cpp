@@ -1,7 +1,7 @@
 #include "vis/kernels.hpp"
 
-#include "vis/copy_piece.hpp"
-#include "vis/row_kernel.hpp"
+#include "kernels/copy_piece.hpp"
+#include "kernels/row_kernel.hpp"
 
 #include <algorithm>
 
@@ -80,14 +80,15 @@ void run_loops(const Nest& nest, std::byte* to, const std::byte* from, const Cop
 void copy_rows(const Row& to, const Row& from, std::uint64_t count, const Processor& has) noexcept {
   const std::uint64_t bytes = from.bytes;
   if (to.offsets == nullptr && from.offsets == nullptr) {
-    if (const RowKernel kernel = row_kernel({bytes, to.stride, from.stride, count, count * bytes}, has)) {
+    if (const kernels::RowKernel kernel =
+            kernels::row_kernel({bytes, to.stride, from.stride, count, count * bytes}, has)) {
       return kernel(address(to.at), to.stride, address(from.at), from.stride, count);
     }
-    return with_piece(bytes, [&](const auto copy) {
-      copy_row(copy, address(to.at), to.stride, address(from.at), from.stride, count);
+    return kernels::with_piece(bytes, [&](const auto copy) {
+      kernels::copy_row(copy, address(to.at), to.stride, address(from.at), from.stride, count);
     });
   }
-  with_piece(bytes, [&](const auto copy) {
+  kernels::with_piece(bytes, [&](const auto copy) {
     with_places(to, [&](const auto out) {
       with_places(from, [&](const auto in) { copy_listed(copy, out, in, count); });
     });
@@ -124,18 +125,19 @@ void copy_between(Cursor& to, Cursor& from, std::uint64_t bytes) noexcept {
 }
 
 void run_nest(const Nest& nest, std::byte* to, const std::byte* from, const Processor& has) noexcept {
-  if (nest.depth == 0) return AnyPiece{static_cast<std::size_t>(nest.bytes)}(to, from);
+  if (nest.depth == 0) return kernels::AnyPiece{static_cast<std::size_t>(nest.bytes)}(to, from);
   const Nest::Loop inner = nest.loops[nest.depth - 1];
   std::uint64_t total = nest.bytes;
   for (std::uint32_t d = 0; d < nest.depth; ++d) total *= nest.loops[d].count;
-  if (const RowKernel kernel = row_kernel({nest.bytes, inner.to, inner.from, inner.count, total}, has)) {
+  if (const kernels::RowKernel kernel =
+          kernels::row_kernel({nest.bytes, inner.to, inner.from, inner.count, total}, has)) {
     return run_loops(nest, to, from, [=](std::byte* out, const std::byte* in) {
       kernel(out, inner.to, in, inner.from, inner.count);
     });
   }
-  with_piece(nest.bytes, [&](const auto copy) {
+  kernels::with_piece(nest.bytes, [&](const auto copy) {
     run_loops(nest, to, from, [=](std::byte* out, const std::byte* in) {
-      copy_row(copy, out, inner.to, in, inner.from, inner.count);
+      kernels::copy_row(copy, out, inner.to, in, inner.from, inner.count);
     });
   });
 }

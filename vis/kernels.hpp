@@ -1,13 +1,15 @@
 #pragma once
 
+#include "kernels/processor.hpp"
 #include "vis/cursor.hpp"
 #include "vis/normalise.hpp"
-#include "vis/processor.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace aqueduct::vis {
+
+using kernels::Processor;
 
 /// Copies the first `count` pieces of one row to another row of the same piece length. Places are addresses.
 void copy_rows(const Row& to, const Row& from, std::uint64_t count,

@@ -54,7 +54,7 @@ inline bool copy_word(void* to, const void* from, std::size_t bytes) noexcept {
 
 /// Copies into or out of a segment; words are copied as by copy_word. With zero bytes, the addresses may be null.
 inline void copy_bytes(void* to, const void* from, std::size_t bytes) noexcept {
-  constexpr std::size_t kLeast = 2048;  // measured, see core/copy.cpp
+  constexpr std::size_t kLeast = 2048;  // measured, see kernels/copy.cpp
   constexpr std::size_t kMost = 12288;
   if (bytes <= sizeof(std::uint64_t)) {
     if (copy_word(to, from, bytes) || bytes == 0) return;

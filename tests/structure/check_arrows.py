@@ -14,18 +14,30 @@ import tempfile
 # examples, fuzz and bench may include anything.
 ARROWS = {
     "include": [],
+    "kernels": ["include"],
     "core": ["include"],
     "bootstrap": ["include"],
     "conduits/*": ["core"],  # each conduit; never another conduit
     "am": ["core"],
     "team": ["core"],
     "rma": ["am"],
-    "vis": ["rma"],
-    "coll": ["team", "rma"],
+    "vis": ["rma", "kernels"],
+    # The rooms of coll, as they come: a schedule is data, and knows nothing of what runs it.
+    "coll/schedule": ["include"],
+    "coll/algorithms": ["coll/schedule"],
+    "coll/model": ["coll/schedule"],
+    "coll/scratch": ["coll/schedule", "team"],
+    "coll/engine": ["coll/scratch", "rma", "kernels"],
+    "coll/shared": ["coll/scratch", "rma", "kernels"],
+    "coll/tune": ["coll/scratch", "coll/model", "rma"],
+    "coll": ["team", "rma", "kernels", "coll/algorithms", "coll/engine", "coll/shared", "coll/tune"],
+    "compat": ["include"],  # other APIs over the public headers alone
+    "sim": ["coll/algorithms", "coll/model"],  # not in the library
     "conduits": ["core", "conduits/*"],  # the list of conduits: files directly in this folder
     "runtime": ["bootstrap", "conduits", "vis", "coll"],
 }
-FOLDERS = ["include", "core", "bootstrap", "conduits", "am", "team", "rma", "vis", "coll", "runtime"]
+FOLDERS = ["include", "kernels", "core", "bootstrap", "conduits", "am", "team", "rma", "vis", "coll",
+           "compat", "sim", "runtime"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 STANDARD = re.compile(r"[a-z_]+(\.h)?$")
 
@@ -50,12 +62,16 @@ def place(path):
         return None, None
     if parts[0] == "conduits" and len(parts) > 2:
         return "conduits/*", parts[1]
+    if parts[0] == "coll" and len(parts) > 2:
+        return f"coll/{parts[1]}", None
     return parts[0], None
 
 
 def complaint(root, source, bracket, target):
     """Returns why `source` may not include `target`; None if it may."""
     layer, conduit = place(source)
+    if layer not in ARROWS:
+        return f"{layer}/ is not a room that the architecture knows"
     to, to_conduit = place(target)
     if layer == "include" and to != "include" and not (bracket == "<" and STANDARD.match(target)):
         return "a public header includes <aqueduct/…> and the standard library only"
@@ -107,8 +123,24 @@ CASES = [
     ("rma/a.cpp", '"team/x.hpp"', False),
     ("team/a.cpp", '"am/x.hpp"', False),
     ("vis/a.cpp", '"am/x.hpp"', True),
+    ("vis/a.cpp", '"kernels/x.hpp"', True),
+    ("rma/a.cpp", '"kernels/x.hpp"', False),
+    ("kernels/a.cpp", '"core/x.hpp"', False),
     ("coll/a.cpp", '"am/x.hpp"', True),
     ("coll/a.cpp", '"runtime/x.hpp"', False),
+    ("coll/a.cpp", '"coll/engine/x.hpp"', True),
+    ("coll/algorithms/a.cpp", '"coll/schedule/x.hpp"', True),
+    ("coll/algorithms/a.cpp", '"coll/engine/x.hpp"', False),
+    ("coll/algorithms/a.cpp", '"core/x.hpp"', False),
+    ("coll/engine/deep/a.cpp", '"coll/scratch/x.hpp"', True),
+    ("coll/engine/deep/a.cpp", '"coll/tune/x.hpp"', False),
+    ("coll/attic/a.cpp", '"core/x.hpp"', False),
+    ("sim/a.cpp", '"coll/model/x.hpp"', True),
+    ("sim/a.cpp", '"core/x.hpp"', False),
+    ("compat/gasnet/a.cpp", "<aqueduct/rank.hpp>", True),
+    ("compat/gasnet/a.cpp", '"core/x.hpp"', False),
+    ("conduits/udp/carrier/a.cpp", '"conduits/udp/x.hpp"', True),
+    ("conduits/udp/carrier/a.cpp", '"conduits/smp/x.hpp"', False),
     ("conduits/smp/a.cpp", '"core/x.hpp"', True),
     ("conduits/smp/a.cpp", '"conduits/smp/x.hpp"', True),
     ("conduits/smp/a.cpp", '"conduits/loop/x.hpp"', False),

@@ -1,9 +1,9 @@
+#include "kernels/copy_piece.hpp"
+#include "kernels/row_kernel.hpp"
+#include "kernels/row_x86.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/vis_ground.hpp"
-#include "vis/copy_piece.hpp"
 #include "vis/kernels.hpp"
-#include "vis/kernels_x86.hpp"
-#include "vis/row_kernel.hpp"
 
 #include <fmt/core.h>
 
@@ -19,7 +19,7 @@ namespace aqueduct::perf {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using vis::RowKernel;
+using kernels::RowKernel;
 
 /// A row to copy; the extent of its wider side is about `total`.
 struct Extent {
@@ -40,7 +40,7 @@ struct Kernel {
 std::vector<Kernel> kernels_for(const Extent& row) {
   std::vector<Kernel> all;
 #if defined(__x86_64__)
-  const vis::Processor has = vis::Processor::here();
+  const kernels::Processor has = kernels::Processor::here();
   const auto size = static_cast<std::int64_t>(row.element);
   const auto add = [&](bool can, const char* name, std::array<RowKernel, 6> by_size) {
     const auto kernel = by_size[static_cast<std::size_t>(std::countr_zero(row.element))];
@@ -48,13 +48,16 @@ std::vector<Kernel> kernels_for(const Extent& row) {
   };
   using namespace vis;
   add(has.avx2 && row.to == size, "merge",
-      {merge_row<1>, merge_row<2>, merge_row<4>, merge_row<8>, nullptr, merge_row<32>});
+      {kernels::merge_row<1>, kernels::merge_row<2>, kernels::merge_row<4>, kernels::merge_row<8>, nullptr,
+       kernels::merge_row<32>});
   add(has.avx2 && row.to == size, "stream",
-      {nullptr, nullptr, nullptr, stream_row<8>, stream_row<16>, stream_row<32>});
+      {nullptr, nullptr, nullptr, kernels::stream_row<8>, kernels::stream_row<16>, kernels::stream_row<32>});
   add(has.avx512_vbmi && row.to == size && row.from <= 64, "window",
-      {pack_windows<1>, pack_windows<2>, pack_windows<4>, nullptr, nullptr, nullptr});
+      {kernels::pack_windows<1>, kernels::pack_windows<2>, kernels::pack_windows<4>, nullptr, nullptr,
+       nullptr});
   add(has.avx512_vbmi && row.from == size && row.to <= 16, "window",
-      {unpack_windows<1>, unpack_windows<2>, unpack_windows<4>, nullptr, nullptr, nullptr});
+      {kernels::unpack_windows<1>, kernels::unpack_windows<2>, kernels::unpack_windows<4>, nullptr, nullptr,
+       nullptr});
 #else
   static_cast<void>(row);
 #endif
@@ -132,14 +135,14 @@ void measure_row(const Extent& row, std::byte* to, const std::byte* from, Table&
   const std::vector<Kernel> kernels = kernels_for(row);
   const auto run = [&](RowKernel kernel) { kernel(to, row.to, from, row.from, count); };
   Turns turns(count);
-  vis::with_piece(row.element, [&](const auto copy) {
+  kernels::with_piece(row.element, [&](const auto copy) {
     for (int round = 0; round < turns.rounds(); ++round) {
-      turns.time(0, [&] { vis::copy_row(copy, to, row.to, from, row.from, count); });
+      turns.time(0, [&] { kernels::copy_row(copy, to, row.to, from, row.from, count); });
       for (std::size_t k = 0; k < kernels.size(); ++k) turns.time(k + 1, [&] { run(kernels[k].run); });
     }
   });
-  const auto chosen =
-      vis::row_kernel({row.element, row.to, row.from, count, count * row.element}, vis::Processor::here());
+  const auto chosen = kernels::row_kernel({row.element, row.to, row.from, count, count * row.element},
+                                          kernels::Processor::here());
   const auto named = std::ranges::find(kernels, chosen, &Kernel::run);
   table.add(row.what, row, turns, kernels, named == kernels.end() ? "loop" : named->name);
 }

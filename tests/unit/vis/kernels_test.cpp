@@ -1,9 +1,9 @@
 // Every kernel compared with a naive loop: any length, any address, strides of both signs, and memory that ends with
 // the last element.
 
+#include "kernels/row_kernel.hpp"
+#include "kernels/row_x86.hpp"
 #include "vis/kernels.hpp"
-#include "vis/kernels_x86.hpp"
-#include "vis/row_kernel.hpp"
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ class Fenced {
 
 struct Kernel {
   std::string name;
-  RowKernel run;
+  kernels::RowKernel run;
   std::uint64_t bytes;
   bool packs;               ///< false: unpacks
   std::int64_t widest = 0;  ///< the largest stride, which is positive; 0: any stride
@@ -66,22 +66,22 @@ std::vector<Kernel> kernels() {
 #if defined(__x86_64__)
   const Processor has = Processor::here();
   if (has.avx2) {
-    all.insert(all.end(), {{"merge1", merge_row<1>, 1, true},
-                           {"merge2", merge_row<2>, 2, true},
-                           {"merge4", merge_row<4>, 4, true},
-                           {"merge8", merge_row<8>, 8, true},
-                           {"merge32", merge_row<32>, 32, true},
-                           {"stream8", stream_row<8>, 8, true},
-                           {"stream16", stream_row<16>, 16, true},
-                           {"stream32", stream_row<32>, 32, true}});
+    all.insert(all.end(), {{"merge1", kernels::merge_row<1>, 1, true},
+                           {"merge2", kernels::merge_row<2>, 2, true},
+                           {"merge4", kernels::merge_row<4>, 4, true},
+                           {"merge8", kernels::merge_row<8>, 8, true},
+                           {"merge32", kernels::merge_row<32>, 32, true},
+                           {"stream8", kernels::stream_row<8>, 8, true},
+                           {"stream16", kernels::stream_row<16>, 16, true},
+                           {"stream32", kernels::stream_row<32>, 32, true}});
   }
   if (has.avx512_vbmi) {
-    all.insert(all.end(), {{"pack_windows1", pack_windows<1>, 1, true, 128},
-                           {"pack_windows2", pack_windows<2>, 2, true, 128},
-                           {"pack_windows4", pack_windows<4>, 4, true, 128},
-                           {"unpack_windows1", unpack_windows<1>, 1, false, 16},
-                           {"unpack_windows2", unpack_windows<2>, 2, false, 16},
-                           {"unpack_windows4", unpack_windows<4>, 4, false, 16}});
+    all.insert(all.end(), {{"pack_windows1", kernels::pack_windows<1>, 1, true, 128},
+                           {"pack_windows2", kernels::pack_windows<2>, 2, true, 128},
+                           {"pack_windows4", kernels::pack_windows<4>, 4, true, 128},
+                           {"unpack_windows1", kernels::unpack_windows<1>, 1, false, 16},
+                           {"unpack_windows2", kernels::unpack_windows<2>, 2, false, 16},
+                           {"unpack_windows4", kernels::unpack_windows<4>, 4, false, 16}});
   }
 #endif
   return all;
@@ -157,18 +157,19 @@ TEST(VisRowKernels, AreTakenOnlyWhereTheProcessorHasWhatTheyNeed) {
     for (const std::int64_t stride : {size + 1, 2 * size, 12l, 100l, -2 * size}) {
       for (const std::uint64_t count : {1ul, 8ul, 10'000ul}) {
         const auto bytes = static_cast<std::uint64_t>(size);
-        EXPECT_EQ(row_kernel({bytes, size, stride, count, kMany}, Processor{}), nullptr);
-        EXPECT_EQ(row_kernel({bytes, stride, size, count, kMany}, Processor{}), nullptr);
+        EXPECT_EQ(kernels::row_kernel({bytes, size, stride, count, kMany}, Processor{}), nullptr);
+        EXPECT_EQ(kernels::row_kernel({bytes, stride, size, count, kMany}, Processor{}), nullptr);
       }
     }
   }
 #if defined(__x86_64__)
-  const RowShape doubles{8, 8, 16, 100, 800};
-  const RowShape bytes{1, 1, 2, 100, 100};
-  EXPECT_EQ(row_kernel(doubles, {.avx2 = true}), &merge_row<8>);
-  EXPECT_EQ(row_kernel(bytes, {.avx2 = true}), &merge_row<1>);
-  EXPECT_EQ(row_kernel(bytes, {.avx2 = true, .avx512_vbmi = true}), &pack_windows<1>);
-  EXPECT_EQ(row_kernel({8, 8, 16, 10'000, std::uint64_t{1} << 30}, {.avx2 = true}), &stream_row<8>);
+  const kernels::RowShape doubles{8, 8, 16, 100, 800};
+  const kernels::RowShape bytes{1, 1, 2, 100, 100};
+  EXPECT_EQ(kernels::row_kernel(doubles, {.avx2 = true}), &kernels::merge_row<8>);
+  EXPECT_EQ(kernels::row_kernel(bytes, {.avx2 = true}), &kernels::merge_row<1>);
+  EXPECT_EQ(kernels::row_kernel(bytes, {.avx2 = true, .avx512_vbmi = true}), &kernels::pack_windows<1>);
+  EXPECT_EQ(kernels::row_kernel({8, 8, 16, 10'000, std::uint64_t{1} << 30}, {.avx2 = true}),
+            &kernels::stream_row<8>);
 #endif
 }
 

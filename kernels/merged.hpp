@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 
 /// Collects elements that lie `stride` bytes apart into a vector. It loads each element by itself: the gather
 /// instructions take twice as long on Zen 4, and are not faster anywhere.
@@ -112,6 +112,6 @@ struct Merged<32> {
   _mm256_stream_si256(reinterpret_cast<__m256i*>(to), value);
 }
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels
 
 #endif

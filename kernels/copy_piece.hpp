@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 
 /// Copies a piece whose length is a constant: a load and a store.
 template <std::size_t kBytes>
@@ -75,4 +75,4 @@ void with_piece(std::uint64_t bytes, F&& with) noexcept {
   }
 }
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels

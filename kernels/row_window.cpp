@@ -1,4 +1,4 @@
-#include "vis/kernels_x86.hpp"
+#include "kernels/row_x86.hpp"
 
 #if defined(__x86_64__)
 
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 namespace {
 
 constexpr std::uint64_t kVector = 64;
@@ -149,6 +149,6 @@ template void unpack_windows<2>(std::byte*, std::int64_t, const std::byte*, std:
 template void unpack_windows<4>(std::byte*, std::int64_t, const std::byte*, std::int64_t,
                                 std::uint64_t) noexcept;
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels
 
 #endif

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "vis/processor.hpp"
+#include "kernels/processor.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 
 /// Copies `count` pieces that lie at regular distances on both sides.
 using RowKernel = void (*)(std::byte* to, std::int64_t to_stride, const std::byte* from,
@@ -23,4 +23,4 @@ struct RowShape {
 /// Measured by `aqperf vis-kernels`, see docs/decisions/0049-copy-kernels.md.
 RowKernel row_kernel(const RowShape& row, const Processor& has) noexcept;
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 
 /// The instruction sets of a processor that copy kernels use. Tests pretend that it has fewer.
 struct Processor {
@@ -17,4 +17,4 @@ struct Processor {
   }
 };
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Row kernels (vis/row_kernel.hpp) for instructions that not every x86-64 processor has. A kernel accesses no byte
+/// Row kernels (kernels/row_kernel.hpp) for instructions that not every x86-64 processor has. A kernel accesses no byte
 /// before the first piece or after the last, and writes none between pieces. Addresses are arbitrary; strides too,
 /// unless `Requires` says otherwise: they may be negative.
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 
 /// To a contiguous target: collects elements in a vector and stores the vector. Elements of 1, 2, 4, 8 or 32 bytes.
 /// Requires: AVX2; to_stride == kBytes.
@@ -36,6 +36,6 @@ template <std::size_t kBytes>
                                                            const std::byte* from, std::int64_t from_stride,
                                                            std::uint64_t count) noexcept;
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels
 
 #endif

@@ -1,8 +1,8 @@
-#include "vis/row_kernel.hpp"
+#include "kernels/row_kernel.hpp"
 
-#include "vis/kernels_x86.hpp"
+#include "kernels/row_x86.hpp"
 
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 
 #if defined(__x86_64__)
 
@@ -72,4 +72,4 @@ RowKernel row_kernel(const RowShape&, const Processor&) noexcept { return nullpt
 
 #endif
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels

@@ -1,13 +1,13 @@
-#include "vis/copy_piece.hpp"
-#include "vis/kernels_x86.hpp"
+#include "kernels/copy_piece.hpp"
+#include "kernels/row_x86.hpp"
 
 #if defined(__x86_64__)
 
-#include "vis/merged.hpp"
+#include "kernels/merged.hpp"
 
 #include <algorithm>
 
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 
 template <std::size_t kBytes>
 [[gnu::target("avx2")]] void stream_row(std::byte* to, std::int64_t to_stride, const std::byte* from,
@@ -38,6 +38,6 @@ template void stream_row<16>(std::byte*, std::int64_t, const std::byte*, std::in
 template void stream_row<32>(std::byte*, std::int64_t, const std::byte*, std::int64_t,
                              std::uint64_t) noexcept;
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels
 
 #endif

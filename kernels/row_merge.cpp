@@ -1,11 +1,11 @@
-#include "vis/copy_piece.hpp"
-#include "vis/kernels_x86.hpp"
+#include "kernels/copy_piece.hpp"
+#include "kernels/row_x86.hpp"
 
 #if defined(__x86_64__)
 
-#include "vis/merged.hpp"
+#include "kernels/merged.hpp"
 
-namespace aqueduct::vis {
+namespace aqueduct::kernels {
 
 template <std::size_t kBytes>
 [[gnu::target("avx2")]] void merge_row(std::byte* to, std::int64_t to_stride, const std::byte* from,
@@ -29,6 +29,6 @@ template void merge_row<4>(std::byte*, std::int64_t, const std::byte*, std::int6
 template void merge_row<8>(std::byte*, std::int64_t, const std::byte*, std::int64_t, std::uint64_t) noexcept;
 template void merge_row<32>(std::byte*, std::int64_t, const std::byte*, std::int64_t, std::uint64_t) noexcept;
 
-}  // namespace aqueduct::vis
+}  // namespace aqueduct::kernels
 
 #endif
