@@ -1,5 +1,6 @@
 #include "am/head.hpp"
 #include "am/messages.hpp"
+#include "core/source_use.hpp"
 #include "core/wait.hpp"
 
 namespace aqueduct {
@@ -58,21 +59,13 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
                                 const LongTarget* target, Bytes payload, const AmOptions& options) noexcept {
   // Only a conduit that does not copy needs an operation to tell when the payload is free: the caller's own, or
   // one that is waited for here.
-  core::Op* op = nullptr;
-  bool waits = options.source_event == nullptr;
+  core::SourceUse source;
   if (!payload.empty() && !peers_[to].copies) {
-    if (!waits) op = state_.ops.acquire(core::kSource, to, true);
-    waits = op == nullptr;
-    auto place = [&] { return (op = state_.ops.acquire(core::kSource, to, false)) != nullptr; };
-    if (op == nullptr && !place()) {
-      if (options.immediate) return {ErrorCode::refused, to};
-      const Status status =
-          core::wait_until(state_, place, to, [&] { return about("an active message", to); });
-      if (!status) return status;
-    }
+    const Status status = source.take(state_, to, options.source_event, options.immediate);
+    if (!status) return status;
   }
   Post post = Post::retry();
-  const Token token = op != nullptr ? core::OpPool::token(*op) : 0;
+  const Token token = source.taken() ? core::OpPool::token(*source.op()) : core::tokens::kNobody;
   auto sent = [&] {
     post = try_request(to, category, handler, args, target, payload, token);
     return post.kind != Post::Kind::retry;
@@ -84,18 +77,16 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
                  : core::wait_until(state_, sent, to, [&] { return about("an active message", to); });
   }
   if (status && post.kind == Post::Kind::failed) status = {post.why, to};
-  if (op == nullptr) return status;
+  if (!source.taken()) return status;
 
-  if (status && post.kind == Post::Kind::posted) ++op->parts, ++op->sends;
-  state_.ops.part_ended(*op, status);
-  if (!status || op->parts == 0) {
-    static_cast<void>(state_.ops.collect(*op));
+  if (!status) {
+    source.give_up(state_, status);
     return status;
   }
-  Event source(op);
-  if (waits) return state_.face.wait(source);
-  *options.source_event = std::move(source);
-  return {};
+  core::Op& op = *source.op();
+  if (post.kind == Post::Kind::posted) ++op.parts, ++op.sends;
+  state_.ops.part_ended(op, {});
+  return source.hand_over(state_);
 }
 
 }  // namespace am

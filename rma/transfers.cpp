@@ -83,24 +83,13 @@ Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) 
   return {status, Event(status)};
 }
 
-Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept {
-  waits = options.source == SourceReuse::at_return;
-  Op* source = nullptr;
-  if (options.source == SourceReuse::on_event && options.source_event != nullptr) {
-    source = state_.ops.acquire(core::kSource, peer, true);
-    waits = source == nullptr;
-  }
-  if (waits) {
-    auto place = [&] { return (source = state_.ops.acquire(core::kSource, peer, false)) != nullptr; };
-    if (!place()) {
-      if (options.immediate) return {ErrorCode::refused, peer};
-      const Status status = core::wait_until(
-          state_, place, kNoRank, [] { return std::string("a free operation (AQUEDUCT_OPERATIONS)"); });
-      if (!status) return status;
-    }
-  }
-  op.source = source;
-  return {};
+Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
+                              core::SourceUse& source) noexcept {
+  if (options.source == SourceReuse::at_completion) return {};
+  Event* const event = options.source == SourceReuse::on_event ? options.source_event : nullptr;
+  const Status status = source.take(state_, peer, event, options.immediate);
+  op.source = source.op();
+  return status;
 }
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
@@ -124,12 +113,11 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   const core::Properties& properties = state_.conduit(peer).properties();
   const bool native = access.part->reach == Part::Reach::native;
   const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
-  bool waits = false;
-  if (options.source != SourceReuse::at_completion && !inject) {
-    if (const Status status = take_source(op, peer, options, waits); !status)
+  core::SourceUse source;
+  if (!inject) {
+    if (const Status status = take_source(op, peer, options, source); !status)
       return finish(op, status, form, true);
   }
-  Op* source = op.source;
   if (signal != nullptr) {
     operation.signal = *signal;
     operation.has_signal = true;
@@ -149,22 +137,16 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     status = launch(op, options.immediate);
     holds = !status || operation.all_begun();
   }
-  if (source == nullptr) return finish(op, status, form, holds);
+  if (!source.taken()) return finish(op, status, form, holds);
 
   if (!status && op.parts == 1) {  // nothing was begun, so nothing reads the source
     op.source = nullptr;
-    state_.ops.part_ended(*source, status);
-    static_cast<void>(state_.ops.collect(*source));
+    source.give_up(state_, status);
     return finish(op, status, form, holds);
   }
   if (!native && operation.all_begun() && op.sends == 0) state_.ops.source_free(op, {});
-  Begun result = finish(op, status, form == Form::blocking ? Form::blocking : form, holds);
-  Event free_source(source);
-  if (waits) {
-    static_cast<void>(state_.face.wait(free_source));  // a failure is the operation's own
-  } else {
-    *options.source_event = std::move(free_source);
-  }
+  Begun result = finish(op, status, form, holds);
+  static_cast<void>(source.hand_over(state_));  // a failure is the operation's own
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/busy.hpp"
 #include "core/endpoint_state.hpp"
+#include "core/source_use.hpp"
 #include "rma/wire.hpp"
 
 #include <vector>
@@ -58,8 +59,8 @@ class Transfers final : public core::Layer {
   /// Ends the initiator's part if it `holds` it, and answers as the form wants. An operation of which nothing was begun
   /// leaves no trace.
   Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
-  /// Sets op.source as the options say; `waits`: it is to be waited for before the call returns.
-  Status take_source(Op& op, Rank peer, const PutOptions& options, bool& waits) noexcept;
+  /// Takes a use of the source buffer as the options say, and sets op.source to it. None is taken at_completion.
+  Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
   /// Imports the key of a part, once. Whether there is one: the conduit's own operations reach it then.
   Result<bool> has_key(Part& part, Rank rank) noexcept { return has_key(part, rank, state_.conduit(rank)); }
   /// From an operation's `ended`: goes on with a signal to its peer. False: the signal ends the operation; true: the

@@ -179,9 +179,9 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
   Operation& operation = Operation::of(op);
   t.op = &op;
   op.by_packets = t.plan == Plan::packed;
-  bool waits = false;
-  if (t.what != What::get && request.options.source != SourceReuse::at_completion) {
-    if (const Status status = rma_.take_source(op, t.peer, request.options, waits); !status) {
+  core::SourceUse source;
+  if (t.what != What::get) {
+    if (const Status status = rma_.take_source(op, t.peer, request.options, source); !status) {
       give_back(t);
       return rma_.finish(op, status, ending, true);
     }
@@ -209,25 +209,17 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
 
   // The first step, in the call. If it finishes the posting, the Transfer is free again, and the operation waits for
   // its answers alone. If nothing was posted at all, the operation and its source Event leave no trace.
-  core::Op* const source = op.source;
   const Step step = go_on(t);
   const Status status = op.outcome;
   if (step == Step::over) give_back(t);
   if (step == Step::again) enqueue(t);
   const bool nothing_begun = !status && op.parts == 1;
-  if (source != nullptr && nothing_begun) {
+  if (nothing_begun) {
     op.source = nullptr;
-    state_.ops.part_ended(*source, status);
-    static_cast<void>(state_.ops.collect(*source));
+    source.give_up(state_, status);
   }
   Begun result = rma_.finish(op, status, ending, step == Step::over);
-  if (source == nullptr || nothing_begun) return result;
-  Event free_source(source);
-  if (waits) {
-    static_cast<void>(state_.face.wait(free_source));  // the operation itself reports a failure
-  } else {
-    *request.options.source_event = std::move(free_source);
-  }
+  if (source.taken()) static_cast<void>(source.hand_over(state_));  // the operation itself reports a failure
   return result;
 }
 
