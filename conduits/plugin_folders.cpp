@@ -1,4 +1,4 @@
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 
 #include <link.h>
 

@@ -1,6 +1,6 @@
 #include "runtime/choice.hpp"
 
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 #include "runtime/far_choice.hpp"
 
 #include <string_view>

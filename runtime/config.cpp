@@ -1,8 +1,8 @@
 #include <aqueduct/config.hpp>
 #include <aqueduct/expect.hpp>
 
-#include "conduits/all.hpp"
 #include "conduits/builtin.hpp"
+#include "conduits/registry.hpp"
 #include "core/nearest_name.hpp"
 #include "core/settings.hpp"
 #include "runtime/layers.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 #include "runtime/choice.hpp"
 
 #include <span>

@@ -1,6 +1,6 @@
 #include "tests/conformance/conduit_bench.hpp"
 
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 
 #include <algorithm>
 #include <numeric>

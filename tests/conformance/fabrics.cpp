@@ -1,4 +1,4 @@
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 #include "tests/conformance/fabric.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // aqconform: checks that a conduit does everything that Aqueduct requires. See docs/write-a-conduit.md.
 
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 #include "core/settings.hpp"
 #include "tests/conformance/fabric.hpp"
 #include "tools/aqconform/table.hpp"

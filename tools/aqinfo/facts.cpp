@@ -2,7 +2,7 @@
 
 #include "bootstrap/launcher.hpp"
 #include "bootstrap/pmix.hpp"
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 #include "core/log.hpp"
 
 #include <fmt/core.h>

@@ -3,7 +3,7 @@
 #include <aqueduct/config.hpp>
 
 #include "bootstrap/launcher.hpp"
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 #include "tools/aqperf/failure.hpp"
 
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
 #include <aqueduct/aqueduct.hpp>
 
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/failure.hpp"
 #include "tools/aqperf/launch.hpp"

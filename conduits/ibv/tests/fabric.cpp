@@ -1,6 +1,6 @@
 #include "tests/conformance/fabric.hpp"
 
-#include "conduits/all.hpp"
+#include "conduits/registry.hpp"
 
 namespace aqueduct::conformance {
 namespace {
