@@ -24,7 +24,7 @@ TEST(CounterBarrier, IsNotOpenedByThoseWhoComeAgainAfterALoss) {
 
   ASSERT_TRUE(uninformed.world().notify());
   EXPECT_FALSE(uninformed.world().try_wait());
-  EXPECT_EQ(uninformed.state().barriers->missing(*uninformed.world().state().barrier), "rank 2");
+  EXPECT_EQ(uninformed.state().barriers->missing(*coll::barrier_of(uninformed.world().state())), "rank 2");
   uninformed.state().peer_lost(2);
   EXPECT_EQ(uninformed.world().wait(), Status(ErrorCode::peer_lost, 2));
 }
