@@ -17,7 +17,7 @@ class Alone final : public Bootstrap {
     return all;
   }
 
-  // Nobody else is there to be lost, and nobody to tell: the library does not end the program itself.
+  // There is no other process to lose or to tell. The library does not end the program itself.
   void poll_losses(const std::function<void(std::uint32_t)>&) noexcept override {}
   void leave() noexcept override {}
   void abort(int, std::string_view) noexcept override {}

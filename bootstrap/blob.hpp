@@ -17,7 +17,7 @@ inline std::string text_of(const Blob& blob) {
   return {reinterpret_cast<const char*>(blob.data()), blob.size()};
 }
 
-/// Writes what processes tell one another when a job or a segment begins: numbers and blobs, one after another.
+/// Writes the numbers and blobs that processes send one another when a job or a segment begins.
 class BlobWriter {
  public:
   void number(std::uint64_t value) {
@@ -36,7 +36,7 @@ class BlobWriter {
   Blob out_;
 };
 
-/// Reads the same back, never beyond the end: `ok()` says whether everything was there.
+/// Reads them back in the same order, never beyond the end: `ok()` says whether everything was there.
 class BlobReader {
  public:
   explicit BlobReader(std::span<const std::byte> in) noexcept : in_(in) {}

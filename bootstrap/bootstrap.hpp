@@ -15,7 +15,7 @@ namespace aqueduct::bootstrap {
 
 /// How the processes of a job find one another before there is a network. One per process.
 ///
-/// Processes are numbered 0 … processes - 1; which ranks a process holds is settled above, by an exchange.
+/// Processes are numbered 0 … processes - 1. An exchange of the runtime settles which ranks each process holds.
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -32,22 +32,25 @@ class Bootstrap {
   /// Errors: peer_lost (a process died), version_mismatch, timed_out, bootstrap_failed.
   virtual Result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) = 0;
 
-  /// What one process gives to two kinds of others.
+  /// What one process gives: one part to its neighbours, one to all others.
   struct Parts {
     std::span<const std::byte> to_neighbours;
     std::span<const std::byte> to_others;
   };
-  /// As `exchange`, of what only some need: `is_neighbour` says by process who gets which part of mine, and whose
-  /// first part is returned. It is mutual, and this process its own neighbour. Here both parts travel in one
-  /// exchange; a launcher that tells hosts apart fetches only what is asked for.
+  /// Like `exchange`, with two parts. `is_neighbour[p]` says which part of mine process p gets, and this
+  /// process gets the first part of its neighbours and the second part of all others. The relation is
+  /// symmetric, and a process is its own neighbour.
+  ///
+  /// This default sends both parts in one exchange; a launcher that knows the
+  /// hosts fetches only the part that is needed.
   virtual Result<std::vector<std::vector<std::byte>>> exchange_parts(Parts mine,
                                                                      const std::vector<bool>& is_neighbour);
 
-  /// Calls `lost` for each process that the launcher has said is gone, once each. Never blocks; cheap enough to
-  /// call every few milliseconds.
+  /// Calls `lost` once for each process that the launcher has reported as ended. Never blocks;
+  /// cheap enough to call every few milliseconds.
   virtual void poll_losses(const std::function<void(std::uint32_t process)>& lost) noexcept = 0;
 
-  /// Says that this process ends in good order: its going is no loss of the job.
+  /// Announces that this process is about to exit on purpose, so that it does not count as lost.
   virtual void leave() noexcept = 0;
   /// Asks the launcher to end the whole job.
   virtual void abort(int exit_code, std::string_view why) noexcept = 0;

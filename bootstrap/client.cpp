@@ -61,7 +61,7 @@ class Client final : public Bootstrap {
   void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {
     std::vector<std::uint32_t> news;
     {
-      // Whoever is in an exchange receives anyway, and what is found then is told at the next call.
+      // A thread in an exchange also receives losses; the next call reports those.
       const std::unique_lock turn(receiving_, std::try_to_lock);
       if (!turn) return;
       if (!closed_) receive();
@@ -75,23 +75,23 @@ class Client final : public Bootstrap {
     say(wire::Abort{exit_code, std::string(why)}, Clock::now() + timeout_);
   }
 
-  /// Sends a whole frame, or notes why not.
+  /// Sends a whole frame. A failure shows at the next receive.
   void say(const wire::Message& message, Clock::time_point deadline) noexcept {
     const wire::Blob frame = wire::encode(message);
     const std::lock_guard turn(sending_);
-    // If it fails, the receiving side finds the socket closed, or the reason why, and says so.
+    // If this fails, `receive` finds the socket closed, or a refusal that says why, and reports it.
     static_cast<void>(send_all(about_.descriptor, frame, deadline));
   }
 
  private:
   ErrorCode fail(ErrorCode code, std::string_view why) {
     if (report_) report_(why);
-    // Too large concerns this call only; the others do not go away again.
+    // too_large fails this call only: nothing was sent, so later exchanges may succeed.
     if (code != ErrorCode::too_large) failure_ = code;
     return code;
   }
 
-  /// Takes in all that has arrived.
+  /// Receives everything that has arrived.
   void receive() {
     for (;;) {
       std::array<std::byte, 16384> piece;
@@ -143,7 +143,7 @@ class Client final : public Bootstrap {
   const Report report_;
   std::mutex sending_;
 
-  std::mutex receiving_;  // guards all below
+  std::mutex receiving_;  // guards everything below
   wire::Frames frames_;
   std::uint32_t round_ = 0;
   std::optional<std::vector<wire::Blob>> result_;

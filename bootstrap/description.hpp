@@ -7,7 +7,7 @@
 
 namespace aqueduct::bootstrap {
 
-/// What a launcher tells a process through its environment.
+/// What a launcher passes to a process in its environment.
 struct Description {
   int descriptor = -1;  ///< the process's end of a stream socket to the launcher
   std::uint32_t process = 0;
@@ -18,7 +18,7 @@ struct Description {
 
 /// "fd:5,process:2,processes:8,job:123456789"
 std::string format_description(const Description& about);
-/// Nothing unless all four are there, in any order, once each, readable and consistent.
+/// Nothing unless all four fields are there (in any order), each once, readable and consistent.
 std::optional<Description> parse_description(std::string_view text);
 
 }  // namespace aqueduct::bootstrap

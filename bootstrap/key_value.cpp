@@ -27,7 +27,7 @@ class OverKeyValues final : public Bootstrap {
 
   Result<std::vector<Blob>> exchange(std::span<const std::byte> mine) override {
     const std::lock_guard turn(exchanging_);
-    // The job's number is one that its first process draws: a space has names of its own, but may reuse them.
+    // Process 0 draws the job's number: launchers name their key-value spaces, but may reuse the names.
     BlobWriter out;
     if (round_ == 0) out.number(new_job_number());
     Blob numbered = out.blob();
@@ -51,7 +51,8 @@ class OverKeyValues final : public Bootstrap {
     const std::lock_guard turn(exchanging_);
     Part near{round_name(".near"), Audience::neighbours, mine.to_neighbours, {}, {}};
     Part far{round_name(".far"), Audience::others, mine.to_others, {}, {}};
-    // Whom the launcher believes to be where may differ from what the library decided (AQUEDUCT_HOST_ID).
+    // The launcher and the library may disagree about who is on this host
+    // (AQUEDUCT_HOST_ID). If so, everybody gets the value.
     for (std::uint32_t p = 0; p < processes(); ++p) {
       const bool known = p == process() || space_->knows_as_neighbour(p);
       Part& part = is_neighbour[p] ? near : far;
@@ -61,7 +62,7 @@ class OverKeyValues final : public Bootstrap {
     near.given_by = near.wanted;
     far.given_by.resize(processes());
     std::iota(far.given_by.begin(), far.given_by.end(), 0u);
-    if (far.wanted.empty()) far.given_by.clear();  // one host: so it is for everybody
+    if (far.wanted.empty()) far.given_by.clear();  // everybody is on this host: nobody needs this part
     auto all = share({std::move(near), std::move(far)});
     static_cast<void>(finish(all.status()));
     return all;
@@ -74,26 +75,26 @@ class OverKeyValues final : public Bootstrap {
   void abort(int exit_code, std::string_view why) noexcept override { space_->abort(exit_code, why); }
 
  private:
-  /// What goes under one name in a round.
+  /// A value that each of its givers puts under one name in a round.
   struct Part {
     std::string name;
     Audience audience;
     std::span<const std::byte> mine;
-    std::vector<std::uint32_t> given_by;  // rising, this process among them; empty: the part has no takers
-    std::vector<std::uint32_t> wanted;    // of these, by this process
+    std::vector<std::uint32_t> given_by;  // ascending, includes this process; empty: nobody needs the part
+    std::vector<std::uint32_t> wanted;    // the ones among them whose value this process needs
   };
 
   std::string round_name(const char* part) const {
     return fmt::format("aqueduct.{}.{}{}", space_->use(), round_, part);
   }
 
-  /// Gives all parts and returns, by process, what was wanted of one of them.
+  /// Puts all parts, and returns by process the wanted one.
   Result<std::vector<Blob>> share(std::vector<Part> parts) {
     if (failure_ != ErrorCode::ok) return failure_;
     const bool gathering = processes() >= gather_from_;
     for (Part& part : parts) {
       if (part.given_by.empty()) continue;
-      // Those who gather a part for others must get all of it, wherever they are.
+      // The process that gathers a part needs all of it, on whichever host it is.
       if (gathering && part.given_by.size() == processes()) part.audience = Audience::everybody;
       if (const Status status = space_->put(part.name, part.mine, part.audience); !status) return status;
     }
@@ -109,7 +110,7 @@ class OverKeyValues final : public Bootstrap {
       }
       return all;
     }
-    // The first process of each part gets what all gave, and gives it on as one value.
+    // The first giver of each part fetches what all gave, and puts it as one value.
     const Blob unreadable(1);
     Status gathered;
     for (const Part& part : parts) {
@@ -120,7 +121,7 @@ class OverKeyValues final : public Bootstrap {
         if (!blob && gathered) gathered = blob.status();
         if (blob) together.bytes(*blob);
       }
-      // After a failure too, as something that nobody can read: the others would wait for it.
+      // After a failure it puts an unreadable value, because the others would wait for the name.
       const Blob& value = gathered ? together.blob() : unreadable;
       const Status put = space_->put(part.name + ".all", value, part.audience);
       if (gathered) gathered = put;
@@ -155,7 +156,7 @@ class OverKeyValues final : public Bootstrap {
   std::mutex exchanging_;
   std::uint32_t round_ = 0;
   std::uint64_t job_ = 0;
-  ErrorCode failure_ = ErrorCode::ok;  // once set, no later exchange can succeed: the others are elsewhere
+  ErrorCode failure_ = ErrorCode::ok;
 };
 
 }  // namespace

@@ -12,12 +12,13 @@
 
 namespace aqueduct::bootstrap {
 
-/// What the process managers of clusters offer: values under names, which others can get after a fence.
+/// The key-value store that process managers of clusters offer: a process puts values under
+/// names, and others can get them after a fence.
 ///
-/// What goes wrong is reported in words by whoever finds it; the status then travels up silently.
+/// The function that finds an error reports it as text; its callers pass the status on silently.
 class KeyValueSpace {
  public:
-  /// Who will get a value: a hint that spares the network, never a promise.
+  /// Which processes will get a value: a hint that saves network traffic, never a promise.
   enum class Audience { everybody, neighbours, others };
 
   virtual ~KeyValueSpace() = default;
@@ -26,28 +27,29 @@ class KeyValueSpace {
   virtual std::uint32_t process() const noexcept = 0;
   virtual std::uint32_t processes() const noexcept = 0;
   virtual std::string host() const = 0;
-  /// How often this process has used the space before: its names may be those of an earlier job of the same processes.
+  /// How many jobs this process has joined through the space before. Names contain
+  /// it, because those of an earlier job remain.
   virtual std::uint32_t use() const noexcept { return 0; }
-  /// Whether the launcher knows that the process is on this host; a value for neighbours reaches it then.
+  /// Whether the launcher knows that the process is on this host. If so, values for neighbours reach it.
   virtual bool knows_as_neighbour(std::uint32_t process) const = 0;
 
-  /// Others can get it after the next fence, each name once. Names have letters, digits and dots.
+  /// Others can get the value after the next fence. Each name is put once; names consist of letters, digits and dots.
   virtual Status put(std::string_view name, std::span<const std::byte> value, Audience audience) = 0;
-  /// Waits until all processes are here.
+  /// Waits until all processes have called it.
   virtual Status fence() = 0;
   virtual Result<std::vector<std::byte>> get(std::uint32_t process, std::string_view name) = 0;
 
-  /// As in Bootstrap.
+  /// As Bootstrap::poll_losses.
   virtual void poll_losses(const std::function<void(std::uint32_t process)>& lost) noexcept = 0;
   virtual void leave() noexcept = 0;
   virtual void abort(int exit_code, std::string_view why) noexcept = 0;
 };
 
-/// From so many processes on one of them gathers what all give, and gives it on as one value: two requests of each, and
-/// a fence more, in place of one for every other process. Measured: decision 33.
+/// From this many processes on, one process gathers what all give and puts it as one value: two requests per process
+/// and one more fence, instead of one request for every other process. Measured: decision 33.
 inline constexpr std::uint32_t kGatherFrom = 8;
 
-/// A job whose processes exchange through such a space.
+/// A job whose processes exchange through this space.
 std::unique_ptr<Bootstrap> over(std::unique_ptr<KeyValueSpace> space,
                                 std::uint32_t gather_from = kGatherFrom);
 

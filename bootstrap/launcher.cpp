@@ -8,7 +8,7 @@
 namespace aqueduct::bootstrap {
 namespace {
 
-/// What serves PMIx to many sites, by a variable that only it sets.
+/// The name of the PMIx launcher, recognised by a variable that only it sets.
 std::string served_by(const Variables& variable) {
   if (variable("PRTE_LAUNCHED") || variable("PRTE_MCA_ess_base_vpid")) return "prterun";
   if (variable("OMPI_COMM_WORLD_RANK")) return "Open MPI's mpirun";
@@ -17,7 +17,7 @@ std::string served_by(const Variables& variable) {
   return "a launcher of PMIx";
 }
 
-/// Tasks that srun started side by side without telling them of one another.
+/// Says that srun started several tasks that do not know one another; empty for one task.
 std::string many_alone(const Variables& variable) {
   const std::string tasks = variable("SLURM_STEP_NUM_TASKS").value_or("1");
   if (tasks == "1") return {};
@@ -34,7 +34,7 @@ bool is_set(const Variables& variable, std::initializer_list<const char*> names)
   return true;
 }
 
-/// -1: it is none.
+/// Returns -1 if the text is not a number.
 int number_in(const std::string& text) {
   int number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

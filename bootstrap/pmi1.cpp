@@ -17,7 +17,7 @@ namespace {
 using pmi1::Connection;
 using pmi1::Line;
 
-/// What a value may at least be long, should the manager announce nonsense.
+/// The least length of values that is assumed, even if the manager announces a smaller one.
 constexpr std::uint32_t kLeastValue = 64;
 
 class Pmi1 final : public KeyValueSpace {
@@ -25,12 +25,12 @@ class Pmi1 final : public KeyValueSpace {
   Pmi1(const Pmi1Place& place, std::chrono::milliseconds timeout, Report report)
       : place_(place), timeout_(timeout), report_(std::move(report)), manager_(place.descriptor) {}
 
-  /// The first words: which protocol, how long a value may be, the name of the space, who is where.
+  /// The opening dialogue: protocol version, longest value, name of the key-value space, the processes' nodes.
   Status greet() {
     if (!ask("cmd=init pmi_version=1 pmi_subversion=1\n", "response_to_init")) return failure_;
     const auto limits = ask("cmd=get_maxes\n", "maxes");
     if (!limits) return failure_;
-    // The manager counts the zero that ends a string.
+    // The manager's limit includes the zero that ends a string.
     most_value_ = std::max(limits->number("vallen_max").value_or(0), kLeastValue + 1) - 1;
     const auto space = ask("cmd=get_my_kvsname\n", "my_kvsname");
     if (!space) return failure_;
@@ -57,7 +57,7 @@ class Pmi1 final : public KeyValueSpace {
   }
 
   Status put(std::string_view name, std::span<const std::byte> value, Audience) override {
-    // The first piece says how many there are.
+    // The first piece says how many pieces there are.
     const std::string letters = pmi1::to_letters(value);
     const std::size_t room = most_value_ - std::min<std::size_t>(most_value_ / 2, 16);
     const std::size_t pieces = letters.size() / room + 1;
@@ -84,7 +84,7 @@ class Pmi1 final : public KeyValueSpace {
       const auto found =
           ask(fmt::format("cmd=get kvsname={} key={}\n", space_, piece_name(process, name, i)), "get_result");
       if (!found) return failure_;
-      // The name of a field ends at its first '=': what stands behind "value=" is the value, whatever is in it.
+      // A field's name ends at its first '=': everything behind "value=" is the value, even another '='.
       const std::string_view value = found->field("value").value_or("");
       const auto point = i == 0 ? value.find('.') : 0;
       if (i == 0) {
@@ -100,7 +100,7 @@ class Pmi1 final : public KeyValueSpace {
   }
 
   void poll_losses(const std::function<void(std::uint32_t)>& lost) noexcept override {
-    // The protocol knows no losses of single processes: its managers end the whole job. But they may end themselves.
+    // PMI-1 does not report single losses: its managers end the whole job. But a manager itself may end.
     if (left_ || told_of_end_ || !manager_.is_closed()) return;
     told_of_end_ = true;
     if (report_) report_(kLauncherEndedAllLost);
@@ -110,7 +110,7 @@ class Pmi1 final : public KeyValueSpace {
   }
   void leave() noexcept override {
     left_ = true;
-    // Acknowledged, or the manager may take this process for one that died.
+    // Waits for the acknowledgement: without it, the manager may treat this process as one that died.
     static_cast<void>(manager_.ask("cmd=finalize\n", "finalize_ack", timeout_));
   }
   void abort(int exit_code, std::string_view why) noexcept override {
@@ -126,7 +126,7 @@ class Pmi1 final : public KeyValueSpace {
     return fmt::format("{}.{}.{}", name, process, piece);
   }
 
-  /// Nothing, and `failure_`, if there is no answer or it is a refusal.
+  /// Nothing, with `failure_` set, if there is no answer or the manager refuses.
   std::optional<Line> ask(const std::string& line, std::string_view answer) {
     auto found = manager_.ask(line, answer, timeout_);
     if (!found) {

@@ -16,10 +16,10 @@ namespace aqueduct::bootstrap::pmi1 {
 namespace {
 
 constexpr int kLetters = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
-/// No line of the protocol is longer, in bytes: names and values have limits well below. Chosen.
+/// The longest line that is accepted, in bytes: the protocol's limits for names and values are well below. Chosen.
 constexpr std::size_t kMostLine = std::size_t{64} << 10;
 
-/// Reads a number and takes it, and the character behind it, off the front.
+/// Reads a number and removes it, and the character `behind` it, from the front of the text.
 bool take_number(std::string_view& text, char behind, std::uint32_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end == text.data() + text.size() || *end != behind) return false;
@@ -61,8 +61,8 @@ std::string to_letters(std::span<const std::byte> bytes) {
 }
 
 std::optional<std::vector<std::byte>> from_letters(std::string_view letters) {
-  if (letters.empty()) return std::vector<std::byte>();  // libsodium wants a place even for nothing
-  std::vector<std::byte> bytes(letters.size());          // more than enough
+  if (letters.empty()) return std::vector<std::byte>();  // libsodium needs a valid address even for no bytes
+  std::vector<std::byte> bytes(letters.size());          // upper bound
   std::size_t count = 0;
   const char* end = nullptr;
   if (sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), letters.data(),
@@ -96,7 +96,7 @@ std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t pro
     if (mapping.starts_with(',')) mapping.remove_prefix(1);
   }
   if (all == 0 || mapping != ")") return std::nullopt;
-  // The blocks begin anew until all processes have a place.
+  // The mapping repeats its blocks until all processes have a node.
   std::uint64_t left = process % all;
   for (const Block& block : blocks) {
     if (left < block.processes()) return block.first + static_cast<std::uint32_t>(left / block.each);

@@ -12,11 +12,11 @@
 /// The wire protocol of PMI-1, as MPICH's process managers speak it: lines of "cmd=get key=… value=…".
 namespace aqueduct::bootstrap::pmi1 {
 
-/// One line, taken apart. What comes after "msg=" or "value=" reaches to the next blank, as everything else.
+/// One line, split into fields. Every field ends at the next blank, those after "msg=" and "value=" too.
 class Line {
  public:
   explicit Line(std::string text) : text_(std::move(text)) {}
-  /// What stands behind "name="; nothing if it is not there.
+  /// The text behind "name="; nothing if there is no such field.
   std::optional<std::string_view> field(std::string_view name) const;
   std::optional<std::uint32_t> number(std::string_view name) const;
   const std::string& text() const noexcept { return text_; }
@@ -25,17 +25,17 @@ class Line {
   std::string text_;
 };
 
-/// Any bytes as letters, digits, '-' and '_', which every process manager takes, and back.
+/// Encodes any bytes as letters, digits, '-' and '_', which every process manager accepts; and decodes them.
 std::string to_letters(std::span<const std::byte> bytes);
 std::optional<std::vector<std::byte>> from_letters(std::string_view letters);
 
-/// On which node the process is, by the manager's "(vector,(first node,nodes,processes each),…)".
+/// The node of a process, by the manager's mapping "(vector,(first node,nodes,processes each),…)".
 std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t process);
 
 /// The connection to the manager: one question, one answer.
 class Connection {
  public:
-  /// The descriptor belongs to it from here on.
+  /// Owns the descriptor from here on.
   explicit Connection(int descriptor) noexcept : descriptor_(descriptor) {}
   ~Connection();
   Connection(const Connection&) = delete;
@@ -43,7 +43,7 @@ class Connection {
 
   enum class Trouble { none, closed, late, garbage };
 
-  /// Sends a line and waits for the next one that begins with "cmd=`answer`"; another one is `garbage`.
+  /// Sends a line and reads the next one, which must begin with "cmd=`answer`"; any other one is `garbage`.
   std::optional<Line> ask(const std::string& line, std::string_view answer,
                           std::chrono::milliseconds timeout);
   /// Why there was no answer.

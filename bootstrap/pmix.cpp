@@ -22,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-/// What PMIx_Get gives: ours to free.
+/// Frees a value that PMIx_Get allocated.
 struct FreeValue {
   void operator()(pmix_value_t* value) const noexcept {
     if (value->type == PMIX_STRING) std::free(value->data.string);
@@ -32,8 +32,8 @@ struct FreeValue {
 };
 using Value = std::unique_ptr<pmix_value_t, FreeValue>;
 
-/// Of the process, as PMIx is: how many jobs it has seen here, and how many are in it now. Once the last has left, PMIx
-/// has ended, and servers do not take a process twice.
+/// PMIx is per process, so this is too: how many jobs this process has joined, and how many it is in now. When the
+/// last job leaves, PMIx is finalized; servers do not accept the same process a second time.
 struct Users {
   std::atomic<std::uint32_t> ever{0};
   std::atomic<std::uint32_t> now{0};
@@ -43,12 +43,12 @@ Users& users() {
   return all;
 }
 
-/// The outcome of an operation that PMIx's thread will tell, perhaps after nobody waits for it any more.
+/// The outcome of an operation. PMIx's thread reports it, perhaps after the caller has given up waiting.
 struct Outcome {
   std::mutex mutex;
   std::condition_variable told;
   std::optional<pmix_status_t> status;
-  pmix_info_t argument{};  // here, for PMIx may read it for as long
+  pmix_info_t argument{};  // kept here because PMIx may read it as long as the operation runs
 
   static void tell(pmix_status_t status, void* reference) {
     const std::unique_ptr<std::shared_ptr<Outcome>> mine(static_cast<std::shared_ptr<Outcome>*>(reference));
@@ -64,7 +64,7 @@ class Pmix final : public KeyValueSpace {
        Report report, std::uint32_t use)
       : pmix_(std::move(pmix)), me_(me), timeout_(timeout), report_(std::move(report)), use_(use) {}
 
-  /// Asks how large the job is and who is near. False: this is no job.
+  /// Asks PMIx for the size of the job and this process's neighbours. False: PMIx does not say how large the job is.
   bool look_around() {
     const Value size = lookup(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     if (size == nullptr || size->type != PMIX_UINT32 || size->data.uint32 <= me_.rank) return false;
@@ -91,7 +91,7 @@ class Pmix final : public KeyValueSpace {
   Status put(std::string_view name, std::span<const std::byte> bytes, Audience audience) override {
     pmix_value_t value{};
     value.type = PMIX_BYTE_OBJECT;
-    value.data.bo.bytes = reinterpret_cast<char*>(const_cast<std::byte*>(bytes.data()));  // it copies
+    value.data.bo.bytes = reinterpret_cast<char*>(const_cast<std::byte*>(bytes.data()));  // PMIx copies
     value.data.bo.size = bytes.size();
     const pmix_scope_t scope = audience == Audience::neighbours ? PMIX_LOCAL
                                : audience == Audience::others   ? PMIX_REMOTE
@@ -117,7 +117,7 @@ class Pmix final : public KeyValueSpace {
     const auto deadline = Clock::now() + timeout_;
     std::unique_lock lock(outcome->mutex);
     while (!outcome->status) {
-      // In steps, because a launcher that ends need not end what was asked of it.
+      // Waits in steps: PMIx may never complete a request after its launcher has ended.
       outcome->told.wait_until(lock, std::min(deadline, Clock::now() + 100ms));
       if (outcome->status) break;
       if (events_->launcher_is_gone()) return fail(ErrorCode::bootstrap_failed, kLauncherEnded);
@@ -173,7 +173,7 @@ class Pmix final : public KeyValueSpace {
     return Value(last_ == PMIX_SUCCESS ? value : nullptr);
   }
 
-  /// "0,1,5"
+  /// Parses a list such as "0,1,5".
   void note_neighbours(std::string_view list) {
     while (!list.empty()) {
       const auto comma = list.find(',');

@@ -1,4 +1,4 @@
-// In place of pmix.cpp in a build without PMIx (-DAQUEDUCT_PMIX=OFF, or AUTO and no libpmix-dev).
+// Replaces pmix.cpp in a build without PMIx (-DAQUEDUCT_PMIX=OFF, or AUTO and no libpmix-dev).
 
 #include "bootstrap/pmix.hpp"
 

@@ -10,8 +10,8 @@
 
 namespace aqueduct::bootstrap {
 
-/// Shared with PMIx's thread, which may be in the middle of an event when the listener ends: so what PMIx is given is a
-/// pointer to a reference of its own, which goes when it has confirmed that no more events will come.
+/// Shared with PMIx's thread, which may be handling an event when the listener is destroyed. So PMIx holds a
+/// reference of its own, which is deleted when PMIx confirms that no more events will come.
 struct PmixEvents::News {
   using Reference = std::shared_ptr<News>;
 
@@ -22,10 +22,10 @@ struct PmixEvents::News {
   const pmix_proc_t me;
   std::mutex mutex;
   std::condition_variable changed;
-  std::optional<std::size_t> handler;  // PMIx's number for it
-  Reference* reference = nullptr;      // PMIx's
-  pmix_info_t argument{};              // of the registration: PMIx may read it until it has confirmed that
-  bool registered = false;             // or refused
+  std::optional<std::size_t> handler;  // PMIx's number for the handler
+  Reference* reference = nullptr;      // the one that PMIx holds
+  pmix_info_t argument{};   // of the registration: PMIx may read it until it confirms the registration
+  bool registered = false;  // true also after a refused registration
   bool launcher_gone = false;
   std::vector<std::uint32_t> lost;
   std::vector<bool> told;
@@ -51,7 +51,7 @@ struct PmixEvents::News {
 
 namespace {
 
-/// Whether such an event says that a process of the job has ended other than it should.
+/// Whether the event says that a process of the job ended abnormally.
 bool means_loss(pmix_status_t status) {
   switch (status) {
     case PMIX_ERR_PROC_ABORTED:
@@ -94,7 +94,7 @@ void PmixEvents::News::on_event(std::size_t, pmix_status_t status, const pmix_pr
       news->lose(affected->rank);
     }
   }
-  // Every event has to be let go on, or no other handler would see it.
+  // Every event is passed on, or no other handler would see it.
   if (go_on != nullptr) go_on(PMIX_EVENT_NO_ACTION_TAKEN, nullptr, 0, nullptr, nullptr, go_on_with);
 }
 
@@ -106,15 +106,15 @@ PmixEvents::PmixEvents(std::shared_ptr<const PmixLibrary> pmix, const pmix_proc_
   pmix_info_t& info = news_->argument = info_of(PMIX_EVENT_RETURN_OBJECT);
   info.value.type = PMIX_POINTER;
   info.value.data.ptr = reference;
-  // No codes: all events. Which ones a launcher sends differs from one to the next.
+  // No codes means all events: launchers differ in which ones they send.
   pmix_->register_event_handler(nullptr, 0, &info, 1, News::on_event, News::on_registered, reference);
   std::unique_lock lock(news_->mutex);
-  // Done by PMIx's own thread without asking the launcher: a moment. Without it, losses are only noticed by conduits.
+  // PMIx's own thread registers, without asking the launcher: a moment. If it fails, only conduits notice losses.
   news_->changed.wait_for(lock, std::chrono::seconds(5), [this] { return news_->registered; });
 }
 
 PmixEvents::~PmixEvents() {
-  if (!pmix_->initialized()) {  // its threads have ended
+  if (!pmix_->initialized()) {  // PMIx's threads have ended
     delete news_->reference;
     return;
   }
@@ -123,7 +123,7 @@ PmixEvents::~PmixEvents() {
     const std::lock_guard lock(news_->mutex);
     handler = news_->handler;
   }
-  if (!handler) return;  // the reference stays with PMIx, which might still use it
+  if (!handler) return;  // PMIx keeps the reference, because it might still use it
   pmix_->deregister_event_handler(*handler, News::on_deregistered, news_->reference);
 }
 

@@ -9,20 +9,20 @@
 
 namespace aqueduct::bootstrap {
 
-/// What the launcher says while the job runs: which processes are gone, and that it is gone itself. PMIx tells it on a
-/// thread of its own.
+/// The launcher's events while the job runs: which processes have ended, and that the launcher has ended. PMIx
+/// delivers them on a thread of its own.
 class PmixEvents {
  public:
-  /// Listens from now on, for the processes of the job that `me` belongs to.
+  /// Listens from now on for the processes of the job that `me` belongs to.
   PmixEvents(std::shared_ptr<const PmixLibrary> pmix, const pmix_proc_t& me, std::uint32_t processes);
-  /// Best after PMIx has ended, which ends events as well: a message to the launcher in front of the one that ends PMIx
-  /// holds that up for the 40 ms of a delayed acknowledgement.
+  /// Best called after PMIx is finalized, which ends the events too. Otherwise deregistering sends the launcher a
+  /// message in front of the one that finalizes PMIx, which then waits 40 ms for a delayed acknowledgement.
   ~PmixEvents();
   PmixEvents(const PmixEvents&) = delete;
   PmixEvents& operator=(const PmixEvents&) = delete;
 
   bool launcher_is_gone() const;
-  /// Calls `lost` for each process that is gone, once; for all others when the launcher is.
+  /// Calls `lost` once for each process that has ended; for all others if the launcher has ended.
   void poll(const std::function<void(std::uint32_t process)>& lost);
 
  private:

@@ -10,10 +10,10 @@
 namespace aqueduct::bootstrap {
 namespace {
 
-// The name has been the same since PMIx 2, and what it exports only grew.
+// The file's name has been the same since PMIx 2, and later versions only add functions.
 constexpr const char* kUsualFile = "libpmix.so.2";
 
-/// Notes the first function that is not there.
+/// Looks up one function. `missing` keeps the name of the first that is absent.
 template <class Function>
 void find(void* library, const char* name, Function& function, std::string& missing) {
   function = reinterpret_cast<Function>(::dlsym(library, name));
@@ -23,7 +23,7 @@ void find(void* library, const char* name, Function& function, std::string& miss
 }  // namespace
 
 std::string PmixLibrary::version() const {
-  // "OpenPMIx 4.2.2 (PMIx Standard: …), repo rev: …": name and number will do.
+  // The whole text is "OpenPMIx 4.2.2 (PMIx Standard: …), repo rev: …": name and number are enough.
   const std::string whole = get_version();
   return whole.substr(0, std::min(whole.find(" ("), whole.find(',')));
 }

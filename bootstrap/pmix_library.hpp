@@ -7,7 +7,7 @@
 
 namespace aqueduct::bootstrap {
 
-/// The functions of libpmix that we use, from the library found at run time. Once loaded it stays: it has threads.
+/// The functions of libpmix that are used, from the library found at run time. It is never unloaded: it has threads.
 struct PmixLibrary {
   decltype(&PMIx_Init) init = nullptr;
   decltype(&PMIx_Finalize) finalize = nullptr;
@@ -27,10 +27,10 @@ struct PmixLibrary {
   std::string text(pmix_status_t status) const;  ///< "PMIX_ERR_TIMEOUT (-24)"
 };
 
-/// `file`: empty for the one that the loader finds. Null, and why in `problem`, when there is none of use.
+/// `file`: empty for the one that the loader finds. If none is usable, returns null and the reason in `problem`.
 std::shared_ptr<const PmixLibrary> load_pmix(const std::string& file, std::string& problem);
 
-/// An argument of that name, whose value is still to be set.
+/// An argument of that name, without a value yet.
 pmix_info_t info_of(const char* key);
 
 }  // namespace aqueduct::bootstrap

@@ -8,10 +8,10 @@
 
 namespace aqueduct::bootstrap {
 
-/// Where the reasons of failures go, as text for people.
+/// Receives the reasons of failures, as text for people.
 using Report = std::function<void(std::string_view why)>;
 
-// What the clients of all launchers have to say.
+// Texts that the clients of all launchers share.
 inline constexpr const char* kLauncherEnded = "the launcher of this job has ended";
 inline constexpr const char* kLauncherEndedAllLost =
     "the launcher of this job has ended: all other processes count as lost";
@@ -22,7 +22,7 @@ inline constexpr const char* kOneJob =
 /// `for_whom`: "the other 7 of the job to start".
 std::string waited_in_vain(std::uint32_t process, std::chrono::milliseconds limit, std::string_view for_whom);
 std::string others_of(std::uint32_t processes);
-/// The descriptor that `variable` names is no connection; errno says more.
+/// Says that the descriptor in `variable` is not a connection. Reads errno.
 std::string no_socket(int descriptor, std::string_view variable, std::string_view what_to_do);
 
 }  // namespace aqueduct::bootstrap

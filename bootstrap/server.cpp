@@ -31,13 +31,13 @@ void close_and_forget(int& descriptor) noexcept {
 
 struct Server::Peer {
   int ours = -1;
-  int theirs = -1;  // until it has been started
+  int theirs = -1;  // until `started`
   bool asked = false, joined = false, left = false, gone = false;
   bool watches_output = false;
   wire::Frames frames;
-  std::optional<wire::Blob> given;  // to the present round
+  std::optional<wire::Blob> given;  // to the current round
   std::deque<Frame> output;
-  std::size_t output_sent = 0;  // bytes of the first frame
+  std::size_t output_sent = 0;  // of the first frame
 };
 
 Server::Server(std::uint32_t processes, Report report, std::uint32_t library)
@@ -67,7 +67,7 @@ Result<Server::Child> Server::child_environment(std::uint32_t i) {
   interest.events = EPOLLIN;
   interest.data.u32 = i;
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, peer.ours, &interest) != 0) return ErrorCode::bootstrap_failed;
-  // What happened before this process was there concerns it too.
+  // A process that joins late must hear of earlier losses too.
   for (std::uint32_t k = 0; k < peers_.size(); ++k) {
     if (peers_[k].gone && !peers_[k].left)
       send(i, std::make_shared<const wire::Blob>(wire::encode(wire::Lost{k})));
@@ -86,7 +86,7 @@ void Server::become_child(std::uint32_t i) noexcept {
     close_and_forget(peer.ours);
     if (&peer != &peers_[i]) close_and_forget(peer.theirs);
   }
-  peers_[i].theirs = -1;  // the client's now
+  peers_[i].theirs = -1;  // owned by the client now
 }
 
 bool Server::joined(std::uint32_t i) const noexcept { return peers_[i].joined; }
@@ -106,7 +106,8 @@ int Server::serve(std::chrono::milliseconds timeout) {
 }
 
 void Server::process_ended(std::uint32_t i) {
-  started(i);  // or else our own copy of its end would hide that nobody else holds one
+  // While our copy of the child's end is open, the socket does not report that the child has closed its own.
+  started(i);
   receive(i);
   gone(i);
 }
@@ -210,7 +211,7 @@ void Server::gone(std::uint32_t i) {
 }
 
 void Server::refuse_all(ErrorCode code, const std::string& why) {
-  if (refusal_) return;  // the first reason is the one to mend
+  if (refusal_) return;  // only the first reason is reported: the others may follow from it
   if (report_) report_(why);
   refusal_ = std::make_shared<const wire::Blob>(wire::encode(wire::Refused{code, why}));
   send_all(refusal_);
@@ -232,7 +233,7 @@ void Server::flush(std::uint32_t i) {
     const auto rest = std::span(*peer.output.front()).subspan(peer.output_sent);
     const auto sent = ::send(peer.ours, rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno != EAGAIN) {  // it is gone; reading finds that out
+    if (sent < 0 && errno != EAGAIN) {  // the process has gone; the next read reports it
       peer.output.clear();
       peer.output_sent = 0;
       return;
@@ -253,7 +254,7 @@ void Server::flush(std::uint32_t i) {
 }
 
 void Server::close(std::uint32_t i) noexcept {
-  // Closing alone does not end the watch while a forked child has a copy of the descriptor.
+  // epoll goes on watching a closed descriptor of which a forked child has a copy, so it is removed explicitly.
   if (peers_[i].ours >= 0) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, peers_[i].ours, nullptr);
   close_and_forget(peers_[i].ours);
   peers_[i].output.clear();

@@ -27,13 +27,13 @@ namespace aqueduct::bootstrap {
 ///     }
 ///     while (…) { server.serve(10ms); if (waitpid(…) found i) server.process_ended(i); }
 ///
-/// With threads: `handed_over(i)` instead of `started(i)`, and the client closes the descriptor; one that
-/// ends without `leave` counts as a process that has died.
+/// With threads instead of forks, call `handed_over(i)` instead of `started(i)`; the client closes the descriptor.
+/// A client that ends without `leave` counts as a process that has died.
 class Server {
  public:
   struct Child {
     std::string value;    ///< of the environment variable `name`
-    int descriptor = -1;  ///< what it speaks of; closed on exec: pass it on with dup2 or fcntl
+    int descriptor = -1;  ///< the descriptor in `value`; closed on exec: pass it on with dup2 or fcntl
     static constexpr const char* name = "AQUEDUCT_BOOTSTRAP";
   };
   struct AbortAsked {
@@ -43,7 +43,7 @@ class Server {
   };
   using Report = std::function<void(std::string_view why)>;
 
-  /// `report` hears, as text for people, why exchanges are refused. `library`: what all must have.
+  /// `report` receives, as text for people, why exchanges are refused. `library`: the version that all must have.
   explicit Server(std::uint32_t processes, Report report = {}, std::uint32_t library = library_version());
   ~Server();
   Server(const Server&) = delete;
@@ -51,31 +51,32 @@ class Server {
 
   std::uint64_t job() const noexcept { return job_; }
 
-  /// What process `i` needs to find this server. Once per process.
+  /// What process `i` needs to find this server. To be called once per process.
   /// Errors: out_of_range, invalid_argument (asked twice), bootstrap_failed (no descriptors: `ulimit -n`).
   Result<Child> child_environment(std::uint32_t i);
-  /// The child has its descriptor, so this process closes its own copy.
+  /// The child has its descriptor: closes this process's copy.
   void started(std::uint32_t i) noexcept;
-  /// A thread of this process has the descriptor.
+  /// A thread of this process owns the descriptor from here on.
   void handed_over(std::uint32_t i) noexcept;
-  /// In a forked child: closes all descriptors of the server but that of child `i`. Then only destroy it.
+  /// In a forked child: closes all descriptors of the server but that of
+  /// child `i`. Only destroy the server afterwards.
   void become_child(std::uint32_t i) noexcept;
 
-  /// Becomes readable when `serve` has something to do: for an owner that waits for other things too.
+  /// Becomes readable when `serve` has something to do, for owners that wait for other descriptors too.
   int descriptor() const noexcept { return epoll_; }
-  /// Handles what is ready, after waiting up to `timeout` for the first of it. Returns how much it was.
+  /// Waits up to `timeout` for an event and handles all that are ready. Returns how many it handled.
   int serve(std::chrono::milliseconds timeout);
 
-  /// The process does not exist any more (or was never started). What it said before still counts; unless it
-  /// said that it left, all others hear of its loss. An exchange that it has not contributed to fails.
+  /// The process has ended (or was never started). Messages that it sent before still count. Unless one of them
+  /// was `Leave`, all others are told of its loss. An exchange that it has not contributed to fails.
   void process_ended(std::uint32_t i);
 
-  /// Whether the process has made itself known; whether it has said that it leaves.
+  /// Whether the process has sent its Hello; whether it has sent Leave.
   bool joined(std::uint32_t i) const noexcept;
   bool left(std::uint32_t i) const noexcept;
-  /// The first process that went without saying so: those after it may have gone because of it.
+  /// The first process that ended without Leave. Later ones may have ended because of it.
   const std::optional<std::uint32_t>& first_lost() const noexcept { return first_lost_; }
-  /// The first request to end the whole job, if there was one.
+  /// The first request to end the whole job, if there is one.
   const std::optional<AbortAsked>& abort_asked() const noexcept { return abort_; }
 
  private:

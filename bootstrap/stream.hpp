@@ -6,14 +6,14 @@
 
 namespace aqueduct::bootstrap {
 
-/// What is done with the socket that a launcher leaves to its processes. Nothing here raises a signal: a launcher that
-/// is gone is news, not the end of this program.
+/// Operations on the socket that a launcher leaves to its processes. None raises a signal: when the launcher has
+/// ended, the caller is told, and the program goes on.
 using StreamClock = std::chrono::steady_clock;
 
-/// Whether the descriptor is a connection at all; errno says more if not.
+/// Whether the descriptor is a stream socket; if not, errno says why.
 bool is_stream_socket(int descriptor) noexcept;
 
-/// Waits for POLLIN or POLLOUT, or the socket's end. False: the time is over.
+/// Waits for POLLIN or POLLOUT, or for the end of the stream. False: the deadline has passed.
 bool wait_for(int descriptor, short event, StreamClock::time_point deadline) noexcept;
 
 enum class Sent { all, late, closed };

@@ -34,7 +34,7 @@ class Writer {
   Blob bytes_;
 };
 
-/// Every read checks what is left; after the first that fails, all later ones yield nothing.
+/// Every read checks how much is left; after the first one that fails, all later ones return nothing.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -121,7 +121,7 @@ void read(Reader& in, Exchange& m) {
 void read(Reader& in, ExchangeResult& m) {
   m.round = in.u32();
   const std::size_t count = in.u32();
-  // Each blob takes at least its length: a larger count is a lie, and must not be believed by `reserve`.
+  // Each blob takes at least 4 bytes for its length: a count above that is invalid, and must not reach `reserve`.
   if (count > in.left() / 4) return in.fail();
   m.blobs.reserve(count);
   for (std::size_t i = 0; i < count && in.good(); ++i) m.blobs.push_back(in.blob());
@@ -144,7 +144,7 @@ template <class T>
 Result<Message> decode_as(Reader in) {
   T message;
   read(in, message);
-  // Only a Hello of another version may say more than is known here.
+  // Only a Hello of another protocol version may have fields that this version does not know.
   const bool may_be_longer = std::is_same_v<T, Hello>;
   if (!in.good() || (in.left() != 0 && !may_be_longer)) return ErrorCode::bootstrap_failed;
   return Message{std::move(message)};

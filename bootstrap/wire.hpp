@@ -10,23 +10,23 @@
 #include <variant>
 #include <vector>
 
-/// What a process and its launcher say to one another over a stream socket.
+/// The messages of a process and its launcher over a stream socket.
 ///
-/// A frame is a length (4 bytes: of what follows), a kind (1 byte) and a body. All numbers are little-endian.
-/// The layout of Hello and Refused stays the same in all protocol versions, so that two versions can still
-/// tell each other why they do not go together; a later Hello may be longer.
+/// A frame is a length (4 bytes; it counts what follows), a kind (1 byte) and a body. All numbers are little-endian.
+/// The layout of Hello and Refused is the same in all protocol versions, so that two versions can still
+/// tell each other why they do not work together; a later Hello may be longer.
 namespace aqueduct::bootstrap::wire {
 
 /// Raised whenever a frame changes its meaning or layout.
 inline constexpr std::uint32_t kProtocol = 1;
-/// No frame is longer, in bytes; chosen: 256 processes may give 256 KiB each.
+/// The longest frame, in bytes; chosen: 256 processes may give 256 KiB each.
 inline constexpr std::size_t kMostFrame = std::size_t{64} << 20;
 /// Longer texts are cut, in bytes; chosen.
 inline constexpr std::size_t kMostText = 4096;
 
 using Blob = std::vector<std::byte>;
 
-/// From a process, first of all.
+/// From a process, its first message.
 struct Hello {
   std::uint32_t protocol = kProtocol;
   std::uint32_t library = 0;
@@ -45,12 +45,12 @@ struct ExchangeResult {
   std::vector<Blob> blobs;
   bool operator==(const ExchangeResult&) const = default;
 };
-/// To a process: another one is gone.
+/// To a process: another process has ended.
 struct Lost {
   std::uint32_t process = 0;
   bool operator==(const Lost&) const = default;
 };
-/// From a process: its going is no loss.
+/// From a process: it exits on purpose and is not lost.
 struct Leave {
   bool operator==(const Leave&) const = default;
 };
@@ -77,11 +77,11 @@ std::size_t frame_bytes(std::span<const Blob> blobs) noexcept;
 /// Reads one frame without its length. Errors: bootstrap_failed for anything but a well-formed message.
 Result<Message> decode(std::span<const std::byte> frame);
 
-/// Cuts the bytes of a stream into messages. Memory grows with what arrived, never with what was announced.
+/// Splits the bytes of a stream into messages. Memory grows with what has arrived, never with an announced length.
 class Frames {
  public:
   void append(std::span<const std::byte> arrived);
-  /// The next whole message, if there is one. Errors: bootstrap_failed; the stream is of no use afterwards.
+  /// The next whole message, if there is one. Errors: bootstrap_failed; the stream cannot be used afterwards.
   Result<std::optional<Message>> next();
 
  private:

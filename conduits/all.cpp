@@ -25,7 +25,7 @@ Available load_plugin(const std::string& file) {
   Available found;
   found.name = std::filesystem::path(file).stem();
   found.file = file;
-  // Never unloaded: the libraries below a conduit have threads.
+  // Never unloaded: the libraries that a conduit uses have threads.
   void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     found.problem = fmt::format("{} cannot be loaded: {}", file, ::dlerror());
@@ -51,7 +51,7 @@ Available load_plugin(const std::string& file) {
   return found;
 }
 
-/// Shared objects are loaded into the process, once; so this is a fact of the process too, and only grows.
+/// Shared objects are loaded into the process, once. So this table is per process too, and only grows.
 struct ByPath {
   std::mutex mutex;
   std::map<std::string, Available> plugins;
@@ -79,7 +79,7 @@ std::vector<Available> look_for_all() {
     for (std::filesystem::directory_iterator file(folder, none); !none && file != end; file.increment(none)) {
       if (file->path().extension() == ".so") files.push_back(file->path());
     }
-    std::ranges::sort(files);  // the order of a folder is chance
+    std::ranges::sort(files);  // a directory lists files in any order
     for (const std::string& file : files) {
       Available plugin = load_plugin(file);
       const auto same = [&](const Available& other) { return other.name == plugin.name; };

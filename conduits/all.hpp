@@ -13,29 +13,29 @@ namespace aqueduct::conduits {
 struct Available {
   std::string name;
   const core::ConduitEntry* entry = nullptr;  ///< null: a plug-in that could not be loaded
-  std::string file;                           ///< of a plug-in; empty: compiled in
+  std::string file;                           ///< a plug-in's file; empty: compiled in
   std::string problem;                        ///< why it could not be loaded, for people
   ErrorCode code = ErrorCode::ok;             ///< version_mismatch: built against another conduit interface
 };
 
-/// All of them, those compiled in first. Plug-ins are looked for at the first call, and stay loaded.
+/// All conduits, the compiled-in ones first. The first call searches for plug-ins and loads them for good.
 const std::vector<Available>& all();
-/// Whether what names a conduit is the file of a plug-in: it has a '/', as names never have.
+/// Whether the text is the file of a plug-in rather than a name: it contains a '/', which names never do.
 bool is_path(std::string_view name_or_path) noexcept;
-/// By its name or file; null if there is none of that name. Looks for plug-ins only if it is not compiled in.
+/// The conduit of this name or file; null if there is none. Searches for plug-ins only if it is not compiled in.
 const Available* find(std::string_view name_or_path);
 /// For people: "smp, loop, udp".
 std::string names();
-/// Which name is most like `word`: to be asked for it, or for words to say so.
+/// The name most like `word`, for messages about a misspelt conduit.
 core::NearestName nearest(std::string_view word);
 
-/// Where plug-ins are looked for, in this order: the folders of AQUEDUCT_PLUGIN_PATH, then those that belong to this
-/// installation, seen from where the library lies. Files are called NAME.so, as the conduit is.
+/// The folders to search for plug-ins, in this order: those of AQUEDUCT_PLUGIN_PATH, then those of this
+/// installation, relative to the library's own file. A plug-in's file is NAME.so, with the conduit's name.
 std::vector<std::string> plugin_folders();
 
-/// The plug-in in this file, wherever it lies. It is loaded at the first call and known from then on.
+/// The plug-in in this file, in whatever folder. The first call loads it; later calls return the same.
 const Available& at_path(const std::string& file);
-/// What has been asked for so.
+/// All plug-ins that `at_path` has been asked for.
 std::vector<const Available*> known_by_path();
 
 }  // namespace aqueduct::conduits

@@ -4,7 +4,7 @@
 #include "conduits/smp/sleep.hpp"
 #include "conduits/smp/smp.hpp"
 
-// The conduits that a build may lack, or have as plug-ins.
+// Conduits that a build may omit, or build as plug-ins.
 #ifdef AQUEDUCT_WITH_IBV
 #include "conduits/ibv/ibv.hpp"
 #endif
@@ -39,7 +39,7 @@ std::span<const core::ConduitEntry* const> builtin() noexcept {
   return kAll;
 }
 
-// The kernel waits until every processor has taken notice, of a process of several threads: 4 to 12 ms measured.
+// In a process of several threads, the kernel waits for every processor to acknowledge: 4 to 12 ms measured.
 void prepare_process() noexcept { static_cast<void>(smp::register_membarrier()); }
 
 }  // namespace aqueduct::conduits

@@ -6,11 +6,11 @@
 
 namespace aqueduct::conduits {
 
-/// The conduits that were compiled in, in the order in which they are listed.
+/// The compiled-in conduits, in the order of the list.
 std::span<const core::ConduitEntry* const> builtin() noexcept;
 
-/// Asks the system for what costs milliseconds once the process has several threads and nothing before. To be called
-/// early: libraries of launchers and of networks have threads.
+/// Makes system calls that cost milliseconds in a process of several threads and nothing in one of a single thread.
+/// To be called early: launchers' and networks' libraries start threads.
 void prepare_process() noexcept;
 
 }  // namespace aqueduct::conduits

@@ -11,7 +11,7 @@
 namespace aqueduct::conduits {
 namespace {
 
-// As installed: the build says where libraries lie below the prefix, and the folder for plug-ins below that.
+// In an installation: the build defines the libraries' folder below the prefix, and the plug-ins' folder below that.
 constexpr const char* kLibraries = AQUEDUCT_LIBRARY_FOLDER;
 constexpr const char* kPlugins = AQUEDUCT_PLUGIN_FOLDER;
 
@@ -20,7 +20,7 @@ std::filesystem::path own_folder() {
   Dl_info where{};
   void* object = nullptr;
   if (::dladdr1(reinterpret_cast<void*>(&plugin_folders), &where, &object, RTLD_DL_LINKMAP) == 0) return {};
-  // The program itself has no name there, and the one that it was started under may be any.
+  // For the program itself the loader has no name, and dladdr gives argv[0], which may be anything.
   const char* const name = static_cast<const link_map*>(object)->l_name;
   std::error_code none;
   return std::filesystem::canonical(name == nullptr || *name == '\0' ? "/proc/self/exe" : name, none)
@@ -31,7 +31,7 @@ std::filesystem::path own_folder() {
 
 std::vector<std::string> plugin_folders() {
   std::vector<std::string> folders;
-  // A program with more rights than its user loads nothing that the user names.
+  // A program with more rights than its user (setuid) loads nothing that the user names.
   if (const char* const path = ::secure_getenv("AQUEDUCT_PLUGIN_PATH"); path != nullptr) {
     std::string_view rest = path;
     while (!rest.empty()) {
@@ -41,8 +41,8 @@ std::vector<std::string> plugin_folders() {
     }
   }
   if (const auto own = own_folder(); !own.empty()) {
-    folders.push_back(own / kPlugins);                             // beside the library
-    folders.push_back(own.parent_path() / kLibraries / kPlugins);  // beside a program that has it inside
+    folders.push_back(own / kPlugins);                             // when this code is in the shared library
+    folders.push_back(own.parent_path() / kLibraries / kPlugins);  // when this code is linked into a program
     if (folders.back() == folders[folders.size() - 2]) folders.pop_back();
   }
   return folders;
