@@ -1,4 +1,4 @@
-// aqconform: holds a conduit to everything that Aqueduct expects of one. See docs/write-a-conduit.md.
+// aqconform: checks that a conduit does everything that Aqueduct requires. See docs/write-a-conduit.md.
 
 #include "conduits/all.hpp"
 #include "core/settings.hpp"
@@ -18,7 +18,7 @@ namespace {
 using aqueduct::conformance::Fabric;
 using aqueduct::conformance::Selection;
 
-// A sanitizer makes everything slower, some waits by more than a factor of ten.
+// Sanitizers slow everything down, some waits by more than a factor of ten.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 constexpr int kStandardLimit = 240;
 #else
@@ -40,7 +40,7 @@ int list(const Selection& selection) {
   return 0;
 }
 
-/// What is wrong with the name of a conduit; empty if there is such a one, or it is a plug-in's file.
+/// Says that no conduit has this name; empty if one has, or if the name is a plug-in's file.
 std::string unknown_conduit(const std::string& name) {
   namespace conduits = aqueduct::conduits;
   if (name.empty() || conduits::is_path(name) || conduits::find(name) != nullptr) return {};
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
 
   selection.limit = std::chrono::seconds(limit);
   if (!selection.plugin.empty() && !aqueduct::conduits::is_path(selection.plugin)) {
-    selection.plugin.insert(0, "./");  // a '/' is what tells a file from a name
+    selection.plugin.insert(0, "./");  // a '/' distinguishes a file from a name
   }
   if (const std::string problem = unknown_conduit(selection.conduit); !problem.empty()) {
     fmt::print(stderr, "aqconform: {}\n", problem);
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
     return kUsage;
   }
 
-  // What is left is GoogleTest's; the suites are instantiated while it starts, over the selection.
+  // The remaining arguments are GoogleTest's. It instantiates the suites during its start, for the selected fabrics.
   std::vector<std::string> rest = {argv[0]};
   for (const std::string& extra : app.remaining()) rest.push_back(extra);
   std::vector<char*> arguments;

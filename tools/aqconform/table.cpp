@@ -16,7 +16,7 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
 }  // namespace
 
 void Table::OnTestEnd(const testing::TestInfo& test) {
-  // "On/Put" and "IsVisible/loop_bare": GoogleTest's way of naming cases of a parameter.
+  // GoogleTest names parametrized cases "On/Put" and "IsVisible/loop_bare".
   std::string suite = test.test_suite_name();
   suite.erase(0, suite.rfind('/') + 1);
   std::string fabric = test.name();

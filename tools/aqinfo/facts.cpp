@@ -27,7 +27,7 @@ std::vector<Part> parts_of(core::Conduit& conduit) {
   };
 }
 
-/// Opens one endpoint in a job of one rank and lets it connect to itself: some limits are known only then.
+/// Opens one endpoint in a job of one rank and connects it to itself, because some limits are known only then.
 Status try_out(const core::ConduitEntry& entry, const core::Process& process, ConduitFacts& facts) {
   const Result<std::unique_ptr<core::Network>> network = entry.make(process);
   if (!network) return network.status();
@@ -60,7 +60,7 @@ ConduitFacts look_at(const conduits::Available& conduit, const Config& config) {
   core::Process process;
   process.config = &config;
   process.log = &log;
-  process.job = static_cast<std::uint64_t>(getpid());  // no other process of this host has it now
+  process.job = static_cast<std::uint64_t>(getpid());  // no other process of this host has this number now
   process.ranks = 1;
   process.mine = {0};
   process.host = {0};
@@ -70,7 +70,7 @@ ConduitFacts look_at(const conduits::Available& conduit, const Config& config) {
   return facts;
 }
 
-/// What the runtime chooses for a job of several processes, or why it refuses it.
+/// The conduit that the runtime would choose for a job of several processes, or why it would refuse the job.
 Choice choose(const Config& config, bool one_host) {
   std::string refusal;
   core::Log log(core::LogLevel::error, [&](core::LogLevel, std::string_view line) { refusal = line; });

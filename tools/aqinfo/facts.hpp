@@ -11,7 +11,7 @@
 
 namespace aqueduct::aqinfo {
 
-/// An optional part of a conduit, and who does its work.
+/// An optional part of a conduit: done natively or by the reference layer.
 struct Part {
   std::string_view name;  ///< "rma"
   bool native = false;
@@ -25,32 +25,33 @@ struct ConduitFacts {
   bool crosses_hosts = false;
   std::string plugin;  ///< the file it came from; empty: compiled in
   core::Usability usability;
-  /// Of an endpoint that was opened on trial; none when that was not possible.
+  /// Of an endpoint that was opened on trial; none if the trial failed.
   std::optional<core::Properties> properties;
   std::vector<Part> parts;
-  std::vector<std::string> notes;  ///< what it said meanwhile, and why the trial failed if it did
+  /// What the conduit logged during the trial, and why the trial failed if it did.
+  std::vector<std::string> notes;
 };
 
-/// Which conduit a job started here would use for some of its peers.
+/// The conduit that a job started here would use for some of its peers.
 struct Choice {
   std::string conduit;  ///< empty: none
   std::string why;
   std::vector<runtime::PassedOver> passed_over;
 };
 
-/// What started this process, or what a job started here would take for it.
+/// The launcher that started this process, or that a job started here would detect.
 struct LauncherFacts {
   std::string name;
   std::string why;
-  std::string pmix;  ///< the library that a job started through PMIx would use, or why it could not
+  std::string pmix;  ///< the libpmix that a job started through PMIx would use, or why there is none
 };
 
-/// Everything that aqinfo knows, before it is put in words.
+/// Everything that aqinfo reports, before it is formatted.
 struct Facts {
   Config config;
   Machine machine;
   LauncherFacts launcher;
-  std::vector<std::string> plugin_folders;  ///< where plug-ins are looked for
+  std::vector<std::string> plugin_folders;  ///< the folders that are searched for plug-ins
   std::vector<ConduitFacts> conduits;
   Choice near;  ///< for ranks of this host
   Choice far;   ///< for ranks of other hosts

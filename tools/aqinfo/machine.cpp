@@ -21,7 +21,7 @@ std::uint64_t number_in(const std::filesystem::path& file) {
   return number;
 }
 
-/// The word in brackets of "always [madvise] never".
+/// The bracketed word of a list such as "always [madvise] never".
 std::string chosen_in(const std::filesystem::path& file) {
   std::ifstream stream(file);
   for (std::string word; stream >> word;) {
@@ -77,7 +77,7 @@ void look_at_cores(Machine& machine) {
   machine.cores = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   cpu_set_t mine;
   CPU_ZERO(&mine);
-  // Fails only on hosts of more cores than the set holds; then all are taken for usable.
+  // Fails only on hosts with more cores than cpu_set_t holds; then all cores count as usable.
   const bool known = sched_getaffinity(0, sizeof(mine), &mine) == 0;
   machine.cores_usable = known ? static_cast<std::uint32_t>(CPU_COUNT(&mine)) : machine.cores;
 }

@@ -6,18 +6,18 @@
 
 namespace aqueduct::aqinfo {
 
-/// Huge pages of one size that the system has set aside.
+/// Huge pages of one size that the system has reserved.
 struct HugePages {
   std::uint64_t page_bytes = 0;
   std::uint64_t pages = 0;
   std::uint64_t free = 0;
 };
 
-/// What of this host matters to a job. A number that the system does not tell is 0, a word is empty.
+/// The facts about this host that matter to a job. An unknown number is 0, an unknown word is empty.
 struct Machine {
   std::string hostname;
   std::string system;              ///< "Linux 6.1.0 x86_64"
-  std::uint32_t cores = 0;         ///< that are switched on
+  std::uint32_t cores = 0;         ///< that are online
   std::uint32_t cores_usable = 0;  ///< that this process may run on
   std::uint64_t memory = 0;        ///< bytes
   std::uint64_t memory_available = 0;
@@ -30,7 +30,7 @@ struct Machine {
   std::vector<HugePages> huge_pages;
 };
 
-/// Asks the system.
+/// Queries the system.
 Machine look_at_machine();
 
 }  // namespace aqueduct::aqinfo

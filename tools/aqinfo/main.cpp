@@ -6,7 +6,7 @@
 
 namespace {
 
-// Scripts depend on these.
+// Scripts depend on these exit statuses.
 constexpr int kWell = 0;
 constexpr int kProblems = 1;
 constexpr int kWrongUsage = 2;

@@ -6,7 +6,7 @@
 
 namespace aqueduct::aqinfo {
 
-/// The same facts for people, at most 110 columns wide where words can be broken, and as one JSON object.
+/// The facts as text for people, wrapped before column 110 where words allow it, and as one JSON object.
 std::string as_text(const Facts& facts);
 std::string as_json(const Facts& facts);
 

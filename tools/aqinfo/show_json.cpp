@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Host names and setting values may hold any bytes; those that are not UTF-8 become replacement characters.
+/// Host names and setting values may contain any bytes; invalid UTF-8 is replaced by U+FFFD.
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }

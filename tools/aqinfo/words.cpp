@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kWidth = 110;
 
-/// Columns, not bytes: the bytes that continue a UTF-8 character take none.
+/// Columns, not bytes: continuation bytes of UTF-8 take no column.
 std::size_t columns(std::string_view word) {
   std::size_t count = 0;
   for (const char c : word) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;

@@ -7,7 +7,8 @@
 
 namespace aqueduct::aqinfo {
 
-/// Text broken between words before column 110, to follow `indent` columns; later lines are indented so far.
+/// The text, wrapped between words before column 110. It starts behind `indent`
+/// columns, and later lines are indented by as much.
 std::string wrapped(std::string_view text, std::size_t indent);
 
 /// "24.0 GiB", "4.0 KiB", "100 bytes", "no limit".

@@ -8,12 +8,12 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// An argument of the usual size: a word.
+/// A message's argument, one word: a usual size.
 struct Turn {
   std::uint64_t value = 0;
 };
 
-/// The handlers of one rank, and what they have seen.
+/// The handlers of one rank, and what they have received.
 class Echo {
  public:
   explicit Echo(Endpoint& ep) : seen_(std::make_shared<Seen>()) {
@@ -38,7 +38,7 @@ class Echo {
         "on_medium_request");
   }
 
-  /// There and back, `turns` times; 0 bytes are a short message.
+  /// Sends a request and waits for its reply, `turns` times. 0 bytes of payload: a short message.
   void ask(Endpoint& ep, Rank peer, std::span<const std::byte> payload, const Patience& patience,
            std::uint64_t turns) {
     for (; turns > 0; --turns) {
@@ -50,7 +50,7 @@ class Echo {
     }
   }
 
-  /// Answers until `turns` more requests have come.
+  /// Answers `turns` more requests.
   void answer(Endpoint& ep, Rank peer, const Patience& patience, std::uint64_t turns) {
     answered_ += turns;
     wait(ep, peer, patience, [&] { return seen_->requests >= answered_; });
@@ -86,7 +86,7 @@ class Echo {
 void am_latency(Session& session, Reporter& reporter) {
   const Options& options = session.options();
   auto& ep = session.ep();
-  // Two ranks: one asks, one answers. More: each asks its neighbour, and answers while it waits.
+  // Two ranks: one asks, one answers. More ranks: each asks its neighbour, and answers others while it waits.
   const Role role = session.ranks() == 2 ? session.pair() : session.ring();
   const bool answers_only = role.passive && !role.active;
   const Patience patience(session, Patience::kRounds);

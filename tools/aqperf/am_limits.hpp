@@ -9,7 +9,7 @@
 
 namespace aqueduct::perf {
 
-/// Refuses a payload that no medium message to the peer can carry, or to any other rank's. Collective.
+/// Refuses a payload that exceeds the medium limit to the peer, or any other rank's limit to its own. Collective.
 inline void require_medium(Session& session, Rank peer, std::size_t bytes) {
   const auto limit = peer == kNoRank ? SIZE_MAX : am_limits(session.ep(), peer).medium;
   const auto limits = session.exchange(limit);

@@ -13,18 +13,18 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// Chosen: the answer that ends a train of messages is then 1 % of it.
+/// Messages in a train. Chosen: the answer that ends a train then takes 1 % of its time.
 constexpr std::uint64_t kTrain = 1000;
 
-/// Specified: the payload of the longest datagram that IPv4 has.
+/// Specified: the longest payload of an IPv4 datagram.
 constexpr std::size_t kMostDatagram = 65'507;
 
 struct Position {
-  std::uint64_t left = 0;  // in this train, after this message
+  std::uint64_t left = 0;  // messages of this train that follow this one
 };
 
-/// What one rank's handlers have seen. The last message of a train is answered, so a sender knows that all
-/// were handled, in whatever order they came.
+/// What one rank's handlers have counted. A target answers every kTrain-th message that it handles, so a sender knows
+/// that all of a train were handled, in whatever order they arrived.
 struct Seen {
   std::uint64_t messages = 0;
   std::uint64_t trains = 0;
@@ -56,11 +56,11 @@ void am_rate(Session& session, Reporter& reporter) {
       on_long_request<Position>(ep, [count](auto& context, const Position&, auto) { count(context); }),
       "on_long_request");
 
-  // What is above the largest medium payload of any pair goes as long messages.
+  // A payload above the smallest medium limit of all pairs travels in long messages.
   const auto limits = session.exchange(role.peer == kNoRank ? SIZE_MAX : am_limits(ep, role.peer).medium);
   const std::size_t most_medium = *std::min_element(limits.begin(), limits.end());
 
-  std::uint64_t expected = 0;  // messages, of all sizes, that this rank has waited for
+  std::uint64_t expected = 0;  // messages of all sizes that this rank has waited for
   std::vector<RateAt> rates;
   for (const std::size_t bytes : options.bytes.value_or(ByteRange{0, 0}).sizes()) {
     const auto payload = std::span<const std::byte>(session.buffer()).first(bytes);

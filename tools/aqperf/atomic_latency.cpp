@@ -14,14 +14,14 @@ using Run = std::function<void(std::uint64_t)>;
 template <AtomicOp op>
 constexpr std::integral_constant<AtomicOp, op> kOp;
 
-/// The same operation through the library and as the processor's own instruction.
+/// The same operation through the library and as the processor's instruction.
 struct Pair {
   Run measured;
   Run raw;
 };
 
-/// `through` does it once with the library and returns a Result; `direct` does it once on an atomic
-/// reference.
+/// `through` does the operation once with the library and returns a Result;
+/// `direct` does it once on an atomic reference.
 template <class Through, class Direct>
 Pair pair_of(AtomicDomain<Word> domain, GlobalPtr<Word> at, Word* place, Through through, Direct direct) {
   return {[=](std::uint64_t turns) {
@@ -40,14 +40,15 @@ Pair pair_for(const std::string& operation, Endpoint& ep, GlobalPtr<Word> at, Wo
   const auto make = [&](AtomicOp op, auto through, auto direct) {
     return pair_of(AtomicDomain<Word>(ep, {op}), at, place, through, direct);
   };
-  const auto fetching = [&](auto op, auto direct) {  // known when it is compiled, as in programs
+  // The operation is a compile-time constant, as in programs.
+  const auto fetching = [&](auto op, auto direct) {
     return make(
         op, [op](auto& d, auto p) { return d.fetch(op, p, 5); }, direct);
   };
   if (operation == "xor") return fetching(kOp<AtomicOp::bit_xor>, [](Cell c) { return c.fetch_xor(5); });
   if (operation == "min") {
     return fetching(kOp<AtomicOp::min>,
-                    [](Cell c) {  // the processor has none: the loop that everybody writes
+                    [](Cell c) {  // processors have no such instruction: the usual compare-and-swap loop
                       Word seen = c.load();
                       while (Word{5} < seen && !c.compare_exchange_weak(seen, 5)) {
                       }
@@ -80,7 +81,7 @@ Pair pair_for(const std::string& operation, Endpoint& ep, GlobalPtr<Word> at, Wo
   return fetching(kOp<AtomicOp::add>, [](Cell c) { return c.fetch_add(5); });
 }
 
-/// The processor's own instruction where all active ranks have their peer's memory mapped, else the network's own requests.
+/// The processor's instruction if every active rank has its peer's memory mapped, else the network's own requests.
 Raw raw_atomic(Session& session, Role role, bool mapped, Run instruction) {
   if (session.everyone(mapped))
     return {Subject{std::move(instruction), role.active}, "the processor's own instruction"};

@@ -10,7 +10,7 @@
 namespace aqueduct::perf {
 namespace {
 
-/// What one rank tells the other.
+/// What one rank sends the other before they connect.
 struct IbvCard {
   bool usable = false;
   conduits::ibv::Address address;
@@ -113,7 +113,7 @@ void BareIbv::run(std::uint64_t turns) {
     }
   } else if (role_.active) {
     transfers(turns);
-    send(sizeof(std::uint64_t));  // that it is over
+    send(sizeof(std::uint64_t));  // tells the passive side that the turns are over
   } else {
     ++expected_;
     patience_.until([&] { return look(), received_ >= expected_; });

@@ -13,16 +13,16 @@
 
 namespace aqueduct::perf {
 
-/// Two queue pairs, one at either rank, and bare work requests between them.
+/// Two connected queue pairs, one at each rank, and plain work requests between them.
 class BareIbv {
  public:
   /// Collective.
   BareIbv(Session& session, Role role, const NetworkTurn& turn);
 
-  /// Whether all of it could be opened, here and at the peer.
+  /// Whether everything could be opened, here and at the peer.
   bool usable() const noexcept { return usable_; }
   const std::string& device() const noexcept { return port_.device; }
-  /// Both sides call it.
+  /// To be called at both ranks.
   void run(std::uint64_t turns);
 
  private:
@@ -42,16 +42,16 @@ class BareIbv {
   core::Log log_;
   conduits::ibv::Verbs verbs_;
   conduits::ibv::Port port_;
-  std::vector<std::byte> memory_;  // a first half to work from, a second one that the peer reaches
+  std::vector<std::byte> memory_;  // the first half is the local buffer, the second half is the peer's target
   conduits::ibv::Objects objects_;
   conduits::ibv::Owned<ibv_mr> region_;
   conduits::ibv::Owned<ibv_qp> pair_;
   std::uint32_t inline_bytes_ = 0;
-  std::uint64_t there_ = 0;  // the peer's second half
+  std::uint64_t there_ = 0;  // address of the peer's second half
   std::uint32_t there_key_ = 0;
   ibv_sge piece_{};
-  std::vector<ibv_send_wr> window_;  // the last one tells the end of all
-  std::uint64_t sent_ = 0;           // and not yet ended
+  std::vector<ibv_send_wr> window_;  // only the last request is signaled
+  std::uint64_t sent_ = 0;           // posted and not yet completed
   std::uint64_t received_ = 0;
   std::uint64_t expected_ = 0;
   bool usable_ = false;

@@ -14,7 +14,7 @@
 namespace aqueduct::perf {
 namespace {
 
-/// What one rank tells the other.
+/// What one rank sends the other before they connect.
 struct OfiCard {
   std::uint32_t key_bytes = 0;
   std::array<std::byte, 120> name{};
@@ -90,7 +90,7 @@ void BareOfi::run(std::uint64_t turns) {
   expected_ += role_.active ? 0 : 1;
   if (role_.active) {
     transfers(turns);
-    // That it is over; not injected, so that its end shows that it has left.
+    // Tells the passive side that the turns are over. Not injected: its completion shows that it has left.
     insist([&] {
       return ::fi_send(objects_.ep.get(), memory_.data(), sizeof(std::uint64_t), descriptor_, peer_,
                        &sending_);
@@ -139,7 +139,7 @@ void BareOfi::send(std::size_t bytes) {
     insist([&] { return ::fi_inject(objects_.ep.get(), memory_.data(), bytes, peer_); });
     return;
   }
-  wait(patience_, [&] { return sent_ == 0; });  // there is one buffer to send from
+  wait(patience_, [&] { return sent_ == 0; });  // there is one send buffer
   insist([&] { return ::fi_send(objects_.ep.get(), memory_.data(), bytes, descriptor_, peer_, &sending_); });
   ++sent_;
 }

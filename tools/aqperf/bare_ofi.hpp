@@ -13,18 +13,18 @@
 
 namespace aqueduct::perf {
 
-/// Two endpoints of libfabric, one at either rank, and its calls between them.
+/// Two endpoints of libfabric, one at each rank, and plain calls of libfabric between them.
 ///
-/// The passive side looks at its queue while the active one works: without that most providers do not move.
+/// The passive side polls its queue while the active one works: most providers make no progress without that.
 class BareOfi {
  public:
   /// Collective.
   BareOfi(Session& session, Role role, const NetworkTurn& turn);
 
-  /// Whether all of it could be opened, here and at the peer.
+  /// Whether everything could be opened, here and at the peer.
   bool usable() const noexcept { return usable_; }
   std::string provider() const { return provider_.name(); }
-  /// Both sides call it.
+  /// To be called at both ranks.
   void run(std::uint64_t turns);
 
  private:
@@ -44,26 +44,26 @@ class BareOfi {
   Role role_;
   NetworkTurn turn_;
   Patience patience_;
-  Patience served_;  // of the passive side, which sees nothing of what is done to its memory
+  Patience served_;  // of the passive side, which does not see accesses to its memory
   Config config_;
   core::Log log_;
   conduits::ofi::Provider provider_;
-  std::vector<std::byte> memory_;  // a first half to send from, a second one that the peer writes
+  std::vector<std::byte> memory_;  // the first half is the local buffer, the peer writes the second half
   conduits::ofi::Fid<fid_fabric> fabric_;
   conduits::ofi::Objects objects_;
   std::optional<conduits::ofi::Registrations> registrations_;
   std::vector<std::byte> key_;
   void* descriptor_ = nullptr;
   fi_addr_t peer_ = FI_ADDR_NOTAVAIL;
-  std::uint64_t there_ = 0;  // the peer's second half
+  std::uint64_t there_ = 0;  // address of the peer's second half
   std::uint64_t there_key_ = 0;
-  std::uint64_t most_ = 0;      // as many may be
-  std::uint64_t sent_ = 0;      // posted and not yet ended, of what ends in the queue
+  std::uint64_t most_ = 0;      // limit for `sent_`
+  std::uint64_t sent_ = 0;      // posted and not yet completed, of what completes in the queue
   std::uint64_t received_ = 0;  // messages
   std::uint64_t expected_ = 0;
   fi_context2 receiving_{};
   fi_context2 sending_{};
-  std::vector<fi_context2> contexts_;  // one for each of a window
+  std::vector<fi_context2> contexts_;  // one per operation of a window
   bool usable_ = false;
 };
 

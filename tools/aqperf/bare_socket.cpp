@@ -12,7 +12,7 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// Chosen: longer than a connection takes anywhere, and short enough for a person who waits.
+/// Chosen: longer than any connection takes, and short enough for a user who waits.
 constexpr int kConnectMs = 10'000;
 
 [[noreturn]] void fail(const char* call, int error) {

@@ -9,26 +9,26 @@ namespace aqueduct::perf {
 
 using conduits::udp::Address;
 
-/// A non-blocking socket of the system's, for comparators. Its calls throw Failure.
+/// A non-blocking socket for comparators. Its functions throw Failure.
 class BareSocket {
  public:
-  /// `type` is SOCK_DGRAM or SOCK_STREAM; bound there, to a port that the system chooses.
+  /// `type` is SOCK_DGRAM or SOCK_STREAM. Bound to `at`, with a port that the system chooses.
   BareSocket(const Address& at, int type);
   ~BareSocket();
   BareSocket(BareSocket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   BareSocket& operator=(BareSocket&&) = delete;
 
   int get() const noexcept { return fd_; }
-  /// Where it is bound.
+  /// The address that it is bound to.
   Address address() const;
-  /// Streams: returns when it is connected.
+  /// For streams: returns once connected.
   void connect(const Address& to);
   void listen();
-  /// The first that connects to this one, which listens.
+  /// Listens, and returns the first connection.
   BareSocket accept();
-  /// Whether the system took it.
+  /// Sets a socket option; whether the system accepted it.
   bool set(int level, int option, int value) noexcept;
-  /// What the system says; -1 if it does not.
+  /// A socket option's value; -1 if the system does not tell.
   int value(int level, int option) const noexcept;
 
  private:

@@ -13,10 +13,10 @@ namespace aqueduct::perf {
 namespace {
 
 constexpr unsigned kMessage = 1;
-// Chosen: for the peer to end the connection, too, which it does at about the same time.
+// Chosen: time for the peer to close the connection, which it does at about the same time.
 constexpr std::chrono::seconds kFarewell{1};
 
-/// What the ranks tell one another.
+/// What the ranks send one another before they connect.
 struct UcxCard {
   std::array<std::byte, 176> address{};
   std::array<std::byte, 64> key{};
@@ -45,7 +45,7 @@ BareUcx::BareUcx(Session& session, Role role, const NetworkTurn& turn)
 BareUcx::~BareUcx() {
   if (key_ != nullptr) ucp().rkey_destroy(key_);
   if (peer_ != nullptr) {
-    // Not by force: UCX aborts if words that were to connect the two have not left.
+    // Closes gracefully: after a forced close UCX aborts if messages that set up the connection have not left.
     const ucp_request_param_t param{};
     const ucs_status_ptr_t answer = ucp().ep_close_nbx(peer_, &param);
     if (UCS_PTR_IS_PTR(answer)) {
@@ -92,7 +92,7 @@ bool BareUcx::open(Session& session) {
   return true;
 }
 
-/// Addresses and keys travel over the job that is measured.
+/// Exchanges addresses and keys over the job that is measured.
 bool BareUcx::meet(Session& session) {
   UcxCard mine;
   bool fits = true;
@@ -116,7 +116,7 @@ bool BareUcx::meet(Session& session) {
   ucp_ep_params_t params{};
   params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
   params.address = reinterpret_cast<const ucp_address_t*>(theirs.address.data());
-  // As the conduit has it: watched, where UCX can.
+  // As the conduit does it: with detection of a lost peer where UCX has it.
   const bool one_host = session.ep().host_of(role_.peer) == session.ep().host_of(session.rank());
   params.err_mode = context_->can_watch(one_host) ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
   const bool reached = ucp().ep_create(worker_, &params, &peer_) == UCS_OK &&
@@ -138,7 +138,7 @@ void BareUcx::run(std::uint64_t turns) {
     for (; turns > 0; --turns) transfers();
     send(0);
   } else {
-    await_message();  // and until then it serves
+    await_message();  // makes progress meanwhile, so that the peer's transfers proceed
   }
 }
 
@@ -152,7 +152,7 @@ void BareUcx::transfers() {
     if (UCS_PTR_IS_ERR(request)) throw Failure("a bare call of UCP failed in the middle of a measurement", 1);
     if (request == nullptr) continue;
     if (turn_.kind == NetworkTurn::Kind::put) {
-      ucp().request_free(request);  // when it ends; the flush says when that is
+      ucp().request_free(request);  // UCX frees it when it completes; the flush below tells when that is
     } else {
       under_way_.push_back(request);
     }

@@ -11,9 +11,9 @@
 
 namespace aqueduct::perf {
 
-/// Two workers of UCP, one at either rank, and its calls between them.
+/// Two UCP workers, one at each rank, and plain calls of UCP between them.
 ///
-/// The passive side makes progress while the active one works: without that TCP does not move.
+/// The passive side makes progress while the active one works: UCX's TCP transport stands still without that.
 class BareUcx {
  public:
   /// Collective.
@@ -22,9 +22,9 @@ class BareUcx {
   BareUcx(const BareUcx&) = delete;
   BareUcx& operator=(const BareUcx&) = delete;
 
-  /// Whether all of it could be opened, here and at the peer.
+  /// Whether everything could be opened, here and at the peer.
   bool usable() const noexcept { return usable_; }
-  /// Both sides call it.
+  /// To be called at both ranks.
   void run(std::uint64_t turns);
 
  private:
@@ -45,12 +45,13 @@ class BareUcx {
   std::unique_ptr<conduits::ucx::Context> context_;
   ucp_worker_h worker_ = nullptr;
   ucp_ep_h peer_ = nullptr;
-  std::size_t half_;  // of the memory: a first one to work from, a second one that the peer reaches
-  std::byte* memory_ = nullptr;  // UCX gave it: it reaches no other directly between processes
+  // Of the memory: the first half is the local buffer, the second half is the peer's target.
+  std::size_t half_;
+  std::byte* memory_ = nullptr;  // allocated by UCX: between processes it accesses no other memory directly
   ucp_mem_h registered_ = nullptr;
   ucp_rkey_h key_ = nullptr;
-  std::uint64_t there_ = 0;                  // the peer's second half
-  std::vector<ucs_status_ptr_t> under_way_;  // of a window
+  std::uint64_t there_ = 0;                  // address of the peer's second half
+  std::vector<ucs_status_ptr_t> under_way_;  // requests of a window that have not completed
   std::uint64_t received_ = 0;
   std::uint64_t expected_ = 0;
   bool usable_ = false;

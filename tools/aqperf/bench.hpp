@@ -15,11 +15,11 @@ class Reporter;
 struct Bench {
   std::string_view name;
   std::string_view help;
-  ByteRange bytes;          ///< measured unless --bytes says otherwise
-  bool has_bytes = true;    ///< whether --bytes means anything
-  bool zero_bytes = false;  ///< whether a size of 0 does
-  bool outside = false;     ///< whether --memory outside does
-  /// Every rank of the job calls it; null for those that start jobs rather than run in one.
+  ByteRange bytes;          ///< the sizes measured unless --bytes is given
+  bool has_bytes = true;    ///< whether --bytes applies
+  bool zero_bytes = false;  ///< whether a size of 0 is allowed
+  bool outside = false;     ///< whether --memory outside is allowed
+  /// Every rank of the job calls it; null for benchmarks that start jobs rather than run in one.
   void (*run)(Session&, Reporter&) = nullptr;
 };
 
@@ -28,7 +28,7 @@ const Bench* find_bench(std::string_view name) noexcept;
 std::string bench_names();
 std::string bench_help();
 
-// Each in the file that its name says.
+// Each is in the file that its comment names.
 void put_latency(Session&, Reporter&);     // rma_latency.cpp
 void get_latency(Session&, Reporter&);     // rma_latency.cpp
 void put_bandwidth(Session&, Reporter&);   // rma_bandwidth.cpp

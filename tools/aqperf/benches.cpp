@@ -13,7 +13,7 @@ constexpr ByteRange kLatencyBytes{8, 8};
 constexpr ByteRange kBandwidthBytes{4 * kKilo, 4 * kKilo* kKilo};
 constexpr ByteRange kNoBytes{0, 0};
 
-// Sized, zero allowed, memory outside allowed: in the order of the fields.
+// The three flags are has_bytes, zero_bytes and outside.
 constexpr std::array kBenches{
     Bench{"put-latency", "a put until it is complete at the target", kLatencyBytes, true, false, true,
           put_latency},

@@ -8,16 +8,17 @@
 
 namespace aqueduct::perf {
 
-/// Ends a wait of a comparator's that never will: of bare calls nobody else says that the peer is gone.
+/// Ends a comparator's wait that would never end: plain calls of a network's library do not report a lost peer.
 ///
 /// Time during which this process was stopped does not count.
 class Deadline {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Chosen: longer than any turn of a benchmark takes.
+  /// Chosen: longer than any turn of a benchmark.
   static constexpr std::chrono::seconds kLimit{60};
 
-  /// One look that found nothing; the clock is read at every few thousandth. Throws Failure at the limit.
+  /// To be called after each look that found nothing; reads the clock every few
+  /// thousand calls. Throws Failure at the limit.
   void look(const char* what) {
     if (++looks_ % kLooks != 0) return;
     const auto now = Clock::now();

@@ -8,10 +8,10 @@
 
 namespace aqueduct::perf {
 
-/// The exit status of a call that asks for what cannot be: the same at every rank.
+/// The exit status for a wrong or impossible request, the same at every rank.
 inline constexpr int kUsageError = 2;
 
-/// Why a benchmark cannot go on; the exit status is what the program returns.
+/// Why a benchmark cannot continue; `exit_status` is what the program returns.
 class Failure : public std::runtime_error {
  public:
   Failure(const std::string& what, int exit_status) : std::runtime_error(what), exit_status_(exit_status) {}

@@ -10,25 +10,25 @@ namespace aqueduct::perf {
 /// Whether a launcher started this process as a rank of a job.
 bool has_launcher();
 
-/// The aqrun beside this program. Throws Failure if there is none.
+/// The path of the aqrun beside this program. Throws Failure if there is none.
 std::string aqrun_beside();
-/// This program's own file.
+/// The path of this program's own file.
 std::string own_program();
 
-/// Whether --conduit names one that leaves ranks of one host to shared memory, unless AQUEDUCT_NEAR is off, and the
-/// environment does not say which it shall be. Who begins a job on one host then turns it off: what was asked for is
-/// to be measured.
+/// Whether the job must be started with AQUEDUCT_NEAR=off. True if --conduit names a conduit that leaves ranks of one
+/// host to shared memory, and the environment does not set AQUEDUCT_NEAR. Without it a job on one host would measure
+/// shared memory instead of the named conduit.
 bool must_leave_near(const Options& options);
-/// What a user is told then.
+/// The remark for the user in that case.
 std::string near_is_off(const Options& options);
-/// aqrun on this host with the job that the options ask for, up to the program. Says on standard error if near is off.
+/// The command line of aqrun on this host, up to the program, for the job of these options. Prints
+/// a remark on standard error if near is off.
 std::vector<std::string> aqrun_command(const Options& options);
 
-/// Replaces this process by `aqrun -n RANKS aqperf ARGS…`, with the same arguments. Throws Failure if it
-/// cannot.
+/// Replaces this process by `aqrun -n RANKS aqperf ARGS…`, with the same arguments. Throws Failure if that fails.
 [[noreturn]] void relaunch(const Options& options, int argc, char** argv);
 
-/// Runs a program to its end and returns what it wrote. Throws Failure if it cannot, or it fails.
+/// Runs a program to its end and returns its output. Throws Failure if it cannot be run or it fails.
 std::string output_of(const std::vector<std::string>& command);
 
 }  // namespace aqueduct::perf

@@ -18,7 +18,7 @@ BusyProcess::BusyProcess() : pid_(0) {
   cpu_set_t core;
   CPU_ZERO(&core);
   CPU_SET(sched_getcpu(), &core);
-  // A program of its own rather than a fork: it must not hold the job's memory or descriptors.
+  // A program of its own rather than a fork: a fork would hold the job's memory and descriptors.
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ < 0) {

@@ -4,26 +4,26 @@
 
 namespace aqueduct::perf {
 
-/// A process that keeps the core busy on which this thread runs now, until this object ends.
+/// A process that keeps this thread's current core busy as long as this object lives.
 class BusyProcess {
  public:
-  /// Throws Failure when the system gives no process.
+  /// Throws Failure if the system cannot start a process.
   BusyProcess();
   BusyProcess(const BusyProcess&) = delete;
   BusyProcess& operator=(const BusyProcess&) = delete;
   ~BusyProcess();
 
-  /// Processor seconds it has taken so far.
+  /// Processor seconds that the process has used so far.
   double core_seconds() const;
 
  private:
   pid_t pid_;
 };
 
-/// What that process does: nothing, busily. Never returns; ends with its parent.
+/// What that process runs: a busy loop. Never returns; the process ends with its parent.
 [[noreturn]] void keep_busy();
 
-/// The first argument that asks for it.
+/// The first argument that selects it.
 inline constexpr const char* kKeepBusy = "keep-busy";
 
 }  // namespace aqueduct::perf

@@ -30,7 +30,7 @@ double own_core_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// From /proc: getrusage counts what the launcher's memory was when this process was still its copy.
+// From /proc: getrusage also counts the launcher's memory from when this process was a fork of it.
 std::size_t peak_rss_kib() {
   std::ifstream status("/proc/self/status");
   std::string word;

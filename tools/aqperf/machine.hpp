@@ -7,20 +7,20 @@
 
 namespace aqueduct::perf {
 
-/// Seconds that all cores together have spent on anything since the machine started, in steps of 10 ms.
+/// Seconds that all cores together have been busy since the machine started, in steps of 10 ms.
 double busy_core_seconds();
 /// Processor seconds of this thread.
 double own_core_seconds();
-/// The most memory this process ever had, in KiB.
+/// The most memory that this process ever had, in KiB.
 std::size_t peak_rss_kib();
 
-/// What differs between two machines, and between two runs of one: /proc/sys/kernel/random/boot_id.
+/// Identifies one boot of one machine: /proc/sys/kernel/random/boot_id.
 using KernelName = std::array<char, 64>;
 KernelName running_kernel();
 
-/// The cores this thread may run on.
+/// The cores that this thread may run on.
 cpu_set_t allowed_cores();
-/// Binds this thread to the `index`-th core of the set. Where that is not allowed, nothing changes.
+/// Binds this thread to the `index`-th core of the set. Does nothing where the system refuses.
 void bind_to(const cpu_set_t& cores, std::size_t index);
 
 }  // namespace aqueduct::perf

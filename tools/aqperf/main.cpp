@@ -35,7 +35,7 @@ Job start_job(const Options& options) {
                              : require(Job::start(config), "the job cannot start");
 }
 
-/// Says so if ranks do not use the conduit that was asked for: whoever has started the job has the choice.
+/// Prints a remark if ranks do not use the requested conduit: the launcher's settings decide.
 void tell_what_is_measured(Endpoint& ep, const Options& options) {
   const std::string used = ep.conduit_of(ep.ranks() - 1);
   const bool plugin = conduits::is_path(options.conduit);
@@ -50,7 +50,7 @@ void tell_what_is_measured(Endpoint& ep, const Options& options) {
 
 /// Runs the benchmark at each of this process's ranks; the exit status.
 int run_in_job(const Options& options, const Bench& bench) {
-  std::vector<std::unique_ptr<Session>> sessions;  // they outlive the job
+  std::vector<std::unique_ptr<Session>> sessions;  // must outlive the job
   Job job = start_job(options);
   if (options.ranks != 0 && options.ranks != job.ranks()) {
     throw Failure(
@@ -69,15 +69,15 @@ int run_in_job(const Options& options, const Bench& bench) {
       bench.run(*session, reporter);
       if (options.statistics) fmt::print(stderr, "{}", describe_peers(ep));
     } catch (const Failure& failure) {
-      // Misuse is the same at every rank, so one says it; a failure may be one rank's own.
+      // Misuse is the same at every rank, so rank 0 reports it; a failure may be one rank's own.
       const bool misuse = failure.exit_status() == kUsageError;
       if (!misuse || ep.rank() == 0) fmt::print(stderr, "aqperf: {}: {}\n", bench.name, failure.what());
       exit_status = failure.exit_status();
-      // The other ranks of this process may wait for this one, and only its end tells them.
+      // Other ranks of this process may wait for this one, and only the end of the process tells them.
       if (!misuse && job.endpoints() > 1) std::_Exit(failure.exit_status());
     }
   });
-  // After a failure the others may be anywhere: leave without them.
+  // After a failure other ranks may never reach `finish`: exit without them.
   if (exit_status != 0 && exit_status != kUsageError) return exit_status;
   const Status finished = job.finish();
   return exit_status != 0 ? exit_status.load() : finished.exit_code();

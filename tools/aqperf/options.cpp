@@ -34,7 +34,7 @@ std::optional<std::size_t> parse_size(std::string_view text) {
   return value << shift;
 }
 
-/// The rest of what can be wrong, once every option is readable by itself; empty if nothing is.
+/// Finds options that do not fit together or the benchmark, each being readable by itself; empty if all fit.
 std::string problem_of(const Options& options) {
   const Bench* bench = find_bench(options.bench);
   if (bench == nullptr) {

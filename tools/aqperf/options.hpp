@@ -11,7 +11,7 @@
 
 namespace aqueduct::perf {
 
-/// Sizes to measure: from `first` by doubling, and `last` itself.
+/// Sizes to measure: doubling from `first`, and `last` itself.
 struct ByteRange {
   std::size_t first = 8;
   std::size_t last = 8;
@@ -19,32 +19,32 @@ struct ByteRange {
   std::vector<std::size_t> sizes() const;
 };
 
-/// Reads "8", "8:1M" or "4K:4M" (K, M, G are powers of 1024); nothing if it is none of these.
+/// Reads "8", "8:1M" or "4K:4M" (K, M, G are powers of 1024); nothing for other texts.
 std::optional<ByteRange> parse_bytes(std::string_view text);
 
-/// Everything the command line says.
+/// The options of the command line.
 struct Options {
   std::string bench;
   std::optional<ByteRange> bytes;            ///< unset: the benchmark's own range
   std::chrono::duration<double> seconds{1};  ///< for each row, raw measure included
-  int repeat = 5;                            ///< how often raw and measured alternate
+  int repeat = 5;                            ///< how often raw and measured take turns
   bool json = false;
   bool vs_raw = false;
-  Rank ranks = 0;    ///< 0: as many as the job has; 2 when aqperf starts the job itself
+  Rank ranks = 0;    ///< 0: as many as the job has, or 2 when aqperf starts the job itself
   Rank threads = 0;  ///< ranks as threads of one process; 0: as processes
   Rank peers = 1;    ///< put-bandwidth, get-bandwidth: how many targets take turns
   std::size_t window = 64;
   bool bidirectional = false;
-  bool outside = false;     ///< targets in memory of the caller, not of the library
-  bool statistics = false;  ///< say at the end what the conduits know of each peer
-  bool load = false;        ///< a busy process takes one core meanwhile
+  bool outside = false;     ///< target memory is the caller's, not the library's
+  bool statistics = false;  ///< print at the end what the conduits know of each peer
+  bool load = false;        ///< a busy process takes one core during the measurement
   std::string operation = "add";
   std::string conduit;  ///< empty: as the environment says
 
   std::size_t largest_bytes() const;
 };
 
-/// What reading a command line came to: options, or an exit status with what to print.
+/// The outcome of reading a command line: options, or an exit status and a text to print.
 struct CommandLine {
   std::optional<Options> options;
   int exit_status = 0;

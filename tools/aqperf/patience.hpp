@@ -10,12 +10,13 @@
 
 namespace aqueduct::perf {
 
-/// How both sides of a comparison wait: look for a while, then let others run between looks.
+/// How both sides of a comparison wait: first by looking only, then by yielding the core between looks.
 class Patience {
  public:
-  /// Chosen: some 4 µs of a plain load, longer than any answer from a core that is running.
+  /// Chosen: looks before yielding. They take some 4 µs with a plain load, longer
+  ///         than any answer from a running core.
   static constexpr unsigned kLooks = 4096;
-  /// The same where each look is a round of progress.
+  /// The same limit where each look is a round of progress.
   static constexpr unsigned kRounds = 500;
 
   explicit Patience(unsigned looks) noexcept : looks_(looks) {}
@@ -32,11 +33,12 @@ class Patience {
     }
   }
 
-  /// The same for what a library may never say: throws Failure after a minute, in which `what` has not come.
+  /// Like `until`, for waits on a library that may never answer. Throws
+  /// Failure if `what` has not come within a minute.
   template <class Condition>
   void until_or_fail(Condition&& holds, const char* what) const {
     using Clock = std::chrono::steady_clock;
-    std::optional<Clock::time_point> began;  // the clock costs more than a look: it is asked rarely
+    std::optional<Clock::time_point> began;  // the clock costs more than a look, so it is read rarely
     unsigned looks = 0;
     until([&] {
       if (holds()) return true;
@@ -49,7 +51,7 @@ class Patience {
   }
 
  private:
-  // Chosen: longer than any round of a measurement takes.
+  // Chosen: longer than any round of a measurement.
   static constexpr std::chrono::seconds kLongest{60};
 
   unsigned looks_;

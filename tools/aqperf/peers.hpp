@@ -6,7 +6,8 @@
 
 namespace aqueduct::perf {
 
-/// A line for each other rank: what the conduit that leads there says of it; and how transfers of pieces went. For people.
+/// For people: one line for each other rank with what its conduit reports about it; then how
+/// many transfers of pieces each plan has done.
 std::string describe_peers(Endpoint& ep);
 
 }  // namespace aqueduct::perf

@@ -9,17 +9,17 @@
 
 namespace aqueduct::perf {
 
-/// The fastest answer that another core can give: each of a pair waits for a cache line of its own memory,
-/// which the other writes.
+/// The fastest answer that another core can give: each rank of a pair waits for a cache line
+/// in its own memory, which the other writes.
 class CacheLinePingPong {
  public:
-  /// Collective. Not usable where ranks must share cores, or a peer's memory cannot be mapped.
+  /// Collective. Not usable if ranks share cores or the peer's memory cannot be mapped.
   CacheLinePingPong(Session& session, Role role);
 
   bool usable() const noexcept { return usable_; }
-  /// There and back, `turns` times; both of the pair call it.
+  /// `turns` round trips; to be called at both ranks of the pair.
   void run(std::uint64_t turns) noexcept;
-  /// Nanoseconds there and back just now, as rank 0's pair sees it. Collective.
+  /// Nanoseconds of a round trip now, measured by rank 0's pair. Collective.
   std::optional<double> probe(Session& session);
 
  private:
@@ -31,10 +31,10 @@ class CacheLinePingPong {
   bool usable_ = false;
 };
 
-/// The comparator made of it.
+/// The comparator based on it.
 Raw raw_cacheline(Session& session, Role role);
-/// The comparator of whatever waits for another rank, with so many bytes each way: over sockets bare ones, where ranks
-/// share cores raw_yield, else cache lines.
+/// The comparator of an operation that waits for another rank, with `bytes` bytes each way: plain sockets over
+/// sockets, raw_yield where ranks share cores, else cache lines.
 Raw raw_answer(Session& session, Role role, std::size_t bytes);
 
 }  // namespace aqueduct::perf

@@ -9,13 +9,13 @@
 
 namespace aqueduct::perf {
 
-/// The system's own way into another process's memory: one process_vm_writev or _readv for each transfer.
-/// What transfers to memory outside any mapped segment are compared with.
+/// The kernel's copy to and from another process's memory: one process_vm_writev or process_vm_readv per transfer.
+/// The comparator of transfers to memory outside any mapped segment.
 class CrossMemory {
  public:
-  /// Collective: learns where every rank's part of the target memory is.
+  /// Collective: learns the address of every rank's target memory.
   CrossMemory(Session& session, Rank peer);
-  /// Whether the system allows it, at every rank that asked.
+  /// Whether the system allows it at every rank that asked.
   bool usable() const noexcept { return usable_; }
 
   bool write(std::span<const std::byte> from) const noexcept;

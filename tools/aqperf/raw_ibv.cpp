@@ -8,7 +8,7 @@
 namespace aqueduct::perf {
 namespace {
 
-/// Chosen: in one turn at least; the message that ends it is then less than 1 % of it.
+/// Chosen: the least number of transfers in one turn. The message that ends the turn is then less than 1 % of it.
 constexpr std::uint64_t kTransfers = 256;
 
 }  // namespace

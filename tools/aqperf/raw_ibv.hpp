@@ -4,7 +4,7 @@
 
 namespace aqueduct::perf {
 
-/// What the ibv conduit is compared with: bare verbs on the same port. Collective.
+/// The comparator of the ibv conduit: plain verbs on the same port. Collective.
 Raw raw_ibv(Session& session, Role role, const NetworkTurn& turn);
 
 }  // namespace aqueduct::perf

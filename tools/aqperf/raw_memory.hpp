@@ -6,26 +6,27 @@
 
 namespace aqueduct::perf {
 
-/// Tells the compiler that memory may have changed, so that it neither drops nor merges what is around it.
-/// Both sides of a comparison have one in each turn, and nothing else of a loop.
+/// Tells the compiler that memory may have changed, so that it neither drops nor merges the accesses around it.
+/// Measured and raw loop both have one in each turn, and are otherwise equal.
 inline void settle() noexcept { asm volatile("" : : : "memory"); }
 
-/// Makes the compiler believe that a value is used.
+/// Makes the compiler believe that the value is used.
 template <class T>
 void use(const T& value) noexcept {
   asm volatile("" : : "r"(value));
 }
 
-/// Keeps the compiler from knowing a value: a copy of a known size would not be a call of memcpy.
+/// Hides a value from the compiler: it would replace a copy of a known size
+/// by instructions, without a call of memcpy.
 template <class T>
 T unknown(T value) noexcept {
   asm volatile("" : "+r"(value));
   return value;
 }
 
-/// Does one thing `turns` times: the loop that measured and raw share. Inlined, so that what the turn
-/// captured by value is in registers: as an argument in memory it would be fetched again in each turn, and
-/// the measured side has more of it.
+/// Calls `turn` `turns` times: the loop that measured and raw share. Inlined, so that the values which
+/// `turn` captured stay in registers. As an argument in memory they would be loaded again in each turn,
+/// and the measured side captures more of them.
 template <class Turn>
 [[gnu::always_inline]] inline void repeat(std::uint64_t turns, Turn turn) {
   for (; turns > 0; --turns) {
@@ -34,7 +35,7 @@ template <class Turn>
   }
 }
 
-// What put and get are compared with, on memory that is mapped here.
+// The comparators of put and get on mapped memory.
 
 inline void raw_store(std::uint64_t* to, std::uint64_t value) noexcept { *to = value; }
 inline std::uint64_t raw_load(const std::uint64_t* from) noexcept { return *from; }

@@ -16,7 +16,7 @@
 namespace aqueduct::perf {
 namespace {
 
-/// Chosen: transfers that are measured together, at least.
+/// Chosen: the least number of transfers that are measured together.
 constexpr std::uint64_t kTransfers = 256;
 
 }  // namespace
@@ -27,7 +27,7 @@ std::uint64_t turns_at_once(const NetworkTurn& turn) {
 }
 
 std::optional<Raw> raw_network(Session& session, Role role, const NetworkTurn& turn) {
-  static_cast<void>(turn);  // in builds without any such library
+  static_cast<void>(turn);  // unused in builds without a network library
   const bool alone = role.peer == kNoRank || role.peer == session.rank();
   const std::string mine = alone ? std::string() : std::string(session.ep().conduit_of(role.peer));
 #ifdef AQUEDUCT_WITH_IBV

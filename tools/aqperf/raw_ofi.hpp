@@ -4,7 +4,7 @@
 
 namespace aqueduct::perf {
 
-/// What the ofi conduit is compared with: libfabric's own calls on the same provider. Collective.
+/// The comparator of the ofi conduit: libfabric's own calls on the same provider. Collective.
 Raw raw_ofi(Session& session, Role role, const NetworkTurn& turn);
 
 }  // namespace aqueduct::perf

@@ -17,13 +17,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Chosen: long enough to tell sizes of datagrams apart that differ by more than a tenth.
+/// Chosen: long enough to distinguish datagram sizes whose rates differ by more than a tenth.
 constexpr auto kProbe = 20ms;
 constexpr std::size_t kHeaders = 48;  // specified: IPv6 and UDP; IPv4 has 20 less
 
 const char* const kNoAddress = "none: no address for bare sockets; AQUEDUCT_UDP_INTERFACE names one";
 
-/// The longest datagram that all ways here take whole.
+/// The longest datagram that needs no fragments on any of the ranks' paths.
 std::size_t longest_datagram(Session& session, const std::optional<BareSocket>& socket) {
   int mtu = INT32_MAX;
   if (socket) {
@@ -35,7 +35,7 @@ std::size_t longest_datagram(Session& session, const std::optional<BareSocket>& 
   return std::min(least - kHeaders, UdpFlood::kMostSegment);
 }
 
-/// Both sides of a flood of datagrams of `segment` bytes; null where there is no peer, or no such flood.
+/// Both sides of a flood of datagrams of `segment` bytes; null without a peer, or where the kernel cannot do it.
 std::shared_ptr<UdpFlood> make_flood(SocketMeeting& meeting, const Patience& patience, bool sends,
                                      std::size_t segment) {
   std::optional<BareSocket> socket = meeting.datagrams();
@@ -43,7 +43,7 @@ std::shared_ptr<UdpFlood> make_flood(SocketMeeting& meeting, const Patience& pat
   try {
     return std::make_shared<UdpFlood>(std::move(*socket), sends, segment, patience);
   } catch (const Failure&) {
-    return nullptr;  // the row says what lacks
+    return nullptr;  // the row says what is missing
   }
 }
 
@@ -104,7 +104,7 @@ Raw raw_flood(Session& session, Role role, const SocketFlood& flood) {
   const std::size_t one = std::max(flood.bytes, UdpFlood::kLeastSegment);
   const std::size_t turn_bytes = one * flood.operations;
   const bool sends = role.active == flood.active_sends;
-  // Which size is fastest differs between kernels, so they are tried, unless the operation decides.
+  // Kernels differ in which size is fastest, so several are tried, unless the operation fixes the size.
   std::vector<std::size_t> sizes{std::min(one, longest)};
   if (!flood.one_datagram_each)
     sizes = {std::min<std::size_t>(1452, longest), std::min<std::size_t>(8192, longest), longest};

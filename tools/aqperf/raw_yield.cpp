@@ -11,7 +11,7 @@ Raw raw_yield(Session& session) {
   std::uint64_t* place = session.ep().local(session.line(0, Session::Line::token));
   if (!session.everyone(place != nullptr))
     return {std::nullopt, "none: the token's memory is not mapped here"};
-  // The token counts hops and lives on between subjects: all ranks know where it stood before the first.
+  // The token counts hops and keeps its value between subjects, so rank 0 tells all ranks its value at the start.
   const std::uint64_t stood = session.share(std::atomic_ref(*place).load(std::memory_order_acquire));
   auto next = std::make_shared<std::uint64_t>(stood + session.rank());
   const std::uint64_t ranks = session.ranks();

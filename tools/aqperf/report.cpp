@@ -11,12 +11,12 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// Chosen: a tenth of a core taken by others moves latencies visibly.
+/// Chosen: if other processes take a tenth of a core, latencies rise visibly.
 constexpr double kBusyOthers = 0.1;
-/// Measured: the near state of two virtual cores is 50–117 ns, the far one 320–510.
+/// Measured: a cache line's round trip between two virtual cores is 50–117 ns when they are near, 320–510 when far.
 constexpr double kFarCores = 150;
 
-/// Four digits that matter, however large the figure.
+/// Formats a figure with four significant digits, however large it is.
 std::string figure(double value) {
   const int decimals = value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3;
   return fmt::format("{:.{}f}", value, decimals);

@@ -11,7 +11,7 @@
 
 namespace aqueduct::perf {
 
-/// One line of the report. What is unset could not be measured here.
+/// One line of the report. An unset field could not be measured here.
 struct Row {
   std::string bench;
   std::string conduit;
@@ -23,27 +23,27 @@ struct Row {
   std::optional<double> raw_mean;                          ///< its mean
   std::vector<std::pair<std::string, Summary>> more_raws;  ///< further comparators, by name
   std::string raw_what;                                    ///< what raw was, or why there is none
-  double longest_stall_ms = 0;                             ///< the longest sample: no stall was longer
-  double others_cores = 0;                                 ///< cores that other processes kept busy meanwhile
+  double longest_stall_ms = 0;                             ///< the longest sample; no stall was longer
+  double others_cores = 0;  ///< cores that other processes kept busy during the measurement
   std::optional<double> cacheline_before_ns;
   std::optional<double> cacheline_after_ns;
-  std::vector<std::pair<std::string, double>> extra;  ///< what only this benchmark has
+  std::vector<std::pair<std::string, double>> extra;  ///< figures that only this benchmark has
 
-  /// median / raw, if there is a raw.
+  /// median / raw, if raw was measured.
   std::optional<double> ratio() const { return raw ? ratio_to(*raw) : std::nullopt; }
   std::optional<double> ratio_to(double other) const;
 };
 
 std::string to_json(const Row& row);
 
-/// Prints rows as they come. Only one rank has one that prints.
+/// Prints rows as they are added. Only one rank's reporter prints.
 class Reporter {
  public:
   Reporter(bool json, bool show_stalls, bool silent)
       : json_(json), show_stalls_(show_stalls), silent_(silent) {}
-  /// Standard output: the row. Standard error: what makes it doubtful.
+  /// Prints the row on standard output, and what makes it doubtful on standard error.
   void add(const Row& row);
-  /// A remark on the rows above, if it is not empty: below the table, or with --json on standard error.
+  /// Prints a remark on the rows above, unless it is empty: below the table, or on standard error with --json.
   void say(const std::string& remark);
 
  private:

@@ -10,10 +10,10 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// Chosen: enough for any network here, and a window stays short beside the time of a row.
+/// Chosen: enough for any network here, while a window remains short compared with the time of a row.
 constexpr std::size_t kMostInFlight = std::size_t{16} << 20;
 
-/// One side of a flood: who sends, to whom, how much at once.
+/// One side of a flood: whether it sends, to which ranks, how much at once.
 struct Flood {
   bool active = false;
   std::vector<Rank> peers;
@@ -43,17 +43,17 @@ Flood flood_of(const Session& session, Direction direction, std::size_t bytes) {
   return flood;
 }
 
-/// A window of operations, one peer after the other, then a wait for all.
+/// Begins a window of operations, to one peer after the other, then waits for all of them.
 ///
-/// `begin(peer's index, turn)` begins one operation, `finish()` waits for what a window began; both see
-/// `memory` through plain pointers, which a window has in registers.
+/// `begin(peer's index, turn)` begins one operation, `finish()` waits for those of the window. Both keep `memory`
+/// alive and access it through plain pointers, which stay in registers during a window.
 template <class Begin, class Finish>
 std::function<void(std::uint64_t)> windows(const Flood& flood, std::shared_ptr<void> memory, Begin begin,
                                            Finish finish) {
   if (!flood.active) return [](std::uint64_t) {};
   return [=, memory = std::move(memory), peers = flood.peers.size(),
           window = flood.window](std::uint64_t turns) {
-    const auto begin_one = begin;  // copies: what is reached through a closure is fetched again in each turn
+    const auto begin_one = begin;  // copies, because what a closure refers to is loaded again in each turn
     const auto last = window, wrap = peers;
     for (; turns > 0; --turns) {
       std::size_t peer = 0;
@@ -67,7 +67,7 @@ std::function<void(std::uint64_t)> windows(const Flood& flood, std::shared_ptr<v
   };
 }
 
-/// The same windows whether there is one target, which stays in a register, or several, which are looked up.
+/// The same for one target, which stays in a register, or several, which are looked up.
 template <class Target, class Begin, class Finish>
 std::function<void(std::uint64_t)> windows(const Flood& flood, std::vector<Target> targets, Begin begin,
                                            Finish finish) {
@@ -82,7 +82,7 @@ std::function<void(std::uint64_t)> windows(const Flood& flood, std::vector<Targe
       flood, memory, [=](std::size_t peer, std::size_t turn) { begin(several[peer], turn); }, finish);
 }
 
-/// Whether single words travel, as values.
+/// Whether transfers are single words, passed as values.
 bool has_words(const Flood& flood) {
   return flood.bytes == sizeof(std::uint64_t) && flood.direction == Direction::put;
 }
@@ -106,7 +106,7 @@ Subject measured(Session& session, const Flood& flood) {
   return subject;
 }
 
-/// The same windows over bare sockets.
+/// The same windows over plain sockets.
 Raw sockets_raw(Session& session, const Flood& flood, Unit::Kind kind) {
   const Options& options = session.options();
   if (options.bidirectional || options.peers > 1) {

@@ -7,7 +7,7 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// Blocking transfers of one size; those of 8 bytes travel as a value.
+/// Blocking transfers of one size; 8 bytes are passed as a value.
 std::function<void(std::uint64_t)> transfers(Session& session, Rank peer, Direction direction,
                                              std::size_t bytes) {
   Endpoint* const ep = &session.ep();
@@ -45,7 +45,7 @@ void latency(Session& session, Reporter& reporter, Direction direction) {
   for (const std::size_t bytes : options.bytes.value_or(find_bench(options.bench)->bytes).sizes()) {
     Subject subject{[](std::uint64_t) {}, role.active};
     if (role.active) subject.run = transfers(session, role.peer, direction, bytes);
-    // Over sockets one side of the round trip carries the bytes, the other a word that it has happened.
+    // Over sockets one way carries the bytes, and the other way a word that confirms them.
     constexpr std::size_t kWord = sizeof(std::uint64_t);
     const auto kind = direction == Direction::put ? NetworkTurn::Kind::put : NetworkTurn::Kind::get;
     const auto network = raw_network(session, role, {.kind = kind, .bytes = bytes});

@@ -13,9 +13,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Chosen: reading the clock is then 0.2 % of a sample, and a stall of a time slice still stands out.
+/// Length of a sample. Chosen: reading the clock is then 0.2 % of it, and a lost time slice still stands out.
 constexpr double kSampleNs = 10'000;
-/// Chosen: samples kept of one trial.
+/// Chosen: the most samples kept of one trial.
 constexpr std::uint64_t kMostSamples = 200'000;
 
 double nanoseconds_since(Clock::time_point begin) {
@@ -36,13 +36,13 @@ Plan next_plan(const Plan& last, double chunk_ns, double elapsed_ns, double budg
   }
   const double left = budget_ns - elapsed_ns;
   if (kept >= kMostSamples || (left <= 0 && kept > 0)) return {last.batch, 0, true};
-  // Towards the end by steps of a factor of four at most: a first guess may be far off.
+  // At most four times the samples of the last step, because the first estimate may be far off.
   const double wanted = std::min(
       {left / batch_ns, 4.0 * static_cast<double>(last.samples), static_cast<double>(kMostSamples - kept)});
   return {last.batch, static_cast<std::uint64_t>(std::max(1.0, wanted)), true};
 }
 
-/// Who takes part in a row: what is measured, without a name, and comparators.
+/// One of the contenders for a row: the measured subject, whose name is empty, or a comparator.
 struct Contender {
   std::string name;
   const Subject* subject = nullptr;
@@ -50,7 +50,7 @@ struct Contender {
   double longest_ns = 0;
 };
 
-/// What one rank knows of one side of a row.
+/// What one rank recorded for one side of a row.
 struct Side {
   Summary ns;
   double longest_ns = 0;
@@ -61,7 +61,7 @@ Side summary_of(const Subject& subject, std::vector<Samples> trials, double long
   return {summarize(std::move(trials)), longest_ns, subject.records};
 }
 
-/// One figure of all ranks that record.
+/// Combines the figures of all ranks that record.
 Summary join(const std::vector<Side>& sides, const Unit& unit) {
   Samples medians;
   Summary out;
@@ -85,7 +85,7 @@ Summary join(const std::vector<Side>& sides, const Unit& unit) {
   return out;
 }
 
-/// Cores that neither the ranks of this machine nor our own load kept busy.
+/// Cores that were busy with neither the ranks of this machine nor our own load.
 class OthersMeter {
  public:
   explicit OthersMeter(const BusyProcess* load) : load_(load) {}
@@ -95,7 +95,7 @@ class OthersMeter {
         busy_core_seconds() - busy_ - (load_ != nullptr ? load_->core_seconds() - load_seconds_ : 0);
     for (Rank mate : session.machine_mates()) others -= own[mate];
     const double wall = nanoseconds_since(begin_) * 1e-9;
-    // /proc/stat counts in steps of 10 ms on each core: less than that is nothing.
+    // /proc/stat counts in steps of 10 ms on each core: differences below that are rounding.
     return wall < 0.2 || others < 0.04 ? 0 : others / wall;
   }
 
@@ -152,7 +152,7 @@ Row measure(Session& session, std::string bench, std::size_t bytes, Unit unit, c
   if (options.load && session.rank() == 0) load.emplace();
   const OthersMeter others(load ? &*load : nullptr);
   for (int turn = 0; turn < options.repeat; ++turn) {
-    // Whatever comes first in a turn comes last in the next: a drift favours nobody.
+    // The order turns round from one turn to the next, so that a drift favours no contender.
     for (Contender& contender : contenders) {
       contender.trials.push_back(run_trial(session, *contender.subject, budget, contender.longest_ns));
     }

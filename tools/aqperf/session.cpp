@@ -10,8 +10,8 @@ namespace aqueduct::perf {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kLines = kPage;       // the lines come first, a page apart from the slots
-constexpr std::size_t kLineDistance = 256;  // chosen: neighbouring lines are fetched in pairs
+constexpr std::size_t kLines = kPage;       // the lines come first, a page before the slots
+constexpr std::size_t kLineDistance = 256;  // chosen: processors fetch neighbouring lines in pairs
 
 std::size_t whole_pages(std::size_t bytes) { return std::max(kPage, (bytes + kPage - 1) / kPage * kPage); }
 
@@ -35,7 +35,7 @@ Session::Session(Endpoint& ep, const Options& options)
       control_(require(Segment::create(ep, kLines + 2 * kSlotBytes * ep.ranks()), "Segment::create")),
       data_(options.outside ? require(Segment::attach(ep, {outside_.get(), bytes_}), "Segment::attach")
                             : require(Segment::create(ep, bytes_), "Segment::create")) {
-  // Every page is there, and mapped by those who will use it, before anything is measured.
+  // Touches every page, so that it is there and mapped by its users before anything is measured.
   std::memset(data_.mine().data(), 2, data_.mine().size());
   settle_on_cores();
   require(ep.barrier(), "barrier");
@@ -67,7 +67,7 @@ bool Session::everyone(bool mine) {
 void Session::settle_on_cores() {
   const cpu_set_t own = allowed_cores();
   const auto all = exchange(own);
-  // Several hosts may be pretended on one machine, network namespaces for one: then they share its cores.
+  // One machine may stand for several hosts, for example by network namespaces: those share its cores.
   const auto kernels = exchange(running_kernel());
   cpu_set_t machine;
   CPU_ZERO(&machine);
@@ -77,7 +77,8 @@ void Session::settle_on_cores() {
     CPU_OR(&machine, &machine, &all[other]);
   }
   crowded_ = machine_mates_.size() > static_cast<std::size_t>(CPU_COUNT(&machine));
-  // Whoever started the job may have bound its ranks; otherwise two could meet on one core for a while.
+  // A core set of one means that the launcher has bound this rank. Otherwise
+  // two ranks could share a core for a while.
   if (crowded_ || CPU_COUNT(&own) == 1) return;
   const auto index = std::find(machine_mates_.begin(), machine_mates_.end(), rank()) - machine_mates_.begin();
   bind_to(machine, static_cast<std::size_t>(index));

@@ -14,17 +14,17 @@
 
 namespace aqueduct::perf {
 
-/// What a rank does in a benchmark between two: begin operations, be their target, or both, or neither.
+/// What a rank does in a benchmark of pairs: begins operations, is their target, both, or neither.
 struct Role {
   bool active = false;
   bool passive = false;
   Rank peer = kNoRank;
 };
 
-/// One rank of a benchmark: its endpoint, memory to work on, and ways to agree with the others.
+/// One rank of a benchmark: its endpoint, memory to work on, and ways to agree with other ranks.
 ///
-/// Lifetime: longer than the job, which may hold a segment made of this object's memory (--memory outside).
-/// Everything that is not const is collective: all ranks do it in the same order.
+/// Lifetime: longer than the job, which may hold a segment in this object's memory (--memory outside). Everything
+///           that is not const is collective: all ranks call it in the same order.
 class Session {
  public:
   Session(Endpoint& ep, const Options& options);
@@ -33,35 +33,36 @@ class Session {
   const Options& options() const noexcept { return *options_; }
   Rank rank() const noexcept { return ep_->rank(); }
   Rank ranks() const noexcept { return ep_->ranks(); }
-  /// The ranks on this machine, this one among them: neighbours, and those of hosts that are pretended here.
+  /// The ranks on this machine, including this one: neighbours, and ranks of
+  /// other hosts that this machine stands for.
   std::span<const Rank> machine_mates() const noexcept { return machine_mates_; }
-  /// More ranks than cores on my machine: whoever waits must let others run.
+  /// Whether this machine has more ranks than cores: then a rank that waits must yield.
   bool crowded() const noexcept { return crowded_; }
 
-  /// Rank i of the first half is active towards rank i + ranks / 2. A single rank is its own peer; the last
-  /// of an odd number has none.
+  /// Rank i of the first half is active towards rank i + ranks / 2. A single rank is its own peer; with an odd
+  /// number of ranks the last one has no peer.
   Role pair() const noexcept;
-  /// Every rank is active towards the next.
+  /// Every rank is active towards the next one.
   Role ring() const noexcept;
 
-  /// A place for payload on a rank: as large as the largest size asked for.
+  /// Memory for payload on a rank: as large as the largest size to be measured.
   GlobalPtr<std::byte> target(Rank rank) const noexcept { return data_.at<std::byte>(rank); }
-  /// My own part of that, and private memory of the same size.
+  /// This rank's own part of it, and private memory of the same size.
   std::span<std::byte> mine() const noexcept { return data_.mine(); }
   std::span<std::byte> buffer() const noexcept { return {buffer_.get(), bytes_}; }
 
-  /// A 64-bit word in a cache line of its own, zero at the start.
-  /// `turns` is written by its owner alone: how many ping-pongs it has made.
+  /// A 64-bit word in a cache line of its own, zero at the start. Only the owner
+  /// writes `turns`, which counts its ping-pongs.
   enum class Line : std::uint64_t { ping_pong, token, turns };
   GlobalPtr<std::uint64_t> line(Rank rank, Line line) const noexcept;
 
-  /// Rank 0's value, at every rank.
+  /// Returns rank 0's value at every rank.
   template <class T>
   T share(const T& value);
-  /// Every rank's value, at every rank.
+  /// Returns every rank's value at every rank.
   template <class T>
   std::vector<T> exchange(const T& value);
-  /// Whether it is true for every rank.
+  /// Whether it is true at every rank.
   bool everyone(bool mine);
 
  private:
@@ -82,7 +83,8 @@ class Session {
   Segment control_;
   Segment data_;
   bool crowded_ = false;
-  std::uint64_t round_ = 0;  // slots come in two sets: the one of the last round may still be read
+  // Selects one of two sets of slots, because a rank may still read those of the last round.
+  std::uint64_t round_ = 0;
 };
 
 template <class T>

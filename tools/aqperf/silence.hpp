@@ -4,14 +4,14 @@
 
 namespace aqueduct::perf {
 
-/// How long nothing has come, looked up so rarely that the looks for arrivals stay cheap.
+/// How long nothing has arrived. Reads the clock rarely, so that looks for arrivals stay cheap.
 class Silence {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Something came.
+  /// To be called when something arrives.
   void end() noexcept { began_ = last_step_ = Clock::time_point{}; }
-  /// Called after each look in vain. True about every `step`.
+  /// To be called after each look that found nothing. True about once every `step`.
   bool lasts_another(std::chrono::nanoseconds step) noexcept {
     if (++looks_ % 64 != 0) return false;
     const auto now = Clock::now();
@@ -20,7 +20,7 @@ class Silence {
     last_step_ = now;
     return true;
   }
-  /// As of the last step.
+  /// At the time of the last step.
   std::chrono::nanoseconds length() const noexcept { return last_step_ - began_; }
 
  private:

@@ -5,7 +5,7 @@
 namespace aqueduct::perf {
 namespace {
 
-/// Chosen: less is noise; where a protocol changes at the wrong size it is far more.
+/// Chosen: smaller differences are noise; a protocol switch at the wrong size makes a far larger one.
 constexpr double kSlower = 0.10;
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// What two processes have in common if they reach one another over loopback.
+/// Identifies a network namespace of a machine: processes with equal values reach one another over loopback.
 struct Place {
   KernelName kernel{};
   std::uint64_t network = 0;
@@ -51,7 +51,7 @@ std::optional<BareSocket> SocketMeeting::datagrams() {
   if (has_peer()) socket.emplace(here_, SOCK_DGRAM);
   const auto addresses = session_.exchange(socket ? socket->address() : Address{});
   if (socket) socket->connect(addresses[role_.peer]);
-  // Who sends first must find the other connected, else its socket would refuse what comes.
+  // The peer must be connected before this side sends, because an unconnected socket would refuse the datagrams.
   require(session_.ep().barrier(), "barrier");
   return socket;
 }

@@ -7,13 +7,14 @@
 
 namespace aqueduct::perf {
 
-/// Bare sockets between the ranks of each pair. All of it is collective; ranks without a peer get none.
+/// Opens plain sockets between the ranks of each pair. All functions are
+/// collective; ranks without a peer get no socket.
 class SocketMeeting {
  public:
   SocketMeeting(Session& session, Role role);
 
-  /// Whether every rank has found an address to bind to: loopback where all ranks share a network namespace, else
-  /// what the udp conduit would choose.
+  /// Whether every rank found an address to bind to: loopback if all ranks share a network namespace, else the
+  /// address that the udp conduit would choose.
   bool possible() const noexcept { return possible_; }
   /// Connected UDP sockets.
   std::optional<BareSocket> datagrams();

@@ -28,7 +28,7 @@ double elapsed_ns(Clock::time_point begin) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-/// The least that starting so many ranks can cost: as many processes of this program that end at once.
+/// The least time that starting that many ranks can take: as many processes of this program that exit at once.
 double raw_start_ns(const std::string& program, Rank ranks) {
   std::string name = "aqperf", mode = kStartNothing;
   char* const arguments[] = {name.data(), mode.data(), nullptr};
@@ -42,10 +42,10 @@ double raw_start_ns(const std::string& program, Rank ranks) {
   return elapsed_ns(begin);
 }
 
-/// What the members of one job said, by its rank 0.
+/// What rank 0 of one job reports about its members.
 struct Members {
   std::string conduit;
-  double rss_kib = 0;  ///< of the rank that took most
+  double rss_kib = 0;  ///< of the rank with most memory
 };
 
 Members parse(const std::string& output) {
@@ -54,10 +54,10 @@ Members parse(const std::string& output) {
   return {said.value("conduit", ""), said.value("rss_kib", 0.0)};
 }
 
-/// Meets all other ranks; rank 0 then says how much memory the largest took.
+/// Meets all other ranks; afterwards rank 0 knows how much memory the largest rank has used.
 Status meet(Endpoint& ep) {
   const std::uint64_t mine = peak_rss_kib();
-  // Everybody's first word is 0 at the start; rank 0's becomes the most that anybody took.
+  // The first word of each segment is 0 at the start; rank 0's becomes the maximum over the ranks.
   const GlobalPtr<std::uint64_t> most{0, 0};
   if (auto old = fetch_max(ep, most, mine); !old) return old.status();
   if (Status met = ep.barrier(); !met || ep.rank() != 0) return met;

@@ -22,7 +22,7 @@ Summary summarize(std::vector<Samples> trials) {
   }
   const double middle = median(medians);
   const double sum = std::accumulate(all.begin(), all.end(), 0.0);
-  // Trials of very different length could otherwise turn the order round.
+  // Trials may differ so much in length that the median of medians lies outside the percentiles of all samples.
   return {middle, std::min(middle, percentile(all, 0.01)), std::max(middle, percentile(all, 0.99)),
           all.size(), all.empty() ? 0 : sum / static_cast<double>(all.size())};
 }

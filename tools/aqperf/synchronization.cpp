@@ -39,7 +39,7 @@ void signal_latency(Session& session, Reporter& reporter) {
   }
 }
 
-// As ib_write_lat of perftest and its kin: nothing but memory tells either side.
+// Like ib_write_lat of perftest: each side learns of a put only by looking at its own memory.
 void put_pingpong(Session& session, Reporter& reporter) {
   auto& ep = session.ep();
   const Role role = session.pair();

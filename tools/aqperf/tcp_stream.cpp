@@ -16,10 +16,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Chosen: TCP repairs what is lost by itself, and backs off for seconds while it does.
+// Chosen: TCP retransmits by itself, and backs off for seconds while it does.
 constexpr auto kGivesUp = 10s;
 
-/// Calls `once(bytes left)`, a send or recv, until all bytes are through.
+/// Calls `once(bytes left)`, a send or recv, until all bytes have been transferred.
 template <class Once>
 void until_through(std::uint64_t bytes, const Patience& patience, const char* call, const Once& once) {
   while (bytes > 0) {

@@ -9,17 +9,17 @@
 
 namespace aqueduct::perf {
 
-/// The kernel's TCP between two ranks, both of which look without sleeping: in one direction, or there and back.
+/// The kernel's TCP between two ranks that both poll without sleeping: a flood in one direction, or ping-pong.
 class TcpStream {
  public:
-  static constexpr std::size_t kChunk = 256 * 1024;  ///< bytes of one send or receive at the most
+  static constexpr std::size_t kChunk = 256 * 1024;  ///< the most bytes of one send or receive
 
-  /// The active side sends, or sends first.
+  /// The active side sends (flood) or sends first (ping-pong).
   TcpStream(BareSocket connected, bool active, Patience patience);
 
-  /// Both sides call it; returns when the receiver has that many bytes and the sender knows.
+  /// To be called at both ranks; returns when the receiver has all bytes and the sender knows it.
   void flood(std::uint64_t bytes);
-  /// So many bytes there and so many back, `turns` times; both sides call it.
+  /// `turns` round trips, `there` bytes one way and `back` bytes the other; to be called at both ranks.
   void ping_pong(std::size_t there, std::size_t back, std::uint64_t turns);
 
  private:

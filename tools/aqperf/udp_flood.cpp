@@ -16,20 +16,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Specified: what one send may be cut into by every kernel that can do it at all.
+// Specified: the most segments of one send that every kernel with UDP_SEGMENT accepts.
 constexpr std::size_t kMostSegments = 64;
 constexpr std::size_t kMostTrain = 65'000;
-// Chosen: a train's bookkeeping in the receiver's buffer, besides twice its bytes.
+// Chosen: what a train occupies in the receiver's buffer in addition to twice its bytes.
 constexpr std::size_t kTrainOverhead = 4096;
-// Chosen: about what TCP keeps on the way; where the receiver keeps up, far less is.
+// Chosen: about as much as TCP keeps in flight; if the receiver keeps up, far less is.
 constexpr std::uint64_t kMostWindow = 2 << 20;
 constexpr int kSocketBuffer = 8 << 20;
-// Chosen: a credit comes in microseconds; after this long something was lost.
+// Chosen: a credit takes microseconds; after this long something was lost.
 constexpr auto kAskAgain = 5ms;
 constexpr auto kSenderGivesUp = 200ms;
 constexpr auto kReceiverGivesUp = 1000ms;
 
-/// The sender's word that it has sent so many bytes, in a length that no datagram of the flood has.
+/// A mark tells the receiver how many bytes were sent. Its length is one that no datagram of the flood has.
 constexpr std::size_t kMarkBytes = 7;
 
 void enlarge_buffers(BareSocket& socket) {
@@ -113,7 +113,8 @@ void UdpFlood::hear() noexcept {
 
 void UdpFlood::mark() noexcept {
   std::array<std::byte, sizeof sent_> word;
-  std::memcpy(word.data(), &sent_, sizeof sent_);  // little-endian: the last byte stays 0 for 2^56 bytes
+  // Little-endian: the byte that is left out stays 0 up to 2^56 bytes.
+  std::memcpy(word.data(), &sent_, sizeof sent_);
   static_cast<void>(::send(socket_.get(), word.data(), kMarkBytes, 0));
 }
 
@@ -145,7 +146,7 @@ bool UdpFlood::take() {
   const auto got = ::recvmsg(socket_.get(), &message, 0);
   if (got <= 0) return false;
   auto bytes = static_cast<std::size_t>(got);
-  // A mark may come at the end of joined datagrams, as their shorter last one.
+  // A mark may arrive as the shorter last one of joined datagrams.
   if (bytes % segment_ == kMarkBytes) {
     bytes -= kMarkBytes;
     taken_ += bytes;

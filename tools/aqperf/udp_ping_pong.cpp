@@ -9,9 +9,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Chosen: far above any round trip here, so that nothing is sent twice unless it was lost.
+// Chosen: far above any round trip here, so that only lost datagrams are sent again.
 constexpr auto kResend = 10ms;
-// Chosen: whoever hears nothing for so long takes the turn for lost and goes on; the passive side last.
+// Chosen: a side that hears nothing for this long treats the turn as lost and goes
+//         on; the passive side waits longest.
 constexpr auto kActiveGivesUp = 200ms;
 constexpr auto kPassiveGivesUp = 1000ms;
 
@@ -52,7 +53,7 @@ void UdpPingPong::answer(std::uint64_t last) {
   Silence silence;
   patience_.until([&] {
     if (const std::uint64_t asked = receive(); asked != 0) {
-      // An earlier turn again: its answer was lost. A later one: the other side has given this up.
+      // An earlier turn: its answer was lost. A later turn: the active side has given up this one.
       send(asked);
       silence.end();
       if (asked <= turn_) return false;
@@ -67,7 +68,7 @@ void UdpPingPong::answer(std::uint64_t last) {
 
 void UdpPingPong::send(std::uint64_t turn) noexcept {
   std::memcpy(out_.data(), &turn, sizeof turn);
-  // What the system does not take is lost, as if the network had done it.
+  // A datagram that the system does not accept counts as lost by the network.
   static_cast<void>(::send(socket_.get(), out_.data(), out_.size(), 0));
 }
 

@@ -10,25 +10,25 @@
 
 namespace aqueduct::perf {
 
-/// Datagrams there and back between two connected bare sockets, both of which look without sleeping. (Connected,
-/// because that is never slower than naming the peer each time.)
+/// Round trips of datagrams between two connected plain sockets, both polled without sleeping. (Connected, because
+/// that is never slower than naming the peer each time.)
 ///
-/// What is lost is sent again, so that a lossy network slows it and does not stop it; it never waits for long.
+/// Lost datagrams are sent again: a lossy network slows it down but does not stop it, and no wait is long.
 class UdpPingPong {
  public:
-  static constexpr std::size_t kLeastBytes = sizeof(std::uint64_t);  ///< a datagram says which turn it is
+  static constexpr std::size_t kLeastBytes = sizeof(std::uint64_t);  ///< a datagram carries its turn's number
   static constexpr std::size_t kMostBytes = 65'000;
 
-  /// The active side sends first. What goes there and what comes back may differ in length.
+  /// The active side sends first. The two directions may have different lengths.
   UdpPingPong(BareSocket connected, bool active, std::size_t there, std::size_t back, Patience patience);
-  /// There and back, `turns` times; both sides call it.
+  /// `turns` round trips; to be called at both ranks.
   void run(std::uint64_t turns);
 
  private:
   void ask();
   void answer(std::uint64_t last);
   void send(std::uint64_t turn) noexcept;
-  /// The turn that an arrived datagram is of; 0: none has arrived.
+  /// The turn of a datagram that has arrived; 0: none has arrived.
   std::uint64_t receive() noexcept;
 
   BareSocket socket_;

@@ -11,7 +11,7 @@
 
 namespace aqueduct::perf {
 
-/// Memory for transfers of pieces: a segment, and as much private memory.
+/// Memory for transfers of pieces: a segment, and private memory of the same size.
 class VisGround {
  public:
   /// Collective.
@@ -25,7 +25,7 @@ class VisGround {
     return {role_.peer == kNoRank ? 0 : role_.peer, offset, segment_.id()};
   }
   std::byte* here() noexcept { return here_.data(); }
-  /// What the active ranks do, and the others nothing.
+  /// A subject that the active ranks run; the others do nothing.
   Subject subject(std::function<void()> once, double operations = 1) const {
     Subject made{[](std::uint64_t) {}, role_.active, operations};
     if (role_.active) {

@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using vis::RowKernel;
 
-/// A row to copy: the extent of its wider side is about `total`.
+/// A row to copy; the extent of its wider side is about `total`.
 struct Extent {
   const char* what;
   std::size_t element;
@@ -36,7 +36,7 @@ struct Kernel {
   RowKernel run;
 };
 
-/// The kernels that can do such a row, by name.
+/// The kernels that can copy such a row, with their names.
 std::vector<Kernel> kernels_for(const Extent& row) {
   std::vector<Kernel> all;
 #if defined(__x86_64__)
@@ -61,7 +61,7 @@ std::vector<Kernel> kernels_for(const Extent& row) {
   return all;
 }
 
-/// Times of several ways to do the same, in turns, so that what disturbs one disturbs all.
+/// Times several ways to do the same, in turns, so that a disturbance affects all of them.
 class Turns {
  public:
   explicit Turns(std::uint64_t count) : count_(count), batch_(std::max<std::uint64_t>(1, 30'000 / count)) {}
@@ -86,7 +86,7 @@ class Turns {
   std::vector<Samples> samples_;
 };
 
-/// What the loop and each kernel take, printed or added to the report as a row.
+/// The times of the loop and of each kernel, printed or added to the report as a row.
 class Table {
  public:
   Table(Session& session, Reporter& reporter) : session_(session), reporter_(reporter) {}
@@ -126,7 +126,7 @@ class Table {
   Reporter& reporter_;
 };
 
-/// The same row by the loop and by each kernel.
+/// Measures one row with the loop and with each kernel.
 void measure_row(const Extent& row, std::byte* to, const std::byte* from, Table& table) {
   const std::uint64_t count = row.count();
   const std::vector<Kernel> kernels = kernels_for(row);
@@ -144,7 +144,7 @@ void measure_row(const Extent& row, std::byte* to, const std::byte* from, Table&
   table.add(row.what, row, turns, kernels, named == kernels.end() ? "loop" : named->name);
 }
 
-/// Elements that a list names, in no order, to a contiguous target. There are no kernels for it.
+/// Gathers the elements that a list names, in random order, into a contiguous target. There are no kernels for it.
 void measure_gather(std::size_t element, std::size_t total, std::byte* to, const std::byte* from,
                     Table& table) {
   const auto size = static_cast<std::int64_t>(element);
@@ -166,7 +166,7 @@ void measure_gather(std::size_t element, std::size_t total, std::byte* to, const
 
 }  // namespace
 
-// Copies in memory by the loop and by each kernel, from what fits the first cache to what fits none.
+// Copies in memory by the loop and by each kernel, for sizes from inside the first cache to beyond all caches.
 void vis_kernels(Session& session, Reporter& reporter) {
   const Options& options = session.options();
   std::vector<std::size_t> totals{4096, 65536, std::size_t{1} << 20, std::size_t{64} << 20};
@@ -196,7 +196,7 @@ void vis_kernels(Session& session, Reporter& reporter) {
       }
     }
   }
-  require(session.ep().barrier(), "barrier");  // where the others wait
+  require(session.ep().barrier(), "barrier");  // the other ranks wait in this barrier
 }
 
 }  // namespace aqueduct::perf

@@ -9,7 +9,8 @@ namespace aqueduct::perf {
 
 namespace {
 
-/// A section of every second element in each dimension: 64 KiB of elements, in as equal counts as powers of two allow.
+/// A section of every second element in each dimension: 64 KiB of elements,
+/// with counts as equal as powers of two allow.
 struct Grid {
   std::array<std::uint64_t, 3> count{1, 1, 1};
   std::array<std::int64_t, 3> stride{};
@@ -34,7 +35,7 @@ struct Grid {
   }
 };
 
-/// What one writes by hand for a known element and number of dimensions.
+/// The loops that a programmer writes for a known element size and number of dimensions.
 template <std::size_t kElement>
 void loops_2d(std::byte* to, const Grid& a, const std::byte* from, const Grid& b) {
   for (std::uint64_t j = 0; j < a.count[1]; ++j) {

@@ -19,7 +19,8 @@ constexpr std::size_t kAuto = vis::kPlans;
 constexpr std::array<const char*, vis::kPlans + 1> kNames{"direct", "pieces", "packed",
                                                           "box",    "native", "auto"};
 
-constexpr int kTurns = 11;  // chosen: the least of so many differs by a few percent from one time to the next
+// Chosen: the minimum of 11 times differs by a few percent from one run to the next.
+constexpr int kTurns = 11;
 
 struct Case {
   std::size_t piece;
@@ -28,7 +29,7 @@ struct Case {
   bool is_get;
 };
 
-/// 500 shapes: pieces of 8 B to 4 KiB, 1 to 1024 of them, at five distances, in two directions.
+/// 500 shapes: 2 to 800 pieces of 8 B to 4 KiB, at five distances, put and get.
 std::vector<Case> grid() {
   std::vector<Case> all;
   for (const std::size_t piece : {8, 32, 128, 512, 4096}) {
@@ -43,7 +44,7 @@ std::vector<Case> grid() {
   return all;
 }
 
-/// Transfers that have gone by each plan so far.
+/// How many transfers each plan has done so far.
 std::array<std::uint64_t, vis::kPlans> counts(const Endpoint& ep) {
   const Statistics s = ep.statistics();
   return {s.vis_direct, s.vis_pieces, s.vis_packed, s.vis_box, s.vis_native};
@@ -69,7 +70,7 @@ void vis_plans(Session& session, Reporter& reporter) {
   double worst = 0;
   if (active) {
     for (Case c : grid()) {
-      // Wide ones with fewer pieces, so that they fit.
+      // Shapes with a large stride have fewer pieces, so that they fit.
       c.count = std::min<std::uint64_t>(c.count, (room - c.piece) / static_cast<std::uint64_t>(c.stride));
       const auto remote = pieces(ground.there(), Strided(c.piece, {{c.count, c.stride}}));
       const auto local = contiguous(ground.here(), c.piece * c.count);
@@ -78,10 +79,10 @@ void vis_plans(Session& session, Reporter& reporter) {
                 "strided transfer");
       };
       engine.force(kAuto);
-      time_of(once, 20);  // finds its plan
+      time_of(once, 20);  // lets the engine find its plan
       std::array<double, vis::kPlans + 1> ns;
       ns.fill(std::numeric_limits<double>::infinity());
-      std::array<bool, vis::kPlans> had;  // else the transfer goes as if nothing had been forced
+      std::array<bool, vis::kPlans> had;  // whether the plan is possible; if not, forcing it has no effect
       for (std::size_t plan = 0; plan < kAuto; ++plan) {
         engine.force(plan);
         const std::uint64_t before = counts(ep)[plan];
@@ -91,7 +92,7 @@ void vis_plans(Session& session, Reporter& reporter) {
       for (int turn = 0; turn < kTurns; ++turn) {
         for (std::size_t plan = 0; plan <= kAuto; ++plan) {
           const bool sensible = plan == kAuto || had[plan];
-          // What is ten times slower twice needs no third look; the choice itself is always looked at.
+          // A plan that was ten times slower twice is not timed again; the engine's own choice always is.
           const bool hopeless = plan != kAuto && turn > 1 && ns[plan] > 10 * *std::ranges::min_element(ns);
           if (!sensible || hopeless) continue;
           engine.force(plan);
@@ -117,7 +118,7 @@ void vis_plans(Session& session, Reporter& reporter) {
     row.raw = *row.raw / static_cast<double>(shapes);
     row.figure.samples = shapes;
   }
-  // The passive ranks answer inside this barrier.
+  // The passive ranks serve the transfers inside this barrier.
   require(ep.barrier(), "barrier");
   row.bench = "vis-plans";
   row.ranks = session.ranks();

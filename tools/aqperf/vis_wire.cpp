@@ -6,7 +6,8 @@
 
 namespace aqueduct::perf {
 
-// 256-byte pieces 850 bytes apart, beside one transfer for each and one contiguous transfer of the same sum.
+// Pieces of 256 bytes, 850 bytes apart, compared with one transfer per piece
+// and one contiguous transfer of all bytes.
 void vis_pieces(Session& session, Reporter& reporter) {
   constexpr std::size_t kPiece = 256;
   constexpr std::int64_t kStride = 850;
@@ -48,10 +49,10 @@ void vis_pieces(Session& session, Reporter& reporter) {
   }
 }
 
-// 100,000 random elements of 8 bytes, beside single gets with 64 under way.
+// 100,000 random elements of 8 bytes, compared with single gets, 64 at a time.
 void vis_gather(Session& session, Reporter& reporter) {
   constexpr std::size_t kElements = 100'000;
-  constexpr std::size_t kRoom = std::size_t{1} << 20;  // elements to choose from
+  constexpr std::size_t kRoom = std::size_t{1} << 20;  // number of elements to choose from
   VisGround ground(session, 8 * kRoom);
   Endpoint& ep = session.ep();
   std::mt19937_64 random(1);
@@ -72,7 +73,7 @@ void vis_gather(Session& session, Reporter& reporter) {
   reporter.add(measure(session, "vis-gather", 8, {}, ground.subject(once, kElements), raw));
 }
 
-// Two doubles at a distance: beside two gets under way together, and one get of all between.
+// Two doubles at a distance, compared with two gets at a time, and one get of everything between them.
 void vis_near(Session& session, Reporter& reporter) {
   const Options& options = session.options();
   VisGround ground(session, std::size_t{1} << 20);

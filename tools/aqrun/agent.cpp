@@ -23,14 +23,15 @@ constexpr std::array<Kind, 2> kStreams{Kind::output, Kind::errors};
 
 std::string enter(const std::string& folder) {
   if (::chdir(folder.c_str()) == 0) {
-    ::setenv("PWD", folder.c_str(), 1);  // as a shell would
+    ::setenv("PWD", folder.c_str(), 1);  // as a shell does
     return {};
   }
   return fmt::format("the folder {} cannot be entered: {}; start aqrun in one that all hosts have", folder,
                      std::strerror(errno));
 }
 
-/// Reads what there is to start, and what came behind it; false if it will never be known.
+/// Receives the setup, and keeps the frames that came behind it. False: the
+/// stream ended or broke before it was complete.
 bool collect(Channel& channel, AgentSetup& setup, std::vector<Frame>& behind) {
   while (!setup.complete && setup.problem.empty()) {
     std::vector<pollfd> events;
@@ -48,7 +49,7 @@ bool collect(Channel& channel, AgentSetup& setup, std::vector<Frame>& behind) {
   return true;
 }
 
-/// Says why nothing runs here, and waits until that was heard.
+/// Tells aqrun why nothing runs here, and waits until it has received that.
 int refuse(Channel& channel, int status, const std::string& why) {
   channel.send({Kind::refused, 0, static_cast<std::uint32_t>(status), why.substr(0, kMostFrameBytes)});
   while (channel.backlog() > 0 && channel.state() == Channel::State::open) {
@@ -77,7 +78,7 @@ int Agent::run(std::vector<Frame> behind) {
     wait();
     serve();
   }
-  // Without aqrun, nobody is there to run for.
+  // If aqrun is gone, nothing that it started may stay.
   children_.leave_nothing(job());
   return asked_ != 0 ? 128 + asked_ : cleared_ ? 0 : 1;
 }
@@ -148,7 +149,7 @@ void Agent::serve() {
     relay_bootstrap(place);
     more = relay_streams(place) || more;
   }
-  drained_ = cleared_ && !more;  // nobody is left to write, so what there is was read
+  drained_ = cleared_ && !more;  // no process is left that writes, so everything written has been read
   relay_input();
   children_.take_signals([this](pid_t pid, int status) { ended(pid, status); },
                          [this](int signal) { asked_ = signal; });
@@ -166,7 +167,7 @@ void Agent::take(Frame& frame) {
         if (frame.process != static_cast<std::uint32_t>(kStreams[k])) continue;
         if (frame.kind == Kind::took)
           allowed_[k] = std::min(kWindow, allowed_[k] + std::min(kWindow, frame.number));
-        // They get EPIPE, as those do whose reader is gone.
+        // The ranks get EPIPE, as programs do whose reader has gone.
         if (frame.kind == Kind::shut) {
           for (Process& process : processes_) process.streams[k].close();
         }
@@ -182,7 +183,8 @@ void Agent::take(Frame& frame) {
 }
 
 void Agent::take_for_process(Frame& frame) {
-  const std::uint32_t place = frame.process - number(0);  // below 0 is far above all others
+  // A number below the first wraps around and is refused too.
+  const std::uint32_t place = frame.process - number(0);
   if (place >= processes_.size()) return;
   Tube& tube = processes_[place].bootstrap;
   if (frame.kind == Kind::bootstrap) tube.write(frame.bytes);
@@ -201,7 +203,7 @@ void Agent::relay_bootstrap(std::uint32_t place) {
   }
 }
 
-// True if there may be more than was allowed to be sent.
+// Returns whether more may be readable than aqrun allows to be sent.
 bool Agent::relay_streams(std::uint32_t place) {
   bool more = false;
   std::string piece;
@@ -232,7 +234,7 @@ void Agent::ended(pid_t pid, int wait_status) {
                                   [pid](const Process& process) { return process.pid == pid; });
   if (found == processes_.end()) return;
   const auto place = static_cast<std::uint32_t>(found - processes_.begin());
-  // What it said last comes before its end.
+  // The process's last messages must be sent before its end.
   while (found->bootstrap.is_open()) {
     std::string piece;
     const Tube::Got got = found->bootstrap.read(piece, kPiece);

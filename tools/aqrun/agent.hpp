@@ -13,27 +13,27 @@
 
 namespace aqrun {
 
-/// The hidden option: this aqrun is another one's hand on this host.
+/// The hidden option that makes this aqrun an agent: it acts on this host for an aqrun elsewhere.
 inline constexpr const char* kAgentOption = "--agent";
 
-/// Starts a host's part of a job for an aqrun at the other end of the standard streams, and carries what the
-/// ranks and that aqrun say to one another. When the streams end, so do the ranks.
+/// Starts one host's part of a job for the aqrun at the other end of the standard streams, and relays what the ranks
+/// and that aqrun send one another. When the streams end, the agent kills the ranks.
 class Agent {
  public:
   Agent(Channel& channel, AgentSetup setup, Leader& leader);
 
-  /// `behind`: what came behind the setup. Returns the status with which the agent ends.
+  /// `behind`: frames that came behind the setup. Returns the agent's exit status.
   int run(std::vector<Frame> behind);
 
  private:
   struct Process {
     pid_t pid = -1;
     Tube bootstrap;
-    std::array<Tube, 2> streams;  // output, errors
+    std::array<Tube, 2> streams;  // standard output, standard error
   };
 
   struct Refusal {
-    int status = 0;  ///< 0: none
+    int status = 0;  ///< 0: not refused
     std::string why;
   };
 
@@ -58,15 +58,15 @@ class Agent {
   Children children_;
   std::vector<Process> processes_;
   std::array<std::uint32_t, 2> allowed_{kWindow, kWindow};  // bytes that may still be sent
-  Tube input_;                                              // to the first process
-  std::uint32_t input_taken_ = 0;                           // bytes that aqrun has not been told of
+  Tube input_;                                              // to the first process's standard input
+  std::uint32_t input_taken_ = 0;                           // bytes that aqrun has not been told of yet
   bool input_over_ = false, input_told_ = true;
-  bool cleared_ = false;  // from then on, only what was written is brought on
+  bool cleared_ = false;  // aqrun has asked to end everything: only what was already written is still relayed
   bool drained_ = false;
-  int asked_ = 0;  // a signal to the agent itself
+  int asked_ = 0;  // the signal that the agent itself received, or 0
 };
 
-/// The whole life of an agent. Requires: the standard descriptors are open.
+/// Runs an agent to its end. Requires: the standard descriptors are open.
 int run_agent();
 
 }  // namespace aqrun

@@ -10,7 +10,7 @@
 
 namespace aqrun {
 
-/// What an agent has to start, as the first frames say it.
+/// What an agent has to start, collected from the first frames.
 struct AgentSetup {
   struct Process {
     std::uint32_t endpoints = 0;  ///< for AQUEDUCT_ENDPOINTS, unless 0
@@ -19,10 +19,10 @@ struct AgentSetup {
   std::string folder, binding = "none";
   std::vector<std::string> program;
   std::vector<std::string> environment;
-  std::vector<Process> processes;  ///< numbered one after the other
-  bool reads_input = false;        ///< the first of them
+  std::vector<Process> processes;  ///< with consecutive numbers
+  bool reads_input = false;        ///< whether the first of them reads the input
   bool complete = false;
-  std::string problem;  ///< why it cannot be carried out
+  std::string problem;  ///< why the setup is invalid; empty if it is not
 
   void take(Frame& frame);
   std::uint32_t ranks_per_process() const noexcept {
@@ -34,9 +34,9 @@ struct AgentSetup {
   void take_process(const Frame& frame);
 };
 
-/// What either side says first.
+/// The first frame of either side.
 Frame hello_of_this_version();
-/// Why the other side's first frame is not good enough; empty if it is.
+/// Why the other side's first frame is not acceptable; empty if it is.
 std::string complaint_about_hello(const Frame& frame);
 
 }  // namespace aqrun

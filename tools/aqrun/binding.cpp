@@ -27,12 +27,12 @@ hwloc_obj_type_t type_of(const std::string& kind) {
   return HWLOC_OBJ_CORE;
 }
 
-/// The processors of each object of that type, as far as this process may use them.
+/// The processors of each object of that type that this process may use.
 std::vector<cpu_set_t> places(const std::string& kind) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return {};
   const Topology topology(raw);
-  // Only processors matter, and reading the rest takes most of the time.
+  // Only processors are needed, and reading the rest takes most of the time.
   hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_type_filter(raw, type_of(kind), HWLOC_TYPE_FILTER_KEEP_ALL);
   if (hwloc_topology_load(raw) != 0) return {};
@@ -52,7 +52,7 @@ std::vector<cpu_set_t> places(const std::string& kind) {
   return found;
 }
 
-/// An upper bound for the number of cores: cheap, and enough to see that there are fewer cores than ranks.
+/// An upper bound for the number of cores: cheap, and enough to see that there are more ranks than cores.
 std::uint32_t processors() {
   cpu_set_t set;
   return ::sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set)) : 0;
@@ -73,7 +73,7 @@ std::variant<std::vector<cpu_set_t>, std::string> choose_binding(const std::stri
   if (found.empty()) {
     return fmt::format("--bind {}: hwloc finds none of these here; try --bind none", kind);
   }
-  // A process of several ranks gets as many cores (or hardware threads); of the larger things, one is enough.
+  // A process gets one core (or hardware thread) per rank, but one package or NUMA node for all its ranks.
   const std::uint32_t each =
       type_of(kind) == HWLOC_OBJ_CORE || type_of(kind) == HWLOC_OBJ_PU ? ranks_per_process : 1;
   std::vector<cpu_set_t> chosen(processes);

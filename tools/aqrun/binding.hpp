@@ -9,10 +9,10 @@
 
 namespace aqrun {
 
-/// Where each process may run; empty: wherever the system likes. Or why that cannot be had.
+/// The processors of each process; empty: no process is bound. Or why the binding is not possible.
 ///
-/// `kind` is what --bind names. "auto" binds to cores if each rank has one to itself; a single rank stays
-/// free, so that small jobs side by side do not all sit on the first core.
+/// `kind` is the value of --bind. "auto" binds to cores if each rank has a core to itself. It does not bind a single
+/// rank, so that small jobs started side by side do not all run on the first core.
 std::variant<std::vector<cpu_set_t>, std::string> choose_binding(const std::string& kind,
                                                                  std::uint32_t processes,
                                                                  std::uint32_t ranks_per_process);

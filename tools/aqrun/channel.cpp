@@ -8,7 +8,7 @@ void Channel::wait_for(std::vector<pollfd>& events) const {
 }
 
 bool Channel::serve(const std::function<void(Frame&)>& take) {
-  constexpr int kMostPieces = 16;  // then the others have a turn
+  constexpr int kMostPieces = 16;  // limit per call, so that other channels get their turn
   out_.flush();
   if (state_ != State::open) return false;
   std::string piece;

@@ -10,23 +10,24 @@
 
 namespace aqrun {
 
-/// Frames to and from the other side, over two descriptors; nothing here blocks.
+/// Sends and receives frames over two descriptors; nothing blocks.
 class Channel {
  public:
-  enum class State { open, ended, broken };  ///< ended: by the other side; broken: it sent what is no frame
+  enum class State { open, ended, broken };  ///< ended: by the other side; broken: it sent an invalid frame
 
   /// Owns both descriptors.
   Channel(int in, int out) : in_(in), out_(out) {}
 
   State state() const noexcept { return state_; }
-  /// What it sent instead of a frame; at its end, what is not a whole frame.
+  /// If broken, the bytes that are not a frame; at the end of the stream, an incomplete frame.
   std::string_view unread() const noexcept { return frames_.rest(); }
-  /// Bytes that the other side has not taken yet.
+  /// Bytes that the other side has not accepted yet.
   std::size_t backlog() const noexcept { return out_.pending(); }
 
   void send(const Frame& frame) { out_.write(encode(frame)); }
   void wait_for(std::vector<pollfd>& events) const;
-  /// Writes what can be; takes in what has arrived, up to a limit, and gives it to `take`. False: nothing had.
+  /// Writes as much as possible; receives what has arrived, up to a limit, and
+  /// passes it to `take`. False: nothing arrived.
   bool serve(const std::function<void(Frame&)>& take);
   void close() noexcept;
 
@@ -36,11 +37,11 @@ class Channel {
   State state_ = State::open;
 };
 
-/// Above this, in bytes, no more is read that would have to be sent on; chosen.
+/// With a longer backlog, nothing more is read that would have to be sent on; chosen, in bytes.
 inline constexpr std::size_t kMostBacklog = std::size_t{1} << 20;
-/// What may be on its way of one kind of output, or of the input, without having been taken; chosen, in bytes.
+/// How many bytes of one output stream, or of the input, may be sent without having been acknowledged; chosen.
 inline constexpr std::uint32_t kWindow = 256u << 10;
-/// How much is read, and sent in a frame, at a time; chosen, in bytes.
+/// How many bytes are read, and sent in one frame, at a time; chosen.
 inline constexpr std::size_t kPiece = std::size_t{64} << 10;
 
 }  // namespace aqrun

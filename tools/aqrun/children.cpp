@@ -17,9 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPatience = 2s;  // chosen: the dead are reaped in milliseconds
+constexpr auto kPatience = 2s;  // chosen: killed processes are reaped within milliseconds
 
-/// What is taken with signalfd: those that end or report, unless who started aqrun had them ignored (nohup).
+/// Signals taken by signalfd: those that end aqrun or report a child, except
+/// those that were ignored at the start (nohup).
 sigset_t watched_signals() {
   sigset_t set;
   ::sigemptyset(&set);
@@ -35,7 +36,7 @@ sigset_t watched_signals() {
 
 Children::Children(Leader& leader) : leader_(leader) {
   ::signal(SIGPIPE, SIG_IGN);
-  // A rank's orphans come to us, so that those who leave the group are found as well.
+  // A rank's orphans become our children, so that those who left the group are found as well.
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const sigset_t watched = watched_signals();
   ::sigprocmask(SIG_BLOCK, &watched, &old_mask_);
@@ -69,7 +70,7 @@ void Children::take_signals(const std::function<void(pid_t, int)>& ended,
 
 void Children::signal_all(int signal) noexcept {
   leader_.signal_group(signal);
-  // Those outside the group: none, unless its leader could not be started or a rank made its own.
+  // Children outside the group: none, unless its leader could not be started or a rank made a group of its own.
   for (const pid_t pid : running_) {
     if (::getpgid(pid) != leader_.group()) ::kill(pid, signal);
   }

@@ -11,11 +11,11 @@
 
 namespace aqrun {
 
-/// The processes that this one has started, and the signals that it gets: SIGCHLD and those that ask it to end,
-/// both by one descriptor instead of handlers.
+/// The processes that this one has started, and the signals that it gets: SIGCHLD and those that ask it to end. One
+/// descriptor delivers the signals instead of handlers.
 class Children {
  public:
-  /// `leader`: of the group that they all join.
+  /// `leader`: leads the group that all children join.
   explicit Children(Leader& leader);
   ~Children();
   Children(const Children&) = delete;
@@ -25,14 +25,14 @@ class Children {
   int descriptor() const noexcept { return signals_; }
   const Leader& leader() const noexcept { return leader_; }
 
-  /// As spawn(), in the group and with the signal mask that this process began with.
+  /// Like spawn(), in the group and with the signal mask that this process started with.
   pid_t start(Start start);
-  /// Calls `ended` for each process started here that has ended, `asked` for each signal that wants an end.
+  /// Calls `ended` for each child that has ended, and `asked` for each signal that asks this process to end.
   void take_signals(const std::function<void(pid_t, int wait_status)>& ended,
                     const std::function<void(int signal)>& asked);
-  /// To the whole group, and to those of ours who are not in it.
+  /// Sends a signal to the whole group, and to children that are not in it.
   void signal_all(int signal) noexcept;
-  /// Kills whatever is left of what they have started, and removes the job's shared memory.
+  /// Kills everything that the children have left behind, and removes the job's shared memory.
   void leave_nothing(std::uint64_t job);
 
  private:

@@ -5,12 +5,12 @@
 
 namespace aqrun {
 
-/// The variables of a new process: those of this one, with some replaced.
+/// The environment of a new process: this process's variables, with some replaced.
 class Environment {
  public:
   explicit Environment(char** inherited);
 
-  /// "NAME=value", in the place of what had that name.
+  /// `assignment`: "NAME=value"; replaces the variable of that name.
   void set(std::string assignment);
   void unset(const std::string& name);
   /// For exec; valid until the next change.

@@ -13,10 +13,10 @@
 namespace aqrun {
 namespace {
 
-constexpr std::uint32_t kMostSlots = 1u << 20;  // chosen: more is a slip of the pen
+constexpr std::uint32_t kMostSlots = 1u << 20;  // chosen: a larger number is a typing error
 constexpr std::string_view kForm = "a line is: name [slots=K]";
 
-/// As ssh takes them: user@host, numbers of either kind. Never what could be taken for an option.
+/// Accepts what ssh accepts (user@host, IPv4 and IPv6 addresses), but nothing that looks like an option.
 bool is_name(std::string_view word) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:@%";
@@ -32,7 +32,7 @@ bool read_slots(std::string_view word, std::uint32_t& slots) {
   return error == std::errc{} && stopped == end && slots >= 1 && slots <= kMostSlots;
 }
 
-/// Reads a line that is not empty. Returns why it cannot be read.
+/// Reads a line that is not empty. Returns what is wrong with it, or nothing.
 std::string read_line(std::istringstream& words, Host& host) {
   words >> host.name;
   if (!is_name(host.name)) return fmt::format("{} is no name of a host; {}", host.name, kForm);

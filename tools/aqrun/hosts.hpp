@@ -11,11 +11,11 @@ namespace aqrun {
 /// A line of the hosts file.
 struct Host {
   std::string name;
-  std::uint32_t slots = 0;  ///< how many ranks it takes; 0: as many as the others
+  std::uint32_t slots = 0;  ///< how many ranks it takes; 0: not given, hosts share evenly
   bool operator==(const Host&) const = default;
 };
 
-/// A host's part of a job: so many processes, beginning with `first`.
+/// A host's part of a job: `processes` processes, beginning with number `first`.
 struct Share {
   std::string host;
   std::uint32_t first = 0;
@@ -23,14 +23,14 @@ struct Share {
   bool operator==(const Share&) const = default;
 };
 
-/// Reads "name [slots=K]" a line, and comments from # to the end of a line. `file` names it in complaints.
-/// Returns why that cannot be, as text for people, when it cannot.
+/// Reads one "name [slots=K]" per line; a comment goes from # to the end of the line. `file` is the name for error
+/// texts. Returns the hosts, or what is wrong, as text for people.
 std::variant<std::vector<Host>, std::string> read_hosts(std::istream& in, const std::string& file);
-/// The same from a file.
+/// Reads the same from a file.
 std::variant<std::vector<Host>, std::string> read_hosts_file(const std::string& file);
 
-/// Fills host after host by its slots; without slots, all hosts get as many, or one more than the later ones.
-/// A process of several ranks takes as many slots. Hosts that get nothing are left out.
+/// Fills the hosts in order, each with as many ranks as it has slots. Without slots, ranks are shared evenly, and the
+/// first hosts get one more. A process of several ranks takes as many slots. Hosts without ranks are left out.
 std::variant<std::vector<Share>, std::string> place(const std::vector<Host>& hosts, std::uint32_t processes,
                                                     std::uint32_t ranks_per_process);
 

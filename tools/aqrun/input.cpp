@@ -19,7 +19,7 @@ Input::Input(bool to_first, bool relayed)
   first_ = ends[0];
   pipe_ = ends[1];
   ::fcntl(pipe_, F_SETFL, O_NONBLOCK);
-  // In the background, reading the terminal shall fail rather than stop the whole job.
+  // Without this, reading the terminal in the background would stop the whole job; with it, the read fails.
   ::signal(SIGTTIN, SIG_IGN);
 }
 
@@ -54,13 +54,13 @@ void Input::serve() {
     std::array<char, 4096> piece;
     const auto got = ::read(STDIN_FILENO, piece.data(), piece.size());
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) return stop();  // the end, or no terminal of ours any more
+    if (got <= 0) return stop();  // end of input, or the terminal is no longer ours
     pending_.assign(piece.data(), static_cast<std::size_t>(got));
   }
   if (pending_.empty()) return;
   const auto wrote = ::write(pipe_, pending_.data(), pending_.size());
   if (wrote > 0) pending_.erase(0, static_cast<std::size_t>(wrote));
-  if (wrote < 0 && errno != EAGAIN && errno != EINTR) stop();  // the rank reads no more
+  if (wrote < 0 && errno != EAGAIN && errno != EINTR) stop();  // the rank no longer reads
 }
 
 }  // namespace aqrun

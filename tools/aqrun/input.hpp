@@ -7,11 +7,11 @@
 
 namespace aqrun {
 
-/// What the first process reads as its standard input; the others have none.
+/// The standard input of the first process; the others have none.
 ///
-/// A file or pipe is handed on as it is. A terminal gives input only to the process group in its foreground,
-/// which is ours and not the ranks': there, a pipe and this class stand between. So they do if the first process
-/// is on another host (`relayed`).
+/// A file or pipe is passed on as it is. A terminal gives input only to its foreground process group, which is
+/// aqrun's and not the ranks'. So this class copies a terminal's input into a pipe for the rank. It does the same if
+/// the first process is on another host (`relayed`).
 class Input {
  public:
   explicit Input(bool to_first, bool relayed = false);
@@ -20,13 +20,14 @@ class Input {
   Input& operator=(const Input&) = delete;
 
   int for_process(unsigned process) const noexcept { return process == 0 ? first_ : nothing_; }
-  /// If relayed: the pipe that has the input, for the caller to own; -1 if there is none. Instead of `started`.
+  /// If relayed: the read end of the pipe, which the caller owns from here on;
+  /// -1 if there is none. Instead of `started`.
   int hand_over() noexcept;
-  /// All processes have been started.
+  /// To be called when all processes have been started.
   void started() noexcept;
 
   void wait_for(std::vector<pollfd>& events) const;
-  /// Reads and writes what can be without blocking.
+  /// Reads and writes as much as is possible without blocking.
   void serve();
 
  private:
@@ -34,7 +35,7 @@ class Input {
 
   int nothing_ = -1;  // /dev/null
   int first_ = -1;
-  int pipe_ = -1;  // to the first process, if it reads a terminal
+  int pipe_ = -1;  // to the first process, if its input is copied
   std::string pending_;
 };
 

@@ -20,11 +20,11 @@ std::string shared_memory_folder(const std::vector<std::string>& environment) {
   return folder;
 }
 
-// The names are given in conduits/smp/memory.cpp.
+// conduits/smp/memory.cpp defines the names.
 void remove_shared_memory(const std::string& folder, std::uint64_t job) noexcept {
   const std::string ours = "aqueduct-" + std::to_string(job) + "-";
   DIR* all = ::opendir(folder.c_str());
-  if (all == nullptr) return;  // then there are no files either
+  if (all == nullptr) return;  // without the folder there are no files
   while (const dirent* entry = ::readdir(all)) {
     if (std::string_view(entry->d_name).starts_with(ours)) ::unlinkat(::dirfd(all), entry->d_name, 0);
   }

@@ -28,7 +28,7 @@ std::string this_folder() {
   return ::getcwd(path.data(), path.size()) != nullptr ? path.data() : ".";
 }
 
-constexpr auto kFromEndToKill = 2s;  // chosen: how long a command may outlive the stream that it carried
+constexpr auto kFromEndToKill = 2s;  // chosen: how long a command may outlive its stream
 
 }  // namespace
 
@@ -122,7 +122,7 @@ void Link::take_for_process(Frame& frame, Process& process) {
     case Kind::bootstrap: return process.bootstrap.write(frame.bytes);
     case Kind::bootstrap_end:
     case Kind::ended:
-      // The server reads whatever comes: all that the rank said is there before its end is told.
+      // Lets the server read all that the rank has sent before the server learns of the rank's end.
       do {
         process.bootstrap.flush();
       } while (process.bootstrap.pending() > 0 && job_.server.serve(0ms) > 0);
@@ -196,7 +196,7 @@ void Link::check_deadline() {
   kill();
 }
 
-// All further words come when the command has ended, and nothing can follow.
+// The failure is reported when the command has ended, because nothing can follow then.
 void Link::fail(std::string why, int status) {
   if (!why_.empty()) return;
   why_ = why.empty() ? "its agent failed" : std::move(why);
@@ -205,7 +205,7 @@ void Link::fail(std::string why, int status) {
 }
 
 void Link::reaped(int wait_status) {
-  pid_ = -1;  // the number may belong to others from here on
+  pid_ = -1;  // another process may get this number from here on
   while (channel_.serve([this](Frame& frame) { take(frame); })) grant();
   check_channel();
   gone_ = true;

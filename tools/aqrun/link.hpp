@@ -16,19 +16,19 @@
 
 namespace aqrun {
 
-/// Hears what becomes of the ranks on other hosts.
+/// Is told what happens to the ranks on other hosts.
 class LinkOwner {
  public:
   virtual void rank_started(std::uint32_t process, pid_t pid) = 0;
   virtual void rank_ended(std::uint32_t process, int wait_status) = 0;
-  /// All that still ran there is lost, or was never started (`early`).
+  /// All ranks that still ran there are lost, or were never started (`early`).
   virtual void host_failed(const Share& share, const std::string& why, int status, bool early) = 0;
 
  protected:
   ~LinkOwner() = default;
 };
 
-/// What the links of a job have in common.
+/// What all links of a job share.
 struct LinkJob {
   const Options& options;
   aqueduct::bootstrap::Server& server;
@@ -37,43 +37,43 @@ struct LinkJob {
   LinkOwner& owner;
 };
 
-/// One other host: the command that reaches it, the agent behind that, and the streams of the ranks there, which
-/// end here where those of local ranks would.
+/// The connection to one other host: the command that reaches it, the agent that the command runs, and the streams of
+/// the ranks there, which end here as those of local ranks would.
 class Link {
  public:
   using Clock = std::chrono::steady_clock;
 
   Link(LinkJob& job, const Share& share);
 
-  /// Starts the command. Returns why that cannot be.
+  /// Starts the command. Returns why it cannot be started, or nothing.
   std::string start(Children& children, const std::vector<std::string>& command);
-  /// Our input, for the first rank, which is there.
+  /// Relays our input, from this pipe, to the first rank, which is on that host.
   void gives_input(int pipe) { input_ = Tube(pipe); }
 
   pid_t pid() const noexcept { return pid_; }
   void wait_for(std::vector<pollfd>& events) const;
   void serve();
-  /// The command has ended.
+  /// To be called when the command has ended.
   void reaped(int wait_status);
   void check_deadline();
   std::optional<Clock::time_point> deadline() const noexcept { return gone_ ? std::nullopt : deadline_; }
 
-  /// To all ranks there. If there are none yet, there will not be any.
+  /// Sends a signal to all ranks there. If none has been started yet, none will be.
   void signal(int number);
-  /// No rank runs any more; nothing shall be left.
+  /// No rank runs any more: asks the agent to kill everything that is left.
   void clear();
   void kill() noexcept;
-  /// No process is left there. Besides, all that was written there is here.
+  /// No process is left there, and everything that was written there has arrived.
   bool is_cleared() const noexcept { return cleared_ || gone_; }
   bool is_gone() const noexcept { return gone_; }
-  /// How many frames have come from there.
+  /// How many frames have arrived from there.
   std::uint64_t heard() const noexcept { return heard_; }
   const Share& share() const noexcept { return share_; }
 
  private:
   struct Process {
     Tube bootstrap;
-    std::array<int, 2> streams{-1, -1};  // what stands for them in Output
+    std::array<int, 2> streams{-1, -1};  // the ranks' numbers in Output
     bool over = false;
   };
 
@@ -92,21 +92,21 @@ class Link {
 
   LinkJob& job_;
   const Share share_;
-  std::string program_;  // of the command
-  std::string folder_;   // where the ranks are to run
+  std::string program_;  // the command's program
+  std::string folder_;   // the ranks' working folder
   Channel channel_{-1, -1};
   pid_t pid_ = -1;
   std::vector<Process> processes_;
   Tube input_;
   std::uint32_t input_allowed_ = kWindow;
-  std::array<std::uint32_t, 2> owed_{0, 0};  // bytes taken that the agent has not been told of
+  std::array<std::uint32_t, 2> owed_{0, 0};  // bytes taken that the agent has not been told of yet
   std::array<bool, 2> shut_{false, false};
   std::uint32_t started_ = 0;
-  std::uint64_t heard_ = 0;  // frames
+  std::uint64_t heard_ = 0;  // frames received
   bool answered_ = false, end_seen_ = false, cleared_ = false, gone_ = false;
   std::optional<Clock::time_point>
-      deadline_;     // for an answer; then for the command, once its stream has ended
-  std::string why_;  // it failed, other than by the end of the command
+      deadline_;     // for an answer; after the end of the stream, for the end of the command
+  std::string why_;  // why it failed, unless the command's end says it
   int status_ = 1;
 };
 

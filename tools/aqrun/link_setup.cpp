@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-// What an agent is told before it starts anything.
+// The setup that is sent to an agent before it starts anything.
 namespace aqrun {
 
 std::vector<std::string> Link::variables() const {

@@ -17,7 +17,7 @@
 
 namespace {
 
-/// A missing standard descriptor would be taken by the first pipe that is opened.
+/// Opens missing standard descriptors: otherwise the first pipe would get their numbers.
 void fill_standard_descriptors() {
   int opened = ::open("/dev/null", O_RDWR);
   while (opened >= 0 && opened <= STDERR_FILENO) opened = ::open("/dev/null", O_RDWR);
@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     const auto& options = std::get<aqrun::Options>(read);
     aqrun::Leader leader(aqrun::shared_memory_folder(options.environment));
     return aqrun::Supervisor(options, leader).run();
-  } catch (const std::exception& error) {  // no memory, most of all
+  } catch (const std::exception& error) {  // out of memory, most likely
     fmt::print(stderr, "aqrun: {}\n", error.what());
     return 1;
   }

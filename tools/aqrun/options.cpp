@@ -64,7 +64,7 @@ std::string complaint(const Raw& raw, const Options& options) {
   return {};
 }
 
-/// Which host runs what. Returns why that cannot be.
+/// Decides which host runs which ranks. Returns why that is not possible, or nothing.
 std::string read_hosts_into(Options& options, const Raw& raw) {
   if (raw.hosts.empty()) return {};
   options.remote = raw.remote.empty() ? kSshTemplate : raw.remote;
@@ -79,7 +79,7 @@ std::string read_hosts_into(Options& options, const Raw& raw) {
   return {};
 }
 
-/// Says what a call looks like: CLI11 knows nothing of PROGRAM, which ends the options.
+/// Prints the usage line: CLI11 does not know PROGRAM, which ends the options.
 class Help : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App*, std::string) const override {

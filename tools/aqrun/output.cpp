@@ -14,9 +14,9 @@
 namespace aqrun {
 namespace {
 
-/// When more waits for our reader, the ranks wait; chosen, in bytes.
+/// With more bytes waiting for our reader, the ranks have to wait; chosen.
 constexpr std::size_t kMostPending = std::size_t{256} << 10;
-/// Longer lines are broken; chosen, in bytes.
+/// Longer lines are split; chosen, in bytes.
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
 bool is_regular_file(int descriptor) {
@@ -53,7 +53,7 @@ int Output::add(std::string label) {
 }
 
 int Output::add_remote(std::string label) {
-  const int remote = -(++remotes_) - 1;  // -1 is a failure elsewhere
+  const int remote = -(++remotes_) - 1;  // -1 means failure elsewhere
   streams_.emplace(remote, Stream{std::move(label), {}});
   return remote;
 }
@@ -67,7 +67,7 @@ void Output::put(int remote, std::string_view bytes) {
 
 void Output::say(std::string_view line) {
   if (is_broken()) return;
-  // Not into the middle of a line of a rank, when that can be seen.
+  // Starts a new line if the last output of a rank is known to end within one.
   if (!pending_.empty() && pending_.back() != '\n') pending_ += '\n';
   pending_.append(line) += '\n';
 }
@@ -135,8 +135,8 @@ void Output::write_out() {
   while (written_ < pending_.size()) {
     pollfd writable{to_, POLLOUT, 0};
     if (::poll(&writable, 1, 0) == 0) break;
-    // A pipe that is writable takes PIPE_BUF bytes without blocking; in whole lines if possible. Setting
-    // O_NONBLOCK instead would set it for everyone who shares the terminal.
+    // A pipe that is writable accepts PIPE_BUF bytes without blocking; whole lines if possible. Setting O_NONBLOCK
+    // instead would set it for every process that shares the terminal.
     std::string_view rest = std::string_view(pending_).substr(written_);
     if (!whole_writes_ && rest.size() > PIPE_BUF) {
       const auto line_end = rest.rfind('\n', PIPE_BUF - 1);
@@ -148,7 +148,7 @@ void Output::write_out() {
     if (wrote < 0) return give_up(errno);
     written_ += static_cast<std::size_t>(wrote);
   }
-  // Bytes already written are dropped when that is cheap.
+  // Drops bytes that are already written, if that is cheap.
   if (written_ >= pending_.size() / 2) {
     pending_.erase(0, written_);
     written_ = 0;
@@ -159,7 +159,7 @@ void Output::give_up(int why) {
   failure_ = why;
   pending_.clear();
   written_ = 0;
-  close_pipes();  // the ranks get EPIPE, as we did
+  close_pipes();  // the ranks get EPIPE, as this process did
   streams_.clear();
 }
 

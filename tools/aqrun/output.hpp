@@ -10,12 +10,12 @@
 
 namespace aqrun {
 
-/// Brings what the ranks write to one of their standard streams to one of ours.
+/// Forwards what the ranks write to one of their standard streams to the same stream of this process.
 ///
-/// With labels, whole lines, each behind its label; otherwise bytes as they come. Each rank's order is kept.
-/// Nothing here blocks: what our reader does not take waits, up to a limit, and then the ranks wait as they
-/// would without us. When our reader is gone, or its file full, so are theirs: what was not brought on is lost, and
-/// `failure` says so.
+/// With labels it forwards whole lines, each behind its label; otherwise bytes as they come. Each rank's order is
+/// kept. Nothing blocks. Bytes that our reader does not accept are kept, up to a limit; then the ranks wait as they
+/// would without aqrun. When our reader has gone or its disk is full, the ranks get EPIPE: bytes that were not
+/// forwarded are lost, and `failure` tells why.
 class Output {
  public:
   explicit Output(int to);
@@ -23,33 +23,33 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// A pipe for one more rank, whose lines begin with `label`. Returns the end to write to, which the caller
-  /// closes, or -1 and errno.
+  /// Makes a pipe for one more rank, whose lines begin with `label`. Returns the end to write to,
+  /// which the caller closes, or -1 and errno.
   int add(std::string label);
-  /// A rank elsewhere, whose output others bring with `put`. Returns what stands for it there.
+  /// Adds a rank on another host, whose output arrives through `put`. Returns its number for `put`.
   int add_remote(std::string label);
-  /// Takes what a rank elsewhere has written; no bytes: that was all. Never more than it was told that there is
-  /// room for.
+  /// Takes what a rank on another host has written; no bytes: end of the stream. The
+  /// sender keeps to the room that it was granted.
   void put(int remote, std::string_view bytes);
-  /// Whether ranks elsewhere may send more. Whether nobody reads any more.
+  /// Whether ranks on other hosts may send more. Whether nobody reads any more.
   bool has_room() const noexcept { return !congested(); }
   bool is_broken() const noexcept { return failure_ != 0; }
-  /// Why nothing more is written, as an errno; 0: it goes on.
+  /// The errno of the write that failed; 0: none has.
   int failure() const noexcept { return failure_; }
-  /// A line of our own.
+  /// Prints a line of aqrun's own.
   void say(std::string_view line);
 
-  /// What to wait for before the next `serve`.
+  /// Adds what to wait for before the next `serve`.
   void wait_for(std::vector<pollfd>& events) const;
-  /// Reads and writes what can be without blocking.
+  /// Reads and writes as much as is possible without blocking.
   void serve();
-  /// Whether all that was written so far has been brought on. Requires: nobody writes any more.
+  /// Whether everything written so far has been forwarded. Requires: no rank writes any more.
   bool finished() const;
 
  private:
   struct Stream {
     std::string label;
-    std::string line;  // what has come of a line that is not whole yet
+    std::string line;  // the beginning of a line that is not complete yet
   };
 
   bool congested() const noexcept;
@@ -62,12 +62,12 @@ class Output {
   void close_stream(int pipe);
 
   const int to_;
-  const int epoll_;    // watches all pipes, so that a wait costs the same for 2 ranks and for 256
-  bool whole_writes_;  // to a file: no need for small pieces
+  const int epoll_;    // watches all pipes, so that a wait costs the same for 2 and for 256 ranks
+  bool whole_writes_;  // to a file: writes need not be split
   int failure_ = 0;
   std::string pending_;
   std::size_t written_ = 0;                  // of pending_
-  std::unordered_map<int, Stream> streams_;  // by pipe; those elsewhere by numbers below 0
+  std::unordered_map<int, Stream> streams_;  // by pipe; remote ones have negative numbers
   int remotes_ = 0;
 };
 

@@ -11,20 +11,21 @@
 
 namespace aqrun {
 
-/// What a job's processes on this host are started with.
+/// What starts the processes of a job on this host.
 class RankProgram {
  public:
-  /// `program` and its arguments; `environment`: "NAME=value" besides what this process has; `binding`: see
-  /// choose_binding.
+  /// `program` and its arguments; `environment`: "NAME=value", in addition to this process's
+  /// variables; `binding`: see choose_binding.
   RankProgram(std::vector<std::string> program, const std::vector<std::string>& environment,
               const std::string& binding, std::uint32_t processes, std::uint32_t ranks_per_process);
 
-  /// The status to end with if nothing can be started, or 0; and why, for people.
+  /// The exit status if nothing can be started, or 0; and the reason, for people.
   int status() const noexcept { return status_; }
   const std::string& why() const noexcept { return why_; }
 
-  /// Starts process `place` of this host. `start` has the descriptors; `bootstrap` is the value of
-  /// AQUEDUCT_BOOTSTRAP; `endpoints` the one of AQUEDUCT_ENDPOINTS, unless 0. Returns -1 and errno, or its number.
+  /// Starts process number `place` of this host. `start` has the descriptors; `bootstrap` is
+  /// the value of AQUEDUCT_BOOTSTRAP; `endpoints` is the value of AQUEDUCT_ENDPOINTS, unless
+  /// 0. Returns the process id, or -1 and errno.
   pid_t start(Children& children, std::uint32_t place, Start start, const std::string& bootstrap,
               std::uint32_t endpoints);
   const std::string& file() const noexcept { return file_; }

@@ -10,30 +10,30 @@
 
 namespace aqrun {
 
-/// All hosts of a job that runs on others.
+/// The links to all hosts of a job.
 class Remote {
  public:
   explicit Remote(LinkJob& job) : job_(job) {}
 
-  /// Starts a command for each host. Returns why that cannot be; then some may have been started.
+  /// Starts a command for each host. Returns why one cannot be started, or nothing; earlier ones may then be running.
   std::string start(Children& children, Input& input);
 
   void wait_for(std::vector<pollfd>& events) const;
   void serve();
-  /// One of the commands has ended.
+  /// To be called when one of the commands has ended.
   void reaped(pid_t pid, int wait_status);
   void check_deadlines();
-  /// When `check_deadlines` has something to do.
+  /// The time at which `check_deadlines` has to be called.
   std::optional<Link::Clock::time_point> deadline() const;
 
-  /// To all ranks; hosts that have none yet will not get any.
+  /// Sends a signal to all ranks. Hosts that have not started any will not start any.
   void signal(int number);
-  /// No rank runs any more: nothing shall be left on any host.
+  /// No rank runs any more: asks all agents to kill everything that is left.
   void clear();
   void give_up_on_uncleared();
-  /// How many frames have come, from all hosts together.
+  /// How many frames have arrived from all hosts together.
   std::uint64_t heard() const;
-  /// Ends the commands that are left, and says to which hosts they led.
+  /// Kills the commands that still run, and returns their hosts.
   std::string give_up();
   bool is_cleared() const;
   bool is_gone() const;

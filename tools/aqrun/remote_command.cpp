@@ -55,7 +55,7 @@ std::string quoted_for_shell(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     text += text.empty() ? "'" : " '";
     for (const char c : word) {
-      // The only character that has a meaning inside single quotes is what ends them.
+      // Inside single quotes, only the quote itself has a meaning.
       if (c == '\'') {
         text += "'\\''";
       } else {

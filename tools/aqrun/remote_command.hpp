@@ -7,20 +7,20 @@
 
 namespace aqrun {
 
-/// How ssh starts a program elsewhere: its remote shell reads one text. A connection that is dead ends in 45 s.
+/// Runs a program through ssh, whose remote shell reads one text. A dead connection ends within 45 s.
 inline constexpr const char* kSshTemplate =
     "ssh -o BatchMode=yes -o ServerAliveInterval=15 {host} {shell-command}";
 
-/// How a command is run on another host, as --remote says it.
+/// How a command is run on another host: the value of --remote.
 ///
-/// Words with blanks between. {host} anywhere in a word is the host's name. The word {command} becomes the words
-/// of the command, as many as there are; {shell-command} becomes one word, in which a shell finds them again.
+/// It consists of words with blanks between them. {host} anywhere in a word is the host's name. The word {command} is
+/// replaced by the words of the command; {shell-command} is replaced by one word, which a shell splits into them.
 class RemoteCommand {
  public:
-  /// Or why the template cannot be used.
+  /// Returns why the template cannot be used instead, as text for people.
   static std::variant<RemoteCommand, std::string> parse(std::string_view text);
 
-  /// What to execute here to have `command` executed there.
+  /// The words to execute here, so that `command` is executed there.
   std::vector<std::string> words(const std::string& host, const std::vector<std::string>& command) const;
 
  private:

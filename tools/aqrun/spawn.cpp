@@ -25,16 +25,16 @@ bool is_file(const std::string& path) {
   return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/// The new process between vfork and exec: only system calls, for it still runs in its parent's memory.
+/// Runs in the new process between vfork and exec: only system calls, because the memory is still the parent's.
 [[noreturn]] void become(const Start& start, pid_t parent, int* why) {
   const bool ready = ::prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && ::dup2(start.input, 0) == 0 &&
                      ::dup2(start.output, 1) == 1 && ::dup2(start.errors, 2) == 2 &&
                      (start.keep < 0 || ::fcntl(start.keep, F_SETFD, 0) == 0);
-  // The parent may have ended before it was watched.
+  // The parent may have ended before PR_SET_PDEATHSIG took effect.
   if (::getppid() != parent) ::_exit(1);
-  // A group whose leader was killed by somebody cannot be joined; then this process leads its own.
+  // If the group's leader has been killed, the group cannot be joined, and this process leads a group of its own.
   if (start.group > 0 && ::setpgid(0, start.group) != 0) ::setpgid(0, 0);
-  // A hint: if the processors are not there any more, run anywhere.
+  // Binding is a hint: if the processors are no longer there, the process runs anywhere.
   if (start.processors != nullptr) ::sched_setaffinity(0, sizeof *start.processors, start.processors);
   ::signal(SIGPIPE, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &start.signals, nullptr);
@@ -43,10 +43,10 @@ bool is_file(const std::string& path) {
   ::_exit(127);
 }
 
-/// Ends the group of a job whose aqrun is gone, then removes its shared memory: from outside the group, to
-/// outlive it, and after its end, for until then a rank may still make a file.
+/// Kills the group of a job whose aqrun has ended, then removes the job's shared memory. It leaves the group first,
+/// to survive that; and it removes last, because a rank may create files until it is dead.
 [[noreturn]] void clear_away(pid_t group, const std::string& folder, std::uint64_t job) {
-  constexpr int kPatience = 200;  // chosen: looks, 10 ms apart; the dead count until they are reaped
+  constexpr int kPatience = 200;  // chosen: polls, 10 ms apart; dead processes count until they are reaped
   ::setpgid(0, 0);
   ::kill(-group, SIGKILL);
   for (int look = 0; look < kPatience && ::kill(-group, 0) == 0; ++look) {
@@ -61,7 +61,7 @@ bool is_file(const std::string& path) {
   ::prctl(PR_SET_NAME, "aqrun-leader");
   sigset_t all;
   ::sigfillset(&all);
-  ::sigprocmask(SIG_SETMASK, &all, nullptr);  // what is sent to the group is not meant for its leader
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);  // signals to the group are not meant for its leader
   const int nothing = ::open("/dev/null", O_RDWR);
   for (int standard = 0; standard < 3; ++standard) ::dup2(nothing, standard);
   std::uint64_t job = 0;
@@ -72,7 +72,7 @@ bool is_file(const std::string& path) {
   const pid_t group = ::getpgrp();
   const pid_t helper = has_job ? ::fork() : -1;
   if (helper == 0) clear_away(group, folder, job);
-  if (helper > 0) ::waitpid(helper, nullptr, 0);  // it ends this process too
+  if (helper > 0) ::waitpid(helper, nullptr, 0);  // it kills this process too
   ::kill(0, SIGKILL);
   ::_exit(0);
 }
@@ -80,7 +80,7 @@ bool is_file(const std::string& path) {
 }  // namespace
 
 Found find_program(const std::string& name) {
-  std::string seen;  // a file that is there but cannot be executed
+  std::string seen;  // a file that exists but cannot be executed
   const auto try_file = [&seen](const std::string& path) {
     if (!is_file(path)) return false;
     if (::access(path.c_str(), X_OK) == 0) return true;
@@ -130,7 +130,7 @@ Leader::Leader(std::string folder) : folder_(std::move(folder)) {
   }
   ::close(ends[0]);
   pipe_ = ends[1];
-  if (pid_ > 0) ::setpgid(pid_, pid_);  // whichever of the two is first
+  if (pid_ > 0) ::setpgid(pid_, pid_);  // parent and child both call this, because either may run first
 }
 
 Leader::~Leader() {
@@ -139,7 +139,7 @@ Leader::~Leader() {
 }
 
 void Leader::leads(std::uint64_t job) noexcept {
-  // Fits into any pipe; a leader that is gone is noticed nowhere else either.
+  // Fits into any pipe. If the leader is dead, nothing else reports that either.
   if (pipe_ >= 0 && ::write(pipe_, &job, sizeof job) < 0) return;
 }
 

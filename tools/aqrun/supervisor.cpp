@@ -17,11 +17,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFromTermToKill = 2s;    // chosen: time to remove a file, not to finish a computation
-constexpr auto kFromKillToGiveUp = 5s;  // chosen: longer means a process stuck inside the system
-constexpr int kTimeoutStatus = 124;     // as timeout(1) has it
-constexpr int kLostOutputStatus = 1;    // as cat(1) and others have it
-constexpr int kLeftOutStatus = 1;       // what other launchers return for an end without their finalize
+constexpr auto kFromTermToKill = 2s;    // chosen: enough to remove a file, not to finish a computation
+constexpr auto kFromKillToGiveUp = 5s;  // chosen: after this long a process is stuck inside the kernel
+constexpr int kTimeoutStatus = 124;     // as timeout(1)
+constexpr int kLostOutputStatus = 1;    // as cat(1) and others
+constexpr int kLeftOutStatus = 1;  // as other launchers return for a rank that ends without their finalize
 
 }  // namespace
 
@@ -69,7 +69,7 @@ int Supervisor::run() {
   while (running_ > 0 && !hopeless_) wait_and_serve();
   if (remote_) clear_remote();
   children_.leave_nothing(server_.job());
-  // Nobody writes any more; what the ranks have written is still to be brought to our readers.
+  // No rank writes any more; what they have written must still be forwarded.
   output_.serve();
   errors_.serve();
   check_outputs();
@@ -98,7 +98,7 @@ void Supervisor::wait_and_serve() {
   ::poll(events.data(), events.size(), limit);
   server_.serve(0ms);
   check_abort();
-  // Before the endings are told: what a rank said last comes first.
+  // Forwards output before endings are reported, so that a rank's last words come first.
   output_.serve();
   errors_.serve();
   input_.serve();
@@ -109,7 +109,7 @@ void Supervisor::wait_and_serve() {
   check_outputs();
 }
 
-// Output that is lost spoils the job, even if all else goes well. The ranks may go on: those that write find nobody to read.
+// Lost output fails the job, even if all ranks succeed. Ranks may go on: those that write get EPIPE.
 void Supervisor::check_outputs() {
   const auto check = [this](const Output& output, const char* name, bool& told) {
     if (output.failure() == 0 || std::exchange(told, true)) return;
@@ -133,7 +133,7 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
   if (!std::exchange(processes_[i].running, false)) return;
   --running_;
   server_.process_ended(i);
-  check_abort();  // it may have been the last thing that it said
+  check_abort();  // an abort may have been its last message
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     return failed(i, fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal)), 128 + signal);
@@ -142,8 +142,8 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
     return failed(i, fmt::format("exited with status {}", WEXITSTATUS(wait_status)),
                   WEXITSTATUS(wait_status));
   }
-  // Programs that know nothing of Aqueduct never join; on who has joined the others count until it leaves. Those
-  // that end after the first to be lost may well do so because of it.
+  // Programs that do not use Aqueduct never join. A process that has joined must leave, because others count on it.
+  // Only the first one lost is blamed, because later ones may have ended because of it.
   if (server_.joined(i) && server_.first_lost() == i) {
     return failed(i, "exited with status 0, but without leaving the job (Job::finish)", kLeftOutStatus);
   }
@@ -151,7 +151,7 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
 }
 
 void Supervisor::failed(std::uint32_t i, const std::string& how, int status) {
-  // Whoever ends because we or the user wanted it is no news.
+  // Endings that aqrun or the user caused are reported only with --verbose.
   if (interrupted_ || phase_ >= Phase::terminating) return say_verbose(fmt::format("{} {}", name_of(i), how));
   say(fmt::format("{} {}{}", name_of(i), how, status_ ? "" : others()));
   spoiled(status);
@@ -159,7 +159,7 @@ void Supervisor::failed(std::uint32_t i, const std::string& how, int status) {
 }
 
 void Supervisor::interrupted(int signal) {
-  if (interrupted_ || running_ == 0) {  // the user means it
+  if (interrupted_ || running_ == 0) {  // a second signal, so end at once
     hurried_ = true;
     spoiled(128 + signal);
     return enter(Phase::killing);

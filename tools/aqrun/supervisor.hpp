@@ -17,16 +17,16 @@
 
 namespace aqrun {
 
-/// Runs one job from the first start to the last ending: one loop over sockets, pipes, signals and the clock.
-/// The ranks are children of this process, or those of agents on other hosts (`remote_`).
+/// Runs one job from its first start to its last ending, in one loop over sockets, pipes, signals and the clock. The
+/// ranks are children of this process, or of agents on other hosts (`remote_`).
 ///
-/// The first event that spoils the job (a failure, an interrupt, an abort, the time limit) fixes its status.
-/// From then on: grace, while the ranks may end by themselves; SIGTERM; SIGKILL.
+/// The first event that spoils the job (a failure, an interrupt, an abort, the time limit) determines the exit
+/// status. Then three phases follow: grace, in which the ranks may end by themselves; SIGTERM; SIGKILL.
 class Supervisor : private LinkOwner {
  public:
   Supervisor(const Options& options, Leader& leader);
 
-  /// Returns the status with which aqrun ends.
+  /// Returns aqrun's exit status.
   int run();
 
  private:
@@ -35,7 +35,7 @@ class Supervisor : private LinkOwner {
   struct Process {
     pid_t pid = -1;
     bool running = false;
-    std::string where;  // " on b", for those on other hosts
+    std::string where;  // " on b" for processes on other hosts
   };
 
   bool start_all();
@@ -76,13 +76,13 @@ class Supervisor : private LinkOwner {
 
   Phase phase_ = Phase::running;
   std::optional<Clock::time_point> phase_ends_, job_ends_, patience_ends_;
-  std::optional<int> status_;  // once the job is spoiled
+  std::optional<int> status_;  // set once the job is spoiled
   bool interrupted_ = false;
   bool abort_seen_ = false;
   bool output_lost_ = false;
   bool errors_lost_ = false;
-  bool hopeless_ = false;  // processes that do not end
-  bool hurried_ = false;   // the user does not want to wait for our readers either
+  bool hopeless_ = false;  // some processes do not even end by SIGKILL
+  bool hurried_ = false;   // the user does not want to wait for the remaining output either
 };
 
 }  // namespace aqrun

@@ -2,18 +2,18 @@
 
 #include <fmt/format.h>
 
-// What differs when the ranks are on other hosts.
+// What is different with ranks on other hosts.
 namespace aqrun {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFromClearToGiveUp = 5s;  // chosen: an agent needs 2 s at the most, if it is still heard
+constexpr auto kFromClearToGiveUp = 5s;  // chosen: an agent needs at most 2 s, if the connection works
 
 }  // namespace
 
 bool Supervisor::start_remote() {
-  // A rank runs from here on until its agent says otherwise, or is lost.
+  // Ranks count as running from here on, until their agent reports their end or is lost.
   for (const Share& share : options_.shares) {
     for (std::uint32_t k = 0; k < share.processes; ++k) {
       processes_[share.first + k] = {-1, true, " on " + share.host};
@@ -55,14 +55,15 @@ void Supervisor::clear_remote() {
   remote_->clear();
   patience_ends_ = Clock::now() + kFromClearToGiveUp;
   while (!hurried_ && !remote_->is_cleared() && Clock::now() < *patience_ends_) wait_and_serve();
-  // Who has cleared still brings what was written, as long as our reader takes; who has not is beyond reach.
+  // Agents that have cleared still forward what was written, as long as our reader
+  // accepts it; the others cannot be reached.
   remote_->give_up_on_uncleared();
   bring_the_rest();
   patience_ends_.reset();
 }
 
-// Until all commands have ended. One that brings nothing, though our reader takes what there is, has nothing more: its host has
-// died, or something there holds the connection open.
+// Waits until all commands have ended. A command that sends nothing for a while, although our reader accepts output,
+// is killed: its host has died, or a process there holds the connection open.
 void Supervisor::bring_the_rest() {
   std::uint64_t heard = remote_->heard();
   patience_ends_ = Clock::now() + kFromClearToGiveUp;

@@ -55,7 +55,7 @@ void Tube::write(std::string_view bytes) {
     if (wrote < 0) return close();
     written_ += static_cast<std::size_t>(wrote);
   }
-  if (written_ < pending_.size() / 2) return;  // bytes already written are dropped when that is cheap
+  if (written_ < pending_.size() / 2) return;  // erases written bytes only when that is cheap
   pending_.erase(0, written_);
   written_ = 0;
 }

@@ -9,7 +9,7 @@
 
 namespace aqrun {
 
-/// Our end of a pipe or socket, without blocking: what cannot be written at once is kept until it can.
+/// Our end of a pipe or socket. It does not block: bytes that cannot be written at once are kept until they can.
 class Tube {
  public:
   enum class Got { some, nothing, ended };
@@ -21,16 +21,16 @@ class Tube {
   Tube& operator=(Tube&& from) noexcept;
 
   bool is_open() const noexcept { return descriptor_ >= 0; }
-  /// Bytes that wait to be written.
+  /// Bytes that are kept.
   std::size_t pending() const noexcept { return pending_.size() - written_; }
   void close() noexcept;
 
-  /// Replaces `into` by what there is, at most `most` bytes. After `ended` the tube is closed.
+  /// Replaces `into` by what has arrived, at most `most` bytes. After `ended` the tube is closed.
   Got read(std::string& into, std::size_t most);
-  /// Writes what can be and keeps the rest. If nobody reads, the tube is closed.
+  /// Writes as much as possible and keeps the rest. Closes the tube if nobody reads.
   void write(std::string_view bytes);
   void flush() { write({}); }
-  /// Adds what to wait for: room for what is pending, and something to read if that is wanted.
+  /// Adds what to wait for: writability for kept bytes, and readability if `to_read`.
   void wait_for(std::vector<pollfd>& events, bool to_read) const;
 
  private:
