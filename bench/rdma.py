@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints docs/performance.md's table of ibv: beside perftest, bare verbs, ofi over verbs and ucx over rc, taking turns on one machine.
+"""Prints docs/performance.md's table of ibv: compared with perftest, bare verbs, ofi over verbs and ucx over rc, in turns on one machine.
 
 bench/rdma.py [--bin FOLDER] [--turns N] [--seconds S] [--json FILE]      on a machine with an RDMA device, or so:
 ../shared/rdma-vm -- bench/rdma.py
@@ -37,7 +37,7 @@ ROWS = [
 
 
 def device() -> tuple[str, str]:
-    """The device, and the index of its address of RoCE v2 with IPv4, which ibv takes too."""
+    """The device, and the index of its RoCE v2 address with IPv4, which ibv uses too."""
     name = os.environ.get("RDMA_DEVICE") or sorted(os.listdir("/sys/class/infiniband"))[0]
     gids = pathlib.Path(f"/sys/class/infiniband/{name}/ports/1/gids")
     for index in sorted(gids.iterdir(), key=lambda path: int(path.name)):
@@ -53,7 +53,7 @@ def listens(port: int) -> bool:
 
 
 def perftest(program: list[str], latency: bool) -> float | None:
-    """Its figure: the median in us, or the average in MiB/s; a rank each as server and client, over this host."""
+    """perftest's figure: the median in µs, or the average in MiB/s. Server and client are one rank each, on this host."""
     name, gid = device()
     command = program + ["-d", name, "-x", gid, "-F", "-n", "2000" if latency else "600"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
@@ -70,7 +70,8 @@ def perftest(program: list[str], latency: bool) -> float | None:
     if done.returncode != 0 or not rows:
         print(f"{' '.join(command)}: {done.stdout[-300:]}{done.stderr[-300:]}", file=sys.stderr)
         return None
-    # #bytes #iterations t_min t_max t_typical …, or #bytes #iterations peak average …; an atomic's line is the same
+    # A line is: #bytes #iterations t_min t_max t_typical …, or #bytes
+    # #iterations peak average …; an atomic's is the same
     return float(rows[-1][4] if latency else rows[-1][3])
 
 
@@ -108,7 +109,7 @@ def ratio(mine: float | None, other: float | None) -> str:
 
 
 def verdict(mine: float | None, other: float | None, kind: str, goal: float) -> str:
-    """Beside perftest, or where it has nothing like it, beside bare verbs."""
+    """Compared with perftest, or with bare verbs where perftest has no such test."""
     if not mine or not other:
         return "not measured"
     held = mine / other <= goal if kind == LATENCY else mine / other >= goal
@@ -138,7 +139,7 @@ def main() -> int:
                 if conduit == "ibv":
                     note("raw", line["raw"] * scale if line.get("raw") else None)
                 units[i] = "s" if kind == LATENCY else "B/s" if "bandwidth" in bench else "1/s"
-            if options.json:  # now, in case that time runs out
+            if options.json:  # at once, in case the time runs out
                 rows = [{"what": row[0], **each} for row, each in zip(ROWS, found)]
                 pathlib.Path(options.json).write_text(json.dumps(rows, indent=1), encoding="utf-8")
     print("| what | ibv | perftest | ibv / perftest | bare verbs | ibv / bare | goal | | ofi | ucx |\n" + "| --- " * 10 + "|")

@@ -1,10 +1,11 @@
-// The least that a program under PMIx can be, beside which bench/start_under_mpirun.py puts the start of a job:
+// The least that a program under PMIx can do. bench/start_under_mpirun.py compares the start of a job with it:
 //
-//   start_empty         says that it is there, and goes
-//   start_empty meet    also learns 256 bytes of every other process: what any library has to do before it can communicate
+//   start_empty         initializes PMIx and ends
+//   start_empty meet    also gets 256 bytes from every other process, as any library must before it can communicate
 
 #include <pmix.h>
 #include <stdio.h>
+
 #include <string.h>
 
 static int meet(const pmix_proc_t* me) {

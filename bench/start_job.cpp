@@ -1,4 +1,4 @@
-// A program that starts a job and ends it: what bench/start_under_mpirun.py measures.
+// Starts a job and ends it; bench/start_under_mpirun.py measures it.
 
 #include <aqueduct/aqueduct.hpp>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how long jobs take to start and end under Open MPI's mpirun, beside programs that only use PMIx.
+"""Measures how long jobs take to start and end under Open MPI's mpirun, compared with programs that only use PMIx.
 
   bench/start_under_mpirun.py [--lib build/release/lib] [--ranks 2 16 64] [--turns 11]
 
@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def compile_programs(lib):
-    """The commands, by what the table calls them."""
+    """The commands, by their names in the table."""
     folder = lib.parent / "start"
     folder.mkdir(exist_ok=True)
     pmix = shlex.split(subprocess.check_output(["pkg-config", "--cflags", "--libs", "pmix"], text=True))
@@ -32,7 +32,7 @@ def compile_programs(lib):
 
 
 def run(ranks, command):
-    """Milliseconds until it has ended, and of processor time."""
+    """Milliseconds until the command has ended, and of processor time."""
     def used():
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         return usage.ru_utime + usage.ru_stime

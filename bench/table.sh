@@ -1,12 +1,12 @@
 #!/bin/sh
-# Prints a table of docs/performance.md, "Shared memory (smp)", "UDP over loopback (udp)", or a network's library beside its
-# own calls (ofi, ucx): every row measured now.
+# Prints a table of docs/performance.md: "Shared memory (smp)", "UDP over loopback (udp)", or a conduit compared with
+# its network's library (ofi, ucx). Every row is measured now.
 #
 #   bench/table.sh [smp|udp|ofi|ucx] [BIN]   BIN holds aqperf and aqrun [build/release/bin]
-#   SECONDS_PER_ROW=2                time of each row, the raw measure included
+#   SECONDS_PER_ROW=2                time of each row, including the raw measure
 #
-# Takes about two minutes; ofi and ucx take the provider or transports that AQUEDUCT_OFI_PROVIDER or
-# AQUEDUCT_UCX_TRANSPORTS names. Nothing else should run meanwhile; what did is in the last column.
+# Takes about two minutes. ofi and ucx use the provider or transports in AQUEDUCT_OFI_PROVIDER or
+# AQUEDUCT_UCX_TRANSPORTS. Nothing else should run at the same time; the last column shows what did.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -24,7 +24,7 @@ if [ ! -x "$bin/aqperf" ] || [ ! -x "$bin/aqrun" ]; then
   exit 2
 fi
 
-# One field of a JSON line on standard input; empty if it has none.
+# Prints one field of a JSON line on standard input; nothing if the line does not have it.
 field() { sed -n 's/.*"'"$1"'":"\{0,1\}\([^",}]*\).*/\1/p'; }
 calculate() { awk "BEGIN { printf \"%.4g\", $1 }"; }
 holds() { awk "BEGIN { exit !($1) }"; }
@@ -40,7 +40,7 @@ row() {
 
 # compared WHAT "ARGUMENTS" FIELD COMPARISON GOAL UNIT: FIELD of each row of `aqperf ARGUMENTS --vs raw`
 compared() {
-  # Word splitting is wanted: the arguments of a command.
+  # $2 is split into words on purpose: the arguments of a command.
   # shellcheck disable=SC2086
   perf $2 --vs raw | while IFS= read -r line; do
     get() { printf '%s\n' "$line" | field "$1"; }
@@ -50,13 +50,13 @@ compared() {
     raw=$(get raw)
     row "$what" "aqperf $2 --vs raw" "$(calculate "$(get median)") $unit" "${raw:+$(calculate "$raw") $unit}" \
       "$(get "$3")" "$4" "$5" "$6" "$(get others_cores)"
-    # The loop is a process of its own: its count comes back through a file.
+    # The loop runs in a process of its own, so it returns its count through a file.
     echo "$missed" > "$counter"
   done
   missed=$(cat "$counter")
 }
 
-# under_load WHAT "ARGUMENTS": the same quiet, then with a busy process on one core
+# under_load WHAT "ARGUMENTS": a latency on a quiet machine, then with a busy process on one core
 under_load() {
   # shellcheck disable=SC2086
   quiet=$(perf $2 | field median)
@@ -70,7 +70,7 @@ under_load() {
     "$(get longest_stall_ms)" '<=' 20 ms "$(get others_cores)"
 }
 
-# crowd WHAT "ARGUMENTS": 8 ranks beside a token hop, then 32 ranks beside 8
+# crowd WHAT "ARGUMENTS": 8 ranks compared with a token hop, then 32 ranks compared with 8
 crowd() {
   compared "$1, 8 ranks" "$2 --ranks 8" ratio '<=' 3 '× a hop'
   # shellcheck disable=SC2086
@@ -109,8 +109,8 @@ smp_rows() {
   job_start 128 600
 }
 
-# secured MODE WHAT "ARGUMENTS": the median of five runs of the figure WHAT with AQUEDUCT_UDP_SECURITY=MODE. The modes
-# are settings of a job, so they cannot take turns within one: five short runs of each do.
+# secured MODE WHAT "ARGUMENTS": the median of the figure WHAT in five short runs with AQUEDUCT_UDP_SECURITY=MODE. The
+# mode is a setting of a job, so two modes cannot take turns within one job.
 secured() {
   for turn in 1 2 3 4 5; do
     # shellcheck disable=SC2086
@@ -139,7 +139,7 @@ udp_rows() {
   row 'full encryption, 1 MiB puts' 'AQUEDUCT_UDP_SECURITY=full aqperf put-bandwidth' "$full MB/s" '' "$full" '>=' 1000 MB/s 0
 }
 
-# beside WHAT "ARGUMENTS": a latency, which may be 5 % and 50 ns more than that of the library's own calls
+# beside WHAT "ARGUMENTS": a latency, which may exceed that of the library's own calls by 5 % and 50 ns
 beside() {
   # shellcheck disable=SC2086
   line=$(perf $2 --vs raw)
@@ -148,8 +148,8 @@ beside() {
     "$(calculate "$(get median) - 1.05 * $(get raw)")" '<=' 50 'ns beyond 1.05 × raw' "$(get others_cores)"
 }
 
-# over TRANSPORT: what a conduit on a network's library is held to, beside that library in the same run. The calls of the
-# library have the same provider or transports, and the same meaning of completion.
+# over TRANSPORT: compares a conduit with its network's library in the same run. The library's calls use the same
+# provider or transports, and the same meaning of completion.
 over() {
   beside "8 B put, $1" 'put-latency --bytes 8'
   beside "8 B get, $1" 'get-latency --bytes 8'
@@ -179,7 +179,7 @@ trap 'rm -f "$counter"' EXIT
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo 'no commit yet')
 echo "Machine: $(nproc) cores, ${model:-unknown}, Linux $(uname -r). Commit: $commit. Command: \`bench/table.sh $table\`."
-line=$(AQUEDUCT_NEAR=on perf barrier)  # over memory, whatever the table is of
+line=$(AQUEDUCT_NEAR=on perf barrier)  # over shared memory, whichever conduit the table is about
 echo "A cache line there and back: $(printf '%s\n' "$line" | field cacheline_ns_before) ns."
 echo
 echo '| what | command | measured | raw | figure | goal | | others, cores |'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures udp between two hosts whose cable loses and delays packets, beside the kernel's TCP and UCX over TCP.
+"""Measures udp between two hosts whose cable loses and delays packets, compared with the kernel's TCP and UCX over TCP.
 
   bench/udp_faults.py [--bin build/release/bin] [--seconds 30]
 
@@ -60,7 +60,7 @@ def two_hosts():
 
 
 def netem(arguments):
-    """Sets the faults of both ends; whether this kernel can."""
+    """Sets the faults at both ends; returns whether this kernel can."""
     for host in HOSTS:
         done = inside(host, "tc", "qdisc", "replace", "dev", LINK, "root", "netem", "limit", "100000", *arguments.split(), check=False)
         if done.returncode != 0:
@@ -90,7 +90,7 @@ def aqperf(options, bench, *words):
 
 
 def ucx_mean(test, count, limit):
-    """Microseconds on average as ucx_perftest has it, over UCX's tcp; None if it does not end in time."""
+    """The average in microseconds that ucx_perftest reports over UCX's tcp; None if it does not end in time."""
     if shutil.which("ucx_perftest") is None:
         return None
     environment = dict(os.environ, UCX_TLS="tcp,self", UCX_NET_DEVICES=LINK, UCX_WARN_UNUSED_ENV_VARS="n")
@@ -120,7 +120,7 @@ def latency_rows(options):
     for name, faults in (("no loss", lambda: None), ("1 % loss each way (nftables)", lose_one_percent)):
         faults()
         row = aqperf(options, "put-latency", "--bytes", "8")[0]
-        # One way as perftest counts; there and back is what the other columns show.
+        # perftest reports one way; the other columns show round trips.
         ucx = ucx_mean("tag_lat", 1000 if means else 20000, 300)
         there_and_back = None if ucx is None else 2 * ucx * 1000
         lose_nothing()

@@ -1,4 +1,4 @@
-"""Compiles the loops against each library that is installed, into build/peers; nothing of it is part of the tree.
+"""Compiles the loops over each library that is installed, into build/peers; none of that is part of the tree.
 
 GASNet-EX is built from a source that the user has unpacked (or has configured and built himself): no code of it is in
 this repository, and nothing here fetches it.
@@ -25,7 +25,7 @@ class Program:
 
 
 class CannotBuild(Exception):
-    """A library that is not here, or does not compile. Says what to do."""
+    """A library that is not installed or does not compile. The text says what to do."""
 
 
 def _run(words, log, **more):
@@ -50,7 +50,7 @@ def _layer(name):
 
 
 def aqueduct(bin_folder):
-    """The release build's, which CMake makes."""
+    """The program of the release build, which CMake makes."""
     program = bin_folder / "peer_aqueduct"
     if not program.exists():
         raise CannotBuild(f"there is no {program}; ./aq build makes it")
@@ -59,7 +59,7 @@ def aqueduct(bin_folder):
 
 
 def mpi(name):
-    """Open MPI's or MPICH's compiler, which Debian gives a suffix each."""
+    """The compiler wrapper of Open MPI or MPICH, to which Debian gives a suffix."""
     compiler = shutil.which(f"mpicxx.{name}")
     if compiler is None:
         package = {"openmpi": "libopenmpi-dev openmpi-bin", "mpich": "libmpich-dev mpich"}[name]
@@ -73,7 +73,7 @@ def mpi(name):
 
 
 def gasnet(source, conduit):
-    """`source` is an unpacked GASNet-EX, or a folder where one has been configured and built."""
+    """`source` is an unpacked GASNet-EX, or a folder in which one has been configured and built."""
     OUT.mkdir(parents=True, exist_ok=True)
     built = source if (source / "smp-conduit/conduit.mak").exists() else _gasnet_library(source)
     fragment = built / f"{conduit}-conduit/{conduit}-seq.mak"
@@ -102,7 +102,7 @@ def _gasnet_library(source):
         shutil.rmtree(built, ignore_errors=True)
         built.mkdir(parents=True)
         log.unlink(missing_ok=True)
-        # What its README recommends: no debugging, the compilers that its user's program has. MPI only starts programs.
+        # As its README recommends: no debugging, and the compilers of the user's program. MPI only starts programs.
         wanted = ["--enable-smp", "--enable-udp", "--disable-ibv", "--disable-mpi", "--disable-auto-conduit-detect",
                   "--disable-par", "--disable-parsync", "CC=gcc", "CXX=g++"]
         if shutil.which("mpicc.openmpi"):
@@ -115,7 +115,7 @@ def _gasnet_library(source):
 
 
 def _fragment(path):
-    """The variables that a GASNet user's makefile gets from it."""
+    """The variables that GASNet supplies to its users' makefiles."""
     names = ("GASNET_CXX", "GASNET_CXXCPPFLAGS", "GASNET_CXXFLAGS", "GASNET_LD", "GASNET_LDFLAGS", "GASNET_LIBS")
     makefile = f"include {path.resolve()}\nshow:\n" + "".join(f"\t@echo '$({name})'\n" for name in names)
     said = subprocess.run(["make", "-s", "-f", "-", "show"], input=makefile, capture_output=True, text=True, check=False)

@@ -1,5 +1,5 @@
-// How far apart the first two cores are: a cache line goes there and back. On a virtual machine that changes from run
-// to run, so the judge asks beside every turn: it writes a line, and reads nanoseconds.
+// Measures how far apart the first two cores are by the round trip of a cache line. On a virtual machine that changes
+// from one run to the next, so the judge asks around every turn: it writes a line, and reads nanoseconds.
 
 #include <algorithm>
 #include <array>
@@ -54,7 +54,7 @@ double measure() {
     sample = took.count() / kTurns;
   }
   answering.join();
-  // The least: a stranger who takes a core away makes it more, nothing makes it less. The first one wakes a core.
+  // The minimum: other processes make a round trip longer, nothing makes it shorter. The first sample wakes a core.
   return *std::min_element(samples.begin() + 1, samples.end());
 }
 

@@ -11,8 +11,8 @@
 
 namespace peers {
 
-/// Lines to and from the judge, over a socket in the file system: it reaches into network namespaces too. A rank that
-/// waits for its turn sleeps here.
+/// Exchanges lines with the judge over a socket in the file system, which works across network
+/// namespaces too. A rank sleeps here until its turn.
 class Control {
  public:
   explicit Control(const char* path) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -35,7 +35,7 @@ class Control {
       done += static_cast<std::size_t>(sent);
     }
   }
-  /// Waits for a line. False once the judge has closed.
+  /// Waits for a line. False when the judge has closed the connection.
   bool hear(std::string& line) {
     for (;;) {
       if (const std::size_t end = heard_.find('\n'); end != std::string::npos) {

@@ -1,4 +1,4 @@
-"""One library's ranks, started once and asked again and again: they sleep while it is not their turn."""
+"""One library's ranks. They are started once and asked for many turns, and sleep between their turns."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ START_LIMIT = 60.0  # seconds; sixteen ranks of MPICH on two cores need some
 
 
 class Failed(Exception):
-    """The job died, hung or refused; it is gone."""
+    """The job died, hung or refused; its processes have ended."""
 
 
 class Job:
@@ -70,7 +70,7 @@ class Job:
             missing -= 1
 
     def ask(self, line, limit):
-        """Sends a line to every rank; their answers, each a list of numbers."""
+        """Sends a line to every rank and returns their answers, each a list of numbers."""
         for connection in self._sockets:
             try:
                 connection.sendall(line.encode() + b"\n")
@@ -98,12 +98,12 @@ class Job:
         return line.decode()
 
     def _give_up(self, how):
-        time.sleep(0.1)  # what it says on the way out
+        time.sleep(0.1)  # time for its last output
         self.kill()
         raise Failed(how)
 
     def end(self):
-        """Lets it finish by itself, within a bound."""
+        """Lets the job finish by itself, within a time limit."""
         for connection in self._sockets:
             try:
                 connection.sendall(b"end\n")
@@ -116,7 +116,7 @@ class Job:
         self.kill()
 
     def kill(self):
-        """Ends the launcher, then its ranks, by their numbers; nothing that is not of this job."""
+        """Kills the launcher, then the job's ranks by their process ids, and no other process."""
         for connection in self._sockets:
             if connection is not None:
                 connection.close()
@@ -138,7 +138,7 @@ class Job:
 
 
 def _is_program(pid):
-    """Whether the number is still one of ours: it may have been given to another process since."""
+    """Whether the process id is still a rank's: the system may have reused it."""
     try:
         return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8").startswith("peer_")
     except OSError:
@@ -153,7 +153,7 @@ def _signal(how, number):
 
 
 def processor_seconds(pid):
-    """Of a process, all threads."""
+    """Processor seconds of all threads of a process."""
     try:
         text = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:

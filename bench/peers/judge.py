@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts Aqueduct beside GASNet-EX, Open MPI and MPICH: the same loops, in turns, and the verdict of every row.
+"""Compares Aqueduct with GASNet-EX, Open MPI and MPICH: the same loops, in turns, and a verdict for every row.
 
   bench/peers/judge.py [--gasnet DIR] [--rows PATTERN] [--peers NAMES] [--turns N] [--ms MS] [--out DIR]
 
@@ -30,7 +30,7 @@ from job import Failed, Job
 
 OURS = "aqueduct"
 PEERS = ("gasnet", "openmpi", "mpich")
-SELF = "self"  # Aqueduct once more, which must come out level; only if it is asked for
+SELF = "self"  # Aqueduct once more, which must come out level; only on request
 WITHOUT_LOOP = {"start": measure.StartSubject, "memory": measure.MemorySubject}
 
 
@@ -40,9 +40,9 @@ class Judge:
         self._log = log
         self._versions = {}
         self._programs = {}  # (library, conduit) -> build.Program, or the reason why there is none
-        self._jobs = {}  # those that are there now
-        self._unstarted = []  # what jobs could not be started
-        self._plans = {}  # (library, row) -> how its turns are divided
+        self._jobs = {}  # jobs that are running
+        self._unstarted = []  # jobs that could not be started
+        self._plans = {}  # (library, row) -> how its turns are divided into samples
         self.comparisons = []
         self.failures = []
         self.missing = {}  # (library, setting) -> why
@@ -115,7 +115,7 @@ class Judge:
         return build.mpi(library)
 
     def _job(self, name, row, starts):
-        """The library's ranks, started now if they are not there."""
+        """The library's ranks; starts them if necessary."""
         if name not in self._jobs:
             self._jobs[name] = job = Job(name, starts[name], row.ranks, self._log)
             if (name, row.setting) not in self._versions:
@@ -130,8 +130,8 @@ class Judge:
         self._jobs.clear()
 
     def _run_loops(self, group, starts):
-        """A turn of every row, then of every row again with new jobs, and so on: how a job's memory happens to lie makes some
-        per cent, which is nobody's merit, so each turn has it anew."""
+        """Takes one turn of every row, then one of every row again with new jobs, and so on. How a job's memory happens to lie
+        changes figures by some per cent, so every turn has new memory."""
         measured = {row: measure.Measured() for row in group}
         for turn in range(measure.most_turns(self._options.turns)):
             open_rows = [row for row in group if measured[row].turns() < self._options.turns and OURS not in measured[row].failed]
@@ -153,7 +153,7 @@ class Judge:
             except Failed as failure:
                 measured.drop(name, str(failure))
                 if self._unstarted.count((name, row.setting, row.ranks)) == 1:
-                    del starts[name]  # each try to start may take a minute
+                    del starts[name]  # each attempt may take a minute
                 self._unstarted.append((name, row.setting, row.ranks))
                 continue
             try:
@@ -241,7 +241,8 @@ def main():
     if options.list:
         print("\n".join(row.name for row in wanted))
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("judge.py: ended from outside"))  # jobs and namespaces are put away
+    # Removes jobs and namespaces.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("judge.py: ended from outside"))
     options.out.mkdir(parents=True, exist_ok=True)
     machine = _machine()
     print(f"# {machine}", flush=True)

@@ -9,31 +9,32 @@
 
 namespace peers {
 
-/// What travels in an active message besides its arguments, and where it goes.
+/// The payload of an active message, and where it goes.
 enum class Message { no_payload, buffered, into_segment };
 
-/// Evenly spaced pieces on one side of a transfer; one side or both have them. Units: bytes.
+/// Evenly spaced pieces on one side of a transfer, or on both. Units: bytes.
 struct Spacing {
   std::size_t piece = 0;
   std::size_t count = 0;
   std::size_t stride = 0;
-  /// About 3.3 pieces from one to the next, in whole words: no power of two, which caches would notice.
+  /// A distance of about 3.3 pieces, in whole words: not a power of two, with which
+  /// pieces would compete for few cache lines.
   static Spacing of(std::size_t piece, std::size_t bytes) {
     return {piece, bytes / piece, (piece * 33 / 10 + 7) / 8 * 8};
   }
   std::size_t extent() const { return (count - 1) * stride + piece; }
 };
 
-/// Bytes of each rank's segment: room for 1 MiB of spaced pieces, and behind them the word of the atomics.
+/// Bytes of each rank's segment: room for 1 MiB of spaced pieces, followed by the word for atomics.
 inline constexpr std::size_t kSegmentBytes = 4 << 20;
 inline constexpr std::size_t kWordOffset = kSegmentBytes - 64;
-/// Operations of a window; messages of a flood between two answers.
+/// Operations of a window, or messages of a flood per answer.
 inline constexpr std::size_t kWindow = 64;
 
-/// One communication library on one rank. What a call does not say is done the way that library does it fastest.
+/// One communication library on one rank. Where a call leaves a choice, the layer uses the library's fastest way.
 ///
 /// An *active* rank calls the operations; its peer calls the `serve_…` that belongs to them, which makes progress all
-/// the time, and yields between if there are more ranks than cores.
+/// the time, and yields between rounds if there are more ranks than cores.
 template <class L>
 concept Layer = requires(L l, std::byte* to, const std::byte* from, int rank, std::size_t n, Message kind,
                          std::uint64_t word, const Spacing& spacing, bool both) {
@@ -41,13 +42,13 @@ concept Layer = requires(L l, std::byte* to, const std::byte* from, int rank, st
   { l.rank() } -> std::same_as<int>;
   { l.ranks() } -> std::same_as<int>;
   { l.segment() } -> std::same_as<std::byte*>;
-  l.finish();  // collective; the end
+  l.finish();  // collective; ends the library
   l.barrier();
 
   // Blocking, to or from the start of a peer's segment; a put is complete in the peer's memory.
   l.put(rank, from, n);
   l.get(rank, to, n);
-  // As many as kWindow at once, then all of them awaited.
+  // Up to kWindow at once, then one wait for all of them.
   l.put_begin(rank, from, n);
   l.get_begin(rank, to, n);
   l.transfers_end();
@@ -57,21 +58,21 @@ concept Layer = requires(L l, std::byte* to, const std::byte* from, int rank, st
   l.add_begin(rank, word);
   l.fetch_add_begin(rank, word, &word);
   l.atomics_end();
-  // Pieces in the peer's segment; `both`: pieces here too, else contiguous here.
+  // Pieces in the peer's segment; `both`: the local side has pieces too, otherwise it is contiguous.
   l.put_spaced(rank, from, spacing, both);
   l.get_spaced(rank, to, spacing, both);
   l.release(rank);  // ends the peer's serve_transfers
   l.serve_transfers(rank);
 
-  // A message whose handler answers, and the answer: both ranks say how many there will be.
+  // A message whose handler replies; both ranks are told how many there will be.
   l.round_trip(rank, kind, from, n);
   l.serve_round_trips(rank, kind, n, n);
-  // kWindow messages, answered once by the last; the peer says how many windows there will be.
+  // kWindow messages, of which the last is answered; the peer is told how many windows there will be.
   l.flood(rank, kind, from, n);
   l.serve_floods(rank, kind, n, n);
 };
 
-/// Says why on stderr and ends this rank; its launcher ends the others.
+/// Prints the reason on stderr and ends this rank; its launcher ends the others.
 [[noreturn]] inline void fail(const std::string& why) {
   std::fprintf(stderr, "peers: %s\n", why.c_str());
   std::fflush(stderr);

@@ -13,7 +13,7 @@
 
 namespace peers {
 
-/// Aqueduct by its public headers.
+/// Aqueduct through its public headers.
 class AqueductLayer {
  public:
   AqueductLayer(int& /*argc*/, char**& /*argv*/)
@@ -97,7 +97,7 @@ class AqueductLayer {
   void serve_floods(int rank, Message, std::size_t, std::size_t count) { serve(rank, count * kWindow); }
 
  private:
-  /// How many messages share an answer.
+  /// How many messages share one answer.
   struct Wants {
     std::uint32_t messages;
   };
@@ -169,9 +169,9 @@ class AqueductLayer {
   aqueduct::ShortRequest<Wants> short_;
   aqueduct::MediumRequest<Wants> medium_;
   aqueduct::LongRequest<Wants> long_;
-  std::uint64_t answers_ = 0;   ///< replies that came
+  std::uint64_t answers_ = 0;   ///< replies received
   std::uint64_t received_ = 0;  ///< requests whose handler ran
-  std::uint64_t served_ = 0;    ///< requests that all serve_… so far were for
+  std::uint64_t served_ = 0;    ///< requests that all calls of serve_… so far have waited for
   std::uint64_t releases_ = 0;
 };
 

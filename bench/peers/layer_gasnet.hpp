@@ -1,6 +1,6 @@
 #pragma once
 
-// GASNet's headers, as its user's program includes them; of the conduit that the command line's macros name.
+// GASNet's headers, as a user's program includes them. Macros on the command line select the conduit.
 #include "bench/peers/layer.hpp"
 
 #include <gasnet_coll.h>
@@ -12,7 +12,7 @@
 
 namespace peers {
 
-/// GASNet-EX. Its waits yield by themselves where there are more ranks than cores.
+/// GASNet-EX. Its waits yield without being asked to if there are more ranks than cores.
 class GasnetLayer {
  public:
   GasnetLayer(int& argc, char**& argv) {
@@ -125,7 +125,7 @@ class GasnetLayer {
   static constexpr gex_AM_Index_t kAnswer = 153;
   static constexpr gex_AM_Index_t kRelease = 154;
 
-  /// One dimension, as both sides of a transfer want it.
+  /// One-dimensional strides, in the form that both sides of a transfer take.
   struct Strides {
     Strides(const Spacing& spacing, bool both)
         : there{static_cast<std::ptrdiff_t>(spacing.stride)},
@@ -169,7 +169,7 @@ class GasnetLayer {
     GASNET_BLOCKUNTIL(received_ == served_);
   }
 
-  // GASNet's handlers are functions without an object.
+  // GASNet's handlers are plain functions, so they find the object here.
   static inline GasnetLayer* one_ = nullptr;
 
   gex_Client_t client_ = GEX_CLIENT_INVALID;

@@ -10,9 +10,9 @@
 
 namespace peers {
 
-/// MPI: windows in one epoch that lasts for ever (passive target), and two-sided messages where others have active ones.
+/// MPI: windows in one passive-target epoch that never ends, and two-sided messages where others use active messages.
 ///
-/// MPI ends the program at an error (MPI_ERRORS_ARE_FATAL), so no call's answer is looked at.
+/// MPI ends the program at an error (MPI_ERRORS_ARE_FATAL), so the return values are ignored.
 class MpiLayer {
  public:
   MpiLayer(int& argc, char**& argv) {
@@ -35,7 +35,7 @@ class MpiLayer {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
-    std::string line(text.data());  // MPICH's length counts the zero behind it
+    std::string line(text.data());  // MPICH's length includes the terminating zero
     line.resize(std::min(line.size(), line.find('\n')));
     std::replace(line.begin(), line.end(), '\t', ' ');
     return line;
@@ -43,7 +43,7 @@ class MpiLayer {
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   std::byte* segment() {
-    MPI_Win_sync(window_);  // what was put is to be seen by plain loads, and what was stored by gets
+    MPI_Win_sync(window_);  // makes puts visible to plain loads, and stores visible to gets
     return segment_;
   }
   void finish() {
@@ -88,7 +88,7 @@ class MpiLayer {
   }
   void add_begin(int rank, std::uint64_t x) {
     peer_ = rank;
-    operand_ = x;  // stays until the flush; all of a window add the same
+    operand_ = x;  // must stay until the flush; all operations of a window add the same value
     MPI_Accumulate(&operand_, 1, MPI_UINT64_T, rank, kWordOffset, 1, MPI_UINT64_T, MPI_SUM, window_);
   }
   void fetch_add_begin(int rank, std::uint64_t x, std::uint64_t* before) {
@@ -132,7 +132,7 @@ class MpiLayer {
     MPI_Waitall(kWindow, requests_.data(), MPI_STATUSES_IGNORE);
     MPI_Recv(nullptr, 0, MPI_BYTE, rank, kAnswer, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  /// The next window's receives are posted before the answer, so that no message comes unexpected.
+  /// Posts the next window's receives before the answer, so that no message is unexpected.
   void serve_floods(int rank, Message, std::size_t bytes, std::size_t count) {
     post_receives(rank, bytes);
     for (std::size_t i = 1; i <= count; ++i) {
@@ -152,12 +152,12 @@ class MpiLayer {
       MPI_Irecv(segment_, static_cast<int>(bytes), MPI_BYTE, rank, kData, MPI_COMM_WORLD, &request);
     }
   }
-  /// Committed at its first use, as a program does.
+  /// Commits the datatype at its first use, as a program does.
   MPI_Datatype type_of(const Spacing& spacing) {
     const auto key = std::pair{spacing.piece, spacing.count};
     auto found = types_.find(key);
     if (found == types_.end()) {
-      // Of doubles where these fit: what an application's arrays are of.
+      // Uses doubles if they fit, because applications' arrays consist of them.
       const bool doubles = spacing.piece % sizeof(double) == 0;
       const std::size_t element = doubles ? sizeof(double) : 1;
       MPI_Datatype made = MPI_DATATYPE_NULL;

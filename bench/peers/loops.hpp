@@ -17,24 +17,24 @@
 
 namespace peers {
 
-/// What a rank is asked for. All ranks of a job get the same, at the same time.
+/// The order for one loop. All ranks of a job get the same one, at the same time.
 struct Work {
   std::string loop;
-  std::size_t bytes = 0;    ///< of an operation
+  std::size_t bytes = 0;    ///< per operation
   std::size_t piece = 0;    ///< of spaced transfers
-  std::size_t batch = 1;    ///< operations between two looks at the clock
+  std::size_t batch = 1;    ///< operations between two readings of the clock
   std::size_t samples = 1;  ///< batches
-  bool verify = false;      ///< look at what has arrived, afterwards
+  bool verify = false;      ///< check the received bytes afterwards
 };
 
-/// What it found. Units: nanoseconds.
+/// The result of a loop. Units: nanoseconds.
 struct Answer {
-  std::vector<double> samples;  ///< of one operation, each; of an active rank
-  double processor = 0;         ///< user's and system's time of this rank, all of the loop
+  std::vector<double> samples;  ///< an active rank's: time per operation, for each sample
+  double processor = 0;         ///< user and system time of this rank for the whole loop
 };
 
-/// Every loop, over any layer. Ranks 2i and 2i + 1 are a pair: the even one is active, the odd one its peer; barriers
-/// are all ranks'.
+/// Every loop, over any layer. Ranks 2i and 2i + 1 are a pair: the even one is active, the odd
+/// one is its peer. Barriers are of all ranks.
 template <Layer L>
 class Loops {
  public:
@@ -45,11 +45,11 @@ class Loops {
         peer_(layer.rank() ^ 1),
         active_(layer.rank() % 2 == 0) {}
 
-  /// Collective. Ends the program if the loop is unknown, or if a wrong byte is found.
+  /// Collective. Ends the program if the loop is unknown or a byte is wrong.
   Answer run(const Work& work) {
     const bool memory = work.verify && moves_memory(work.loop);
     if (work.verify) prepare();
-    // Twice: what the first one still owes, the second has acknowledged.
+    // Two barriers: after the second, the first has no unsent acknowledgements.
     layer_.barrier();
     layer_.barrier();
     const double began = processor_time();
@@ -66,7 +66,7 @@ class Loops {
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kPage = 4096;
   static constexpr std::size_t kUntimed =
-      2;  ///< batches before the first sample: caches, and a core that slept
+      2;  ///< batches before the first sample: warm the caches and wake the core
 
   std::vector<double> choose(const Work& work) {
     const std::string_view loop = work.loop;
@@ -157,7 +157,7 @@ class Loops {
   }
   template <class Begin, class End>
   std::vector<double> windows(const Work& work, Begin begin, End end) {
-    // Large ones would only fall out of the caches.
+    // A larger window would only exceed the caches.
     const std::size_t window = std::clamp<std::size_t>((std::size_t{4} << 20) / work.bytes, 4, kWindow);
     return transfers(
         work,
@@ -192,7 +192,8 @@ class Loops {
     return samples(
         work, [=, this] { layer_.flood(peer_, kind, here_, work.bytes); }, kWindow);
   }
-  /// Rank 0 is late at a barrier by `bytes` milliseconds, and away meanwhile: what counts is the others' processor time.
+  /// Rank 0 sleeps for `bytes` milliseconds before it enters a barrier; the figure is the
+  /// processor time that the others use meanwhile.
   std::vector<double> idle(const Work& work) {
     const auto began = Clock::now();
     if (layer_.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(work.bytes));
@@ -216,7 +217,7 @@ class Loops {
     return value;
   }
 
-  // What travels has a pattern that says whose it is and where it belongs.
+  // Every byte of the pattern depends on its writer and its position.
 
   static std::byte pattern(int writer, std::size_t i) {
     return static_cast<std::byte>(i * 131 + (i >> 8) * 17 + static_cast<std::size_t>(writer) * 29 + 1);
@@ -232,7 +233,7 @@ class Loops {
     std::byte* segment = layer_.segment();
     for (std::size_t i = 0; i < kWordOffset; ++i) segment[i] = pattern(layer_.rank(), i);
   }
-  /// Of a get the active rank has the peer's bytes, of anything else the peer has the active rank's.
+  /// Compares what was received: after a get at the active rank, after anything else at the peer.
   void look(const Work& work) {
     const bool got = work.loop.starts_with("get");
     if (active_ != got) return;
@@ -255,9 +256,10 @@ class Loops {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
   std::unique_ptr<std::byte, Free> memory_;
-  /// This rank's own side of all transfers. It lies in its page as the segment does in its own, because a copy whose target
-  /// is a few bytes further in its page than its source takes up to ten times as long: the processor compares only the last
-  /// twelve bits of a load's address with those of stores that it still has to do. No library is to have that by chance.
+  /// The local side of all transfers. It has the same offset within its page as the segment has, because
+  /// a copy whose target is a few bytes further in its page than its source takes up to ten times as
+  /// long: the processor compares only the last twelve bits of a load's address with those of pending
+  /// stores. No library should get that by chance.
   std::byte* here_;
   int peer_;
   bool active_;

@@ -1,5 +1,5 @@
-// One rank of one library, that does what the judge (bench/peers/judge.py) asks for. Compiled once for each library:
-// PEERS_LAYER is the header with that library's layer.
+// One rank of one library, which runs the loops that the judge (bench/peers/judge.py) asks for. Compiled once per
+// library: PEERS_LAYER is the header with that library's layer.
 
 #include "bench/peers/control.hpp"
 #include "bench/peers/loops.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using namespace peers;
 
-/// A core each where there are enough of them, whatever the launcher does: the same for all libraries.
+/// Binds each rank to a core of its own if there are enough, whatever the launcher does: the same for all libraries.
 void bind(int rank, int ranks) {
   const unsigned cores = std::thread::hardware_concurrency();
   cpu_set_t set;
@@ -32,7 +32,7 @@ void bind(int rank, int ranks) {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-/// Of this process, what it shares divided among those that share it. Units: KiB.
+/// This process's memory; shared pages are divided among the processes that share them. Units: KiB.
 double memory() {
   std::ifstream file("/proc/self/smaps_rollup");
   for (std::string line; std::getline(file, line);) {
@@ -67,9 +67,9 @@ void serve(ThisLayer& layer, Control& control) {
 
 }  // namespace
 
-/// With a path, talks to the judge there; without one it only starts and ends, which the judge looks at with its clock.
+/// With a path, connects to the judge there. Without one it only starts and ends, and the judge takes the time.
 int main(int argc, char** argv) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no rank outlives its launcher and spins
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // or ranks would outlive their launcher, spinning
   ThisLayer layer(argc, argv);
   if (argc > 1) {
     Control control(argv[argc - 1]);

@@ -1,4 +1,4 @@
-"""Takes a row's turns: every library does the same loop for some milliseconds, one after another, again and again."""
+"""Takes a row's turns: the libraries run the same loop for some milliseconds, one after another, many times."""
 
 import dataclasses
 import os
@@ -11,34 +11,34 @@ import settings
 import verdict
 from job import Failed, Job, processor_seconds
 
-# Chosen. A sample is long enough that reading the clock (some 25 ns) does not show, and short enough that a stranger's
-# time slice spoils few of them.
+# Chosen. A sample is so long that reading the clock (some 25 ns) does not matter, and so short that other
+# processes' time slices spoil few samples.
 SAMPLE_NS = 20e3
 MOST_SAMPLES = 1000
 FEWEST_SAMPLES = 3
 UNTIMED = 2  # batches that loops.hpp leaves out
-LIMIT = 20.0  # seconds for a turn, before a library is said to hang
+LIMIT = 20.0  # seconds for a turn, after which a library counts as hung
 WINDOW = 64  # as in layer.hpp
 
 
 @dataclasses.dataclass
 class Measured:
-    """What the turns gave: for each distance of the cores, each library's figures of the same turns."""
+    """The results of turns: for each distance of the cores, each library's figures of the same turns."""
 
     figures: dict = dataclasses.field(default_factory=dict)  # distance -> library -> [figure of a turn]
     used: dict = dataclasses.field(default_factory=dict)  # library -> [processor time of an operation, all ranks, ns]
     failed: dict = dataclasses.field(default_factory=dict)  # library -> why
-    moved: int = 0  # turns in which the cores changed their distance
-    seconds: float = 0.0  # that all turns took
-    strangers: float = 0.0  # seconds of processor time that others used meanwhile
+    moved: int = 0  # turns during which the cores' distance changed
+    seconds: float = 0.0  # of all turns
+    strangers: float = 0.0  # seconds of processor time that other processes used during the turns
 
     @property
     def others(self):
-        """Cores that strangers kept busy."""
+        """Cores that other processes kept busy."""
         return self.strangers / self.seconds if self.seconds else 0.0
 
     def turns(self):
-        """Of the distance that has most."""
+        """The number of turns at the distance that has most."""
         return max((len(figures) for libraries in self.figures.values() for figures in libraries.values()), default=0)
 
     def add(self, distance, turn):
@@ -52,7 +52,7 @@ class Measured:
 
 
 class CacheLine:
-    """Asks how far apart the cores are."""
+    """Measures how far apart the cores are."""
 
     def __init__(self, program):
         self._process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -69,7 +69,7 @@ class CacheLine:
 
 
 def _busy_seconds():
-    """Of all cores together. What the host takes away (steal) counts too: it is not ours."""
+    """Busy seconds of all cores together. Includes time that the hypervisor takes away (steal): we do not get it either."""
     fields = [int(word) for word in pathlib.Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:9]]
     user, nice, system, _, _, irq, softirq, steal = fields
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
@@ -81,7 +81,7 @@ def _own_seconds(pids):
 
 
 class Busy:
-    """A stranger on the second core, if a row wants one."""
+    """A busy process on the second core, if the row wants one."""
 
     def __init__(self, wanted):
         self._process = None
@@ -99,7 +99,7 @@ class Busy:
 
 
 def operations(row):
-    """Those of one go of the loop, which is what a sample has at least (see loops.hpp)."""
+    """Operations in one pass through the loop, the smallest possible sample (see loops.hpp)."""
     if row.loop in ("put-window", "get-window"):
         return min(max((4 << 20) // row.bytes, 4), WINDOW)
     return WINDOW if row.loop.startswith("flood") or row.loop.endswith("-window") else 1
@@ -110,7 +110,7 @@ def _line(row, batch, samples, verify=False):
 
 
 def figure_of(row, answers):
-    """A turn's figure from the ranks' answers. Where ranks wait for cores, what they lose by that is part of the cost."""
+    """A turn's figure from the ranks' answers. With more ranks than cores, the waiting for cores is part of the cost."""
     if row.loop == "idle":
         wall = answers[0][1]
         return max(1e-3, 100 * statistics.mean(answer[0] for answer in answers[1:]) / wall)
@@ -120,10 +120,10 @@ def figure_of(row, answers):
 
 
 class LoopSubject:
-    """A library in a row that has a loop. The clock is that of the active ranks; their slowest counts."""
+    """A library in a row that has a loop. The active ranks measure the time; the slowest one counts."""
 
     def __init__(self, job, row, milliseconds, plan=None):
-        """`plan` is that of an earlier job of the same library and row; without one the turn is divided now."""
+        """`plan` is that of an earlier job of the same library and row; without it, the turn is divided now."""
         self.job = job
         self._row = row
         self.plan = plan or (1, 1)
@@ -137,14 +137,14 @@ class LoopSubject:
             self._divide(milliseconds)
 
     def _divide(self, milliseconds):
-        """How many goes make a sample, and how many samples a turn."""
+        """Determines how many passes make a sample, and how many samples a turn."""
         for samples in (FEWEST_SAMPLES, 20):
             answers = self.job.ask(_line(self._row, self.plan[0], samples), LIMIT)
             go_ns = figure_of(self._row, answers) * operations(self._row)
             batch = max(1, min(10000, int(SAMPLE_NS / go_ns)))
             self.plan = batch, max(FEWEST_SAMPLES, min(MOST_SAMPLES, int(milliseconds * 1e6 / (batch * go_ns))))
             if go_ns > 1e6:
-                break  # slow enough to be known already
+                break  # slow enough for the first estimate to be good
 
     def turn(self):
         """The figure, and the processor time of an operation."""
@@ -178,7 +178,7 @@ class StartSubject:
 
 
 class MemorySubject:
-    """A job that has just connected. Nobody else's job is there: what libraries share is divided among one's own ranks."""
+    """A job that has just connected. It runs alone, so memory that processes share is divided among its own ranks."""
 
     def __init__(self, start, row, log):
         self._start, self._row, self._log = start, row, log
@@ -193,14 +193,14 @@ class MemorySubject:
 
 
 def order(names, turn):
-    """Everybody is first, and last, and beside everybody, equally often: whoever comes first finds the cores cold."""
+    """Each library is first, last, and next to each other one equally often, because the first one finds the cores cold."""
     start = turn // 2 % max(len(names), 1)
     rotated = names[start:] + names[:start]
     return rotated[::-1] if turn % 2 else rotated
 
 
 def take_turn(measured, subjects, turn, cacheline, pids, restart):
-    """One turn of every library that is left: adds its figures. `restart(library)` is called for one that failed."""
+    """Takes one turn of each remaining library and adds its figures. Calls `restart(library)` for one that failed."""
     began = time.monotonic(), _busy_seconds(), _own_seconds(pids())
     before = cacheline.nanoseconds() if cacheline else None
     found = {}
@@ -222,12 +222,12 @@ def take_turn(measured, subjects, turn, cacheline, pids, restart):
 
 
 def most_turns(turns):
-    """With as many, one of two distances has enough, and a third of the turns may have been spoilt."""
+    """So many turns that one of two distances has enough even if a third of the turns was spoilt."""
     return 3 * turns
 
 
 def take_turns(subjects, turns, cacheline, pids, restart):
-    """Measured, by the same subjects all the time. `subjects` is library -> its subject."""
+    """Takes all turns with the same subjects. `subjects` is library -> its subject."""
     measured = Measured()
     for turn in range(most_turns(turns)):
         take_turn(measured, subjects, turn, cacheline, pids, restart)

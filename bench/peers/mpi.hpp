@@ -13,10 +13,10 @@
 
 namespace peers {
 
-/// A committed datatype. MPI ends the program at an error (MPI_ERRORS_ARE_FATAL), so no call's answer is looked at.
+/// A committed datatype. MPI ends the program at an error (MPI_ERRORS_ARE_FATAL), so return values are ignored.
 class Datatype {
  public:
-  /// Takes over what an MPI_Type_… function made.
+  /// Takes ownership of a datatype that an MPI_Type_… function made.
   explicit Datatype(MPI_Datatype made) : type_(made) { MPI_Type_commit(&type_); }
   Datatype(Datatype&& other) noexcept : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
   Datatype& operator=(Datatype&& other) noexcept {
@@ -34,7 +34,7 @@ class Datatype {
   MPI_Datatype type_;
 };
 
-/// MPI from here to the end of the scope.
+/// Initializes MPI, and finalizes it at the end of the scope.
 class MpiScope {
  public:
   MpiScope(int& argc, char**& argv) { MPI_Init(&argc, &argv); }

@@ -1,4 +1,4 @@
-"""The table, the JSON and the plot of what was measured."""
+"""The table, the JSON and the plot of the results."""
 
 import dataclasses
 import json
@@ -12,7 +12,7 @@ COLOURS = {"ahead": "#1a7f37", "level": "#6e7781", "behind": "#cf222e", "open": 
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """A row beside one peer, at one distance of the cores."""
+    """A row compared with one peer, at one distance of the cores."""
 
     row: str
     unit: str
@@ -25,7 +25,7 @@ class Comparison:
 
 
 def compare(row, measured, ours, peers):
-    """Every comparison of a row; distances that have too few turns are left out if another one has enough."""
+    """All comparisons of a row. Distances with too few turns are left out if another distance has enough."""
     found = []
     for cores, figures in measured.figures.items():
         for peer in peers:
@@ -72,7 +72,7 @@ def as_json(comparisons, facts):
 
 
 def as_markdown(comparisons, peers):
-    """A line for each row and distance; a peer that is ahead of us in bold."""
+    """One line per row and distance; a peer that is ahead of us is bold."""
     lines = ["| row | cores | ours | " + " | ".join(peers) + " |", "| --- " * (3 + len(peers)) + "|"]
     for row, cores in dict.fromkeys((comparison.row, comparison.cores) for comparison in comparisons):
         same = {comparison.peer: comparison for comparison in comparisons if (comparison.row, comparison.cores) == (row, cores)}
@@ -90,7 +90,7 @@ def as_markdown(comparisons, peers):
 
 
 def as_svg(comparisons):
-    """The intervals of all comparisons over a logarithmic scale of the ratio: right of the line in the middle we are ahead."""
+    """The intervals of all comparisons on a logarithmic scale of the ratio: right of the line in the middle we are ahead."""
     left, width, step, top = 430, 560, 14, 40
     most = 100.0
     height = top + step * len(comparisons) + 30

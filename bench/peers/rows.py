@@ -1,4 +1,4 @@
-"""The table of rows: what is compared, where, and among how many ranks."""
+"""The table of rows: what is compared, over which network, and among how many ranks."""
 
 import dataclasses
 import fnmatch
@@ -11,10 +11,10 @@ MIB = 1 << 20
 class Row:
     setting: str  # of settings.py: the network, or smp
     ranks: int
-    loop: str  # of loops.hpp; or start, memory, which need none
+    loop: str  # of loops.hpp; start and memory have no loop
     bytes: int = 0
     piece: int = 0  # of spaced transfers
-    busy: bool = False  # a stranger has the second core as well
+    busy: bool = False  # another process keeps the second core busy
 
     @property
     def name(self):
@@ -97,6 +97,6 @@ def all_rows():
 
 
 def matching(pattern):
-    """The rows whose name has the pattern in it; * and ? as in file names; several patterns with commas between."""
+    """The rows whose name contains a pattern; * and ? as in file names; commas separate several patterns."""
     parts = [f"*{part}*" for part in pattern.split(",")] if pattern else ["*"]
     return [row for row in all_rows() if any(fnmatch.fnmatchcase(row.name, part) for part in parts)]

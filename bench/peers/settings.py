@@ -15,21 +15,21 @@ import time
 
 CORES = os.cpu_count() or 1
 SETTINGS = ("smp", "udp", "veth1500", "veth9000", "ofi", "ucx")
-PROVIDER = "tcp;ofi_rxm"  # the one of libfabric's here that has everything, for both libraries that use it
+PROVIDER = "tcp;ofi_rxm"  # the only provider of libfabric here with everything that both of its users need
 TRANSPORTS = "tcp,self"
 RANKS_IN_MPIRUN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """A command, before the program's arguments, and what its environment has besides."""
+    """A command in front of the program's arguments, and additional environment variables."""
 
     words: tuple
     environment: dict
 
 
 class NoSuchSetting(Exception):
-    """The library has no such network."""
+    """The library does not have this network."""
 
 
 def conduit_of(setting):
@@ -54,7 +54,8 @@ def gasnet(program, setting, ranks, hosts=None):
     environment = {"GASNET_QUIET": "1", "GASNET_MAX_SEGSIZE": "16M/P"}
     if setting == "smp":
         return Start((program,), {**environment, "GASNET_PSHM_NODES": str(ranks)})
-    environment["GASNET_SUPERNODE_MAXSIZE"] = "1"  # its own shared memory off: the network is what is compared
+    # Without its own shared memory, because the network is compared.
+    environment["GASNET_SUPERNODE_MAXSIZE"] = "1"
     if hosts:
         environment |= {"GASNET_SPAWNFN": "C", "GASNET_CSPAWN_CMD": f"{hosts.spawner} %C", "GASNET_MASTERIP": hosts.addresses[0],
                         "GASNET_WORKERIP": hosts.network}
@@ -112,7 +113,7 @@ def mpich(program, setting, ranks, hosts=None):
 
 
 class Hosts:
-    """Two network namespaces that stand for hosts, joined by a cable. Needs root; removed at the end."""
+    """Two network namespaces that stand for hosts, joined by a veth pair. Needs root; removed at the end."""
 
     def __init__(self, mtu):
         tag = f"peers{os.getpid()}"
@@ -138,7 +139,7 @@ class Hosts:
             shutil.rmtree(self._folder)
 
     def enter(self, number):
-        """The words before a command that put it on a host, which has a host's name too."""
+        """The words in front of a command that run it on a host, under that host's name."""
         return ("ip", "netns", "exec", self.names[number], "unshare", "--uts", "sh", "-c",
                 f'hostname {self.names[number]}; exec "$@"', "sh")
 
@@ -161,10 +162,10 @@ class Hosts:
         self._folder = pathlib.Path(tempfile.mkdtemp(prefix="peers-hosts-"))
         self.file = self._folder / "hosts"
         self.file.write_text("\n".join(self.names) + "\n", encoding="utf-8")
-        # What MPI's launchers call instead of ssh: a host's name, perhaps after options, then a command for a shell.
+        # MPI's launchers call it instead of ssh: perhaps options, a host's name, then a command for a shell.
         self.agent = self._script("agent", 'while [ "${1#-}" != "$1" ]; do shift; done\nhost=$1; shift\n'
                                   'exec ip netns exec "$host" unshare --uts sh -c "hostname $host; $*"\n')
-        # GASNet's: starts the command once on each host, and stays until both have ended.
+        # GASNet's launcher calls it: it runs the command once on each host, and returns when both have ended.
         self.spawner = self._script("spawn", "".join(f'ip netns exec {name} "$@" &\n' for name in self.names) + "wait\n")
 
     def _script(self, name, text):

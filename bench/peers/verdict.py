@@ -1,4 +1,4 @@
-"""What a row's turns say: the statistics of the judge, from the standard library alone.
+"""The verdict on a row's turns: the statistics of the judge, with the standard library alone.
 
 A turn gives each library one figure, a cost: less is better. What is judged is the ratio of a turn, the peer's figure
 by ours, because both were taken within a fraction of a second on cores at the same distance. Above 1 we are ahead.
@@ -10,16 +10,16 @@ import random
 import statistics
 
 LEAST_TURNS = 11  # specified: design.md, section 8
-CONFIDENCE = 0.95  # specified there too
-RESAMPLES = 4000  # chosen: the interval's ends move by less than the third digit
+CONFIDENCE = 0.95  # specified in the same place
+RESAMPLES = 4000  # chosen: the interval's ends vary by less than their third digit
 
-# A cache line there and back, in ns: near cores take 50 to 130, far ones 320 to 510 (measured, docs/performance.md).
+# Round trip of a cache line, in ns: near cores take 50 to 130, far ones 320 to 510 (measured, docs/performance.md).
 FAR_FROM = 150.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    kind: str  # "ahead", "level", "behind", or "open": too few turns
+    kind: str  # "ahead", "level", "behind", or "open" with too few turns
     ratio: float  # the median of the turns' ratios
     low: float  # the interval of that median
     high: float
@@ -27,7 +27,7 @@ class Verdict:
 
 
 def bootstrap_interval(ratios, confidence=CONFIDENCE, resamples=RESAMPLES, seed=1):
-    """The percentile bootstrap's interval of the median. The same ratios always give the same interval."""
+    """The median's interval by the percentile bootstrap. The same ratios always give the same interval."""
     source = random.Random(seed)
     count = len(ratios)
     medians = sorted(statistics.median(source.choices(ratios, k=count)) for _ in range(resamples))
@@ -36,7 +36,7 @@ def bootstrap_interval(ratios, confidence=CONFIDENCE, resamples=RESAMPLES, seed=
 
 
 def judge(ours, theirs, resamples=RESAMPLES):
-    """The verdict on a row from the figures of turns taken together, in order. One that is not positive is an error."""
+    """The verdict on a row from the figures of turns taken together, in order. A figure that is not positive is an error."""
     if len(ours) != len(theirs):
         raise ValueError(f"{len(ours)} of our turns cannot be compared with {len(theirs)} of theirs")
     if any(not (math.isfinite(figure) and figure > 0) for figure in (*ours, *theirs)):
@@ -57,7 +57,7 @@ def judge(ours, theirs, resamples=RESAMPLES):
 
 
 def distance(before, after):
-    """Where the cores were in a turn, from the cache line's times around it: "near", "far", or None if they moved."""
+    """How far apart the cores were in a turn, from the cache line's times around it: "near", "far", or None if that changed."""
     far = (before >= FAR_FROM, after >= FAR_FROM)
     if far[0] != far[1]:
         return None

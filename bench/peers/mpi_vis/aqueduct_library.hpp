@@ -10,7 +10,7 @@
 
 namespace peers {
 
-/// Aqueduct: blocking put and get, and put_signal there and back.
+/// Aqueduct: blocking put and get, and put_signal in both directions.
 class AqueductLibrary final : public Library {
  public:
   /// Collective.
@@ -25,10 +25,10 @@ class AqueductLibrary final : public Library {
   std::byte* returned() noexcept override { return pieces() + extent_; }
 
  private:
-  /// A layout at all the places that it is used with.
+  /// A layout at each of the addresses where it is used.
   struct Places {
     aqueduct::RemotePieces there;
-    aqueduct::RemotePieces answer;  ///< where rank 1's pieces go, on rank 0
+    aqueduct::RemotePieces answer;  ///< where rank 1's pieces arrive on rank 0
     aqueduct::LocalConstPieces here;
     aqueduct::LocalPieces to;  ///< contiguous
     aqueduct::LocalConstPieces from;

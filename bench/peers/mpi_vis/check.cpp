@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::byte kUntouched{0xEE};
 
-/// A place of memory on one rank, as the transfer sees it.
+/// One rank's memory in a transfer.
 struct Side {
   std::byte* base;
   std::span<const std::int64_t> offsets;
@@ -20,7 +20,8 @@ struct Side {
   const char* what;
 };
 
-/// The word at `position` of what travels. Steele, Lea and Flood's SplitMix64: two seeds share no bytes by design.
+/// The word at `position` of the pattern. SplitMix64 (Steele, Lea and Flood),
+/// so that two seeds share no bytes by design.
 std::uint64_t word(std::uint64_t seed, std::size_t position) {
   std::uint64_t z = (seed << 32U) + position * 0x9E3779B97F4A7C15U;
   z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;

@@ -6,10 +6,12 @@
 
 namespace peers {
 
-/// Before an operation: what is to travel has a pattern made from `seed`, what is to arrive has none of it.
+/// To be called before an operation: fills the source with a pattern made from
+/// `seed`, and the target with something else.
 void prepare(Library& library, Operation operation, const Layout& layout, int rank, std::uint64_t seed);
 
-/// After it: everything has arrived on this rank and nothing else was touched, or stderr says the first wrong byte.
+/// To be called after it. True if everything has arrived on this rank and nothing else was
+/// touched; else prints the first wrong byte.
 bool arrived(Library& library, Operation operation, const Layout& layout, int rank, std::uint64_t seed);
 
 }  // namespace peers

@@ -42,7 +42,7 @@ Layout Layout::face(int edge) {
   const std::array first{0, 0, 0};
   MPI_Datatype made = MPI_DATATYPE_NULL;
   MPI_Type_create_subarray(3, sizes.data(), part.data(), first.data(), MPI_ORDER_C, MPI_DOUBLE, &made);
-  // What section(view(cube, {n, n, n}), {{0, n}, {0, n}, {0, 1}}) says, at a base that is known later.
+  // The pieces of section(view(cube, {n, n, n}), {{0, n}, {0, n}, {0, 1}}), relative to a base that is known later.
   const std::int64_t row = n * static_cast<std::int64_t>(kElement);
   const auto count = static_cast<std::uint64_t>(n);
   const aqueduct::Strided strided(kElement, {{count, n * row}, {count, row}, {1, kElement}});
@@ -50,7 +50,7 @@ Layout Layout::face(int edge) {
 }
 
 Layout Layout::indexed(std::size_t count, std::size_t room) {
-  std::mt19937_64 random(1);  // the same at both ranks
+  std::mt19937_64 random(1);  // the same seed at both ranks
   std::set<std::int64_t> places;
   while (places.size() < count) places.insert(static_cast<std::int64_t>(random() % room * kElement));
   std::vector<std::int64_t> offsets(places.begin(), places.end());

@@ -12,14 +12,14 @@
 
 namespace peers {
 
-/// Pieces of memory, said to both libraries in the words that each has for them, and piece by piece for the check.
+/// Pieces of memory, described in the terms of both libraries, and piece by piece for the check.
 class Layout {
  public:
   /// MPI_Type_vector: pieces about 3.3 of their lengths apart, `bytes` in all.
   static Layout vector(std::size_t piece, std::size_t bytes);
-  /// MPI_Type_create_subarray: of a cube of doubles the face whose elements are furthest apart, a row's length.
+  /// MPI_Type_create_subarray: the face of a cube of doubles whose elements are furthest apart (a row's length).
   static Layout face(int edge);
-  /// MPI_Type_create_hindexed_block: doubles at random places among `room`, in rising order.
+  /// MPI_Type_create_hindexed_block: doubles at `count` random places among `room`, in ascending order.
   static Layout indexed(std::size_t count, std::size_t room);
 
   const std::string& name() const noexcept { return name_; }
@@ -31,7 +31,7 @@ class Layout {
   std::size_t extent() const noexcept { return static_cast<std::size_t>(offsets_.back()) + piece_; }
 
   MPI_Datatype datatype() const noexcept { return datatype_.get(); }
-  /// Aqueduct's pieces at a base: a GlobalPtr or a pointer. Refers to this layout.
+  /// Aqueduct's pieces at a base, which is a GlobalPtr or a pointer. Refers to this layout.
   template <class Base>
   auto at(Base base) const {
     return strided_ ? aqueduct::pieces(base, *strided_)
@@ -54,7 +54,7 @@ class Layout {
   Datatype datatype_;
 };
 
-/// All that is measured.
+/// All layouts that are measured.
 std::vector<Layout> all_layouts();
 
 }  // namespace peers

@@ -7,15 +7,15 @@
 
 namespace peers {
 
-/// What is compared, between rank 0, whose clock counts, and rank 1.
+/// The operations that are compared. They are between rank 0, which takes the time, and rank 1.
 enum class Operation {
-  put,       ///< contiguous here to pieces there, until it is complete there
-  get,       ///< pieces there to contiguous here
-  exchange,  ///< pieces here to pieces there, and back once they have been seen there
+  put,       ///< contiguous here to pieces at the target, until complete there
+  get,       ///< pieces at the target to contiguous here
+  exchange,  ///< pieces here to pieces there, and back once rank 1 has seen them
 };
 inline constexpr std::array kOperations{Operation::put, Operation::get, Operation::exchange};
 
-/// One of the libraries, on a rank of two, with memory of its own for the largest layout.
+/// One of the libraries, on one of two ranks, with its own memory for the largest layout.
 class Library {
  public:
   Library() = default;
@@ -24,17 +24,18 @@ class Library {
   virtual ~Library() = default;
 
   virtual const char* name() const noexcept = 0;
-  /// What `once` moves from now on, said as that library wants it: not timed, for a program does it once.
-  /// Lifetime: `layout` until the next one.
+  /// Prepares the library's description of the layout that `once` moves from now on. Not timed, because a program
+  /// does it once. Lifetime: `layout` until the next call.
   virtual void take(const Layout& layout) = 0;
-  /// This rank's share of the operation. Rank 1 has one in an exchange only; before `finish` it owes progress.
+  /// This rank's share of the operation. Rank 1 takes part in an exchange only; for other
+  /// operations it makes progress in `finish`.
   virtual void once(Operation operation) = 0;
-  /// Collective: rank 1 makes progress, looking all the time, until rank 0 has come here.
+  /// Collective: rank 1 polls and makes progress until rank 0 has called it.
   virtual void finish() = 0;
 
   /// Private memory: the contiguous side of puts and gets.
   virtual std::byte* plain() noexcept = 0;
-  /// Memory that the other rank reaches: the pieces, and behind them, on rank 0, those that came back.
+  /// Memory that the other rank can access: the pieces. Behind them, on rank 0, are those that an exchange returned.
   virtual std::byte* pieces() noexcept = 0;
   virtual std::byte* returned() noexcept = 0;
 };

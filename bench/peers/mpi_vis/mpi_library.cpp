@@ -53,7 +53,7 @@ void MpiLibrary::finish() {
     MPI_Irecv(nullptr, 0, MPI_BYTE, 0, kEnd, MPI_COMM_WORLD, &end);
     for (int came = 0; came == 0;) MPI_Test(&end, &came, MPI_STATUS_IGNORE);
   }
-  MPI_Win_sync(handle_);  // what was put is to be seen by plain loads, and what was stored by gets
+  MPI_Win_sync(handle_);  // makes puts visible to plain loads, and stores visible to gets
 }
 
 }  // namespace peers

@@ -6,7 +6,7 @@
 
 namespace peers {
 
-/// Open MPI: a window with one epoch for all, locked by both ranks; datatypes at the target, or at both sides.
+/// Open MPI: a window that both ranks lock once for all operations; datatypes at the target, or at both sides.
 class MpiLibrary final : public Library {
  public:
   /// Collective.

@@ -1,5 +1,6 @@
-// Open MPI's derived datatypes beside Aqueduct's vector, indexed and strided transfers: two ranks that mpirun starts
-// are both an MPI program and an Aqueduct job, and the libraries take turns. bench/peers/mpi_vis/run.py starts it.
+// Compares Aqueduct's vector, indexed and strided transfers with Open MPI's derived datatypes. Two
+// ranks that mpirun starts are both an MPI program and an Aqueduct job, and the libraries take
+// turns. bench/peers/mpi_vis/run.py starts it.
 
 #include <aqueduct/job.hpp>
 
@@ -25,7 +26,7 @@ struct Options {
   std::string only;
 };
 
-/// Both ranks are here, and made Aqueduct's progress until then, so that no acknowledgement is owed.
+/// Waits for the other rank, and makes Aqueduct's progress meanwhile, so that no acknowledgement is outstanding.
 void meet(aqueduct::Endpoint& ep) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
@@ -44,7 +45,8 @@ void measure_all(aqueduct::Endpoint& ep, const Options& options) {
     extent = std::max(extent, layout.extent());
   }
   constexpr std::size_t kPage = 4096;
-  extent = (extent + kPage - 1) / kPage * kPage;  // so that what comes back lies as what was sent does
+  // So that returned pieces have the same alignment as those that were sent.
+  extent = (extent + kPage - 1) / kPage * kPage;
 
   MpiLibrary mpi(bytes, extent);
   AqueductLibrary ours(ep, bytes, extent);

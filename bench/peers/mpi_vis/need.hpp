@@ -11,15 +11,15 @@
 
 namespace peers {
 
-/// Says why on stderr and ends both ranks with exit code 1.
+/// Prints the reason on stderr and ends both ranks with exit code 1.
 [[noreturn]] inline void fail(const std::string& why) {
   std::fflush(stdout);
   std::fprintf(stderr, "mpi_vis: %s\n", why.c_str());
   MPI_Abort(MPI_COMM_WORLD, 1);
-  std::abort();  // not reached; MPI's header does not say so
+  std::abort();  // not reached, but MPI's header does not declare that
 }
 
-/// Goes on only if all went well. `what` names the step, for the message.
+/// Ends the program unless the status is ok. `what` names the step, for the message.
 inline void need(aqueduct::Status status, const char* what) {
   if (!status) [[unlikely]]
     fail(std::string(what) + ": " + status.text());

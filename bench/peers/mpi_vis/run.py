@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Puts Aqueduct's transfers of pieces beside Open MPI's derived datatypes: over shared memory, then over loopback.
+"""Compares Aqueduct's transfers of pieces with Open MPI's derived datatypes: over shared memory, then over loopback.
 
   bench/peers/mpi_vis/run.py [--setting shared|loopback] [--runs N] [--turns N] [--ms MS] [--only SHAPE] [--json|--markdown]
 
@@ -19,8 +19,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 PACKAGES = "apt-get install libopenmpi-dev openmpi-bin"
 
-# What mpirun is told, and Aqueduct's environment. Of Open MPI 4.1's components for windows only pt2pt works over btl
-# tcp: rdma wants a btl with remote memory access and atomics, sm wants a shared host, ucx wants UCX.
+# mpirun's arguments, and Aqueduct's environment. Of Open MPI 4.1's components for windows only pt2pt works over btl
+# tcp: rdma needs a btl with remote memory access and atomics, sm needs a shared host, ucx needs UCX.
 SETTINGS = {
     "shared": ([], {}),
     "loopback": (["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "osc", "pt2pt"],
@@ -30,7 +30,7 @@ OPERATIONS = ("put", "get", "send")
 
 
 def find_mpirun() -> str:
-    """Open MPI's; Debian calls it so where several MPIs are installed."""
+    """Open MPI's mpirun; Debian adds the suffix where several MPIs are installed."""
     found = shutil.which("mpirun.openmpi") or shutil.which("mpirun")
     if found is None:
         sys.exit(f"run.py: there is no mpirun. On Debian: {PACKAGES}")
@@ -41,7 +41,7 @@ def find_mpirun() -> str:
 
 
 def start(mpirun: str, program: pathlib.Path, setting: str, more: list[str], capture: bool) -> str:
-    """One run; what it printed, if that is wanted."""
+    """One run; returns its output if `capture`."""
     flags, aqueduct = SETTINGS[setting]
     exported = [word for name, value in aqueduct.items() for word in ("-x", f"{name}={value}")]
     command = [mpirun, "-n", "2", "--oversubscribe", "--bind-to", "core", *flags, *exported, str(program), *more]
@@ -66,7 +66,7 @@ def microseconds(ns: float) -> str:
 
 
 def print_markdown(rows: list[dict]) -> None:
-    """A line for each shape and size, of all operations: both times in us, and the ratio's median over the runs."""
+    """One line per shape and size, with all operations: both times in µs, and the median ratio of the runs."""
     print("| pieces | bytes |" + "".join(f" {name}: MPI / ours, µs | ratio |" for name in OPERATIONS))
     print("| --- " * (2 + 2 * len(OPERATIONS)) + "|")
     behind = 0
@@ -109,7 +109,7 @@ def main() -> int:
             said = start(mpirun, program, setting, ["--json", *more], capture=True)
             new = [{"setting": setting, **json.loads(line)} for line in said.splitlines() if line.startswith("{")]
             rows += new
-            for row in new if options.json else []:  # now, in case that time runs out
+            for row in new if options.json else []:  # at once, in case the time runs out
                 print(json.dumps(row), flush=True)
         if options.markdown:
             print_markdown(rows)

@@ -14,13 +14,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Samples = std::vector<double>;
 
-// Chosen. A sample is long enough that reading the clock (some 25 ns) does not show, and short enough that a stranger's
-// time slice spoils few of them.
+// Chosen. A sample is so long that reading the clock (some 25 ns) does not matter, and so short that other
+// processes' time slices spoil few samples.
 constexpr double kSampleNs = 20e3;
 constexpr double kWarmUpNs = 100e6;
 constexpr int kUntimed = 3;
 constexpr int kFewestSamples = 3;
-// More than the tries that Aqueduct gives each of its plans, so that all of them are looked at.
+// More than the number of transfers in which Aqueduct tries each of its plans, so that every plan is checked.
 constexpr int kChecks = 16;
 
 double nanoseconds_since(Clock::time_point began) {
@@ -34,13 +34,13 @@ double percentile(Samples samples, double p) {
   return *at;
 }
 
-/// What rank 0 found: an exchange needs both ranks to count alike.
+/// Rank 0's value at both ranks: in an exchange both must count alike.
 double as_rank_0_says(double value) {
   MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return value;
 }
 
-/// A row for one of the libraries.
+/// One library in a row.
 class Subject {
  public:
   Subject(Library& library, Operation operation, const Layout& layout, const Meeting& meet)
@@ -48,7 +48,8 @@ class Subject {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   }
 
-  /// Connections, page faults and what a library learns from its transfers; then the division of a turn into samples.
+  /// Makes connections, touches pages and lets the library learn from its
+  /// transfers; then divides a turn into samples.
   void warm_up(std::chrono::nanoseconds turn) {
     double each = as_rank_0_says(run(1, 5).front());
     each = as_rank_0_says(run(1, static_cast<int>(std::clamp(kWarmUpNs / each, 5.0, 1000.0))).front());
@@ -72,7 +73,7 @@ class Subject {
       look();
     }
   }
-  /// What is there now is what the last operation brought.
+  /// Checks that memory holds what the last operation brought.
   void look() {
     if (!arrived(library_, operation_, layout_, rank_, seed_)) {
       fail(std::string(library_.name()) + " moved " + layout_.name() + " wrongly");
@@ -122,7 +123,7 @@ std::vector<Figure> measure(const std::vector<Library*>& libraries, Operation op
     subjects.back().check();
   }
   for (int turn = 0; turn < patience.turns; ++turn) {
-    // Nobody always comes after the other.
+    // The order is reversed in every second turn, so that no library is always second.
     for (std::size_t i = 0; i < subjects.size(); ++i) {
       subjects[turn % 2 == 0 ? i : subjects.size() - 1 - i].turn();
     }

@@ -8,7 +8,7 @@
 
 namespace peers {
 
-/// Nanoseconds for one operation; of an exchange, half of the way there and back.
+/// Nanoseconds per operation; for an exchange, half of the round trip.
 struct Figure {
   double median = 0;  ///< of the turns' medians
   double p10 = 0;     ///< over all samples
@@ -17,15 +17,16 @@ struct Figure {
 
 struct Patience {
   int turns = 7;
-  std::chrono::milliseconds turn{30};  ///< of one library in one row
+  std::chrono::milliseconds turn{30};  ///< time of one library in one row
 };
 
-/// Both ranks' way to meet between two libraries' turns.
+/// Lets both ranks meet between two libraries' turns.
 using Meeting = std::function<void()>;
 
-/// One row: checks what both libraries move, then lets them take turns; a figure for each, in their order. Collective.
+/// Measures one row: checks what both libraries move, then lets them take turns. Returns a
+/// figure for each, in their order. Collective.
 ///
-/// Rank 0's figures count. A wrong byte, before or after what was measured, ends the program.
+/// Rank 0's figures count. A wrong byte, before or after the measurement, ends the program.
 std::vector<Figure> measure(const std::vector<Library*>& libraries, Operation operation, const Layout& layout,
                             const Patience& patience, const Meeting& meet);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the judge on a short row, Aqueduct beside itself: it has to come out level. BIN holds the programs.
+"""Runs the judge on a short row that compares Aqueduct with itself, whose verdict has to be "level". BIN holds the programs.
 
   beside_itself.py BIN
 
@@ -26,7 +26,7 @@ def main():
                 said.append("not done in 100 s")
                 continue
             said.append(done.stdout + done.stderr)
-            if done.returncode != 0:  # hung, perhaps, on a machine that does a lot besides
+            if done.returncode != 0:  # it may have hung on a busy machine
                 continue
             counted = json.loads(pathlib.Path(out, "table.json").read_text(encoding="utf-8"))["counted"]
             written = [name for name in ("table.md", "plot.svg") if pathlib.Path(out, name).stat().st_size > 0]

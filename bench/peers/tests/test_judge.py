@@ -1,4 +1,4 @@
-"""The judge's statistics, and how it takes turns, without a program: synthetic turns whose verdict is known."""
+"""Tests the judge's statistics and its turns without any program: synthetic turns with a known verdict."""
 
 import pathlib
 import random
@@ -17,7 +17,7 @@ from job import Failed, Job  # noqa: E402
 
 
 def series(centre, spread, seed, turns=verdict.LEAST_TURNS):
-    """Figures as turns give them: some per cent of noise, and now and then a turn that a stranger spoilt."""
+    """Figures as turns give them: some per cent of noise, and now and then a turn that another process spoilt."""
     source = random.Random(seed)
     figures = [centre * source.uniform(1 - spread, 1 + spread) for _ in range(turns)]
     figures[turns // 3] *= 4
@@ -39,7 +39,7 @@ class VerdictTest(unittest.TestCase):
     def test_equal_ones_are_level(self):
         kinds = [verdict.judge(series(100, 0.1, seed), series(100, 0.1, 1000 + seed), resamples=300).kind
                  for seed in range(100)]
-        # The interval is said to miss the truth in one case of twenty; with eleven turns somewhat more often.
+        # The interval should miss the truth in one case of twenty; with eleven turns it does somewhat more often.
         self.assertGreater(kinds.count("level"), 85)
 
     def test_the_interval_holds_the_true_ratio_about_as_often_as_it_says(self):
@@ -83,7 +83,7 @@ class VerdictTest(unittest.TestCase):
 
 
 class Subject:
-    """Says what it is told to, and when it was asked."""
+    """A subject that returns given figures, and records when it was asked."""
 
     def __init__(self, name, figures, asked):
         self._name, self._figures, self._asked = name, iter(figures), asked
@@ -113,7 +113,8 @@ def take(figures, times, turns=11):
 
 class TurnsTest(unittest.TestCase):
     def test_near_and_far_turns_are_kept_apart_and_those_between_left_out(self):
-        times = [60, 90] * 3 + [60, 400] + [400, 330] * 20  # three near turns, one in which the cores move, then far ones
+        # Three near turns, one during which the cores move, then far ones.
+        times = [60, 90] * 3 + [60, 400] + [400, 330] * 20
         measured, _, _ = take({"a": range(1, 30), "b": range(1, 30)}, times)
         self.assertEqual({kind: len(found["a"]) for kind, found in measured.figures.items()}, {"near": 3, "far": 11})
         self.assertEqual(measured.moved, 1)
@@ -144,7 +145,8 @@ class TurnsTest(unittest.TestCase):
     def test_what_counts_of_a_turn(self):
         pair = rows.Row("smp", 2, "put", 8)
         answers = [[900.0, 1.0, 2.0, 90.0], [900.0]]
-        self.assertEqual(measure.figure_of(pair, answers), 2.0)  # a median: a stranger's time slice is none of its
+        # A median: another process's time slice does not count.
+        self.assertEqual(measure.figure_of(pair, answers), 2.0)
         crowd = rows.Row("smp", 4 * settings.CORES, "put", 8)
         slower = [[900.0, 1.0, 2.0, 96.0], [900.0], [900.0, 2.0, 2.0, 2.0], [900.0]]
         self.assertEqual(measure.figure_of(crowd, slower), 33.0)  # a mean, of the slowest pair
@@ -152,7 +154,7 @@ class TurnsTest(unittest.TestCase):
         self.assertAlmostEqual(measure.figure_of(idle, [[0.0, 100e6], [25e6, 100e6]]), 25.0)
 
 
-# One rank that greets, then does with the first line it hears what the argument says.
+# One rank that greets, then treats its first line as the argument says.
 RANK = """
 import socket, sys, time
 what, path = sys.argv[1:]
