@@ -11,9 +11,9 @@
 
 namespace example {
 
-/// One number from each rank, shown to all: enough for reports and agreements, not meant for speed.
+/// Shows one number from each rank to all ranks: enough for reports and agreements, not meant for speed.
 ///
-/// To make one, and each of its calls, is collective: every rank calls the same, in the same order.
+/// The constructor and every call are collective: all ranks call the same, in the same order.
 class Board {
  public:
   explicit Board(aqueduct::Endpoint& ep)
@@ -25,10 +25,10 @@ class Board {
     for (aqueduct::Rank to = 0; to < ep_.ranks(); ++to) {
       need(aqueduct::put_value(ep_, numbers_.at<double>(to, ep_.rank()), mine), "write to the board");
     }
-    need(ep_.barrier(), "barrier");  // all puts are complete: everybody's numbers are here
+    need(ep_.barrier(), "barrier");  // all puts are complete: every rank's number is here
     std::vector<double> numbers(ep_.ranks());
     std::memcpy(numbers.data(), numbers_.mine().data(), numbers.size() * sizeof(double));
-    need(ep_.barrier(), "barrier");  // all have read: the next call may write
+    need(ep_.barrier(), "barrier");  // all ranks have read: the next call may write
     return numbers;
   }
 
@@ -40,7 +40,7 @@ class Board {
     const auto numbers = all(mine);
     return *std::max_element(numbers.begin(), numbers.end());
   }
-  /// What rank 0 says.
+  /// Rank 0's number.
   double of_rank_0(double mine) { return all(mine).front(); }
 
  private:

@@ -11,35 +11,35 @@
 
 namespace example {
 
-/// An example's options: with bounds, defaults and --help. CLI11 does it; it takes longer to compile than an example does,
-/// so it is included in one source only.
+/// An example's options, with bounds, defaults and --help. Only one source includes CLI11,
+/// which takes longer to compile than an example.
 class CommandLine {
  public:
   explicit CommandLine(const std::string& about);
   ~CommandLine();
 
-  /// `--name N`, from `least` to `most`. `value` holds the default, and must live until `parse` is over, as all do.
+  /// `--name N`, from `least` to `most`. `value` holds the default. All values must live until `parse` returns.
   template <std::integral Number>
   void number(const std::string& name, Number& value, const std::string& help, std::uint64_t least = 0,
               std::uint64_t most = std::numeric_limits<std::int32_t>::max()) {
     add_number(name, static_cast<std::uint64_t>(value), help, least, most,
                [&value](std::uint64_t given) { value = static_cast<Number>(given); });
   }
-  /// `--name N…`: one to `most_values` of them.
+  /// `--name N…`: one to `most_values` numbers.
   void numbers(const std::string& name, std::vector<std::size_t>& values, const std::string& help,
                std::uint64_t least, std::uint64_t most, int most_values);
-  /// What is wrong with a value; empty if nothing is.
+  /// Returns what is wrong with a value, or an empty text.
   using Check = std::function<std::string(const std::string& value)>;
   void text(const std::string& name, std::string& value, const std::string& help,
             const Check& check = nullptr);
   void choice(const std::string& name, std::string& value, const std::string& help,
               const std::vector<std::string>& choices);
-  /// `--name` and `--no-name`; untouched if neither is given.
+  /// `--name` and `--no-name`; `value` is unchanged if neither is given.
   void flag(const std::string& name, std::optional<bool>& value, const std::string& help);
-  /// These two may not be given together.
+  /// The two options may not be given together.
   void exclude(const std::string& one, const std::string& other);
 
-  /// Ends the program, with the reason on stderr, where the arguments are wrong, and where they ask for help.
+  /// Ends the program for wrong arguments, with the reason on stderr, and for --help.
   void parse(int argc, char** argv);
 
  private:

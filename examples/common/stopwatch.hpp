@@ -4,7 +4,7 @@
 
 namespace example {
 
-/// Starts when it is made.
+/// Starts when it is constructed.
 class Stopwatch {
  public:
   double seconds() const {

@@ -23,13 +23,13 @@ struct Options {
   std::string mode = "atomics";
   unsigned log2_words = 20;
   unsigned updates_per_word = 4;  // specified by the benchmark
-  std::uint64_t window = 1024;    // specified: no more may be looked ahead
+  std::uint64_t window = 1024;    // specified: the most updates that may be held back
 };
 
-/// How many words may be wrong after get-modify-put. An update is lost when another rank writes the word between
-/// its get and its put. With one word in hand on each rank the odds are `ranks` in `words` for each update, so
-/// all updates together lose about updates_per_word × ranks. The benchmark allows a hundredth of the table; four
-/// times the expected loss comes on top (chosen), for tables so small that a hundredth is less.
+/// How many words may be wrong after get-modify-put. An update is lost when another rank writes the word between its
+/// get and its put. With one word in work on each rank the probability is `ranks` / `words` for each update, so all
+/// updates together lose about updates_per_word × ranks. The benchmark allows a hundredth of the table; four times
+/// the expected loss is added (chosen), for tables so small that a hundredth is less.
 std::uint64_t allowed_errors(const Options& options, std::uint64_t words, aqueduct::Rank ranks) {
   if (options.mode != "gets" || ranks == 1) return 0;
   return words / 100 + std::uint64_t{4} * options.updates_per_word * ranks;
@@ -44,16 +44,16 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
   const std::uint64_t first = updates * ep.rank() / ep.ranks();
   const gups::Share share{first, updates * (ep.rank() + 1) / ep.ranks() - first};
 
-  need(ep.barrier(), "barrier");  // tables are filled, handlers registered
+  need(ep.barrier(), "barrier");  // all tables are filled and all handlers registered
   const example::Stopwatch watch;
   if (options.mode == "atomics") gups::update_by_atomics(ep, table, share, options.window);
   if (options.mode == "gets") gups::update_by_gets(ep, table, share);
   if (options.mode == "am") messages.update(share);
   need(ep.barrier(), "barrier");
-  const double seconds = board.max(watch.seconds());  // of the rank that was first to begin
+  const double seconds = board.max(watch.seconds());  // of the rank that started first
 
-  // The same updates again give back the table of the beginning, for x ^ n ^ n is x: what differs was lost. They
-  // go another way, or else an update that is always lost would not be missed.
+  // Applying the same updates again restores the original table, because x ^ n ^ n is x: words that differ lost an
+  // update. The second pass uses another method, because an update that the first always loses would go unnoticed.
   const auto touched = static_cast<std::uint64_t>(board.sum(static_cast<double>(table.changed_words())));
   if (options.mode == "atomics") {
     messages.update(share);
@@ -70,7 +70,7 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
   const std::uint64_t allowed = allowed_errors(options, table.words(), ep.ranks());
   std::printf("gups: %llu wrong words, %llu allowed\n", static_cast<unsigned long long>(errors),
               static_cast<unsigned long long>(allowed));
-  // The first numbers of the sequence have few bits set, so that a small table is hit in few places.
+  // The first numbers of the sequence have few bits set, so they hit few words of a small table.
   if (touched < table.words() / 8) fail("only " + std::to_string(touched) + " words were updated at all");
   if (errors > allowed) fail(std::to_string(errors) + " words are wrong");
 }

@@ -12,7 +12,7 @@ constexpr std::uint64_t next(std::uint64_t number) {
   return (number << 1) ^ ((number >> 63) != 0 ? 7u : 0u);  // x^64 is x^2 + x + 1
 }
 
-/// The product of two polynomials.
+/// Multiplies two polynomials.
 constexpr std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
   for (; b != 0; b >>= 1, a = next(a)) {
@@ -21,7 +21,7 @@ constexpr std::uint64_t multiply(std::uint64_t a, std::uint64_t b) {
   return product;
 }
 
-/// Number k, in some 64 multiplications.
+/// Number k, by about 64 multiplications.
 constexpr std::uint64_t number_at(std::uint64_t k) {
   std::uint64_t result = 1;
   for (int bit = 63; bit >= 0; --bit) {

@@ -11,7 +11,7 @@
 
 namespace gups {
 
-/// 2^n words of 64 bits in blocks over the ranks; at first each word holds its own index.
+/// A table of 2^n words of 64 bits, distributed over the ranks in blocks; initially each word holds its own index.
 class Table {
  public:
   /// Collective.
@@ -27,7 +27,7 @@ class Table {
   }
 
   std::uint64_t words() const { return words_; }
-  /// The word that a number updates, and who has it.
+  /// The index of the word that a number updates, and the rank that owns it.
   std::uint64_t index_of(std::uint64_t number) const { return number & (words_ - 1); }
   aqueduct::Rank owner_of(std::uint64_t index) const {
     return static_cast<aqueduct::Rank>(index / per_rank_);
@@ -45,7 +45,7 @@ class Table {
   /// One of my words, by its index in the whole table.
   std::uint64_t& mine(std::uint64_t index) const { return my_words()[index - first_]; }
 
-  /// How many of my words are not what they were at first.
+  /// How many of my words have changed since the start.
   std::uint64_t changed_words() const {
     std::uint64_t changed = 0;
     const auto mine = my_words();

@@ -40,7 +40,7 @@ constexpr std::size_t kBatch = 64;  // chosen: 512 bytes, many times a packet's 
 MessageUpdates::MessageUpdates(aqueduct::Endpoint& ep, const Table& table)
     : ep_(ep), table_(table), batches_(ep.ranks()), sent_(ep.ranks()) {
   auto apply = [this](aqueduct::RequestContext&, const aqueduct::NoArguments&, std::span<std::byte> payload) {
-    // No atomics: all handlers of an endpoint run on its own thread, one after the other.
+    // No atomics are needed: all handlers of an endpoint run on its own thread, one after the other.
     for (std::size_t at = 0; at < payload.size(); at += sizeof(std::uint64_t)) {
       std::uint64_t number = 0;
       std::memcpy(&number, &payload[at], sizeof(number));
@@ -61,7 +61,7 @@ void MessageUpdates::flush(aqueduct::Rank to) {
   if (batch.empty()) return;
   need(aqueduct::request(ep_, to, numbers_, {}, std::as_bytes(std::span(batch))), "send numbers");
   sent_[to] += batch.size();
-  batch.clear();  // a request's payload may be written again when the call returns
+  batch.clear();  // a request's payload may be reused when the call returns
 }
 
 void MessageUpdates::update(Share share) {
@@ -72,8 +72,8 @@ void MessageUpdates::update(Share share) {
     batches_[owner].push_back(number);
     if (batches_[owner].size() == kBatch) flush(owner);
   }
-  // Messages come in any order, so each rank tells the others how many numbers to expect, not that it was the
-  // last of them.
+  // Messages may arrive in any order, so each rank announces how many numbers it
+  // has sent, instead of marking the last one.
   for (aqueduct::Rank to = 0; to < ep_.ranks(); ++to) {
     flush(to);
     need(aqueduct::request(ep_, to, all_sent_, {sent_[to]}), "announce how many were sent");

@@ -1,5 +1,6 @@
-// A cube of cells in blocks over all ranks. In each step a rank puts its six faces into its neighbours' halos, each as an
-// array section with one put_signal_nb: no packing by hand, whatever the face's strides. docs/vis.md explains it.
+// A cube of cells in blocks over all ranks. In each step a rank puts its six faces into its
+// neighbours' halos, each as an array section with one put_signal_nb: no face is packed by hand,
+// whatever its strides. docs/vis.md explains it.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -27,7 +28,7 @@ struct Options {
   int steps = 20;
 };
 
-/// How many blocks there are in each dimension, and which one is mine.
+/// The number of blocks in each dimension, and the position of mine.
 struct Blocks {
   Index count{1, 1, 1};
 
@@ -45,7 +46,7 @@ struct Blocks {
     const std::int64_t r = rank;
     return {r / (count[1] * count[2]), r / count[2] % count[1], r % count[2]};
   }
-  /// The rank of the next block in a direction; the cube's ends meet.
+  /// The rank of the next block in a direction; the cube is periodic.
   aqueduct::Rank next_to(Index block, std::size_t dimension, std::int64_t way) const {
     block[dimension] = (block[dimension] + way + count[dimension]) % count[dimension];
     return static_cast<aqueduct::Rank>((block[0] * count[1] + block[1]) * count[2] + block[2]);
@@ -56,15 +57,15 @@ Cell first_value(const Index& at) {
   return static_cast<Cell>(at[0] * 31 + at[1] * 17 + at[2] * 7 + at[0] * at[1] * at[2]);
 }
 
-/// The step: each cell becomes the sum of itself and its six neighbours.
+/// One step: each cell becomes the sum of itself and its six neighbours.
 template <class At>
 Cell stepped(const At& at, std::int64_t i, std::int64_t j, std::int64_t k) {
   return at(i, j, k) + at(i - 1, j, k) + at(i + 1, j, k) + at(i, j - 1, k) + at(i, j + 1, k) +
          at(i, j, k - 1) + at(i, j, k + 1);
 }
 
-/// A block with its halo, twice: a step reads the one and writes the other, so that a neighbour that is ahead writes
-/// where nobody reads.
+/// A block with its halo, twice: a step reads one copy and writes the other, so that a neighbour that is
+/// one step ahead writes where nobody reads.
 class Grid {
  public:
   Grid(aqueduct::Endpoint& ep, const Blocks& blocks, std::int64_t cells)
@@ -98,7 +99,7 @@ class Grid {
     std::array<aqueduct::Event, 6> sent;
     for (std::size_t d = 0; d < 3; ++d) {
       for (const int way : {-1, 1}) {
-        // My outermost layer on that side is what the neighbour has beyond its opposite side.
+        // My outermost layer on that side is the halo beyond the neighbour's opposite side.
         std::array<Slice, 3> face{Slice{1, n_ + 1}, Slice{1, n_ + 1}, Slice{1, n_ + 1}};
         std::array<Slice, 3> halo = face;
         face[d] = way < 0 ? Slice{1, 2} : Slice{n_, n_ + 1};
@@ -130,7 +131,7 @@ class Grid {
     }
   }
 
-  /// How many of my cells differ from those that one rank alone would have.
+  /// How many of my cells differ from the result of one rank alone.
   std::uint64_t wrong(int steps) {
     const Index all{blocks_.count[0] * n_, blocks_.count[1] * n_, blocks_.count[2] * n_};
     const auto place = [&](std::int64_t i, std::int64_t j, std::int64_t k) {

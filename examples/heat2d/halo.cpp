@@ -15,7 +15,7 @@ Halo::Halo(aqueduct::Endpoint& ep, std::size_t columns)
 }
 
 void Halo::send(std::uint64_t step, std::span<const float> first_row, std::span<const float> last_row) {
-  // My first row is what the rank above has below it, and the other way round.
+  // My first row is the lower halo row of the rank above; my last row is the upper halo row of the rank below.
   if (const auto above = neighbour_[kAbove]) {
     const auto place = segment_.at<float>(*above, offset(kBelow, step));
     sent_[kAbove] = aqueduct::put_signal_nb(ep_, place, first_row, {.slot = kBelow, .add = 1});

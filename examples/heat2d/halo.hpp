@@ -12,24 +12,25 @@ namespace heat2d {
 
 /// The rows just outside my block, which the ranks above and below write into my segment.
 ///
-/// One step of the computation is: send(step, …), whatever needs no halo, wait(step), what needs one. Each side
-/// has two halo rows, used in turn, and a signal counter that says how many have arrived.
+/// One step of the computation is: send(step, …), compute all cells that need no halo, wait(step), compute the
+/// others. Each side has two halo rows, used in turn, and a signal counter of the rows that have arrived.
 ///
-/// Why two are enough, without any acknowledgement: my neighbour sends the row of step s + 2 (which lands where
-/// that of step s was) once it has computed step s + 1, which takes my row of step s + 1, and that I send only
-/// when I have done with step s. So it is at most one step ahead. One halo row would not do: it sends step
-/// s + 1 knowing only that I have *sent* step s, not that I have read its own row of step s.
+/// Why two rows are enough, without any acknowledgement: my neighbour sends its row of step s + 2, which overwrites
+/// that of step s, after it has computed step s + 1. For that it needs my row of step s + 1, which I send only when I
+/// have finished step s. So the neighbour is at most one step ahead. One halo row would not be enough: the neighbour
+/// sends step s + 1 when it knows that I have *sent* step s, not that I have read its own row of step s.
 ///
-/// Why counting works: two puts may overtake each other, so wait() also sees my own puts of this step complete
-/// before send() begins the next. The count s + 1 then means that steps 0 to s are here, and not s + 1 alone.
+/// Why a counter is enough: two puts may overtake each other, so wait() also waits for my own
+/// puts of this step before send() begins the next. A count of s + 1 then means that steps 0 to
+/// s have arrived, and not step s + 1 alone.
 class Halo {
  public:
   /// Collective.
   Halo(aqueduct::Endpoint& ep, std::size_t columns);
 
-  /// Begins to send the first and last row of my block, which stay unchanged until wait(step).
+  /// Begins to send the first and last row of my block, which must not change until wait(step).
   void send(std::uint64_t step, std::span<const float> first_row, std::span<const float> last_row);
-  /// Waits until both halo rows of this step are here, and until my own have been delivered.
+  /// Waits until both halo rows of this step have arrived, and until my own have been delivered.
   void wait(std::uint64_t step);
 
   /// The halo row of this step; none at the edge of the plate.
@@ -37,7 +38,7 @@ class Halo {
   std::optional<std::span<const float>> below(std::uint64_t step) const { return row(kBelow, step); }
 
  private:
-  // A side is also the number of its signal counter.
+  // The value is also the number of the side's signal counter.
   enum Side : aqueduct::SignalSlot { kAbove = 0, kBelow = 1 };
 
   std::size_t offset(Side side, std::uint64_t step) const { return (2 * side + step % 2) * columns_; }
@@ -46,7 +47,7 @@ class Halo {
   aqueduct::Endpoint& ep_;
   std::size_t columns_;
   aqueduct::Segment segment_;                               // [side][step % 2][column]
-  std::array<std::optional<aqueduct::Rank>, 2> neighbour_;  // who is on that side
+  std::array<std::optional<aqueduct::Rank>, 2> neighbour_;  // the rank on that side
   std::array<aqueduct::Event, 2> sent_;                     // my put to that side
 };
 

@@ -40,7 +40,7 @@ Image read_png(const std::string& path) {
   return image;
 }
 
-/// Walks through the text of a PGM: numbers between white space and comments, then perhaps raw bytes.
+/// Reads the text of a PGM: numbers between white space and comments, then perhaps raw bytes.
 class PgmReader {
  public:
   PgmReader(const std::string& path, std::string text) : path_(path), text_(std::move(text)) {}
@@ -103,7 +103,7 @@ Image read_pgm(const std::string& path, std::string text) {
   return image;
 }
 
-/// How bright a channel is that rises from 0 at `begin` to 255 at `begin` + 1/3.
+/// The brightness of a channel that rises from 0 at `begin` to 255 at `begin` + 1/3.
 std::uint8_t ramp(float heat, float begin) {
   return static_cast<std::uint8_t>(std::clamp((heat - begin) * 3.0F, 0.0F, 1.0F) * 255.0F + 0.5F);
 }

@@ -13,9 +13,9 @@ struct Image {
   std::vector<float> field;
 };
 
-/// Reads a PNG (of any kind; colours become grey) or a PGM (P2 or P5), told apart by their first bytes.
+/// Reads a PNG (of any kind; colours become grey) or a PGM (P2 or P5). The first bytes tell which.
 ///
-/// Errors: ends the program with a message if the file is unreadable, damaged, or above 2^28 pixels.
+/// Errors: ends the program with a message if the file is unreadable, damaged, or larger than 2^28 pixels.
 Image read_image(const std::string& path);
 
 /// Writes the field as a PNG: black, red, yellow, white from cold to hot. Errors: as read_image.

@@ -35,10 +35,11 @@ struct Options {
   std::optional<bool> check;
 };
 
-// Up to this size the serial computation is quick enough to be made every time.
+// Up to this size the serial computation is quick enough to run every time.
 constexpr std::size_t kCheckedCells = 1024 * 1024;
 
-/// One time step of my block, `now` to `next`. What needs no halo row is computed while they travel.
+/// One time step of my block, from `now` to `next`. Cells that need no halo
+/// row are computed while the halo rows travel.
 void step_block(heat2d::Halo& halo, std::uint64_t step, std::size_t columns, const Field& now, Field& next) {
   const std::size_t last = now.size() / columns - 1;
   halo.send(step, row_of(now, columns, 0), row_of(now, columns, last));
@@ -65,7 +66,7 @@ std::uint64_t checksum(const Field& field) {
   return hash;
 }
 
-/// On rank 0, with all rows gathered: the answer is right, or the program fails.
+/// On rank 0, with all rows gathered: ends the program if the result is wrong.
 void compare(const heat2d::Shape& shape, const Field& expected, const Field& field) {
   for (std::size_t i = 0; i < field.size(); ++i) {
     if (std::memcmp(&expected[i], &field[i], sizeof(float)) == 0) continue;
@@ -82,7 +83,7 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
   example::Board board(ep);
   const bool is_root = ep.rank() == 0;
 
-  // Rank 0 alone reads the image, and tells the others how large it is.
+  // Only rank 0 reads the image; it tells the others the size.
   heat2d::Image image;
   if (is_root && !options.image.empty()) image = heat2d::read_image(options.image);
   heat2d::Shape shape{options.size.front(), options.size.back()};
@@ -96,7 +97,7 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
   }
   const bool check = options.check.value_or(shape.cells() <= kCheckedCells);
 
-  // The whole plate in rank 0's part of a segment, if anybody needs it; the others' parts are empty.
+  // The whole plate goes into rank 0's part of a segment, if it is needed; the others' parts are empty.
   const bool is_gathered = check || !options.out.empty() || !options.image.empty();
   const std::size_t whole_bytes = is_root && is_gathered ? shape.cells() * sizeof(float) : 0;
   const auto whole = need(aqueduct::Segment::create(ep, whole_bytes), "allocate the plate on rank 0");
@@ -119,7 +120,7 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
     now.swap(next);
   }
   need(ep.barrier(), "barrier");
-  const double seconds = board.max(watch.seconds());  // of the rank that was first to begin
+  const double seconds = board.max(watch.seconds());  // of the rank that started first
 
   if (is_gathered) need(aqueduct::put(ep, my_rows, now), "send my rows to rank 0");
   need(ep.barrier(), "barrier");

@@ -1,4 +1,4 @@
-// Each rank says who it is and who shares its host, and writes a greeting into the memory of the next rank.
+// Each rank prints who it is and who shares its host, and writes a greeting into the memory of the next rank.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -21,10 +21,10 @@ static void greet(aqueduct::Endpoint& me, const std::string& word) {
   const aqueduct::Rank next = (me.rank() + 1) % me.ranks();
   const aqueduct::Rank previous = (me.rank() + me.ranks() - 1) % me.ranks();
 
-  // Memory that the others may write; `inbox.at<char>(r)` names the start of rank r's part of it.
+  // Memory that other ranks may write; `inbox.at<char>(r)` is the start of rank r's part of it.
   const auto inbox = need(aqueduct::Segment::create(me, sizeof(Text)), "allocate the inbox");
 
-  // One call carries the text and then raises the next rank's counter 0: who sees 1 there sees the text.
+  // One call writes the text and then raises the next rank's counter 0: a rank that sees 1 there also sees the text.
   Text text{};
   greeting(word, me.rank(), next).copy(text.data(), text.size() - 1);
   need(aqueduct::put_signal(me, inbox.at<char>(next), text, {.slot = 0, .add = 1}), "greet the next rank");

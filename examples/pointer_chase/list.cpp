@@ -20,7 +20,7 @@ List::List(aqueduct::Endpoint& ep, std::uint32_t nodes_per_rank, std::uint64_t s
     std::vector<std::uint64_t> order(nodes_);
     std::iota(order.begin(), order.end(), 0);
     std::mt19937_64 random(seed);
-    // Fisher and Yates by hand: std::shuffle gives a different order with each standard library.
+    // Fisher and Yates's shuffle written out: std::shuffle gives a different order with each standard library.
     for (std::size_t i = order.size() - 1; i > 0; --i) std::swap(order[i], order[random() % (i + 1)]);
     for (std::size_t i = 0; i < order.size(); ++i) {
       const Link next = link_to(order[(i + 1) % order.size()]);

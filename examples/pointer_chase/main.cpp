@@ -1,5 +1,5 @@
-// A linked list whose nodes lie in random order over the memory of all ranks. To follow it costs one get after
-// the other; to follow several chains at once hides part of that time.
+// A linked list whose nodes lie in random order over the memory of all ranks. Following it costs one get after the
+// other; following several chains at once hides part of that time.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -30,15 +30,15 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-/// What one walk along the list has seen.
+/// The state of one walk along the list.
 struct Walk {
-  Link at;  // where it is, and at first where it begins
+  Link at;  // the current node; initially the first one
   std::uint64_t hops = 0;
-  std::uint64_t sum = 0;  // of the numbers of the nodes visited
+  std::uint64_t sum = 0;  // of the numbers of all visited nodes
 };
 
-/// A node has one successor, so a walk that is back where it began after exactly `nodes` hops, and not before,
-/// has seen that many different nodes: each of them once.
+/// A node has one successor. So a walk that is back at its start after exactly `nodes` hops,
+/// and not before, has visited each node once.
 void check(const List& list, const Walk& walk, const Link& start, const char* how) {
   const std::uint64_t nodes = list.nodes();
   if (walk.at != start || walk.hops != nodes || walk.sum != nodes * (nodes - 1) / 2) {
@@ -70,7 +70,7 @@ void chase_by_get(aqueduct::Endpoint& ep, const List& list, const Link& start) {
   check(list, walk, start, "get");
 }
 
-/// Several walks along the one list, each from a beginning of its own, with one get of each in flight.
+/// Several walks along the one list, each from its own start, with one get of each in flight.
 void chase_by_get_nb(aqueduct::Endpoint& ep, const List& list, std::span<const Link> starts) {
   std::vector<Walk> walks;
   for (const Link& start : starts) walks.push_back({start});
@@ -81,14 +81,15 @@ void chase_by_get_nb(aqueduct::Endpoint& ep, const List& list, std::span<const L
       need(ep.wait(pending[i]), "get a link");
       if (hop > 0) count(list, walk);
       if (walk.hops == list.nodes()) continue;
-      if (hop > 0 && walk.at == starts[i]) check(list, walk, starts[i], "get_nb");  // back too early
+      // Back at the start too early.
+      if (hop > 0 && walk.at == starts[i]) check(list, walk, starts[i], "get_nb");
       pending[i] = aqueduct::get_nb(ep, std::span(&walk.at, 1), list.node(walk.at));
     }
   }
   for (std::size_t i = 0; i < walks.size(); ++i) check(list, walks[i], starts[i], "get_nb");
 }
 
-/// Times a chase that all ranks do at once; nanoseconds a hop, on the slowest rank.
+/// Times a chase that all ranks do at the same time; nanoseconds per hop on the slowest rank.
 template <class Chase>
 double time_chase(aqueduct::Endpoint& ep, example::Board& board, double hops, Chase chase) {
   need(ep.barrier(), "barrier");

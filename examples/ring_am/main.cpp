@@ -1,5 +1,4 @@
-// A token goes round a ring of all ranks by active messages: short, medium, long. Each rank adds
-// to it.
+// A token goes round a ring of all ranks by active messages: short, medium, long. Each rank adds to it.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -26,7 +25,7 @@ struct Options {
   std::size_t most_bytes = 64 * 1024;
 };
 
-/// The sum that the token must have after so many hops, found without any message.
+/// The sum that the token must have after this many hops, computed without any message.
 std::uint64_t expected_sum(std::uint64_t hops, std::size_t most_words) {
   std::uint64_t sum = 0;
   if (most_words == 0) {  // no payload

@@ -38,14 +38,14 @@ Ring::Ring(aqueduct::Endpoint& ep, std::size_t most_bytes)
       most_bytes_(most_bytes / kWord * kWord),
       areas_(need(aqueduct::Segment::create(ep, 2 * most_bytes_), "allocate the areas for payloads")) {
   register_handlers();
-  need(ep.barrier(), "barrier");  // all have registered: messages may come
+  need(ep.barrier(), "barrier");  // all ranks have registered: messages may arrive
 }
 
 void Ring::register_handlers() {
   using Context = aqueduct::RequestContext;
   using ReplyContext = aqueduct::ReplyContext;
   using Payload = std::span<std::byte>;
-  // Each request is answered by a reply of its own kind, with the payload that came.
+  // Each request is answered by a reply of its own kind, with the payload that it carried.
   auto on_short = [this](Context& context, const Token& token) {
     keep(context.source(), token, {});
     need(context.reply(short_reply_, token), "reply");
@@ -71,7 +71,7 @@ void Ring::register_handlers() {
 }
 
 std::size_t Ring::most_words(Carrier carrier) const {
-  // Every rank must come to the same number, though one hop may allow more than another.
+  // Every rank must use the same number, although limits may differ from hop to hop.
   aqueduct::AmLimits limits = aqueduct::am_limits(ep_, next_);
   for (aqueduct::Rank rank = 0; rank < ep_.ranks(); ++rank) {
     const aqueduct::AmLimits other = aqueduct::am_limits(ep_, rank);
@@ -95,7 +95,7 @@ void Ring::keep(aqueduct::Rank from, const Token& token, std::span<const std::by
   if (from != previous_)
     fail("a token from rank " + std::to_string(from) + ", which is not the previous one");
   token_ = token;
-  payload_ = words_in(payload);  // a medium payload lasts only as long as its handler
+  payload_ = words_in(payload);  // a medium payload is valid only inside its handler
   ++taken_;
 }
 
@@ -108,14 +108,15 @@ void Ring::acknowledged(const Token& token, std::span<const std::byte> payload, 
 }
 
 void Ring::hand_on(Carrier carrier) {
-  // Copies, for the token may come back, and be kept, while we still wait here for the reply.
+  // Copies, because the token may return and be kept while this rank still waits for the reply.
   Token token = token_;
   auto payload = payload_;
   const std::uint64_t word = word_of(token.hop++);
   if (carrier == Carrier::short_am) {
     token.sum += word;
   } else {
-    if (2 * payload.size() > most_words(carrier)) payload.clear();  // no room to double: begin again
+    // No room to double: restart with one word.
+    if (2 * payload.size() > most_words(carrier)) payload.clear();
     payload.resize(payload.empty() ? 1 : 2 * payload.size(), word);
     token.sum = sum_of(payload);
   }
