@@ -1,5 +1,5 @@
-// What a peer may say to the layers of messages, of puts and gets, of barriers and exchanges, and to a user's handlers. Besides
-// what the sanitizers look for: when it is gone all operations end, each once.
+// Packets from a peer to the layers of messages, puts and gets, barriers and exchanges, and to a user's handlers. In
+// addition to the sanitizers' checks: when the peer is lost, every operation ends exactly once.
 #include "fuzz/packets.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

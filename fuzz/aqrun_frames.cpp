@@ -1,5 +1,5 @@
-// What an agent may be sent by the aqrun that started it, and the other way round: a stream of frames, in pieces of any length.
-// What can be read is written again as it was.
+// Frames between aqrun and its agent, in either direction: a stream in pieces of any length. A frame that can
+// be read must be encoded to the same bytes.
 #include "tools/aqrun/agent_setup.hpp"
 #include "tools/aqrun/frame.hpp"
 
@@ -10,7 +10,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::string_view input(reinterpret_cast<const char*>(data), size);
   if (input.empty()) return 0;
-  const std::size_t piece = 1 + static_cast<unsigned char>(input[0]);  // how much arrives at a time
+  const std::size_t piece = 1 + static_cast<unsigned char>(input[0]);  // how many bytes arrive at a time
   input.remove_prefix(1);
   aqrun::FrameReader frames;
   aqrun::AgentSetup setup;

@@ -1,5 +1,5 @@
-// What a process may send its launcher, and a launcher its processes: a stream of frames, in pieces of any length. What can be
-// read is written again as it was.
+// Frames between a process and its launcher, in either direction: a stream in pieces of any length. A frame that can
+// be read must be encoded to the same bytes.
 #include "bootstrap/wire.hpp"
 
 #include <cstdlib>
@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace aqueduct::bootstrap;
   auto input = std::as_bytes(std::span(data, size));
   if (input.empty()) return 0;
-  const std::size_t piece = 1 + std::to_integer<std::size_t>(input[0]);  // how much arrives at a time
+  const std::size_t piece = 1 + std::to_integer<std::size_t>(input[0]);  // how many bytes arrive at a time
   input = input.subspan(1);
   wire::Frames frames;
   while (!input.empty()) {

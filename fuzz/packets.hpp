@@ -13,24 +13,24 @@
 #include <utility>
 #include <vector>
 
-/// Inputs of am_packets and vis_packets: what a peer says to a rank that has operations under way with it.
+/// The input of am_packets and vis_packets: packets from a peer to a rank that has operations in flight with it.
 namespace aqueduct::fuzz {
 
 struct PacketRecord {
   static constexpr std::uint8_t kAsItIs =
       1;  ///< the bytes are the packet; else a header is put in front of them
-  static constexpr std::uint8_t kProgress = 2;  ///< the rank makes progress before it
+  static constexpr std::uint8_t kProgress = 2;  ///< the rank makes progress before the packet
 
   std::uint8_t how = 0;
-  std::uint8_t handler = 0;  ///< place in the list of those that the target is for
-  std::uint16_t bytes = 0;   ///< that follow
+  std::uint8_t handler = 0;  ///< index in the list of handlers of the target
+  std::uint16_t bytes = 0;   ///< length of what follows
 };
 
 inline void require_packets(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Rank 0 of two, which talks to a rank 1 that nobody runs.
+/// Rank 0 of two. It communicates with a rank 1 that does not exist.
 class Talk {
  public:
   static constexpr HandlerId kUsers = am::kFirstUserHandler;
@@ -54,7 +54,7 @@ class Talk {
     job_.emplace(std::move(*made));
     Endpoint& ep = me();
     const auto sum = [this](std::span<std::byte> payload) {
-      for (const std::byte one : payload) sum_ += static_cast<std::size_t>(one);  // all of it is there
+      for (const std::byte one : payload) sum_ += static_cast<std::size_t>(one);  // touches every byte
     };
     const auto reply = on_short_reply<std::uint64_t>(ep, [](auto&, const auto&) {});
     require_packets(reply.ok());
@@ -71,7 +71,7 @@ class Talk {
   Endpoint& me() { return job_->endpoint(0); }
   void say(std::span<const std::byte> packet) { me().state().messages->packet(1, packet); }
 
-  /// Then rank 1 is gone: everything has to end, once.
+  /// Declares rank 1 lost: every operation has to end, once.
   void end() {
     detail::EndpointState& state = me().state();
     require_packets(state.messages->credits_left(1) <= state.messages->credits_per_peer());
@@ -88,7 +88,7 @@ class Talk {
   }
 
  private:
-  // Some that wait for answers, and more that wait for room.
+  // Begins some operations that wait for answers, and more that wait for room.
   void begin() {
     Endpoint& ep = me();
     const GlobalPtr<std::byte> there{1, 8};

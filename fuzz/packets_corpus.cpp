@@ -1,4 +1,4 @@
-// Writes the corpora of am_packets and vis_packets: right packets of each kind, alone and together.
+// Writes the corpora of am_packets and vis_packets: valid packets of each kind, alone and together.
 //   build/fuzz/bin/packets_corpus fuzz/corpus
 #include "fuzz/packets.hpp"
 #include "vis/describe.hpp"
@@ -68,7 +68,7 @@ int main(int count, char** arguments) {
   const std::string am = std::string(arguments[1]) + "/am_packets";
   const std::string vis = std::string(arguments[1]) + "/vis_packets";
   const auto token = [](std::uint64_t index) { return std::uint64_t{1} << 32 | index; };
-  // By the order in kLayersHandlers, then the user's.
+  // In the order of kLayersHandlers, then the user's handlers.
   const std::vector<Bytes> all{
       record(0, rma::PutPiece{token(0), 8, 3, 0, 1}, 64),
       record(1, rma::PutAck{token(0), 0}, 0),

@@ -1,4 +1,4 @@
-// What a PMI-1 process manager may answer: lines, the mapping of processes to nodes, and bytes as letters.
+// Answers of a PMI-1 process manager: lines, the mapping of processes to nodes, and bytes encoded as letters.
 #include "bootstrap/pmi1_wire.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// All that a line may be asked for.
+/// Reads every field of a line: as text, as a number, as a mapping of nodes and as letters.
 void ask_of(const pmi1::Line& line) {
   for (const char* name :
        {"cmd", "rc", "msg", "value", "key", "kvsname", "kvslen_max", "keylen_max", "vallen_max", "size"}) {
@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   int ends[2];
   require(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
   pmi1::Connection connection(ends[0]);
-  // A buffer of the system takes it; more lines than this say nothing new.
+  // Fits into a socket buffer; longer inputs would test nothing new.
   const std::size_t sent = size < 32768 ? size : 32768;
   require(sent == 0 || ::write(ends[1], data, sent) == static_cast<ssize_t>(sent));
   ::shutdown(ends[1], SHUT_WR);

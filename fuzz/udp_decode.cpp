@@ -1,6 +1,6 @@
-// What a peer may do to a link by what it sends. Each input is a row of datagrams (udp_decode_input.hpp) for a link that has
-// puts, gets and messages under way. Besides what the sanitizers look for: each token ends exactly once, and all memory
-// goes back to its pool.
+// Datagrams from a peer to a link. Each input is a sequence of datagrams (udp_decode_input.hpp) for a link
+// that has puts, gets and messages in flight. In addition to the sanitizers' checks: each token ends exactly
+// once, and all memory returns to its pool.
 #include "conduits/udp/link.hpp"
 #include "fuzz/udp_decode_input.hpp"
 
@@ -33,7 +33,7 @@ class CountingHost final : public Host {
   }
   void message(Rank from, core::Bytes bytes) noexcept override {
     require(from == kPeer && bytes.size() <= kMostMessage);
-    for (const std::byte one : bytes) sum += static_cast<std::size_t>(one);  // all of it is there
+    for (const std::byte one : bytes) sum += static_cast<std::size_t>(one);  // touches every byte
   }
   void completed(core::Token token, Status) noexcept override { ++ends[token]; }
   void signalled(Rank, Signal signal) noexcept override { sum += signal.add; }
@@ -72,7 +72,7 @@ struct Bench {
     (void)link->send({}, bytes.first(100));
     (void)link->send({}, bytes.first(5000));
     serve();
-    (void)link->send({}, bytes.first(7000));  // this waits
+    (void)link->send({}, bytes.first(7000));  // has to wait for room
   }
   void post(core::Post answer) { tokens += answer.kind == core::Post::Kind::posted ? 1 : 0; }
   void serve() {
@@ -81,7 +81,7 @@ struct Bench {
     if (link->fill_ping(now, train)) train.clear();
   }
 
-  /// Makes the header such that the frames are looked at.
+  /// Changes the header such that the link looks at the frames.
   void fit(std::span<std::byte> datagram) {
     if (datagram.size() < sizeof(PacketHeader)) return;
     PacketHeader header;
@@ -126,7 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Record record;
   while (input.size() >= sizeof record) {
     const auto bytes = fuzz::next_record(input, record);
-    // Memory of exactly its length, so that a look beyond it is found.
+    // Memory of exactly this length, so that the sanitizer finds reads beyond it.
     const auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
     const std::span<std::byte> datagram(copy.get(), bytes.size());
     std::copy(bytes.begin(), bytes.end(), datagram.begin());

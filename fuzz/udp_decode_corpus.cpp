@@ -1,4 +1,4 @@
-// Writes a corpus for udp_decode: what one link really sends to another, good weather and bad.
+// Writes a corpus for udp_decode: real traffic from one link to another, with and without faults.
 //   build/fuzz/bin/udp_decode_corpus fuzz/corpus/udp_decode
 #include "conduits/udp/tests/two_links.hpp"
 #include "fuzz/udp_decode_input.hpp"
@@ -13,10 +13,10 @@ using namespace aqueduct;
 using namespace aqueduct::conduits::udp;
 using namespace aqueduct::conduits::udp::link_tests;
 
-constexpr std::size_t kMostDatagrams = 6;  // of one file
+constexpr std::size_t kMostDatagrams = 6;  // per file
 constexpr std::size_t kMostDatagram = 1200;
 
-/// Writes what a sends to b, a few datagrams a file.
+/// Writes what link a sends to link b, a few datagrams per file.
 class Writer {
  public:
   Writer(std::string folder, std::string name) : path_(std::move(folder) + "/" + std::move(name)) {}
@@ -25,7 +25,7 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
 
   void add(core::Bytes datagram, std::uint8_t how) {
-    if (datagram.size() > kMostDatagram) return;  // probes are nothing but length
+    if (datagram.size() > kMostDatagram) return;  // MTU probes consist of padding
     fuzz::add_record(file_, how, datagram);
     if (++datagrams_ == kMostDatagrams) end();
   }
@@ -86,7 +86,7 @@ int main(int count, char** arguments) {
     for (const std::size_t size : {1ul, 100ul, 3000ul})
       (void)links.a.link->get(0, 8, core::MutableBytes(to).first(size), size);
   };
-  const auto replies = [&](TwoLinks& links) {  // and acknowledgements
+  const auto replies = [&](TwoLinks& links) {  // with acknowledgements
     for (const std::size_t size : {8ul, 100ul, 3000ul})
       (void)links.b.link->get(0, 8, core::MutableBytes(to).first(size), size);
     for (int i = 0; i < 20; ++i) (void)links.b.link->send({}, first(900));

@@ -8,19 +8,19 @@
 #include <span>
 #include <vector>
 
-/// An input of udp_decode: datagrams, each behind what to do with it.
+/// The input of udp_decode: datagrams, each behind a record that says what to do with it.
 namespace aqueduct::fuzz {
 
 struct Record {
-  static constexpr std::uint8_t kAsItIs = 1;  ///< hand it over as it is; else its header is made to fit
+  static constexpr std::uint8_t kAsItIs = 1;  ///< pass it on unchanged; else its header is made to fit
   static constexpr std::uint8_t kWait = 2;    ///< a millisecond passes before it
 
   std::uint8_t how = 0;
   std::uint8_t zero = 0;
-  std::uint16_t bytes = 0;  ///< of the datagram, which follows
+  std::uint16_t bytes = 0;  ///< length of the datagram, which follows
 };
 
-/// The next record of `input`, which is shortened by it; empty at the end.
+/// Returns the next record's datagram and removes both from `input`; empty at the end.
 inline std::span<const std::byte> next_record(std::span<const std::byte>& input, Record& record) {
   if (input.size() < sizeof record) return {};
   std::memcpy(&record, input.data(), sizeof record);

@@ -1,5 +1,6 @@
-// What a peer may do by the description in a packet of pieces. The input is a form, a base, a segment's size, how much data
-// there is, then the description. Every piece that the decoder gives is touched, so that the sanitizers see one outside.
+// Descriptions of pieces in a peer's packet. The input is a form, a base, a segment's size and the
+// amount of data, followed by the description. Every piece that the decoder returns is touched, so that
+// the sanitizers find one outside the segment.
 #include "vis/decode.hpp"
 
 #include <cstdlib>
@@ -18,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < sizeof head) return 0;
   std::memcpy(&head, data, sizeof head);
   const std::size_t described = size - sizeof head;
-  // Memory of exactly its length, so that a look beyond it is found.
+  // Memory of exactly this length, so that the sanitizer finds reads beyond it.
   const auto copy = std::make_unique_for_overwrite<std::byte[]>(described);
   if (described != 0) std::memcpy(copy.get(), data + sizeof head, described);
   const auto segment = std::make_unique<unsigned char[]>(head.limit);
@@ -28,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   vis::Row row;
   std::uint64_t sum = 0;
   while (decoder.next(row)) {
-    if (row.count == 0 || row.bytes == 0) std::abort();  // it would never end
+    if (row.count == 0 || row.bytes == 0) std::abort();  // such a row would never end
     for (std::uint64_t i = 0; i < row.count; ++i) {
       for (std::uint64_t k = 0; k < row.bytes; ++k) segment[row.place(i) + k] += 1;
     }

@@ -1,5 +1,5 @@
-// What a peer may say to the layer of transfers of pieces, and to that of puts and gets, which answers some of them. As
-// am_packets; vis_decode looks at the descriptions alone.
+// Packets from a peer to the layer of transfers of pieces, and to that of puts and gets, which answers some of them.
+// Like am_packets; vis_decode tests only the descriptions.
 #include "fuzz/packets.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
