@@ -1,9 +1,10 @@
-# Compiling several sources at once: what most of them spend their time on, the headers, is then read once a batch.
+# Compiles several sources as one batch, so that the compiler reads the headers, where
+# it spends most of its time, once per batch.
 
 option(AQUEDUCT_BATCHES "Compile sources in batches (unity builds): a third of the time, the same code" ON)
 
-# aqueduct_batches(<target> [<sources of a batch>]): after its sources are known. A batch is of one folder, so that a name in an anonymous namespace
-# must be its folder's only one; folders of few files share one.
+# aqueduct_batches(<target> [<sources of a batch>]): to be called when its sources are known. A batch contains files of
+# one folder, so a name in an anonymous namespace must be unique within its folder. Folders of few files share a batch.
 function(aqueduct_batches target)
   if(NOT AQUEDUCT_BATCHES)
     return()

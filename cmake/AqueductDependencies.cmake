@@ -1,6 +1,6 @@
-# What comes from outside. `./aq setup` installs all of it on Debian.
+# Libraries from outside. `./aq setup` installs all of them on Debian.
 
-# find_package that says what to do when it finds nothing.
+# find_package with an error message that says what to do.
 macro(aqueduct_need package debian)
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
@@ -16,14 +16,14 @@ if(NOT sodium_FOUND)
   message(FATAL_ERROR "libsodium was not found. On Debian: apt-get install libsodium-dev (./aq setup installs all)")
 endif()
 
-# Only its headers are needed: the library itself is loaded when a job was started through PMIx.
+# Only the headers are needed: libpmix is loaded at run time, when PMIx has started the job.
 if(AQUEDUCT_PMIX)
   pkg_check_modules(pmix QUIET pmix)
   if(NOT pmix_FOUND AND NOT AQUEDUCT_PMIX STREQUAL "AUTO")
     message(FATAL_ERROR "AQUEDUCT_PMIX=${AQUEDUCT_PMIX}, but libpmix was not found. On Debian: apt-get install libpmix-dev")
   endif()
 else()
-  set(pmix_FOUND OFF)  # the cache of an earlier configuration may say otherwise
+  set(pmix_FOUND OFF)  # a cached value of an earlier configuration may differ
 endif()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)

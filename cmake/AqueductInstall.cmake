@@ -1,4 +1,4 @@
-# Headers, libraries, the CMake package and the pkg-config file. The tools install themselves (tools/).
+# Installs headers, libraries, the CMake package and the pkg-config file. tools/ installs the tools.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Aqueduct")
@@ -7,7 +7,7 @@ install(TARGETS aqueduct EXPORT AqueductTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY include/aqueduct DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 
-# For conduits out of this tree: find_package(Aqueduct COMPONENTS conduit). What a conduit is, and its log.
+# For conduits outside this tree: find_package(Aqueduct COMPONENTS conduit) adds the conduit interface and its log.
 add_library(aqueduct_conduit INTERFACE)
 set(conduit_headers "${CMAKE_INSTALL_INCLUDEDIR}/aqueduct-conduit")
 target_include_directories(aqueduct_conduit INTERFACE "$<INSTALL_INTERFACE:${conduit_headers}>")
@@ -30,7 +30,7 @@ set(pc_cflags "")
 if(AQUEDUCT_CHECKED)
   set(pc_cflags " -DAQUEDUCT_CHECKED")
 endif()
-# The prefix is found from where the file lies, so that an installed tree may be moved.
+# The file computes the prefix from its own location, so that an installed tree can be moved.
 set(pc_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${pc_dir}" OUTPUT_VARIABLE pc_up)
 configure_file(cmake/aqueduct.pc.in "${PROJECT_BINARY_DIR}/aqueduct.pc" @ONLY)

@@ -1,4 +1,4 @@
-# What can be chosen at configure time, and how everything in the tree is compiled.
+# Options at configure time, and the flags with which everything is compiled.
 
 option(AQUEDUCT_CHECKED "Look for misuse of the API at run time (dev, asan and tsan presets)" OFF)
 option(AQUEDUCT_WERROR "Warnings are errors (presets only)" OFF)
@@ -35,11 +35,11 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# Unused functions of the static library and of the tools go at link time.
+# Lets the linker drop unused functions of the static library and of the tools.
 add_compile_options($<$<CONFIG:Release>:-ffunction-sections> $<$<CONFIG:Release>:-fdata-sections>)
 
 if(AQUEDUCT_SANITIZE)
-  # A finding ends the program: a test that only prints one would pass.
+  # A finding ends the program, because a test that only prints one would pass.
   set(sanitize -fsanitize=${AQUEDUCT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_compile_options(${sanitize})
   add_link_options(${sanitize})

@@ -1,11 +1,11 @@
-# Conduits to other hosts are compiled in, or, with AQUEDUCT_PLUGINS, loadable modules LIBDIR/aqueduct/NAME.so, so
-# that one package serves sites that have the network's library and sites that do not.
+# Conduits between hosts are compiled in or, with AQUEDUCT_PLUGINS, built as modules LIBDIR/aqueduct/NAME.so. So one
+# package serves sites with the network's library and sites without it.
 
-set(AQUEDUCT_WITH "")  # what conduits/builtin.cpp is told to list
+set(AQUEDUCT_WITH "")  # the conduits that conduits/builtin.cpp lists
 set(AQUEDUCT_PLUGGED "")  # conduits that are modules
-set(AQUEDUCT_PLUGGED_OBJECTS "")  # their code once more, for tests that look inside
+set(AQUEDUCT_PLUGGED_OBJECTS "")  # the modules' objects once more, for tests of their internals
 
-# aqueduct_far_conduit(<name>): decides which of the two it is. Before the sources are listed.
+# aqueduct_far_conduit(<name>): decides between compiled in and module. To be called before the sources are listed.
 macro(aqueduct_far_conduit name)
   if(AQUEDUCT_PLUGINS)
     list(APPEND AQUEDUCT_PLUGGED ${name})
@@ -15,14 +15,14 @@ macro(aqueduct_far_conduit name)
   endif()
 endmacro()
 
-# Leaves the modules' files out of a list of sources.
+# Removes the modules' files from a list of sources.
 macro(aqueduct_leave_out_plugins sources)
   foreach(conduit IN LISTS AQUEDUCT_PLUGGED)
     list(FILTER ${sources} EXCLUDE REGEX "/conduits/${conduit}/")
   endforeach()
 endmacro()
 
-# aqueduct_plugin(<name>): its module, if it is one.
+# aqueduct_plugin(<name>): builds the conduit's module, if it is one.
 function(aqueduct_plugin conduit)
   if(NOT conduit IN_LIST AQUEDUCT_PLUGGED)
     return()

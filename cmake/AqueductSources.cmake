@@ -1,7 +1,7 @@
-# Which files belong to what is decided by where they lie.
+# A file's folder decides which target it belongs to.
 
-# Takes the conduits that are not built (AQUEDUCT_LEFT_OUT) out of a list of files; not their fabrics, which need no
-# library.
+# Removes conduits that are not built (AQUEDUCT_LEFT_OUT) from a list of files. Their
+# fabrics remain, because they need no library.
 macro(aqueduct_leave_out files)
   foreach(conduit IN LISTS AQUEDUCT_LEFT_OUT)
     set(fabrics ${${files}})
@@ -12,7 +12,7 @@ macro(aqueduct_leave_out files)
   endforeach()
 endmacro()
 
-# Sets `out` to the .cpp files below the folders named, tests apart. Folders that do not exist yet have none.
+# Sets `out` to the .cpp files below the named folders, without tests. A folder that does not exist has none.
 function(aqueduct_sources out)
   set(found "")
   foreach(folder IN LISTS ARGN)

@@ -1,4 +1,4 @@
-# Sets AQUEDUCT_VERSION from include/aqueduct/version.hpp, its only source.
+# Sets AQUEDUCT_VERSION from include/aqueduct/version.hpp, the only place that defines it.
 
 set(AQUEDUCT_VERSION "")
 set(header "${CMAKE_CURRENT_SOURCE_DIR}/include/aqueduct/version.hpp")
