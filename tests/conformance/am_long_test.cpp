@@ -40,7 +40,7 @@ TEST_P(AmLong, PayloadOfEverySizeIsInTheSegmentWhenTheHandlerRuns) {
         ASSERT_TRUE(request(me, *handler, {i}, std::span(source).first(sizes[i]), place)) << sizes[i];
         std::ranges::fill(source, std::byte{0x5a});  // reusable at return
       }
-      // One at a time from each rank: the next one overwrites it.
+      // Each rank sends one at a time, because the next one overwrites it.
       ASSERT_TRUE(progress_until(me, [&] { return handled >= (i + 1) * me.ranks(); }))
           << sizes[i] << " bytes";
       ASSERT_TRUE(right) << sizes[i] << " bytes";
@@ -126,7 +126,7 @@ TEST_P(AmLong, ReplyAboveItsLimitOrElsewhereIsRefused) {
     ASSERT_TRUE(me.barrier());
     ASSERT_TRUE(request(me, next(me), *ask));
     ASSERT_TRUE(progress_until(me, [&] { return codes.has_value(); }));
-    // With a limit above the segment, the segment is what ends first.
+    // If the limit exceeds the segment, the call fails because of the segment.
     EXPECT_TRUE((*codes)[0] == ErrorCode::too_large || (*codes)[0] == ErrorCode::out_of_range)
         << describe((*codes)[0]).name;
     EXPECT_EQ((*codes)[1], ErrorCode::out_of_range);

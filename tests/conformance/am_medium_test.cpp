@@ -151,7 +151,7 @@ TEST_P(AmMedium, ImmediateOnesThatAreRefusedAreNotSent) {
     const auto payload = pattern(1, 100);
     std::uint64_t accepted = 0;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    // A queue may be full for as long as its owner is not scheduled, but not for ever.
+    // A queue may stay full as long as its owner is not scheduled, but not for ever.
     for (std::uint64_t i = 0; i < kMessages || (accepted == 0 && std::chrono::steady_clock::now() < end);
          ++i) {
       const Status status = request(me, next(me), *handler, {i}, payload, {.immediate = true});

@@ -26,7 +26,8 @@ TEST_P(AmMisuse, AWrongHandlerIsRefusedBeforeAnythingIsSent) {
     ASSERT_TRUE(me.barrier());
     const std::uint32_t words[3] = {1, 2, 3};
     for (const Rank to : {me.rank(), next(me)}) {
-      // No such handler; another argument struct; another category; a reply's handler; plain against typed.
+      // In turn: no such handler, another argument struct, another category,
+      // a reply's handler, plain instead of typed.
       EXPECT_EQ(request(me, to, ShortRequest<Small>{200}, {1}).code(), ErrorCode::wrong_handler);
       EXPECT_EQ(request(me, to, ShortRequest<Large>{small->id}, {1}).code(), ErrorCode::wrong_handler);
       EXPECT_EQ(request(me, to, ShortRequest<Small>{medium->id}, {1}).code(), ErrorCode::wrong_handler);
@@ -85,7 +86,7 @@ TEST_P(AmMisuse, AHandlerThatWouldBlockIsToldSo) {
     }
     EXPECT_TRUE(seen->inside);
     EXPECT_TRUE(me.wait(pending));
-    ASSERT_TRUE(me.barrier());  // none of it has had an effect
+    ASSERT_TRUE(me.barrier());  // none of the calls had an effect
   });
 }
 

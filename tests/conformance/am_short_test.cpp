@@ -10,7 +10,7 @@ namespace {
 
 class AmShort : public FabricTest {};
 
-/// An argument struct of any size up to the largest.
+/// An argument struct of any size up to the limit.
 template <std::size_t Bytes>
 struct Sized {
   std::array<std::byte, Bytes> bytes;
@@ -23,7 +23,7 @@ Sized<Bytes> sized(std::uint64_t writer) {
   return args;
 }
 
-/// Sends to everybody, me too; every message carries its argument whole.
+/// Sends to all ranks, itself included; every message carries its argument whole.
 template <std::size_t Bytes>
 void exchange_arguments(Endpoint& me) {
   Rank handled = 0;
@@ -80,7 +80,7 @@ TEST_P(AmShort, ArrivesExactlyOnce) {
     }
     ASSERT_TRUE(progress_until(me, [&] { return handled >= seen.size(); })) << handled << " handled";
     ASSERT_TRUE(me.barrier());
-    for (int i = 0; i < 100; ++i) me.progress();  // a copy that comes late
+    for (int i = 0; i < 100; ++i) me.progress();  // time for a duplicate to arrive
     for (std::size_t i = 0; i < seen.size(); ++i) {
       ASSERT_EQ(seen[i], 1) << "message " << i % kEach << " of rank " << i / kEach;
     }

@@ -5,14 +5,14 @@
 namespace aqueduct::conformance {
 namespace {
 
-/// More messages than any queue holds, in all directions at once: nothing is lost, nobody waits for ever.
+/// More messages than any queue holds, in all directions at once. None is lost, and no rank waits for ever.
 class AmStorm : public FabricTest {};
 
 struct NumberedStorm {
   std::uint64_t number;
 };
 
-/// A storm's totals on one rank.
+/// The totals of a storm on one rank.
 struct Totals {
   std::uint64_t requests = 0;
   std::uint64_t replies = 0;
@@ -87,7 +87,8 @@ TEST_P(AmStorm, LargestMediumBothWaysWithLargestReplies) {
         me, [&](RequestContext& context, const NumberedStorm& args, std::span<std::byte> found) {
           ++totals.requests;
           check(found);
-          totals.wrong += !context.reply(*reply, args, found).ok();  // straight from the buffer it came in
+          // Directly from the buffer in which it arrived.
+          totals.wrong += !context.reply(*reply, args, found).ok();
         });
     ASSERT_TRUE(ask);
     ASSERT_TRUE(me.barrier());

@@ -10,7 +10,7 @@ class AtomicDomains : public FabricTest {};
 using Word = std::uint64_t;
 constexpr auto kAdapters = {AtomicOp::load, AtomicOp::add, AtomicOp::compare_swap};
 
-// What adapters do by themselves: neighbours, other hosts and the owner must not lose each other's.
+// Adapters do atomics on their own: those of neighbours, other hosts and the owner must not overwrite each other.
 TEST_P(AtomicDomains, OfAllRanksOnOneWordLoseNothing) {
   as_each_of(3, 1024, [](Endpoint& me) {
     constexpr Word kTurns = 200;
@@ -25,7 +25,7 @@ TEST_P(AtomicDomains, OfAllRanksOnOneWordLoseNothing) {
             case 2: ASSERT_TRUE(domain.nbi(AtomicOp::add, count, 1)); break;
             default: {
               Word seen = *domain.load(count);
-              for (;;) {  // as a program does for what the network has not
+              for (;;) {  // as a program does for operations that the network lacks
                 const auto before = domain.compare_swap(count, seen, seen + 1);
                 ASSERT_TRUE(before) << before.status().text();
                 if (*before == seen) break;
@@ -44,7 +44,7 @@ TEST_P(AtomicDomains, OfAllRanksOnOneWordLoseNothing) {
         ASSERT_EQ(*count, kTurns * me.ranks()) << "on rank " << owner;
       }
       ASSERT_TRUE(me.barrier());
-      Word plain = 0;  // and as plain memory, after a barrier
+      Word plain = 0;  // as plain memory too, after a barrier
       std::memcpy(&plain, me.segment().data() + (favour == AtomicFavour::near ? 64 : 0), sizeof plain);
       ASSERT_EQ(plain, kTurns * me.ranks());
     }
@@ -86,7 +86,7 @@ TEST_P(AtomicDomains, RefuseWhatTheyWereNotMadeForAndWhatIsWrong) {
     EXPECT_EQ(domain.compare_swap(word, 0, 1).status().code(), ErrorCode::invalid_argument);
     EXPECT_EQ(me.wait(domain.nb(AtomicOp::min, word, 1)).code(), ErrorCode::invalid_argument);
     EXPECT_EQ(domain.nbi(AtomicOp::max, word, 1).code(), ErrorCode::invalid_argument);
-    const AtomicDomain<Word> swaps(me, {AtomicOp::compare_swap});  // has a form of its own
+    const AtomicDomain<Word> swaps(me, {AtomicOp::compare_swap});  // compare_swap has a call of its own
     EXPECT_EQ(swaps.apply(AtomicOp::compare_swap, word, 1).code(), ErrorCode::invalid_argument);
 
     const AtomicDomain<double> floats(me, {AtomicOp::add, AtomicOp::min, AtomicOp::compare_swap});

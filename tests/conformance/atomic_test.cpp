@@ -19,7 +19,7 @@ namespace {
 
 class Atomics : public FabricTest {};
 
-/// What the operation leaves behind: the model.
+/// The value after the operation: the model.
 template <class T>
 T after(AtomicOp op, T old, T x) {
   if constexpr (AtomicInteger<T>) {
@@ -38,11 +38,12 @@ T after(AtomicOp op, T old, T x) {
 
 template <class T>
 T some(Random& random) {
-  if constexpr (AtomicFloat<T>) return static_cast<T>(random.below(1000)) - T{500};  // sums are exact
+  // Small integers, so that sums are exact.
+  if constexpr (AtomicFloat<T>) return static_cast<T>(random.below(1000)) - T{500};
   return static_cast<T>(random());
 }
 
-/// One operation in each of its forms on one cell, against the model. Only I touch the cell.
+/// Runs one operation in each of its forms on one cell, and compares with the model. No other rank accesses the cell.
 template <AtomicOp Op, class T>
 void every_form(Endpoint& me, GlobalPtr<T> cell, Random& random) {
   T expected = some<T>(random);
@@ -112,7 +113,7 @@ void every_operation(Endpoint& me, GlobalPtr<T> cell, Random& random) {
   }
 }
 
-/// The cell beside it is never touched.
+/// Runs every operation on a cell of each rank; the cells beside it must not change.
 template <class T>
 void everywhere(Endpoint& me, Random& random) {
   for (Rank to = 0; to < me.ranks(); ++to) {
@@ -186,7 +187,7 @@ TEST_P(Atomics, FetchAddGivesEveryNumberToOneRankOnly) {
       const auto ticket = fetch_add(me, counter, 1);
       ASSERT_TRUE(ticket);
       if (*ticket >= all) break;
-      // Count who drew it, on rank 0.
+      // Counts on rank 0 how often each ticket is drawn.
       ASSERT_TRUE(atomic<AtomicOp::add>(me, GlobalPtr<std::uint32_t>{0, 8 + 4 * *ticket}, 1));
     }
     ASSERT_TRUE(me.barrier());
@@ -209,7 +210,7 @@ TEST_P(Atomics, CompareSwapMakesALock) {
         if (*held_by == 0) break;
         me.progress();
       }
-      const auto value = get_value(me, guarded);  // plain put and get: the lock is what orders them
+      const auto value = get_value(me, guarded);  // plain put and get: the lock orders them
       ASSERT_TRUE(value);
       ASSERT_TRUE(put_value(me, guarded, *value + 1));
       const auto released = swap(me, lock, 0);
@@ -224,12 +225,13 @@ TEST_P(Atomics, CompareSwapMakesALock) {
   });
 }
 
-// What counts is the owner's address, to the owner as to the others.
+// The owner's address decides whether an atomic is aligned, for the owner and for all others.
 TEST_P(Atomics, OnAttachedMemoryAreAlignedAsItsOwnersAddressIs) {
   struct alignas(16) Memory {
     std::array<std::byte, 80> bytes{};
   };
-  const auto memories = std::make_shared<std::vector<Memory>>(2);  // outlives the job: made before it
+  // Outlives the job, because it is made before.
+  const auto memories = std::make_shared<std::vector<Memory>>(2);
   as_each_of(2, 64, [memories](Endpoint& me) {
     auto& memory = (*memories)[me.rank()].bytes;
     const auto phase_of = [](Rank rank, std::uint64_t odd) { return odd + 4 * rank; };  // 1 and 5, or 4 and 8
@@ -249,7 +251,7 @@ TEST_P(Atomics, OnAttachedMemoryAreAlignedAsItsOwnersAddressIs) {
         }
       }
       ASSERT_TRUE(me.barrier());
-      // Of 17 offsets in a row two or three fit a wide word, and both ranks have added to each.
+      // Two or three of 17 consecutive offsets fit a wide word, and both ranks have added to each of them.
       std::uint64_t wide = 0;
       std::uint64_t narrow = 0;
       const std::uint64_t phase = phase_of(me.rank(), odd);
@@ -315,7 +317,8 @@ TEST_P(Atomics, RefusedImmediatelyHaveNotHappened) {
   });
 }
 
-/// A segment of the ranks' own memory, 64 words on each. It stays: others may still use it when a body ends.
+/// Attaches a segment of the ranks' own memory, 64 words on each. The memory stays:
+/// others may still use it when a body ends.
 GlobalPtr<std::uint64_t> attach_words(Endpoint& me) {
   static std::deque<std::array<std::uint64_t, 64>> all;  // ranks may be threads of one process
   static std::mutex mutex;
@@ -329,7 +332,8 @@ GlobalPtr<std::uint64_t> attach_words(Endpoint& me) {
   return {0, 0, segment ? segment->id() : 0};
 }
 
-/// Looks, in each way that makes progress where others need it, until all others have added to the word.
+/// Looks at the word until all other ranks have added to it. `way` selects
+/// one of the ways to look that make progress.
 void wait_by_looking(Endpoint& me, GlobalPtr<std::uint64_t> word, int way) {
   const auto look = [&]() -> std::uint64_t {
     std::uint64_t value = 0;
@@ -368,7 +372,7 @@ TEST_P(Atomics, OfOthersEndWhileTheOwnerOnlyLooksAtItsWord) {
 }
 
 TEST_P(Atomics, OfOthersEndWhileTheOwnerComputes) {
-  if (!fabric().serves_aside) return;  // others' atomics need the owner's calls
+  if (!fabric().serves_aside) return;  // others' atomics need calls of the owner
   as_each_of(3, 1024, [](Endpoint& me) {
     const auto attached = attach_words(me);
     ASSERT_TRUE(me.barrier());
@@ -380,7 +384,8 @@ TEST_P(Atomics, OfOthersEndWhileTheOwnerComputes) {
       constexpr std::uint64_t kTurns = 20;
       if (me.rank() != 0) {
         for (std::uint64_t turn = 0; turn < kTurns; ++turn) ASSERT_TRUE(fetch_add(me, base, 1));
-        ASSERT_TRUE(fetch_add(me, base + 1, 1));  // so each has seen its last answer
+        // Added last, so each rank's earlier atomics have been answered.
+        ASSERT_TRUE(fetch_add(me, base + 1, 1));
         continue;
       }
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -6,11 +6,11 @@ namespace {
 
 constexpr std::size_t kSlots = 4096;  // of 8 bytes
 
-/// More operations in flight than the library has records, the conduit has room and a peer has credits: a
-/// call waits for room, or queues; nothing is lost, nothing fails.
+/// More operations in flight than the library has records, the conduit has room, and a peer has credits. A call waits
+/// for room or queues; nothing is lost and nothing fails.
 class BackPressure : public FabricTest {
  protected:
-  /// As few records and credits as may be.
+  /// Runs with as few records and credits as are allowed.
   void run_short_of_everything(Rank ranks, std::size_t segment_bytes, const Body& body) {
     run({ranks, segment_bytes, {{"operations", "16"}, {"credits", "2"}}, {}}, body);
   }
@@ -21,7 +21,7 @@ TEST_P(BackPressure, ImplicitPutsByTheTenThousand) {
     constexpr std::uint64_t kPuts = 10'000;
     std::uint64_t value = 0;
     for (std::uint64_t i = 0; i < kPuts; ++i) {
-      // A slot again only after a wait: overlapping puts have no order.
+      // A slot is reused only after a wait, because overlapping puts are not ordered.
       if (i % kSlots == 0) {
         ASSERT_TRUE(me.wait_implicit());
       }

@@ -14,20 +14,20 @@ class Barrier : public FabricTest {};
 
 constexpr Rank kMostTeams = 16;
 
-/// What has happened, told beside the library.
+/// Records who has arrived, without using the library.
 struct BarrierBoard {
   std::array<std::atomic<std::uint64_t>, kMostTeams> arrived{};
   std::atomic<bool> released{false};
   std::atomic<bool> go{false};
 };
 
-/// Spends a time that differs from rank to rank and round to round.
+/// Spends a time that differs by rank and round.
 void dawdle(Endpoint& me, std::uint64_t round) {
   const std::uint64_t turns = mix(round * 64 + me.rank()) % 8;
   for (std::uint64_t i = 0; i < turns; ++i) std::this_thread::yield();
 }
 
-/// Crosses the barrier of a team again and again; nobody may be through before all have come.
+/// Crosses a team's barrier many times; no rank may leave it before all have arrived.
 void cross_often(Endpoint& me, Team& team, std::atomic<std::uint64_t>& arrived, std::uint64_t rounds) {
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     dawdle(me, round);
@@ -50,7 +50,7 @@ TEST_P(Barrier, InTwoPhasesHoldsNobodyBackBetweenThem) {
     Team& world = me.world();
     for (int round = 0; round < 20; ++round) {
       ASSERT_TRUE(world.notify());
-      // Rank 1 has notified and does other things: rank 0 goes through before rank 1 asks again.
+      // Rank 1 has notified and does something else: rank 0 passes the barrier before rank 1 tests again.
       if (me.rank() == 1) {
         ASSERT_TRUE(progress_until(me, [&] { return board->released.load(); })) << "rank 0 was held";
       }
@@ -103,7 +103,7 @@ TEST_P(Barrier, OfRowsAndColumnsOfAGridAtOnce) {
       dawdle(me, round);
       in_row.fetch_add(1);
       in_column.fetch_add(1);
-      // Both are open at the same time.
+      // Both barriers are open at the same time.
       ASSERT_TRUE((*my_row)->notify());
       ASSERT_TRUE((*my_column)->notify());
       ASSERT_TRUE((*my_column)->wait());
@@ -122,7 +122,7 @@ TEST_P(Barrier, OfPartOfTheRanksNeedsOnlyThem) {
     ASSERT_TRUE(part);
     if (me.rank() == 3) {
       ASSERT_FALSE(part->has_value());
-      // Makes no progress meanwhile: nobody needs it.
+      // Makes no progress meanwhile, because no rank needs it.
       ASSERT_TRUE(idle_until([&] { return board->arrived[1].load() == 3; })) << "the team waited for rank 3";
     } else {
       ASSERT_NO_FATAL_FAILURE(cross_often(me, **part, board->arrived[0], 100));
@@ -154,7 +154,7 @@ TEST_P(Barrier, LetsMessagesThrough) {
     ASSERT_TRUE(ask);
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 0) {
-      // Rank 1 is in the barrier already, or soon: it answers from there.
+      // Rank 1 is in the barrier or enters it soon, and answers from there.
       ASSERT_TRUE(request(me, 1, *ask));
       ASSERT_TRUE(progress_until(me, [&] { return answered; }));
     }

@@ -18,7 +18,7 @@ namespace aqueduct::conformance {
 
 namespace {
 
-/// From here on failures go to the parent, and nothing else is printed by GoogleTest.
+/// From here on, failures are sent to the parent, and GoogleTest prints nothing.
 void report_to(int socket) {
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   delete listeners.Release(listeners.default_result_printer());
@@ -41,18 +41,18 @@ void Children::start(const Main& main) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     throw std::system_error(errno, std::generic_category(), "socketpair for a child");
   }
-  std::fflush(nullptr);  // or the child would print it again
+  std::fflush(nullptr);  // otherwise the child would print buffered output again
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) throw std::system_error(errno, std::generic_category(), "fork of a child");
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) std::_Exit(125);  // it died before that
+    if (::getppid() != parent) std::_Exit(125);  // the parent died before prctl took effect
     for (const Child& other : children_) ::close(other.socket);
     ::close(ends[0]);
     report_to(ends[1]);
     const int code = main(static_cast<std::uint32_t>(children_.size()));
-    std::exit(code);  // not _Exit: leak checkers and coverage run at the exit
+    std::exit(code);  // not _Exit, because leak checkers and coverage run at exit
   }
   ::close(ends[1]);
   children_.push_back({pid, ends[0]});

@@ -15,21 +15,21 @@ namespace aqueduct::conformance {
 
 /// How one child ended.
 struct Ending {
-  bool in_time = true;  ///< false: it was killed because the time was over
-  int status = 0;       ///< as waitpid says it
+  bool in_time = true;  ///< false: it was killed at the deadline
+  int status = 0;       ///< the status from waitpid
 };
 
-/// Forked copies of this process, each with a socket on which it reports failures. No threads, so that a
-/// child may start some under every sanitizer.
+/// Forked copies of this process, each with a socket on which it reports failures. This process has no threads, so
+/// that a child may start some under every sanitizer.
 class Children {
  public:
-  /// What a child does; its result is the exit code.
+  /// What a child runs; the result is its exit code.
   using Main = std::function<int(std::uint32_t index)>;
 
-  /// Kills and reaps whatever is left.
+  /// Kills and reaps all children that are left.
   ~Children();
 
-  /// Starts one; in the child, `main` runs and the process then exits.
+  /// Starts a child, which runs `main` and then exits.
   void start(const Main& main);
   pid_t pid(std::uint32_t index) const { return children_[index].pid; }
 
@@ -37,16 +37,16 @@ class Children {
     std::chrono::steady_clock::time_point deadline;
     std::function<void(std::uint32_t index, const FailureReport&)> failed;
     std::function<void(std::uint32_t index, const Ending&)> ended;
-    int descriptor = -1;                  ///< also watched, if not -1 …
-    std::function<void()> readable = {};  ///< … and this is called when it is readable
+    int descriptor = -1;                  ///< a further descriptor to watch, unless -1
+    std::function<void()> readable = {};  ///< called when that descriptor is readable
   };
-  /// Returns when all have ended; kills those that have not at the deadline.
+  /// Returns when all children have ended; kills those that have not ended at the deadline.
   void wait(Watch& watch);
 
  private:
   struct Child {
     pid_t pid = -1;
-    int socket = -1;  // -1: ended
+    int socket = -1;  // -1: the child has ended
   };
   void reap(std::uint32_t index, bool in_time, Watch& watch);
 

@@ -13,7 +13,7 @@
 
 namespace aqueduct::conformance {
 
-/// Everything one conduit has delivered.
+/// Records everything that one conduit delivers.
 class Recorder final : public core::Inbox {
  public:
   struct Packet {
@@ -34,19 +34,19 @@ class Recorder final : public core::Inbox {
   int misaligned = 0;  // packets that were not 8-byte aligned
 };
 
-/// Bare conduits of one process, connected to one another, without the library above them.
+/// Conduits of one process, connected to one another, without the library above them.
 class ConduitBench {
  public:
-  /// Opens and connects one for each rank. Look at `status` before anything else.
+  /// Opens and connects one conduit per rank. Check `status` before anything else.
   ConduitBench(const Fabric& fabric, Rank ranks, const Config& config);
 
   Status status() const noexcept { return status_; }
   Rank ranks() const noexcept { return static_cast<Rank>(conduits_.size()); }
   core::Conduit& conduit(Rank rank) { return *conduits_[rank]; }
   Recorder& inbox(Rank rank) { return inboxes_[rank]; }
-  /// One round of polls, of every rank.
+  /// Polls every rank's conduit once.
   void poll();
-  /// Polls until `condition`, with a bound; whether it came true.
+  /// Polls until `condition` holds, with a time limit; returns whether it does.
   template <class Condition>
   bool poll_until(Condition condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -56,7 +56,7 @@ class ConduitBench {
     }
     return true;
   }
-  /// Posts until it is not told to retry any more; the answer.
+  /// Repeats a post while the answer is retry; returns the answer.
   template <class Attempt>
   core::Post insist(Attempt attempt) {
     core::Post post = attempt();

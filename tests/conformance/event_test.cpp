@@ -34,7 +34,7 @@ TEST_P(Events, ByDefaultAndAfterAMoveAreFinished) {
     const auto sent = pattern(me.rank(), 4096);
     Event first = put_nb(me, GlobalPtr<std::byte>{next(me), 0}, sent);
     Event second = std::move(first);
-    EXPECT_TRUE(first.done());  // NOLINT: what is left behind is specified
+    EXPECT_TRUE(first.done());  // NOLINT: the state of a moved-from Event is specified
     EXPECT_TRUE(me.wait(second));
     ASSERT_TRUE(me.barrier());
   });
@@ -51,7 +51,7 @@ TEST_P(Events, TestedUntilDone) {
   });
 }
 
-/// Starts `count` gets of different sizes, one of which is wrong.
+/// Starts `count` gets of different sizes, one of them out of range.
 void start_gets(Endpoint& me, EventSet& set, std::vector<std::vector<std::byte>>& read, std::size_t wrong) {
   for (std::size_t i = 0; i < read.size(); ++i) {
     read[i].resize(1 + 700 * i);
@@ -119,7 +119,7 @@ TEST_P(Events, InASetAreAllWaitedForAndTheFirstFailureIsTold) {
     for (std::size_t i = 0; i < 29; ++i) {
       ASSERT_TRUE(holds(read[i], std::span(there).subspan(3 * i, read[i].size()))) << "get " << i;
     }
-    // Used again, and tested this time.
+    // Uses the set again, this time with `test`.
     start_gets(me, set, read, 30);
     ASSERT_TRUE(progress_until(me, [&] { return set.test_all(me); }));
     EXPECT_TRUE(set.wait_all(me));

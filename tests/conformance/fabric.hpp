@@ -18,59 +18,61 @@ namespace aqueduct::conformance {
 /// Names and values for Config::set.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-/// How a suite gets ranks that talk over one conduit: what a suite knows of a conduit.
+/// How a suite gets ranks that communicate over one conduit: everything that a suite knows about the conduit.
 struct Fabric {
   std::string name;     ///< "smp-processes": unique; letters, digits and '-'
-  std::string conduit;  ///< what AQUEDUCT_CONDUIT is set to: a name, or a plug-in's file
-  Settings settings;    ///< what else this fabric sets
-  /// How many processes the ranks are spread over, each with as many endpoints: 0: a process for each rank.
+  std::string conduit;  ///< the value of AQUEDUCT_CONDUIT: a name, or a plug-in's file
+  Settings settings;    ///< further settings of this fabric
+  /// The number of processes over which the ranks are spread evenly, as endpoints. 0: one process per rank.
   Rank processes = 1;
-  /// The largest number of ranks that makes sense here. Cases that want more take this many, or are skipped.
+  /// The largest number of ranks that makes sense here. Cases that need more use this many, or are skipped.
   Rank most_ranks = 8;
-  /// Makes the far network for a job in one process, around or instead of the conduit's own; null: that one.
+  /// Makes the far network for a job in one process, around or instead of the
+  /// conduit's own. Null: the conduit's own is used.
   std::function<Result<std::unique_ptr<core::Network>>(const core::Process&)> network = nullptr;
-  /// Called in the kit before each launch: gets ready what this fabric stands on, or says why it cannot be had
-  /// here, and the case is skipped; null: nothing is needed.
+  /// Called in the kit before each launch. Prepares what this fabric needs, or returns why that is not possible here,
+  /// and the case is skipped. Null: nothing is needed.
   std::function<std::string()> prepare = nullptr;
-  /// Called in each process of a job before it starts, with its number; what it answers is set there besides.
+  /// Called with the process's number, in each process of a job before it starts; returns additional settings.
   std::function<Settings(std::uint32_t process)> enter = nullptr;
-  /// Its network is known to load, add and compare-and-swap 64 bits: domains of these must be done by it, beside a near conduit too.
+  /// The network is known to have load, add and compare-and-swap of 64 bits. Domains of these must
+  /// use it, even if the job has a near conduit.
   bool has_atomics = false;
-  /// Others' atomics on a rank's memory end though it computes and calls nothing.
+  /// Other ranks' atomics on a rank's memory complete although that rank computes and makes no calls.
   bool serves_aside = false;
-  /// The target of a put is written by the conduit's own code, a word once; libraries below may store it twice.
+  /// The conduit's own code writes a put's target, each word once; networks' libraries may store a word twice.
   bool stores_once = false;
-  /// What may be under way between a rank and one that dies, without ending the rank too.
+  /// Operations that may be in flight when their peer dies, without ending this rank too.
   enum class Outlived { everything, all_but_gets, little } outlived = Outlived::everything;
-  /// Only run when --fabric names it exactly: fabrics that are meant to fail.
+  /// Runs only if --fabric names it exactly: for fabrics that are meant to fail.
   bool hidden = false;
 
-  // From the command line, the same for all.
+  // From the command line, the same for all fabrics.
   std::uint64_t seed = 1;
   std::chrono::seconds limit{60};  ///< for one launch of ranks
-  unsigned thorough = 1;           ///< how many times longer the random programs are
+  unsigned thorough = 1;           ///< factor for the length of random programs
 
   bool one_process() const noexcept { return processes == 1; }
   bool process_each() const noexcept { return processes == 0; }
 };
 
-/// What GoogleTest writes after "GetParam() = ".
+/// Prints the parameter in GoogleTest's output, behind "GetParam() = ".
 inline void PrintTo(const Fabric& fabric, std::ostream* out) { *out << fabric.name; }
 
-/// What the command line of the kit chooses.
+/// The choices of the kit's command line.
 struct Selection {
-  std::string conduit;  ///< empty: every conduit of the kit
+  std::string conduit;  ///< empty: all conduits of the kit
   std::string plugin;   ///< a plug-in's file instead
-  std::string fabric;   ///< parts of fabrics' names, with commas between them
+  std::string fabric;   ///< comma-separated parts of fabrics' names
   Rank most_ranks = 8;
   std::uint64_t seed = 1;
   std::chrono::seconds limit{60};
   unsigned thorough = 1;
 };
 
-/// Every fabric of the kit, hidden ones too: a list written by hand.
+/// Every fabric of the kit, including hidden ones: a list written by hand.
 std::vector<Fabric> all_fabrics(std::uint64_t seed);
-// What the conduits give to it, from conduits/<name>/tests/fabric.cpp.
+// The fabrics of the conduits, from conduits/<name>/tests/fabric.cpp.
 std::vector<Fabric> loop_fabrics(std::uint64_t seed);
 std::vector<Fabric> smp_fabrics();
 std::vector<Fabric> udp_fabrics();
@@ -78,16 +80,16 @@ std::vector<Fabric> udp_fabrics_over_hosts();
 std::vector<Fabric> ofi_fabrics();
 std::vector<Fabric> ucx_fabrics();
 std::vector<Fabric> ibv_fabrics();
-/// Any conduit, by name or file: its ranks as threads, as processes, and both.
+/// Fabrics for any conduit, by name or file: its ranks as threads, as processes, and mixed.
 std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& conduit);
 
-/// Those that a selection asks for.
+/// The fabrics that a selection asks for.
 std::vector<Fabric> select(const Selection& selection);
 
-/// The selection of this program. GoogleTest asks for its parameters through plain functions, so it has to be
-/// kept somewhere: set it before InitGoogleTest.
+/// The selection of this program. It is global, because GoogleTest gets its parameters from
+/// plain functions. Set it before InitGoogleTest.
 Selection& program_selection();
-/// What every suite is instantiated over: select(program_selection()).
+/// The parameters of every suite: select(program_selection()).
 std::vector<Fabric> fabrics();
 
 }  // namespace aqueduct::conformance

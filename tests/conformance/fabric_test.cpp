@@ -17,11 +17,11 @@ namespace aqueduct::conformance {
 namespace {
 
 constexpr int kFailed = 1;
-// Chosen: the other ranks' failures can be worth reading, hundreds of them are not.
+// Chosen: other ranks' failures can be useful, but hundreds of them are not.
 constexpr int kMostReports = 20;
 constexpr std::chrono::seconds kAfterFirstFailure{10};
 
-/// In a child, before anything else of the library.
+/// To be called in a child before anything else of the library.
 void configure(const Fabric& fabric, const Launch& launch, std::uint32_t process, Rank endpoints,
                Config& config) {
   const auto set = [&](const std::string& name, const std::string& value) {
@@ -36,7 +36,7 @@ void configure(const Fabric& fabric, const Launch& launch, std::uint32_t process
   for (const auto& [name, value] : launch.settings) set(name, value);
 }
 
-/// The network that a fabric supplies, and a job on it.
+/// The network that a fabric supplies, with a job on it.
 class FarNetwork {
  public:
   FarNetwork(const Fabric& fabric, Rank ranks, const Config& config)
@@ -59,7 +59,7 @@ class FarNetwork {
   Result<std::unique_ptr<core::Network>> network_ = ErrorCode::closed;
 };
 
-/// What the processes of one launch do, and how it is judged.
+/// What the processes of one launch do, and how the result is judged.
 class Launched {
  public:
   Launched(const Fabric& fabric, const Launch& launch, const Body& body, std::string where)
@@ -101,7 +101,7 @@ class Launched {
   }
 
  private:
-  /// A launcher's duty: what ranks that died could not remove. Ranks that ended well leave nothing.
+  /// Acts as a launcher does: removes what dead ranks could not. Ranks that ended well leave nothing.
   void remove_leftovers() {
     const std::string ours = "aqueduct-" + std::to_string(server_->job()) + "-";
     std::error_code ignored;
@@ -126,7 +126,7 @@ class Launched {
     }
     Config config = Config::from_environment();
     configure(fabric_, launch_, index, holds_[index].count, config);
-    std::optional<FarNetwork> far;  // outlives the job
+    std::optional<FarNetwork> far;  // must outlive the job
     if (fabric_.network) far.emplace(fabric_, launch_.ranks, config);
     Result<Job> job = far                      ? far->build()
                       : !fabric_.one_process() ? Job::start(config)
@@ -139,7 +139,7 @@ class Launched {
       SCOPED_TRACE(where_ + "rank " + std::to_string(me.rank()) + " of " + std::to_string(me.ranks()));
       body_(me);
     });
-    // Leaves abruptly: the others, who may be waiting for this rank, learn it and end too.
+    // Exits at once: other ranks, which may wait for this one, are told of its loss and end too.
     if (testing::Test::HasFailure()) return kFailed;
     const Status finished = job->finish();
     const bool may_miss_some = !launch_.leaving.empty() && finished.code() == ErrorCode::peer_lost;
@@ -149,7 +149,7 @@ class Launched {
 
   void failed(Children::Watch& watch, std::uint32_t index, const FailureReport& report) {
     failed_.insert(failed_.end(), index);
-    // A rank that has failed may be one that others wait for in vain.
+    // Others may wait in vain for a rank that has failed, so the remaining time is cut.
     watch.deadline = std::min(watch.deadline, std::chrono::steady_clock::now() + kAfterFirstFailure);
     if (++reports_ <= kMostReports) {
       ADD_FAILURE_AT(report.file.c_str(), report.line) << report.text;

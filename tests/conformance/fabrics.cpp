@@ -8,7 +8,7 @@ namespace aqueduct::conformance {
 
 namespace {
 
-/// Of a conduit whose library this build lacks.
+/// Whether the fabric's conduit is missing in this build.
 bool not_built(const Fabric& fabric) { return conduits::find(fabric.conduit) == nullptr; }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& co
 
 namespace {
 
-/// Whether one of the parts of names, with commas between them, is part of this one's; a hidden one's is all of it.
+/// Whether one of the comma-separated parts occurs in the fabric's name; a hidden fabric needs its whole name.
 bool named(const Fabric& fabric, const std::string& parts) {
   if (parts.empty()) return !fabric.hidden;
   std::istringstream list(parts);
@@ -54,13 +54,13 @@ std::vector<Fabric> select(const Selection& selection) {
     const auto other = [&](const Fabric& fabric) { return fabric.conduit != selection.conduit; };
     if (!selection.conduit.empty()) {
       std::erase_if(found, other);
-      // No list of its own: a conduit of another's, or one to come.
+      // The kit has no fabrics for it: a plug-in found in a folder.
       if (found.empty()) found = plain_fabrics(selection.conduit, selection.conduit);
     }
   }
   std::erase_if(found, [&](const Fabric& fabric) { return !named(fabric, selection.fabric); });
   for (Fabric& fabric : found) {
-    // Asked for in so many words, --ranks also raises.
+    // An explicit --ranks above 8 also raises the limit.
     fabric.most_ranks =
         selection.most_ranks > 8 ? selection.most_ranks : std::min(fabric.most_ranks, selection.most_ranks);
     fabric.seed = selection.seed;

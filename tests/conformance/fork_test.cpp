@@ -1,5 +1,5 @@
-// Programs fork and call popen in the middle of a job: the child is harmless, and the parent's memory stays the one that
-// the network writes to and reads from.
+// Programs fork and call popen during a job. The child must do no harm, and the network
+// must go on accessing the parent's memory.
 
 #include <aqueduct/segment.hpp>
 
@@ -22,7 +22,7 @@ class Forks : public FabricTest {};
 
 constexpr std::size_t kBytes = 20'000;
 
-/// What a forked child finds of its parent's endpoint: 0, or which call was not refused.
+/// Tests the parent's endpoint in a forked child: returns 0, or the number of the call that was not refused.
 int child_of(Endpoint& me) {
   std::array<std::byte, 8> some{};
   const GlobalPtr<std::byte> there{0, 0};
@@ -35,7 +35,7 @@ int child_of(Endpoint& me) {
   return me.progress() == 0 ? 0 : 7;
 }
 
-/// Everybody writes its pattern to the next one's part of a segment, from `local`, and reads it back into `local`.
+/// Every rank puts its pattern, from `local`, into the next rank's part of a segment, and reads it back into `local`.
 void exchange(Endpoint& me, SegmentId id, std::span<std::byte> mine, std::span<std::byte> local,
               std::uint64_t round) {
   const auto sent = pattern(round * 100 + me.rank(), kBytes);
@@ -55,7 +55,8 @@ TEST_P(Forks, InMidJobLeaveMemoryAndRanksAlone) {
     std::vector<std::byte> attached = std::vector<std::byte>(kBytes);
     std::vector<std::byte> local = std::vector<std::byte>(kBytes);
   };
-  const auto memories = std::make_shared<std::array<Memory, 2>>();  // outlives the job: made before it
+  // Outlives the job, because it is made before.
+  const auto memories = std::make_shared<std::array<Memory, 2>>();
   as_each_of(2, kBytes, [memories](Endpoint& me) {
     Memory& memory = (*memories)[me.rank()];
     const auto segment = Segment::attach(me, memory.attached);
@@ -64,8 +65,9 @@ TEST_P(Forks, InMidJobLeaveMemoryAndRanksAlone) {
       ASSERT_NO_FATAL_FAILURE(exchange(me, 0, me.segment(), memory.local, round));
       ASSERT_NO_FATAL_FAILURE(exchange(me, segment->id(), segment->mine(), memory.local, round + 1));
     };
-    ASSERT_NO_FATAL_FAILURE(exchange_all(0));  // connected, registered, mapped
-    // A child that still lives shares the pages, so that who writes first gets a copy: must not be us.
+    ASSERT_NO_FATAL_FAILURE(exchange_all(0));  // connects, registers and maps
+    // A living child shares the pages, so the first process that writes to a page gets
+    // a copy of it; that must not be the parent.
     std::array<int, 2> hold{-1, -1};  // other ranks' children may hold its ends too, so a byte ends it
     ASSERT_EQ(::pipe(hold.data()), 0);
     const pid_t child = ::fork();

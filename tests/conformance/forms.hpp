@@ -9,7 +9,7 @@
 
 namespace aqueduct::conformance {
 
-/// The ways to say when an operation is over.
+/// The ways in which an operation can complete.
 enum class Form { blocking, nb, nbi, region };
 inline constexpr std::array kForms = {Form::blocking, Form::nb, Form::nbi, Form::region};
 
@@ -23,7 +23,7 @@ constexpr const char* name_of(Form form) noexcept {
   return "";
 }
 
-/// Puts in one of the forms, and waits.
+/// Puts in the given form, and waits.
 inline Status put_by(Form form, Endpoint& me, GlobalPtr<std::byte> to, std::span<const std::byte> from) {
   if (form == Form::blocking) return put(me, to, from);
   if (form == Form::nb) return me.wait(put_nb(me, to, from));
@@ -35,7 +35,7 @@ inline Status put_by(Form form, Endpoint& me, GlobalPtr<std::byte> to, std::span
   return begun ? done : begun;
 }
 
-/// Gets in one of the forms, and waits.
+/// Gets in the given form, and waits.
 inline Status get_by(Form form, Endpoint& me, std::span<std::byte> to, GlobalPtr<std::byte> from) {
   if (form == Form::blocking) return get(me, to, from);
   if (form == Form::nb) return me.wait(get_nb(me, to, from));
@@ -47,7 +47,7 @@ inline Status get_by(Form form, Endpoint& me, std::span<std::byte> to, GlobalPtr
   return begun ? done : begun;
 }
 
-/// Makes progress until `condition`, with a bound; whether it came true.
+/// Makes progress until `condition` holds, with a time limit; returns whether it does.
 template <class Condition>
 bool progress_until(Endpoint& me, Condition condition,
                     std::chrono::nanoseconds limit = std::chrono::seconds(30)) {
@@ -59,7 +59,7 @@ bool progress_until(Endpoint& me, Condition condition,
   return true;
 }
 
-/// Waits for something that happens beside the library, making no progress in it; with a bound.
+/// Waits, with a time limit and without making progress, for an event outside the library.
 template <class Condition>
 bool idle_until(Condition condition, std::chrono::nanoseconds limit = std::chrono::seconds(30)) {
   const auto end = std::chrono::steady_clock::now() + limit;

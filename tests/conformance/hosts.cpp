@@ -14,10 +14,10 @@ namespace {
 
 using support::NetworkNamespaces;
 
-/// The hosts of one run of the kit.
+/// The hosts during one run of the kit.
 class Hosts : public testing::Environment {
  public:
-  /// What stands in the way of having them, in such weather, or nothing.
+  /// Makes the hosts with these faults; returns why that is not possible, or nothing.
   std::string prepare(const Weather& weather) {
     if (!asked_) {
       asked_ = true;
@@ -60,7 +60,7 @@ class Hosts : public testing::Environment {
   std::optional<NetworkNamespaces> namespaces_;
 };
 
-/// GoogleTest owns it, and tells it when the run is over; fabrics are listed many times.
+/// GoogleTest owns the object and tells it when the run ends. Made once, because fabrics are listed many times.
 Hosts& hosts() {
   static Hosts* const hosts = [] {
     auto* made = new Hosts;

@@ -58,7 +58,7 @@ TEST_P(Locality, ALocalPointerIsTheSameMemoryThatPutsReach) {
     for (Rank rank = 0; rank < me.ranks(); ++rank) {
       const GlobalPtr<std::byte> slot{rank, 64 * me.rank()};
       std::byte* memory = me.local(slot, 64);
-      if (memory == nullptr) continue;  // not mapped here: legal for every rank but me
+      if (memory == nullptr) continue;  // not mapped here, which is allowed for every rank but me
       const auto sent = pattern(10 * me.rank() + rank, 64);
       ASSERT_TRUE(put(me, slot, sent));
       EXPECT_TRUE(holds({memory, 64}, sent));

@@ -12,7 +12,7 @@
 namespace aqueduct::conformance {
 namespace {
 
-/// A rank that dies fails what was addressed to it and the teams it is in, soon, and nothing else.
+/// A rank that dies soon fails the operations addressed to it and the teams that it is in, and nothing else.
 class LostPeer : public FabricTest {
  protected:
   /// Three ranks, of which rank 2 dies in its body.
@@ -25,17 +25,18 @@ class LostPeer : public FabricTest {
 constexpr Rank kVictim = 2;
 constexpr std::chrono::seconds kBound{2};  // specified: issue 2
 
-/// When the victim goes on, the others have passed this point: what a rank says just before it dies may be lost with it.
+/// When the victim leaves, all others have passed this point. What a rank
+/// sends just before it dies may be lost with it.
 void assemble(Endpoint& me) {
   ASSERT_TRUE(me.barrier());
   if (me.rank() == kVictim) {
     ASSERT_TRUE(wait_until(me, 30, 2, kAnyRank, std::chrono::seconds(10)));
   } else {
-    static_cast<void>(signal(me, kVictim, {30, 1}));  // it may die before it has answered
+    static_cast<void>(signal(me, kVictim, {30, 1}));  // the victim may die before it has answered
   }
 }
 
-/// The survivors go on: everything between them works, and a team of theirs.
+/// Checks that the survivors can go on: all operations between them work, and a team of theirs does.
 void survivors_go_on(Endpoint& me) {
   const Rank other = 1 - me.rank();
   const auto sent = pattern(me.rank(), 30'000);
@@ -137,7 +138,7 @@ TEST_P(LostPeer, InTheMiddleOfPutsAndMessagesHoldsNobodyUp) {
     const auto sent = pattern(me.rank(), 5000);
     std::uint64_t turns = 0;
     const auto lost_by_now = [&] {
-      // Where the victim's memory is mapped a put to it goes on working; a message never does.
+      // A put to mapped memory of the victim still works; a message never does.
       const Status message = request(me, kVictim, *handler);
       const Status put = put_nbi(me, GlobalPtr<std::byte>{kVictim, 5000 * me.rank()}, sent);
       if (++turns == 50) board->busy.fetch_add(1);
@@ -152,8 +153,8 @@ TEST_P(LostPeer, InTheMiddleOfPutsAndMessagesHoldsNobodyUp) {
   });
 }
 
-/// Some of everything, until the loss of the victim shows, beside the memory in which survivors go on: what the victim has
-/// sent may arrive late.
+/// Runs operations of every kind until the victim's loss shows. They use other memory than survivors_go_on, because
+/// what the victim has sent may arrive late.
 Status exchange_until_lost(Endpoint& me, MediumRequest<NoArguments> handler, Random& random, bool gets) {
   std::vector<std::byte> bytes(20'000);
   constexpr std::uint64_t kPlace = 44'000;
@@ -179,7 +180,7 @@ Status exchange_until_lost(Endpoint& me, MediumRequest<NoArguments> handler, Ran
   return {ErrorCode::peer_lost, kVictim};
 }
 
-// The alarm ends the victim at any instruction, in the middle of whatever it was about to tell the others.
+// The alarm kills the victim at any instruction, perhaps while it sends something to the others.
 TEST_P(LostPeer, KilledAtAnyMomentTwentyTimes) {
   if (fabric().outlived == Fabric::Outlived::little)
     GTEST_SKIP() << "the library below ends the program, see the document of the conduit";

@@ -9,15 +9,15 @@ namespace {
 using PostKind = core::Post::Kind;
 using core::RemotePiece;
 
-/// Lists of pieces in one operation, on conduits that have it.
+/// Lists of pieces in one operation, on conduits with native vectors.
 class NativeVectors : public Property {
  protected:
-  /// With rank 0's, and a segment of rank 1's, which begins zeroed.
+  /// Calls `body` with rank 0's vector interface and a zeroed segment of rank 1.
   void on_vector(std::size_t bytes,
                  const std::function<void(ConduitBench&, core::NativeVector&, Target&)>& body) {
     on_bench(2, [&](ConduitBench& bench) {
       core::NativeVector* const vector = bench.conduit(0).vector();
-      if (vector == nullptr) return;  // the layers above go piece by piece
+      if (vector == nullptr) return;  // the layers above transfer piece by piece
       ASSERT_NE(bench.conduit(0).rma(), nullptr) << "lists need native puts";
       Target target(bench, bytes);
       ASSERT_TRUE(target.status) << target.status.text();
@@ -29,7 +29,7 @@ class NativeVectors : public Property {
   }
 };
 
-/// `bytes` in `count` parts, none of them empty.
+/// Cuts `bytes` into `count` parts, none of them empty.
 std::vector<std::size_t> cut(Random& random, std::size_t bytes, std::size_t count) {
   std::vector<std::size_t> parts(count, 1);
   for (std::size_t left = bytes - count, i = 0; i < count; ++i) {
@@ -62,7 +62,7 @@ TEST_P(NativeVectors, OfPiecesOfUnequalLengthsArriveWholeAndTouchNothingElse) {
         offset += part;
         at += part;
       }
-      // Local pieces with room between them, too.
+      // Local pieces have gaps between them too.
       const auto local_parts = cut(random, bytes, 1 + random.below(vector.most_local()));
       std::vector<std::byte> from(2 * bytes), to(2 * bytes), unchanged(2 * bytes);
       std::vector<core::Bytes> sources;
@@ -96,7 +96,7 @@ TEST_P(NativeVectors, BeyondTheLimitsAreRefusedAndHaveNotHappened) {
     const core::Bytes eight = std::span(bytes).first(8);
     std::vector<std::byte> read(8);
     core::Token token = 0;
-    // A conduit may notice later: the completion says it then.
+    // A conduit may find an error late: then the completion reports it.
     const auto why_not = [&](const std::function<core::Post()>& attempt) {
       const core::Post post = bench.insist(attempt);
       if (post.kind != PostKind::posted) return post.why;

@@ -5,7 +5,7 @@
 namespace aqueduct::conformance {
 namespace {
 
-/// What one rank may conclude from what another has seen.
+/// What a rank may conclude from what another rank has observed.
 class Ordering : public FabricTest {};
 
 using std::chrono::seconds;
@@ -19,7 +19,7 @@ TEST_P(Ordering, PutsCompletedBeforeABarrierAreSeenByAllAfterIt) {
       ASSERT_TRUE(put(me, GlobalPtr<std::byte>{next(me), 0}, sent));
       ASSERT_TRUE(me.barrier());
       ASSERT_TRUE(holds(me.segment().first(bytes), pattern(10 * round + previous(me), bytes)));
-      // A third rank sees it too.
+      // A third rank observes it too.
       ASSERT_TRUE(get(me, read, GlobalPtr<std::byte>{previous(me), 0}));
       const Rank writer = (me.rank() + me.ranks() - 2) % me.ranks();
       ASSERT_TRUE(holds(read, pattern(10 * round + writer, bytes)));
@@ -92,7 +92,8 @@ TEST_P(Ordering, AMessageSentAfterACompletedPutFindsItsBytes) {
 }
 
 TEST_P(Ordering, ATokenPassedRoundCarriesEverythingWrittenBeforeIt) {
-  // Causality through ranks that never met: each adds its mark to a block on rank 0, then signals the next.
+  // Causality through ranks that never communicated: each adds its mark to a
+  // block on rank 0, then signals the next rank.
   as_each_of(4, 4096, [](Endpoint& me) {
     constexpr std::uint64_t kRounds = 100;
     for (std::uint64_t round = 1; round <= kRounds; ++round) {

@@ -8,7 +8,8 @@
 namespace aqueduct::conformance {
 namespace {
 
-/// What "non-blocking" promises: a call returns whatever the target does, and the Event tells the truth.
+/// The promises of "non-blocking": a call returns whatever the target does, and the
+/// Event is done only when the operation is.
 class Overlap : public FabricTest {};
 
 struct OverlapBoard {
@@ -20,7 +21,7 @@ TEST_P(Overlap, StartingNeedsNothingOfTheTarget) {
   as_each_of(2, 256 * 1024, [&board](Endpoint& me) {
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 1) {
-      // No progress here until rank 0 has started everything.
+      // Makes no progress until rank 0 has started everything.
       ASSERT_TRUE(idle_until([&] { return board->started.load(); }))
           << "rank 0 was held back by its own calls";
       ASSERT_TRUE(me.barrier());
@@ -54,8 +55,8 @@ TEST_P(Overlap, AnEventIsDoneOnlyWhenTheBytesAreThere) {
       ASSERT_TRUE(me.barrier());
       return;
     }
-    // Rank 1 makes no progress. Whoever says `done` now has put the bytes there without its help: so a get,
-    // which then needs no help either, reads them; and if nothing is done, the Event must say so.
+    // Rank 1 makes no progress. If the put is done now, its bytes arrived without rank 1's help; then a get needs no
+    // help either, and reads them. If the put is not done, the Event must say so.
     const auto sent = pattern(9, 300'000);
     Event put = put_nb(me, GlobalPtr<std::byte>{1, 0}, sent);
     for (int i = 0; i < 1000 && !me.test(put); ++i) {

@@ -12,11 +12,11 @@
 
 namespace aqueduct::conformance {
 
-/// Bytes that tell who wrote them: no two writers' patterns agree in more than a byte here and there, and no
-/// pattern is a shifted copy of itself. The same writer's longer pattern begins with the shorter one.
+/// Bytes that show who wrote them. Two writers' patterns agree in few bytes, and no pattern is a shifted copy of
+/// itself. The same writer's longer pattern begins with the shorter one.
 std::vector<std::byte> pattern(std::uint64_t writer, std::size_t bytes);
 
-/// Whether `found` is `expected`; if not, names the first byte that differs, and how many do.
+/// Whether `found` equals `expected`; if not, reports the first differing byte, and how many differ.
 testing::AssertionResult holds(std::span<const std::byte> found, std::span<const std::byte> expected);
 /// Whether every byte of `found` is `value`.
 testing::AssertionResult all_are(std::span<const std::byte> found, std::byte value);
@@ -25,27 +25,27 @@ testing::AssertionResult all_are(std::span<const std::byte> found, std::byte val
 inline Rank next(const Endpoint& me) { return (me.rank() + 1) % me.ranks(); }
 inline Rank previous(const Endpoint& me) { return (me.rank() + me.ranks() - 1) % me.ranks(); }
 
-/// The limits that hold for messages to any rank, me included: the same on every rank, also where two conduits
-/// serve a job, for then every rank has peers of both.
+/// Limits that hold for messages to any rank, including this one. They are the same on every rank, even if two
+/// conduits serve the job, because then every rank has peers on both.
 AmLimits least_limits(Endpoint& me) noexcept;
 
-/// `bytes`, or as many packets' worth as do not take all day where packets are small.
+/// `bytes`, or less where packets are so small that the transfer would take too long.
 std::size_t reasonable(Endpoint& me, std::size_t bytes);
 
-/// 0, small sizes, both sides of powers of two, and both sides of each limit; rising, none above `most`.
+/// 0, small sizes, both sides of powers of two, and both sides of each limit; ascending, none above `most`.
 std::vector<std::size_t> sizes_around(std::initializer_list<std::size_t> limits, std::size_t most);
 
-/// A good mixture of 64 bits: for choices and values that a seed decides.
+/// Mixes 64 bits well: for choices and values derived from a seed.
 std::uint64_t mix(std::uint64_t value) noexcept;
 
-/// Numbers that a seed decides, the same on every machine and library.
+/// Random numbers from a seed, the same on every machine and with every library.
 class Random {
  public:
   explicit Random(std::uint64_t seed) noexcept : state_(seed) {}
   std::uint64_t operator()() noexcept { return mix(state_++); }
   /// 0 … end - 1.
   std::uint64_t below(std::uint64_t end) noexcept { return (*this)() % end; }
-  /// 0 … 2^most_bits, every order of magnitude as likely as another.
+  /// 0 … 2^most_bits, with equal probability for every order of magnitude.
   std::uint64_t any_magnitude(unsigned most_bits) noexcept {
     return (*this)() & ((std::uint64_t{1} << below(most_bits + 1)) - 1);
   }

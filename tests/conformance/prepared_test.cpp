@@ -11,7 +11,7 @@ struct NumberedPiece {
   std::uint64_t number;
 };
 
-/// Counts messages and checks that each payload is what its number says; medium and long alike.
+/// Counts messages and checks each payload against its number; for medium and long messages.
 struct Checks {
   std::uint64_t handled = 0;
   testing::AssertionResult right = testing::AssertionSuccess();
@@ -27,7 +27,7 @@ struct Checks {
   }
 };
 
-/// The number says the size, and the pattern.
+/// The number determines the size and the pattern.
 std::uint64_t numbered(Rank writer, std::size_t bytes) { return 1'000'000 * (writer + 1) + bytes; }
 
 TEST_P(Prepared, MediumOfEverySizeArrivesAsItWasBuilt) {
@@ -70,7 +70,7 @@ TEST_P(Prepared, LongOfEverySizeArrivesWhereItWasSent) {
     for (const std::size_t size : sizes_around({packet}, 300'000)) {
       auto prepared = prepare_long(me, GlobalPtr<std::byte>{next(me), 9}, size);
       if (!prepared) {
-        // Beyond one packet only where the destination itself can be given out.
+        // Beyond one packet it is possible only if the library can give out the destination itself.
         ASSERT_EQ(prepared.status().code(), ErrorCode::too_large);
         ASSERT_GT(size, packet / 2);
         continue;
@@ -101,7 +101,7 @@ TEST_P(Prepared, ButNotCommittedIsGivenBack) {
       ASSERT_TRUE(unused) << "round " << round << ": " << unused.status().text();
     }
     for (std::uint64_t round = 0; round < 100; ++round) {
-      // Four that are held at the same time, then committed in another order.
+      // Holds four at the same time, then commits them in another order.
       std::vector<PreparedPayload> held;
       for (int i = 0; i < 4; ++i) {
         auto one = prepare_medium(me, next(me), 100);

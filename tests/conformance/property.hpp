@@ -10,7 +10,7 @@
 
 namespace aqueduct::conformance {
 
-/// A conduit is held to what its Properties say, directly: all ranks in one process, nothing above it.
+/// Checks a conduit against its Properties directly: all ranks in one process, and no library above.
 class Property : public FabricTest {
  protected:
   void on_bench(Rank ranks, const std::function<void(ConduitBench&)>& body) {
@@ -23,7 +23,7 @@ class Property : public FabricTest {
   }
 };
 
-/// Rank 1's memory, registered, and rank 0's handle for it.
+/// Rank 1's registered memory, and rank 0's handle for it.
 struct Target {
   explicit Target(ConduitBench& bench, std::size_t bytes) : memory(bytes) {
     core::NativeRma* owner = bench.conduit(1).rma();
@@ -39,7 +39,7 @@ struct Target {
   Status status;
 };
 
-/// Whether the operation under `token` ended well, by its answer or its completion.
+/// Whether the operation under `token` succeeded, by the post's answer or by its completion.
 inline bool ends(ConduitBench& bench, const core::Post& post, core::Token token) {
   if (post.kind == core::Post::Kind::done) return bench.inbox(0).completions.count(token) == 0;
   if (post.kind != core::Post::Kind::posted) return false;

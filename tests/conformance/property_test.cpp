@@ -9,7 +9,7 @@ namespace {
 
 using PostKind = core::Post::Kind;
 
-/// A header that says which packet it is.
+/// A header that contains the packet's number.
 std::array<std::byte, 8> header_of(std::uint64_t number) {
   std::array<std::byte, 8> header;
   std::memcpy(header.data(), &number, sizeof number);
@@ -53,7 +53,7 @@ TEST_P(Property, EveryPacketUpToTheLargestArrivesOnceAndWhole) {
             auto header = header_of(1'000'000 * (10 * to + from + 1) + size);
             const core::Post answer =
                 bench.conduit(from).send(to, header, std::span(payload).first(size), token);
-            header.fill(std::byte{0xee});  // the header is the sender's again, whatever the answer
+            header.fill(std::byte{0xee});  // the header belongs to the sender again, whatever the answer
             return answer;
           });
           ASSERT_TRUE(post.kind == PostKind::done || post.kind == PostKind::posted) << size << " bytes";
@@ -73,7 +73,7 @@ TEST_P(Property, EveryPacketUpToTheLargestArrivesOnceAndWhole) {
       return packets >= sent && completions >= expected.size();
     };
     ASSERT_TRUE(bench.poll_until(arrived)) << "packets or completions are missing";
-    for (int i = 0; i < 200; ++i) bench.poll();  // a second copy, if there is one
+    for (int i = 0; i < 200; ++i) bench.poll();  // time for a duplicate to arrive
     std::map<core::Token, int> completions;
     std::map<std::uint64_t, int> numbers;
     std::size_t packets = 0;
@@ -90,7 +90,7 @@ TEST_P(Property, EveryPacketUpToTheLargestArrivesOnceAndWhole) {
             << "another's packet, or sender";
         ASSERT_EQ(packet.bytes.size(), size + 8);
         ASSERT_TRUE(holds(std::span(packet.bytes).subspan(8), std::span(payload).first(size)));
-        ++numbers[number_of(packet) % 10'000'000];  // whichever rank it went to
+        ++numbers[number_of(packet) % 10'000'000];  // whichever rank it was for
       }
     }
     EXPECT_EQ(packets, sent);
@@ -104,7 +104,7 @@ TEST_P(Property, EveryPacketUpToTheLargestArrivesOnceAndWhole) {
 TEST_P(Property, NativePutsAndGetsUpToTheLargestAreInPlaceWhenComplete) {
   on_bench(2, [](ConduitBench& bench) {
     core::NativeRma* rma = bench.conduit(0).rma();
-    if (rma == nullptr) return;  // the reference layer's part
+    if (rma == nullptr) return;  // the reference layer does puts
     const auto& properties = bench.conduit(0).properties();
     const std::size_t most = std::min<std::size_t>(properties.max_transfer, 1 << 20);
     Target target(bench, most + 100);
@@ -117,7 +117,7 @@ TEST_P(Property, NativePutsAndGetsUpToTheLargestAreInPlaceWhenComplete) {
         const auto sent = source;
         const core::Post put =
             bench.insist([&] { return rma->put(1, target.key, token % 64, source, inject, token); });
-        if (inject) std::ranges::fill(source, std::byte{0x5a});  // free at return
+        if (inject) std::ranges::fill(source, std::byte{0x5a});  // reusable at return
         ASSERT_TRUE(ends(bench, put, token)) << "put of " << size << " bytes";
         ASSERT_TRUE(holds(std::span(target.memory).subspan(token % 64, size), sent));
         ++token;

@@ -18,7 +18,7 @@ TEST_P(Put, IsVisibleAtTheTargetOnceComplete) {
   });
 }
 
-/// Each rank writes every size, one after another with a gap between, into its own part of all segments.
+/// Each rank writes every size into its own part of all segments, one after another with a gap between.
 void write_and_check_every_size(Endpoint& me, Form form, std::span<const std::size_t> sizes) {
   constexpr std::size_t kGap = 13;  // odd: every alignment occurs
   std::size_t part = 0;
@@ -183,14 +183,14 @@ TEST_P(Put, CopyMovesBytesBetweenAnyTwoRanks) {
     const auto mine = pattern(me.rank(), kBytes);
     std::ranges::copy(mine, me.segment().begin());
     ASSERT_TRUE(me.barrier());
-    // From the previous to the next: neither is me.
+    // From the previous rank to the next: neither is this one.
     const GlobalPtr<std::byte> from{previous(me), 0};
     const GlobalPtr<std::byte> to{next(me), 1 << 20};
     ASSERT_TRUE(copy(me, to, from, kBytes));
     EXPECT_EQ(copy(me, to, from, 3 << 20).code(), ErrorCode::out_of_range);
     ASSERT_TRUE(copy(me, to, from, 0));
     ASSERT_TRUE(me.barrier());
-    // My previous copied here what its own previous has.
+    // The previous rank copied the data of its own previous rank to this rank.
     const Rank origin = (me.rank() + me.ranks() - 2) % me.ranks();
     EXPECT_TRUE(holds(me.segment().subspan(1 << 20, kBytes), pattern(origin, kBytes)));
   });

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Action::Kind;
 
-/// One rank at work.
+/// Plays one rank's part.
 class Player {
  public:
   Player(Endpoint& me, const ProgramShape& shape, std::uint64_t seed)
@@ -68,12 +68,12 @@ class Player {
     std::vector<std::byte> found;
   };
 
-  /// Bytes that stay where they are until the end of the round.
+  /// Bytes that stay at their address until the end of the round.
   std::span<std::byte> source(const Action& action) {
     return sources_.emplace_back(pattern(action.number, action.bytes));
   }
 
-  /// Explicit completion is waited for at once or at the end, as the form says.
+  /// Waits for an explicit completion at once or at the end of the round, as the form says.
   Status take(Form form, Event event) {
     if (form == Form::blocking) return me_.wait(event);
     events_.push_back(std::move(event));

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = Action::Kind;
 
-/// Cuts one rank's data into slices and gives each a role.
+/// Cuts one rank's data into slices and gives each one a role.
 void add_slices(const ProgramShape& shape, Random& random, Rank target, std::vector<Action>& actions) {
   std::uint64_t at = 0;
   while (at < shape.data_bytes) {
@@ -45,9 +45,9 @@ void add_slices(const ProgramShape& shape, Random& random, Rank target, std::vec
           actions.push_back(action);
         }
         break;
-      default: break;  // nobody touches it: it has to stay
+      default: break;  // no action: its bytes must not change
     }
-    at += bytes + random.below(3);  // often no gap: neighbours' bytes must stay apart
+    at += bytes + random.below(3);  // often no gap: neighbouring bytes must not change either
   }
 }
 

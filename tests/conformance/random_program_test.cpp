@@ -4,7 +4,7 @@
 namespace aqueduct::conformance {
 namespace {
 
-/// Random programs against a plain model. A failure names the seed; --seed plays the same program again.
+/// Compares random programs with a simple model. A failure names the seed; --seed plays the same program again.
 class RandomProgram : public FabricTest {
  protected:
   void play_with(ProgramShape shape, std::uint64_t rounds, const Settings& settings = {}) {

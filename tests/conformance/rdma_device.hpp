@@ -4,8 +4,9 @@
 
 namespace aqueduct::conformance {
 
-/// Why a fabric over InfiniBand or RoCE cannot be had on this host; empty: there is a device. Asked of the system and not of
-/// a network's library, which would open the device here: processes that a case forks off are refused it then.
+/// Why this host cannot have a fabric over InfiniBand or RoCE; empty: there is a device. Asks the
+/// system rather than a network's library, which would open the device in this process: the
+/// library would then refuse it to forked children.
 std::string why_no_rdma_device();
 
 }  // namespace aqueduct::conformance

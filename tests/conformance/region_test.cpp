@@ -64,7 +64,7 @@ TEST_P(Region, AndTheRestAreWaitedForApart) {
     ASSERT_TRUE(me.begin_region());
     ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), 100'000}, inside));
     Event region = me.end_region();
-    // The rest first: the region is still open to be waited for.
+    // Waits for the others first; the region is waited for later.
     ASSERT_TRUE(me.wait_implicit());
     std::vector<std::byte> read(100'000);
     ASSERT_TRUE(get(me, read, GlobalPtr<std::byte>{next(me), 0}));

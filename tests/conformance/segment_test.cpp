@@ -25,7 +25,8 @@ TEST_P(Segments, PrimaryIsZeroedAndOfTheSizeAskedFor) {
   }
 }
 
-/// Writes to everybody's part of a segment and checks mine. Needs 64 bytes for each rank where there are any.
+/// Writes to all ranks' parts of a segment and checks this rank's. Every part that
+/// is not empty needs 64 bytes for each rank.
 void use(Endpoint& me, SegmentId id) {
   const auto sent = pattern(100 * id + me.rank(), 64);
   for (Rank to = 0; to < me.ranks(); ++to) {
@@ -50,7 +51,7 @@ TEST_P(Segments, OfUnequalSizesAndNoneAtAll) {
   as_each_of(3, 256, [](Endpoint& me) {
     SegmentId last = 0;
     for (std::uint32_t i = 0; i < 4; ++i) {
-      // Rank 0 the largest; a different rank has nothing each time.
+      // Rank 0 has the largest part; each time a different rank has none.
       const auto bytes_of = [i](Rank rank) {
         return rank == i % 3 ? std::size_t{0} : (std::size_t{5} - rank) * 1000 + i;
       };
@@ -70,7 +71,7 @@ TEST_P(Segments, OfUnequalSizesAndNoneAtAll) {
       ASSERT_TRUE(me.barrier());
       ASSERT_NO_FATAL_FAILURE(use(me, segment->id()));
     }
-    ASSERT_NO_FATAL_FAILURE(use(me, 0));  // the first one is still what it was
+    ASSERT_NO_FATAL_FAILURE(use(me, 0));  // segment 0 is unchanged
   });
 }
 
@@ -93,7 +94,7 @@ TEST_P(Segments, OfMyOwnMemory) {
   struct Memory {
     alignas(8) std::array<std::byte, 20'000> bytes{};
   };
-  // Outlives the job: made before it.
+  // Outlives the job, because it is made before.
   const auto memories = std::make_shared<std::vector<Memory>>(3);
   as_each_of(3, 256, [memories](Endpoint& me) {
     const auto mine = std::span((*memories)[me.rank()].bytes).first(20'000 - 8 * me.rank());
@@ -139,7 +140,7 @@ TEST_P(Segments, MoreThanTheSettingAllowsAreRefusedOnAllRanks) {
 
 TEST_P(Segments, LargerThanTheMachineFailsOnAllRanksAndNothingElse) {
   as_each_of(2, 4096, [](Endpoint& me) {
-    // Only rank 1 asks for too much; both are told.
+    // Only rank 1 asks for too much; both ranks get the error.
     const auto segment = Segment::create(me, me.rank() == 1 ? std::size_t{1} << 50 : 4096);
     ASSERT_FALSE(segment);
     const ErrorCode code = segment.status().code();

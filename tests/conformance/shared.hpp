@@ -7,8 +7,8 @@
 
 namespace aqueduct::conformance {
 
-/// A `T` that all ranks of a launch see, threads or processes: made before the launch, beside the library.
-/// For what a case has to know without asking the library under test. `T` holds atomics and plain data.
+/// A `T` that all ranks of a launch share, threads or processes, without the library. Made before the launch. For
+/// facts that a case must know independently of the library under test. `T` holds atomics and plain data.
 template <class T>
 class Shared {
  public:

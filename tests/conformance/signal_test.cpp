@@ -18,7 +18,7 @@ TEST_P(Signals, WhoSeesTheSumSeesTheBytes) {
     for (const std::size_t size : sizes_around({least_limits(me).medium}, reasonable(me, 300'000))) {
       ++round;
       const auto sent = pattern(1000 * round + me.rank(), size);
-      // Late bytes would show as those of the round before.
+      // Bytes that arrive late would show as those of the round before.
       ASSERT_TRUE(put_signal(me, GlobalPtr<std::byte>{next(me), 5}, sent, {kArrived, 1}));
       ASSERT_TRUE(wait_until(me, kArrived, round, previous(me), seconds(20)));
       ASSERT_TRUE(holds(me.segment().subspan(5, size), pattern(1000 * round + previous(me), size)))

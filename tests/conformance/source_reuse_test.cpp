@@ -10,7 +10,7 @@ class SourceBuffer : public FabricTest {};
 
 constexpr std::size_t kArea = 1 << 20;
 
-/// Sizes from 1 B to 256 KiB, small ones far more often.
+/// Sizes from 1 B to 256 KiB, with small ones far more often.
 std::size_t some_size(Endpoint& me, Random& random) {
   const std::size_t most = reasonable(me, 256 * 1024);
   return 1 + random.any_magnitude(18) % most;
@@ -44,7 +44,7 @@ TEST_P(SourceBuffer, MayBeOverwrittenAtReturnIfAskedSo) {
       std::ranges::fill(std::span(expected).subspan(at, size), value);
       events.push_back(
           put_nb(me, GlobalPtr<std::byte>{next(me), at}, from, {.source = SourceReuse::at_return}));
-      std::ranges::fill(from, ~value);  // at once
+      std::ranges::fill(from, ~value);  // immediately after the call
       at += size;
     }
     ASSERT_NO_FATAL_FAILURE(check());
@@ -125,7 +125,7 @@ TEST_P(SourceBuffer, OfARefusedImmediatePutIsNotSentAndOfAnAcceptedOneIs) {
       }
     }
     for (Event& event : events) ASSERT_TRUE(me.wait(event));
-    // Refused means that nothing has happened; what was accepted is there.
+    // A refused put has had no effect; an accepted one has arrived.
     std::vector<std::byte> read(kPuts * kBytes);
     ASSERT_TRUE(get(me, read, GlobalPtr<std::byte>{next(me), 0}));
     for (std::size_t i = 0; i < kPuts; ++i) {

@@ -26,7 +26,7 @@ TEST_P(Teams, WorldHasAllRanksInOrder) {
 
 TEST_P(Teams, SplitOrdersByKeyThenIndex) {
   as_each_of(4, 64, [](Endpoint& me) {
-    // Reversed by key; ranks 1 and 2 share a key, so their order stays.
+    // The keys reverse the order; ranks 1 and 2 share a key, so they keep theirs.
     const std::uint32_t keys[] = {9, 5, 5, 0};
     auto team = me.world().split(7, keys[me.rank()]);
     ASSERT_TRUE(team && team->has_value());
@@ -87,7 +87,7 @@ TEST_P(Teams, ManyLiveAtOnceAndEndInAnyOrder) {
     for (int round = 0; round < 3; ++round) {
       std::vector<Team> teams;
       for (std::uint32_t i = 0; i < 40; ++i) {
-        // Two of three ranks, another one left out each time.
+        // Two of three ranks form a team, each time without another one.
         auto team = me.world().split(me.rank() == i % 3 ? 1 : 0, i);
         ASSERT_TRUE(team && team->has_value());
         teams.push_back(std::move(**team));

@@ -17,7 +17,7 @@ using Raw = std::array<std::byte, Bytes>;
 
 template <class T>
 T some_value(std::uint64_t writer) {
-  if constexpr (std::is_same_v<T, bool>) return writer % 3 == 1;  // no other bytes make one
+  if constexpr (std::is_same_v<T, bool>) return writer % 3 == 1;  // no other byte values are a bool
   T value;
   std::memcpy(&value, pattern(writer, sizeof(T)).data(), sizeof(T));
   return value;
@@ -28,7 +28,7 @@ testing::AssertionResult same(const T& a, const T& b) {
   return holds(std::as_bytes(std::span(&a, 1)), std::as_bytes(std::span(&b, 1)));
 }
 
-/// Puts in three forms and gets back, from myself and another, in slots with room on both sides.
+/// Puts in three forms and gets back, from this rank and another, in slots with gaps on both sides.
 template <class T>
 void put_and_get(Endpoint& me) {
   std::ranges::fill(me.segment(), std::byte{0});
@@ -51,7 +51,7 @@ void put_and_get(Endpoint& me) {
     }
   }
   ASSERT_TRUE(me.barrier());
-  // What lies between the slots is untouched.
+  // The gaps between slots must not change.
   for (const std::size_t at : {0, 128}) {
     std::size_t clear = at;
     for (const std::size_t slot : {11, 51, 91}) {
@@ -82,7 +82,7 @@ TEST_P(Value, IsTakenAtTheCall) {
   as_each_of(2, 8 * 2000, [](Endpoint& me) {
     std::vector<Event> events;
     for (std::uint64_t i = 0; i < 2000; ++i) {
-      std::uint64_t value = mix(i);  // gone, and its stack used again, before the put is over
+      std::uint64_t value = mix(i);  // goes out of scope, and its stack is reused, before the put completes
       events.push_back(put_value_nb(me, GlobalPtr<std::uint64_t>{next(me), 8 * i}, value));
     }
     for (Event& event : events) ASSERT_TRUE(me.wait(event));
@@ -110,16 +110,16 @@ TEST_P(Value, OutsideTheSegmentIsRefused) {
   });
 }
 
-/// Wherever it is stored: by the writer where the target is mapped, else by the target. Whoever it is runs a step at a time, and
-/// the word is taken back as soon as it is there, as by a rank in turn.
+/// The rank that stores the word runs one instruction at a time: the writer if the target is mapped, else the target.
+/// The word is overwritten as soon as it is there, as another rank would do in turn.
 TEST_P(Value, AWordThatIsPutIsStoredOnce) {
   using support::Stepped;
-  if (!fabric().stores_once) return;  // a library below does it
+  if (!fabric().stores_once) return;  // a network's library stores it
   if (!Stepped::possible()) GTEST_SKIP() << "this build or machine does not step through instructions";
   as_each_of(2, 64, [](Endpoint& me) {
     const std::uint64_t value = 0x0807060504030201;
     const auto* const sent = reinterpret_cast<const std::byte*>(&value);
-    constexpr std::size_t bytes = 8;  // the others: tests/unit/include/copy_bytes_test.cpp
+    constexpr std::size_t bytes = 8;  // tests/unit/include/copy_bytes_test.cpp tests other sizes
     const GlobalPtr<std::byte> place{1, bytes};
     std::byte* const mapped = me.local(place.on(1 - me.rank()), bytes);
     const auto write = [&] { ASSERT_TRUE(put(me, place, std::span(sent, bytes))); };
@@ -133,7 +133,7 @@ TEST_P(Value, AWordThatIsPutIsStoredOnce) {
       const auto wait = [&] {
         while (*static_cast<volatile std::byte*>(mine) == std::byte{0}) me.progress();
       };
-      // None where a card or a progress thread stores it.
+      // No store is seen if an adapter or a progress thread writes it.
       EXPECT_LE(Stepped::count_stores(mine, sent, bytes, wait), 1) << bytes << " bytes";
     }
     ASSERT_TRUE(me.barrier());

@@ -19,7 +19,7 @@ using test::RandomShapes;
 constexpr std::array kPlans = {"auto", "direct", "pieces", "packed", "box", "native"};
 constexpr std::size_t kSegment = 64 * 1024;
 
-/// Every case once for each plan that can be forced.
+/// Runs every case once for each plan that can be forced.
 class Vis : public FabricTest {
  protected:
   void with_each_plan(Rank ranks, std::size_t segment_bytes, const Body& body) {
@@ -34,7 +34,7 @@ std::size_t reach(const std::vector<std::int64_t>& bytes) {
   return bytes.empty() ? 0 : static_cast<std::size_t>(std::ranges::max(bytes) + 1);
 }
 
-/// What one rank does to the next one in one round: two shapes of one sum.
+/// A rank's operation on the next rank in one round: two shapes with the same total.
 struct Round {
   AnyShape there;
   AnyShape here;
@@ -150,7 +150,7 @@ TEST_P(Vis, GetsBringWhatTheNaiveLoopReads) {
 }
 
 TEST_P(Vis, ManyAtOnceOfManyPacketsAllArrive) {
-  // A cube of doubles each, taken apart in three ways: rows, columns and single elements.
+  // Each rank takes a cube of doubles apart in three ways: rows, columns and single elements.
   with_each_plan(2, 1 << 20, [](Endpoint& me) {
     const std::int64_t n = reasonable(me, 24 * 24 * 24 * 8) < 24 * 24 * 24 * 8 ? 12 : 24;
     const std::int64_t cells = n * n * n;
@@ -173,7 +173,7 @@ TEST_P(Vis, ManyAtOnceOfManyPacketsAllArrive) {
     for (std::int64_t i = 0; i < cells; ++i)
       ASSERT_EQ(mine[i], 1000.0 * previous(me) + static_cast<double>(i));
     ASSERT_TRUE(me.barrier());
-    // Shuffled there and back is as it was.
+    // Shuffling there and back restores the original order.
     const Indexed shuffled{scattered, 8};
     ASSERT_TRUE(put(me, pieces(target, shuffled), contiguous(cube.data(), cube.size())));
     std::vector<double> back(cube.size());
@@ -181,7 +181,7 @@ TEST_P(Vis, ManyAtOnceOfManyPacketsAllArrive) {
     ASSERT_EQ(back, cube);
     ASSERT_TRUE(get(me, pieces(back.data(), shuffled), contiguous(target, back.size())));
     for (std::int64_t i = 0; i < cells; ++i) {
-      const std::int64_t there = scattered[static_cast<std::size_t>(i)] / 8;  // where element i lies now
+      const std::int64_t there = scattered[static_cast<std::size_t>(i)] / 8;  // where element i is now
       const std::int64_t again = scattered[static_cast<std::size_t>(there)] / 8;
       ASSERT_EQ(back[static_cast<std::size_t>(again)], cube[static_cast<std::size_t>(i)]) << i;
     }
@@ -284,7 +284,7 @@ TEST_P(Vis, GroupsReadAndWriteElementsOfAllRanks) {
     for (std::size_t i = 0; i < list.size(); ++i)
       ASSERT_EQ(found[i], list[i].rank() * 100'000 + list[i].offset() / 8);
     ASSERT_TRUE(me.barrier());
-    // Each rank writes every ranks-th element of everybody.
+    // Each rank writes every ranks-th element of all ranks.
     list.clear();
     std::vector<std::uint64_t> values;
     for (std::uint64_t i = me.rank(); i < kElements; i += me.ranks()) {
@@ -361,7 +361,7 @@ TEST_P(Vis, PackedTakesNoMorePacketsThanTheDataFills) {
     EXPECT_LE(me.statistics().vis_messages - put_done.vis_messages, packets(8000));
     EXPECT_EQ(back, sent);
     EXPECT_GT(me.statistics().vis_as_strides, 0u);
-    // What lies regularly in a list is found, what does not is told by offsets, or by offsets and lengths.
+    // A regular list is recognised as strides; others are sent as offsets, or as offsets and lengths.
     std::vector<std::int64_t> offsets(1000);
     for (std::int64_t i = 0; i < 1000; ++i) offsets[static_cast<std::size_t>(i)] = i * 24;
     const auto regular_done = me.statistics();
@@ -429,7 +429,7 @@ TEST_P(Vis, OneStretchToAnotherIsOneOperation) {
     const Piece rising[] = {{0, 8}, {8, 0}, {8, 8}};
     put_and_see(pieces(to, Strided(4, {{2, 8}, {2, 4}})), 1, sent);
     put_and_see(pieces(to, Vector{rising}), 2, sent);
-    // As long, but in another order.
+    // The same length, but in another order.
     const Piece falling[] = {{8, 8}, {0, 8}};
     put_and_see(pieces(to, Vector{falling}), 3, {3, 4, 1, 2});
     put_and_see(pieces(to + 3, Strided(4, {{4, -4}})), 4, {4, 3, 2, 1});
@@ -469,16 +469,17 @@ TEST_P(Vis, ALostPeerEndsTransfersUnderWay) {
     run(launch, [](Endpoint& me) {
       ASSERT_TRUE(me.barrier());
       if (me.rank() ==
-          1) {  // what it said just before it dies could be lost with it: the other has left the barrier
+          // What it sends just before it dies may be lost with it, so the other must have left the barrier.
+          1) {
         static_cast<void>(wait_until(me, 30, 1, kAnyRank, std::chrono::seconds(10)));
         ::_exit(0);
       }
-      static_cast<void>(signal(me, 1, {30, 1}));  // it may die before it has answered
+      static_cast<void>(signal(me, 1, {30, 1}));  // the victim may die before it has answered
       std::vector<std::int64_t> here(1 << 15);
       const GlobalPtr<std::int64_t> there{1, 0};
       const auto remote = pieces(there, Strided(8, {{1 << 15, 24}}));
       const auto local = contiguous(here.data(), here.size());
-      // Memory that is mapped here stays readable until the loss is noticed, which a wait does.
+      // Memory mapped here stays readable until the loss is noticed, which happens in a wait.
       if (me.local(there) != nullptr) {
         ASSERT_EQ(me.barrier().code(), ErrorCode::peer_lost);
       }
@@ -486,8 +487,7 @@ TEST_P(Vis, ALostPeerEndsTransfersUnderWay) {
       ASSERT_TRUE(progress_until(me, [&] {
         status = get(me, local, remote);
         if (status) status = put(me, remote, local);
-        return status.code() ==
-               ErrorCode::peer_lost;  // the network's own failure may be seen before the loss
+        return status.code() == ErrorCode::peer_lost;  // the network's own error may come before the loss
       })) << status.text();
     });
   }

@@ -1,4 +1,4 @@
-# run([ENV <variables…>] COMMAND <words…>): its output in `said`; ends the script if it fails.
+# run([ENV <variables…>] COMMAND <words…>): stores the output in `said`; ends the script if the command fails.
 function(run)
   cmake_parse_arguments(PARSE_ARGV 0 run "" "" "ENV;COMMAND")
   execute_process(COMMAND ${CMAKE_COMMAND} -E env ${run_ENV} ${run_COMMAND}

@@ -1,6 +1,6 @@
 # cmake -D build=… -D source=… -D work=… -D compiler=… -P try_conduit.cmake
 #
-# The conduit that others start from, built against an installed library and loaded by its path and from a folder.
+# Builds the template of a conduit against an installed library, and loads it by its path and from a folder.
 
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
@@ -11,7 +11,7 @@ run(COMMAND ${CMAKE_COMMAND} -S "${source}" -B "${work}/tiny" -G Ninja "-DCMAKE_
   "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_FLAGS=-Werror")
 run(COMMAND ${CMAKE_COMMAND} --build "${work}/tiny")
 
-# By its path, through the whole kit but what takes long.
+# By its path, with all of the kit but the slow parts.
 set(bin "${prefix}/bin")
 run(COMMAND "${bin}/aqconform" --plugin "${work}/tiny/tiny.so" --ranks 4 --limit 40
   "--gtest_filter=-*RandomProgram*:*AmStorm*:*BackPressure*")
@@ -21,7 +21,7 @@ if(NOT said MATCHES "PASSED  \\] [1-9]")
   message(FATAL_ERROR "${said}")
 endif()
 
-# From a folder, where it is known by its name, and its setting too.
+# From a folder: now the conduit is known by its name, and so is its setting.
 run(ENV "AQUEDUCT_PLUGIN_PATH=${work}/tiny" "AQUEDUCT_TINY_BUFFER=1M" COMMAND "${bin}/aqinfo")
 foreach(part "Conduit tiny: Unix datagram sockets" "AQUEDUCT_TINY_BUFFER +1M +bytes +256K +environment"
     "not tiny: stays on one host")

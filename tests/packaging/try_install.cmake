@@ -12,7 +12,7 @@ endif()
 get_filename_component(pc_dir "${pc}" DIRECTORY)
 get_filename_component(lib_dir "${pc_dir}" DIRECTORY)
 
-# What is installed must stand alone: nothing in it may name the build or the source tree.
+# The installation must be self-contained: no file in it may name the build or source tree.
 file(GLOB_RECURSE texts "${prefix}/*.cmake" "${prefix}/*.pc" "${prefix}/*.hpp")
 foreach(text IN LISTS texts)
   file(READ "${text}" content)
@@ -22,7 +22,7 @@ foreach(text IN LISTS texts)
   endif()
 endforeach()
 
-# A package that was moved works like one that was not.
+# A package that has been moved must work as before.
 file(RENAME "${prefix}" "${work}/moved")
 string(REPLACE "${prefix}" "${work}/moved" pc_dir "${pc_dir}")
 string(REPLACE "${prefix}" "${work}/moved" lib_dir "${lib_dir}")

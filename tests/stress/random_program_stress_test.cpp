@@ -1,5 +1,5 @@
-// The kit's random programs, longer and with more ranks than a conformance run has time for. A failure prints
-// the command that plays the same program again.
+// The kit's random programs, longer and with more ranks than a conformance run has time for. A failure prints the
+// command that plays the same program again.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class RandomProgramStress : public testing::TestWithParam<Size> {};
 
 TEST_P(RandomProgramStress, FollowsItsModel) {
   const auto& [fabric, ranks, thorough] = GetParam();
-  // Another program each time; the command that a failure prints has its seed.
+  // A different program each time; a failure prints the command, which contains the seed.
   const unsigned seed = std::random_device()();
   const std::string command = AQUEDUCT_BIN_DIR "/aqconform --fabric " + std::string(fabric) + " --ranks " +
                               std::to_string(ranks) + " --thorough " + std::to_string(thorough) +

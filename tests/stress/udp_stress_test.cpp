@@ -1,4 +1,4 @@
-// Messages by the ten million over networks that lose them, and ten minutes of ever new weather.
+// Tens of millions of messages over networks that lose packets, and ten minutes of changing faults.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Runs stress_exchange over udp alone, with these faults; what it prints is seen.
+/// Runs stress_exchange over udp only, with these faults, and shows its output.
 void exchange(int ranks, long messages, long seconds, const std::string& faults,
               const std::string& more = "") {
   const std::string command =
@@ -38,7 +38,7 @@ TEST(UdpStress, TenMinutesOfChangingFaults) {
     };
     const char* const securities[] = {"none", "header", "full"};
     const std::string security = securities[dice() % 3];
-    // Without security only UDP's checksum tells what was changed on the way, and these faults strike above it.
+    // Without security only UDP's checksum detects corruption, and these faults corrupt data above it.
     const std::string corrupt = security == "none" ? "" : ",corrupt=" + percent(1);
     const std::string faults =
         "loss=" + percent(10) + ",reorder=" + percent(25) + ",duplicate=" + percent(5) + corrupt +

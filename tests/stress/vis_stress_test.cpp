@@ -1,4 +1,4 @@
-// Ten million pieces in one transfer: right, and in memory of a fixed bound.
+// Ten million pieces in one transfer: correct, and in bounded memory.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPieces = 10'000'000;
 
-/// The most memory that this process has had, in KiB.
+/// The peak memory of this process, in KiB.
 long most_memory() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -29,7 +29,7 @@ TEST(VisStress, TenMillionPiecesNeedNoMemoryForEach) {
   auto job = Job::in_process(2, config);
   ASSERT_TRUE(job);
   job->run_each([](Endpoint& me) {
-    std::ranges::fill(me.segment(), std::byte{1});  // its pages are there from now on
+    std::ranges::fill(me.segment(), std::byte{1});  // touches its pages
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 0) {
       std::vector<std::int64_t> offsets(kPieces);

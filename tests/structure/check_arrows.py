@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the arrows of the architecture: which folder may include which.
+"""Checks the arrows of the architecture: which folder may include which.
 
   check_arrows.py ROOT          prints file:line of each violation; exit status 1 if there is one
   check_arrows.py --self-test   shows, on small trees, that violations are found and nothing else is
@@ -10,18 +10,19 @@ import re
 import sys
 import tempfile
 
-# "A: B, C" is: A may include B and C, and what these may. Tests, tools, examples, fuzz and bench are free.
+# "A: B, C" means: A may include B and C, and all that these may include. Tests, tools,
+# examples, fuzz and bench may include anything.
 ARROWS = {
     "include": [],
     "core": ["include"],
     "bootstrap": ["include"],
-    "conduits/*": ["core"],  # each conduit; never another one
+    "conduits/*": ["core"],  # each conduit; never another conduit
     "am": ["core"],
     "team": ["core"],
     "rma": ["am"],
     "vis": ["rma"],
     "coll": ["team", "rma"],
-    "conduits": ["core", "conduits/*"],  # the list of conduits itself: files directly in the folder
+    "conduits": ["core", "conduits/*"],  # the list of conduits: files directly in this folder
     "runtime": ["bootstrap", "conduits", "vis", "coll"],
 }
 FOLDERS = ["include", "core", "bootstrap", "conduits", "am", "team", "rma", "vis", "coll", "runtime"]
@@ -30,7 +31,7 @@ STANDARD = re.compile(r"[a-z_]+(\.h)?$")
 
 
 def reach(layer):
-    """The layers that `layer` may include, itself among them."""
+    """All layers that `layer` may include, with `layer` itself."""
     found, todo = set(), [layer]
     while todo:
         here = todo.pop()
@@ -41,7 +42,7 @@ def reach(layer):
 
 
 def place(path):
-    """(layer, conduit) of a path relative to the root; layer is None if it is free or not ours."""
+    """The (layer, conduit) of a path relative to the root; layer is None if it is unrestricted or not in this tree."""
     parts = path.split("/")
     if parts[0] == "aqueduct":
         return "include", None
@@ -53,7 +54,7 @@ def place(path):
 
 
 def complaint(root, source, bracket, target):
-    """Why `source` may not include `target`; None if it may."""
+    """Returns why `source` may not include `target`; None if it may."""
     layer, conduit = place(source)
     to, to_conduit = place(target)
     if layer == "include" and to != "include" and not (bracket == "<" and STANDARD.match(target)):
@@ -73,7 +74,7 @@ def complaint(root, source, bracket, target):
 
 
 def check(root):
-    """All violations below `root`, as lines of text, and how many files were read."""
+    """All violations below `root`, as lines of text, and the number of files read."""
     found, files = [], 0
     for folder in FOLDERS:
         for file in sorted((root / folder).rglob("*")):
@@ -89,7 +90,7 @@ def check(root):
     return found, files
 
 
-# Each: the file, what it includes, whether it may.
+# Each case: the file, what it includes, and whether that is allowed.
 CASES = [
     ("core/a.hpp", "<aqueduct/rank.hpp>", True),
     ("core/a.hpp", '"am/x.hpp"', False),

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every command that ./aq lists in its usage has a function, and no function calls itself: check_commands.sh AQ
+# Checks that every command in ./aq's usage has a function, and that no function calls itself: check_commands.sh AQ
 set -euo pipefail
 here=$(dirname "$(readlink -f "$1")")
 # shellcheck disable=SC1090
@@ -10,7 +10,7 @@ for command in $(usage | sed -n 's|^\./aq \([a-z-]*\).*|\1|p' | sort -u) run-tes
   [[ $command != test ]] || name=tests
   if ! declare -F "$name" >/dev/null; then echo "./aq $command: there is no function $name"; wrong=1; fi
 done
-# A function that calls itself would go on for ever: none here has a reason to.
+# A function that calls itself would not end, and none has a reason to.
 for name in $(declare -F | sed 's/declare -f //'); do
   if declare -f "$name" | sed 1,2d | grep -Eq "^ *$name( |;|$)"; then echo "$name calls itself"; wrong=1; fi
 done

@@ -1,4 +1,4 @@
-"""What the documents say that a program can check.
+"""Checks statements of the documents that a program can check.
 
 check_docs.py readme ROOT BUILD COMPILER [FLAGS…]   the program in README.md compiles, and runs on two ranks
 check_docs.py template ROOT                         what docs/write-a-conduit.md shows is in the template
@@ -17,7 +17,7 @@ FOLDERS = ("am|bench|bootstrap|cmake|coll|conduits|core|docs|examples|include|rm
 
 
 def first_block(text, language):
-    """The first fenced block of that language, or nothing."""
+    """The first fenced block in that language, or None."""
     found = re.search(r"^```" + language + r"\n(.*?)^```", text, re.S | re.M)
     return found.group(1) if found else ""
 
@@ -65,7 +65,7 @@ def check_readme(root, build, compiler, flags):
 
 
 def blocks(text, language):
-    """All fenced blocks of that language."""
+    """All fenced blocks in that language."""
     return re.findall(r"^```" + language + r"\n(.*?)^```", text, re.S | re.M)
 
 
@@ -86,14 +86,14 @@ def error_rows(source):
 
 
 def missing_rows(rows, document):
-    """The rows of the table that the registry asks for and the document does not have."""
+    """The table rows that the registry implies and the document does not have."""
     wanted = [f"| {code} | {0 if code == 0 else code + 10} | `{name}` | {meaning} | {advice} |"
               for code, (name, meaning, advice) in enumerate(rows)]
     return [row for row in wanted if row not in document.splitlines()]
 
 
 def wrong_words(text, exists, settings, commands):
-    """Everything in a document that names what is not there."""
+    """Everything that the document names and that does not exist."""
     wrong = []
     for path in re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", text):
         if not exists(path):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every header includes what it uses and guards itself.
+"""Checks that every header includes what it uses and can be included twice.
 
   check_headers.py ROOT COMPILER [--all]
 
@@ -21,18 +21,18 @@ FOLDERS = ["include", "core", "bootstrap", "conduits", "am", "team", "rma", "vis
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]
 INTERNAL = ["-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL", '-DAQUEDUCT_BIN_DIR="."',
             '-DAQUEDUCT_SOURCE_DIR="."']
-# Headers of such names include those of a library that a machine may lack: its name for pkg-config.
+# Patterns of headers that need a library which a machine may lack, with its name for pkg-config.
 OPTIONAL = {r"bootstrap/pmix_": "pmix", r"conduits/ofi/|.*_ofi\.hpp": "libfabric", r"conduits/ucx/|.*_ucx\.hpp": "ucx",
             r"bench/peers/(mpi_vis/|layer_mpi|mpi\.hpp)": "ompi-c", r"bench/peers/layer_gasnet": "gasnet-smp-seq"}
 
 
 def library_of(header):
-    """The optional library whose headers this one needs; empty if none."""
+    """The optional library that this header needs; empty if none."""
     return next((package for name, package in OPTIONAL.items() if re.match(name, header)), "")
 
 
 def flags_for(package):
-    """How to compile against a library; None if it is not here."""
+    """The flags for compiling against a library; None if it is not installed."""
     try:
         asked = subprocess.run(["pkg-config", "--cflags", package], capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -44,7 +44,7 @@ FIRST_INCLUDE = re.compile(r'^\s*#include\s+["<]([^">]+)[">]', re.M)
 
 
 def first_included(root, file, headers):
-    """The header of this tree that a file includes before anything else; None if that is another's."""
+    """The header that the file includes first; None if it is not in this tree."""
     found = FIRST_INCLUDE.search((root / file).read_text(encoding="utf-8"))
     if not found:
         return None
@@ -52,7 +52,7 @@ def first_included(root, file, headers):
 
 
 def shown_by_sources(root, headers):
-    """Headers that some source's compilation shows to compile alone."""
+    """Headers that some source includes first, which shows that they compile alone."""
     headers, shown = set(headers), set()
     for folder in FOLDERS:
         for source in (root / folder).rglob("*.cpp"):
@@ -64,7 +64,7 @@ def shown_by_sources(root, headers):
 
 
 def compile_alone(root, compiler, header):
-    """What the compiler says; empty if it is content."""
+    """The compiler's output; empty if it succeeds."""
     flags = FLAGS + [f"-I{root}/include"]
     if not header.startswith("include/"):
         flags += INTERNAL + [f"-I{root}"]

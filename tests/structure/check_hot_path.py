@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows in the generated code that puts and gets of a word and atomics on a mapped peer make no call.
+"""Checks in the generated code that puts and gets of a word and atomics on a mapped peer make no call.
 
   check_hot_path.py ROOT COMPILER
 
@@ -20,14 +20,14 @@ from collections import deque
 LABEL = re.compile(r"^[0-9a-f]+ <(.+)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(?:bnd |notrack )?(\S+)\s*(.*)$")
 RELOCATION = re.compile(r"^\s*[0-9a-f]+: R_X86_64_")
-# What a function is for, as "mnemonic operands", not on the stack.
+# The instruction that does a function's work, as "mnemonic operands", not on the stack.
 STORE = re.compile(r"^movq? %r(?:[a-d]x|[sd]i|bp|[89]|1[0-5]),(?!%)[^%]*\(%(?!rsp)")  # mov %rax,(%rdx,%rcx,8)
 STORE4 = re.compile(r"^movl? %(?:e[a-d]x|e[sd]i|ebp|r(?:[89]|1[0-5])d),(?!%)[^%]*\(%(?!rsp)")
 LOAD = re.compile(r"^movq? [^%$]*\(%(?!rsp)[^)]*\),%r")
 ADD = re.compile(r"^lock (?:xadd|add|inc)q? ")
 SWAP = re.compile(r"^xchg (?:%r\w+,[^%]*\(|[^%]*\(.*\),%r)")
 COMPARE = re.compile(r"^lock cmpxchg ")
-WANTED = {  # what its call-free way must have; None: it must have no such way
+WANTED = {  # what the call-free path must contain; None: there must be no such path
     "hot_put": STORE, "hot_get": STORE, "hot_put_span": STORE4,
     "hot_fetch_add": ADD, "hot_fetch_add_again": ADD, "hot_fetch_add_general": ADD, "hot_add_nbi": ADD, "hot_add_nb": ADD,
     "hot_domain_add": ADD, "hot_domain_add_again": ADD,
@@ -55,9 +55,9 @@ def disassemble(object_file):
 
 
 def shortest_way(code, purpose):
-    """Instructions of the shortest call-free way to a ret that has the instruction wanted; None if there is none."""
+    """The instructions of the shortest call-free path to a ret that contains the wanted one; None if there is no such path."""
     index = {instruction[0]: i for i, instruction in enumerate(code)}
-    todo, seen = deque([(0, False, ())]), set()  # place, whether done, way
+    todo, seen = deque([(0, False, ())]), set()  # position, whether the instruction was found, path
     while todo:
         i, done, way = todo.popleft()
         if i >= len(code) or (i, done) in seen:
@@ -71,7 +71,7 @@ def shortest_way(code, purpose):
                 return way
         elif name.startswith("j"):
             target = operands.split()[0]
-            # With a relocation it leaves the function: to cold code, or to another function.
+            # A jump with a relocation leaves the function, to cold code or to another function.
             if not relocated and re.fullmatch("[0-9a-f]+", target) and int(target, 16) in index:
                 todo.append((index[int(target, 16)], done, way))
             if name != "jmp":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Shows that wrong uses of the API do not compile, and that the compiler says why.
+"""Checks that wrong uses of the API do not compile, and that the compiler's message gives the reason.
 
   check_refused.py ROOT COMPILER
 
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-# Read once: the compiler takes it ready made for each snippet.
+# Precompiled, because every snippet includes it.
 COMMON = "#include <aqueduct/aqueduct.hpp>\n\n#include <vector>\n"
 FRAME = """#include "common.hpp"
 
@@ -40,13 +40,13 @@ CASES = [
     ("static_cast<void>(on_medium_request<Args>(ep, [](RequestContext&, const Args&) {}));", LONGER),
     ("static_cast<void>(on_long_request<Args>(ep, [](RequestContext&, const Args&, std::span<int>) {}));", LONGER),
     ("static_cast<void>(on_medium_reply<Args>(ep, [](RequestContext&, const Args&, Payload) {}));", LONGER),
-    # Other calls that are impossible to write; here the words are the compiler's own, as far as g++ and clang share them.
+    # Other calls that must not compile; the text is the part of the compilers' own message that g++ and clang share.
     ("static_cast<void>(request(ep, 0, handler, Args{1}));", ""),
     ("static_cast<void>(request(ep, 0, handler, Other{1}));", "error:"),
     ("static_cast<void>(request(ep, 0, answer, Args{1}));", "no matching function"),
     ("static_cast<void>(on_short_reply<Args>(ep, [=](auto& c, auto&) { static_cast<void>(c.reply(answer)); }));",
      "reply"),
-    # The forms with one operand do not compare: to what would they?
+    # The forms with one operand do not compare: they have no value to compare with.
     ("static_cast<void>(atomic_fetch<AtomicOp::add>(ep, there, 5));", ""),
     ("static_cast<void>(compare_swap(ep, there, 0, 5));", ""),
     ("static_cast<void>(atomic_fetch<AtomicOp::compare_swap>(ep, there, 5));", "no matching function"),
@@ -62,7 +62,7 @@ FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Werror", "-fdiagnostics-color=never
 
 
 def precompile(root, compiler, folder):
-    """What every snippet includes; returns how to compile with it."""
+    """Precompiles the header that every snippet includes; returns the compile command."""
     header = pathlib.Path(folder, "common.hpp")
     header.write_text(f"#ifndef COMMON\n#define COMMON\n{COMMON}#endif\n")
     clang = "clang" in pathlib.Path(compiler).resolve().name
@@ -81,14 +81,14 @@ def compile_one(root, compiler, folder, precompiled, number):
 
 
 def complaint(case, done):
-    """What is wrong with how the compiler took a case; None if nothing is."""
+    """What is wrong with the compiler's answer to a case; None if nothing is."""
     line, wanted = case
     if not wanted:
         return f"must compile: {line}\n{done.stdout}" if done.returncode != 0 else None
     if done.returncode == 0:
         return f"compiles, and must not: {line}"
     errors = [said for said in done.stdout.splitlines() if "error:" in said]
-    # The reason has to come first: nobody reads the tenth error of a template.
+    # The reason has to come first: a template's tenth error is not read.
     if not errors or wanted not in errors[0]:
         return f"does not say “{wanted}” first: {line}\n{done.stdout}"
     return None

@@ -18,13 +18,14 @@ bool hot_get(aqueduct::Endpoint& ep, Eight from, std::uint64_t& value) {
   return true;
 }
 
-// One word, of a number of words that is known at run time only.
+// One word, through a span whose length is known only at run time.
 bool hot_put_span(aqueduct::Endpoint& ep, aqueduct::GlobalPtr<std::uint32_t> to,
                   std::span<const std::uint32_t> from) {
   return aqueduct::put(ep, to, from).ok();
 }
 
-// Each atomic from several places: a compiler that is not forced to inlines what is called once.
+// Each atomic occurs in several places, because a compiler inlines a function
+// with one call even if it is not forced to.
 #define AQUEDUCT_HOT_FETCH(name, call)                                \
   bool name(aqueduct::Endpoint& ep, Eight at, std::uint64_t& value) { \
     const auto old = call;                                            \
@@ -61,7 +62,7 @@ bool hot_domain_add_again(const Domain& domain, Eight at, std::uint64_t value) {
   return domain.add(at, value).ok();
 }
 
-// What the check must find wanting: the same put, behind a call.
+// The check must reject this one: the same put, behind a call.
 [[gnu::noinline]] bool behind_a_call(aqueduct::Endpoint& ep, Eight to, std::uint64_t value) {
   asm volatile("" ::: "memory");
   return hot_put(ep, to, value);

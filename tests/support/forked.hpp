@@ -10,8 +10,9 @@
 
 namespace aqueduct::support {
 
-/// What `body` returns in a forked child: 0, or the number of the check that failed. The child has `seconds`; 128 + signal
-/// if it is killed. It ends without destructors, and sees what the parent had.
+/// Runs `body` in a forked child. Returns its result, 0 or the number of the check that failed, or
+/// 128 + signal if the child was killed, for example after `seconds`. The child ends without
+/// destructors, and sees the parent's memory.
 inline int in_a_child(const std::function<int()>& body, unsigned seconds = 20) {
   const pid_t child = ::fork();
   if (child == 0) {

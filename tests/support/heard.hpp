@@ -7,7 +7,7 @@
 
 namespace aqueduct::support {
 
-/// What an endpoint has heard from its conduit.
+/// Records what an endpoint's conduit delivers.
 struct Heard final : core::Inbox {
   std::vector<std::vector<std::byte>> packets;
   std::map<core::Token, Status> completed_ones;

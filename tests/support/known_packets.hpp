@@ -13,17 +13,17 @@
 #include <span>
 #include <vector>
 
-/// Packets as a peer may send them, right in their headers and with anything behind: for tests and fuzz targets.
+/// Packets from a peer, with valid headers and any contents, for tests and fuzz targets.
 namespace aqueduct::test {
 
-/// A handler as its packets name it.
+/// A handler, as packets name it.
 struct KnownHandler {
   HandlerId id;
   AmCategory category;
   std::uint16_t args_bytes;
 };
 
-/// Those of the library's layers.
+/// The handlers of the library's layers.
 inline constexpr std::array kLayersHandlers{
     KnownHandler{rma::kPut, AmCategory::medium_request, sizeof(rma::PutPiece)},
     KnownHandler{rma::kPutAck, AmCategory::short_reply, sizeof(rma::PutAck)},
@@ -39,7 +39,7 @@ inline constexpr std::array kLayersHandlers{
     KnownHandler{vis::kPackedData, AmCategory::medium_reply, sizeof(vis::PackedData)},
 };
 
-/// A packet in memory of exactly its length, so that a sanitizer sees a look beyond it; 8-byte aligned.
+/// A packet in memory of exactly its length, so that a sanitizer finds reads beyond it; 8-byte aligned.
 struct ExactPacket {
   std::unique_ptr<std::byte[]> memory;
   std::size_t size = 0;
@@ -52,8 +52,8 @@ inline ExactPacket exact_copy(std::span<const std::byte> bytes) {
   return packet;
 }
 
-/// A packet for that handler: `body` is its target if it is long, its arguments, its payload. Short ones are filled up with
-/// zeroes.
+/// A packet for that handler. `body` has, in this order, the target of a long message, the arguments and the payload.
+/// A body that is too short is padded with zeroes.
 inline ExactPacket packet_for(const KnownHandler& handler, std::span<const std::byte> body,
                               std::uint16_t credits = 0) {
   using namespace am;

@@ -25,7 +25,7 @@
 namespace aqueduct::support {
 namespace {
 
-constexpr const char* kPrefix = "aqtest";  // then the process's number, a dash, and a number within it
+constexpr const char* kPrefix = "aqtest";  // followed by the process id, a dash, and a number
 
 constexpr const char* kTapMaker = "/dev/net/tun";
 
@@ -45,7 +45,7 @@ Said shell(const std::string& command) {
   return said;
 }
 
-/// Removes what processes that exist no more have left.
+/// Removes namespaces of processes that no longer exist.
 void remove_leftovers() {
   std::istringstream all(shell("ip netns list").text);
   for (std::string line; std::getline(all, line);) {
@@ -147,12 +147,12 @@ void NetworkNamespaces::address_host(unsigned host) {
   const std::string ip = "ip -n " + names_[host];
   run(ip + " link set lo up");
   run(fmt::format("{} addr add {}/24 dev {}", ip, ipv4(host), kDevice));
-  // Without the wait of duplicate address detection: nobody else is there.
+  // nodad skips the wait of duplicate address detection: there are no other hosts.
   run(fmt::format("{} -6 addr add {}/64 dev {} nodad", ip, ipv6(host), kDevice));
   run(fmt::format("{} link set {} up", ip, kDevice));
 }
 
-// The kernel tells devices of a cable that was plugged in at the other end when it finds the time.
+// When the other end of a cable is plugged in, the kernel reports it with a delay.
 void NetworkNamespaces::wait_for_link(unsigned host) {
   const std::string show = fmt::format("ip -n {} -o link show dev {}", names_.at(host), kDevice);
   for (int tries = 0; tries < 1000; ++tries) {
@@ -184,7 +184,7 @@ bool NetworkNamespaces::drop(unsigned host, unsigned per_mille) {
 bool NetworkNamespaces::carry_at_most(unsigned host, unsigned bytes) {
   const std::string nft = "ip netns exec " + names_.at(host) + " nft ";
   drop_no_more(host);
-  // Before fragments are put together again; the length is that of what follows the header.
+  // This hook runs before fragments are reassembled; `length` counts what follows the header.
   return run(nft + "add table inet faults") &&
          run(nft + "'add chain inet faults arriving { type filter hook prerouting priority -500; }'") &&
          run(fmt::format("{}'add rule inet faults arriving iifname {} ip6 length > {} drop'", nft, kDevice,
@@ -192,19 +192,19 @@ bool NetworkNamespaces::carry_at_most(unsigned host, unsigned bytes) {
 }
 
 bool NetworkNamespaces::drop_no_more(unsigned host) {
-  // To add a table that is there already is no error: so there is always one to delete.
+  // Adding an existing table is no error, so this ensures that there is one to delete.
   const std::string nft = "ip netns exec " + names_.at(host) + " nft ";
   return run(nft + "add table inet faults") && run(nft + "delete table inet faults");
 }
 
 bool NetworkNamespaces::disturb(unsigned host, const std::string& netem) {
-  // Room for what is under way: netem drops what does not fit.
+  // A large queue for delayed packets: netem drops those that do not fit.
   return run(fmt::format("ip netns exec {} tc qdisc replace dev {} root netem limit 100000 {}",
                          names_.at(host), kDevice, netem));
 }
 
 bool NetworkNamespaces::disturb_no_more(unsigned host) {
-  // Set first, because only what was set can be deleted.
+  // Sets netem first, because deleting it fails if it is not set.
   return disturb(host, "") &&
          run(fmt::format("ip netns exec {} tc qdisc del dev {} root", names_[host], kDevice));
 }
@@ -212,7 +212,7 @@ bool NetworkNamespaces::disturb_no_more(unsigned host) {
 bool NetworkNamespaces::set_link(unsigned host, bool up) {
   if (!run(fmt::format("ip -n {} link set {} {}", names_.at(host), kDevice, up ? "up" : "down")))
     return false;
-  // The kernel takes IPv6 addresses away from what goes down.
+  // The kernel removes IPv6 addresses when an interface goes down.
   return !up ||
          run(fmt::format("ip -n {} -6 addr replace {}/64 dev {} nodad", names_[host], ipv6(host), kDevice));
 }
@@ -248,7 +248,7 @@ bool NetworkNamespaces::enter(unsigned host) const {
   return entered;
 }
 
-// A thread has a network namespace of its own, and what is made there keeps it.
+// A thread has a network namespace of its own, and its sockets stay in it.
 void NetworkNamespaces::in_thread_there(unsigned host, const std::function<void()>& what) const {
   std::thread([&] {
     if (enter(host)) what();

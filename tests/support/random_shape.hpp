@@ -21,7 +21,7 @@ struct AnyShape {
   AnyShape(AnyShape&&) = default;  // the lists keep their addresses
   AnyShape& operator=(AnyShape&&) = default;
 
-  /// The offset of each byte, in order, by the obvious loops: the model that the library is held against.
+  /// The offset of each byte, in order, computed by plain loops: the model for the library.
   std::vector<std::int64_t> bytes() const {
     std::vector<std::int64_t> out;
     const auto add = [&](std::int64_t at, std::uint64_t count) {
@@ -45,13 +45,13 @@ struct AnyShape {
   }
 };
 
-/// Makes shapes of a given sum inside [0, room), without overlaps; the same for the same seed.
+/// Makes shapes with a given number of bytes inside [0, room), without overlaps; the same for the same seed.
 class RandomShapes {
  public:
   explicit RandomShapes(std::uint64_t seed) : random_(seed) {}
   std::uint64_t below(std::uint64_t end) { return random_() % end; }
 
-  /// A shape of any kind, of elements that are multiples of `unit` bytes; its sum is at most `most`.
+  /// A shape of any kind, with elements of multiples of `unit` bytes, and at most `most` bytes in all.
   AnyShape any(std::uint64_t most, std::uint64_t unit = 1) {
     constexpr std::uint64_t kElements[] = {1, 2, 3, 4, 8, 12, 16, 32, 40, 100};
     const std::uint64_t bytes = unit * kElements[below(std::size(kElements))];
@@ -69,14 +69,14 @@ class RandomShapes {
       d.count = 1 + below(6);
       if (d.count * sum > most) d.count = 1;
       sum *= d.count;
-      // Behind what is inside, with a gap or without; now and then backwards.
+      // The next piece follows the inner dimensions, with or without a gap, and sometimes backwards.
       std::int64_t stride = reach + static_cast<std::int64_t>(below(3) * below(20) * bytes);
       reach += stride * static_cast<std::int64_t>(d.count - 1);
       if (below(4) == 0) stride = -stride;
       d.stride = stride;
       if (stride < 0) lowest += stride * static_cast<std::int64_t>(d.count - 1);
     }
-    if (made.shape.dimensions > 1 && below(2) == 0) {  // loops in another order than memory's
+    if (made.shape.dimensions > 1 && below(2) == 0) {  // dimensions in another order than memory's
       std::swap(made.shape.dims[0], made.shape.dims[made.shape.dimensions - 1]);
     }
     made.shape.base = static_cast<std::uint64_t>(-lowest);
@@ -84,7 +84,7 @@ class RandomShapes {
         "strided of " + std::to_string(bytes) + " bytes, rank " + std::to_string(made.shape.dimensions);
     return made;
   }
-  /// Pieces of any lengths with this sum, rising or shuffled, some empty.
+  /// Pieces of any lengths with this total, ascending or shuffled, some of them empty.
   AnyShape vector(std::uint64_t sum, std::uint64_t unit = 1) {
     AnyShape made;
     std::int64_t at = 0;
@@ -101,7 +101,7 @@ class RandomShapes {
     made.name = "vector of " + std::to_string(made.pieces.size());
     return made;
   }
-  /// Pieces of one length, which divides the sum.
+  /// Pieces of one length, which divides the total.
   AnyShape indexed(std::uint64_t sum, std::uint64_t bytes) {
     AnyShape made;
     std::int64_t at = 0;
@@ -118,7 +118,7 @@ class RandomShapes {
     made.name = "indexed of " + std::to_string(made.offsets.size()) + " x " + std::to_string(bytes);
     return made;
   }
-  /// Any shape with exactly that sum.
+  /// Any shape with exactly this number of bytes.
   AnyShape of_sum(std::uint64_t sum, std::uint64_t unit = 1) {
     switch (below(4)) {
       case 0: return vector(sum, unit);

@@ -10,7 +10,7 @@ namespace aqueduct::support {
 namespace {
 
 constexpr std::size_t kLongestFrame = 16 * 1024;
-constexpr int kMostAtOnce = 64;  // chosen: then what is due leaves
+constexpr int kMostAtOnce = 64;  // limit per call, so that due frames are delivered
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void Relay::take(std::size_t from) {
   }
 }
 
-// What an end has no room for is lost, as on any cable.
+// A frame that an end has no room for is lost, as on any cable.
 void Relay::deliver() {
   for (const auto now = Clock::now(); !flying_.empty() && flying_.top().at <= now; flying_.pop()) {
     const Flying& next = flying_.top();

@@ -11,16 +11,16 @@
 
 namespace aqueduct::support {
 
-/// A cable between two hosts that is long and bad, by a thread of this process: for what the kernel here cannot do to
-/// packets (there is no netem). Which frames it treats how follows from the seed and the order in which they come.
+/// A long and faulty cable between two hosts, played by a thread of this process. For kernels that cannot do this to
+/// packets (without netem). The seed and the order of the frames determine each frame's treatment.
 class Relay {
  public:
   struct Plan {
     std::chrono::nanoseconds delay{0};
-    std::chrono::nanoseconds jitter{0};  ///< up to so much more or less; frames keep their order
+    std::chrono::nanoseconds jitter{0};  ///< random deviation, plus or minus; frames keep their order
     double loss = 0;                     ///< shares of all frames
     double duplicate = 0;
-    double reorder = 0;  ///< overtaken by what comes within `hold` after them
+    double reorder = 0;  ///< held for `hold`, so that later frames overtake it
     std::chrono::nanoseconds hold{1'000'000};
     std::uint64_t seed = 1;
   };
@@ -28,13 +28,13 @@ class Relay {
     std::uint64_t frames = 0, lost = 0, repeated = 0, held = 0;
   };
 
-  /// Takes over what NetworkNamespaces::plug has returned for two hosts.
+  /// Takes ownership of the descriptors that NetworkNamespaces::plug has returned for two hosts.
   Relay(std::array<int, 2> ends, const Plan& plan);
   ~Relay();
   Relay(const Relay&) = delete;
   Relay& operator=(const Relay&) = delete;
 
-  /// So far, in both directions. While it runs, of slightly different moments.
+  /// Counts so far, in both directions. While the relay runs, they are from slightly different moments.
   Counts counts() const noexcept { return {frames_, lost_, repeated_, held_}; }
 
  private:
@@ -57,7 +57,7 @@ class Relay {
   const int stop_;
   std::mt19937_64 dice_;
   std::priority_queue<Flying> flying_;
-  std::array<Clock::time_point, 2> latest_{};  // arrival of a frame that keeps its place
+  std::array<Clock::time_point, 2> latest_{};  // latest arrival of frames that keep their order
   std::uint64_t order_ = 0;
   std::atomic<std::uint64_t> frames_ = 0, lost_ = 0, repeated_ = 0, held_ = 0;
   std::thread thread_;

@@ -12,10 +12,10 @@
 
 namespace aqueduct::support {
 
-/// An empty folder of a test's own, gone with all that is in it when the test is over.
+/// An empty folder for a test, removed with all its contents when the test ends.
 class ScratchFolder {
  public:
-  /// Unless said otherwise on the file system of shared memory, where other jobs' files are then not seen.
+  /// By default on the file system of shared memory, so that a program told to use it does not see other jobs' files.
   explicit ScratchFolder(const std::string& parent = "/dev/shm") : path_(parent + "/aqueduct-test-XXXXXX") {
     EXPECT_NE(::mkdtemp(path_.data()), nullptr) << path_;
   }

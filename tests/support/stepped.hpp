@@ -17,11 +17,11 @@
 
 namespace aqueduct::support {
 
-/// Runs code one instruction at a time on this thread, and plays the neighbour that looks at memory in between: what two
-/// processors do to each other once in many thousand tries happens at every instruction.
+/// Runs code one instruction at a time on this thread, and lets a simulated neighbour look at memory after each one:
+/// an interleaving that two processors produce once in many thousand runs is tried at every instruction.
 class Stepped {
  public:
-  /// Called after each instruction, in a signal handler: it may touch memory and nothing else.
+  /// Called after each instruction, in a signal handler: it may only access memory.
   using Look = std::function<void()>;
 
   /// Whether this build and machine can.
@@ -35,7 +35,7 @@ class Stepped {
 #endif
   }
 
-  /// Calls `body`, and `look` after each of its instructions.
+  /// Runs `body`, and calls `look` after each of its instructions.
   template <class Body>
   static void run(const Body& body, const Look& look) {
 #ifdef AQUEDUCT_TEST_CAN_STEP
@@ -48,7 +48,7 @@ class Stepped {
     steps_ = 0;
     look_ = &look;
     ::sigaction(SIGTRAP, &mine, &before);
-    // The processor's trap flag; below the red zone, which the compiler may use.
+    // Sets the processor's trap flag, with the stack pointer below the red zone, which the compiler may use.
     asm volatile("lea -128(%%rsp), %%rsp; pushfq; orq $0x100, (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::
                      : "memory", "cc");
     body();
@@ -61,8 +61,8 @@ class Stepped {
 #endif
   }
 
-  /// How often `body` stores `bytes` bytes equal to `value` at `place`: they are overwritten whenever they are found there, as
-  /// the next rank in turn would. Also fails to count a value that is never there whole.
+  /// Counts how often `body` stores `bytes` bytes equal to `value` at `place`. The bytes are overwritten each time
+  /// they are found there, as the next rank in turn would do. A value that is never there as a whole is not counted.
   template <class Body>
   static int count_stores(void* place, const void* value, std::size_t bytes, const Body& body) {
     int stores = 0;

@@ -1,4 +1,4 @@
-// A stranger's program: a job of one rank that writes to itself and looks at what arrived.
+// A user's program: a job of one rank that writes to itself and checks what arrived.
 #include <aqueduct/aqueduct.hpp>
 
 #include <cstdint>

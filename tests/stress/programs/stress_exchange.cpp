@@ -1,6 +1,6 @@
-// stress_exchange MESSAGES SECONDS: every rank sends so many messages to every other, for so long at the most, and all find
-// out whether each was handled exactly once, with its own bytes: by count, sum and exclusive or of numbers that only the
-// right messages make. Every hundredth message has a put beside it, which is read back.
+// stress_exchange MESSAGES SECONDS: every rank sends MESSAGES messages to every other rank, for at most SECONDS. Then
+// all check that each message was handled exactly once with its own bytes: by the count, sum and exclusive or of
+// numbers that only the right messages produce. Every hundredth message comes with a put, which is read back.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -59,7 +59,7 @@ class Exchange {
     return me_.barrier();
   }
 
-  /// Message `number` to everybody else.
+  /// Sends message `number` to all other ranks.
   Status send(std::uint64_t number) {
     for (Rank step = 1; step < me_.ranks(); ++step) {
       const Rank to = (me_.rank() + step) % me_.ranks();
@@ -72,7 +72,7 @@ class Exchange {
     return {};
   }
 
-  /// Waits for `sent` messages of each of the others, and judges them.
+  /// Waits for `sent` messages from each other rank, and checks them.
   Status settle(std::uint64_t sent) {
     const auto until = Clock::now() + kPatience;
     for (Rank from = 0; from < me_.ranks(); ++from) {
@@ -82,7 +82,7 @@ class Exchange {
         if (Clock::now() > until) return {ErrorCode::timed_out, from};
       }
     }
-    if (const Status all = me_.barrier(); !all) return all;  // whatever came twice has come by now
+    if (const Status all = me_.barrier(); !all) return all;  // any duplicate has arrived by now
     for (Rank from = 0; from < me_.ranks(); ++from) {
       Tally expected;
       for (std::uint64_t n = 0; from != me_.rank() && n < sent; ++n)
@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
   Exchange exchange(me);
   Status status = exchange.prepare();
   std::uint64_t sent = 0;
-  // All stop at the same number: rank 0 says now and then whether to go on.
+  // All ranks stop at the same number: after each round rank 0 says whether to go on.
   constexpr std::uint64_t kRound = 10'000;
   for (bool go_on = true; status.ok() && go_on;) {
     for (const auto end = std::min(most, sent + kRound); status.ok() && sent < end; ++sent)
