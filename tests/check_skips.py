@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A test that is skipped says nothing: only those of a list may be, and only where they cannot run.
+"""A skipped test shows nothing. So only tests of a list may be skipped, and only where they cannot run.
 
   check_skips.py RESULTS.xml [LIST]
 
@@ -26,12 +26,12 @@ def allowed(text):
 
 
 def skipped(results):
-    """Names of the tests that were not run to their end."""
+    """Names of the tests that were skipped."""
     return [case.get("name") for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase")
             if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled")]
 
 
-def can_run(command, known={}):  # the command is asked once
+def can_run(command, known={}):  # runs each command once
     if command not in known:
         known[command] = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60,
                                         stdin=subprocess.DEVNULL).returncode == 0

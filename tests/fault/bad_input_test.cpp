@@ -1,4 +1,4 @@
-// Arguments that are wrong: each call says so in its Status, does nothing, and the job goes on.
+// Wrong arguments: each call returns the error in its Status and has no effect, and the job goes on.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -26,7 +26,7 @@ struct Other {
   std::uint64_t value;
 };
 
-// What the types rule out does not compile.
+// Misuse that the types exclude does not compile.
 
 template <class H, class A>
 concept CanRequest = requires(Endpoint& ep, H handler, A args) {
@@ -76,11 +76,11 @@ static_assert(!CanPutFrom<std::vector<long>&>, "of another type than the target"
 static_assert(CanAdd<double> && !CanMin<double> && CanMin<std::int32_t> && !CanAdd<std::int16_t>);
 static_assert(!CanBeAnArgument<std::string> && !CanBeAnArgument<std::array<char, 65>>);
 
-// What is found at run time.
+// Misuse that is found at run time.
 
-constexpr std::chrono::seconds kBound{30};  // only ever reached by a failure
+constexpr std::chrono::seconds kBound{30};  // reached only by a failure
 
-/// Ends the program when a case hangs: there is no other way out of a wait that has none.
+/// Ends the program when a case hangs, because nothing else ends a wait without a limit.
 class Watchdog {
  public:
   Watchdog() : thread_([this] { watch(); }) {}
@@ -114,7 +114,7 @@ void PrintTo(const Setup& setup, std::ostream* out) { *out << setup.name; }
 
 class BadInput : public testing::TestWithParam<Setup> {
  protected:
-  /// Two ranks in threads; they wait for one another at the end, so that one that is broken is noticed.
+  /// Runs two ranks in threads. They meet at the end, so that a rank that no longer works is noticed.
   void as_each(const std::function<void(Endpoint&)>& body) {
     Watchdog watchdog;
     Config config;
@@ -133,7 +133,7 @@ class BadInput : public testing::TestWithParam<Setup> {
   }
 };
 
-/// The code, the rank that is named, and words that say what to do.
+/// Expects this error code, this rank in the status, and a text that says what to do.
 void expect(const Status& status, ErrorCode code, Rank peer = kNoRank) {
   EXPECT_EQ(status.code(), code) << status.text();
   EXPECT_EQ(status.peer(), peer) << status.text();
@@ -158,7 +158,7 @@ TEST_P(BadInput, RanksOutsideTheJob) {
       EXPECT_FALSE(me.is_lost(rank));
       EXPECT_EQ(me.conduit_of(rank), "");
     }
-    EXPECT_TRUE(me.wait_implicit());  // what was refused is not waited for
+    EXPECT_TRUE(me.wait_implicit());  // refused operations are not waited for
   });
 }
 
@@ -167,7 +167,7 @@ TEST_P(BadInput, MembersOutsideTheTeam) {
     EXPECT_EQ(me.world().rank_of(2), kNoRank);
     EXPECT_EQ(me.world().index_of(2), kNoRank);
     EXPECT_EQ(me.world().rank_of(kNoRank), kNoRank);
-    expect(me.world().wait(), ErrorCode::invalid_argument);  // nobody has notified
+    expect(me.world().wait(), ErrorCode::invalid_argument);  // no notify came before
     EXPECT_TRUE(me.world().notify());
     expect(me.world().notify(), ErrorCode::invalid_argument);
     EXPECT_TRUE(me.world().wait());
@@ -190,7 +190,7 @@ TEST_P(BadInput, PlacesOutsideTheSegment) {
       expect(put(me, GlobalPtr<std::byte>{rank, 0, 77}, bytes), ErrorCode::out_of_range);
       expect(signal(me, rank, {1u << 30, 1}), ErrorCode::out_of_range, rank);
     }
-    EXPECT_EQ(signal_value(me, 0), 0u);  // no refused put_signal has signalled
+    EXPECT_EQ(signal_value(me, 0), 0u);  // no refused put_signal has raised the counter
     expect(reset_signal(me, 1u << 30), ErrorCode::out_of_range);
   });
 }
@@ -249,7 +249,7 @@ TEST_P(BadInput, HandlersOfAnotherKind) {
     expect(send(AmCategory::medium_request, *plain, 2), ErrorCode::wrong_handler);
     expect(send(AmCategory::short_reply, *plain, 2), ErrorCode::wrong_handler);
     expect(send(AmCategory::short_request, typed->id, 1), ErrorCode::wrong_handler);
-    expect(send(AmCategory::short_request, 0, 2), ErrorCode::wrong_handler);  // the library's own
+    expect(send(AmCategory::short_request, 0, 2), ErrorCode::wrong_handler);  // reserved for the library
     expect(send(AmCategory::short_request, UINT16_MAX, 2), ErrorCode::wrong_handler);
     expect(request(me, other, ShortRequest<Other>{typed->id}), ErrorCode::wrong_handler);
     EXPECT_EQ(register_plain(me, AmCategory::short_request, 17, [](auto&, auto, auto) {}).status().code(),
@@ -293,7 +293,7 @@ TEST_P(BadInput, EventsWaitedForTwice) {
     }
     Event never;
     EXPECT_TRUE(me.wait(never));
-    expect(me.wait(me.end_region()), ErrorCode::invalid_argument);  // none was begun
+    expect(me.wait(me.end_region()), ErrorCode::invalid_argument);  // no region was begun
     ASSERT_TRUE(me.begin_region());
     expect(me.begin_region(), ErrorCode::invalid_argument);
     EXPECT_TRUE(me.wait(me.end_region()));
@@ -307,7 +307,7 @@ INSTANTIATE_TEST_SUITE_P(Over, BadInput,
                          [](const auto& info) { return info.param.name; });
 
 #ifdef AQUEDUCT_CHECKED
-/// Rank 1 makes no progress, so that the put cannot be over.
+/// Rank 1 makes no progress, so that the put cannot complete.
 void with_a_put_in_flight(const std::function<void(Event)>& misuse) {
   Config config;
   static_cast<void>(config.set("conduit", "loop"));
@@ -318,7 +318,7 @@ void with_a_put_in_flight(const std::function<void(Event)>& misuse) {
 }
 #endif
 
-// A live Event that is dropped: checked builds end the program, with the place and the reason.
+// Dropping a live Event: checked builds end the program, with the place and the reason.
 TEST(DroppedEvent, IsMisuse) {
 #ifndef AQUEDUCT_CHECKED
   GTEST_SKIP() << "only checked builds look for it";

@@ -9,7 +9,7 @@
 
 namespace aqueduct::fault {
 
-/// Settings of a small job over that conduit alone.
+/// Settings of a small job that uses only this conduit.
 inline Config config_over(std::string_view conduit) {
   Config config = Config::from_variables({});
   static_cast<void>(config.set("segment_bytes", "64K"));
@@ -18,7 +18,7 @@ inline Config config_over(std::string_view conduit) {
   return config;
 }
 
-/// Both ranks of a job take turns on this thread: threads are among what may be refused.
+/// Makes progress for both ranks of a job in turn, on this thread, because the creation of threads may be refused.
 inline Status done_by_turns(Job& job, Event event) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (!event.done()) {
@@ -28,7 +28,8 @@ inline Status done_by_turns(Job& job, Event event) {
   return event.status();
 }
 
-/// Starts a job of two ranks, does `meanwhile`, moves bytes both ways, sleeps once, and finishes. The first thing that failed.
+/// Starts a job of two ranks, runs `meanwhile`, moves bytes both ways, sleeps
+/// once, and finishes. Returns the first error.
 inline Status live(
     const Config& config, const std::function<void(Job&)>& meanwhile = [](Job&) {}) {
   auto job = Job::in_process(2, config);

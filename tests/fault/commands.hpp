@@ -8,7 +8,7 @@
 
 namespace aqueduct::fault {
 
-/// Whether a program of that name lies in one of the folders of PATH.
+/// Whether one of the folders in PATH contains this program.
 inline bool is_installed(std::string_view name) {
   const char* const path = std::getenv("PATH");
   std::string_view rest = path != nullptr ? path : "";

@@ -1,4 +1,4 @@
-// More ranks than cores, and what waiting costs; stalls; a system that forbids cross-memory calls.
+// More ranks than cores, and the cost of waiting; stalls; a system that forbids cross-memory calls.
 
 #include "tests/fault/launch.hpp"
 
@@ -23,8 +23,8 @@ TEST(Crowd, OfTheLargestSizeStartsAndEnds) {
   EXPECT_LT(job.took().count(), 30.0);
 }
 
-// As core/wait.cpp says: 2 % of one core for all eight, or 3 % with two conduits. Measured here: 1.5 % without the start and
-// the end, which another job tells the price of.
+// core/wait.cpp specifies 2 % of one core for all eight ranks, or 3 % with two conduits. Measured here: 1.5 %,
+// without the time of start and end, which a second job measures.
 TEST(Crowd, ThatWaitsSleeps) {
   Launch start(aqrun({"-n", "8", "--timeout", "30", program("fault_crowd"), "hello"}));
   EXPECT_EQ(start.status(), 0) << start.err();
@@ -80,7 +80,7 @@ TEST_F(CmaDenied, PacketsServeMemoryThatCannotBeMapped) {
       << job.err();  // once per process
 }
 
-// The same program where it is allowed: or the test above would prove nothing.
+// The same program where the calls are allowed, or the test above would prove nothing.
 TEST_F(CmaDenied, ElseTheSystemDoesIt) {
   Launch job(aqrun({"-n", "2", "--timeout", "30", program("fault_cma")}));
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();

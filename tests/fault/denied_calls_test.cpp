@@ -1,5 +1,5 @@
-// A system that refuses one call, as containers and sandboxes do: a job works without it, or ends with an error that the
-// log explains. It never hangs and never dies of it.
+// A system that refuses one call, as containers and sandboxes do. A job works without the call, or ends with an error
+// that the log explains. It neither hangs nor crashes.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -30,12 +30,13 @@ namespace {
 struct Call {
   const char* name;
   unsigned number;
-  int argument = -1;  ///< only with these bits set in this argument; -1: always
+  int argument = -1;  ///< refuse only if this argument has these bits; -1: always
   std::uint32_t bits = 0;
-  std::uint32_t value = 0;  ///< of the bits
+  std::uint32_t value = 0;  ///< of those bits
 };
 
-/// What the library itself asks of the system; of calls that the C library needs too, only our own form.
+/// The system calls that the library makes itself. If the C library needs a call
+/// too, only the library's own form is refused.
 const std::vector<Call>& calls() {
   static const std::vector<Call> all{
       {"memfd_create", SYS_memfd_create},
@@ -111,7 +112,8 @@ TEST_P(DeniedCalls, AreDoneWithoutOrExplained) {
   const Variant& variant = GetParam();
   const bool is_smp = std::string_view(variant.conduit) == "smp";
   for (const Call& call : calls()) {
-    // Elsewhere these are the C library's, which ends the program then: pthread_join waits so.
+    // On other conduits only the C library makes these calls (in pthread_join),
+    // and ends the program if they are refused.
     if (!is_smp && std::string_view(call.name) == "futex_shared") continue;
     std::array<int, 2> text{};
     ASSERT_EQ(::pipe2(text.data(), O_CLOEXEC | O_NONBLOCK), 0);

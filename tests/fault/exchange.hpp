@@ -21,18 +21,18 @@ inline Words joined(Words first, const Words& second) {
   return first;
 }
 
-/// fault_exchange, in pieces: what to start, whether it goes on, and its end.
+/// The program fault_exchange in steps: what to start, whether it goes on, and its end.
 class Exchange {
  public:
   Words command(const Words& more = {}) const {
     return joined({program("fault_exchange"), (folder_ / "end").string()}, more);
   }
-  /// Waits until it has said this often how far it is, beyond what it has said by now.
+  /// Waits until it has reported its progress `words` more times.
   static bool goes_on(Launch& job, std::size_t words = 5) {
     return job.says("rounds ", job.lines("rounds ").size() + words);
   }
   void end() const { std::ofstream(folder_ / "end") << "now\n"; }
-  /// Ends it, and expects that each of its ranks found nothing wrong.
+  /// Ends it, and expects that none of its ranks found an error.
   void expect_right_end(Launch& job, std::size_t ranks) const {
     end();
     EXPECT_EQ(job.status(), 0) << job.out() << job.err();
@@ -44,7 +44,7 @@ class Exchange {
   const support::ScratchFolder folder_;
 };
 
-/// The process id of one of its ranks; -1 if it has not said so in time.
+/// The process id of one of its ranks; -1 if the rank has not printed it in time.
 inline pid_t pid_of(Launch& job, unsigned rank) {
   const std::string begin = "pid " + std::to_string(rank) + " is ";
   if (!job.says(begin)) return -1;

@@ -1,5 +1,5 @@
-// What a system may do to a job that lives: no descriptor left, signals all the time, another user's job beside it; and
-// many jobs one after the other.
+// Hardships for a running job: no descriptor left, constant signals, another user's job on the
+// same host, and many jobs one after the other.
 
 #include "tests/fault/by_turns.hpp"
 #include "tests/support/forked.hpp"
@@ -47,7 +47,7 @@ TEST_P(Hardship, NoDescriptorLeftInMidJob) {
 
 volatile std::sig_atomic_t g_interrupted = 0;
 
-// The handler does not restart what it interrupts.
+// The handler is installed without SA_RESTART, so system calls are interrupted.
 TEST_P(Hardship, InterruptedByASignalEvery200Microseconds) {
   EXPECT_EQ(
       in_a_child([] {
@@ -73,7 +73,7 @@ std::size_t open_descriptors() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-// 200 jobs: what one of them left behind would be there 150 times more at the end than after the first 50.
+// 200 jobs: anything that each job leaks would be there 150 times more often at the end than after the first 50.
 TEST_P(Hardship, JobAfterJobLeavesNothing) {
   EXPECT_EQ(in_a_child(
                 [] {
@@ -93,7 +93,7 @@ TEST_P(Hardship, JobAfterJobLeavesNothing) {
                     heap = ::mallinfo2().uordblks;
                   }
                   if (open_descriptors() > descriptors) return 2;
-                  if (lines_of("/proc/self/maps") > mappings + 20) return 3;  // malloc's own come and go
+                  if (lines_of("/proc/self/maps") > mappings + 20) return 3;  // malloc's own mappings vary
                   return ::mallinfo2().uordblks > heap + 150 * 16 ? 4 : 0;
                 },
                 60),
@@ -103,7 +103,7 @@ TEST_P(Hardship, JobAfterJobLeavesNothing) {
 INSTANTIATE_TEST_SUITE_P(Of, Hardship, testing::Values("smp", "udp"),
                          [](const auto& info) { return std::string(info.param); });
 
-// Files of one folder, at the same time: neither takes the other's for its own.
+// Both use files in the same folder at the same time: neither treats the other's files as its own.
 TEST(Hardships, OfTwoUsersOnOneHost) {
   if (::getuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   const support::ScratchFolder folder;

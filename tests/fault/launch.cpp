@@ -72,7 +72,7 @@ Launch::~Launch() {
 
 void Launch::signal(int number) const noexcept { ::kill(pid_, number); }
 
-// Takes in what there is, or waits a little for some; false once both streams have ended.
+// Reads what has arrived, or waits a little for more; false once both streams have ended.
 bool Launch::read_some() {
   std::array<pollfd, 2> events{};
   for (std::size_t i = 0; i < 2; ++i) events[i] = {streams_[i].descriptor, POLLIN, 0};

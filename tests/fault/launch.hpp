@@ -11,12 +11,12 @@
 
 namespace aqueduct::fault {
 
-/// For what should take a fraction of it: only ever reached by a failure.
+/// A limit that only a failure reaches: everything it bounds should take a fraction of it.
 inline constexpr std::chrono::seconds kBound{40};
 
-/// A program that a test starts, watches and, whatever happens, ends.
+/// A program that a test starts and watches. The destructor ends it in any case.
 ///
-/// It gets this process's environment without AQUEDUCT_* variables, and those that the test adds.
+/// Its environment is this process's without AQUEDUCT_* variables, plus those that the test adds.
 class Launch {
  public:
   explicit Launch(std::vector<std::string> command, const std::vector<std::string>& variables = {});
@@ -27,7 +27,7 @@ class Launch {
   pid_t pid() const noexcept { return pid_; }
   /// Waits until its standard output has `count` lines that contain `text`.
   bool says(std::string_view text, std::size_t count = 1);
-  /// Waits for its end: its exit status, 128 + signal, or -1 if it had to be killed at the bound.
+  /// Waits for its end. Returns the exit status, 128 + signal, or -1 if it had to be killed at the limit.
   int status();
   void signal(int number) const noexcept;
 
@@ -35,7 +35,7 @@ class Launch {
   const std::string& err() const noexcept { return streams_[1].text; }
   /// The lines of its standard output that contain `text`.
   std::vector<std::string> lines(std::string_view text) const;
-  /// From the start to the end; processor time of it and its children.
+  /// The time from start to end; the processor time of it and its children.
   std::chrono::duration<double> took() const noexcept { return ended_ - began_; }
   std::chrono::duration<double> processor_time() const noexcept;
 
@@ -55,11 +55,11 @@ class Launch {
   rusage usage_{};
 };
 
-/// aqrun with these arguments.
+/// The command line of aqrun with these arguments.
 std::vector<std::string> aqrun(std::vector<std::string> arguments);
-/// Where a program of tests/fault/programs, or a tool, is.
+/// The path of a program of tests/fault/programs, or of a tool.
 std::string program(std::string_view name);
-/// How often `part` is in `text`.
+/// How often `part` occurs in `text`.
 std::size_t count(std::string_view text, std::string_view part) noexcept;
 inline bool has(std::string_view text, std::string_view part) noexcept { return count(text, part) != 0; }
 

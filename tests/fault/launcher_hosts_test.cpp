@@ -1,5 +1,5 @@
-// The launchers of clusters over two hosts, which are network namespaces with names of their own: the launcher's
-// remote-shell hook enters them. Memory and process numbers are common to both, so that only the names tell them apart.
+// Clusters' launchers over two hosts, which are network namespaces with their own host names; the launcher's
+// remote-shell hook enters them. They share memory and process ids, so only the names distinguish them.
 
 #include "tests/fault/commands.hpp"
 #include "tests/fault/launch.hpp"
@@ -21,7 +21,7 @@ using support::NetworkNamespaces;
 using testing::HasSubstr;
 using Words = std::vector<std::string>;
 
-/// What a launcher runs in place of ssh: "[options] HOST WORDS…".
+/// The script that a launcher runs instead of ssh: "[options] HOST WORDS…".
 constexpr const char* kAgent = R"(#!/bin/sh
 while [ "${1#-}" != "$1" ]; do shift; done
 host=$1; shift
@@ -41,7 +41,7 @@ class LauncherHosts : public testing::TestWithParam<const char*> {
   bool is_mpirun() const { return GetParam() == std::string_view("mpirun.openmpi"); }
   std::string agent() const { return (folder_ / "agent").string(); }
 
-  /// The launcher itself runs on the first host, so that it reaches both.
+  /// The launcher itself runs on the first host, so that it reaches both hosts.
   Words command(const Words& what, int on_each = 2) const {
     const std::string a = net_->name(0), b = net_->name(1), each = ":" + std::to_string(on_each);
     Words all{"ip", "netns",   "exec", a, "unshare", "--uts", "sh", "-c", "hostname \"$0\"; exec \"$@\"",
@@ -85,12 +85,14 @@ TEST_P(LauncherHosts, RunTheExamplesOverSharedMemoryInsideAndUdpBetween) {
   EXPECT_THAT(heat.out(), HasSubstr("heat2d: equal to the serial result"));
 }
 
-// The near conduit's addresses stay on their hosts, so this would fail if they were looked for elsewhere.
+// The near conduit's addresses are published on their own host only, so this
+// would fail if another host asked for them.
 TEST_P(LauncherHosts, AgreeOnTheConduitBetweenThem) {
   const Words say{"/bin/sh", "-c", "AQUEDUCT_LOG=debug exec \"$0\" well", program("fault_launched")};
   Launch job(command(say), environment());
   EXPECT_EQ(job.status(), 0) << job.err();
-  const std::string all = job.out() + job.err();  // mpirun keeps them apart, hydra does not everywhere
+  // Mpirun keeps the two streams apart, hydra does so only in some versions.
+  const std::string all = job.out() + job.err();
   EXPECT_EQ(count(all, "debug: conduit udp: smp inside a host, the best usable conduit between hosts"), 4u)
       << all;
 }
@@ -102,14 +104,14 @@ TEST_P(LauncherHosts, OneConduitForEverybodyNeedsAllAddresses) {
   EXPECT_THAT(job.out(), HasSubstr("heat2d: equal to the serial result"));
 }
 
-// So many that one process gathers the addresses for all, and one on each host those of neighbours.
+// With this many ranks one process gathers the addresses for all, and one on each host gathers those of neighbours.
 TEST_P(LauncherHosts, StartMoreRanksThanWouldAskOneAnother) {
   Launch job(command({program("fault_launched"), "well"}, /*on_each=*/6), environment());
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();
   EXPECT_EQ(job.lines("of 12, 6 on this host").size(), 12u) << job.out() << job.err();
 }
 
-// Not the launcher's two hosts but two that lie across them.
+// The ranks' own settings define two hosts that differ from the launcher's.
 TEST_P(LauncherHosts, ARanksOwnWordForItsHostCounts) {
   const Words odd{"/bin/sh", "-c", "AQUEDUCT_HOST_ID=$((${PMIX_RANK:-$PMI_RANK} / 3)) exec \"$0\" well",
                   program("fault_launched")};
@@ -119,8 +121,8 @@ TEST_P(LauncherHosts, ARanksOwnWordForItsHostCounts) {
   EXPECT_EQ(job.lines("of 4, 1 on this host").size(), 1u) << job.out();
 }
 
-// Its neighbour and both ranks of the other host learn of it, rather than wait for its addresses. Not from the launcher:
-// what that has started are shells, which end in good order, and not before all ranks have.
+// The rank's neighbour and both ranks of the other host are told, rather than wait for its addresses. They do not
+// learn it from the launcher: it has started shells, which end with status 0, and only when all ranks have ended.
 TEST_P(LauncherHosts, ARankThatCannotStartEndsTheOthersOfBothHosts) {
   for (const std::string setting : {"AQUEDUCT_SMP_RING_BYTES=100", "AQUEDUCT_UDP_PORT=65535"}) {
     const std::string ended = (folder_ / setting.substr(0, setting.find('='))).string();

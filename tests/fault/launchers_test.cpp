@@ -1,5 +1,5 @@
-// The launchers of clusters: Open MPI's mpirun and Slurm's srun, through PMIx, and MPICH's mpiexec.hydra, through PMI-1.
-// Programs are the same files that aqrun starts.
+// Clusters' launchers: Open MPI's mpirun and Slurm's srun through PMIx, and MPICH's mpiexec.hydra through
+// PMI-1. They start the same programs as aqrun.
 
 #include "tests/fault/commands.hpp"
 #include "tests/fault/slurm.hpp"
@@ -21,13 +21,13 @@ using testing::HasSubstr;
 using testing::Not;
 using Words = std::vector<std::string>;
 
-/// One launcher, and how it is called.
+/// One launcher, and how to call it.
 struct How {
   const char* name;
   const char* command;
-  Words options;  // with which ranks may be more than cores
+  Words options;  // these allow more ranks than cores
   Words environment;
-  const char* word;  // what the library calls it
+  const char* word;  // the library's name for it
 };
 void PrintTo(const How& how, std::ostream* out) { *out << how.name; }
 
@@ -43,7 +43,7 @@ const How kHows[] = {
 
 class Launchers : public testing::TestWithParam<How> {
  protected:
-  /// All of them need the same Slurm, which takes a while to come up.
+  /// All cases share one Slurm, because it takes a while to start.
   static void TearDownTestSuite() { slurm_.reset(); }
   void SetUp() override {
     if (!is_installed(how().command)) GTEST_SKIP() << "there is no " << how().command;
@@ -76,7 +76,7 @@ class Launchers : public testing::TestWithParam<How> {
 };
 std::unique_ptr<Slurm> Launchers::slurm_;
 
-/// The numbers of the processes that said so.
+/// The process ids that the ranks have printed.
 std::vector<pid_t> pids(const Launch& job) {
   std::vector<pid_t> found;
   for (const std::string& line : job.lines("pid ")) {
@@ -88,7 +88,7 @@ std::vector<pid_t> pids(const Launch& job) {
   return found;
 }
 
-/// Whether all of them end, within the bound.
+/// Whether all of them end within the limit.
 bool all_end(const std::vector<pid_t>& processes) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   for (const pid_t pid : processes) {
@@ -133,7 +133,7 @@ TEST_P(Launchers, AreFoundByTheLibraryAndNamedByAqinfo) {
   EXPECT_THAT(info.out(), HasSubstr(std::string("started by      ") + how().word + ": PMI"));
 }
 
-// With another host for each rank, or pair of ranks, everything between them goes over udp.
+// Each rank, or pair of ranks, claims a host of its own, so everything between them goes over udp.
 TEST_P(Launchers, KeepPretendedHostsApart) {
   const Words script{"/bin/sh", "-c", "AQUEDUCT_HOST_ID=$((${PMIX_RANK:-$PMI_RANK} / 2)) exec \"$0\" well",
                      program("fault_launched")};
@@ -154,7 +154,7 @@ TEST_P(Launchers, EndTheJobWhoseRankDies) {
   for (const char* way : {"kill", "leave"}) {
     Launch job(command(3, {program("fault_launched"), way}), environment());
     EXPECT_TRUE(job.says("launcher", 3)) << job.err();
-    // mpiexec.hydra ends the job of a rank that goes without a word, but may take its status for good.
+    // mpiexec.hydra ends the job when a rank exits without finalizing, but may report success.
     const bool may_be_good =
         how().command == std::string_view("mpiexec.hydra") && way == std::string_view("leave");
     EXPECT_TRUE(job.status() != 0 || may_be_good) << way << '\n' << job.out() << job.err();
@@ -165,7 +165,7 @@ TEST_P(Launchers, EndTheJobWhoseRankDies) {
   }
 }
 
-// Where nobody is left to end them, ranks find out by themselves.
+// With the launcher killed, nothing else ends the ranks: they must notice by themselves.
 TEST_P(Launchers, ThatAreKilledLeaveNobodyWaiting) {
   Launch job(command(3, {program("fault_launched"), "wait"}), environment());
   ASSERT_TRUE(job.says("launcher", 3)) << job.err();
@@ -185,7 +185,8 @@ TEST_P(Launchers, ARankThatIsLateIsSaidToBe) {
   EXPECT_THAT(job.err(), HasSubstr("AQUEDUCT_BOOTSTRAP_TIMEOUT"));
 }
 
-// PMIx names what jobs exchange; the socket of PMI-1 is one job's. In neither can a process join twice in turn.
+// PMIx keeps jobs apart by name; PMI-1's socket serves one job. With neither can a
+// process join again after a job has ended.
 TEST_P(Launchers, GiveAProcessASecondJobBesideTheFirstOrSayThatTheyCannot) {
   Launch both(command(2, {program("fault_launched"), "both"}), environment());
   if (how().word == std::string_view("pmix")) {
@@ -217,7 +218,7 @@ TEST(SlurmAlone, TasksThatDoNotKnowOfOneAnotherAreToldHowTo) {
   EXPECT_EQ(job.lines("rank 0 of 1, 1 on this host, launcher alone").size(), 2u) << job.out();
   EXPECT_THAT(job.err(), HasSubstr("srun started 2 of this"));
   EXPECT_THAT(job.err(), HasSubstr("srun --mpi=pmix"));
-  // The other plugin understands the words of PMI-1.
+  // The other plug-in also sets the variables of PMI-1.
   Launch pmi2({"srun", "--mpi=pmi2", "--overcommit", "-n", "2", program("fault_launched"), "well"},
               slurm.variables());
   EXPECT_EQ(pmi2.status(), 0) << pmi2.err();

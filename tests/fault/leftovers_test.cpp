@@ -1,4 +1,4 @@
-// Whatever ends a job, no process and no file of it stays.
+// Whatever ends a job, none of its processes and files remain.
 
 #include "tests/fault/launch.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -58,7 +58,7 @@ class Leftovers : public testing::Test {
   Launch job_{aqrun({"-n", "4", "--grace", "1", program("fault_crowd"), "linger"}), settings(folder_)};
   void SetUp() override {
     ASSERT_TRUE(job_.says("pid ", 4)) << job_.err();
-    ASSERT_GT(folder_.files(), 4u);  // or the test would prove nothing
+    ASSERT_GT(folder_.files(), 4u);  // otherwise the test would prove nothing
   }
 };
 
@@ -71,7 +71,7 @@ TEST_F(Leftovers, NoneAfterAqrunIsKilled) {
 TEST_F(Leftovers, NoneAfterARankIsKilled) {
   ::kill(std::stoi(pids_of(job_).at(2)), SIGKILL);
   EXPECT_EQ(job_.status(), 128 + SIGKILL) << job_.err();
-  EXPECT_EQ(folder_.files(), 0u);  // at once: aqrun has ended
+  EXPECT_EQ(folder_.files(), 0u);  // immediately, because aqrun has ended
   expect_nothing_left(job_, folder_);
 }
 
@@ -82,7 +82,7 @@ TEST_F(Leftovers, NoneAfterAnInterrupt) {
   expect_nothing_left(job_, folder_);
 }
 
-/// The process that aqrun has started to clear up after it.
+/// The process that aqrun has started to clean up after it.
 std::string leader_of(pid_t aqrun) {
   std::ifstream children("/proc/" + std::to_string(aqrun) + "/task/" + std::to_string(aqrun) + "/children");
   for (std::string child; children >> child;) {
@@ -93,7 +93,7 @@ std::string leader_of(pid_t aqrun) {
   return "";
 }
 
-// Nobody is left who could: the next job of the same user does.
+// With both killed, the next job of the same user removes the files.
 TEST_F(Leftovers, AfterAqrunAndItsLeaderAreKilledGoWithTheNextJob) {
   const std::string leader = leader_of(job_.pid());
   ASSERT_NE(leader, "");
@@ -126,7 +126,7 @@ TEST(LeftoversOfOtherJobs, AreNotTouched) {
   EXPECT_TRUE(std::filesystem::exists(other));
 }
 
-// With memfd there is no file at any time, so none can stay.
+// With memfd there is never a file, so none can remain.
 TEST(LeftoversOfMemfd, CannotBe) {
   Folder folder;
   Launch job(aqrun({"-n", "4", program("fault_crowd"), "linger"}),

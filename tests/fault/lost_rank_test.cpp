@@ -1,4 +1,4 @@
-// A rank that dies, wherever it was: the others hear of it in time and end well; aqrun says who and why.
+// A rank dies at any point: the others are told in time and end well, and aqrun reports which rank and why.
 
 #include "tests/fault/launch.hpp"
 
@@ -44,7 +44,7 @@ TEST_P(LostRank, IsNoticedInTimeAndReported) {
   EXPECT_EQ(job.lines("noticed peer_lost").size(), others) << job.out() << job.err();
   const std::string_view when = death.when;
   if (when == "before" || when == "during") {
-    EXPECT_LT(job.took().count(), 5.0);  // the whole job, however busy the machine
+    EXPECT_LT(job.took().count(), 5.0);  // the whole job, also on a busy machine
     EXPECT_TRUE(has(job.err(), "process " + std::to_string(death.victim) + " died before it took part"))
         << job.err();
     return;
@@ -83,7 +83,7 @@ TEST(LostRank, ThatExitsWithZeroButWithoutLeavingIsReportedAndSpoilsTheJob) {
       << job.err();
 }
 
-// One rule for every size: a program that leaves out its finish shows that already alone.
+// The rule holds for every size: a program without `finish` fails with one rank too.
 TEST(LostRank, ThatWasTheOnlyOneIsReportedToo) {
   Launch job(aqrun({"-n", "1", "--timeout", "30", program("fault_victim"), "barrier", "0", "0"}));
   EXPECT_EQ(job.status(), 1) << job.out() << job.err();

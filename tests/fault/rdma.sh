@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# What jobs over ibv do when ranks, links and devices fail. As root on two hosts with Soft RoCE, which only rdma-vm offers:
+# Tests jobs over ibv whose ranks, links or devices fail. Runs as root on two hosts
+# with Soft RoCE, which only rdma-vm provides:
 #
 #   ../shared/rdma-vm --hosts 2 --rw build -- tests/fault/rdma.sh [BIN [CASE…]]    BIN holds the programs [build/release/bin]
 #
-# Each case has a time bound, and a line of what came of it. Exit status 1: one failed. Its output: /tmp/rdma-fault-CASE.
+# Each case has a time limit, and prints one line with its result. Exit status 1: a
+# case failed. Output: /tmp/rdma-fault-CASE.
 # shellcheck disable=SC2317  # the functions are called by name
 set -u
 
@@ -13,12 +15,12 @@ shift $(($# > 0))
 failed=0
 export AQUEDUCT_CONDUIT=ibv AQUEDUCT_BOOTSTRAP_TIMEOUT=60s
 here=("$bin/aqrun" --timeout 50 -n 2 -e AQUEDUCT_NEAR=off)
-# Two ranks on each host, smp between neighbours. A rank that dies does not make mpirun end the others.
+# Two ranks on each host, smp between neighbours. mpirun does not end the other ranks when one dies.
 # shellcheck disable=SC2054  # the comma is mpirun's
 across=(mpirun.openmpi --allow-run-as-root --mca plm_rsh_agent rdma-ssh --mca oob_tcp_if_include adm0 --enable-recovery
   --host host0:2,host1:2 -np 4 --bind-to none -x AQUEDUCT_CONDUIT -x AQUEDUCT_BOOTSTRAP_TIMEOUT)
 
-# case_of NAME SECONDS COMMAND…: says whether it held, and how long it took; more than SECONDS is a failure.
+# case_of NAME SECONDS COMMAND…: prints whether the case passed and how long it took; more than SECONDS is a failure.
 case_of() {
   local name=$1 limit=$2 start=$EPOCHREALTIME verdict=held took
   shift 2
@@ -33,7 +35,7 @@ case_of() {
   fi
 }
 
-# killed WHEN: of three ranks one is killed there; the others hear of it, and end well.
+# killed WHEN: one of three ranks is killed at that point; the others are told and end well.
 killed() {
   local said status=0
   said=$("$bin/aqrun" -n 3 --timeout 40 --grace 20 -e AQUEDUCT_NEAR=off "$bin/fault_victim" "$1" kill 1 2>&1) || status=$?
@@ -41,16 +43,16 @@ killed() {
   [[ $status -eq 137 && $(grep -c 'noticed peer_lost' <<<"$said") -eq 2 ]]
 }
 
-# How often rank 0 has said that a round is over.
+# The number of rounds that rank 0 has reported.
 rounds() { grep -c '^rounds' "$out"; }
 
-# meanwhile ACT… -- LAUNCHER…: ranks put, get and message, and check what they get; ACT once they do, and after some rounds
-# more, or when they have had their time, they are told to end. Their exit status.
+# meanwhile ACT… -- LAUNCHER…: ranks put, get and message, and check the data. Runs ACT once they do. After some more
+# rounds, or at a time limit, they are told to end. Returns the job's exit status.
 meanwhile() {
   local act=() end pid status=0 before until
   while [[ $1 != -- ]]; do act+=("$1") && shift; done
   shift
-  end=$(mktemp -u -p "$root/build")  # which both hosts see
+  end=$(mktemp -u -p "$root/build")  # on a file system that both hosts see
   timeout 60 "$@" "$bin/fault_exchange" "$end" 20000 &
   pid=$!
   until=$((SECONDS + 20))
@@ -60,7 +62,7 @@ meanwhile() {
   until=$((SECONDS + 10))
   while [[ $(rounds) -lt $((before + 3)) && $SECONDS -lt $until ]] && kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
   touch "$end"
-  # Where a rank was killed, Open MPI's mpirun, which was told to go on without it, may not end when the others have.
+  # After the death of a rank Open MPI's mpirun, which was told to go on, may not end when the other ranks have.
   if [[ -n ${left:-} ]]; then
     while kill -0 "$pid" 2>/dev/null && [[ $(grep -c '^finish' "$out") -lt $left ]]; do sleep 0.2; done
     until=$((SECONDS + 3))
@@ -72,13 +74,14 @@ meanwhile() {
   return "$status"
 }
 
-# The adapters send again what is lost meanwhile.
+# The adapters retransmit what is lost during the cut.
 cut() { rdma-loss 100 && sleep "$1" && rdma-loss 0; }
-# Soft RoCE sends nothing again that its own interface refuses: its side of every connection is lost at once, however short it is.
+# Soft RoCE does not retransmit what its own interface refuses: its side of every
+# connection fails at once, however short the cut is.
 port_down() { rdma-host 1 sh -c "ip link set roce0 down; sleep $1; ip link set roce0 up"; }
 kill_one_there() { rdma-host 1 sh -c 'kill -9 $(pgrep -n -x fault_exchange)'; }
 
-# Until its last user has closed it Soft RoCE stays; so the job ends well, and then there is no device.
+# Soft RoCE keeps the device until its last user closes it. So the job ends well, and afterwards the device is gone.
 remove_device() { rdma link delete rxe0 & }
 removed() {
   local said
@@ -90,7 +93,7 @@ removed() {
   [[ $said == *'no RDMA device'* ]]
 }
 
-# The same, of a job that cannot go on as it was: those that are left hear of it, all of them, and no time limit ends them.
+# Like `meanwhile`, for a job that cannot go on: all remaining ranks must notice, before any time limit ends them.
 noticed() {
   local left=$1 status=0
   shift

@@ -1,4 +1,4 @@
-// What a job is told wrongly, or asks for and cannot have: it ends at once, and says what to change.
+// Wrong settings and impossible requests: the job ends at once, and says what to change.
 
 #include <aqueduct/status.hpp>
 
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-/// aqrun with two ranks, the second of which has this in its environment.
+/// aqrun with two ranks, with this setting in the environment of the second one.
 std::vector<std::string> with_other_second(const std::string& setting) {
   return aqrun({"-n", "2", "--timeout", "30", "sh", "-c",
                 "case $AQUEDUCT_BOOTSTRAP in *process:1,*) export " + setting + ";; esac; exec " +
@@ -90,14 +90,14 @@ TEST(WrongSettings, ThatDifferAreEachSaid) {
   EXPECT_EQ(count(job.err(), "AQUEDUCT_SIGNALS=0: this is too small"), 1u) << job.err();
 }
 
-/// Whether the library of the launched programs has such a conduit here, with its own choice of what is below.
+/// Whether the launched programs can use this conduit here, with its own choice of provider or transports.
 bool has_conduit(const std::string& name) {
   Launch probe(aqrun(
       {"-n", "1", "--timeout", "30", "-e", "AQUEDUCT_CONDUIT=" + name, program("fault_crowd"), "hello"}));
   return probe.status() == 0;
 }
 
-// What is wrong with it only shows when its networks are made, after it has met the others.
+// The error only shows when the rank makes its networks, after it has met the others.
 TEST(WrongSettings, ThatKeepOneRankFromStartingEndTheOthersToo) {
   Launch job(with_other_second("AQUEDUCT_SMP_RING_BYTES=100"));
   EXPECT_EQ(job.status(), Status(ErrorCode::bad_setting).exit_code()) << job.err();
@@ -106,7 +106,7 @@ TEST(WrongSettings, ThatKeepOneRankFromStartingEndTheOthersToo) {
   EXPECT_LT(job.took().count(), 5.0);
 }
 
-// The same when one rank cannot even choose them.
+// The same for a rank that cannot even choose a conduit.
 TEST(WrongSettings, ThatLeaveOneRankWithoutAConduitEndTheOthersToo) {
   struct Unusable {
     const char* conduit;
@@ -131,10 +131,10 @@ TEST(Memory, ASegmentLargerThanTheMachineIsRefusedToAllAndTheJobGoesOn) {
   EXPECT_EQ(job.status(), 0) << job.out() << job.err();
   EXPECT_EQ(job.lines("create no_memory").size(), 3u) << job.out();
   EXPECT_EQ(job.lines("then ok").size(), 3u) << job.out();
-  EXPECT_EQ(count(job.err(), "are more than the"), 1u) << job.err();  // by the rank that asked, once
+  EXPECT_EQ(count(job.err(), "are more than the"), 1u) << job.err();  // reported once, by the rank that asked
 }
 
-/// aqrun under a file system of its own of that size, for shared memory; gone with the job.
+/// Runs aqrun with a file system of this size for shared memory, which is removed with the job.
 std::vector<std::string> on_small_disk(const std::string& size, std::vector<std::string> command) {
   std::vector<std::string> all{
       "unshare",
@@ -182,7 +182,7 @@ TEST(Memory, ADirectoryThatIsNotThereIsNamed) {
   EXPECT_TRUE(has(job.err(), "is AQUEDUCT_SMP_DIRECTORY a writable tmpfs?")) << job.err();
 }
 
-/// Process 0 runs one program and process 1 another.
+/// Runs one program as process 0 and another as process 1.
 std::vector<std::string> two_programs(const std::string& first, const std::string& second) {
   return aqrun(
       {"-n", "2", "--timeout", "30", "sh", "-c",

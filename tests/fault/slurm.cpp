@@ -19,7 +19,7 @@
 namespace aqueduct::fault {
 namespace {
 
-/// A port that nobody listens on now.
+/// A port that is not in use now.
 int free_port() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -69,7 +69,7 @@ void Slurm::write_files() {
       "PartitionName=all Nodes=ALL Default=YES State=UP OverSubscribe=FORCE\n",
       folder, free_port(), free_port(), std::thread::hardware_concurrency());
   for (const char* name : {"state", "spool"}) std::filesystem::create_directory(folder_ / name);
-  // munged insists on a folder that only its user can write.
+  // munged requires a folder that only its user can write to.
   ::chmod(folder.c_str(), 0755);
   std::ofstream key(folder_ / "key", std::ios::binary);
   std::random_device dice;

@@ -1,4 +1,4 @@
-// What happens to ranks that share a host's memory: one is stopped, and the memory that all may have together ends.
+// Ranks that share a host's memory: one is stopped, or the memory limit of all of them is reached.
 
 #include "tests/fault/exchange.hpp"
 
@@ -24,8 +24,9 @@ Words here(int ranks, const Words& settings, const Words& what) {
       joined(joined({"-n", std::to_string(ranks), "--bind", "none", "--timeout", "35"}, settings), what));
 }
 
-// Nothing on this host tells a stopped rank from one that computes: nobody is lost, and who waits says for what. Who is late
-// is known only where that is a barrier or a rank's own answer, not where signals of all are counted.
+// On one host a stopped rank looks like one that computes: it is not lost, and waiting ranks report what
+// they wait for. They can name the late rank only if they wait in a barrier or for that rank's own
+// answer, not for a counter that all signal.
 TEST(SmpRank, StoppedForThreeSecondsHoldsOthersUpWhoSaySoAndGoesOn) {
   const Exchange exchange;
   Launch job(here(4, {"-e", "AQUEDUCT_STALL_WARN=1s"}, exchange.command()));
@@ -43,7 +44,7 @@ TEST(SmpRank, StoppedForThreeSecondsHoldsOthersUpWhoSaySoAndGoesOn) {
   EXPECT_EQ(job.err().find("lost"), std::string::npos) << job.err();
 }
 
-/// A group of the kernel's that lets its processes have so much memory; empty where that cannot be had.
+/// A memory cgroup that limits its processes; empty if the system does not allow one.
 class MemoryGroup {
  public:
   explicit MemoryGroup(std::size_t bytes) {
@@ -68,7 +69,7 @@ class MemoryGroup {
   MemoryGroup& operator=(const MemoryGroup&) = delete;
 
   bool exists() const { return !path_.empty(); }
-  /// A command that joins it and becomes the other one.
+  /// A command line that joins the group and then executes `other`.
   Words command(const Words& other) const {
     return joined(
         {"/bin/sh", "-c", "echo $$ > " + (path_ / "cgroup.procs").string() + " && exec \"$0\" \"$@\""},
@@ -78,7 +79,7 @@ class MemoryGroup {
  private:
   void remove() {
     std::error_code ignored;
-    // Its last process may be about to go.
+    // The group's last process may still be exiting.
     for (int i = 0; i < 100 && !path_.empty() && !std::filesystem::remove(path_, ignored); ++i) {
       std::this_thread::sleep_for(20ms);
     }
@@ -88,7 +89,8 @@ class MemoryGroup {
   std::filesystem::path path_;
 };
 
-// The kernel gives no error for memory above such a limit: it kills who touches it. That must look like any other death.
+// Above such a limit the kernel returns no error, but kills the process that touches the
+// memory. It must look like any other death.
 TEST(SmpMemory, AboveTheLimitOfItsGroupEndsTheJobWithTheReason) {
   const MemoryGroup group(96u << 20);
   if (!group.exists()) GTEST_SKIP() << "memory groups cannot be made here";

@@ -1,4 +1,5 @@
-// What networks and ranks do to the udp conduit: stops, pulled cables, loss, strangers, too many ranks.
+// Faults of networks and ranks under the udp conduit: stopped ranks, pulled cables,
+// packet loss, foreign packets, too many ranks.
 
 #include <aqueduct/rank.hpp>
 #include <aqueduct/status.hpp>
@@ -31,7 +32,7 @@ using namespace std::chrono_literals;
 using support::NetworkNamespaces;
 using Clock = std::chrono::steady_clock;
 
-/// aqrun with a job whose ranks, all here, talk over udp.
+/// aqrun with a job of ranks on this host that communicate over udp.
 Words here(int ranks, const Words& what) {
   return aqrun(joined({"-n", std::to_string(ranks), "--conduit", "udp", "--bind", "none", "--timeout", "35",
                        "-e", "AQUEDUCT_NEAR=off"},
@@ -86,7 +87,7 @@ TEST(UdpRank, ThatComputesServesOthersAndIsNotLost) {
   int times = 0;
   double longest = 0;
   ASSERT_EQ(std::sscanf(job.out().c_str(), "served %d times, longest %lf ms", &times, &longest), 2);
-  EXPECT_GE(times, 20);  // by a thread that has to be given a core, and that first waits 10 ms
+  EXPECT_GE(times, 20);  // a thread serves them, which first waits 10 ms and then has to get a core
   EXPECT_LT(longest, 250.0);
 }
 
@@ -170,15 +171,16 @@ TEST_F(UdpNetwork, WhoseCableIsPulledForGoodLosesThePeersOnBothSides) {
   EXPECT_EQ(job.lines("finish peer_lost").size(), kRanks) << job.out();
 }
 
-// Longer packets vanish, as in a tunnel that does not say so, and nobody cuts those that were under way.
+// Longer packets disappear without an ICMP message, as in a misconfigured tunnel,
+// and packets in flight are not fragmented.
 TEST_F(UdpNetwork, WhoseIpv6PathShrinksWithoutAWordLosesThePeersInTime) {
   if (std::string why; !NetworkNamespaces::can_drop(why)) GTEST_SKIP() << why;
-  // What the system cuts late would come to the rule as one.
+  // Without offload, because nftables would see the joined packets.
   Launch job(over_hosts({"AQUEDUCT_UDP_FAMILY=ipv6", "AQUEDUCT_UDP_OFFLOAD=off", "AQUEDUCT_UDP_TIMEOUT=1s"}));
   ASSERT_TRUE(exchange_.goes_on(job)) << job.err();
   for (unsigned host = 0; host < 2; ++host) ASSERT_TRUE(net_->carry_at_most(host, 1280)) << net_->problem();
   const auto since = Clock::now();
-  // Of the pairs between the hosts, those that had something long under way: the others have lost nobody themselves.
+  // Only pairs of ranks with a long packet in flight notice: the other pairs have not lost each other.
   EXPECT_TRUE(job.says("noticed peer_lost (rank ", 2)) << job.out() << job.err();
   EXPECT_LT(Clock::now() - since, 8s);
   exchange_.end();
@@ -209,7 +211,7 @@ TEST_P(UdpLoss, OfPacketsSpoilsNothing) {
 INSTANTIATE_TEST_SUITE_P(Faults, UdpLoss, testing::Values(10u, 100u),
                          [](const auto& info) { return std::to_string(info.param) + "_of_1000"; });
 
-/// Sends to a rank what is not for it.
+/// Sends datagrams to a rank that does not expect them.
 class Stranger {
  public:
   Stranger(const NetworkNamespaces& net, unsigned from, unsigned to, int port)
@@ -224,7 +226,7 @@ class Stranger {
   Stranger(const Stranger&) = delete;
   Stranger& operator=(const Stranger&) = delete;
 
-  /// False, once, if an earlier one found nobody at the port.
+  /// False, once, if an earlier datagram found the port closed.
   bool send(const std::vector<unsigned char>& datagram) {
     return ::send(socket_, datagram.data(), datagram.size(), 0) >= 0 || errno != ECONNREFUSED;
   }
@@ -236,13 +238,13 @@ class Stranger {
 using Random = std::minstd_rand;
 
 std::vector<unsigned char> garbage(Random& random) {
-  std::vector<unsigned char> datagram(random() % 1400);  // the empty one too
+  std::vector<unsigned char> datagram(random() % 1400);  // may be empty
   for (unsigned char& byte : datagram) byte = static_cast<unsigned char>(random() >> 8);
   return datagram;
 }
 
-/// As a rank of another job would send it to a rank of ours, were the port once its own: all is right but the tag.
-/// Every other one is cut.
+/// A datagram as a rank of another job would send it to a rank of ours on a reused port: everything is valid
+/// but the tag. Every other one is truncated.
 std::vector<unsigned char> of_another_job(Random& random, Rank to) {
   using conduits::udp::PacketHeader;
   std::vector<unsigned char> datagram = garbage(random);
@@ -262,7 +264,7 @@ std::vector<unsigned char> of_another_job(Random& random, Rank to) {
 }
 
 TEST_F(UdpNetwork, WhereStrangersThrowDatagramsGoesOnUnharmed) {
-  constexpr int kPort = 4000;  // both hosts are empty
+  constexpr int kPort = 4000;  // no other program uses ports on these hosts
   Launch job(over_hosts({"AQUEDUCT_UDP_PORT=" + std::to_string(kPort)}));
   ASSERT_TRUE(exchange_.goes_on(job)) << job.err();
   std::minstd_rand random(5);

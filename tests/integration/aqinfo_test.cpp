@@ -17,7 +17,7 @@ struct InfoAnswer {
   std::string text;  // standard output and standard error
 };
 
-/// Runs aqinfo for at most ten seconds, with no AQUEDUCT_* variables but those of `variables` ("A=1 B=2").
+/// Runs aqinfo for at most ten seconds. The only AQUEDUCT_* variables are those of `variables` ("A=1 B=2").
 InfoAnswer aqinfo(const std::string& arguments, const std::string& variables = "") {
   const std::string command =
       "env -i PATH=\"$PATH\" " + variables + " timeout 10 " AQUEDUCT_BIN_DIR "/aqinfo " + arguments + " 2>&1";

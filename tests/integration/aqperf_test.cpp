@@ -14,13 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// aqperf as a user calls it. No figure is judged here, only that there are figures and that they are of one
-// mind.
+// Calls aqperf as a user does. The tests do not judge figures, only that there
+// are figures and that they are consistent.
 
 namespace {
 
 struct PerfRun {
-  int status = -1;  // of the exit; 128 + the signal if it was killed
+  int status = -1;  // exit status; 128 + signal if it was killed
   std::string out;
   std::string err;
 };
@@ -35,7 +35,7 @@ std::string contents(std::FILE* file) {
   return text;
 }
 
-/// Runs aqperf with these arguments; kills it, and fails, after a minute.
+/// Runs aqperf with these arguments. After a minute it is killed, and the test fails.
 PerfRun aqperf(const std::string& arguments) {
   std::vector<std::string> words{AQUEDUCT_BIN_DIR "/aqperf"};
   std::istringstream in(arguments);
@@ -46,7 +46,7 @@ PerfRun aqperf(const std::string& arguments) {
   if (process == 0) {
     dup2(fileno(out), STDOUT_FILENO);
     dup2(fileno(err), STDERR_FILENO);
-    alarm(60);  // lives on through exec: SIGALRM ends whatever hangs
+    alarm(60);  // survives exec: SIGALRM ends a program that hangs
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
@@ -189,7 +189,7 @@ TEST(Aqperf, TellsTheLongestStallUnderLoad) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const auto rows = rows_of(outcome);
   ASSERT_EQ(rows.size(), 1u);
-  // In milliseconds, of a sample; the median is of one barrier, in nanoseconds.
+  // The stall is in milliseconds and for a whole sample; the median is for one barrier, in nanoseconds.
   EXPECT_GE(rows.front()["longest_stall_ms"].get<double>() * 1e6, rows.front()["median"].get<double>());
 }
 
@@ -202,7 +202,7 @@ TEST(Aqperf, PrintsATableForPeople) {
 
 TEST(Aqperf, SaysWhetherRatesAreSmoothOverSizes) {
   const std::string bench =
-      "am-rate --bytes 8K:64K --seconds 0.05 --conduit udp";  // long messages at the end
+      "am-rate --bytes 8K:64K --seconds 0.05 --conduit udp";  // long messages for the larger sizes
   const auto table = aqperf(bench);
   ASSERT_EQ(table.status, 0) << table.err;
   EXPECT_NE(table.out.find("smooth: "), std::string::npos) << table.out;

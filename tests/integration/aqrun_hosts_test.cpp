@@ -1,5 +1,5 @@
-// Drives the real aqrun over several hosts: pretended ones, where the command that reaches them is `env`, and
-// network namespaces.
+// Runs the real aqrun over several hosts: simulated ones, for which the remote
+// command is `env`, and network namespaces.
 
 #include "tests/integration/aqrun_job.hpp"
 #include "tests/support/network_namespaces.hpp"
@@ -22,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// A folder with a hosts file, gone when the test is over.
+/// A folder with a hosts file, removed when the test ends.
 class AqrunHosts : public testing::Test {
  protected:
   AqrunHosts() { write("hosts", "a\nb\n"); }
@@ -31,11 +31,11 @@ class AqrunHosts : public testing::Test {
     std::ofstream(scratch_ / name) << text;
     return scratch_ / name;
   }
-  /// A template that runs this shell script, with the command as its arguments.
+  /// A --remote template that runs this shell script, with the command as its arguments.
   std::string script(const std::string& text) const {
     return "/bin/sh " + write("script", text + "\n") + " {command}";
   }
-  /// Options for so many ranks on the hosts of the file.
+  /// Options for that many ranks on the hosts of the file.
   std::vector<std::string> on_hosts(int ranks, const std::string& remote = "env {command}") const {
     return {"-n", std::to_string(ranks), "--hosts", folder_ + "/hosts", "--remote", remote};
   }
@@ -122,7 +122,7 @@ TEST_F(AqrunHosts, RunManyRanks) {
   EXPECT_EQ(job.err(), "");
 }
 
-// The bootstrap goes through the agents; the data, on this one machine, through shared memory.
+// The bootstrap goes through the agents; the data goes through shared memory, because this is one machine.
 TEST_F(AqrunHosts, LetRanksFindOneAnother) {
   if (!std::filesystem::exists(AQUEDUCT_BIN_DIR "/hello")) GTEST_SKIP() << "the examples are not built";
   AqrunJob job(with(on_hosts(4), {"-e", "AQUEDUCT_HOST_ID=one", AQUEDUCT_BIN_DIR "/hello"}));
@@ -175,7 +175,7 @@ TEST_F(AqrunHosts, LeaveNothingBehindWhenAqrunIsKilled) {
   EXPECT_TRUE(all_end(job.lines())) << job.out();
 }
 
-// As behind ssh: the agent is no descendant whose parent's death it sees; it sees its input end.
+// As with ssh, the agent is not a child of aqrun, so it cannot see aqrun's death; it sees its input end.
 TEST_F(AqrunHosts, LeaveNothingBehindWhenTheConnectionBreaks) {
   AqrunJob job(
       shell(on_hosts(4, script("cat | setsid \"$@\" | cat")), std::string(kFamily) + "echo $PPID; wait"));
@@ -204,7 +204,7 @@ TEST_F(AqrunHosts, EndTheJobWhenAnAgentIsKilled) {
 }
 
 TEST_F(AqrunHosts, WhoseConnectionStaysOpenHoldUpNobody) {
-  // As ssh does while something in the background there holds its output.
+  // ssh behaves like this while a background process there holds its output open.
   AqrunJob job(shell(on_hosts(2, script("\"$@\"; exec sleep 1000")), "echo all"));
   const auto since = std::chrono::steady_clock::now();
   EXPECT_EQ(job.status(), 0) << job.err();

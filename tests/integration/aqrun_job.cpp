@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kBound = 30s;  // for what should take a fraction: only ever reached by a failure
+constexpr auto kBound = 30s;  // reached only by a failure: everything it bounds should take a fraction
 
 bool is_alive(pid_t pid) {
   std::string state;

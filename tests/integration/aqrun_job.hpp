@@ -10,7 +10,7 @@
 
 namespace aqueduct::integration {
 
-/// aqrun as a child of the test, with its streams in pipes.
+/// aqrun as a child of the test, with pipes as its streams.
 class AqrunJob {
  public:
   explicit AqrunJob(std::vector<std::string> arguments, const std::string& input = {});
@@ -18,9 +18,9 @@ class AqrunJob {
   AqrunJob(const AqrunJob&) = delete;
   AqrunJob& operator=(const AqrunJob&) = delete;
 
-  /// Reads until the condition holds; false at the end of both streams or of the bound.
+  /// Reads until the condition holds; false at the end of both streams or at the time limit.
   bool read_until(const std::function<bool()>& condition);
-  /// Waits for the end of aqrun and of its streams; its status, 128 + signal, or -1 at the bound.
+  /// Waits for the end of aqrun and of its streams. Returns the exit status, 128 + signal, or -1 at the time limit.
   int status();
   const std::string& out() const { return streams_[0].text; }
   const std::string& err() const { return streams_[1].text; }
@@ -41,12 +41,12 @@ class AqrunJob {
   std::vector<Stream> streams_;
 };
 
-/// `options` and a shell program that knows its process number as $p.
+/// `options` and a shell script in which $p is the process's number.
 std::vector<std::string> shell(std::vector<std::string> options, const std::string& script);
 bool has(std::string_view text, std::string_view part);
-/// Each rank prints its own number and that of a child, which it leaves behind.
+/// Each rank prints its own process id and that of a child that it leaves behind.
 inline constexpr const char* kFamily = "echo $$; sleep 300 & echo $!; ";
-/// Whether all the processes whose numbers were printed are gone, at the latest after a few seconds.
+/// Whether all processes with the printed ids have ended, after a few seconds at the latest.
 bool all_end(const std::vector<std::string>& pids);
 
 }  // namespace aqueduct::integration

@@ -1,4 +1,4 @@
-// Drives the real aqrun with small shell programs as ranks.
+// Runs the real aqrun with small shell scripts as ranks.
 
 #include "tests/integration/aqrun_job.hpp"
 
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Job = AqrunJob;
 
-// These programs know nothing of Aqueduct: who has never joined the job need not leave it.
+// These programs do not use Aqueduct. They never join the job, so they need not leave it.
 TEST(Aqrun, EndsWithZeroWhenAllDo) {
   Job job({"-n", "3", "/bin/true"});
   EXPECT_EQ(job.status(), 0);
@@ -116,7 +116,7 @@ TEST(Aqrun, EndsWhenNobodyReadsItsOutput) {
   EXPECT_EQ(job.status(), 128 + SIGPIPE) << job.err();
 }
 
-// All ranks end well, and yet what one has written is lost.
+// All ranks succeed, but output of one of them is lost.
 TEST(Aqrun, FailsWhenItsOutputIsLost) {
   Job job(shell({"-n", "1"}, "exec " AQUEDUCT_BIN_DIR "/aqrun -n 2 echo lost > /dev/full"));
   EXPECT_EQ(job.status(), 1) << job.err();

@@ -1,5 +1,5 @@
-// A kit that passes everything is worth nothing: each of these conduits breaks one rule of core/conduit.hpp,
-// and the case named has to notice.
+// A test of the conformance kit: each of these conduits breaks one rule of
+// core/conduit.hpp, and the named case has to notice.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Broken {
   const char* what;
-  const char* fabric;  ///< hidden: only run when named
+  const char* fabric;  ///< hidden: runs only if named
   const char* noticed_by;
 };
 
@@ -33,7 +33,7 @@ struct KitRun {
   std::string output;
 };
 
-/// Runs aqconform and reads what it says, for no longer than `bound`.
+/// Runs aqconform for at most `bound` and reads its output.
 KitRun run_aqconform(std::vector<std::string> arguments, std::chrono::seconds bound) {
   KitRun outcome;
   int ends[2];

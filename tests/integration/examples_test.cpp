@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 struct ExampleAnswer {
-  int status = -1;   // 124 after a minute
+  int status = -1;   // 124: killed after a minute
   std::string text;  // standard output and standard error
 };
 
@@ -36,7 +36,7 @@ ExampleAnswer shell(const std::string& command) {
 
 std::string program(const std::string& name) { return std::string(AQUEDUCT_BIN_DIR "/") + name; }
 
-/// `how` are options of aqrun, `what` is an example and its options.
+/// `how` are options of aqrun, `what` is an example with its options.
 ExampleAnswer run(const std::string& how, const std::string& what) {
   return shell("timeout -k 5 60 " + program("aqrun") + " " + how + " " + program(what));
 }
@@ -53,7 +53,7 @@ std::string checksum_in(const std::string& text) {
 
 using Folder = aqueduct::support::ScratchFolder;
 
-/// How an example is started.
+/// A way to start an example.
 struct Start {
   const char* name;
   int ranks;
@@ -79,7 +79,7 @@ TEST_P(Examples, HelloGreetsEveryRank) {
 }
 
 TEST_P(Examples, Heat2dEqualsTheSerialResult) {
-  // 7 rows: a single one for each of seven ranks.
+  // With 7 rows, each of seven ranks has a single one.
   for (const std::string size : {"64 40", "7 33"}) {
     const ExampleAnswer answer = start("heat2d --steps 30 --size " + size);
     ASSERT_EQ(answer.status, 0) << answer.text;
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Examples,
                                            Start{"4_two_a_process", 4, "-n 4 --endpoints 2"}),
                          [](const auto& info) { return std::string("ranks_") + info.param.name; });
 
-// Its lost updates are data races on purpose, so it runs with one endpoint a process: TSan sees no race then.
+// Its lost updates are intended data races, so it runs with one endpoint per process, where TSan sees none.
 TEST(ExampleGups, CountsAndBoundsWhatGetModifyPutLoses) {
   for (const std::string ranks : {"1", "2", "4", "7"}) {
     const ExampleAnswer answer = run("-n " + ranks, "gups --log2-words 14 --mode gets");
@@ -174,7 +174,7 @@ TEST(ExampleHeat2d, GivesTheSameFieldAndPictureWithOneAndWithFourRanks) {
   EXPECT_EQ(picture.substr(0, 8), "\x89PNG\r\n\x1a\n");
   EXPECT_TRUE(picture == contents(folder / "four.png")) << "the two pictures differ";
 
-  // The picture that came out goes in again.
+  // Reads the picture that it wrote.
   const ExampleAnswer again = run("-n 4", "heat2d --steps 5 --image " + (folder / "four.png").string());
   EXPECT_EQ(again.status, 0) << again.text;
   EXPECT_THAT(again.text, AllOf(HasSubstr("23 x 37 cells"), HasSubstr("equal to the serial result")));

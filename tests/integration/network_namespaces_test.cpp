@@ -1,4 +1,4 @@
-// What tests of networks stand on: see tests/support/network_namespaces.hpp and relay.hpp.
+// Tests the basis of network tests: tests/support/network_namespaces.hpp and relay.hpp.
 
 #include "tests/support/network_namespaces.hpp"
 #include "tests/support/relay.hpp"
@@ -33,7 +33,7 @@ sockaddr_storage address(int domain, unsigned host) {
   return storage;
 }
 
-/// Sends from one host to another.
+/// Sends packets from one host to another.
 class Path {
  public:
   Path(const NetworkNamespaces& net, int domain, unsigned from, unsigned to)
@@ -57,7 +57,7 @@ class Path {
     char byte;
     return ::poll(&readable, 1, milliseconds) > 0 && ::recv(receiver_, &byte, 1, MSG_DONTWAIT) == 1;
   }
-  /// How many of so many arrive, each given a moment.
+  /// Sends `packets` packets and returns how many arrive, with a short wait for each.
   int arrived_of(int packets) {
     int arrived = 0;
     for (int i = 0; i < packets; ++i) {
@@ -67,7 +67,7 @@ class Path {
     while (receive(50)) ++arrived;
     return arrived;
   }
-  /// Sends until something arrives, for some seconds.
+  /// Sends until a packet arrives, for some seconds.
   bool is_open() {
     for (int i = 0; i < 100; ++i) {
       send();
@@ -113,7 +113,7 @@ TEST_F(NetworkNamespacesTest, LosePacketsUntilTheyDoNot) {
   }
   ASSERT_TRUE(net.drop(1, 500)) << net.problem();
   const int arrived = path.arrived_of(400);
-  EXPECT_GT(arrived, 100);  // further off is a matter of 1 in 10^23
+  EXPECT_GT(arrived, 100);  // values outside have a probability of 1 in 10^23
   EXPECT_LT(arrived, 300);
   ASSERT_TRUE(net.drop_no_more(1)) << net.problem();
   EXPECT_EQ(path.arrived_of(50), 50);
@@ -164,7 +164,7 @@ TEST_F(NetworkNamespacesTest, AreJoinedByARelayThatDelaysRepeatsAndReorders) {
     EXPECT_GE(std::chrono::steady_clock::now() - sent_at, std::chrono::milliseconds(5));
     while (path.receive(50)) {
     }
-    EXPECT_GT(path.arrived_of(100), 115);  // half of them twice
+    EXPECT_GT(path.arrived_of(100), 115);  // half of them arrive twice
   }
   EXPECT_GT(relay.counts().held, 5u);
   EXPECT_EQ(relay.counts().lost, 0u);

@@ -1,4 +1,4 @@
-// Plug-ins in folders: good ones are conduits like any other, bad ones are passed over with a reason.
+// Plug-ins in folders: good ones are conduits like any other, bad ones are skipped with a reason.
 
 #include "tests/support/scratch_folder.hpp"
 
@@ -27,7 +27,7 @@ class Plugins : public testing::Test {
   };
 
   Plugins() : folder_("/tmp") {
-    // Copied, so that the library of one of them is not found from where it was built.
+    // Copied, so that the loader does not find orphan's library beside the place where it was built.
     for (const char* name : {"old", "bare", "orphan", "card"}) {
       std::filesystem::copy(std::string(AQUEDUCT_TEST_PLUGINS "/") + name + ".so",
                             folder_ / (name + std::string(".so")));

@@ -17,19 +17,19 @@ inline Words joined(Words first, const Words& second) {
   return first;
 }
 
-/// One of this build's programs, and its arguments.
+/// The command line of one of this build's programs.
 inline Words built(const std::string& name, const Words& arguments = {}) {
   return joined({AQUEDUCT_BIN_DIR "/" + name}, arguments);
 }
 
-/// So many hosts that are network namespaces, of two ranks each: smp inside, udp between.
+/// Hosts that are network namespaces, of two ranks each: smp inside, udp between.
 class UdpHosts {
  public:
   explicit UdpHosts(unsigned hosts, support::Joined how = support::Joined::by_kernel)
       : net(hosts, how), ranks_(2 * hosts) {
     std::ofstream(folder_ / "hosts") << net.hosts_file(2);
   }
-  /// What aqrun needs to run this there.
+  /// aqrun's command line for running `what` there.
   Words run(const Words& options, const Words& what) const {
     Words all{"-n",        std::to_string(ranks_),
               "--hosts",   (folder_ / "hosts").string(),

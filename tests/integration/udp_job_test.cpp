@@ -1,4 +1,4 @@
-// The real programs over udp: on hosts that are network namespaces, and alone on this one.
+// The real programs over udp: on hosts that are network namespaces, and on this host only.
 
 #include "tests/integration/aqrun_job.hpp"
 #include "tests/integration/udp_hosts.hpp"
@@ -24,7 +24,7 @@ using testing::HasSubstr;
 struct Example {
   const char* name;
   Words arguments;
-  const char* says;  // when all is right
+  const char* says;  // expected output
 };
 void PrintTo(const Example& example, std::ostream* out) { *out << example.name; }
 
@@ -66,7 +66,7 @@ TEST_P(UdpOverHosts, EveryExampleIsRight) {
   }
 }
 
-// Or the test above could pass without a datagram.
+// Otherwise the test above could pass without a datagram.
 TEST_P(UdpOverHosts, SharedMemoryStaysInsideAHostAndUdpGoesBetween) {
   const UdpHosts hosts(GetParam().hosts);
   ASSERT_EQ(hosts.net.problem(), "");
@@ -118,7 +118,7 @@ TEST_F(UdpTwoHosts, UseOnlyThePortsThatAFirewallLetsThrough) {
   }
   AqrunJob open(hosts_->run({"-e", "AQUEDUCT_UDP_PORT=4000"}, built("hello")));
   EXPECT_EQ(open.status(), 0) << open.err();
-  // And it is a wall: other ports do not get through.
+  // The wall works: other ports are blocked.
   AqrunJob shut(
       hosts_->run({"-e", "AQUEDUCT_UDP_PORT=4100", "-e", "AQUEDUCT_UDP_TIMEOUT=1s"}, built("hello")));
   EXPECT_NE(shut.status(), 0);
@@ -145,14 +145,14 @@ TEST_F(UdpTwoHosts, WithTwoNetworksAreToldWhichOnesThereAreUntilOneIsNamed) {
 
 // --------------------------------------------------------------------------------------------- on this one host
 
-/// aqrun's arguments for a job whose ranks, all here, talk over udp.
+/// aqrun's arguments for a job of ranks on this host that communicate over udp.
 Words here(int ranks, const Words& settings, const Words& what) {
   Words all{"-n", std::to_string(ranks), "--conduit", "udp", "--timeout", "25", "-e", "AQUEDUCT_NEAR=off"};
   for (const std::string& setting : settings) all = joined(all, {"-e", setting});
   return joined(all, what);
 }
 
-/// A port of the loopback interface that is taken for as long as this lives.
+/// Occupies a port of the loopback interface as long as it lives.
 class TakenPort {
  public:
   TakenPort() : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {

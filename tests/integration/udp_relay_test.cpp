@@ -1,5 +1,5 @@
-// Jobs over udp between two hosts on a long and bad cable, through the real kernel: what delays, reorders and repeats
-// packets is a relay in this process (tests/support/relay.hpp).
+// Jobs over udp between two hosts on a long and faulty cable, through the real kernel. A relay in this process
+// delays, reorders and repeats packets (tests/support/relay.hpp).
 
 #include "tests/integration/aqrun_job.hpp"
 #include "tests/integration/udp_hosts.hpp"
@@ -56,7 +56,7 @@ TEST_P(UdpOverRelay, JobsAreRight) {
     EXPECT_THAT(job.out(), HasSubstr(says));
     EXPECT_EQ(job.err(), "");
   }
-  // And the cable was as bad as it was to be.
+  // Checks that the cable was as faulty as planned.
   const Relay::Counts counts = relay_->counts();
   EXPECT_GT(counts.frames, 100u);
   const auto expect_share = [&](std::uint64_t count, double share, const char* of) {

@@ -1,4 +1,4 @@
-// Ranks whose settings differ in what they must agree on: a variable that has not reached all hosts, say.
+// Ranks with different values of settings that must agree, for example because a variable has not reached all hosts.
 
 #include "tests/integration/aqrun_job.hpp"
 
@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 constexpr int kBadSetting = 22;
 
-// In the number of segments, say: one would be refused a segment that the others wait for.
+// For example the number of segments: one rank would be refused a segment that the others wait for.
 TEST(UnequalRanks, InASettingThatMustAgreeDoNotStartAndAllSayWhy) {
   AqrunJob job(
       shell({"-n", "3"}, "[ $p = 2 ] && export AQUEDUCT_SEGMENTS=8; exec " AQUEDUCT_BIN_DIR "/hello"));
@@ -30,11 +30,11 @@ class UnequalPackets : public ::testing::TestWithParam<const char*> {};
 TEST_P(UnequalPackets, OfOtherSizesDoNotStartAndSayWhy) {
   const std::string conduit = GetParam();
   const std::string variable = "AQUEDUCT_" + std::string(conduit == "ofi" ? "OFI" : "UCX") + "_PACKET";
-  // Rank 0's are the larger ones: those that the other could not take.
+  // Rank 0 has the larger values, which the other rank could not handle.
   AqrunJob job(shell({"-n", "2", "-e", "AQUEDUCT_NEAR=off", "--conduit", conduit},
                      "[ $p = 1 ] || export " + variable + "=64K; exec " AQUEDUCT_BIN_DIR "/hello"));
   const int status = job.status();
-  // Presets no-ofi and no-ucx leave one of them out; in all others it must be there, and CI builds those.
+  // Presets no-ofi and no-ucx leave one of them out. All other presets, which CI builds, must have both.
   if (has(job.err(), "there is no such conduit")) GTEST_SKIP() << "built without " << conduit;
   EXPECT_EQ(status, kBadSetting) << job.err();
   EXPECT_THAT(job.err(), AllOf(HasSubstr("conduit " + conduit + ": packets of rank"), HasSubstr("65536"),

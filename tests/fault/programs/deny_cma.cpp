@@ -1,4 +1,4 @@
-// deny_cma PROGRAM ARGS…: runs a program to which the system refuses cross-memory calls, as containers do.
+// deny_cma PROGRAM ARGS…: runs a program and refuses it cross-memory calls, as containers do.
 
 #include <cerrno>
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Two ranks write into one another's own memory, which cannot be mapped; says which way it went.
+// Two ranks write into each other's own memory, which cannot be mapped; prints
+// whether that went natively or by reference.
 
 #include <aqueduct/aqueduct.hpp>
 

@@ -1,5 +1,5 @@
-// fault_compute MILLISECONDS: the last rank computes for so long and does not call the library; meanwhile rank 0 puts
-// to it and gets from it, and says how often it could and what the longest took.
+// fault_compute MILLISECONDS: the last rank computes for that long without calling the library. Meanwhile rank 0 puts
+// to it and gets from it; it prints how many times it could, and the longest time.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -22,7 +22,7 @@ void compute_until(Clock::time_point end) {
   }
 }
 
-/// Writes and reads back until then.
+/// Writes and reads back until `end`.
 int serve_from(Endpoint& me, Rank busy, Clock::time_point end) {
   std::vector<std::uint64_t> sent(500), got(500);
   Milliseconds longest{0};
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
   const std::chrono::milliseconds length(std::atoi(argv[1]));
   const auto began = Clock::now();
   if (me.rank() == busy) compute_until(began + length);
-  // It ends sooner, so that nothing of this is served by the barrier.
+  // Ends earlier than the computation, so that no operation is served by the other rank's barrier.
   if (me.rank() == 0) {
     if (const int failed = serve_from(me, busy, began + length * 8 / 10); failed != 0) return failed;
   }

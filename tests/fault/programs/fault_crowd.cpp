@@ -1,5 +1,5 @@
-// fault_crowd MODE: hello (start, barrier, end), ring (barriers; a token of messages that goes round), idle
-// (rank 0 comes to the barrier four seconds late), linger (waits until it is killed) or huge (asks too much).
+// fault_crowd MODE: hello (start, barrier, end), ring (barriers, and a token that goes round by messages), idle (rank
+// 0 enters the barrier four seconds late), linger (waits until it is killed) or huge (asks for too much memory).
 
 #include <aqueduct/aqueduct.hpp>
 

@@ -1,5 +1,6 @@
-// fault_exchange END [BYTES]: until the file END exists, all ranks put to, get from and message one another and check
-// what they get. Rank 0 says from time to time how often; a rank that fails says why, and waits for END too.
+// fault_exchange END [BYTES]: until the file END exists, all ranks put to, get from and message one
+// another and check the data. Rank 0 prints the number of rounds from time to time. A rank that
+// fails prints why, and also waits for END.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenWords{100};
 constexpr std::chrono::seconds kPatience{60};
-/// At the front of each segment; each rank's part follows, by the number of the one who writes it.
+/// Each segment starts with a word in which rank 0 declares the last round. Behind this offset it has one part for
+/// each rank that writes to it.
 constexpr std::uint64_t kParts = 64;
 
 struct Token {
@@ -39,7 +41,7 @@ class Exchange {
     return me_.barrier();
   }
 
-  /// One round, after which everything of it has been seen by all. A loss of any rank fails it on every rank.
+  /// One round, at whose end all ranks have checked all of its data. The loss of any rank fails it on every rank.
   Status round(std::uint64_t number, bool is_last) {
     Status first;
     const auto note = [&](const Status& status) {
@@ -70,7 +72,7 @@ class Exchange {
     }
     return first.ok() ? me_.barrier() : first;
   }
-  /// Whether rank 0 has said so of this round; it may have begun the next.
+  /// Whether rank 0 has declared this round the last; rank 0 may already be in the next one.
   bool was_last(std::uint64_t number) const {
     return *reinterpret_cast<const volatile std::uint64_t*>(me_.segment().data()) == number;
   }
@@ -130,7 +132,7 @@ int main(int argc, char** argv) {
   if (!status) {
     std::printf("noticed %s\n", status.text().c_str());
     std::fflush(stdout);
-    // Whoever leaves is lost to the others, who shall notice by themselves.
+    // A rank that exits is lost to the others, which should notice by themselves.
     for (const auto until = Clock::now() + kPatience; !exists(end) && Clock::now() < until;) ::usleep(1000);
     std::printf("finish %s\n", job->finish().text().c_str());
     return 0;

@@ -1,4 +1,4 @@
-// fault_finish_early: rank 1 goes straight to finish, where the others have a barrier before it. Wrong, but it must end.
+// fault_finish_early: rank 1 calls finish while the others call barrier first. That is wrong, but it must end.
 
 #include <aqueduct/aqueduct.hpp>
 

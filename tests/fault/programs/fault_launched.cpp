@@ -1,6 +1,7 @@
-// fault_launched HOW: a rank of a job that any launcher may have started. It says who it is and, if it comes so far, how
-// the job ended for it. HOW: well; abort (rank 0 asks for it); kill (rank 1 dies); leave (rank 1 goes without a word);
-// wait (for what never comes: until somebody else ends the job); both (a second job beside the first); again (one after it).
+// fault_launched HOW: a rank of a job that any launcher may have started. It prints who it is and, if it
+// gets that far, how the job ended for it. HOW: well; abort (rank 0 calls abort); kill (rank 1 is killed);
+// leave (rank 1 exits without finish); wait (waits until something else ends the job); both (a second job
+// during the first); again (one after the first).
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -14,7 +15,7 @@
 
 using namespace aqueduct;
 
-/// A second job of this process.
+/// Starts a second job in this process.
 int start_another() {
   auto job = Job::start();
   Status status = job.status();

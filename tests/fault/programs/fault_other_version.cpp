@@ -1,4 +1,4 @@
-// A process that was built with another version of the library: joins, and says how it was received.
+// A process that claims another version of the library: joins, and prints the answer.
 
 #include <aqueduct/version.hpp>
 

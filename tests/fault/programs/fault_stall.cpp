@@ -1,4 +1,4 @@
-// fault_stall signal|barrier: rank 0 waits long for rank 1, which comes once rank 0 has reported a stall.
+// fault_stall signal|barrier: rank 0 waits long for rank 1, which arrives once rank 0 has reported a stall.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -10,7 +10,7 @@ using namespace aqueduct;
 
 namespace {
 
-/// Without the library's help: a rank that makes no progress is what the report is about.
+/// Waits without the library, because the report is about a rank that makes no progress.
 bool told_to_go_on(Endpoint& me) {
   const auto* flag = reinterpret_cast<const volatile std::uint64_t*>(me.segment().data());
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -21,7 +21,7 @@ bool told_to_go_on(Endpoint& me) {
   return true;
 }
 
-/// A thread of rank 0's process that watches for the report and then lets rank 1 go on.
+/// In rank 0's process, a thread waits for the report and then releases rank 1.
 void let_go_after_stall(Endpoint& me, std::uint64_t* flag) {
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (me.statistics().stalls == 0 && std::chrono::steady_clock::now() < until) {

@@ -1,5 +1,5 @@
-// fault_victim WHEN HOW VICTIM: rank VICTIM dies; the others say what they notice and when, and end well.
-// WHEN: before, during, barrier, puts, messages or sleep. HOW: kill or an exit status.
+// fault_victim WHEN HOW VICTIM: rank VICTIM dies; the others print what they notice and when, and end well. WHEN:
+// before, during, barrier, puts, messages or sleep. HOW: kill or an exit status.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -35,7 +35,7 @@ struct Plan {
 
 std::int64_t now() { return Clock::now().time_since_epoch().count(); }
 
-/// Takes the first step of a start, and goes no further.
+/// Does the first step of a start, and no more.
 void meet_and_die(const Plan& plan, const std::string& description) {
   Job::Impl job(Config::from_environment());
   auto launcher = bootstrap::from_launcher(description, std::chrono::seconds(20), {});
@@ -45,7 +45,7 @@ void meet_and_die(const Plan& plan, const std::string& description) {
   die(plan);
 }
 
-/// Tells every other when it died; the clock is the same in all processes.
+/// Tells all other ranks when it died; all processes have the same clock.
 [[noreturn]] void say_when_and_die(Endpoint& me, const Plan& plan) {
   for (Rank rank = 0; rank < me.ranks(); ++rank) {
     if (!put_value(me, GlobalPtr<std::int64_t>{rank, 0}, now())) std::_Exit(92);
@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
       1e-6 * static_cast<double>(now() - *reinterpret_cast<std::int64_t*>(me.segment().data()));
   const Status barrier = me.barrier();
   const bool is_lost = me.is_lost(plan.victim);
-  // Whoever has ended is gone too: nobody ends before all have noticed.
+  // A rank that has exited is lost too, so none exits before all have noticed the victim's loss.
   for (Rank rank = 0; rank < me.ranks(); ++rank) {
     if (rank != plan.victim && !signal(me, rank, {1, 1})) return 94;
   }

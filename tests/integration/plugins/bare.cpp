@@ -1,2 +1,2 @@
-// A shared object that is no conduit.
+// A shared object that is not a conduit.
 extern "C" int something_else() { return 1; }

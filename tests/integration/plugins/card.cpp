@@ -1,4 +1,4 @@
-// A plug-in for hardware that is not here, unless its setting says that it is.
+// A plug-in for hardware that is missing, unless its setting says that it is there.
 #include "core/network.hpp"
 
 namespace {

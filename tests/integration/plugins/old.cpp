@@ -1,4 +1,4 @@
-// A plug-in of another time.
+// A plug-in with another version of the conduit interface.
 #include "core/network.hpp"
 
 namespace {

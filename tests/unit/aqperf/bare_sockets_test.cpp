@@ -19,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-/// The loopback address of a family, any port.
+/// The loopback address of a family, with any port.
 Address loopback(int family = AF_INET) {
   Address out;
   out.raw.ss_family = static_cast<sa_family_t>(family);
@@ -54,7 +54,7 @@ TEST(AqperfUdpPingPong, MakesAllTurnsAtEverySize) {
       passive.run(500);
     });
     active.run(300);
-    active.run(700);  // batches need not have the same bounds
+    active.run(700);  // the two sides' batches may have different lengths
     answering.join();
     EXPECT_LT(Clock::now() - began, 60s) << bytes << " bytes";
   }
@@ -99,12 +99,12 @@ INSTANTIATE_TEST_SUITE_P(Segments, AqperfUdpFlood,
 TEST(AqperfUdpFlood, GoesOnWithoutWhatWasLost) {
   auto [one, other] = datagram_pair();
   {
-    // What is sent before the receiver joins what belongs together, or to nobody, does not come.
+    // Datagrams that are sent before the receiver is set up for UDP_GRO, or while there is none, do not arrive.
     UdpFlood sender(std::move(one), true, 1000, kPatience);
     UdpFlood receiver(std::move(other), false, 1000, kPatience);
     const auto began = Clock::now();
     std::thread receiving([&receiver = receiver] { receiver.run(2'000'000); });
-    sender.run(1'000'000);  // the other half never comes
+    sender.run(1'000'000);  // the other half never arrives
     receiving.join();
     EXPECT_EQ(receiver.lost(), 1'000'000u);
     EXPECT_LT(Clock::now() - began, 20s);

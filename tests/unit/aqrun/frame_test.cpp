@@ -16,7 +16,7 @@ std::vector<Frame> some_frames() {
           {Kind::cleared, 0, 0, std::string(kMostFrameBytes, 'x')}};
 }
 
-/// Takes all frames that are there.
+/// Takes all frames that have arrived.
 std::vector<Frame> all_of(FrameReader& reader) {
   std::vector<Frame> found;
   while (auto frame = reader.next()) found.push_back(std::move(*frame));

@@ -12,7 +12,7 @@
 namespace aqrun {
 namespace {
 
-/// Brings on what ranks have written there; no more than so often, for each turn does something.
+/// Forwards what ranks have written. A bounded number of rounds is enough, because each one makes progress.
 void serve(Output& output) {
   for (int turn = 0; turn < 1000 && !output.finished(); ++turn) output.serve();
 }

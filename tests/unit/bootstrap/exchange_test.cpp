@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Blobs = std::vector<std::vector<std::byte>>;
 
-constexpr auto kBound = 20s;  // for what should take milliseconds: only ever reached by a failure
+constexpr auto kBound = 20s;  // reached only by a failure: everything it bounds should take milliseconds
 
 std::vector<std::byte> part_of(std::uint32_t process, std::uint32_t round) {
   static constexpr std::size_t kSizes[] = {0, 1, 1000, std::size_t{1} << 20};
@@ -34,7 +34,7 @@ bool holds_all_parts(const Blobs& found, std::uint32_t processes, std::uint32_t 
   return true;
 }
 
-/// A job whose processes are threads of the test, and whose launcher is the test itself.
+/// A job whose processes are threads of the test; the test itself is the launcher.
 class Threads {
  public:
   explicit Threads(std::uint32_t processes)
@@ -220,7 +220,7 @@ TEST(Server, RefusesProcessesThatThereAreNot) {
   EXPECT_EQ(server.child_environment(1).status().code(), ErrorCode::invalid_argument);
 }
 
-/// Forks a process each; returns their exit statuses (or 128 + signal), as the launcher loop saw them.
+/// Forks that many processes; returns their exit statuses (or 128 + signal), as the launcher's loop saw them.
 std::vector<int> fork_each(Server& server, std::uint32_t processes,
                            const std::function<int(std::uint32_t, const std::string&)>& process) {
   std::vector<pid_t> pids;

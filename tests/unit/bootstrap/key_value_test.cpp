@@ -15,7 +15,8 @@ namespace {
 using Blob = std::vector<std::byte>;
 using Audience = KeyValueSpace::Audience;
 
-/// A process manager of threads, whose hosts hold so many processes each. What is for neighbours never leaves the host.
+/// A process manager for threads, with that many processes per host. Values for
+/// neighbours are visible on their host only.
 class StoreManager {
  public:
   StoreManager(std::uint32_t processes, std::uint32_t on_host, std::uint32_t gather_from = kGatherFrom)
@@ -24,7 +25,7 @@ class StoreManager {
         gather_from_(gather_from),
         all_(static_cast<std::ptrdiff_t>(processes)) {}
 
-  /// Runs `body` with each process's bootstrap, on a thread for each.
+  /// Runs `body` with each process's bootstrap, each on its own thread.
   void run(const std::function<void(std::uint32_t, Bootstrap&)>& body) {
     std::vector<std::thread> threads;
     for (std::uint32_t i = 0; i < processes_; ++i) {
@@ -35,9 +36,9 @@ class StoreManager {
   }
   std::size_t gets() const { return gets_; }
   std::size_t puts() const { return puts_; }
-  /// Nobody gets its values.
+  /// No process can get this process's values.
   void lose_what_is_given_by(std::uint32_t process) { lost_ = process; }
-  /// From now on every fence fails.
+  /// Every fence fails from now on.
   void break_down() { broken_ = true; }
 
  private:
@@ -103,7 +104,7 @@ Blob blob(const std::string& text) {
 }
 std::string word(const char* what, std::uint32_t process) { return what + std::to_string(process); }
 
-/// By how many processes one of them gathers for the others.
+/// The parameter is the number of processes from which one of them gathers for the others.
 class KeyValueBootstrap : public testing::TestWithParam<std::uint32_t> {};
 INSTANTIATE_TEST_SUITE_P(Ways, KeyValueBootstrap, testing::Values(2u, 1000u),
                          [](const auto& info) { return info.param == 2 ? "gathered" : "direct"; });
@@ -114,7 +115,7 @@ TEST_P(KeyValueBootstrap, GivesEveryPartToEveryoneAndOneNumberToTheJob) {
   std::set<std::uint64_t> jobs;
   manager.run([&](std::uint32_t i, Bootstrap& me) {
     for (const char* round : {"a", "b", "c"}) {
-      // Empty ones too.
+      // Tests empty contributions too.
       const auto all = me.exchange(i == 2 ? Blob{} : blob(word(round, i)));
       ASSERT_TRUE(all);
       ASSERT_EQ(all->size(), 5u);
@@ -153,7 +154,8 @@ TEST_P(KeyValueBootstrap, GivesThePartsAlsoWhereTheLauncherKnowsOtherHostsThanTh
   }
 }
 
-// One that could not start says no more than that: it counts as a neighbour, and the others get its word, all the same.
+// A process that could not start gives empty parts. It counts as a neighbour
+// all the same, and the others get its parts.
 TEST_P(KeyValueBootstrap, GivesThePartsOfOneWithoutAnything) {
   StoreManager manager(4, 2, GetParam());
   manager.run([&](std::uint32_t i, Bootstrap& me) {
@@ -181,12 +183,12 @@ TEST(KeyValueBootstrapOfMany, AsksForAboutTwoValuesPerProcessAndExchange) {
   constexpr std::uint32_t kProcesses = 40;
   StoreManager manager(kProcesses, 10);
   exchange_in_parts(manager, kProcesses, 10);
-  // Each exchange, or part of one, is gathered by one process for all, or for those of its host.
+  // In each exchange, or part of one, one process gathers for all, or for those of its host.
   EXPECT_EQ(manager.gets(), 3u * (kProcesses + kProcesses));
   EXPECT_EQ(manager.puts(), 3u * kProcesses + 1 + 4 + 1);
 }
 
-// The others would wait for ever for what the gatherer could not get.
+// Without an error value, the others would wait for ever for what the gatherer could not get.
 TEST(KeyValueBootstrapOfMany, FailsForAllWhereTheGathererFails) {
   StoreManager manager(9, 9);
   manager.lose_what_is_given_by(3);
@@ -207,7 +209,7 @@ TEST_P(KeyValueBootstrap, FailsForGoodOnceAnExchangeHasFailed) {
   EXPECT_EQ(manager.puts(), 2u);
 }
 
-// What bootstraps without a space do: both parts in one exchange.
+// Bootstraps without a key-value space send both parts in one exchange.
 TEST(BootstrapParts, TravelTogetherWhereTheLauncherDoesNotTellHostsApart) {
   const auto me = alone();
   const Blob to_near = blob("near"), to_far = blob("far");

@@ -48,7 +48,7 @@ TEST(FindLauncher, TellsTheInnerLauncherFromTheOuterOneByItsConnection) {
 TEST(FindLauncher, IsNotMisledByHalfOfTheVariables) {
   EXPECT_EQ(found({{"PMIX_RANK", "0"}}).by, Launcher::alone);
   EXPECT_EQ(found({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}).by,
-            Launcher::alone);  // as srun sets them by itself
+            Launcher::alone);  // srun sets them without being asked to
   EXPECT_EQ(found({{"AQUEDUCT_BOOTSTRAP", ""}}).by, Launcher::alone);
 }
 

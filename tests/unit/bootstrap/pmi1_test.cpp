@@ -52,7 +52,7 @@ TEST(Pmi1Mapping, TellsTheNodeOfAProcess) {
   const char* const two_by_two = "(vector,(0,2,2))";
   EXPECT_EQ(pmi1::node_of(two_by_two, 1), 0u);
   EXPECT_EQ(pmi1::node_of(two_by_two, 2), 1u);
-  EXPECT_EQ(pmi1::node_of(two_by_two, 5), 0u);  // from the start again
+  EXPECT_EQ(pmi1::node_of(two_by_two, 5), 0u);  // the mapping repeats
   EXPECT_EQ(pmi1::node_of("(vector,(0,1,1))", 7), 0u);
   EXPECT_EQ(pmi1::node_of("(vector,(0,1,3),(4,2,1))", 2), 0u);
   EXPECT_EQ(pmi1::node_of("(vector,(0,1,3),(4,2,1))", 4), 5u);
@@ -63,7 +63,7 @@ TEST(Pmi1Mapping, TellsTheNodeOfAProcess) {
   }
 }
 
-/// A manager of threads: answers each process's lines as mpiexec.hydra does, until they close.
+/// A manager on threads, which answers each process's lines as mpiexec.hydra does, until the process closes.
 class Pmi1Manager {
  public:
   explicit Pmi1Manager(std::uint32_t processes, std::size_t most_value = 1024) : most_value_(most_value) {
@@ -180,18 +180,18 @@ TEST_P(Pmi1Values, OfAnySizeAreExchangedInPiecesThatTheManagerTakes) {
   }
   manager.serve();
   for (std::thread& thread : threads) thread.join();
-  EXPECT_LT(manager.longest(), GetParam());  // with the zero that ends it
+  EXPECT_LT(manager.longest(), GetParam());  // including the terminating zero
   EXPECT_EQ(manager.finalized(), kProcesses);
 }
 INSTANTIATE_TEST_SUITE_P(Limits, Pmi1Values, testing::Values(100, 256, 1000, 1024));
 
-/// A manager that answers each line with the next of these, then does what `end` says.
+/// A manager that answers successive lines with these, then does what `end` says.
 struct Script {
   std::vector<std::string> answers;
   bool closes = false;
 };
 
-/// Joins and exchanges; what was reported on the way.
+/// Joins and exchanges; returns the error code and the reports.
 std::pair<ErrorCode, std::string> outcome(const Script& script, std::chrono::milliseconds timeout = 20s) {
   int ends[2];
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);

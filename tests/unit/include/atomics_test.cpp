@@ -7,8 +7,8 @@
 namespace aqueduct {
 namespace {
 
-// The old value is the next operand, so that a compiler may keep both in one register: g++ 12 then loses the operand of the
-// standard library's fetch_and, fetch_or and fetch_xor.
+// The old value is the next operand, so that the compiler may keep both in one register: g++ 12 then loses the
+// operand of the standard library's fetch_and, fetch_or and fetch_xor.
 template <class T>
 [[gnu::noinline]] T old_becomes_operand(AtomicOp op, T& word, T value, int times) {
   for (int i = 0; i < times; ++i) value = detail::apply<T>(op, word, value, T{});

@@ -13,7 +13,7 @@ namespace {
 
 using support::Stepped;
 
-/// A size that the compiler does not know.
+/// Hides a size from the compiler.
 std::size_t at_run_time(std::size_t bytes) {
   volatile std::size_t hidden = bytes;
   return hidden;
@@ -36,7 +36,7 @@ TEST(CopyBytes, StoreAWordOnceThoughItsSizeIsKnownAtRunTimeOnly) {
 TEST(CopyBytes, LoadAWordOnce) {
   if (!Stepped::possible()) GTEST_SKIP() << "this build or machine does not step through instructions";
   for (const std::size_t bytes : {1, 2, 4, 8}) {
-    // The other side changes all of the word's bytes at every instruction: none of two moments may meet in a copy.
+    // The other side changes all bytes of the word after every instruction: a copy must not mix bytes of two moments.
     std::uint64_t changing = 0;
     std::uint64_t copy = 0x55;
     const std::size_t hidden = at_run_time(bytes);

@@ -1,4 +1,4 @@
-// A source event is replaced by every put that names it: where the target is mapped, by one that is done.
+// Every put replaces the source event that it is given. If the target is mapped, the new one is done.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -36,7 +36,7 @@ TEST(SourceEvent, OfAPutToMappedMemoryIsDone) {
       }};
   for (std::size_t i = 0; i < puts.size(); ++i) {
     SCOPED_TRACE(i);
-    // What another put has left.
+    // An event left by another put.
     Event source = put_nb(me, GlobalPtr<int>{9, 0}, values);
     ASSERT_EQ(source.status().code(), ErrorCode::out_of_range);
     puts[i]({.source = SourceReuse::on_event, .source_event = &source});

@@ -7,7 +7,7 @@
 namespace aqueduct::runtime {
 namespace {
 
-/// What is said, and not chosen, of a job on several hosts with that conduit asked for.
+/// The reason why this conduit is refused for a job on several hosts.
 std::string refusal(const std::string& conduit) {
   Config config;
   EXPECT_TRUE(config.set("conduit", conduit));

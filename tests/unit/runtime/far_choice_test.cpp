@@ -14,7 +14,7 @@ core::Usability plain(const Config&) { return {true, "a socket", Wire::sockets};
 core::Usability layered(const Config&) { return {true, "a provider over tcp", Wire::sockets_of_library}; }
 core::Usability unusable(const Config&) { return {false, "there is no device"}; }
 
-/// Conduits that are only looked at.
+/// Conduits that are never opened.
 class Shelf {
  public:
   Shelf& add(const char* name, core::Usability (*probe)(const Config&), std::uint8_t preference = 0,
@@ -32,7 +32,7 @@ class Shelf {
     all_.push_back({name, nullptr, "/x.so", problem, ErrorCode::bad_setting});
     return *this;
   }
-  /// `others` is what the other processes offer besides what is offered here.
+  /// `others` is what other processes offer in addition to what is offered here.
   FarChoice choose(std::vector<std::string> others = {}) const {
     Circumstances job{.one_host = false, .one_process = false};
     job.ask_all = [&](const std::string& mine) -> Result<std::vector<std::string>> {

@@ -1,4 +1,4 @@
-// A child that the program forks off while it has a job: it gets errors, and the job never hears of it.
+// The program forks a child while it has a job: the child gets errors, and the job is not affected.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -38,7 +38,7 @@ class ForkedJob : public testing::TestWithParam<Variant> {
     for (const auto& [name, value] : GetParam().settings) static_cast<void>(made.set(name, value));
     return made;
   }
-  /// Two ranks that do some of everything, and look whether the other lives.
+  /// Lets two ranks use several operations and check that the other one lives.
   static void use(Job& job) {
     job.run_each([](Endpoint& me) {
       const Rank other = 1 - me.rank();
@@ -47,7 +47,7 @@ class ForkedJob : public testing::TestWithParam<Variant> {
       ASSERT_TRUE(put(me, GlobalPtr<int>{other, 64}, sent));
       ASSERT_TRUE(signal(me, other, {0, 1}));
       ASSERT_TRUE(me.barrier());
-      me.state().checked_peers = {};  // not again within 20 ms
+      me.state().checked_peers = {};  // otherwise the check is skipped for 20 ms
       core::check_peers(me.state());
       const auto got = get_value(me, GlobalPtr<int>{me.rank(), 68});
       ASSERT_TRUE(got);
@@ -60,7 +60,7 @@ class ForkedJob : public testing::TestWithParam<Variant> {
 #define REFUSED(call) \
   if ((call).code() != ErrorCode::invalid_argument) return __LINE__ % 256
 
-/// Every kind of call, on a copy: the line of the first that is not refused.
+/// Tries every kind of call on a copy: returns the line of the first one that is not refused.
 int all_are_refused(Endpoint& me, Team& team, ShortRequest<int> handler, Event& event) {
   std::array<int, 2> some{1, 2};
   const GlobalPtr<int> there{1, 0};
@@ -116,8 +116,8 @@ TEST_P(ForkedJob, IsRefusedEverythingAndEndsNothing) {
               REFUSED(job->finish());
               job->abort(3, "a child must not be heard");
               event = Event{};
-              job.reset();         // as when it returns from main
-#if !defined(__SANITIZE_THREAD__)  // which allows a child of a process with threads none of its own
+              job.reset();         // as at the end of main
+#if !defined(__SANITIZE_THREAD__)  // TSan allows no new threads in a child of a process with threads
               auto own = Job::in_process(2, config());
               if (!own || !own->finish()) return 1;
 #endif

@@ -15,7 +15,7 @@
 namespace aqueduct {
 namespace {
 
-/// A variable of the environment for the time of a test.
+/// Sets an environment variable for the time of a test.
 class Variable {
  public:
   Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
@@ -39,7 +39,7 @@ TEST(Join, LeavesTheNumberOfALaunchersSocketAloneAfterAFailure) {
   EXPECT_EQ(Job::start().status().code(), ErrorCode::bootstrap_failed);
   ::close(launcher[0]);
 
-  int own[2];  // the program's, the second of which gets the number that has become free
+  int own[2];  // the program's own; the second one gets the descriptor number that has become free
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, own), 0);
   if (own[0] == number) std::swap(own[0], own[1]);
   if (own[1] != number) {

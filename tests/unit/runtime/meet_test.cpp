@@ -1,4 +1,4 @@
-// The first exchange of a job, with a second process that says what the test wants.
+// The first exchange of a job, with a second process whose contribution the test supplies.
 
 #include <aqueduct/version.hpp>
 
@@ -17,7 +17,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Process 0 of two.
+/// Process 0 of two, the other of which contributes what the test supplies.
 class WithAnother final : public bootstrap::Bootstrap {
  public:
   explicit WithAnother(Blob other) : other_(std::move(other)) {}
@@ -36,7 +36,7 @@ class WithAnother final : public bootstrap::Bootstrap {
   const Blob other_;
 };
 
-/// Process 0 of two, the other of which says nothing of its own: what this one says is kept.
+/// The only process of a job: records what it contributes.
 class Eavesdropper final : public bootstrap::Bootstrap {
  public:
   std::string_view launcher() const noexcept override { return "test"; }
@@ -54,7 +54,7 @@ class Eavesdropper final : public bootstrap::Bootstrap {
   Blob said;
 };
 
-/// What a process with these settings says of itself.
+/// The introduction that a process with these settings sends.
 Blob introduction_of(const Config& config) {
   Job::Impl job{config};
   auto bootstrap = std::make_unique<Eavesdropper>();
@@ -94,7 +94,7 @@ TEST(Meet, RefusesWhatItCannotRead) {
   EXPECT_THAT(outcome.said, HasSubstr("what process 1 says of itself cannot be read"));
 }
 
-/// A value of a setting that is not its default.
+/// A value of a setting that differs from its default.
 std::string other_value(const SettingInfo& info) {
   switch (info.type) {
     case SettingType::choice: return std::string(info.choices.substr(info.choices.rfind('|') + 1));
@@ -104,13 +104,13 @@ std::string other_value(const SettingInfo& info) {
   }
 }
 
-// A setting that is in neither list has not been thought about: what happens when ranks differ in it? Where they would wait
-// for one another, or misread one another, it belongs into kCommon of meet.cpp.
+// Fails for a setting in neither list: decide what happens when its value differs between ranks. If ranks would then
+// wait for each other, or misread each other's messages, it belongs into kCommon of meet.cpp.
 TEST(Meet, ComparesEachSettingThatMustAgreeAndNoOther) {
   const std::set<std::string_view> common{"conduit", "near", "segments", "credits", "atomics"};
-  const std::set<std::string_view> may_differ{"endpoints",  // told at the start
+  const std::set<std::string_view> may_differ{"endpoints",  // exchanged at the start
                                               "segment_bytes",
-                                              "signals",  // travel with the part
+                                              "signals",  // sent with the part
                                               "handlers",
                                               "operations",
                                               "prepared",
@@ -118,17 +118,17 @@ TEST(Meet, ComparesEachSettingThatMustAgreeAndNoOther) {
                                               "yield",
                                               "stall_warn",
                                               "log",
-                                              "vis_plan",  // of one rank alone
+                                              "vis_plan",  // affects only its own rank
                                               "host_id",
                                               "launcher",
                                               "pmix_library",
                                               "bootstrap",
-                                              "bootstrap_timeout"};  // of one process alone
+                                              "bootstrap_timeout"};  // affects only its own process
   for (const SettingInfo& info : core::core_settings()) {
     SCOPED_TRACE(info.name);
     const bool must_agree = common.contains(info.name);
     EXPECT_NE(must_agree, may_differ.contains(info.name)) << "it belongs into one of the two lists";
-    if (info.name == "log") continue;  // its values here would hide what is looked for
+    if (info.name == "log") continue;  // a changed log level would hide the output that is checked
     Config other;
     ASSERT_TRUE(other.set(info.name, other_value(info))) << other_value(info);
     ASSERT_NE(other.text(info.name), Config().text(info.name));

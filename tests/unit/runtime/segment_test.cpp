@@ -20,7 +20,7 @@ TEST(SegmentOfAllRanks, ThatOneCannotHaveNobodyHas) {
   ASSERT_TRUE(job);
   job->run_each([](Endpoint& ep) {
     core::SegmentTable& table = ep.state().segments;
-    // Rank 1 alone has no room: as with another AQUEDUCT_SEGMENTS.
+    // Only rank 1 has no room, as if its AQUEDUCT_SEGMENTS differed.
     if (ep.rank() == 1) {
       for (int i = 0; i < 2; ++i) table.add({}, std::vector<core::Part>(ep.ranks()));
     }
