@@ -3,8 +3,8 @@
 
 option(AQUEDUCT_BATCHES "Compile sources in batches (unity builds): a third of the time, the same code" ON)
 
-# aqueduct_batches(<target> [<sources of a batch>]): to be called when its sources are known. A batch contains files of one
-# folder, so a name in an anonymous namespace must be unique within its folder. Folders of few files share a batch.
+# aqueduct_batches(<target> [<sources of a batch>]): to be called when its sources are known. A batch contains files of
+# one folder, so a name in an anonymous namespace must be unique within its folder. Folders of few files share a batch.
 function(aqueduct_batches target)
   if(NOT AQUEDUCT_BATCHES)
     return()
