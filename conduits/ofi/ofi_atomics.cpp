@@ -1,4 +1,4 @@
-#include "conduits/ofi/ofi_conduit.hpp"
+#include "conduits/ofi/ofi_atomics.hpp"
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_errno.h>
@@ -40,53 +40,51 @@ constexpr std::size_t size_of(AtomicType type) noexcept {
   return type == AtomicType::i32 || type == AtomicType::u32 || type == AtomicType::f32 ? 4 : 8;
 }
 
-// Where in a request's slot the numbers of an atomic lie. The result is at the start, where a get's bytes would be.
+// Offsets of an atomic's operands in the request's slot. The result is at the start, where a get's bytes would be.
 constexpr std::size_t kOperand = 8;
 constexpr std::size_t kExpected = 16;
 
 }  // namespace
 
-// All of them fetch: the answer is then the proof that it has been done.
-void OfiConduit::learn_atomics() noexcept {
+void Atomics::learn() noexcept {
   for (std::size_t type = 0; type < kTypes; ++type) {
     for (std::size_t op = 0; op < kOps; ++op) {
       const auto wanted = static_cast<AtomicOp>(op);
       fi_atomic_attr found{};
       const std::uint64_t kind = wanted == AtomicOp::compare_swap ? FI_COMPARE_ATOMIC : FI_FETCH_ATOMIC;
-      const int error = ::fi_query_atomic(objects_.domain.get(), datatype_of(static_cast<AtomicType>(type)),
+      const int error = ::fi_query_atomic(domain_, datatype_of(static_cast<AtomicType>(type)),
                                           operation_of(wanted), &found, kind);
       can_[type][op] = error == 0 && found.count > 0 && found.size == size_of(static_cast<AtomicType>(type));
     }
   }
 }
 
-bool OfiConduit::can(AtomicOp op, AtomicType type) const noexcept {
+bool Atomics::can(AtomicOp op, AtomicType type) const noexcept {
   return can_[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)];
 }
 
-// To itself too by way of the provider: its atomics and a processor's need not be atomic to one another.
-core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
-                              const detail::AtomicCall& call, core::Token token) noexcept {
-  Request* const request = begin(peer, Request::Kind::transfer, token);
+// This rank's own memory goes through the provider too: CPU atomics need not be atomic with respect to the provider's.
+core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                           core::Token token) noexcept {
+  Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
+    return operations_.no_request(peer);
   std::memcpy(request->slot + kOperand, &call.operand, sizeof call.operand);
   std::memcpy(request->slot + kExpected, &call.expected, sizeof call.expected);
   request->result = call.result;
   request->result_bytes = static_cast<std::uint32_t>(size_of(call.type));
   const RemoteKey& remote = registrations_.remote(key);
-  fid_ep* const ep = objects_.ep.get();
   void* const descriptor = request->descriptor;
   const fi_addr_t to = peers_[peer].at;
   const std::int64_t answer =
       call.op == AtomicOp::compare_swap
-          ? ::fi_compare_atomic(ep, request->slot + kOperand, 1, descriptor, request->slot + kExpected,
+          ? ::fi_compare_atomic(ep_, request->slot + kOperand, 1, descriptor, request->slot + kExpected,
                                 descriptor, request->slot, descriptor, to, remote.base + offset, remote.key,
                                 datatype_of(call.type), operation_of(call.op), &request->context)
-          : ::fi_fetch_atomic(ep, request->slot + kOperand, 1, descriptor, request->slot, descriptor, to,
+          : ::fi_fetch_atomic(ep_, request->slot + kOperand, 1, descriptor, request->slot, descriptor, to,
                               remote.base + offset, remote.key, datatype_of(call.type), operation_of(call.op),
                               &request->context);
-  return posted(*request, answer, "an atomic");
+  return operations_.posted(*request, answer, "an atomic");
 }
 
 }  // namespace aqueduct::conduits::ofi

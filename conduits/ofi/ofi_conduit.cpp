@@ -1,33 +1,29 @@
 #include "conduits/ofi/ofi_conduit.hpp"
 
 #include "conduits/ofi/wire.hpp"
-#include "core/backoff.hpp"
 
 #include <fmt/format.h>
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 namespace aqueduct::conduits::ofi {
 namespace {
 
-/// In front of a provider's name and an endpoint's address, in what it tells its peers.
+/// Starts an address blob; the provider's name and the endpoint's address follow.
 struct AddressHead {
   std::uint32_t wire_version = 1;
   std::uint32_t name_bytes = 0;
 };
 
-// Chosen: how many arriving packets share one buffer at least, so that refilling is rare.
+// Chosen: the least number of packets that share a buffer, so that buffers are rarely posted again.
 constexpr std::size_t kPacketsInBuffer = 16;
 constexpr std::size_t kReceiveBuffers = 4;
-// Chosen: packets of its own that a rank may have on their way to itself.
+// Chosen: packets to itself that a rank may have queued.
 constexpr std::size_t kToSelf = 16;
-// Chosen: how long the end waits for what is still under way here.
-constexpr std::chrono::milliseconds kLinger{500};
 
-/// How many buffers there are for arriving packets, and how large they are.
+/// The number and size of receive buffers.
 struct Receiving {
   std::size_t count;
   std::size_t bytes;
@@ -35,11 +31,15 @@ struct Receiving {
 
 Receiving receiving_of(const Provider& provider, const OfiOptions& options) {
   const std::size_t packet = padded(sizeof(PacketHead) + options.packet);
-  if (provider.known->fills_buffers) {
+  if (provider.quirks->fills_buffers) {
     return {kReceiveBuffers, std::max(options.receive_bytes / kReceiveBuffers, kPacketsInBuffer * packet)};
   }
   const std::size_t most = provider.info->rx_attr->size;
   return {std::min(std::max(options.receive_bytes / packet, kPacketsInBuffer), most), packet};
+}
+
+std::size_t max_transfer_of(const Provider& provider) {
+  return std::min<std::size_t>(provider.info->ep_attr->max_msg_size, std::size_t{1} << 30);
 }
 
 }  // namespace
@@ -56,61 +56,28 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
                requests_.slot_bytes()),
       objects_(std::move(objects)),
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
-      local_needed_(registrations_.local_needed() || options.register_local),
-      delivered_(provider.delivered()),
-      give_back_(options.give_back),
-      cache_(registrations_, options.keep_registered),
+      local_(registrations_, options.register_local, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
-      aligned_(requests_.slot_bytes()),
-      targets_must_look_(!provider.auto_progress && !provider.known->copies_at_once) {
+      lost_(peers_, requests_, local_, provider, me, options.give_back, log),
+      hints_(provider, peers_, me),
+      operations_(requests_, peers_, lost_, hints_, local_, provider, me, log),
+      messages_(objects_, operations_, peers_, lost_, to_self_, provider, me),
+      completions_(objects_, requests_, receive_, peers_, operations_, messages_, lost_, hints_, provider,
+                   options.packet, me, log),
+      rma_(objects_, operations_, messages_, peers_, registrations_, local_, to_self_, provider,
+           requests_.slot_bytes(), me),
+      vector_(objects_, operations_, peers_, registrations_, local_, provider, requests_.slot_bytes(),
+              max_transfer_of(provider), me),
+      atomics_(objects_, operations_, peers_, registrations_),
+      sleeper_(objects_, to_self_, messages_, receive_, lost_) {
   properties_.name = "ofi";
   properties_.max_packet = options.packet;
-  properties_.max_transfer =
-      std::min<std::size_t>(provider.info->ep_attr->max_msg_size, std::size_t{1} << 30);
+  properties_.max_transfer = max_transfer_of(provider);
   properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);
   properties_.reports_lost_peers = true;
 }
 
-OfiConduit::~OfiConduit() { drain(); }
-
-// What is still under way leaves before the connections close: peers may wait for it, if they live. Nobody waits for
-// what was to come here.
-void OfiConduit::drain() noexcept {
-  bury_all();
-  const auto until = std::chrono::steady_clock::now() + kLinger;
-  const auto waits = [this](const Request& request) {
-    return request.in_use && !request.told && request.kind != Request::Kind::fetch &&
-           !peers_[request.peer].gone;
-  };
-  const auto any_waits = [&] {
-    bool any = false;
-    requests_.for_each([&](const Request& request) { any = any || waits(request); });
-    return any;
-  };
-  core::Pacing pacing;
-  pacing.yield_at_most = kLinger;
-  for (core::Backoff backoff(pacing); !queue_is_broken_ && any_waits();
-       static_cast<void>(backoff.next())) {  // the peers that it waits for may need this core
-    if (std::chrono::steady_clock::now() >= until) return;
-    if (unsent_ != nullptr) send_unsent();
-    bury_all();
-    std::array<fi_cq_data_entry, 16> batch;
-    const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
-    for (std::int64_t i = 0; i < found; ++i) {
-      Request* const request = requests_.of(batch[static_cast<std::size_t>(i)].op_context);
-      if (request == nullptr) continue;
-      if (request->kind == Request::Kind::announced && waits(*request)) {
-        send_signal(*request);  // the put has arrived; its signal has not
-      } else {
-        requests_.release(*request);
-      }
-    }
-    if (found >= 0 || found == -FI_EAGAIN) continue;
-    fi_cq_err_entry error{};
-    if (found != -FI_EAVAIL || ::fi_cq_readerr(objects_.cq.get(), &error, 0) < 1) return;
-    if (Request* const request = requests_.of(error.op_context)) requests_.release(*request);
-  }
-}
+OfiConduit::~OfiConduit() { completions_.drain(); }
 
 Status OfiConduit::refused(const char* what, int error) const noexcept {
   log_.error("ofi: rank {}: provider {} on {} refuses {}: {}", me_, provider_.name(), provider_.domain(),
@@ -118,35 +85,26 @@ Status OfiConduit::refused(const char* what, int error) const noexcept {
   return error == -FI_ENOMEM ? ErrorCode::no_memory : ErrorCode::network_failed;
 }
 
-int OfiConduit::register_slots(core::MutableBytes slots, void*& descriptor) noexcept {
-  int error = 0;
-  auto region = registrations_.add_local(slots, error);
-  if (error != 0) return error;
-  descriptor = ::fi_mr_desc(region.get());
-  slots_regions_.push_back(std::move(region));
-  return 0;
-}
-
 Status OfiConduit::start() {
   if (const int error = ::fi_enable(objects_.ep.get()); error != 0) return refused("to begin", error);
-  // Not before: shm crashes then.
+  // Only after fi_enable: shm crashes otherwise.
   if (const int error = receive_.prepare(*objects_.ep); error != 0) {
     return refused("room for several packets in a buffer", error);
   }
-  if (local_needed_) {
+  void* receive_descriptor = nullptr;
+  if (local_.needed()) {
     void* descriptor = nullptr;
-    int error = register_slots(requests_.slots(), descriptor);
-    if (error == 0) receive_region_ = registrations_.add_local(receive_.memory(), error);
+    int error = local_.add(requests_.slots(), descriptor);
+    if (error == 0) error = local_.add(receive_.memory(), receive_descriptor);
     if (error != 0) {
       return refused("to register its buffers (`ulimit -l`, AQUEDUCT_OFI_RECEIVE_BUFFER)", error);
     }
     requests_.describe(descriptor);
   }
-  void* const descriptor = receive_region_ != nullptr ? ::fi_mr_desc(receive_region_.get()) : nullptr;
-  if (const int error = receive_.post_all(*objects_.ep, descriptor); error != 0) {
+  if (const int error = receive_.post_all(*objects_.ep, receive_descriptor); error != 0) {
     return refused("its receive buffers", error);
   }
-  if (provider_.atomics) learn_atomics();
+  if (provider_.atomics) atomics_.learn();
   return {};
 }
 
@@ -181,7 +139,7 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     }
     auto& name = names[rank];
     name.assign(blob.begin() + sizeof head + head.name_bytes, blob.end());
-    // The provider takes as many bytes as its own addresses have, whatever is given. A text ends by itself.
+    // The provider reads as many bytes as its own addresses have, whatever length is given. A string address ends by itself.
     if (provider_.info->addr_format != FI_ADDR_STR && own && name.size() != own->size()) {
       log_.error(
           "ofi: the address of rank {} has {} bytes, and that of rank {} {}, so one may be of IPv4 and one "
@@ -192,23 +150,39 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     }
   }
   peers_.learn(*objects_.av, std::move(names));
-  forgotten_.reserve(addresses.size());
-  suspected_.reserve(addresses.size());
-  kept_awake_.reserve(addresses.size());
+  lost_.reserve();
+  hints_.reserve();
   return {};
 }
 
-void OfiConduit::forget(Rank peer) noexcept {
-  if (peer < peers_.count() && peer != me_ && !peers_[peer].gone) forgotten_.push_back(peer);
+int OfiConduit::poll(core::Inbox& inbox) noexcept {
+  int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
+  const bool is_empty = completions_.read(inbox, calls);
+  if (messages_.has_unsent()) [[unlikely]]
+    messages_.send_unsent();
+  if (hints_.counts_poll()) [[unlikely]]
+    calls += hints_.round(messages_);
+  // Packets that a lost peer had sent are taken first.
+  if (is_empty && lost_.has_news()) [[unlikely]]
+    calls += end_lost(inbox);
+  if (lost_.is_due()) [[unlikely]]
+    calls += lost_.end_requests(inbox);
+  return calls;
+}
+
+int OfiConduit::end_lost(core::Inbox& inbox) noexcept {
+  const std::size_t suspects = lost_.mark_gone();
+  const int calls = messages_.end_unsent(inbox) + lost_.end_requests(inbox);
+  return calls + lost_.report(suspects, inbox);
 }
 
 std::string OfiConduit::state_of(Rank peer) const {
-  const Peer& known = peers_[peer];
+  const Peer& to = peers_[peer];
   return fmt::format("provider {}, {}, {} operations under way to it, room for {} more", provider_.name(),
-                     known.gone                     ? "gone"
-                     : known.at == FI_ADDR_NOTAVAIL ? "not used so far"
-                                                    : "known",
-                     known.in_flight, requests_.left());
+                     to.gone                     ? "gone"
+                     : to.at == FI_ADDR_NOTAVAIL ? "not used so far"
+                                                 : "known",
+                     to.in_flight, requests_.available());
 }
 
 }  // namespace aqueduct::conduits::ofi

@@ -1,6 +1,7 @@
+#include "conduits/ofi/ofi_vector.hpp"
+
 #include <aqueduct/copy_bytes.hpp>
 
-#include "conduits/ofi/ofi_conduit.hpp"
 #include "core/pieces.hpp"
 
 #include <rdma/fi_errno.h>
@@ -14,29 +15,26 @@ namespace aqueduct::conduits::ofi {
 namespace {
 
 core::MutableBytes writable(core::Bytes bytes) noexcept {
-  return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // libfabric has one kind of list for both
+  return {const_cast<std::byte*>(bytes.data()),
+          bytes.size()};  // libfabric has one type of list for puts and gets
 }
 core::MutableBytes writable(core::MutableBytes bytes) noexcept { return bytes; }
 
 }  // namespace
 
-std::size_t OfiConduit::most_local() const noexcept {
+std::size_t Vector::most_local() const noexcept {
   return std::min(provider_.info->tx_attr->iov_limit, kMostPieces);
 }
 
-std::size_t OfiConduit::most_remote() const noexcept {
-  // shm copies one remote piece itself; of several it leaves a note to the peer, and says at once that all is done.
-  if (provider_.known->copies_at_once) return 1;
+std::size_t Vector::most_remote() const noexcept {
+  // shm copies a single remote piece itself. Several remote pieces it leaves to the peer, and completes at once all the same.
+  if (provider_.quirks->completes_at_post) return 1;
   return std::min(provider_.info->tx_attr->rma_iov_limit, kMostPieces);
 }
 
-core::PieceLimits OfiConduit::piece_limits() const noexcept {
-  return {most_remote(), most_local(), properties_.max_transfer};
-}
-
 template <class Local, class Copy>
-core::Post OfiConduit::pieces_of_self(std::uint64_t key, std::span<const core::RemotePiece> remote,
-                                      std::span<const Local> local, const Copy& copy) noexcept {
+core::Post Vector::copy_own(std::uint64_t key, std::span<const core::RemotePiece> remote,
+                            std::span<const Local> local, const Copy& copy) noexcept {
   const core::MutableBytes mine = registrations_.segment(registrations_.remote(key).id);
   for (const core::RemotePiece& piece : remote) {
     if (piece.offset > mine.size() || piece.bytes > mine.size() - piece.offset)
@@ -48,11 +46,10 @@ core::Post OfiConduit::pieces_of_self(std::uint64_t key, std::span<const core::R
   return core::Post::done();
 }
 
-// The lists in libfabric's words. Where the provider wants local buffers registered, a short put is gathered in the slot.
+// Where the provider wants local buffers registered, a short put is gathered in the request's slot.
 template <class Local>
-core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
-                                   std::span<const core::RemotePiece> remote,
-                                   std::span<const Local> local) noexcept {
+core::Post Vector::post(Request& request, std::uint64_t key, std::span<const core::RemotePiece> remote,
+                        std::span<const Local> local) noexcept {
   constexpr bool kIsPut = std::is_same_v<Local, core::Bytes>;
   const RemoteKey& segment = registrations_.remote(key);
   std::array<fi_rma_iov, kMostPieces> there;
@@ -64,7 +61,7 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
   std::array<iovec, kMostPieces> here;
   std::array<void*, kMostPieces> descriptors{};
   std::size_t count = local.size();
-  if (kIsPut && local_needed_ && bytes <= requests_.slot_bytes()) {
+  if (kIsPut && local_.needed() && bytes <= slot_bytes_) {
     std::size_t at = 0;
     for (const Local& piece : local) {
       std::memcpy(request.slot + at, piece.data(), piece.size());
@@ -78,11 +75,11 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
       const core::MutableBytes piece = writable(local[i]);
       here[i] = {piece.data(), piece.size()};
       std::int64_t answer = 0;
-      if (local_needed_ && !lend(request, piece, descriptors[i], answer)) {
-        return posted(request, answer, "to register a local buffer");
+      if (local_.needed() && !local_.lend(request, piece, descriptors[i], answer)) {
+        return operations_.posted(request, answer, "to register a local buffer");
       }
     }
-    request.lent = !provider_.known->copies_at_once;
+    request.uses_caller_memory = !provider_.quirks->completes_at_post;
   }
   fi_msg_rma message{};
   message.msg_iov = here.data();
@@ -92,39 +89,39 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
   message.rma_iov = there.data();
   message.rma_iov_count = remote.size();
   message.context = &request.context;
-  const std::int64_t answer = kIsPut ? ::fi_writemsg(objects_.ep.get(), &message, delivered_)
-                                     : ::fi_readmsg(objects_.ep.get(), &message, FI_COMPLETION);
-  return posted(request, answer, kIsPut ? "a put of pieces" : "a get of pieces");
+  const std::int64_t answer =
+      kIsPut ? ::fi_writemsg(ep_, &message, delivered_) : ::fi_readmsg(ep_, &message, FI_COMPLETION);
+  return operations_.posted(request, answer, kIsPut ? "a put of pieces" : "a get of pieces");
 }
 
-core::Post OfiConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
-                                  std::span<const core::Bytes> from, core::Token token) noexcept {
-  if (const auto why = core::check_pieces(to, from, piece_limits()); why != ErrorCode::ok)
+core::Post Vector::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                              std::span<const core::Bytes> from, core::Token token) noexcept {
+  if (const auto why = core::check_pieces(to, from, limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
   if (peer == me_) {
-    return pieces_of_self(key, to, from, [](core::MutableBytes place, core::Bytes part) {
+    return copy_own(key, to, from, [](core::MutableBytes place, core::Bytes part) {
       detail::move_bytes(place.data(), part.data(), part.size());
     });
   }
-  Request* const request = begin(peer, Request::Kind::transfer, token);
+  Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
-  return post_pieces(*request, key, to, from);
+    return operations_.no_request(peer);
+  return post(*request, key, to, from);
 }
 
-core::Post OfiConduit::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
-                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
-  if (const auto why = core::check_pieces(from, to, piece_limits()); why != ErrorCode::ok)
+core::Post Vector::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                              std::span<const core::MutableBytes> to, core::Token token) noexcept {
+  if (const auto why = core::check_pieces(from, to, limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
   if (peer == me_) {
-    return pieces_of_self(key, from, to, [](core::MutableBytes place, core::MutableBytes part) {
+    return copy_own(key, from, to, [](core::MutableBytes place, core::MutableBytes part) {
       detail::move_bytes(part.data(), place.data(), part.size());
     });
   }
-  Request* const request = begin(peer, Request::Kind::fetch, token);
+  Request* const request = operations_.begin(peer, Request::Kind::fetch, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
-  return post_pieces(*request, key, from, to);
+    return operations_.no_request(peer);
+  return post(*request, key, from, to);
 }
 
 }  // namespace aqueduct::conduits::ofi

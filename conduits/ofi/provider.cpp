@@ -1,6 +1,6 @@
 #include "conduits/ofi/provider.hpp"
 
-#include "conduits/ofi/copying.hpp"
+#include "conduits/ofi/cma_access.hpp"
 
 #include <fmt/format.h>
 #include <rdma/fi_errno.h>
@@ -13,35 +13,36 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-// The interface that is asked for. Later libraries serve it too.
+// The version of the interface that is asked for. Later libraries have it too.
 constexpr std::uint32_t kVersion = FI_VERSION(1, 14);
 
 Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{library.freeinfo}); }
 
-/// What is asked for beside the wish.
-struct Question {
+/// What is asked for beside the criteria.
+struct InfoQuery {
   std::uint64_t caps = FI_MSG | FI_RMA | FI_MULTI_RECV;
-  std::uint64_t operations = FI_DELIVERY_COMPLETE;  // a put's end is to mean that its bytes are in place
+  std::uint64_t operations =
+      FI_DELIVERY_COMPLETE;  // a put's completion must mean that its bytes are in place
   const char* provider = nullptr;
   const char* domain = nullptr;
 };
 
-Info ask(const Library& library, const Wish& wish, const Question& question) {
+Info query_info(const Library& library, const ProviderCriteria& criteria, const InfoQuery& query) {
   const Info hints = owned(library, library.dupinfo(nullptr));
   if (hints == nullptr) return {};
-  hints->caps = question.caps;
-  hints->tx_attr->op_flags = question.operations;
+  hints->caps = query.caps;
+  hints->tx_attr->op_flags = query.operations;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
-  // An endpoint, its domain and all else of it are used by one thread at a time. A provider's own thread comes on top.
-  hints->domain_attr->threading = wish.auto_progress ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
-  hints->domain_attr->data_progress = wish.auto_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
+  // One thread at a time uses an endpoint, its domain and its queues. With auto progress, a thread of the provider does too.
+  hints->domain_attr->threading = criteria.auto_progress ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
+  hints->domain_attr->data_progress = criteria.auto_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->mr_mode =
       FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
   // Freed together with the hints.
-  if (question.provider != nullptr) hints->fabric_attr->prov_name = ::strdup(question.provider);
-  if (question.domain != nullptr) hints->domain_attr->name = ::strdup(question.domain);
+  if (query.provider != nullptr) hints->fabric_attr->prov_name = ::strdup(query.provider);
+  if (query.domain != nullptr) hints->domain_attr->name = ::strdup(query.domain);
   fi_info* found = nullptr;
   if (library.getinfo(kVersion, nullptr, nullptr, 0, hints.get(), &found) != 0) return {};
   return owned(library, found);
@@ -62,27 +63,27 @@ bool is_loopback(const fi_info& info) {
          IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
 }
 
-/// How good an answer of libfabric's is: less is better; of equals the first, which the provider prefers.
+/// Ranks the answers of libfabric: less is better. Among equals the first is taken, which the provider prefers.
 struct Rating {
   std::size_t provider;
-  bool wrong_place;  // loopback for several hosts, or not loopback for one
+  bool wrong_place;  // loopback for several hosts, or no loopback for one
 
   bool operator<(const Rating& other) const {
     return provider != other.provider ? provider < other.provider : wrong_place < other.wrong_place;
   }
 };
 
-const fi_info* best_of(const fi_info* all, const Wish& wish) {
+const fi_info* best_of(const fi_info* all, const ProviderCriteria& criteria) {
   const fi_info* best = nullptr;
   Rating best_rating{};
   for (const fi_info* info = all; info != nullptr; info = info->next) {
     const std::string name = info->fabric_attr->prov_name;
-    if (!wish.provider.empty() && name != wish.provider) continue;
-    if (wish.provider.empty() && !known_of(name).crosses_hosts && !wish.one_host) continue;
-    if (!wish.domain.empty() && wish.domain != info->domain_attr->name) continue;
+    if (!criteria.provider.empty() && name != criteria.provider) continue;
+    if (criteria.provider.empty() && !quirks_of(name).crosses_hosts && !criteria.one_host) continue;
+    if (!criteria.domain.empty() && criteria.domain != info->domain_attr->name) continue;
     const bool one_place = is_loopback(*info);
-    // Without a named domain, loopback would keep hosts apart.
-    const Rating rating{preference_of(name), wish.domain.empty() && one_place != wish.one_host};
+    // Unless a domain is named, loopback is avoided in a job of several hosts: they could not reach one another.
+    const Rating rating{preference_of(name), criteria.domain.empty() && one_place != criteria.one_host};
     if (best == nullptr || rating < best_rating) best = info, best_rating = rating;
   }
   return best;
@@ -97,42 +98,44 @@ std::string all_names(const fi_info* all, const std::string& of_provider) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string why_none(const Wish& wish, const fi_info* all) {
+std::string why_none(const ProviderCriteria& criteria, const fi_info* all) {
   if (all == nullptr) {
     return fmt::format(
         "no provider of libfabric here has reliable messages and one-sided access{}; `fi_info -t FI_EP_RDM` "
         "lists what there is",
-        wish.auto_progress ? " with progress of its own (AQUEDUCT_OFI_PROGRESS=auto)" : "");
+        criteria.auto_progress ? " with progress of its own (AQUEDUCT_OFI_PROGRESS=auto)" : "");
   }
   const std::string names = all_names(all, {});
-  if (!wish.provider.empty() && !all_names(all, wish.provider).empty()) {
-    return fmt::format("AQUEDUCT_OFI_DOMAIN={} is not a domain of provider {}; it has {}", wish.domain,
-                       wish.provider, all_names(all, wish.provider));
+  if (!criteria.provider.empty() && !all_names(all, criteria.provider).empty()) {
+    return fmt::format("AQUEDUCT_OFI_DOMAIN={} is not a domain of provider {}; it has {}", criteria.domain,
+                       criteria.provider, all_names(all, criteria.provider));
   }
-  if (!wish.provider.empty()) {
-    return fmt::format("AQUEDUCT_OFI_PROVIDER={} cannot be used here; there are {}", wish.provider, names);
+  if (!criteria.provider.empty()) {
+    return fmt::format("AQUEDUCT_OFI_PROVIDER={} cannot be used here; there are {}", criteria.provider,
+                       names);
   }
   return fmt::format("no provider has the domain AQUEDUCT_OFI_DOMAIN={}; `fi_info` lists domains of {}",
-                     wish.domain, names);
+                     criteria.domain, names);
 }
 
-/// Why there is none that serves the wish.
-std::string why_nothing(const Library& library, const Wish& wish, const char* named, const Info& all) {
-  const Info lax = ask(library, wish, {.operations = 0, .provider = named});
-  if (const fi_info* silent = best_of(lax.get(), wish)) {
+/// Why no provider serves the criteria.
+std::string why_nothing(const Library& library, const ProviderCriteria& criteria, const char* named,
+                        const Info& all) {
+  const Info lax = query_info(library, criteria, {.operations = 0, .provider = named});
+  if (const fi_info* silent = best_of(lax.get(), criteria)) {
     return fmt::format(
         "provider {} does not tell when a put has arrived (FI_DELIVERY_COMPLETE); set AQUEDUCT_OFI_PROVIDER "
         "to one "
         "that does, as `fi_info` lists them",
         silent->fabric_attr->prov_name);
   }
-  const Info any = wish.provider.empty() ? Info() : ask(library, wish, {});
-  return why_none(wish, all != nullptr ? all.get() : any.get());
+  const Info any = criteria.provider.empty() ? Info() : query_info(library, criteria, {});
+  return why_none(criteria, all != nullptr ? all.get() : any.get());
 }
 
 }  // namespace
 
-Found find_provider(const Wish& wish) {
+Found find_provider(const ProviderCriteria& criteria) {
   Found found;
   const Loaded loaded = load_library();
   if (!loaded.problem.empty()) {
@@ -140,28 +143,28 @@ Found find_provider(const Wish& wish) {
     return found;
   }
   const Library& library = loaded.library;
-  const char* const named = wish.provider.empty() ? nullptr : wish.provider.c_str();
-  const Info all = ask(library, wish, {.provider = named});
-  const fi_info* best = best_of(all.get(), wish);
+  const char* const named = criteria.provider.empty() ? nullptr : criteria.provider.c_str();
+  const Info all = query_info(library, criteria, {.provider = named});
+  const fi_info* best = best_of(all.get(), criteria);
   if (best == nullptr) {
-    found.problem = why_nothing(library, wish, named, all);
+    found.problem = why_nothing(library, criteria, named, all);
     return found;
   }
   Provider& provider = found.provider;
   provider.library = library;
-  provider.known = &known_of(best->fabric_attr->prov_name);
-  if (provider.known->copies_at_once) {
-    if (const std::string why = why_no_copies(look_at_copying()); !why.empty()) {
-      found.problem = fmt::format("provider {} copies between processes, and {}", provider.known->name, why);
+  provider.quirks = &quirks_of(best->fabric_attr->prov_name);
+  if (provider.quirks->completes_at_post) {
+    if (const std::string why = why_no_cma(probe_cma()); !why.empty()) {
+      found.problem = fmt::format("provider {} copies between processes, and {}", provider.quirks->name, why);
       return found;
     }
   }
   if (provider.why_no_atomics().empty()) {
-    // A capability that is not asked for is not there; one that is asked for may cost the provider.
-    Question question{.provider = best->fabric_attr->prov_name, .domain = best->domain_attr->name};
-    question.caps |= FI_ATOMIC;
-    const Info more = ask(library, wish, question);
-    if (const fi_info* same = best_of(more.get(), wish); same != nullptr) {
+    // Asked separately: a capability that is not asked for is not there, but asking for it may rule the provider out.
+    InfoQuery query{.provider = best->fabric_attr->prov_name, .domain = best->domain_attr->name};
+    query.caps |= FI_ATOMIC;
+    const Info more = query_info(library, criteria, query);
+    if (const fi_info* same = best_of(more.get(), criteria); same != nullptr) {
       provider.info = owned(library, library.dupinfo(same));
       provider.atomics = true;
     }
@@ -171,13 +174,14 @@ Found find_provider(const Wish& wish) {
     found.problem = "no memory";
     return found;
   }
-  provider.info->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;  // asked for by each put: packets need not wait
-  // It can do without its thread, and then leaves what is sent lying until the next poll: a rank that computes would hold
-  // its peers up.
-  if (provider.known->progresses_by_itself) provider.info->domain_attr->data_progress = FI_PROGRESS_AUTO;
+  provider.info->tx_attr->op_flags &=
+      ~FI_DELIVERY_COMPLETE;  // each put asks for it; packets need not wait for delivery
+  // With manual progress such a provider runs without its thread, and packets wait for the next poll: a rank that computes
+  // would hold up its peers.
+  if (provider.quirks->progresses_by_itself) provider.info->domain_attr->data_progress = FI_PROGRESS_AUTO;
   provider.auto_progress = provider.info->domain_attr->data_progress == FI_PROGRESS_AUTO;
-  provider.signals =
-      provider.known->no_signals.empty() && provider.info->domain_attr->cq_data_size >= sizeof(std::uint64_t);
+  provider.signals = provider.quirks->no_signals.empty() &&
+                     provider.info->domain_attr->cq_data_size >= sizeof(std::uint64_t);
   return found;
 }
 
@@ -189,7 +193,7 @@ std::string Provider::text() const {
                                       : atomics ? "native"
                                                 : "by the owner (it has none)");
   text += signals ? "; signals native" : "; signals in a packet of their own";
-  if (!known->no_descriptor.empty()) text += fmt::format("; not slept on ({})", known->no_descriptor);
+  if (!quirks->no_descriptor.empty()) text += fmt::format("; not slept on ({})", quirks->no_descriptor);
   if ((info->domain_attr->mr_mode & FI_MR_LOCAL) != 0) text += "; local buffers are registered";
   return text;
 }

@@ -1,6 +1,6 @@
 #include "conduits/ucx/context.hpp"
 
-#include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/info_text.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kNoSharedMemory = "^sm";
 constexpr std::string_view kLoopback = "/lo";
 
-/// UCX's own settings: those of the environment, and what is changed of them.
+/// UCX's own settings: the environment's, with the conduit's changes.
 class Configuration {
  public:
   explicit Configuration(const Library& ucp) : ucp_(ucp) {
@@ -40,29 +40,29 @@ class Configuration {
 
 bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
 
-ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string& devices,
+ucs_status_t init(const Library& ucp, const ContextOptions& options, const std::string& devices,
                   ucp_context_h& made) {
   Configuration configuration(ucp);
-  if (!wish.transports.empty()) {
-    configuration.set("TLS", wish.transports);
-  } else if (wish.other_hosts_only && !is_set("UCX_TLS")) {
+  if (!options.transports.empty()) {
+    configuration.set("TLS", options.transports);
+  } else if (options.other_hosts_only && !is_set("UCX_TLS")) {
     configuration.set("TLS", kNoSharedMemory);
   }
   if (!devices.empty()) configuration.set("NET_DEVICES", devices);
-  // posix would fill /dev/shm with all of a segment at once, and the machine with it if that is too large: the system says
-  // so only by ending processes. sysv's takes what is touched, and a size that cannot be had is refused.
+  // UCX's posix transport would allocate all of a segment in /dev/shm at once. If the segment is too large for the machine, the
+  // system kills processes. Memory of sysv is taken when it is touched, and a size beyond the limits is refused.
   if (!is_set("UCX_ALLOC_PRIO")) configuration.set("ALLOC_PRIO", "md:sysv,mmap");
   if (configuration.status() != UCS_OK) return configuration.status();
   ucp_params_t params{};
   params.field_mask =
       UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_WAKEUP;
-  params.mt_workers_shared = wish.threads ? 1 : 0;
-  params.estimated_num_eps = wish.ranks;
+  params.mt_workers_shared = options.threads ? 1 : 0;
+  params.estimated_num_eps = options.ranks;
   return ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, configuration.get(), &made);
 }
 
-/// The network devices but the loopback, as a list for UCX; empty: there is no loopback among them, or nothing else.
+/// The network devices without the loopback, as a list for UCX; empty: the loopback is not among them, or is the only one.
 std::string without_loopback(const std::vector<std::string>& resources) {
   std::vector<std::string> devices;
   bool found = false;
@@ -81,13 +81,13 @@ std::string without_loopback(const std::vector<std::string>& resources) {
 
 }  // namespace
 
-std::unique_ptr<Context> Context::open(const ContextWish& wish, std::string& why) {
+std::unique_ptr<Context> Context::open(const ContextOptions& options, std::string& why) {
   const auto ucp = Library::load(why);
-  return ucp ? open(*ucp, wish, why) : nullptr;
+  return ucp ? open(*ucp, options, why) : nullptr;
 }
 
-std::unique_ptr<Context> Context::open(const Library& ucp, const ContextWish& wish, std::string& why) {
-  if (wish.threads && !ucp.has_threads()) {
+std::unique_ptr<Context> Context::open(const Library& ucp, const ContextOptions& options, std::string& why) {
+  if (options.threads && !ucp.has_threads()) {
     why = fmt::format(
         "UCX {} was built without threads (--enable-mt), so a process can have one endpoint: start a process "
         "for each "
@@ -97,35 +97,34 @@ std::unique_ptr<Context> Context::open(const Library& ucp, const ContextWish& wi
   }
   const auto attempt = [&](const std::string& devices) -> std::unique_ptr<Context> {
     ucp_context_h handle = nullptr;
-    if (const ucs_status_t status = init(ucp, wish, devices, handle); status != UCS_OK) {
+    if (const ucs_status_t status = init(ucp, options, devices, handle); status != UCS_OK) {
       const char* tls = std::getenv("UCX_TLS");
       why = fmt::format(
           "UCX {} cannot be opened: {}. AQUEDUCT_UCX_TRANSPORTS is '{}', UCX_TLS '{}', devices '{}'; "
           "ucx_info -d lists "
           "what this host has",
-          ucp.version(), ucp.status_string(status), wish.transports, tls != nullptr ? tls : "", devices);
+          ucp.version(), ucp.status_string(status), options.transports, tls != nullptr ? tls : "", devices);
       return nullptr;
     }
     return std::unique_ptr<Context>(new Context(ucp, handle));
   };
-  auto context = attempt(wish.devices);
-  if (context == nullptr || wish.one_host || !wish.devices.empty() || is_set("UCX_NET_DEVICES"))
+  auto context = attempt(options.devices);
+  if (context == nullptr || options.one_host || !options.devices.empty() || is_set("UCX_NET_DEVICES"))
     return context;
-  // UCX takes two hosts that share a kernel, such as network namespaces, for one, and would join them by the loopback.
+  // UCX takes two hosts with one kernel (network namespaces) for the same host, and would connect them by the loopback.
   const std::string devices = without_loopback(context->resources());
   return devices.empty() ? std::move(context) : attempt(devices);
 }
 
 Context::Context(const Library& ucp, ucp_context_h handle) : ucp_(ucp), handle_(handle) {
-  for (const std::string& line :
-       printed_lines([&](std::FILE* out) { ucp_.context_print_info(handle_, out); })) {
+  for (const std::string& line : info_lines([&](std::FILE* out) { ucp_.context_print_info(handle_, out); })) {
     if (line.find("resource") == std::string::npos) continue;
-    if (std::string name = after(line, "-- "); !name.empty()) resources_.push_back(std::move(name));
+    if (std::string name = text_after(line, "-- "); !name.empty()) resources_.push_back(std::move(name));
   }
 }
 
 Context::~Context() {
-  if (stays_) return;
+  if (leaked_) return;
   for (const ucp_mem_h memory : kept_) ucp_.mem_unmap(handle_, memory);
   ucp_.cleanup(handle_);
 }

@@ -10,30 +10,30 @@
 
 namespace aqueduct::conduits::ucx {
 
-class UcxConduit;
+class Messages;
 
-/// A buffer for one packet, which UCX reads until it says that it has sent it.
+/// A buffer for one packet. UCX reads it until it calls back.
 struct PacketBuffer {
   PacketBuffer* next = nullptr;
-  UcxConduit* owner = nullptr;
+  Messages* owner = nullptr;
   Rank peer = kNoRank;
   std::byte* bytes = nullptr;
 };
 
-/// All packets that an endpoint may have on their way out. Their memory is touched when it is first used, and the same
-/// few buffers serve an endpoint whose packets leave at once.
+/// Buffers for all packets that an endpoint may have outstanding. The last one given back is taken first, so an endpoint whose
+/// packets leave at once touches few of them.
 class PacketPool {
  public:
-  PacketPool(UcxConduit& owner, std::size_t count, std::size_t bytes) : owner_(owner), bytes_(bytes) {
+  PacketPool(Messages& owner, std::size_t count, std::size_t bytes) : owner_(owner), bytes_(bytes) {
     add(count);
   }
 
-  /// Makes up for so many that UCX never gives back, as far as there is memory.
+  /// Replaces `count` buffers that UCX never gives back, if there is memory.
   void replace(std::size_t count) noexcept try { add(count); } catch (const std::bad_alloc&) {
   }
 
-  /// Null: there is no room.
-  PacketBuffer* take(Rank peer) noexcept {
+  /// Null: no room.
+  PacketBuffer* acquire(Rank peer) noexcept {
     PacketBuffer* const one = free_;
     if (one == nullptr) return nullptr;
     free_ = one->next;
@@ -41,12 +41,12 @@ class PacketPool {
     ++in_use_;
     return one;
   }
-  void give(PacketBuffer& one) noexcept {
+  void release(PacketBuffer& one) noexcept {
     one.next = free_;
     free_ = &one;
     --in_use_;
   }
-  std::size_t left() const noexcept { return all_.size() - in_use_; }
+  std::size_t available() const noexcept { return all_.size() - in_use_; }
 
  private:
   struct Free {
@@ -60,10 +60,10 @@ class PacketPool {
     }
   }
 
-  UcxConduit& owner_;
+  Messages& owner_;
   std::size_t bytes_;
   std::vector<std::unique_ptr<std::byte[], Free>> memory_;
-  std::deque<PacketBuffer> all_;  // none of which ever moves
+  std::deque<PacketBuffer> all_;  // stable addresses
   PacketBuffer* free_ = nullptr;
   std::size_t in_use_ = 0;
 };

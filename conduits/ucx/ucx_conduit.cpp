@@ -1,6 +1,6 @@
 #include "conduits/ucx/ucx_conduit.hpp"
 
-#include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/info_text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 namespace aqueduct::conduits::ucx {
 namespace {
 
-/// In front of a worker's address. Raised in `version` when what the conduit itself sends changes.
+/// Starts an address blob; the worker's address follows. `version` rises when the conduit's own wire format changes.
 struct AddressHead {
   std::uint32_t version = 2;
   std::uint16_t ucx_major = 0;
@@ -18,6 +18,10 @@ static_assert(sizeof(AddressHead) == 8);
 
 constexpr std::size_t kMostTransfer = std::size_t{1} << 30;
 
+std::size_t max_packet_of(const core::Process& process) {
+  return static_cast<std::size_t>(process.config->number("ucx_packet")) & ~std::size_t{7};
+}
+
 }  // namespace
 
 UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
@@ -25,59 +29,58 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       ucp_(context.ucp()),
       process_(process),
       log_(*process.log),
-      put_by_(process.config->text("ucx_put")),
       me_(me),
-      peers_(process.ranks),
-      most_packets_each_(static_cast<std::size_t>(process.config->number("ucx_packets")) / 4),
-      packets_(*this, static_cast<std::size_t>(process.config->number("ucx_packets")),
+      filter_(me, process.ranks, process.job, counts_, *process.log),
+      delivery_(max_packet_of(process), static_cast<std::size_t>(process.config->number("signals")), counts_),
+      worker_(context),
+      peers_(context, worker_, process.ranks, me, *process.log),
+      packets_(messages_, static_cast<std::size_t>(process.config->number("ucx_packets")),
                sizeof(PacketHead) + static_cast<std::size_t>(process.config->number("ucx_packet"))),
-      pending_(*this, static_cast<std::size_t>(process.config->number("ucx_operations"))),
+      operations_(ucp_, peers_, delivery_,
+                  static_cast<std::size_t>(process.config->number("ucx_operations"))),
+      lost_(ucp_, peers_, operations_, packets_, delivery_, *process.log),
+      segments_(context, peers_, process.config->text("ucx_put"), me, *process.log),
       maps_(process.config->flag("ucx_map") && context.maps_memory() &&
             std::ranges::count(process.host, process.host[me]) ==
                 static_cast<std::ptrdiff_t>(process.host.size())),
-      held_signals_(static_cast<std::size_t>(process.config->number("signals"))) {
+      map_(segments_, lock_),
+      messages_(ucp_, peers_, packets_, static_cast<std::size_t>(process.config->number("ucx_packets")) / 4,
+                filter_, delivery_, segments_, max_packet_of(process), counts_),
+      flushes_(ucp_, peers_, operations_, counts_),
+      put_messages_(ucp_, worker_, peers_, operations_, messages_, filter_, delivery_, segments_, counts_),
+      rma_(ucp_, peers_, operations_, segments_, flushes_, put_messages_, delivery_, lock_, counts_, me),
+      vector_(ucp_, peers_, operations_, segments_, flushes_, put_messages_, lock_, counts_, kMostTransfer,
+              me),
+      sleeper_(worker_, lock_, delivery_, operations_, flushes_, put_messages_, messages_, peers_, lost_) {
   properties_.name = "ucx";
-  properties_.max_packet = static_cast<std::size_t>(process.config->number("ucx_packet")) & ~std::size_t{7};
+  properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;
-  aligned_.resize(properties_.max_packet);
-  dirty_.reserve(process.ranks);
-  flushing_.reserve(process.ranks);
-  answering_.reserve(process.ranks);
-  losing_.reserve(process.ranks);
-  leaving_.reserve(process.ranks);
-  for (Rank rank = 0; rank < process.ranks; ++rank) {
-    peers_[rank].owner = this;
-    peers_[rank].rank = rank;
-  }
 }
 
 UcxConduit::~UcxConduit() {
   thread_.reset();
-  if (worker_ != nullptr) close();
+  lock_.share(false);
+  if (!worker_.is_open()) return;
+  put_messages_.send_answers();
+  peers_.close(process_.mine);
+  segments_.end();
+  // UCX 1.13.1 aborts the program if a worker is destroyed with operations on a lost peer outstanding (ucp_ep.c:437, over cards).
+  if (peers_.is_owed_to_lost()) {
+    // Nothing makes progress on the worker any more, so it does not call back into this endpoint.
+    log_.debug("ucx: rank {}: UCX has not ended what it has for lost peers: its worker stays as it is", me_);
+    context_.leak();
+  } else {
+    worker_.destroy();
+  }
 }
 
 Status UcxConduit::open() {
-  ucp_worker_params_t params{};
-  params.field_mask =
-      UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
-  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  params.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;  // what a lost peer never answered
-  params.am_alignment = 8;
-  ucs_status_t status = ucp_.worker_create(context_.handle(), &params, &worker_);
-  const std::pair<MessageId, ucp_am_recv_callback_t> handlers[] = {
-      {kPacket, on_packet}, {kPut, on_put}, {kPutDone, on_put_done}, {kShortPut, on_short_put}};
-  for (const auto& [id, callback] : handlers) {
-    if (status != UCS_OK) break;
-    ucp_am_handler_param_t handler{};
-    handler.field_mask =
-        UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-    handler.id = id;
-    handler.cb = callback;
-    handler.arg = this;
-    status = ucp_.worker_set_am_recv_handler(worker_, &handler);
-  }
-  if (status == UCS_OK) status = ucp_.worker_get_efd(worker_, &event_fd_);
+  const Worker::Handler handlers[] = {{kPacket, Messages::on_packet, &messages_},
+                                      {kPut, PutMessages::on_put, &put_messages_},
+                                      {kPutDone, PutMessages::on_put_done, &put_messages_},
+                                      {kShortPut, PutMessages::on_short_put, &put_messages_}};
+  const ucs_status_t status = worker_.open(handlers);
   if (status == UCS_OK) return {};
   log_.error(
       "ucx: rank {}: UCX gives no worker: {}; see ucx_info -d for what this host has, and ulimit -n and -l",
@@ -88,7 +91,8 @@ Status UcxConduit::open() {
 std::vector<std::byte> UcxConduit::address() {
   ucp_address_t* address = nullptr;
   std::size_t bytes = 0;
-  if (const ucs_status_t status = ucp_.worker_get_address(worker_, &address, &bytes); status != UCS_OK) {
+  if (const ucs_status_t status = ucp_.worker_get_address(worker_.handle(), &address, &bytes);
+      status != UCS_OK) {
     log_.error("ucx: rank {}: UCX gives no address: {}", me_, ucp_.status_string(status));
     return {};
   }
@@ -102,7 +106,7 @@ std::vector<std::byte> UcxConduit::address() {
   std::vector<std::byte> form(sizeof head + bytes);
   std::memcpy(form.data(), &head, sizeof head);
   std::memcpy(form.data() + sizeof head, address, bytes);
-  ucp_.worker_release_address(worker_, address);
+  ucp_.worker_release_address(worker_.handle(), address);
   return form;
 }
 
@@ -127,54 +131,51 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
           rank, head.ucx_major, head.ucx_minor, head.version, mine.ucx_major, mine.ucx_minor, mine.version);
       return {ErrorCode::version_mismatch, rank};
     }
-    Peer& peer = peers_[rank];
-    peer.address.assign(form.begin() + sizeof head, form.end());
-    peer.watched = context_.can_watch(process_.host[rank] == process_.host[me_]);
-    if (rank != me_ && !peer.watched) properties_.reports_lost_peers = false;
+    const bool watched =
+        peers_.learn(rank, std::span(form).subspan(sizeof head), process_.host[rank] == process_.host[me_]);
+    if (rank != me_ && !watched) properties_.reports_lost_peers = false;
   }
   return start_thread();
 }
 
-// Of strangers, or of peers that break the protocol: the first is told, as what was lost with it may be waited for.
-void UcxConduit::reject(std::string_view what) noexcept {
-  if (counts_.rejected++ == 0) log_.warn("ucx: rank {}: dropped {}; more are only counted", me_, what);
+core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
+  const Entry entry(lock_);
+  if (to == me_) {
+    return delivery_.defer_packet(me_, header, payload) ? core::Post::done() : core::Post::retry();
+  }
+  return messages_.send(peers_[to], kPacket, header, payload);
 }
 
 int UcxConduit::poll(core::Inbox& inbox) noexcept {
   if (thread_) thread_->owner_polls();
-  const Entry entry(*this);
-  inbox_ = &inbox;
-  calls_ = 0;
-  if (!arrivals_.empty()) calls_ += arrivals_.deliver(inbox);
-  for (Pending* one = std::exchange(ended_, nullptr); one != nullptr;) {
-    Pending* const next = one->next;
-    end(*one, one->outcome);
-    one = next;
-  }
-  if (!held_signals_.empty()) [[unlikely]] {
-    calls_ += held_signals_.take_all([&](Rank from, Signal signal) { inbox.signalled(from, signal); });
-  }
-  if (!dirty_.empty()) flush_dirty();
-  const unsigned events = ucp_.worker_progress(worker_);
-  if (!answering_.empty()) send_answers();
-  if (!aside_answers_.empty()) [[unlikely]]
-    send_aside_answers();
-  if (!losing_.empty()) [[unlikely]]
-    settle_losses();
-  if (!leaving_.empty()) [[unlikely]]
-    settle_rest();
-  inbox_ = nullptr;
-  return calls_ != 0 ? calls_ : events != 0;
+  const Entry entry(lock_);
+  delivery_.begin_poll(inbox);
+  delivery_.deliver_packets();
+  operations_.report_ended();
+  delivery_.deliver_signals();
+  flushes_.begin();
+  const unsigned events = worker_.progress();
+  if (put_messages_.owes_answers()) put_messages_.send_answers();
+  if (messages_.owes_aside_answers()) [[unlikely]]
+    messages_.send_aside_answers();
+  lost_.poll();
+  const int calls = delivery_.end_poll();
+  return calls != 0 ? calls : events != 0;
+}
+
+void UcxConduit::serve_aside(core::Aside aside) noexcept {
+  const Entry entry(lock_);
+  messages_.serve_aside(aside);
 }
 
 std::string UcxConduit::state_of(Rank rank) const {
   if (rank >= peers_.size() || peers_[rank].address.empty()) return {};
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const Peer& peer = peers_[rank];
   std::string lanes;
   if (peer.ep != nullptr) {
-    for (const std::string& line : printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); })) {
-      if (const std::string lane = after(line, "lane["); !lane.empty()) lanes += "; lane [" + lane;
+    for (const std::string& line : info_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); })) {
+      if (const std::string lane = text_after(line, "lane["); !lane.empty()) lanes += "; lane [" + lane;
     }
   }
   return fmt::format(
@@ -184,14 +185,14 @@ std::string UcxConduit::state_of(Rank rank) const {
       peer.gone            ? "gone"
       : peer.ep == nullptr ? "not connected"
                            : "connected",
-      peer.watched ? "" : ", not watched", peer.packets, peer.flushes, pending_.in_use(), counts_.packets,
+      peer.watched ? "" : ", not watched", peer.packets, peer.flushes, operations_.in_use(), counts_.packets,
       counts_.puts, counts_.flushes, counts_.put_messages, counts_.answers, counts_.gets, counts_.copied,
       counts_.rejected, lanes);
 }
 
 void UcxConduit::forget(Rank rank) noexcept {
-  const Entry entry(*this);
-  if (rank != me_ && rank < peers_.size()) condemn(peers_[rank], UCS_OK);
+  const Entry entry(lock_);
+  if (rank != me_ && rank < peers_.size()) peers_.fail(peers_[rank], UCS_OK);
 }
 
 }  // namespace aqueduct::conduits::ucx

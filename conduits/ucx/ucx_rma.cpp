@@ -1,178 +1,106 @@
-#include <aqueduct/copy_bytes.hpp>
+#include "conduits/ucx/ucx_rma.hpp"
 
-#include "conduits/ucx/ucx_conduit.hpp"
+#include <aqueduct/copy_bytes.hpp>
 
 #include <cstring>
 
-// UCX ends a put when its source is free, and says with a flush of the connection that bytes are in place. So puts gather
-// from one poll to the next, and one flush ends all of them (decision 26).
-
 namespace aqueduct::conduits::ucx {
-namespace {
+Result<std::vector<std::byte>> Rma::register_segment(SegmentId id, core::MutableBytes memory) {
+  const Entry entry(lock_);
+  return segments_.add(id, memory);
+}
 
-// Chosen: while some flushes are on their way, later puts gather for the next one.
-constexpr unsigned kMostFlushes = 4;
+void Rma::unregister_segment(SegmentId id) noexcept {
+  const Entry entry(lock_);
+  segments_.remove(id);
+}
 
-}  // namespace
+Result<std::uint64_t> Rma::import_key(Rank rank, core::Bytes key) {
+  const Entry entry(lock_);
+  return segments_.import(rank, key);
+}
 
-core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
-                           core::Token token) noexcept {
+core::Post Rma::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                    core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
-  const Entry entry(*this);
-  const Key& place = keys_[key];
+  const Entry entry(lock_);
+  const RemoteKey& place = segments_.remote(key);
   if (rank == me_) {
     detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = begin(peer, token);
-  if (pending == nullptr) [[unlikely]]
+  Operation* const operation = operations_.begin(peer, token);
+  if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
   if (!place.by_network) {
-    return put_by_message(peer, *pending, {&from, 1}, from.size(), {{}, 0, 0, offset, 0, place.segment, 0});
+    return put_messages_.put(peer, *operation, {&from, 1}, from.size(),
+                             {{}, 0, 0, offset, 0, place.segment, 0});
   }
   if (inject) {
-    std::memcpy(pending->inject(), from.data(), from.size());
-    from = {pending->inject(), from.size()};
+    std::memcpy(operation->inject(), from.data(), from.size());
+    from = {operation->inject(), from.size()};
   }
   ucp_request_param_t param;
   param.op_attr_mask = 0;
   const ucs_status_ptr_t answer =
       ucp_.put_nbx(peer.ep, from.data(), from.size(), place.address + offset, place.rkey, &param);
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
-    return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+    return operations_.refused(peer, *operation, UCS_PTR_RAW_STATUS(answer));
   ++counts_.puts;
-  if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
-  await_flush(peer, *pending);
+  if (answer != nullptr)
+    ucp_.request_free(answer);  // UCX frees it when the put ends; a flush tells when that is
+  flushes_.await(peer, *operation);
   return core::Post::posted();
 }
 
-/// A put that UCX has taken ends with the next flush of its connection.
-void UcxConduit::await_flush(Peer& peer, Pending& put) noexcept {
-  put.next = std::exchange(peer.puts, &put);
-  make_dirty(peer);
-}
-
-core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
-                           core::Token token) noexcept {
+core::Post Rma::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                    core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
-  const Entry entry(*this);
-  const Key& place = keys_[key];
+  const Entry entry(lock_);
+  const RemoteKey& place = segments_.remote(key);
   if (rank == me_) {
     detail::move_bytes(to.data(), reinterpret_cast<const std::byte*>(place.address) + offset, to.size());
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = begin(peer, token);
-  if (pending == nullptr) [[unlikely]]
+  Operation* const operation = operations_.begin(peer, token);
+  if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
-  const ucp_request_param_t param = param_for(*pending, on_got);
-  pending->gets = 1;
+  const ucp_request_param_t param = param_for(*operation, Operations::on_got);
+  operation->gets = 1;
   const ucs_status_ptr_t answer =
       ucp_.get_nbx(peer.ep, to.data(), to.size(), place.address + offset, place.rkey, &param);
   ++counts_.gets;
   if (UCS_PTR_IS_PTR(answer)) return core::Post::posted();
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
-    return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
-  give(*pending);
+    return operations_.refused(peer, *operation, UCS_PTR_RAW_STATUS(answer));
+  operations_.release(*operation);
   return core::Post::done();
 }
 
-/// Null: there is no room. Nobody has more under way than is still free, so a peer that answers nothing leaves room for
-/// the others.
-Pending* UcxConduit::begin(Peer& peer, core::Token token) noexcept {
-  if (peer.operations >= pending_.left()) [[unlikely]]
-    return nullptr;
-  ++peer.operations;
-  return pending_.take(peer.rank, token);
-}
-
-void UcxConduit::give(Pending& pending) noexcept {
-  --peers_[pending.peer].operations;
-  pending_.give(pending);
-}
-
-/// What UCX did not take.
-core::Post UcxConduit::refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept {
-  give(pending);
-  const ErrorCode why = code_of(peer, status, "an operation");
-  return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
-}
-
-void UcxConduit::on_got(void* request, ucs_status_t status, void* user_data) {
-  auto& pending = *static_cast<Pending*>(user_data);
-  UcxConduit& self = *pending.owner;
-  self.ucp_.request_free(request);
-  if (status != UCS_OK) pending.outcome = self.status_of(pending.peer, status);
-  if (--pending.gets == 0) self.end(pending, pending.outcome);
-}
-
-void UcxConduit::flush_dirty() noexcept {
-  // Puts that end here may be followed by others at once, which belong to the next round.
-  dirty_.swap(flushing_);
-  for (const Rank rank : flushing_) {
-    Peer& peer = peers_[rank];
-    peer.is_dirty = false;
-    if (!flush(peer)) make_dirty(peer);
+core::Post Rma::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                           Signal signal, core::Token token) noexcept {
+  const Entry entry(lock_);
+  const RemoteKey& place = segments_.remote(key);
+  if (rank == me_) {
+    if (!delivery_.has_counter(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
+    detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
+    delivery_.defer_signal(me_, signal);
+    return core::Post::done();
   }
-  flushing_.clear();
-}
-
-void UcxConduit::make_dirty(Peer& peer) noexcept {
-  if (peer.is_dirty) return;
-  peer.is_dirty = true;
-  dirty_.push_back(peer.rank);
-}
-
-/// True: nothing is left to flush there.
-bool UcxConduit::flush(Peer& peer) noexcept {
-  if (peer.gone) return true;
-  if (peer.flushes >= kMostFlushes) return false;
-  const ucp_request_param_t param = param_for(*peer.puts, on_flushed);
-  const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
-  if (UCS_PTR_IS_ERR(answer) && no_room(UCS_PTR_RAW_STATUS(answer))) return false;
-  Pending* const puts = std::exchange(peer.puts, nullptr);
-  ++counts_.flushes;
-  if (UCS_PTR_IS_PTR(answer)) {
-    ++peer.flushes;
-  } else {
-    end_puts(puts, status_of(peer.rank, UCS_PTR_RAW_STATUS(answer)));
-  }
-  return true;
-}
-
-void UcxConduit::on_flushed(void* request, ucs_status_t status, void* user_data) {
-  auto& first = *static_cast<Pending*>(user_data);
-  UcxConduit& self = *first.owner;
-  --self.peers_[first.peer].flushes;
-  self.ucp_.request_free(request);
-  self.end_puts(&first, self.status_of(first.peer, status));
-}
-
-void UcxConduit::end_puts(Pending* puts, Status status) noexcept {
-  while (puts != nullptr) {
-    Pending* const next = puts->next;
-    end(*puts, status ? puts->outcome : status);
-    puts = next;
-  }
-}
-
-void UcxConduit::end(Pending& pending, Status status) noexcept {
-  if (inbox_ == nullptr && !pending.orphan) {
-    pending.outcome = status;
-    pending.next = std::exchange(ended_, &pending);
-    return;
-  }
-  const core::Token token = pending.token;
-  const bool known = pending.orphan;
-  give(pending);
-  if (known) return;
-  ++calls_;
-  inbox_->completed(token, status);
+  Peer& peer = peers_[rank];
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
+  Operation* const operation = operations_.begin(peer, token);
+  if (operation == nullptr) [[unlikely]]
+    return core::Post::retry();
+  return put_messages_.put(peer, *operation, {&from, 1}, from.size(),
+                           {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
 }
 
 }  // namespace aqueduct::conduits::ucx

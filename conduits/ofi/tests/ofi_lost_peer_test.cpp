@@ -1,4 +1,4 @@
-// What ends, and when, with a peer that is gone or that the network does not reach.
+// When operations on a peer end that is gone or that the network does not reach.
 
 #include "conduits/ofi/tests/pair.hpp"
 
@@ -26,14 +26,14 @@ OfiOptions giving_back(std::chrono::milliseconds after) {
 /// Three endpoints, of which the first two are connected.
 class OfiLostPeer : public testing::Test {
  protected:
-  // Longer than any test: what ends does so for another reason.
+  // Longer than any test: operations end for another reason.
   explicit OfiLostPeer(std::chrono::milliseconds give_back = std::chrono::hours(24))
       : pair("tcp;ofi_rxm", giving_back(give_back), 3) {}
 
   void SetUp() override {
     if (HasFatalFailure()) return;
     if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
-    const auto warm = [this] { return pair[0].put(1, pair.key(), 0, bytes, false, 999); };
+    const auto warm = [this] { return pair[0].rma()->put(1, pair.key(), 0, bytes, false, 999); };
     ASSERT_EQ(pair.insist(warm).kind, Kind::posted);
     ASSERT_TRUE(pair.end_of(999));
   }
@@ -46,13 +46,13 @@ class OfiLostPeer : public testing::Test {
 };
 
 TEST_F(OfiLostPeer, WhatWasPostedToAPeerThatIsGoneEndsInTheNextPoll) {
-  // Nobody polls at rank 1, so it cannot end by itself. The caller's memory is free: it ends at once.
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
+  // Nobody polls at rank 1, so the put cannot end by itself. The provider does not use the caller's memory: it ends at once.
+  ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   pair[0].forget(1);
   pair[0].poll(pair.heard(0));
   ASSERT_EQ(pair.heard(0).completed_ones.count(7), 1u);
   EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
-  EXPECT_EQ(pair[0].put(1, pair.key(), 0, bytes, false, 8).why, ErrorCode::peer_lost);
+  EXPECT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, false, 8).why, ErrorCode::peer_lost);
   EXPECT_EQ(send().why, ErrorCode::peer_lost);
 }
 
@@ -61,17 +61,17 @@ TEST_F(OfiLostPeer, AGetFromAPeerThatIsGoneEndsWhenItsMemoryIsFree) {
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 7 + 1);
   std::ranges::copy(sent, pair.memory().begin());
   std::vector<std::byte> got(sent.size());
-  ASSERT_EQ(pair[0].get(1, pair.key(), 0, got, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->get(1, pair.key(), 0, got, 7).kind, Kind::posted);
   pair[0].forget(1);
   for (int polls = 0; polls < 100; ++polls) pair[0].poll(pair.heard(0));
   EXPECT_EQ(pair.heard(0).completed_ones.count(7), 0u) << "the provider may still write into its memory";
-  // It is not gone after all, and answers: only then is the memory free.
+  // The peer is not gone after all, and answers: only then is the memory free.
   ASSERT_TRUE(pair.until([&] { return pair.heard(0).completed_ones.count(7) != 0; }));
   EXPECT_EQ(got, sent);
   EXPECT_TRUE(pair.log().empty()) << pair.log().front();
 }
 
-/// The same, and the provider does not keep anything for long.
+/// The same with a short time for which the provider may keep operations.
 class OfiLongLostPeer : public OfiLostPeer {
  protected:
   OfiLongLostPeer() : OfiLostPeer(std::chrono::milliseconds(20)) {}
@@ -85,13 +85,13 @@ class OfiLongLostPeer : public OfiLostPeer {
 
 TEST_F(OfiLongLostPeer, AGetThatTheProviderNeverEndsHoldsTheCallerUpForABoundedTime) {
   std::vector<std::byte> got(5000);
-  ASSERT_EQ(pair[0].get(1, pair.key(), 0, got, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->get(1, pair.key(), 0, got, 7).kind, Kind::posted);
   pair[0].forget(1);
   ASSERT_TRUE(alone_until([&] { return pair.heard(0).completed_ones.count(7) != 0; }));
   EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
   ASSERT_FALSE(pair.log().empty());
   EXPECT_THAT(pair.log().back(), testing::HasSubstr("rank 1"));
-  // What arrives after all is told to nobody again.
+  // A completion that arrives after all is not reported again.
   pair.heard(0).completed_ones.clear();
   for (int polls = 0; polls < 1000; ++polls) pair.poll();
   EXPECT_TRUE(pair.heard(0).completed_ones.empty());
@@ -99,7 +99,7 @@ TEST_F(OfiLongLostPeer, AGetThatTheProviderNeverEndsHoldsTheCallerUpForABoundedT
 
 TEST_F(OfiLongLostPeer, WhatTheProviderKeepsIsReplaced) {
   int kept = 0;
-  while (pair[0].put(1, pair.key(), 0, bytes, true, 20 + kept).kind == Kind::posted) ++kept;
+  while (pair[0].rma()->put(1, pair.key(), 0, bytes, true, 20 + kept).kind == Kind::posted) ++kept;
   ASSERT_EQ(kept, 4) << "half of the queue";
   pair[0].forget(1);
   ASSERT_TRUE(alone_until([&] { return pair.heard(0).completed_ones.size() == 5u; }));  // these, and SetUp's
@@ -109,7 +109,7 @@ TEST_F(OfiLongLostPeer, WhatTheProviderKeepsIsReplaced) {
     ASSERT_TRUE(pair.until([&] { return to_third() == Kind::done; })) << sent;
   }
   ASSERT_TRUE(pair.until([&] { return pair.heard(2).packets.size() == 20u; }));
-  // The provider ends after all what it kept: those are not used again, beside those in their place.
+  // The provider completes the requests that it kept: those are not used again beside their replacements.
   EXPECT_NE(pair[0].state_of(1).find("room for 8 more"), std::string::npos) << pair[0].state_of(1);
 }
 
@@ -156,7 +156,7 @@ TEST(OfiLostPeerOfShm, IsOneWhoseMemoryCannotBeCopied) {
     if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
     const std::vector<std::byte> bytes(64);
     Pair::faults().writes_end_with = error;
-    const auto put = [&] { return pair[0].put(1, pair.key(), 0, bytes, false, 7); };
+    const auto put = [&] { return pair[0].rma()->put(1, pair.key(), 0, bytes, false, 7); };
     ASSERT_EQ(pair.insist(put).kind, Kind::posted);
     EXPECT_EQ(pair.end_of(7).code(), ErrorCode::peer_lost) << error;
     EXPECT_TRUE(pair.until([&] { return !pair.heard(0).losses.empty(); }));
@@ -166,7 +166,7 @@ TEST(OfiLostPeerOfShm, IsOneWhoseMemoryCannotBeCopied) {
 TEST_F(OfiLostPeer, IsEveryoneWhenAnErrorDoesNotSayWhatItEnded) {
   Pair::faults().writes_end_with = -FI_EIO;
   Pair::faults().write_flags = FI_RMA | FI_WRITE;
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   for (int polls = 0; polls < 3; ++polls) pair[0].poll(pair.heard(0));
   EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
   EXPECT_THAT(pair.heard(0).losses, testing::UnorderedElementsAre(1u, 2u));
@@ -175,7 +175,7 @@ TEST_F(OfiLostPeer, IsEveryoneWhenAnErrorDoesNotSayWhatItEnded) {
 TEST_F(OfiLostPeer, IsNobodyWhenAnErrorIsOfWhatArrives) {
   Pair::faults().writes_end_with = -FI_EIO;
   Pair::faults().write_flags = FI_MSG | FI_RECV;
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   for (int polls = 0; polls < 3; ++polls) pair[0].poll(pair.heard(0));
   EXPECT_TRUE(pair.heard(0).losses.empty());
   EXPECT_EQ(pair.log().size(), 1u);
@@ -183,7 +183,7 @@ TEST_F(OfiLostPeer, IsNobodyWhenAnErrorIsOfWhatArrives) {
 }
 
 TEST_F(OfiLostPeer, IsEveryoneWhenTheCompletionQueueBreaks) {
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   Pair::faults().queue = -FI_EINVAL;
   pair[0].poll(pair.heard(0));
   pair[0].poll(pair.heard(0));

@@ -1,9 +1,9 @@
 // The parts of the conduit that need no network.
 
-#include "conduits/ofi/copying.hpp"
+#include "conduits/ofi/cma_access.hpp"
 #include "conduits/ofi/errors.hpp"
-#include "conduits/ofi/known.hpp"
 #include "conduits/ofi/provider.hpp"
+#include "conduits/ofi/quirks.hpp"
 #include "conduits/ofi/requests.hpp"
 #include "conduits/ofi/wire.hpp"
 #include "core/to_self.hpp"
@@ -19,16 +19,16 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-TEST(OfiAnnouncement, CarriesAllThatFitsAndNothingElse) {
+TEST(OfiCqData, CarriesAllThatFitsAndNothingElse) {
   constexpr std::uint64_t kMost24 = (1u << 24) - 1;
   for (const std::uint64_t rank : {std::uint64_t{0}, std::uint64_t{7}, kMost24, kMost24 + 1}) {
     for (const std::uint64_t slot : {std::uint64_t{0}, kMost24, kMost24 + 1}) {
       for (const std::uint64_t add : {0, 1, 0xffff, 0x10000}) {
-        const Announcement sent{static_cast<Rank>(rank), {static_cast<SignalSlot>(slot), add}};
+        const CqData sent{static_cast<Rank>(rank), {static_cast<SignalSlot>(slot), add}};
         const auto data = encode(sent);
         ASSERT_EQ(data.has_value(), rank <= kMost24 && slot <= kMost24 && add <= 0xffff);
         if (!data) continue;
-        const Announcement heard = decode(*data);
+        const CqData heard = decode(*data);
         EXPECT_EQ(heard.from, sent.from);
         EXPECT_EQ(heard.signal.slot, sent.signal.slot);
         EXPECT_EQ(heard.signal.add, sent.signal.add);
@@ -37,18 +37,19 @@ TEST(OfiAnnouncement, CarriesAllThatFitsAndNothingElse) {
   }
 }
 
-TEST(OfiKnown, PrefersHardwareAndKnowsWhatIsBroken) {
+TEST(OfiQuirks, PrefersHardwareAndKnowsWhatIsBroken) {
   EXPECT_LT(preference_of("verbs;ofi_rxm"), preference_of("tcp;ofi_rxm"));
   EXPECT_LT(preference_of("tcp;ofi_rxm"), preference_of("sockets"));
   EXPECT_LT(preference_of("shm"), preference_of("something new"));
-  EXPECT_FALSE(known_of("udp;ofi_rxd").no_atomics.empty());
-  EXPECT_TRUE(why_no_atomics(known_of("tcp;ofi_rxm")).empty());
-  EXPECT_EQ(why_no_atomics(known_of("udp;ofi_rxd")), known_of("udp;ofi_rxd").no_atomics);
-  EXPECT_THAT(std::string(why_no_atomics(known_of("something new"))), testing::HasSubstr("nobody has tried"));
-  EXPECT_FALSE(known_of("shm").crosses_hosts);
-  EXPECT_TRUE(known_of("something new").crosses_hosts);
+  EXPECT_FALSE(quirks_of("udp;ofi_rxd").no_atomics.empty());
+  EXPECT_TRUE(why_no_atomics(quirks_of("tcp;ofi_rxm")).empty());
+  EXPECT_EQ(why_no_atomics(quirks_of("udp;ofi_rxd")), quirks_of("udp;ofi_rxd").no_atomics);
+  EXPECT_THAT(std::string(why_no_atomics(quirks_of("something new"))),
+              testing::HasSubstr("nobody has tried"));
+  EXPECT_FALSE(quirks_of("shm").crosses_hosts);
+  EXPECT_TRUE(quirks_of("something new").crosses_hosts);
   std::set<std::string_view> names;
-  for (const Known& known : known_providers()) EXPECT_TRUE(names.insert(known.name).second) << known.name;
+  for (const Quirks& quirks : provider_quirks()) EXPECT_TRUE(names.insert(quirks.name).second) << quirks.name;
 }
 
 TEST(OfiProvider, ThatDoesNotExistIsNamedTogetherWithThoseThatDo) {
@@ -78,12 +79,13 @@ TEST(OfiProvider, ProgressesByItselfOnlyWhereAskedOrKnownTo) {
   }
 }
 
-TEST(OfiCopying, IsRefusedWithTheReason) {
-  EXPECT_EQ(why_no_copies({}), "");
-  EXPECT_EQ(why_no_copies({.ptrace_scope = 2, .may_trace = true}), "");
-  EXPECT_THAT(why_no_copies({.error = EPERM}), testing::HasSubstr("seccomp"));
-  for (const Copying& found : {Copying{.ptrace_scope = 1}, Copying{.ptrace_scope = 3, .may_trace = true}}) {
-    EXPECT_THAT(why_no_copies(found), testing::HasSubstr("ptrace_scope"));
+TEST(OfiCma, IsRefusedWithTheReason) {
+  EXPECT_EQ(why_no_cma({}), "");
+  EXPECT_EQ(why_no_cma({.ptrace_scope = 2, .may_trace = true}), "");
+  EXPECT_THAT(why_no_cma({.error = EPERM}), testing::HasSubstr("seccomp"));
+  for (const CmaAccess& found :
+       {CmaAccess{.ptrace_scope = 1}, CmaAccess{.ptrace_scope = 3, .may_trace = true}}) {
+    EXPECT_THAT(why_no_cma(found), testing::HasSubstr("ptrace_scope"));
   }
 }
 
@@ -100,7 +102,7 @@ TEST(OfiRequests, AreFoundByTheirContextAndEndWithTheirNumber) {
   std::vector<Request*> taken;
   while (Request* request = requests.acquire(1, Request::Kind::transfer, 9)) taken.push_back(request);
   EXPECT_EQ(taken.size(), 3u);
-  EXPECT_EQ(requests.left(), 0u);
+  EXPECT_EQ(requests.available(), 0u);
   for (Request* request : taken) {
     EXPECT_EQ(requests.of(&request->context), request);
     std::fill_n(request->slot, 64, std::byte{1});  // each has its own

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "conduits/ucx/delivery.hpp"
+#include "conduits/ucx/library.hpp"
+#include "conduits/ucx/operations.hpp"
+#include "conduits/ucx/packet_pool.hpp"
+#include "conduits/ucx/peers.hpp"
+#include "core/log.hpp"
+
+#include <vector>
+
+namespace aqueduct::conduits::ucx {
+
+/// Reports lost peers, and ends the operations on them once UCX no longer uses the callers' memory.
+class LostPeers {
+ public:
+  LostPeers(const Library& ucp, Peers& peers, Operations& operations, PacketPool& packets, Delivery& delivery,
+            core::Log& log)
+      : ucp_(ucp), peers_(peers), operations_(operations), packets_(packets), delivery_(delivery), log_(log) {
+    unfinished_.reserve(peers.size());
+  }
+
+  /// Whether UCX may still have something for lost peers.
+  bool is_waiting() const noexcept { return !unfinished_.empty(); }
+  /// During a poll: reports the peers that have failed, and waits for the remaining operations on those reported before.
+  void poll() noexcept {
+    if (peers_.has_failed()) [[unlikely]]
+      peers_.take_failed([this](Peer& peer) { report(peer); });
+    if (!unfinished_.empty()) [[unlikely]]
+      finish_rest();
+  }
+
+ private:
+  void report(Peer& peer) noexcept;
+  void finish_rest() noexcept;
+
+  const Library& ucp_;
+  Peers& peers_;
+  Operations& operations_;
+  PacketPool& packets_;
+  Delivery& delivery_;
+  core::Log& log_;
+  std::vector<Rank> unfinished_;
+};
+
+}  // namespace aqueduct::conduits::ucx
