@@ -9,17 +9,17 @@
 
 namespace aqueduct::conduits::udp {
 
-/// By how much acknowledgements run ahead of the estimated bandwidth after a silence: a receiver that lost its core
-/// for a moment, or whose kernel coalesces, answers for many packets at once. The window must hold these too, or
-/// the path idles during each silence.
+/// How many bytes the acknowledgements run ahead of the estimated bandwidth after a silence. A receiver that lost its
+/// core for a moment, or whose kernel coalesces datagrams, acknowledges many packets at once. The congestion window
+/// must have room for these bytes too, or the path idles during each silence.
 class AckBursts {
  public:
   AckBursts() noexcept : excess_(kRounds, 0) {}
 
   void note(Time now, std::uint64_t bytes, double bandwidth, std::uint64_t window,
             std::int64_t round) noexcept {
-    // A bucket that empties at the estimated bandwidth of the moment, so that an estimate that falls later does not
-    // turn what was expected into a surprise.
+    // A bucket that drains at the current bandwidth estimate. If the estimate falls later, bytes that were expected
+    // when they arrived do not become excess.
     const double expected = bandwidth * static_cast<double>(now - last_) * 1e-9;
     ahead_ = std::max(ahead_ - expected, 0.0) + static_cast<double>(bytes);
     last_ = now;
@@ -31,7 +31,7 @@ class AckBursts {
 
  private:
   static constexpr std::int64_t kRounds = 10;  // chosen: as for the bandwidth
-  static constexpr double kLongest = 0.01;     // chosen: seconds; some time slices of a scheduler
+  static constexpr double kLongest = 0.01;     // chosen: seconds; a few time slices of a scheduler
 
   Time last_ = 0;
   double ahead_ = 0;

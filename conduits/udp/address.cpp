@@ -112,7 +112,7 @@ std::optional<Address> Address::parse(std::string_view text) {
     host = text.substr(1, close - 1);
     if (host.find(':') == std::string_view::npos) return std::nullopt;  // brackets are for IPv6
     port = text.substr(close + 1);
-  } else if (std::ranges::count(text, ':') == 1) {  // more are an IPv6 address without a port
+  } else if (std::ranges::count(text, ':') == 1) {  // with more colons it is an IPv6 address without a port
     host = text.substr(0, text.find(':'));
     port = text.substr(text.find(':'));
   }

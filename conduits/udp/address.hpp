@@ -21,8 +21,8 @@ struct Address {
   const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&raw); }
   sa_family_t family() const noexcept { return raw.ss_family; }  ///< AF_INET, AF_INET6, or AF_UNSPEC: empty
   std::uint16_t port() const noexcept;
-  std::uint32_t scope() const noexcept;  ///< the interface's number, for link-local IPv6; else 0
-  /// The 4 or 16 bytes of the address, in the network's order.
+  std::uint32_t scope() const noexcept;  ///< interface number of a link-local IPv6 address; else 0
+  /// The 4 or 16 bytes of the address, in network byte order.
   std::span<const std::byte> host() const noexcept;
   bool loopback() const noexcept;    ///< 127.0.0.0/8 or ::1
   bool link_local() const noexcept;  ///< 169.254.0.0/16 or fe80::/10
@@ -32,13 +32,13 @@ struct Address {
   std::string text() const;       ///< "127.0.0.1:4711", "[::1]:4711"
   bool operator==(const Address& other) const noexcept;
 
-  /// What `text` and `host_text` write; the port is 0 where there is none. A scope may be a name
-  /// ("fe80::1%eth0").
+  /// Parses what `text` and `host_text` write. The port is 0 if the text has none. The scope may be an interface
+  /// name ("fe80::1%eth0").
   static std::optional<Address> parse(std::string_view text);
-  /// From the 4 or 16 bytes of an address, in the network's order.
+  /// From the 4 or 16 bytes of an address, in network byte order.
   static std::optional<Address> from_host(std::span<const std::byte> host, std::uint16_t port = 0,
                                           std::uint32_t scope = 0) noexcept;
-  /// The form in which peers exchange it: 4 or 6 (the family), port, address, and for IPv6 the scope;
+  /// Serialized, as peers exchange it: family (4 or 6), port, address, and for IPv6 the scope. Port and scope are
   /// little-endian. 7 or 23 bytes.
   std::vector<std::byte> to_bytes() const;
   static std::optional<Address> from_bytes(std::span<const std::byte> form) noexcept;

@@ -9,26 +9,26 @@ namespace {
 // From the BBR draft: the smallest gain that doubles the rate each round, and its inverse.
 constexpr double kStartupGain = 2.885;
 constexpr double kDrainGain = 1 / kStartupGain;
-constexpr double kGrowth = 1.25;  // less growth than this in three rounds: the pipe is full
+constexpr double kGrowth = 1.25;  // with less growth than this in three rounds the pipe is full
 constexpr int kFlatRounds = 3;
-// One phase looks for more, one drains what that queued, six cruise.
+// One phase probes for more bandwidth, one drains the queue that the probe built, six cruise.
 constexpr std::array<double, 8> kCycle = {1.25, 0.75, 1, 1, 1, 1, 1, 1};
 constexpr std::size_t kDraining = 1;
-// A little less than the estimate, so that small errors drain queues rather than build them.
+// Slightly below the estimate, so that small errors drain queues rather than build them.
 constexpr double kPacingMargin = 0.99;
 constexpr double kWindowGain = 2;
 constexpr std::int64_t kBandwidthRounds = 10;
 constexpr Time kDelayHolds = 10 * kSecond;
 constexpr Time kProbeLasts = 200 * kMillisecond;
-// Chosen: who joins others takes the queue that they keep for a part of the delay, and so would get more than its share
-// for ten seconds. Its delay is doubted after one second already, then two, four ..., with a shorter look.
+// Chosen: a flow that joins others mistakes their standing queue for path delay, and would take more than its share for
+// ten seconds. So a new flow measures the delay again after one second, then two, four ..., with a shorter probe.
 constexpr Time kYoungDelayHolds = kSecond;
 constexpr Time kYoungProbeLasts = 10;  // in round trips
-// Chosen: below this a path is one of processors and memory. Its queues are too short to hide the delay, and 2 % of
-// the time would be lost looking for it.
+// Chosen: a path with less delay than this is processors and memory. Its queues are too short to hide the delay, and
+// probing would cost 2 % of the time.
 constexpr Time kWorthProbing = 100 * kMicrosecond;
 
-constexpr std::uint64_t kTellingPackets = 16;  // chosen: of fewer no share of loss is computed
+constexpr std::uint64_t kTellingPackets = 16;  // chosen: with fewer packets no loss rate is computed
 constexpr double kPacedAtOnce = 1e-3;          // seconds
 
 std::uint64_t as_bytes(double value) noexcept {
@@ -96,7 +96,7 @@ void Congestion::acknowledged_round(Time now, Time rtt, Time least_rtt, std::uin
 }
 
 void Congestion::timed_out(Time) noexcept {
-  after_timeout_ = true;  // the model stays: silence says that nothing came through, not how wide the path is
+  after_timeout_ = true;  // the model stays: a timeout says nothing about the path's bandwidth
   settle();
 }
 
@@ -113,8 +113,8 @@ void Congestion::learn_delay(Time now, Time rtt, Time least_rtt) noexcept {
   delay_at_ = now;
 }
 
-// Samples of a sender that had too little to send count only where they say that the path is faster than known, and
-// do not make older ones grow old.
+// Samples of an application-limited sender count only if they exceed the estimate. They do not advance the window of
+// rounds, so older samples do not expire.
 void Congestion::learn_bandwidth(const RateSample& sample, bool round_begins) noexcept {
   if (round_begins && !sample.application_limited) ++bandwidth_rounds_;
   if (sample.rate <= 0) return;
@@ -146,17 +146,17 @@ void Congestion::change_phase(Time now, std::uint64_t in_flight, std::uint64_t l
 void Congestion::enter_steady(Time now) noexcept {
   phase_ = Phase::steady;
   cycle_at_ = now;
-  cycle_ = throw_dice(chance_) % (kCycle.size() - 1);  // anywhere but where it drains what was not queued
+  cycle_ = throw_dice(chance_) % (kCycle.size() - 1);  // any phase but draining: nothing has been queued yet
   if (cycle_ >= kDraining) ++cycle_;
 }
 
 void Congestion::turn_cycle(Time now, std::uint64_t in_flight, std::uint64_t lost) noexcept {
   const double flying = static_cast<double>(in_flight);
-  // Where a quantum takes longer than a round trip, a rate shows only in the distance between two of them.
+  // If sending a quantum takes longer than a round trip, the rate shows only in the time between two quanta.
   const double gap = static_cast<double>(quantum_) / std::max(bandwidth(), 1.0) * 1e9;
   const Time gaps = static_cast<Time>(std::min(gap, 1e9)) * (kCycle[cycle_] > 1 ? 2 : 1);
   bool over = now - cycle_at_ > std::max(delay_, gaps);
-  // Looking for more lasts until more is in flight, else nothing would be learned; draining ends when all is drained.
+  // The probing phase lasts until more is in flight, or it would learn nothing. Draining ends when the queue is empty.
   if (kCycle[cycle_] > 1) over = over && (lost > 0 || flying >= kCycle[cycle_] * product());
   if (kCycle[cycle_] < 1) over = over || flying <= product();
   if (!over) return;
@@ -164,12 +164,12 @@ void Congestion::turn_cycle(Time now, std::uint64_t in_flight, std::uint64_t los
   cycle_at_ = now;
 }
 
-// The queues that one's own packets fill hide the true delay; now and then they must be let run empty to see it.
+// The queues that the sender itself fills hide the true delay. From time to time they must run empty to measure it.
 void Congestion::probe_delay(Time now, Time least_rtt, std::uint64_t in_flight, bool round_begins) noexcept {
   if (phase_ != Phase::probe_rtt) {
     if (delay_ == 0 || now - delay_at_ <= delay_holds_) return;
     if (delivery_.limited() || delay_ < kWorthProbing || allowed_ <= 2 * few_packets()) {
-      if (least_rtt > 0) delay_ = least_rtt;  // little of that is one's own queue
+      if (least_rtt > 0) delay_ = least_rtt;  // the sender's own queue is a small part of it
       delay_at_ = now;
       return;
     }
@@ -189,8 +189,8 @@ void Congestion::probe_delay(Time now, Time least_rtt, std::uint64_t in_flight, 
   }
   if (round_begins) probe_round_done_ = true;
   if (now < probe_ends_ || !probe_round_done_) return;
-  // A young look may only lower it (learn_delay has): others may have kept the queue filled meanwhile. What has not been
-  // seen for ten seconds is gone.
+  // An early probe may only lower the delay, which learn_delay has done: other flows may have kept the queue filled.
+  // A delay that has not been seen for ten seconds is dropped.
   if (probe_least_ > 0 && delay_holds_ == kDelayHolds)
     delay_ = least_rtt > 0 ? std::min(probe_least_, least_rtt) : probe_least_;
   delay_at_ = now;
@@ -200,7 +200,7 @@ void Congestion::probe_delay(Time now, Time least_rtt, std::uint64_t in_flight, 
 }
 
 void Congestion::grow_window(std::uint64_t acknowledged) noexcept {
-  if (phase_ == Phase::probe_rtt) return;  // what it was, it will be
+  if (phase_ == Phase::probe_rtt) return;  // the window is restored after the probe
   const double model = product();
   if (!pipe_is_full_) {
     if (model <= 0 || static_cast<double>(window_) < kStartupGain * model) window_ += acknowledged;
@@ -211,7 +211,8 @@ void Congestion::grow_window(std::uint64_t acknowledged) noexcept {
   window_ = std::max(std::min(window_ + acknowledged, most), few_packets());
 }
 
-// Shallow queues drop the tail of each burst that is longer than they are: shorter bursts then, at the same rate.
+// A shallow queue drops the tail of each burst that is longer than the queue. So bursts become shorter, at the same
+// rate.
 void Congestion::fit_burst() noexcept {
   if (loss_.noticeable())
     burst_ = std::max(burst_ / 2, 2 * packet_);
@@ -231,7 +232,7 @@ double Congestion::gain() const noexcept {
 
 double Congestion::product() const noexcept { return bandwidth() * static_cast<double>(delay_) * 1e-9; }
 
-// What callers ask for before each packet is computed once for each acknowledgement.
+// Computes once per acknowledgement what callers read before each packet.
 void Congestion::settle() noexcept {
   allowed_ = std::min(window_, loss_.bytes());
   if (phase_ == Phase::probe_rtt || after_timeout_) allowed_ = few_packets();
@@ -240,7 +241,8 @@ void Congestion::settle() noexcept {
   rate_ = kUnlimited;
   if (bandwidth() > 0 && delay_ > 0) {
     rate_ = bandwidth();
-    // The first samples are of a few small packets; until the pipe is full the first window may leave in a round trip.
+    // The first samples come from a few small packets. Until the pipe is full, one initial window per round trip may
+    // leave at least.
     if (!pipe_is_full_)
       rate_ = std::max(rate_, static_cast<double>(first_window()) * 1e9 / static_cast<double>(delay_));
     rate_ *= gain() * kPacingMargin;

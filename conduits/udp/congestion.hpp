@@ -12,16 +12,17 @@
 
 namespace aqueduct::conduits::udp {
 
-/// How much may be in flight to one peer, and how fast it may leave. Model-based like BBR (Cardwell et al. 2016;
-/// draft-cardwell-iccrg-bbr-congestion-control): bandwidth = windowed maximum of delivery-rate samples, delay = least
-/// round trip of 10 s; loss alone does not slow it down until it is heavy, so 1 % of random loss leaves a link full.
+/// Congestion control: how many bytes may be in flight to one peer, and at which rate they leave. Model-based like BBR
+/// (Cardwell et al. 2016; draft-cardwell-iccrg-bbr-congestion-control): bandwidth = windowed maximum of delivery-rate
+/// samples, delay = least round trip of 10 s. Loss alone does not slow it down until it is heavy, so with 1 % of random
+/// loss a path stays fully used.
 class Congestion {
  public:
-  /// What rate() says while nothing is known: as fast as the window lets.
+  /// rate() while nothing is known: only the window limits the sender.
   static constexpr double kUnlimited = 1e18;
 
-  /// `packet`: bytes of a full packet. `burst`: the most bytes that leave in one system call. `seed`: differs from peer
-  /// to peer, so that flows do not probe for bandwidth in step.
+  /// `packet`: bytes of a full packet. `burst`: the most bytes that leave in one system call. `seed`: a different one
+  /// for each peer, so that flows do not probe for bandwidth in step.
   Congestion(std::size_t packet, std::size_t burst, std::uint64_t seed = 1) noexcept;
 
   void set_packet(std::size_t bytes) noexcept;  ///< the path's MTU changed
@@ -32,16 +33,16 @@ class Congestion {
   /// `rtt`: 0 if this acknowledgement gave no sample. `lost`: bytes found lost by it.
   void acknowledged_round(Time now, Time rtt, Time least_rtt, std::uint64_t in_flight,
                           std::uint64_t lost) noexcept;
-  /// The retransmission timer has fired: everything in flight counts as lost.
+  /// The retransmission timer has fired. Everything in flight counts as lost.
   void timed_out(Time now) noexcept;
-  /// Nothing more to send now, though the window has room: samples that follow say nothing about the path.
+  /// There is nothing more to send although the window has room. The next samples say nothing about the path.
   void application_limited(std::uint64_t in_flight) noexcept;
 
   std::uint64_t window() const noexcept { return allowed_; }  ///< bytes that may be in flight
   double rate() const noexcept { return rate_; }              ///< bytes per second that may leave; pacing
   double bandwidth() const noexcept {
     return bandwidth_.best();
-  }  ///< bytes per second: the estimate; 0 when unknown
+  }  ///< the estimate, in bytes per second; 0 when unknown
   std::size_t quantum() const noexcept { return quantum_; }  ///< bytes that may leave at once, paced as one
   const char* phase() const noexcept;  ///< "startup", "drain", "steady", "probe-rtt": for statistics
 
@@ -64,35 +65,36 @@ class Congestion {
   std::uint64_t first_window() const noexcept { return 10 * packet_; }
 
   std::uint64_t packet_;
-  std::uint64_t most_burst_;  ///< by the system
-  std::uint64_t burst_;       ///< by the path: what its queues take at once
-  std::uint64_t chance_;      ///< state of a generator
+  std::uint64_t most_burst_;  ///< the system's limit
+  std::uint64_t burst_;       ///< the path's limit: what its queues take at once
+  std::uint64_t chance_;      ///< state of a random generator
 
   DeliveryRate delivery_;
   WindowedBest<double, std::greater<>> bandwidth_;
-  std::int64_t bandwidth_rounds_ = 0;  ///< the clock of that window: rounds that had something to say
+  std::int64_t bandwidth_rounds_ = 0;  ///< the clock of that window: rounds that were not application-limited
   Time delay_ = 0;                     ///< 0: unknown
-  Time delay_at_ = 0;                  ///< when it was last seen to be so
+  Time delay_at_ = 0;                  ///< when it was last measured
   AckBursts bursts_;
   LossBound loss_;
 
   Phase phase_ = Phase::startup;
   std::int64_t rounds_ = 0;
-  std::uint64_t round_ends_at_ = 0;  ///< in delivered bytes: what leaves from then on belongs to the next
-  double full_bandwidth_ = 0;        ///< startup: what the last growth began from
-  int flat_rounds_ = 0;              ///< startup: rounds without growth
+  std::uint64_t round_ends_at_ =
+      0;  ///< in delivered bytes: packets that leave from then on belong to the next round
+  double full_bandwidth_ = 0;  ///< startup: bandwidth at the last growth
+  int flat_rounds_ = 0;        ///< startup: rounds without growth
   bool pipe_is_full_ = false;
 
   std::size_t cycle_ = 0;
   Time cycle_at_ = 0;
 
-  Time delay_holds_;          ///< after so long the delay is looked for again
+  Time delay_holds_;          ///< the delay is measured again after this time
   Time probe_ends_ = kNever;  ///< probe-rtt: set once the pipe is empty
   Time probe_least_ = 0;
   bool probe_round_done_ = false;
 
   bool after_timeout_ = false;
-  std::uint64_t window_;       ///< by the model alone
+  std::uint64_t window_;       ///< from the model alone
   std::uint64_t allowed_ = 0;  ///< with all bounds
   double rate_ = kUnlimited;
   std::size_t quantum_ = 0;

@@ -8,13 +8,13 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Walks through pieces of memory and takes them datagram by datagram.
+/// Splits a list of memory pieces into datagrams, one after another.
 class DatagramCutter {
  public:
   explicit DatagramCutter(std::span<const iovec> pieces) noexcept : left_(pieces) {}
 
-  /// Writes the pieces of the next `bytes` bytes; returns how many, or 0 if `into` is too small for them or
-  /// there are not so many bytes.
+  /// Writes the pieces that hold the next `bytes` bytes. Returns their number, or 0 if `into` is too small or fewer
+  /// bytes are left.
   std::size_t take(std::size_t bytes, std::span<iovec> into) noexcept {
     std::size_t count = 0;
     while (bytes != 0) {
@@ -33,7 +33,7 @@ class DatagramCutter {
 
  private:
   std::span<const iovec> left_;
-  std::size_t offset_ = 0;  // in the first piece that is left
+  std::size_t offset_ = 0;  // in the first remaining piece
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -35,7 +35,7 @@ bool FrameReader::take(T& into) noexcept {
 }
 
 bool FrameReader::take_bytes(bool bulk, std::size_t bytes, std::span<const std::byte>& into) noexcept {
-  if (bulk) {  // all of it: a packet has one stretch of bulk data, and only its last frame may name it
+  if (bulk) {  // must be all of it: a packet has one block of bulk data, and only its last frame may refer to it
     if (bytes != data_.size() || bytes == 0 || !frames_.empty()) return false;
     into = data_;
     data_ = {};
@@ -132,8 +132,8 @@ std::optional<Frame> FrameReader::next() noexcept {
 
 namespace {
 
-// Work belongs into numbered packets, which are taken once each and looked at for room; what speaks of the link itself
-// belongs into the others. Acknowledgements travel with both.
+// Operations travel in data packets, which are delivered exactly once and are checked for room first. Frames about the
+// connection itself travel in the other kinds. Acknowledgements travel in both.
 bool may_carry(PacketKind kind, const Frame& frame) noexcept {
   if (std::holds_alternative<Ack>(frame)) return true;
   const bool of_the_link = std::holds_alternative<Close>(frame) || std::holds_alternative<Probe>(frame);
@@ -147,7 +147,7 @@ bool well_formed(const Packet& packet) noexcept {
   while (const auto frame = reader.next()) {
     if (!may_carry(packet.header.kind, *frame)) return false;
   }
-  // A probe's length is its message: its data is padding that no frame names.
+  // Only the length of a probe matters. Its data is padding that no frame refers to.
   return packet.header.kind == PacketKind::probe ? packet.frames.empty() : reader.good();
 }
 

@@ -10,21 +10,22 @@
 
 namespace aqueduct::conduits::udp {
 
-/// A datagram cut into its parts. They refer to its memory.
+/// The parts of a datagram. They refer to its memory.
 struct Packet {
   PacketHeader header;
   std::span<std::byte> frames;
   std::span<std::byte> data;
-  std::span<std::byte> trailer;  ///< what follows, exactly as long as was asked for
+  std::span<std::byte> trailer;  ///< the rest, exactly as long as the caller asked for
 };
 
-/// Nothing unless the datagram has our magic number and version, and lengths that add up to its own.
+/// Empty unless the datagram has our magic number and version, and its lengths add up to the datagram's own.
 std::optional<Packet> cut_packet(std::span<std::byte> datagram, std::size_t trailer) noexcept;
 
-/// How long the packet says it is that begins here; all of `datagrams` where that makes no sense.
+/// Length of the packet at the beginning of `datagrams`, according to its header. All of `datagrams` if the header is
+/// not valid.
 std::size_t packet_bytes(std::span<const std::byte> datagrams, std::size_t trailer) noexcept;
 
-// The frames, with what belongs to each. `bytes` refers to the packet.
+// The decoded frames. `bytes` refers to the packet's memory.
 struct Ack {
   AckFrame frame;
   std::array<AckRange, kMostAckRanges> ranges;
@@ -54,20 +55,20 @@ struct Probe {
 };
 using Frame = std::variant<Ack, Message, Fragment, Put, Get, Data, Close, Probe>;
 
-/// Walks over the frames of a packet. The only code that reads them.
+/// Iterates over the frames of a packet. No other code reads them.
 class FrameReader {
  public:
   explicit FrameReader(const Packet& packet) noexcept : frames_(packet.frames), data_(packet.data) {}
 
-  /// The next frame; nothing at the end, or where they stop making sense: see `good`.
+  /// The next frame. Empty at the end, or at the first malformed frame: see `good`.
   std::optional<Frame> next() noexcept;
-  /// After the end: every byte belonged to a frame.
+  /// After the end: whether every byte belonged to a well-formed frame.
   bool good() const noexcept { return good_ && frames_.empty() && data_.empty(); }
 
  private:
   template <class T>
   bool take(T& into) noexcept;
-  /// The bytes of a frame: bulk, or the next `bytes` of the frames, padded.
+  /// The bytes of a frame: the bulk data, or the next `bytes` of the frames, padded.
   bool take_bytes(bool bulk, std::size_t bytes, std::span<const std::byte>& into) noexcept;
   /// The bytes of a long message: the last of the frames, and all of the bulk data behind them.
   bool take_long(std::size_t bytes, std::span<const std::byte>& into) noexcept;
@@ -78,7 +79,8 @@ class FrameReader {
   bool good_ = true;
 };
 
-/// Whether all frames of the packet can be read, and belong into one of its kind. Asked before any of them has an effect.
+/// Whether all frames of the packet are well-formed and allowed in a packet of its kind. Called before any frame has an
+/// effect.
 bool well_formed(const Packet& packet) noexcept;
 
 }  // namespace aqueduct::conduits::udp

@@ -5,7 +5,7 @@
 namespace aqueduct::conduits::udp {
 
 RateMark DeliveryRate::sent(Time now, std::uint64_t in_flight) noexcept {
-  if (in_flight == 0) {  // after idling: the pause was nobody's slowness
+  if (in_flight == 0) {  // after idling: the pause must not count as a slow path
     first_sent_ = now;
     delivered_at_ = now;
   }

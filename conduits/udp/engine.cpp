@@ -10,14 +10,17 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-constexpr std::size_t kMostReads = 8;               // of 64 KiB each: what fits the second-level cache
-constexpr Time kRetryBlocked = 50 * kMicrosecond;   // a full send buffer is looked at again then
-constexpr Time kShareEvery = 10 * kMillisecond;     // between two looks at who is sending
-constexpr Time kActive = 100 * kMillisecond;        // who was heard of in that time counts as sending
-constexpr Time kLinger = 500 * kMillisecond;        // for the last acknowledgements, at the end
-constexpr Time kFarewells = 100 * kMillisecond;     // for a full send buffer to take the farewells
-constexpr Time kBetweenLooks = 100 * kMicrosecond;  // at the other endpoints of this process, at the end
-constexpr std::uint32_t kLeastWindow = 4 * 1024;    // two packets of the smallest path
+constexpr std::size_t kMostReads = 8;              // of 64 KiB each: fits the second-level cache
+constexpr Time kRetryBlocked = 50 * kMicrosecond;  // until a full send buffer is tried again
+constexpr Time kShareEvery =
+    10 * kMillisecond;                        // how often the receive buffer is shared out among the senders
+constexpr Time kActive = 100 * kMillisecond;  // a peer heard within this time counts as sending
+constexpr Time kLinger = 500 * kMillisecond;  // at the end: wait for the last acknowledgements
+constexpr Time kFarewells =
+    100 * kMillisecond;  // at the end: wait for room in the send buffer for close packets
+constexpr Time kBetweenLooks =
+    100 * kMicrosecond;  // at the end: between polls of this process's other endpoints
+constexpr std::uint32_t kLeastWindow = 4 * 1024;  // two packets of the smallest path
 constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
 
 }  // namespace
@@ -58,7 +61,7 @@ Link* Engine::link(Rank peer) noexcept try {
   made->address = &peers_[peer].address;
   links_[peer] = std::move(made);
   active_.push_back(links_[peer].get());
-  shared_at_ = 0;  // one more shares the buffer
+  shared_at_ = 0;  // one more peer shares the receive buffer
   return links_[peer].get();
 } catch (const std::bad_alloc&) {
   return nullptr;
@@ -69,7 +72,7 @@ void Engine::set_budget(std::size_t bytes) noexcept {
   share_window(clock_now());
 }
 
-// The receive buffer is shared by those who send now. What they may have in flight together fits it.
+// Divides the receive buffer among the peers that send now. All that they may have in flight fits the buffer.
 void Engine::share_window(Time now) noexcept {
   shared_at_ = now;
   std::size_t sending = 0;
@@ -91,7 +94,7 @@ void Engine::add(const Link& link, bool may_fragment) noexcept {
   batch_.push_back(trains_[batch_.size()].outgoing(*link.address, may_fragment));
 }
 
-// Hands the batch to the system. False: it has no room for all of it.
+// Hands the batch to the system. False: the send buffer has no room for all of it.
 bool Engine::push() noexcept {
   if (batch_.empty()) return true;
   pushed_ += carrier_->send(std::span(batch_).subspan(pushed_));
@@ -130,7 +133,7 @@ void Engine::serve_dirty(Time now) noexcept {
   for (std::size_t i = 0; i < dirty_.size(); ++i) {
     dirty_[i]->dirty = false;
     flush(now, *dirty_[i]);
-    if (blocked_) {  // the rest keep their places
+    if (blocked_) {  // the others stay in the list
       dirty_[i]->dirty = true;
       dirty_.erase(dirty_.begin(), dirty_.begin() + static_cast<std::ptrdiff_t>(i));
       deadline_ = std::min(deadline_, now + kRetryBlocked);
@@ -157,7 +160,7 @@ void Engine::take(Time now, std::span<std::byte> datagram) noexcept {
     return;
   }
   const Link::Verdict verdict = link->receive(now, *packet, datagram);
-  if (verdict == Link::Verdict::rejected && first) {  // a stranger who gives himself a number makes no link
+  if (verdict == Link::Verdict::rejected && first) {  // a forged rank number must not create state
     active_.pop_back();
     links_[from].reset();
     ++strangers_;
@@ -173,7 +176,7 @@ void Engine::take(Time now, std::span<std::byte> datagram) noexcept {
 int Engine::turn() noexcept {
   turning_ = true;
   Time now = clock_now();
-  // If this endpoint itself was away, its peers' silence says nothing: what they sent waits in the buffer.
+  // If this endpoint itself was away, its peers were not silent: their packets wait in the receive buffer.
   if (now - last_turn_ > common_.timeout / 4) {
     for (Link* link : active_) link->forgive(now - last_turn_);
   }
@@ -189,7 +192,7 @@ int Engine::turn() noexcept {
       rest = rest.subspan(bytes);
     }
   }
-  // One datagram in a while is read singly, which is faster; a stream of them is not.
+  // For occasional datagrams a single read is faster; a steady stream is read several at a time.
   busy_turns_ = arrived.empty() ? 0 : busy_turns_ + 1;
   more_waits_ = arrived.size() >= reads_;
   reads_ = busy_turns_ < 2 ? 1 : std::min(reads_ * 2, kMostReads);
@@ -223,7 +226,7 @@ bool Engine::ended(Time now, Link& link) noexcept {
   switch (link.tick(now)) {
     case Link::Life::alive: return false;
     case Link::Life::silent:
-      // What would prove that it lives may lie unread in the socket; but not for ever.
+      // A packet that proves it alive may lie unread in the socket. This excuse ends after twice the timeout.
       if (more_waits_ && now - link.heard_at() < 2 * common_.timeout) return false;
       watcher_.silent(link.peer());
       break;
@@ -255,7 +258,7 @@ void Engine::turn_until(const Done& done, Time limit, const Meanwhile& meanwhile
   }
 }
 
-// Hands all of the batch to the system, as soon as it has room. False: it has none for too long.
+// Hands the whole batch to the system, as soon as the send buffer has room. False: there was no room until `end`.
 bool Engine::push_by(Time end) noexcept {
   while (!push()) {
     if (clock_now() >= end) return false;
@@ -274,9 +277,9 @@ void Engine::close(const Meanwhile& meanwhile) noexcept {
   pushed_ = 0;
   const Time now = clock_now();
   const Time end = now + kFarewells;
-  for (int copy = 0; copy < 3; ++copy) {  // nobody acknowledges a farewell
+  for (int copy = 0; copy < 3; ++copy) {  // close packets are not acknowledged, so several copies are sent
     for (Link* link : active_) {
-      // Whoever still misses something of ours is left to find out by our silence that it will not come.
+      // A peer that still misses some of our packets gets no close packet. Our silence tells it that we are gone.
       if (gone_[link->peer()] || !link->settled()) continue;
       if (batch_.size() == kTrains && !push_by(end)) return;
       Train* train = next_train();

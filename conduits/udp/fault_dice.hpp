@@ -4,20 +4,20 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Chance that repeats: the same seed and stream give the same throws on every machine.
+/// A reproducible random generator: the same seed and stream give the same numbers on every machine.
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): one addition and a mix.
 class FaultDice {
  public:
-  /// `stream` makes the dice of one seed differ: one for each rank, say.
+  /// `stream` selects one of several generators with the same seed, such as one per rank.
   FaultDice(std::uint64_t seed, std::uint64_t stream) noexcept : state_(seed) {
     state_ = next() ^ mix(stream);
   }
 
-  /// A number below `count`, which is not 0.
+  /// A number below `count`. Requires: count > 0.
   std::uint64_t below(std::uint64_t count) noexcept { return next() % count; }
-  /// From 0 up to, but not, 1.
+  /// In [0, 1).
   double fraction() noexcept { return static_cast<double>(next() >> 11) * 0x1p-53; }
-  /// True with this probability. Throws nothing for 0, so that a plan's other faults do not shift.
+  /// True with this probability. Probability 0 draws no number, so the plan's other faults stay the same.
   bool chance(double probability) noexcept { return probability > 0 && fraction() < probability; }
 
  private:

@@ -21,7 +21,7 @@ constexpr Unit kShares[] = {{"%", 0.01}};
 constexpr Unit kTimes[] = {{"ns", 1}, {"us", kMicrosecond}, {"ms", kMillisecond}, {"s", kSecond}};
 constexpr Unit kBytes[] = {{"", 1}, {"K", 1024}, {"M", 1024.0 * 1024}, {"G", 1024.0 * 1024 * 1024}};
 
-// A number and one of the units, not negative; the product.
+// Parses a non-negative number with one of the units; returns the product.
 std::optional<double> read(std::string_view text, std::span<const Unit> units) {
   double number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -103,7 +103,7 @@ std::string names() {
   return all;
 }
 
-// What is wrong with one "name=value", or nothing.
+// Parses one "name=value". Returns what is wrong with it; empty if it is valid.
 std::string read_part(std::string_view text, FaultPlan& plan) {
   const auto equals = text.find('=');
   if (equals == std::string_view::npos) {

@@ -57,7 +57,7 @@ void FaultyCarrier::admit(Time now, std::span<const std::byte> datagram) noexcep
   }
 }
 
-// The line sends one datagram after the other; what waits for it is its queue.
+// The simulated line sends one datagram after another. Datagrams that wait for the line form its queue.
 bool FaultyCarrier::pass_rate(Time now, std::size_t bytes, Time& leaves) noexcept {
   if (plan_.rate <= 0) return true;
   const double each = static_cast<double>(kSecond) / plan_.rate;  // nanoseconds per byte
@@ -88,7 +88,7 @@ void FaultyCarrier::schedule(Time leaves, std::span<const std::byte> datagram) n
   if (dice_.chance(plan_.corrupt)) flip_bits(copy);
 }
 
-// One to three bits, all different: the datagram does differ.
+// Flips one to three different bits, so the datagram always changes.
 void FaultyCarrier::flip_bits(std::span<std::byte> datagram) noexcept {
   const std::size_t reach = 8 * std::min(datagram.size(), plan_.corrupt_bytes);
   if (reach == 0) return;

@@ -11,22 +11,22 @@
 
 namespace aqueduct::conduits::udp {
 
-/// A carrier that does to arriving datagrams what bad networks do, as a plan says. What is sent passes
-/// untouched: it meets the carrier of its receiver, so each datagram meets one plan.
+/// A carrier that treats arriving datagrams as a bad network would, according to a plan. Sent datagrams pass unchanged:
+/// the receiver's carrier applies its own plan, so each datagram meets one plan.
 ///
-/// In this order: longer than `mtu`, lost, no room in the queue of `rate`, doubled, delayed and held back,
-/// corrupted.
+/// Faults apply in this order: longer than `mtu`, lost, no room in the queue of `rate`, duplicated, delayed and
+/// reordered, corrupted.
 class FaultyCarrier final : public Carrier {
  public:
   using Clock = std::function<Time()>;
-  /// `stream`: a number that the carriers of one seed do not share, such as the rank.
+  /// `stream`: different for each carrier with the same seed, such as the rank.
   FaultyCarrier(std::unique_ptr<Carrier> below, const FaultPlan& plan, Clock clock, std::uint64_t stream);
 
   struct Faults {
     std::uint64_t seen = 0, delivered = 0;
     std::uint64_t too_long = 0, lost = 0, duplicated = 0, held_back = 0, corrupted = 0;
-    std::uint64_t over_rate = 0;  ///< dropped, because the queue of `rate` was full
-    std::uint64_t no_memory = 0;  ///< dropped, because too much is on its way (HeldDatagrams::kMostBytes)
+    std::uint64_t over_rate = 0;  ///< dropped because the queue of `rate` was full
+    std::uint64_t no_memory = 0;  ///< dropped because too many bytes are delayed (HeldDatagrams::kMostBytes)
   };
   const Faults& faults() const noexcept { return faults_; }
   Carrier& below() noexcept { return *below_; }
@@ -35,7 +35,7 @@ class FaultyCarrier final : public Carrier {
   std::size_t most_segments() const noexcept override { return below_->most_segments(); }
   std::size_t most_bytes() const noexcept override { return below_->most_bytes(); }
   std::size_t send(std::span<const Outgoing> batch) noexcept override { return below_->send(batch); }
-  /// Each datagram comes singly, at most 64 for each read.
+  /// Each Incoming holds one datagram; at most 64 datagrams for each read.
   std::span<const Incoming> receive(std::size_t most) noexcept override;
   Time deadline() const noexcept override;
   int descriptor() const noexcept override { return below_->descriptor(); }
@@ -58,9 +58,9 @@ class FaultyCarrier final : public Carrier {
   FaultDice dice_;
   Faults faults_;
   HeldDatagrams held_;
-  std::vector<HeldDatagrams::Datagram> delivered_;  // in the user's hands until the next receive
+  std::vector<HeldDatagrams::Datagram> delivered_;  // the caller uses their memory until the next receive
   std::vector<Incoming> incoming_;
-  Time line_free_ = 0;  // when the limited line has sent what it was given
+  Time line_free_ = 0;  // when the rate-limited line has sent all that waits
 };
 
 }  // namespace aqueduct::conduits::udp

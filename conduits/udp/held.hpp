@@ -11,15 +11,16 @@
 
 namespace aqueduct::conduits::udp {
 
-/// What arrived while the owner of an endpoint was not polling, in order, until it does.
+/// Events that arrived while the owner of an endpoint was not polling. Delivered in order at the next poll.
 ///
-/// Bounded by what the layers above let be in flight: messages of peers and operations of the owner's; and by the number of
-/// counters, as signals are added up. Room is asked for by `ready`, where it can be refused; what is then put in has it.
+/// The size is bounded by what the layers above allow in flight (messages of peers, operations of the owner), and by
+/// the number of counters, because signals of one counter are added up. `ready` reserves room and may fail; after it
+/// the functions that add events cannot fail.
 class Held {
  public:
   bool empty() const noexcept { return now_.events.empty(); }
 
-  /// Room for so many more events, of which some are signals, and bytes of messages. False: the machine has no memory.
+  /// Reserves room for `events` more events, `signals` of which are signals, and `bytes` of messages. False: no memory.
   bool ready(std::size_t events, std::size_t signals = 0, std::size_t bytes = 0) noexcept {
     return has_room(now_.events, events) && has_room(signals_, signals) && has_room(now_.bytes, bytes)
                ? true
@@ -29,14 +30,14 @@ class Held {
 
   void message(Rank from, core::Bytes bytes) noexcept {
     Event event{.kind = Kind::message, .peer = from, .at = now_.bytes.size(), .bytes = bytes.size()};
-    now_.bytes.resize(now_.bytes.size() + aligned(bytes.size()));  // the next one is aligned as well
+    now_.bytes.resize(now_.bytes.size() + aligned(bytes.size()));  // keeps the next message aligned
     if (!bytes.empty()) std::memcpy(now_.bytes.data() + event.at, bytes.data(), bytes.size());
     now_.events.push_back(event);
   }
   void completed(core::Token token, Status status) noexcept {
     now_.events.push_back({.kind = Kind::completed, .token = token, .status = status});
   }
-  /// Signals of one counter are added up: any number may come, and each takes no room of its own.
+  /// Signals of one counter are added up, so any number of them takes the room of one event.
   void signalled(Rank from, Signal signal) noexcept {
     const auto found =
         std::ranges::lower_bound(signals_, signal.slot, {}, &std::pair<SignalSlot, std::size_t>::first);
@@ -49,8 +50,8 @@ class Held {
   }
   void lost(Rank peer) noexcept { now_.events.push_back({.kind = Kind::lost, .peer = peer}); }
 
-  /// Hands all of it over; returns how many calls that took. What comes in meanwhile waits for the next time. Without
-  /// memory for that, so does all of it: nothing is returned then, and what comes later must be held as well.
+  /// Delivers all events; returns how many. Events that arrive during delivery wait for the next `deliver`. Empty:
+  /// there is no memory for those, so nothing was delivered, and later events must be deferred as well.
   std::optional<int> deliver(core::Inbox& inbox) noexcept {
     if (!keep_room()) return std::nullopt;
     std::swap(now_, delivering_);
@@ -104,7 +105,7 @@ class Held {
     return false;
   }
 
-  /// What was promised room has it also after the exchange of the buffers.
+  /// Gives the other buffer the same capacity, so that room promised by `ready` exists after the swap too.
   bool keep_room() noexcept try {
     delivering_.events.reserve(now_.events.capacity());
     delivering_.bytes.reserve(now_.bytes.capacity());
@@ -115,7 +116,7 @@ class Held {
 
   Buffers now_;
   Buffers delivering_;
-  std::vector<std::pair<SignalSlot, std::size_t>> signals_;  // sorted; where in events a counter's sum is
+  std::vector<std::pair<SignalSlot, std::size_t>> signals_;  // sorted: counter, index of its event
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -15,7 +15,7 @@ struct Later {
 
 }  // namespace
 
-// Reserved to the most that the memory bound lets there be, so that nothing grows later.
+// Reserves as many entries as the memory bound allows, so that nothing grows later.
 HeldDatagrams::HeldDatagrams() {
   heap_.reserve(kMostBytes / kRooms[0]);
   for (std::size_t i = 0; i < kRooms.size(); ++i) spare_[i].reserve(kMostBytes / kRooms[i]);

@@ -73,7 +73,7 @@ std::optional<Subnet> read_subnet(std::string_view text) {
   return Subnet{*address, bits};
 }
 
-// What the wish's text names, whether it can be used or not.
+// All interfaces that the text names, usable or not.
 std::optional<Infos> named(std::string_view text, std::span<const InterfaceInfo> interfaces) {
   if (text.find('/') != std::string_view::npos) {
     const auto subnet = read_subnet(text);

@@ -17,12 +17,12 @@ struct InterfaceInfo {
   std::string name;  ///< "eth0"
   Address address;   ///< port 0
   int prefix = 0;    ///< bits of the subnet: 24 in 192.0.2.2/24
-  bool up = false;   ///< switched on, with a cable in
+  bool up = false;   ///< switched on and with a carrier signal (IFF_UP, IFF_RUNNING)
   bool loopback = false;
   int mtu = 0;  ///< bytes, IP header included; 0 if unknown
 };
 
-/// What this host has, in the system's order. Empty if the system does not tell.
+/// The interfaces of this host, in the system's order. Empty if the system call fails.
 std::vector<InterfaceInfo> list_interfaces();
 
 /// "eth0 192.0.2.2/24, lo 127.0.0.1/8, eth1 10.0.0.1/8 (down)": for people.
@@ -30,13 +30,13 @@ std::string describe(std::span<const InterfaceInfo> interfaces);
 
 enum class Family : std::uint8_t { automatic, ipv4, ipv6 };
 
-/// What the user asks for.
+/// Which interface the user asks for.
 struct InterfaceWish {
   /// AQUEDUCT_UDP_INTERFACE: an interface ("eth0"), an address ("10.1.2.3"), a subnet ("10.1.0.0/16",
   /// "fd00::/8"); empty: automatic.
   std::string text{};
-  Family family = Family::automatic;  ///< AQUEDUCT_UDP_FAMILY; automatic takes IPv4 where there is a choice
-  bool one_host = false;              ///< the whole job runs here: automatic takes the loopback interface
+  Family family = Family::automatic;  ///< AQUEDUCT_UDP_FAMILY; automatic prefers IPv4
+  bool one_host = false;              ///< all ranks are on this host: automatic takes the loopback interface
 };
 
 struct InterfaceChoice {
@@ -44,12 +44,12 @@ struct InterfaceChoice {
   std::string why;  ///< for people: "the only network interface that is up"
 };
 
-/// Chooses what to bind to. Automatic, with several hosts, is the only interface that could be meant: up, not
-/// loopback, with an address beyond link-local. Bridges and cables of virtual machines (docker*, br-*,
-/// virbr*, veth*) count only where there is nothing else.
+/// Chooses the interface to bind to. With several hosts, automatic takes the only candidate: an interface that is up,
+/// is not loopback, and has an address that is not link-local. Bridges and virtual cables of virtual machines and
+/// containers (docker*, br-*, virbr*, veth*) are candidates only if there are no others.
 ///
-/// Errors: bad_setting (nothing matches the wish, or several do, or it cannot be read), network_failed (there
-///         is nothing to choose from); the log lists what there is and says what to set.
+/// Errors: bad_setting (no interface matches the wish, several match, or the wish cannot be parsed), network_failed
+///         (there is no candidate). The log lists the interfaces and says what to set.
 Result<InterfaceChoice> choose_interface(const InterfaceWish& wish, std::span<const InterfaceInfo> interfaces,
                                          core::Log& log);
 

@@ -16,18 +16,18 @@
 
 namespace aqueduct::conduits::udp {
 
-/// What a link's packets do to the endpoint that it belongs to.
+/// What a connection's packets do to the endpoint above.
 class Host {
  public:
-  /// Whether it can take what a packet brings: so many messages, of so many bytes together, and signals. The packet counts
-  /// as lost if not.
+  /// Whether there is room for what a packet brings: `messages` messages with `bytes` bytes in all, and `signals`
+  /// signals. If not, the packet counts as lost.
   virtual bool ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept = 0;
   virtual void message(Rank from, core::Bytes bytes) noexcept = 0;
   virtual void completed(core::Token token, Status status) noexcept = 0;
   virtual void signalled(Rank from, Signal signal) noexcept = 0;
-  /// Memory of a segment of mine; empty if there is none of that number.
+  /// Memory of this endpoint's segment `id`; empty if there is none.
   virtual core::MutableBytes segment(std::uint32_t id) noexcept = 0;
-  /// A peer's put or get (`call`) of bytes that no segment of mine has. Said once per link.
+  /// A peer's put or get (`call`) is outside this endpoint's segments. Called once per connection.
   virtual void refused(Rank from, const char* call, std::uint32_t segment, std::uint64_t offset,
                        std::size_t bytes) noexcept = 0;
 
@@ -35,7 +35,7 @@ class Host {
   ~Host() = default;
 };
 
-/// What all links of an endpoint share.
+/// State that all connections of an endpoint share.
 struct Common {
   Common(Host& the_host, Rank my_rank, std::uint64_t job_number)
       : host(the_host), me(my_rank), job(job_number) {}
@@ -45,16 +45,17 @@ struct Common {
   std::uint64_t job;
   Security security = Security::header;
   Secret secret{};
-  Cipher cipher = best_cipher();       ///< that every peer has
-  std::size_t most_datagram = 65'504;  ///< what the setting and the socket allow
-  std::size_t mtu_hint = 0;            ///< UDP payload that the interface carries, as the system says
-  std::size_t bulk_packet = 16'384;    ///< longest packet of bulk data: longer ones gain nothing
-  std::size_t burst = 65'504;          ///< bytes of one system call
+  Cipher cipher = best_cipher();       ///< one that every peer has
+  std::size_t most_datagram = 65'504;  ///< limit of the setting and the socket
+  std::size_t mtu_hint = 0;            ///< UDP payload that the interface carries, according to the system
+  std::size_t bulk_packet = 16'384;    ///< longest packet of bulk data: longer packets gain nothing
+  std::size_t burst = 65'504;          ///< most bytes in one system call
   std::size_t most_cars = Train::kMostCars;
   Time ack_delay = 500 * kMicrosecond;
   Time heartbeat = kSecond;
   Time timeout = 5 * kSecond;
-  std::uint32_t window = 65'536;  ///< bytes that each peer may have in flight to us now
+  std::uint32_t window =
+      65'536;  ///< advertised window: bytes that each peer may have in flight to this endpoint
 
   Pool<Bundle> bundles{16'384, 16};
   static constexpr std::size_t kMostParcels = 4'096;
@@ -62,15 +63,15 @@ struct Common {
   Pool<Stream> streams{65'536, 64};
 };
 
-/// What is known of the traffic with one peer.
+/// Statistics of the traffic with one peer.
 struct LinkCounters {
   std::uint64_t sent = 0, received = 0, sent_bytes = 0, received_bytes = 0;  ///< packets of any kind
   std::uint64_t retransmitted = 0, duplicate = 0, out_of_order = 0, rejected = 0;
-  std::uint64_t timeouts = 0, probes = 0;  ///< retransmission timers, tail-loss probes
+  std::uint64_t timeouts = 0, probes = 0;  ///< retransmission timeouts, tail-loss probes
 };
 
-/// The protocol between this endpoint and one peer: repairs loss, reordering and duplication, keeps within what the path and
-/// the peer can take. Has no clock and no socket: it is told the time, handed packets, and asked for trains.
+/// The protocol state with one peer. Repairs loss, reordering and duplication; obeys congestion and flow control. Has
+/// no clock and no socket: callers pass in the time and received packets, and ask for GSO batches to send.
 class Link {
  public:
   Link(Common& common, Rank peer, const Secret& peer_secret, Time now);
@@ -78,59 +79,60 @@ class Link {
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 
-  // What the layers above want (link_post.cpp). retry: there is no room now.
+  // Operations of the layers above (link_post.cpp). retry: there is no room now.
   core::Post send(core::Bytes header, core::Bytes payload) noexcept;
   core::Post put(std::uint32_t segment, std::uint64_t offset, core::Bytes from, const Signal* signal,
                  core::Token token) noexcept;
   core::Post get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept;
 
-  // What arrives (link_receive.cpp).
+  // Receiving (link_receive.cpp).
   enum class Verdict : std::uint8_t { taken, rejected, closed };
   Verdict receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept;
 
-  // What leaves (link_send.cpp).
-  /// Puts the packets that may leave now into `train`, which is empty. False: none may.
+  // Sending (link_send.cpp).
+  /// Puts the packets that may leave now into `train`, which is empty. False: none may leave.
   bool fill(Time now, Train& train, bool& may_fragment) noexcept;
-  /// A farewell, or a sign of life.
+  /// Writes a close packet.
   void fill_close(Time now, Train& train) noexcept;
-  /// Something waits to leave, perhaps for the window.
+  /// Whether something waits to leave, for the window or otherwise.
   bool waiting() const noexcept;
-  /// Enough waits to be worth a system call even while earlier packets are under way.
+  /// Whether enough waits to be worth a system call while earlier packets are in flight.
   bool full_load() const noexcept {
     return ready_count_ >= kFullBundles || parcels_count_ >= kFullParcels ||
            parcel_bytes_waiting_ >= kFullBytes || shorts_waiting_ >= kFullShorts;
   }
-  /// What waits should leave at once. Of long messages, which come in numbers, the first two: one system call takes more.
+  /// Whether waiting packets should leave at once. Long messages usually come in series: only the first two leave at
+  /// once, because one system call then sends several of the others.
   bool idle() const noexcept { return flight_.packets() < (parcels_count_ == 0 ? 4u : 2u); }
 
-  // Time (link_time.cpp).
-  /// When `tick` wants to be called.
+  // Timers (link_time.cpp).
+  /// When `tick` must be called.
   Time deadline() const noexcept;
   enum class Life : std::uint8_t {
     alive,
-    silent,  ///< nothing was heard for the time allowed
-    stuck,  ///< in that time no packet above the base MTU has got there, but at least half of the shorter ones, and several
+    silent,  ///< nothing was heard for the timeout
+    stuck,  ///< in that time no packet above the base MTU has arrived, but several and at least half of the shorter ones
     worn_out,  ///< a packet has been sent 65536 times
   };
-  /// Looks at the clock. What it answers but `alive` is for the caller to end the link by.
+  /// Runs the timers. If the answer is not `alive`, the caller must end the connection.
   Life tick(Time now) noexcept;
-  /// Asks for a sign of life, if it is time to; and whether short packets get there, while long ones do not.
+  /// Writes a ping if one is due: as a keep-alive, or to find out whether short packets arrive while long ones do not.
   bool fill_ping(Time now, Train& train) noexcept;
-  /// This endpoint itself has slept for so long: that is no fault of the peer's.
+  /// This endpoint itself was not running for `gap`, so the peer's silence in that time does not count.
   void forgive(Time gap) noexcept {
     heard_at_ += gap;
     if (suspected()) stuck_since_ += gap;
   }
-  /// The system has called a datagram of so many bytes too long.
+  /// The system refused a datagram of `bytes` as too long.
   void too_long(Time now, std::size_t bytes) noexcept { mtu_.black_hole(now, bytes); }
 
-  /// Ends everything with `status`, and takes nothing more.
+  /// Ends all operations with `status`; later ones fail.
   void fail(Status status) noexcept;
   bool settled() const noexcept { return ended_ || (flight_.empty() && !waiting()); }
-  /// Answers to gets that are still being sent, from segments of mine.
+  /// Replies to gets that still read from this endpoint's segments.
   std::size_t replies() const noexcept { return replies_; }
-  /// Their memory is about to go: what is not yet acknowledged will not be read again.
+  /// Their memory is about to be released. Retransmissions of replies will not read it.
   void drop_replies() noexcept;
 
   Rank peer() const noexcept { return peer_; }
@@ -138,18 +140,18 @@ class Link {
   const LinkCounters& counters() const noexcept { return counters_; }
   std::string text(Time now) const;
 
-  bool dirty = false;  ///< in its endpoint's list of links to be served
+  bool dirty = false;  ///< in the endpoint's list of connections that may have packets to send
   const Address* address = nullptr;
 
  private:
-  struct Fetch {  // a get of mine
+  struct Fetch {  // a get that this endpoint began
     core::Token token = 0;
     std::byte* to = nullptr;
     std::uint32_t bytes = 0;
     std::uint32_t arrived = 0;
     std::uint32_t next_free = 0;
   };
-  struct Rejoin {  // a message that arrives in fragments
+  struct Rejoin {  // reassembly of a message that arrives in fragments
     std::uint32_t id;
     std::uint32_t arrived;
     Parcel* parcel;
@@ -158,29 +160,29 @@ class Link {
     std::uint32_t id;
     std::uint32_t missing;
     Signal signal;
-    bool good;  // every piece so far was put in its place
+    bool good;  // every piece so far was inside the segment
   };
 
-  /// However near the peer is: threads change places, interrupts come late.
+  /// Least reordering window, however short the path: threads migrate, interrupts come late.
   static constexpr Time kLeastReordering = 20 * kMicrosecond;
   /// Every path carries datagrams of this size.
   static constexpr std::size_t kBaseMtu = 1200;
-  /// A packet that was lost so often may be too long for its path.
+  /// After this many attempts a packet may be too long for its path.
   static constexpr std::uint32_t kVainAttempts = 3;
-  /// So many short packets must have got there before their way is said to be open.
+  /// This many short packets must have arrived to prove that the path carries short packets.
   static constexpr std::uint32_t kShortsThatProve = 4;
   static constexpr std::size_t kMostBundles = 48;
-  // So much that waits is worth a system call, see full_load.
+  // As much as this is worth a system call of its own, see full_load.
   static constexpr std::size_t kFullBundles = 16;
   static constexpr std::size_t kFullShorts = 32;
   static constexpr std::size_t kFullParcels = 24;
   static constexpr std::size_t kFullBytes = 48 * 1024;
-  /// Then something long has its turn, if any waits.
+  /// After this many bundles in a row something long may leave, if it waits.
   static constexpr std::uint32_t kMostShortsInRow = 16;
-  /// Trains of long messages; then a put or an answer to a get has its turn.
+  /// After this many GSO batches of long messages a put or a reply to a get may leave.
   static constexpr std::uint32_t kMostParcelsInRow = 4;
   static constexpr std::size_t kMostParcels = 64;
-  /// Bytes of them: as many as 16 of the longest have.
+  /// Bytes in all of them: 16 of the longest.
   static constexpr std::size_t kMostParcelBytes = 256 * 1024;
   static constexpr std::size_t kMostFetches = 256;
   static constexpr std::size_t kMostStreams = 256;
@@ -201,7 +203,8 @@ class Link {
   bool fill_bundle(Time now, Train& train) noexcept;
   bool fill_parcel(Time now, Train& train) noexcept;
   bool fill_stream(Time now, Train& train) noexcept;
-  /// Whether a packet that takes one of `most` places asks for its acknowledgement: one in each half of them does.
+  /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
+  /// half of the places does.
   static bool asks_for_place(std::size_t& unasked, std::size_t most) noexcept;
   bool fill_control(Time now, Train& train, PacketKind kind) noexcept;
   bool fill_probe(Time now, Train& train) noexcept;
@@ -215,7 +218,8 @@ class Link {
                      const Sent& piece) noexcept;
   std::size_t parcel_bytes(const Parcel& parcel) const noexcept;
   std::size_t stream_head(const Stream& stream) const noexcept;
-  /// Header at `front`, `frames` bytes of frames behind it, then `data`: seals it all and couples it.
+  /// Appends a packet: the header is written at `front`, `frames` bytes of frames follow it there, then comes `data`.
+  /// Authenticates or encrypts it.
   void couple(Time now, Train& train, PacketHeader header, std::byte* front, std::size_t frames,
               const std::byte* data, std::size_t data_bytes) noexcept;
   /// Writes an acknowledgement at `to`; returns its bytes.
@@ -237,12 +241,12 @@ class Link {
   void want_ack(Time by) noexcept { ack_at_ = std::min(ack_at_, by); }
 
   // time
-  /// The peer has missed a sign of life: nothing can be said of what gets there.
+  /// The peer has missed a keep-alive, so lost packets prove nothing about the path's MTU.
   bool quiet(Time now) const noexcept { return now - heard_at_ > 2 * common_.heartbeat; }
   Time probe_timeout() const noexcept;
   Time retransmit_at() const noexcept;
   void suspect_black_hole(Time now, const Sent& lost) noexcept;
-  /// Long packets are sent again, and none has arrived since.
+  /// Whether long packets are being retransmitted and none has arrived since.
   bool suspected() const noexcept { return stuck_since_ != kNever; }
   void suspect_from(Time since) noexcept;
   bool stuck(Time now) noexcept;
@@ -254,7 +258,7 @@ class Link {
   Rank peer_;
   Seal out_;
   Seal in_;
-  std::uint64_t out_mark_ = 0;  // instead of a tag, without security
+  std::uint64_t out_mark_ = 0;  // with Security::none: a constant in place of the tag
   std::uint64_t in_mark_ = 0;
   LinkCounters counters_;
 
@@ -266,38 +270,39 @@ class Link {
   std::size_t ready_count_ = 0;
   std::size_t parcels_count_ = 0;
   std::size_t parcel_bytes_waiting_ = 0;
-  std::size_t shorts_waiting_ = 0;    // what bundles were given since all of them had left
-  std::uint32_t shorts_in_row_ = 0;   // bundles that left since something long did
-  std::uint32_t parcels_in_row_ = 0;  // trains of long messages that left since one of a stream did
+  std::size_t shorts_waiting_ = 0;    // operations put into bundles since no bundle waited
+  std::uint32_t shorts_in_row_ = 0;   // bundles that left since something long left
+  std::uint32_t parcels_in_row_ = 0;  // batches of long messages that left since one of a bulk transfer left
   std::size_t bundles_used_ = 0;      // waiting or in flight
   std::size_t parcels_used_ = 0;
-  std::size_t parcel_bytes_used_ = 0;  // of messages in them
-  std::size_t bundles_unasked_ = 0;    // that left since one asked for its acknowledgement
+  std::size_t parcel_bytes_used_ = 0;  // bytes of their messages
+  std::size_t bundles_unasked_ = 0;    // bundles that left since one asked for an immediate acknowledgement
   std::size_t parcels_unasked_ = 0;
   std::size_t streams_used_ = 0;
-  std::size_t replies_ = 0;  // of these
+  std::size_t replies_ = 0;  // how many of these are replies to gets
   std::uint32_t next_id_ = 0;
   std::size_t answer_probe_ = 0;
 
-  // Under way.
+  // In flight.
   Flight flight_;
   RoundTrip rtt_;
   Congestion congestion_;
   PathMtu mtu_;
-  std::uint32_t large_in_vain_ = 0;  // packets above the base MTU sent again since one of them has arrived
-  // A path that carries only short packets: over IPv6 no router cuts those that were made for a larger one.
-  Time stuck_since_ = kNever;         // when the first of those was sent again, or proof was missing last
-  std::uint32_t shorts_sent_ = 0;     // since then, each time that one left; pings count
-  std::uint32_t shorts_arrived_ = 0;  // of these
-  std::optional<std::uint32_t> asks_if_short_arrives_;  // the stamp of a ping that would be one of these
+  std::uint32_t large_in_vain_ =
+      0;  // retransmissions of packets above the base MTU since one of them arrived
+  // Detects a path that carries only short packets. Over IPv6 no router fragments packets made for a larger MTU.
+  Time stuck_since_ = kNever;      // when the first long packet was retransmitted, or proof was last missing
+  std::uint32_t shorts_sent_ = 0;  // short packets sent since then: each transmission counts, pings too
+  std::uint32_t shorts_arrived_ = 0;                    // how many of these have arrived
+  std::optional<std::uint32_t> asks_if_short_arrives_;  // stamp of the ping whose echo counts as an arrival
   std::uint64_t peer_window_;
   std::uint64_t control_number_ = 0;
-  Time release_ = 0;              // pacing: the next packet does not leave earlier
-  Time paced_ = kNever;           // something would leave now but for that; else kNever
-  Time recheck_ = kNever;         // a packet will count as lost then
+  Time release_ = 0;              // pacing: the next packet leaves no earlier
+  Time paced_ = kNever;           // when pacing lets a waiting packet leave; kNever: none waits for pacing
+  Time recheck_ = kNever;         // when a packet may next count as lost
   bool asks_ = false;             // a tail-loss probe is due: it does not wait for a window
-  int expiries_ = 0;              // of the timer, since something was last acknowledged
-  std::uint32_t reordering_ = 4;  // the window of reordering is a round trip / this
+  int expiries_ = 0;              // of the retransmission timer since the last acknowledgement
+  std::uint32_t reordering_ = 4;  // the reordering window is the least round trip divided by this
   std::uint32_t peer_duplicates_ = 0;
   std::vector<Fetch> fetches_;
   std::uint32_t free_fetch_ = 0;  // index + 1
@@ -306,7 +311,7 @@ class Link {
   // Arrived.
   Received received_;
   std::uint64_t control_seen_ = 0;  // one more than the highest control number
-  std::uint64_t control_bits_ = 0;  // which of the 64 below it
+  std::uint64_t control_bits_ = 0;  // which of the 64 numbers below control_seen_ have arrived
   std::vector<Rejoin> rejoining_;
   std::vector<Announced> announced_;
   std::uint32_t echo_ = 0;
@@ -316,7 +321,7 @@ class Link {
   Time heard_at_;
   Time pinged_at_ = 0;
   bool ended_ = false;
-  bool refused_ = false;   // something of the peer's, and it was said
+  bool refused_ = false;   // an operation of the peer was refused, and reported
   bool worn_out_ = false;  // a packet has been sent 65536 times
 };
 

@@ -31,7 +31,8 @@ void Link::close_bundle() noexcept {
   open_ = nullptr;
 }
 
-// `bytes` more of frames in a bundle, and perhaps a token that its acknowledgement completes. Null: no room.
+// Room for `bytes` more of frames in a bundle, and for a token that its acknowledgement completes if `with_token`.
+// Null: no room.
 std::byte* Link::room(std::size_t bytes, bool with_token) noexcept {
   if (ended_) return nullptr;
   const std::size_t most = std::min(Bundle::kBytes, mtu_.size() - kHeadroom - trailer());
@@ -66,13 +67,13 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
   }
   if (parcels_used_ >= kMostParcels || parcel_bytes_used_ + bytes > kMostParcelBytes)
     return core::Post::retry();
-  // Half of the endpoint's are left to messages that arrive.
+  // Half of the endpoint's pool is kept for messages that arrive.
   if (common_.parcels.in_use() >= Common::kMostParcels / 2) return core::Post::retry();
   Parcel* parcel = common_.parcels.take();
   if (parcel == nullptr) return core::Post::retry();
   ++parcels_used_;
   parcel_bytes_used_ += bytes;
-  close_bundle();  // what was sent first leaves first
+  close_bundle();  // earlier messages leave first
   parcel->bytes = frame.bytes;
   parcel->cut = parcel->unacknowledged = 0;
   parcel->id = next_id_++;
@@ -130,7 +131,7 @@ core::Post Link::put(std::uint32_t segment, std::uint64_t offset, core::Bytes fr
   return queue_stream(stream) ? core::Post::posted() : core::Post::retry();
 }
 
-// As many again as there are. Requires: fewer than kMostFetches are in use.
+// Doubles the table. Requires: fewer than kMostFetches are in use.
 bool Link::make_fetches() noexcept try {
   const auto first = static_cast<std::uint32_t>(fetches_.size());
   fetches_.resize(first == 0 ? 16 : std::size_t{first} * 2);
@@ -184,7 +185,7 @@ void Link::fail(Status status) noexcept {
     if (!stream->reply) common_.host.completed(stream->token, status);
     common_.streams.give(stream);
   };
-  // Packets of one stream or parcel are many: the last one in flight takes it along.
+  // Several packets may refer to one bulk transfer or long message. The last of them releases it.
   for (std::uint64_t n = flight_.oldest(); n < flight_.next(); ++n) {
     Sent& sent = flight_.at(n);
     if (sent.state == Sent::State::acknowledged) continue;

@@ -9,14 +9,14 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-// Received bytes after which an acknowledgement does not wait any longer.
+// After this many received bytes the acknowledgement is not delayed any longer.
 constexpr std::uint64_t kAckBytes = 64 * 1024;
 
 bool known(PacketKind kind) noexcept { return kind <= PacketKind::probe_answer; }
 
 }  // namespace
 
-// Whether the packet was made by this peer, in this job, for this endpoint, and came unharmed.
+// Whether the packet comes from this peer in this job, is for this endpoint, and is undamaged.
 bool Link::genuine(Packet& packet, std::span<std::byte> datagram) noexcept {
   const PacketHeader& header = packet.header;
   if (header.from != peer_ || header.to != common_.me || !known(header.kind)) return false;
@@ -34,7 +34,7 @@ bool Link::genuine(Packet& packet, std::span<std::byte> datagram) noexcept {
   return false;
 }
 
-// Packets other than data are not remembered for long: a late one is not worth it.
+// Replay window for packets other than data. It spans 64 numbers: a late control packet is useless anyway.
 bool Link::replayed(std::uint64_t number) noexcept {
   if (number >= control_seen_) {
     const std::uint64_t step = number - control_seen_ + 1;
@@ -48,7 +48,7 @@ bool Link::replayed(std::uint64_t number) noexcept {
   return false;
 }
 
-// Before a packet counts as arrived there must be room for what it brings.
+// Whether there is room for everything that the packet brings. Without room it does not count as arrived.
 bool Link::has_room(const Packet& packet) noexcept {
   FrameReader reader(packet);
   std::size_t streams = 0, messages = 0, bytes = 0, signals = 0;
@@ -61,7 +61,7 @@ bool Link::has_room(const Packet& packet) noexcept {
     if (const auto* fragment = std::get_if<Fragment>(&*frame)) {
       ++messages;  // it may be the last one
       bytes += padded(fragment->frame.total);
-      // Only the first of a message takes room, or else messages that have begun could not end.
+      // Only the first fragment of a message takes room. Otherwise messages that have begun could not finish.
       const bool begun = std::any_of(rejoining_.begin(), rejoining_.end(),
                                      [&](const Rejoin& one) { return one.id == fragment->frame.message; });
       if (!begun && (rejoining_.size() >= kMostParcels || !common_.parcels.ready(1))) return false;
@@ -89,7 +89,7 @@ Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datag
   const PacketHeader& header = packet.header;
   ++counters_.received;
   counters_.received_bytes += datagram.size();
-  if (quiet(now) && suspected()) suspect_from(now);  // during an outage long packets prove nothing
+  if (quiet(now) && suspected()) suspect_from(now);  // long packets that were lost in an outage prove nothing
   heard_at_ = now;
   if (header.kind != PacketKind::data) {
     if (replayed(header.number)) {
@@ -106,11 +106,11 @@ Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datag
   }
   const auto verdict = received_.check(header.number);
   if (verdict == Received::Verdict::beyond || (verdict == Received::Verdict::fresh && !has_room(packet))) {
-    return Verdict::taken;  // as if it had been lost
+    return Verdict::taken;  // counts as lost: not acknowledged
   }
   if (verdict == Received::Verdict::duplicate) {
     ++counters_.duplicate;
-    want_ack(now);  // it was sent again because our acknowledgement is missing
+    want_ack(now);  // it was retransmitted because our acknowledgement is missing
     return apply(now, packet, false);
   }
   if (header.number < received_.end()) ++counters_.out_of_order;
@@ -152,7 +152,7 @@ Link::Verdict Link::apply(Time now, const Packet& packet, bool fresh) noexcept {
     }
     if (ended_) return Verdict::taken;
   }
-  if (!good) ++counters_.rejected;  // it names memory that there is not
+  if (!good) ++counters_.rejected;  // it refers to memory outside any segment
   return closed ? Verdict::closed : Verdict::taken;
 }
 
@@ -162,7 +162,7 @@ void Link::apply(const Fragment& fragment) noexcept {
                             [&](const Rejoin& one) { return one.id == frame.message; });
   if (found == rejoining_.end()) {
     Parcel* parcel = common_.parcels.take();
-    if (parcel == nullptr) return;  // has_room has seen to it that there is one
+    if (parcel == nullptr) return;  // cannot happen: has_room has checked
     parcel->bytes = frame.total;
     rejoining_.push_back({frame.message, 0, parcel});
     found = rejoining_.end() - 1;
@@ -222,7 +222,7 @@ bool Link::apply(const Get& get) noexcept {
   reply.id = frame.transfer;
   if (frame.offset > segment.size() || frame.bytes > segment.size() - frame.offset) {
     refuse("get", frame.segment, frame.offset, frame.bytes);
-    reply.refused = true;  // whoever asked must not wait for ever
+    reply.refused = true;  // the peer must not wait for ever
     queue_stream(reply);
     return false;
   }
@@ -296,7 +296,7 @@ void Link::delivered(Time now, std::uint64_t number) noexcept {
   Sent& sent = flight_.at(number);
   if (sent.wire_bytes > kBaseMtu) {
     stuck_since_ = kNever;
-    if (sent.attempt < kVainAttempts) large_in_vain_ = 0;  // else it may have come in fragments
+    if (sent.attempt < kVainAttempts) large_in_vain_ = 0;  // after that it may have arrived in IP fragments
   } else if (suspected() && sent.sent_at >= stuck_since_) {
     ++shorts_arrived_;
   }
@@ -306,7 +306,7 @@ void Link::delivered(Time now, std::uint64_t number) noexcept {
 
 void Link::apply(Time now, const Ack& ack) noexcept {
   const AckFrame& frame = ack.frame;
-  if (frame.next > flight_.next()) return;  // it speaks of what was never sent
+  if (frame.next > flight_.next()) return;  // acknowledges packets that were never sent
   peer_window_ = frame.window;
   if (asks_if_short_arrives_ == frame.echo) {
     asks_if_short_arrives_.reset();
@@ -320,11 +320,11 @@ void Link::apply(Time now, const Ack& ack) noexcept {
     end = std::min(first + ack.ranges[i].count, flight_.next());
     for (std::uint64_t n = std::max(first, flight_.oldest()); n < end; ++n) delivered(now, n);
   }
-  if (ended_) return;  // a completion may have led there
+  if (ended_) return;  // a completion may have ended the connection
   const std::uint32_t after = flight_.packets() + flight_.lost();
-  // An older acknowledgement that comes late says nothing new.
+  // The difference is not positive for an older acknowledgement that arrives late.
   if (static_cast<std::int32_t>(frame.duplicates - peer_duplicates_) >
-      0) {  // something was sent again in vain: bear with more reordering
+      0) {  // a retransmission was unnecessary: tolerate more reordering
     peer_duplicates_ = frame.duplicates;
     if (reordering_ > 1) --reordering_;
   }

@@ -9,8 +9,8 @@ bool Link::waiting() const noexcept {
   return open_ != nullptr || !ready_.empty() || !parcels_.empty() || !streams_.empty() || flight_.lost() != 0;
 }
 
-// Whether a packet may leave now: by the window that the path has, by what the peer's buffers take, by the pace.
-// One packet may always be under way, or nothing would ever change.
+// Whether a packet may leave now, by the congestion window, the peer's advertised window, and pacing. One packet may
+// always be in flight: its acknowledgement is what opens a window again.
 bool Link::may_send(Time now, std::size_t bytes) noexcept {
   if (flight_.packets() == 0 || asks_) return true;
   if (now < release_) {
@@ -23,7 +23,7 @@ bool Link::may_send(Time now, std::size_t bytes) noexcept {
 
 void Link::left(Time now, std::size_t bytes) noexcept {
   const double rate = congestion_.rate();
-  // A pause is not made up for by more than one burst.
+  // After a pause, at most one millisecond's worth is sent to catch up.
   if (rate > 0) {
     const auto pause = static_cast<Time>(static_cast<double>(bytes) / rate * 1e9);
     release_ = std::max(release_, now - kMillisecond) + std::min(pause, kSecond);
@@ -45,7 +45,7 @@ bool Link::fill(Time now, Train& train, bool& may_fragment) noexcept {
   paced_ = kNever;
   if (ended_) return false;
   if (answer_probe_ != 0) return fill_control(now, train, PacketKind::probe_answer);
-  // Probes go first: work may be waiting all the time.
+  // MTU probes go first: there may always be other packets waiting.
   bool filled = false;
   if (!flight_.empty() && fill_probe(now, train)) {
     filled = true;
@@ -56,10 +56,10 @@ bool Link::fill(Time now, Train& train, bool& may_fragment) noexcept {
     if ((!ready_.empty() && !(long_waits && shorts_in_row_ >= kMostShortsInRow)) || !long_waits) {
       filled = fill_bundle(now, train);
       shorts_in_row_ += static_cast<std::uint32_t>(train.cars());
-      may_fragment = train.segment() > mtu_.size();  // it was made before the path shrank
+      may_fragment = train.segment() > mtu_.size();  // it was built before the path's MTU shrank
     } else {
       if (parcels_.empty())
-        close_bundle();  // short things do not wait for long ones: they leave with the next train
+        close_bundle();  // short messages do not wait for long ones: they leave with the next batch
       const bool stream_next =
           parcels_.empty() || (!streams_.empty() && parcels_in_row_ >= kMostParcelsInRow);
       filled = stream_next ? fill_stream(now, train) : fill_parcel(now, train);
@@ -97,7 +97,7 @@ void Link::couple(Time now, Train& train, PacketHeader header, std::byte* front,
       header.tag = out_.tag({front, front_bytes});
       std::memcpy(front + offsetof(PacketHeader, tag), &header.tag, sizeof header.tag);
       break;
-    case Security::full: {  // what was encrypted cannot be sent again: a copy is
+    case Security::full: {  // encrypts a copy: the original is needed for retransmission
       std::byte* whole = train.scratch();
       std::memmove(whole, front, front_bytes);
       if (data_bytes != 0) std::memmove(whole + front_bytes, data, data_bytes);
@@ -193,11 +193,11 @@ bool Link::fill_probe(Time now, Train& train) noexcept {
   return true;
 }
 
-// ------------------------------------------------------------------------------------ packets that carry work
+// ------------------------------------------------------------------------------------------------- data packets
 
 void Link::couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t number,
                          std::uint16_t attempt) noexcept {
-  // The acknowledgement goes in front of the frames, the header in front of it.
+  // The acknowledgement goes in front of the frames, and the header in front of the acknowledgement.
   std::byte ack[kHeadroom];
   std::size_t ack_bytes = 0;
   if (echo_at_ != 0) ack_bytes = write_ack(now, ack, kHeadroomRanges);
@@ -210,20 +210,20 @@ void Link::couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t n
   couple(now, train, header, front, ack_bytes + bundle.used, nullptr, 0);
 }
 
-// Places to send from come back with acknowledgements, which the receiver delays: a sender that runs short of them would
-// send no more than it has of them in each such delay.
+// A send place becomes free when its packet is acknowledged, and the receiver delays acknowledgements. Without a
+// request for an immediate one, a sender would send no more than `most` packets in each such delay.
 bool Link::asks_for_place(std::size_t& unasked, std::size_t most) noexcept {
   if (++unasked < most / 2) return false;
   unasked = 0;
   return true;
 }
 
-// Bundles of one length, as a stream of equal messages makes them, leave in one system call.
+// Bundles of equal length, as a series of equal messages makes them, leave in one system call.
 bool Link::fill_bundle(Time now, Train& train) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   while ((!ready_.empty() || open_ != nullptr) && !flight_.full() && flight_.reserve()) {
     Bundle* bundle = ready_.empty() ? open_ : ready_.front();
-    // With gaps to tell of, acknowledgements differ in length.
+    // While there are gaps to report, acknowledgements differ in length, so bundles cannot share a batch.
     const std::size_t ack = echo_at_ != 0 ? sizeof(AckFrame) : 0;
     const std::size_t whole = sizeof(PacketHeader) + ack + bundle->used + trailer();
     const bool fits = !received_.gaps() && whole <= mtu_.size() && train.segment() <= mtu_.size() &&
@@ -275,7 +275,8 @@ void Link::couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t
 
 bool Link::fill_parcel(Time now, Train& train) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
-  // No longer than the peer's share of its buffer, for many may send to it at once: one packet leaves whatever the window.
+  // One packet may leave whatever the window says. It must not exceed the peer's advertised window, because many
+  // senders may send to that peer at once.
   const std::size_t longest =
       std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, kBaseMtu));
   while (!parcels_.empty() && !flight_.full() && flight_.reserve()) {
@@ -349,7 +350,7 @@ void Link::couple_stream(Time now, Train& train, Stream& stream, std::uint64_t n
   header.number = number;
   header.attempt = piece.attempt;
   header.flags = piece.wants_answer ? kWantsAnswer : 0;
-  // Dropped: whoever asked has it, or has gone. Any bytes will do.
+  // Null after drop_replies: the peer has the bytes already, or is gone. Any bytes will do.
   const std::byte* from = stream.from != nullptr ? stream.from + piece.offset : train.filler();
   couple(now, train, header, front, stream_head(stream) - sizeof header, from, piece.bytes);
 }
@@ -374,15 +375,15 @@ bool Link::fill_stream(Time now, Train& train) noexcept {
   return !train.empty();
 }
 
-// Sends again what was lost: the same content under the same number. A packet that was built for a larger MTU than the
-// path now has is cut by the network layer.
+// Retransmits a lost packet: the same content under the same number. A packet that was built for a larger MTU than
+// the path now has is fragmented by IP.
 bool Link::fill_lost(Time now, Train& train, bool& may_fragment) noexcept {
   const std::uint64_t number = flight_.first_lost();
   Sent& sent = flight_.at(number);
   if (!may_send(now, sent.wire_bytes)) return false;
   asks_ = false;
   suspect_black_hole(now, sent);
-  // The number of attempts is part of the nonce and must not begin again.
+  // The attempt number is part of the nonce and must not wrap around.
   if (sent.attempt == UINT16_MAX) worn_out_ = true;
   if (worn_out_) return false;
   flight_.again(number, now, congestion_.sent(now, sent.wire_bytes, flight_.in_flight()));

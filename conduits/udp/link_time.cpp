@@ -7,13 +7,13 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-// The timer's lower bounds. Chosen: a lost packet on a local network costs less than a time slice, and a peer whose core is
-// taken for a moment is not flooded.
+// Lower bounds of the timer. Chosen: a lost packet on a local network costs less than a time slice, and a peer that
+// loses its core for a moment is not flooded.
 constexpr Time kLeastTimeout = 5 * kMillisecond;
 constexpr Time kFirstGuess = 10 * kMillisecond;
 constexpr Time kLeastProbeTimeout = 300 * kMicrosecond;
 
-// Chosen: as often as the timer sends the long ones again, at the least.
+// Pings per timeout. Chosen: the least rate at which the timer retransmits the long packets.
 constexpr Time kPingsWhileSuspected = 16;
 
 constexpr std::uint64_t kFirstWindow = 32 * 1024;
@@ -34,7 +34,7 @@ Link::Link(Common& common, Rank peer, const Secret& peer_secret, Time now)
       heard_at_(now) {
   rejoining_.reserve(kMostParcels);
   announced_.reserve(kMostStreams);
-  if (common.security == Security::none) {  // no secret is kept, but strangers' packets are told from ours
+  if (common.security == Security::none) {  // no protection, but stray datagrams are rejected
     out_mark_ = Seal(Security::header, common.secret, peer_secret, common.me, peer, common.job).tag(kMark);
     in_mark_ = Seal(Security::header, peer_secret, common.secret, peer, common.me, common.job).tag(kMark);
   }
@@ -42,7 +42,7 @@ Link::Link(Common& common, Rank peer, const Secret& peer_secret, Time now)
 
 Link::~Link() { fail(ErrorCode::closed); }
 
-// How long after the last packet left the peer is asked again (tail-loss probe, RFC 8985 section 7).
+// Time from the last transmission to a tail-loss probe (RFC 8985 section 7).
 Time Link::probe_timeout() const noexcept {
   const Time delay = flight_.empty() || flight_.at(flight_.next() - 1).wants_answer ? 0 : common_.ack_delay;
   return std::max(2 * rtt_.smoothed() + 2 * rtt_.variation() + delay, kLeastProbeTimeout);
@@ -51,21 +51,21 @@ Time Link::probe_timeout() const noexcept {
 Time Link::retransmit_at() const noexcept {
   if (flight_.packets() == 0) return kNever;
   if (expiries_ == 0) return flight_.latest_sent() + probe_timeout();
-  // Doubling ends well before the peer would count as lost: when an outage ends, traffic resumes soon.
+  // The backoff is capped well below the timeout, so that traffic resumes soon after an outage.
   const Time most = std::max(common_.timeout / 16, rtt_.smoothed() + 4 * rtt_.variation());
   return flight_.latest_sent() + std::min(rtt_.timeout(), most);
 }
 
 Time Link::deadline() const noexcept {
   if (ended_) return kNever;
-  // Before the window opens nothing can leave, and an acknowledgement will say when it does: no time is named for it.
+  // A closed window needs no timer: an acknowledgement will open it.
   const Time at = std::min({retransmit_at(), recheck_, ack_at_, mtu_.deadline(), paced_});
   return std::min(at, ping_at());
 }
 
 Time Link::ping_at() const noexcept {
   const Time for_life = std::max(heard_at_, pinged_at_) + common_.heartbeat;
-  // There may be no short work whose acknowledgements would say what gets there.
+  // There may be no other short packets whose acknowledgements would prove that short ones arrive.
   if (!suspected()) return for_life;
   return std::min(for_life, std::max(stuck_since_, pinged_at_) + common_.timeout / kPingsWhileSuspected);
 }
@@ -105,8 +105,9 @@ void Link::suspect_from(Time since) noexcept {
   asks_if_short_arrives_.reset();
 }
 
-// A network that loses nearly everything loses long packets, too, for as long as a peer may be silent. But not short ones of
-// which half arrive: for that there must be several, and without them the time begins anew.
+// A network that loses nearly everything may also lose all long packets for the whole timeout. But then it does not
+// deliver half of the short ones. So the peer counts as stuck only if enough short packets prove that; otherwise the
+// time restarts.
 bool Link::stuck(Time now) noexcept {
   if (!suspected() || now - stuck_since_ < common_.timeout || quiet(now)) return false;
   if (shorts_arrived_ >= kShortsThatProve && 2 * shorts_arrived_ >= shorts_sent_) return true;
@@ -114,8 +115,8 @@ bool Link::stuck(Time now) noexcept {
   return false;
 }
 
-// Before a packet leaves again. Large ones that are lost again and again while none of them arrives are too large for the
-// path as it is now; small ones may get through meanwhile, so this is not left to the timer.
+// Called before each retransmission. Large packets that are lost again and again while none of them arrives are too
+// large for the path now (RFC 8899: black hole). Small packets may still arrive, so no timeout would detect this.
 void Link::suspect_black_hole(Time now, const Sent& lost) noexcept {
   if (lost.wire_bytes <= kBaseMtu) return;
   if (!suspected()) suspect_from(now);

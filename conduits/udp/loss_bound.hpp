@@ -6,14 +6,14 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Bounds the window where loss is too heavy to be chance: a queue overflows, or others need room.
+/// Bounds the congestion window when loss is too heavy to be random: a queue overflows, or other flows need room.
 class LossBound {
  public:
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
-  /// An acknowledgement with this news; `window`: what would be allowed without a bound. Rounds of less than `enough`
-  /// bytes count together with the next: one packet of four says nothing. Nor does
-  /// the bound go below that: where all lose, who has least in flight would lose most of it, and starve.
+  /// Takes the result of one acknowledgement. `window`: the window without this bound. A round of less than `enough`
+  /// bytes is merged with the next: one lost packet of four says nothing. The bound does not go below `enough`
+  /// either: when all flows lose packets, the flow with the least in flight would lose the largest share, and starve.
   void note(std::uint64_t acknowledged, std::uint64_t lost, std::uint64_t in_flight, std::uint64_t window,
             std::uint64_t enough, bool round_ends) noexcept {
     acknowledged_ += acknowledged;
@@ -27,7 +27,7 @@ class LossBound {
     if (excessive()) {
       bytes_ = std::max(std::min(bytes_, peak_) / 20 * 17, enough);  // chosen: x 0.85
     } else if (!heavy && bytes_ != kNone) {
-      bytes_ += bytes_ / 8 + 1;  // back at the old size after six good rounds from two bad ones
+      bytes_ += bytes_ / 8 + 1;  // two heavy rounds are made up for after six good ones
       if (bytes_ >= window) bytes_ = kNone;
     }
     acknowledged_ = lost_ = peak_ = 0;

@@ -7,15 +7,15 @@ namespace aqueduct::conduits::udp {
 namespace {
 
 constexpr std::size_t kStep = 8;             // chosen: payloads stay aligned
-constexpr std::size_t kCloseEnough = 16;     // chosen: a per cent of the smallest packet
+constexpr std::size_t kCloseEnough = 16;     // chosen: one per cent of the smallest packet
 constexpr int kMaxProbes = 3;                // specified: MAX_PROBES, RFC 8899 5.1.2
 constexpr Time kRaiseAfter = 600 * kSecond;  // specified: PMTU_RAISE_TIMER, RFC 8899 5.1.1
 
 constexpr std::size_t down(std::size_t bytes) noexcept { return bytes / kStep * kStep; }
 constexpr std::size_t up(std::size_t bytes) noexcept { return down(bytes + kStep - 1); }
 
-// What paths commonly carry, largest first: any datagram (loopback), tunnels of hosts, jumbo frames, pages, Ethernet over
-// IPv4 and IPv6, Ethernet through PPPoE, through common tunnels, IPv6's least.
+// Sizes that paths commonly carry, largest first: any datagram (loopback), tunnels of hosts, jumbo frames, pages,
+// Ethernet with IPv4 and IPv6, Ethernet through PPPoE, through common tunnels, the minimum of IPv6.
 constexpr std::array<std::size_t, 9> kWellKnown = {down(65507), 16384,      down(8972), 4096,      1472,
                                                    down(1452),  down(1444), 1400,       down(1232)};
 
@@ -29,7 +29,7 @@ PathMtu::PathMtu(std::size_t base, std::size_t limit, std::size_t hint) noexcept
   begin(hint_ > base_ ? hint_ : limit_);
 }
 
-// A search among the sizes up to `most`.
+// Starts a search among the sizes up to `most`.
 void PathMtu::begin(std::size_t most) noexcept {
   bad_ = most + kStep;
   tries_ = 0;
@@ -73,7 +73,7 @@ void PathMtu::probe_arrived(Time, std::size_t bytes) noexcept {
   probed_ = 0;
   if (bytes <= good_) return;
   good_ = bytes;
-  if (bad_ <= good_) {  // given up too early: nothing is known of larger ones, either
+  if (bad_ <= good_) {  // this size was given up too early, so larger sizes are open again
     bad_ = limit_ + kStep;
     raise_at_ = kNever;
   }
@@ -89,8 +89,9 @@ void PathMtu::expire(Time now, Time timeout) noexcept {
 }
 
 void PathMtu::black_hole(Time, std::size_t bytes) noexcept {
-  if (bytes <= base_) return;  // not its length was wrong: the system reports an earlier packet's error late
-  if (bytes > good_) {         // the path is as good as before, this is one size less to probe
+  if (bytes <= base_)
+    return;             // the length is not to blame: the system reported an earlier packet's error late
+  if (bytes > good_) {  // the path's MTU is unchanged; there is one size less to probe
     if (bytes >= bad_) return;
     bad_ = up(bytes);
     if (probed_ >= bad_) {

@@ -6,14 +6,14 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Objects with a `next` pointer, handed out and taken back without touching the heap, except to grow by a block.
-/// Never gives memory back before its end; never grows above `most` objects.
+/// A pool of objects with a `next` pointer. Allocates only to grow, a block at a time, up to `most` objects. Keeps its
+/// memory until it is destroyed.
 template <class T>
 class Pool {
  public:
   explicit Pool(std::size_t most, std::size_t block = 8) : most_(most), block_(block) {}
 
-  /// Null: `most` are in use, or the machine has no memory.
+  /// Null: `most` objects are in use, or there is no memory.
   T* take() noexcept {
     if (free_ == nullptr && !grow()) return nullptr;
     T* one = free_;
@@ -59,7 +59,7 @@ class Pool {
   std::vector<std::unique_ptr<T[]>> blocks_;
 };
 
-/// First in, first out, through the objects' `next`.
+/// A first-in, first-out list through the objects' `next`.
 template <class T>
 class Queue {
  public:

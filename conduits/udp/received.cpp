@@ -14,13 +14,14 @@ Received::Verdict Received::note_out_of_order(std::uint64_t number) noexcept {
   return Verdict::fresh;
 }
 
-// Moves next_ over what has arrived, and clears it: a word at a time. Terminates even when all bits are set, since the
-// first word's upper part is clear again when the ring comes round.
+// Moves next_ past the numbers that have arrived and clears their bits, a word at a time. Terminates even when all
+// bits are set: the first word's upper part is clear again when the ring wraps around.
 void Received::advance() noexcept {
   for (;;) {
     const auto from = static_cast<int>(next_ % kBits);
     std::uint64_t& word = words_[word_of(next_)];
-    const int run = std::countr_one(word >> from);  // zeros are shifted in, so this ends at the word's end
+    const int run =
+        std::countr_one(word >> from);  // the shift fills with zeros, so the run ends at the word's end
     if (run == 0) return;
     word &= ~(~std::uint64_t{0} >> (64 - run) << from);
     next_ += static_cast<std::uint64_t>(run);
@@ -34,7 +35,7 @@ std::uint64_t Received::end_of_last(bool arrived, std::uint64_t below) const noe
     const std::uint64_t base = (below - 1) / kBits * kBits;
     std::uint64_t word = words_[word_of(base)];
     if (!arrived) word = ~word;
-    // The ring's first and last numbers may share a word: each sees its own part.
+    // The lowest and the highest number may share a word of the ring, so each is masked to its own part.
     word &= ~std::uint64_t{0} >> (kBits - (below - base));
     if (base < next_) word &= ~std::uint64_t{0} << (next_ - base);
     if (word != 0) return base + kBits - static_cast<std::uint64_t>(std::countl_zero(word));
@@ -44,7 +45,7 @@ std::uint64_t Received::end_of_last(bool arrived, std::uint64_t below) const noe
 }
 
 std::size_t Received::ranges(std::span<NumberRange> into) const noexcept {
-  // From the top down, so that a short answer holds the newest; then moved to the front.
+  // Written from the highest range down, so that a short list has the newest; then moved to the front.
   std::size_t free = into.size();
   for (std::uint64_t end = end_; free > 0;) {
     end = end_of_last(true, end);

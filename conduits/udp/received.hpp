@@ -14,11 +14,11 @@ struct NumberRange {
   bool operator==(const NumberRange&) const = default;
 };
 
-/// Which packet numbers of a peer have arrived. Numbers begin at 0, and a retransmitted packet keeps its number, so
-/// this decides what is new, is the replay window, and says what to acknowledge.
+/// Which packet numbers of a peer have arrived. Numbers begin at 0, and a retransmitted packet keeps its number. So
+/// this record finds duplicates, is the replay window, and supplies the acknowledgements.
 class Received {
  public:
-  /// At most this many numbers above the lowest missing one are remembered; a sender stays within it.
+  /// Numbers are remembered up to this many above the lowest missing one. Senders stay within it.
   static constexpr std::uint64_t kSpan = 8192;
 
   enum class Verdict : std::uint8_t { fresh, duplicate, beyond };
@@ -29,20 +29,20 @@ class Received {
     end_ = ++next_;
     return Verdict::fresh;
   }
-  /// What note() would say.
+  /// The verdict that note() would give.
   Verdict check(std::uint64_t number) const noexcept {
     if (number < next_) return Verdict::duplicate;
     if (number - next_ >= kSpan) return Verdict::beyond;
     return (words_[word_of(number)] >> (number % kBits) & 1) != 0 ? Verdict::duplicate : Verdict::fresh;
   }
 
-  std::uint64_t next() const noexcept { return next_; }  ///< the lowest that has not arrived: all below have
+  std::uint64_t next() const noexcept { return next_; }  ///< the lowest number that has not arrived
   std::uint64_t end() const noexcept {
     return end_;
-  }  ///< one more than the highest that has arrived; 0 if none
-  bool gaps() const noexcept { return next_ < end_; }  ///< whether next() < end()
-  /// The ranges above next() that have arrived, lowest first; returns how many were written. Where they do not all fit,
-  /// the highest ones go in (what is new matters most), still lowest first.
+  }  ///< one more than the highest number that has arrived; 0 if none
+  bool gaps() const noexcept { return next_ < end_; }  ///< whether a number below end() is missing
+  /// Writes the ranges above next() that have arrived, lowest first; returns how many. If they do not all fit, writes
+  /// the highest ones (the newest matter most), still lowest first.
   std::size_t ranges(std::span<NumberRange> into) const noexcept;
 
  private:
@@ -56,8 +56,8 @@ class Received {
 
   std::uint64_t next_ = 0;
   std::uint64_t end_ = 0;
-  // A ring: number n has bit n % kSpan. Only numbers in (next_, end_) can have theirs set, so that numbers in order
-  // never touch it.
+  // A ring of bits: number n has bit n % kSpan. Only bits of numbers in (next_, end_) can be set, so packets that
+  // arrive in order never touch the ring.
   std::array<std::uint64_t, kWords> words_{};
 };
 

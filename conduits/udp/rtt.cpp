@@ -6,9 +6,9 @@ namespace aqueduct::conduits::udp {
 namespace {
 
 constexpr Time kMostTimeout = 60 * kSecond;  // specified: RFC 6298 (2.5)
-constexpr Time kLeastOver = 10 * kSecond;    // chosen, as in BBR: paths change more slowly than that
+constexpr Time kLeastOver = 10 * kSecond;    // chosen as in BBR: paths change more slowly than this
 
-// A clock has told no less than this of a round trip, and more than the longest timer says nothing new.
+// A round trip takes at least one tick of the clock, and one longer than the longest timer carries no more information.
 Time sensible(Time rtt) noexcept { return std::clamp(rtt, Time{1}, kMostTimeout); }
 
 }  // namespace

@@ -7,24 +7,24 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Round-trip time and retransmission timer by the rules of RFC 6298, with nanosecond samples. Each packet carries a
-/// time stamp that its acknowledgement echoes, so that samples of retransmitted packets count as well (RFC 7323).
+/// Round-trip time and retransmission timeout by the rules of RFC 6298, with nanosecond samples. Each packet carries a
+/// time stamp that its acknowledgement echoes, so samples of retransmitted packets count too (RFC 7323).
 class RoundTrip {
  public:
-  /// `least`: the retransmission timer never goes below it (chosen by the conduit, not 1 s as on the Internet).
-  /// `initial`: what the round trip is taken for before the first sample; the timer is then three times that.
+  /// `least`: lower bound of the retransmission timeout (chosen by the conduit, not 1 s as on the Internet).
+  /// `initial`: the round trip assumed before the first sample. The timeout is then three times this.
   explicit RoundTrip(Time least, Time initial) noexcept;
 
   void sample(Time rtt, Time now) noexcept;
   bool known() const noexcept { return !leasts_.empty(); }
-  Time smoothed() const noexcept { return smoothed_; }  ///< initial before the first sample
+  Time smoothed() const noexcept { return smoothed_; }  ///< `initial` before the first sample
   Time variation() const noexcept { return variation_; }
-  /// The least of the last ten seconds (eight at least); initial before the first sample.
+  /// The least of the last eight to ten seconds; `initial` before the first sample.
   Time least() const noexcept { return known() ? leasts_.best() : smoothed_; }
-  /// After how long without an acknowledgement everything unacknowledged is sent again; doubles with `back_off`.
+  /// Without an acknowledgement for this long, everything unacknowledged is retransmitted. Doubles with `back_off`.
   Time timeout() const noexcept { return timeout_; }
-  void back_off() noexcept;   ///< a timeout has passed
-  void recovered() noexcept;  ///< an acknowledgement has come
+  void back_off() noexcept;   ///< the timeout has expired
+  void recovered() noexcept;  ///< an acknowledgement has arrived
 
  private:
   void settle() noexcept;

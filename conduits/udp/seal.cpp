@@ -22,7 +22,7 @@ const unsigned char* in(std::span<const std::byte> bytes) noexcept {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 
-// libsodium wants an address even of no bytes; `instead` is one.
+// libsodium needs a valid address even for zero bytes; `instead` supplies it.
 std::span<std::byte> somewhere(std::span<std::byte> text, std::byte& instead) noexcept {
   return text.empty() ? std::span<std::byte>(&instead, 0) : text;
 }
@@ -42,7 +42,7 @@ Nonce make_nonce(std::uint64_t number, std::uint32_t attempt) noexcept {
   return nonce;
 }
 
-// What a key is for; all of it goes into the hash, so no two purposes, directions or jobs share a key.
+// What a key is derived from. All fields go into the hash, so no two purposes, directions or jobs share a key.
 struct Context {
   std::uint32_t from, to;
   std::uint64_t job;
@@ -66,7 +66,7 @@ void derive(std::span<unsigned char> key, const std::array<unsigned char, 64>& s
 
 }  // namespace
 
-// sodium_init may be called again and again, and by several threads; the first call does the work.
+// sodium_init may be called repeatedly and by several threads; only the first call does anything.
 bool make_secret(Secret& into) noexcept {
   if (sodium_init() < 0) return false;
   randombytes_buf(into.data(), into.size());

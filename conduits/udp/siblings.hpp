@@ -8,8 +8,8 @@ namespace aqueduct::conduits::udp {
 
 class UdpConduit;
 
-/// The conduits of one process. When they end, one after another on one thread, nobody polls those that still live; and
-/// what the first has sent to them would never be acknowledged.
+/// The udp conduits of one process. When they end one after another on one thread, nobody polls the remaining ones, and
+/// they would never acknowledge what the first one sent. So a conduit that ends polls the others.
 class Siblings {
  public:
   void join(UdpConduit& one) {

@@ -8,7 +8,7 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-// What 16 bits of length leave beside the headers: IPv4 counts its own, IPv6 does not.
+// Payload that a 16-bit length field leaves. IPv4's length includes the IP header, IPv6's does not.
 constexpr std::size_t kMost4 = 65535 - 20 - 8;
 constexpr std::size_t kMost6 = 65535 - 8;
 
@@ -55,7 +55,7 @@ std::string SocketCarrier::text() const {
                      receive_buffer_ / 1024);
 }
 
-// Measured: a connected socket sends 0.2 us faster, as its route is kept.
+// Measured: a connected socket sends 0.2 us faster, because the kernel caches its route.
 void SocketCarrier::only_peer(const Address& peer) noexcept {
   if (::connect(socket_.get(), peer.get(), peer.bytes) == 0) sender_.set_connected();
 }

@@ -17,31 +17,31 @@ namespace aqueduct::conduits::udp {
 class SocketCarrier final : public Carrier {
  public:
   struct Options {
-    Address bind_to;            ///< port 0: any that is free
-    int send_buffer = 0;        ///< bytes wanted; 0: what the system gives
-    int receive_buffer = 0;     ///< the same
+    Address bind_to;            ///< port 0: any free port
+    int send_buffer = 0;        ///< bytes wanted; 0: the system's default
+    int receive_buffer = 0;     ///< bytes wanted; 0: the system's default
     std::size_t reads = 16;     ///< most reads that one `receive` returns; each has a buffer of 64 KiB
-    bool allow_gso = true;      ///< let the system cut long sends into datagrams (UDP_SEGMENT)
-    bool allow_gro = true;      ///< let the system hand over datagrams together (UDP_GRO)
-    bool allow_mmsg = true;     ///< several messages in a call (sendmmsg, recvmmsg)
+    bool allow_gso = true;      ///< let the system split long sends into datagrams (UDP_SEGMENT)
+    bool allow_gro = true;      ///< let the system join received datagrams (UDP_GRO)
+    bool allow_mmsg = true;     ///< several messages per system call (sendmmsg, recvmmsg)
     bool plain_reads = false;   ///< single reads do not ask for the length of joined datagrams
-    bool dont_fragment = true;  ///< what is longer than the interface's MTU is refused, not cut
+    bool dont_fragment = true;  ///< datagrams longer than the interface's MTU are refused, not fragmented
   };
   /// Errors: invalid_argument (no address), network_failed; the log says why and what to try.
   static Result<std::unique_ptr<SocketCarrier>> open(const Options& options, core::Log& log);
 
-  /// What it is bound to, with the port that it got.
+  /// The local address, with the port that the system chose.
   const Address& local() const noexcept { return local_; }
-  /// The buffers as the system accounts with them. A small datagram takes up to some 800 bytes more than it
-  /// has.
+  /// Sizes of the buffers as the system counts them. It charges a small datagram up to some 800 bytes beyond its
+  /// length.
   int send_buffer() const noexcept { return send_buffer_; }
   int receive_buffer() const noexcept { return receive_buffer_; }
   bool gso() const noexcept { return sender_.segments(); }
   bool gro() const noexcept { return gro_; }
-  /// Datagrams that were longer than a buffer, and dropped.
+  /// Datagrams that were dropped because they were longer than a buffer.
   std::uint64_t truncated() const noexcept { return receiver_.truncated(); }
   std::uint64_t gso_failures() const noexcept { return sender_.segmentation_failures(); }
-  /// "192.0.2.2:4711, GSO, GRO, mmsg, buffers 4 MiB and 8 MiB": for people.
+  /// For people: "192.0.2.2:4711, GSO, GRO, mmsg, buffers 4096 KiB to send and 8192 KiB to receive".
   std::string text() const;
 
   void only_peer(const Address& peer) noexcept override;

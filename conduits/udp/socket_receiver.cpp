@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::size_t kAlign = 64;
 
-// Chosen: buffers that were a power of two apart would compete for the same few lines of the processor's
-// cache.
+// Chosen: buffers a power of two apart would compete for the same few cache lines.
 constexpr std::size_t stride(std::size_t bytes) noexcept {
   return (bytes + kAlign - 1) / kAlign * kAlign + kAlign;
 }
@@ -31,7 +30,7 @@ SocketReceiver::SocketReceiver(int socket, Shape shape, Carrier::Counters& count
     : socket_(socket),
       shape_(shape),
       counters_(counters),
-      // Never written here: pages that no datagram reaches are never made.
+      // Not initialized: the system provides no pages for buffers that no datagram reaches.
       memory_(
           static_cast<std::byte*>(std::aligned_alloc(kAlign, shape.buffers * stride(shape.buffer_bytes)))),
       pieces_(shape.buffers),
@@ -64,8 +63,7 @@ std::span<const Incoming> SocketReceiver::receive(std::size_t most) noexcept {
   return std::span(incoming_).first(incoming_used_);
 }
 
-// The socket may report an error of an earlier send; the call that reports it has read nothing, so there is
-// another.
+// The socket may report an error of an earlier send. That call has read nothing, so there is a second attempt.
 std::size_t SocketReceiver::read_one(std::size_t buffer) noexcept {
   for (int attempt = 0; attempt < 2; ++attempt) {
     ++counters_.receive_calls;
@@ -79,7 +77,7 @@ std::size_t SocketReceiver::read_one(std::size_t buffer) noexcept {
   return 0;
 }
 
-// Without control messages: a look at an empty socket, which is what most looks are, takes a third less.
+// Without control messages a read of an empty socket takes a third less time, and most reads find an empty socket.
 std::size_t SocketReceiver::read_plain() noexcept {
   for (int attempt = 0; attempt < 2; ++attempt) {
     ++counters_.receive_calls;
@@ -120,8 +118,7 @@ void SocketReceiver::take(std::size_t buffer, std::size_t bytes) noexcept {
       segment = static_cast<std::size_t>(value_of<int>(control));
     } else if (control->cmsg_level == SOL_SOCKET && control->cmsg_type == SO_RXQ_OVFL) {
       const auto count = value_of<std::uint32_t>(control);
-      counters_.overflowed +=
-          count - overflowed_;  // the difference is right even where the number has wrapped
+      counters_.overflowed += count - overflowed_;  // correct even if the count has wrapped around
       overflowed_ = count;
     }
   }
@@ -130,7 +127,7 @@ void SocketReceiver::take(std::size_t buffer, std::size_t bytes) noexcept {
     ++truncated_;
     return;
   }
-  if (bytes == 0) {  // nobody who speaks the protocol sends it
+  if (bytes == 0) {  // an empty datagram, which the protocol never sends
     ++counters_.received;
     return;
   }

@@ -13,17 +13,17 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Reads from a UDP socket into buffers of its own, one or many of them in a system call.
+/// Reads from a UDP socket into its own buffers, one or several per system call.
 class SocketReceiver {
  public:
-  /// What the longest datagram, or the most that UDP_GRO puts together, fits in.
+  /// Fits the longest datagram, and the most that UDP_GRO joins.
   static constexpr std::size_t kBufferBytes = 64 * 1024;
 
   struct Shape {
     std::size_t buffers = 16;
     std::size_t buffer_bytes = kBufferBytes;
     bool many_messages = true;  ///< recvmmsg
-    bool plain = false;         ///< single reads leave it to the packets to say how long they are
+    bool plain = false;         ///< single reads do not ask for datagram lengths: packet headers have them
   };
   SocketReceiver(int socket, Shape shape, Carrier::Counters& counters);
 
@@ -38,7 +38,7 @@ class SocketReceiver {
   std::size_t read_many(std::size_t most) noexcept;
   void take(std::size_t buffer, std::size_t bytes) noexcept;
 
-  struct Control {  // room for the two control messages that the socket may send
+  struct Control {  // room for the two control messages that the socket may deliver
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(std::uint32_t))> bytes;
   };
   struct Free {
@@ -55,7 +55,7 @@ class SocketReceiver {
   std::vector<Incoming> incoming_;
   std::size_t incoming_used_ = 0;
   std::uint64_t truncated_ = 0;
-  std::uint32_t overflowed_ = 0;  // as the system last counted
+  std::uint32_t overflowed_ = 0;  // the system's count at the last report
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -23,7 +23,7 @@ std::size_t datagrams(const Outgoing& outgoing) noexcept {
   return each == 0 ? 1 : (outgoing.bytes + each - 1) / each;
 }
 
-// 1 or -1. What is in one piece goes by sendto, which has less to read from memory.
+// Returns 1 or -1. A datagram of one piece uses sendto, which reads less from memory.
 int send_message(int socket, const msghdr& head) noexcept {
   const bool plain = head.msg_iovlen == 1 && head.msg_control == nullptr;
   const ssize_t sent = plain ? ::sendto(socket, head.msg_iov->iov_base, head.msg_iov->iov_len, MSG_DONTWAIT,
@@ -43,7 +43,7 @@ SocketSender::SocketSender(int socket, sa_family_t family, Abilities abilities, 
       owners_(kMessages),
       controls_(kMessages),
       pieces_(kPieces) {
-  for (Control& control : controls_) {  // only the number changes from call to call
+  for (Control& control : controls_) {  // only the segment size changes from call to call
     cmsghdr head{};
     head.cmsg_level = SOL_UDP;
     head.cmsg_type = UDP_SEGMENT;
@@ -72,7 +72,7 @@ std::size_t SocketSender::send(std::span<const Outgoing> batch) noexcept {
   return taken;
 }
 
-// As many from the front as find room and agree about fragments; at least one.
+// Queues as many from the front as there is room for, all with the same `may_fragment`; at least one.
 std::size_t SocketSender::queue(std::span<const Outgoing> batch, bool may_segment) noexcept {
   messages_used_ = 0;
   pieces_used_ = 0;
@@ -80,7 +80,8 @@ std::size_t SocketSender::queue(std::span<const Outgoing> batch, bool may_segmen
   while (queued < batch.size() && batch[queued].may_fragment == batch[0].may_fragment) {
     if (!queue_one(batch[queued], queued, may_segment)) {
       if (queued != 0) break;
-      // Even alone it has no room: not what most_segments() allows. No system would take it either.
+      // It does not fit even alone, so it has more datagrams than most_segments() allows. No system would take it
+      // either.
       refuse(EMSGSIZE, datagrams(batch[0]), datagram_bytes(batch[0]));
     }
     ++queued;
@@ -91,10 +92,10 @@ std::size_t SocketSender::queue(std::span<const Outgoing> batch, bool may_segmen
 bool SocketSender::queue_one(const Outgoing& outgoing, std::size_t owner, bool may_segment) noexcept {
   const std::size_t each = datagram_bytes(outgoing);
   const bool one = each == outgoing.bytes;
-  // The system does not segment what it would have to fragment as well.
+  // The system does not segment datagrams that it would also have to fragment.
   if (!one && (!may_segment || outgoing.may_fragment)) return queue_datagrams(outgoing, owner);
   if (messages_used_ == kMessages) return false;
-  // sendmsg does not write to pieces, though its type would let it.
+  // sendmsg does not write to the pieces although its type is not const.
   add(outgoing, owner, const_cast<iovec*>(outgoing.pieces.data()), outgoing.pieces.size(), outgoing.bytes,
       one ? 0 : each);
   return true;
@@ -138,7 +139,7 @@ void SocketSender::add(const Outgoing& outgoing, std::size_t owner, iovec* piece
 }
 
 SocketSender::Flushed SocketSender::flush(std::size_t outgoings) noexcept {
-  std::size_t reported = 0;  // one more than the message that has met such a report
+  std::size_t reported = 0;  // one more than the last message whose call reported an earlier datagram's error
   for (std::size_t next = 0; next < messages_used_;) {
     const bool one = !abilities_.many_messages || next + 1 == messages_used_;
     const auto left = static_cast<unsigned>(messages_used_ - next);
@@ -152,7 +153,7 @@ SocketSender::Flushed SocketSender::flush(std::size_t outgoings) noexcept {
     if (sent >= 0) continue;
     const Owner& owner = owners_[next];
     if (errno == EINTR) continue;
-    // A connected socket reports an earlier datagram's fate at the next call, which then has sent nothing.
+    // A connected socket reports an earlier datagram's error at the next call. That call has sent nothing.
     if (connected_ && (errno == ECONNREFUSED || errno == EMSGSIZE) &&
         std::exchange(reported, next + 1) != next + 1)
       continue;
@@ -175,8 +176,8 @@ SocketSender::Flushed SocketSender::flush_fragmented(std::size_t outgoings) noex
   return flushed;
 }
 
-// The system has refused to segment. EIO and EINVAL mean that this interface cannot; but EINVAL also that a
-// segment is longer than the interface's MTU, and then single datagrams are refused as well.
+// The system has refused to segment. EIO and EINVAL mean that this interface cannot. But EINVAL may also mean that a
+// segment is longer than the interface's MTU; then the single datagrams are refused too.
 bool SocketSender::send_without_segmentation(const Outgoing& outgoing) noexcept {
   const std::uint64_t refused = counters_.refused;
   queue({&outgoing, 1}, false);

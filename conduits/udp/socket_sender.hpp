@@ -11,36 +11,36 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Sends batches over a UDP socket with as few system calls as the system's abilities allow.
+/// Sends batches over a UDP socket with as few system calls as the system allows.
 ///
-/// With segmentation (UDP_SEGMENT) an Outgoing is one message, else one message for each datagram; with
-/// sendmmsg all messages of a batch are one call, else each is one.
+/// With segmentation (UDP_SEGMENT) an Outgoing is one message; without it, each datagram is a message. With sendmmsg
+/// one call sends all messages of a batch; without it, each message is a call.
 class SocketSender {
  public:
-  /// Most datagrams of one Outgoing: the least of what kernels with UDP_SEGMENT take (UDP_MAX_SEGMENTS).
+  /// Most datagrams of one Outgoing: the lowest limit of kernels with UDP_SEGMENT (UDP_MAX_SEGMENTS).
   static constexpr std::size_t kMostSegments = 64;
 
   struct Abilities {
     bool segmentation = true;
     bool many_messages = true;  ///< sendmmsg
-    bool dont_fragment = true;  ///< the socket has the mark, so an Outgoing that may be cut must lift it
+    bool dont_fragment = true;  ///< the socket sets don't-fragment, so it must be cleared for `may_fragment`
   };
   SocketSender(int socket, sa_family_t family, Abilities abilities, Carrier::Counters& counters);
 
-  /// As Carrier::send. Where segmentation is missing, an Outgoing of which the system took only some
-  /// datagrams counts as not taken: these go out again.
+  /// As Carrier::send. Without segmentation, an Outgoing of which the system took only some datagrams counts as not
+  /// taken, so these datagrams are sent twice.
   std::size_t send(std::span<const Outgoing> batch) noexcept;
 
-  /// The socket is connected: addresses are left out.
+  /// The socket is connected, so messages carry no address.
   void set_connected() noexcept { connected_ = true; }
   bool segments() const noexcept { return abilities_.segmentation; }
-  /// How often the system refused to segment; after the first time it is not asked again.
+  /// How often the system refused to segment. After the first refusal segmentation is not used again.
   std::uint64_t segmentation_failures() const noexcept { return segmentation_failures_; }
   int last_error() const noexcept { return last_error_; }
   std::size_t take_too_long() noexcept;
 
  private:
-  // Why a flush stopped, and how many whole Outgoings were over by then.
+  // Why a flush stopped, and how many whole Outgoings were done by then.
   enum class Stop { all_sent, no_room, no_segmentation };
   struct Flushed {
     Stop why;
@@ -59,7 +59,7 @@ class SocketSender {
 
   static constexpr std::size_t kMessages = kMostSegments;  // so that one Outgoing always fits
   static constexpr std::size_t kPieces = 1024;
-  struct Control {  // one control message that says where to cut
+  struct Control {  // one control message with the segment size
     alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(std::uint16_t))> bytes;
   };
   struct Owner {
@@ -75,7 +75,7 @@ class SocketSender {
   std::vector<mmsghdr> messages_;
   std::vector<Owner> owners_;
   std::vector<Control> controls_;
-  std::vector<iovec> pieces_;  // of datagrams that are cut here
+  std::vector<iovec> pieces_;  // of datagrams that are split here
   std::size_t messages_used_ = 0;
   std::size_t pieces_used_ = 0;
   std::uint64_t segmentation_failures_ = 0;

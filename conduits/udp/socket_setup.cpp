@@ -59,7 +59,7 @@ Result<Descriptor> make_bound_socket(const Address& address, core::Log& log) {
   Descriptor socket(core::above_standard(
       ::socket(address.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP)));
   if (socket.get() < 0) return no_socket(address, errno, log);
-  // One family a socket: an IPv6 socket that also took IPv4 would keep its port from an IPv4 one.
+  // One family per socket: an IPv6 socket that also served IPv4 would block its port for an IPv4 socket.
   if (address.family() == AF_INET6) set_option(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
   if (::bind(socket.get(), address.get(), address.bytes) != 0) return not_bound(address, errno, log);
   return socket;
@@ -99,7 +99,7 @@ bool set_dont_fragment(int socket, sa_family_t family, bool on) noexcept {
   return set_option(socket, IPPROTO_IP, IP_MTU_DISCOVER, on ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT);
 }
 
-// Segments of 0 bytes: none unless a call asks for them.
+// A segment size of 0: no segmentation unless a call asks for it.
 bool can_segment(int socket) noexcept { return set_option(socket, SOL_UDP, UDP_SEGMENT, 0); }
 
 bool set_coalescing(int socket) noexcept { return set_option(socket, SOL_UDP, UDP_GRO, 1); }

@@ -28,31 +28,30 @@ class Descriptor {
   int number_ = -1;
 };
 
-/// A nonblocking UDP socket bound to `address`; port 0 takes any that is free.
+/// A nonblocking UDP socket bound to `address`; port 0 takes any free port.
 ///
-/// Errors: network_failed, after a line in the log that says what is in the way and what to try.
+/// Errors: network_failed, after a line in the log that says why and what to try.
 Result<Descriptor> make_bound_socket(const Address& address, core::Log& log);
 
-/// What a socket is bound to. Empty on failure.
+/// The address that a socket is bound to. Empty on failure.
 Address local_address(int socket) noexcept;
 
 /// Which of a socket's two buffers.
 enum class Buffer { send, receive };
 
-/// Asks for a buffer of so many bytes, beyond the system's limit where this process may; returns the bytes
-/// that the system accounts with, which is twice what it calls the size. Warns when it is less than was
-/// wanted.
+/// Asks for a buffer of `wanted` bytes, above the system's limit if this process may. Returns the bytes that the system
+/// accounts for, which is twice the size it sets. Warns if that size is less than `wanted`.
 int set_buffer(int socket, Buffer buffer, int wanted, core::Log& log);
 
-/// Whether datagrams carry the don't-fragment mark. With it, the system neither cuts them nor believes in
-/// path MTUs that it has heard of: what is longer than the interface's MTU is refused with EMSGSIZE.
+/// Sets or clears don't-fragment for later datagrams. With it, the system neither fragments them nor uses its own
+/// path-MTU estimates, and refuses datagrams longer than the interface's MTU with EMSGSIZE. False: the system refuses.
 bool set_dont_fragment(int socket, sa_family_t family, bool on) noexcept;
 
-/// Whether the system cuts a long buffer into datagrams (UDP_SEGMENT).
+/// Whether the system splits a long buffer into datagrams (UDP_SEGMENT).
 bool can_segment(int socket) noexcept;
-/// Asks that datagrams of one sender arrive together in one buffer (UDP_GRO). False: it cannot.
+/// Lets the system join datagrams of one sender in one buffer (UDP_GRO). False: it cannot.
 bool set_coalescing(int socket) noexcept;
-/// Asks to be told how many datagrams found no room in the receive buffer (SO_RXQ_OVFL).
+/// Lets the system report how many datagrams found no room in the receive buffer (SO_RXQ_OVFL).
 bool set_overflow_report(int socket) noexcept;
 
 }  // namespace aqueduct::conduits::udp

@@ -5,8 +5,8 @@
 
 namespace aqueduct::conduits::udp {
 
-/// A moment, or a length of time, in nanoseconds. The protocol never looks at a clock: whoever calls it says what
-/// time it is, so that its tests run in virtual time.
+/// A point in time or a duration, in nanoseconds. The protocol never reads a clock: callers pass in the time, so its
+/// tests run in virtual time.
 using Time = std::int64_t;
 
 inline constexpr Time kNever = INT64_MAX;
@@ -14,7 +14,7 @@ inline constexpr Time kMicrosecond = 1'000;
 inline constexpr Time kMillisecond = 1'000'000;
 inline constexpr Time kSecond = 1'000'000'000;
 
-/// The time of the machine.
+/// The machine's monotonic clock.
 inline Time clock_now() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())

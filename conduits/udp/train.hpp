@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::udp {
 
-/// Datagrams to one peer that leave in one system call: all of the same length, but the last may be shorter.
+/// A GSO batch: packets to one peer that leave in one system call. All have the same length; the last may be shorter.
 class Train {
  public:
   static constexpr std::size_t kMostCars = 64;
@@ -26,14 +26,14 @@ class Train {
   std::size_t bytes() const noexcept { return bytes_; }
   std::size_t segment() const noexcept { return segment_; }
 
-  /// Where the next packet's header and frames may be written, unless they have memory of their own.
+  /// Memory for the next packet's header and frames, if they have none of their own.
   std::byte* head() noexcept { return heads_[cars_].data(); }
-  /// Bytes of no meaning, as many as a datagram may have.
+  /// Meaningless bytes, as many as a datagram may have.
   const std::byte* filler() const noexcept { return scratch_.get(); }
-  /// Where the next packet may be put together as one piece.
+  /// Memory in which the next packet may be assembled as one piece.
   std::byte* scratch() noexcept { return scratch_.get() + bytes_; }
 
-  /// The next packet is `front`, then `data`. Both stay where they are until the train has left.
+  /// Appends a packet: `front`, then `data`. Both must stay valid until the batch has been sent.
   void couple(const std::byte* front, std::size_t front_bytes, const std::byte* data,
               std::size_t data_bytes) noexcept {
     const std::size_t whole = front_bytes + data_bytes;
@@ -47,7 +47,7 @@ class Train {
       iovec_[pieces_++] = {const_cast<std::byte*>(data), data_bytes};
     }
   }
-  /// Whether a packet of `whole` bytes may follow, in a train of at most `bytes` and `cars`.
+  /// Whether a packet of `whole` bytes may be appended, if the batch may have at most `bytes` bytes and `cars` packets.
   bool fits(std::size_t whole, std::size_t bytes, std::size_t cars) const noexcept {
     return cars_ == 0 || (whole <= segment_ && cars_ < cars && cars_ < kMostCars && bytes_ + whole <= bytes &&
                           bytes_ == cars_ * segment_);
@@ -58,7 +58,7 @@ class Train {
   }
 
  private:
-  static constexpr std::size_t kScratch = 66'560;  // the longest datagram, or the longest train, and some
+  static constexpr std::size_t kScratch = 66'560;  // the longest datagram or batch, and a margin
 
   std::size_t cars_ = 0;
   std::size_t pieces_ = 0;
@@ -66,7 +66,7 @@ class Train {
   std::size_t segment_ = 0;
   std::array<iovec, 2 * kMostCars> iovec_;
   alignas(64) std::array<std::array<std::byte, kHead>, kMostCars> heads_;
-  std::unique_ptr<std::byte[]> scratch_;  // for encryption, which cannot leave the data where they lie
+  std::unique_ptr<std::byte[]> scratch_;  // for encrypted copies
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-/// In front of an endpoint's address, in what it tells its peers.
+/// Precedes an endpoint's address in what it publishes to its peers.
 struct AddressHead {
   std::uint8_t wire_version = kWireVersion;
   Security security = Security::header;
@@ -20,13 +20,13 @@ struct AddressHead {
 };
 static_assert(sizeof(AddressHead) == 36);
 
-// Turns after which a lost peer is forgotten though others keep the socket busy.
+// After this many polls a lost peer is forgotten even if others keep the socket busy.
 constexpr int kForgetAfter = 256;
 
-// Operations in flight for whose completions there is room from the start; it doubles where that is too little.
+// Completions that have room from the start. The room doubles when it is too small.
 constexpr std::size_t kFirstRoom = 256;
 
-// Chosen: when answers for which a link had no room are tried again.
+// Chosen: time until answers for which a connection had no room are tried again.
 constexpr Time kAnswersAgain = kMillisecond;
 
 const char* name_of(Security security) noexcept {
@@ -76,8 +76,9 @@ Engine::Meanwhile UdpConduit::turn_siblings() noexcept {
   if (!options_.has_siblings) return {};
   return [this] {
     siblings_.for_each_but(*this, [](UdpConduit& other) {
-      // Whoever is in there does what is to be done, and an owner that sleeps will, as soon as something arrives. The
-      // look at it is under the lock: an owner that falls asleep later polls once more before, and finds what was taken.
+      // If the lock is taken, its holder polls that conduit. If the owner sleeps, an arriving datagram wakes it.
+      // `asleep_` is read under the lock: an owner that falls asleep later polls once more first, and finds the
+      // deferred events.
       const std::unique_lock lock(other.mutex_, std::try_to_lock);
       if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.engine_.turn();
     });
@@ -124,7 +125,7 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
                  rank, address->text(), local_.text());
       return {ErrorCode::bad_setting, rank};
     }
-    // The peer counts its interfaces, not ours.
+    // A scope is an interface number of the peer's host. Here it must be one of this host.
     const bool local_scope = address->family() == AF_INET6 && address->link_local();
     const auto here = Address::from_host(address->host(), address->port(), local_.scope());
     peers[rank].address = local_scope && here ? *here : *address;
@@ -179,9 +180,9 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   if (!held_.empty()) {
     const std::optional<int> delivered = held_.deliver(inbox);
     calls_ += delivered.value_or(0);
-    if (!delivered) inbox_ = nullptr;  // what arrives now must not overtake what is held
+    if (!delivered) inbox_ = nullptr;  // new events must not overtake deferred ones
   }
-  // What a lost peer had sent before is taken first.
+  // Packets that a lost peer sent earlier are handled first.
   const int datagrams = engine_.turn();
   if (!to_forget_.empty() && (datagrams == 0 || ++forgetting_ >= kForgetAfter)) [[unlikely]] {
     forgetting_ = 0;
@@ -192,7 +193,7 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   if (!answers_.empty()) [[unlikely]]
     send_answers();
   return std::max(calls_,
-                  datagrams);  // a rank whose memory others use is not idle, even if it hears nothing of it
+                  datagrams);  // a rank whose memory others access is not idle, even without events
 }
 
 void UdpConduit::forget(Rank peer) noexcept {
@@ -206,8 +207,9 @@ std::string UdpConduit::state_of(Rank peer) const {
   return engine_.text(peer);
 }
 
-// While the owner is about to sleep, or sleeps, neither the progress thread nor a sibling touches anything: whatever they
-// took out of the socket would not wake the owner. What they took before, the poll that follows `arm` finds.
+// While the owner sleeps or is about to, neither the progress thread nor another conduit of the process receives for
+// it: a datagram that they took out of the socket would not wake the owner. The poll after `arm` finds what they took
+// before.
 void UdpConduit::arm() noexcept {
   asleep_.store(true, std::memory_order_relaxed);
   if (thread_) thread_->owner_sleeps(true);
@@ -235,7 +237,7 @@ void UdpConduit::sleep(std::chrono::nanoseconds limit) noexcept {
   ::ppoll(&readable, 1, &pause, nullptr);
 }
 
-// ----------------------------------------------------------------------------------------- what the links bring
+// ------------------------------------------------------------------------------------- events from connections
 
 bool UdpConduit::ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
   return inbox_ != nullptr || hold(messages, bytes, signals);

@@ -17,22 +17,22 @@
 
 namespace aqueduct::conduits::udp {
 
-/// What the settings say of every endpoint of a process.
+/// Options of one endpoint, from the settings.
 struct UdpOptions {
-  Secret secret{};  ///< of this endpoint alone
+  Secret secret{};  ///< of this endpoint only
   Security security = Security::header;
-  Time patience = 10 * kMillisecond;  ///< until the progress thread stands in; 0: there is none
+  Time patience = 10 * kMillisecond;  ///< until the progress thread takes over; 0: there is no such thread
   Time timeout = 5 * kSecond;
   std::size_t most_datagram = 65'504;
   std::size_t mtu_hint = 0;
-  std::size_t receive_buffer = 0;  ///< as the system has granted it
-  bool has_siblings = false;       ///< other endpoints of this process
+  std::size_t receive_buffer = 0;  ///< size that the system granted
+  bool has_siblings = false;       ///< the process has other endpoints
 };
 
-/// One rank's way to the others over UDP.
+/// One rank's udp conduit.
 ///
-/// Threads: the owner's, a progress thread that does its work while it is away, and a sibling's that ends and waits for
-/// what this one has to acknowledge; one lock lets in one at a time.
+/// Threads: the owner; a progress thread that takes over while the owner is away; the thread of another conduit of this
+/// process that ends and waits for acknowledgements from this one. A lock lets in one at a time.
 class UdpConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
@@ -89,10 +89,10 @@ class UdpConduit final : public core::Conduit,
   void silent(Rank peer) noexcept override;
   void stuck(Rank peer) noexcept override;
   void worn_out(Rank peer) noexcept override;
-  /// For the log; empty where there is no memory for it.
+  /// For the log; empty if there is no memory for it.
   std::string address_of(Rank peer) const noexcept;
 
-  /// Room for so much to be held beside the completions and losses that may come at any time.
+  /// Reserves room to defer this much, in addition to the completions and losses that may come at any time.
   bool hold(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
     return held_.ready(messages + signals + outstanding_ + ranks_, signals, bytes);
   }
@@ -103,8 +103,8 @@ class UdpConduit final : public core::Conduit,
   core::Post::Kind send_answer(Rank to, core::Bytes answer) noexcept;
   void send_answers() noexcept;
   bool others_may_enter() const noexcept { return thread_ || options_.has_siblings; }
-  /// What this one does while it waits at its end: turns the others of this process whose owners do not. Empty where there
-  /// are none.
+  /// Returns what `Engine::close` calls while it waits: polls the other conduits of this process whose owners do not.
+  /// Empty if there are no others.
   Engine::Meanwhile turn_siblings() noexcept;
   core::Post beyond(const char* call, Rank peer, std::uint64_t key, std::uint64_t offset,
                     std::size_t bytes) noexcept;
@@ -121,19 +121,20 @@ class UdpConduit final : public core::Conduit,
   core::Inbox* inbox_ = nullptr;              // while the owner polls
   int calls_ = 0;
   Held held_;
-  core::Aside aside_ = nullptr;      // what may be done while the owner is away
-  core::AsideAnswers answers_;       // of that
-  std::size_t outstanding_ = 0;      // operations whose completion may have to be held
-  std::vector<Rank> to_forget_;      // with room for every peer
-  int forgetting_ = 0;               // turns since then in which something arrived
-  std::atomic<bool> asleep_{false};  // the owner, or about to be: whatever others took in would not wake it
+  core::Aside aside_ = nullptr;      // serves messages while the owner is away
+  core::AsideAnswers answers_;       // answers of aside_ that are not sent yet
+  std::size_t outstanding_ = 0;      // operations whose completion may have to be deferred
+  std::vector<Rank> to_forget_;      // has room for every peer
+  int forgetting_ = 0;               // polls since then in which something arrived
+  std::atomic<bool> asleep_{false};  // the owner sleeps or is about to: see arm()
   mutable std::mutex mutex_;
-  mutable bool inside_ = false;  // the owner is
+  mutable bool inside_ = false;  // the owner holds the lock
   mutable Engine engine_;
   std::optional<core::ProgressThread> thread_;
 };
 
-/// Lets the owner in; nothing where it is in already (a handler that sends), or alone.
+/// Takes the lock for the owner. Does nothing if the owner holds it already (a handler that sends); locks no mutex if
+/// no other thread may enter.
 class UdpConduit::Entry {
  public:
   explicit Entry(const UdpConduit& conduit) noexcept : conduit_(conduit), enters_(!conduit.inside_) {
@@ -160,14 +161,14 @@ core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
   return post_inside(peer, post_it);
 }
 
-/// From inside already, or on the progress thread.
+/// As `post`, for callers that hold the lock: the owner inside, or the progress thread.
 template <class PostIt>
 core::Post UdpConduit::post_inside(Rank peer, const PostIt& post_it) noexcept {
   Link* link = engine_.link(peer);
   if (link == nullptr) {
     if (engine_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
     if (!engine_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
-    return core::Post::retry();  // there may be memory for it later
+    return core::Post::retry();  // no memory now; there may be some later
   }
   if (!hold(1, 0, 0)) return core::Post::retry();
   const core::Post post = post_it(*link);

@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-// IP and UDP headers, in bytes.
+// Bytes of IP and UDP headers.
 constexpr int kHeaders4 = 20 + 8;
 constexpr int kHeaders6 = 40 + 8;
 
@@ -62,7 +62,7 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   wanted.receive_buffer = static_cast<int>(config.number("udp_receive_buffer"));
   wanted.allow_gso = wanted.allow_gro = wanted.allow_mmsg = offload;
   const auto plan = parse_fault_plan(config.text("udp_faults")).plan;
-  wanted.plain_reads = !plan.any();  // faults happen to single datagrams
+  wanted.plain_reads = !plan.any();  // the faulty carrier needs datagram lengths
   auto socket = SocketCarrier::open(wanted, *process_.log);
   if (!socket) return socket.status();
 

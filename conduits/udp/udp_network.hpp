@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::udp {
 
-/// UDP in one process: which interface its endpoints use.
+/// UDP in one process: chooses the interface for all its endpoints, and opens their conduits.
 class UdpNetwork final : public core::Network {
  public:
   explicit UdpNetwork(const core::Process& process) : process_(process) {}

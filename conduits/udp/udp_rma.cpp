@@ -7,13 +7,13 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-/// What a peer is told of a segment, and what it keeps: a packet names the segment by its number, and the owner knows
-/// where it lies; the size lets an initiator see what is beyond it.
+/// The key of a segment, as peers receive and keep it. Packets name a segment by its number, because the owner knows
+/// its address; with the size an initiator can check bounds.
 struct Key {
   SegmentId id = 0;
   std::uint64_t bytes = 0;
 
-  // No address space has more than 48 bits of memory, and no job as many segments (AQUEDUCT_SEGMENTS).
+  // No address space has more than 48 bits, and no job has 2^16 segments (AQUEDUCT_SEGMENTS).
   static constexpr int kBytesBits = 48;
 
   bool fits() const noexcept { return id < 1u << 16 && bytes < std::uint64_t{1} << kBytesBits; }

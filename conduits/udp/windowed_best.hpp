@@ -6,13 +6,14 @@
 
 namespace aqueduct::conduits::udp {
 
-/// The best value of the recent past in constant space and time: the window is cut into kParts parts, each remembers its
-/// best, and whole parts are forgotten. So what best() covers is between (kParts - 1) / kParts of the window and all
-/// of it. Time is whatever the caller counts: nanoseconds, rounds. It moves with `add` only: silence forgets nothing.
+/// The best value in a sliding window, in constant space and time. The window is divided into kParts parts. Each
+/// remembers its best value, and the oldest part is dropped as a whole, so best() covers between (kParts - 1) /
+/// kParts of the window and all of it. The unit of time is the caller's: nanoseconds, rounds. Time advances only with
+/// `add`, so nothing expires without new values.
 template <typename Value, typename Better, std::size_t kParts = 5>
 class WindowedBest {
  public:
-  /// `worst`: what best() says before anything was added; not better than any value.
+  /// `worst`: best() before anything was added; no value is worse.
   WindowedBest(std::int64_t window, Value worst) noexcept
       : part_(window / static_cast<std::int64_t>(kParts) > 0 ? window / static_cast<std::int64_t>(kParts)
                                                              : 1),

@@ -21,7 +21,7 @@ Buffer join(const Parts&... parts) {
   return made;
 }
 
-/// A datagram of these frames and so many bytes of bulk data.
+/// A datagram of these frames and `data` bytes of bulk data.
 Buffer datagram(PacketHeader header, const Buffer& frames, std::size_t data = 0) {
   header.frames = static_cast<std::uint16_t>(frames.size());
   header.data = static_cast<std::uint16_t>(data);
@@ -41,8 +41,8 @@ bool good(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
 }
 bool good(const Buffer& frames, std::size_t data = 0) { return good(PacketKind::data, frames, data); }
 
-/// No part of a good packet's frames is one, and neither is one with something behind it. Whole words only: a header whose
-/// frames are not a multiple of 8 is not even cut.
+/// A well-formed packet's frames become malformed when they are truncated or extended. Tried in words of 8 bytes,
+/// because cut_packet rejects a header whose frames are not a multiple of 8.
 void expect_exact(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
   EXPECT_TRUE(good(kind, frames, data));
   for (std::size_t bytes = 8; bytes < frames.size(); bytes += 8) {
@@ -51,10 +51,10 @@ void expect_exact(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
         << bytes << " bytes";
   }
   Buffer longer = frames;
-  longer.resize(longer.size() + 8);  // a frame of kind 0
+  longer.resize(longer.size() + 8);  // appends a frame of kind 0
   EXPECT_FALSE(good(kind, longer, data));
   if (data == 0) {
-    EXPECT_FALSE(good(kind, frames, 8));  // bulk data that no frame names
+    EXPECT_FALSE(good(kind, frames, 8));  // bulk data that no frame refers to
   } else {
     EXPECT_FALSE(good(kind, frames, 0));
     EXPECT_FALSE(good(kind, frames, data - 1));
@@ -100,7 +100,7 @@ TEST(UdpDecode, CutsNothingElse) {
   EXPECT_FALSE(cut(genuine, 16));
   EXPECT_TRUE(with(&PacketHeader::frames, 8));
   EXPECT_FALSE(with(&PacketHeader::frames, 0));
-  EXPECT_FALSE(with(&PacketHeader::frames, 13));  // adds up with data = 0, but is no multiple of 8
+  EXPECT_FALSE(with(&PacketHeader::frames, 13));  // adds up with data = 0, but is not a multiple of 8
   EXPECT_FALSE(with(&PacketHeader::frames, 0xFFF8));
   EXPECT_FALSE(with(&PacketHeader::data, 4));
   EXPECT_FALSE(with(&PacketHeader::data, 0xFFFF));
@@ -138,7 +138,7 @@ TEST(UdpDecode, AMessageIsPadded) {
   EXPECT_FALSE(good(longer));
 }
 
-// Its first bytes are frames and the rest bulk data, and whoever reads it finds them in one piece.
+// The first bytes of a long message are frames and the rest is bulk data. The decoder returns both as one span.
 TEST(UdpDecode, ALongMessageIsContiguous) {
   struct LongMessage {
     MessageFrame frame;
@@ -243,7 +243,7 @@ TEST(UdpDecode, KnowsNoOtherKinds) {
     FrameReader reader(*cut_packet(bytes, 0));
     if (reader.next()) ++known;
   }
-  EXPECT_EQ(known, 5);  // ack, message, put, close, probe: of zeros alone the others are not frames
+  EXPECT_EQ(known, 5);  // ack, message, put, close, probe: the others are malformed if all zero
 }
 
 TEST(UdpDecode, WorkAndTheLinksOwnAffairsDoNotMix) {

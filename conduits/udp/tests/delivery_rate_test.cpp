@@ -33,7 +33,7 @@ TEST(UdpDeliveryRate, NoTimeGivesNoRate) {
   const RateSample sample = rate.take_sample(0);
   EXPECT_EQ(sample.rate, 0);
   EXPECT_EQ(sample.bytes, 1000U);
-  EXPECT_EQ(rate.take_sample(0).bytes, 0U);  // nothing since
+  EXPECT_EQ(rate.take_sample(0).bytes, 0U);  // nothing was acknowledged since
 }
 
 TEST(UdpDeliveryRate, LessThanTheLeastRoundTripIsAMistake) {

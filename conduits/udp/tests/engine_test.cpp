@@ -1,4 +1,5 @@
-// What several links share: the socket, its send buffer, and the look at the clock. In real time, as an engine has a clock.
+// What several connections share: the socket, its send buffer, the timers. In real time, because this layer reads the
+// clock.
 
 #include "conduits/udp/engine.hpp"
 
@@ -11,7 +12,7 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-/// A socket that never runs dry of strangers' datagrams, if it is to, and may have no room to send.
+/// A socket that, on request, always has unrelated datagrams to read, or has no room to send.
 class OddCarrier final : public Carrier {
  public:
   std::size_t most_segments() const noexcept override { return 64; }
@@ -31,7 +32,7 @@ class OddCarrier final : public Carrier {
 
   bool floods = false;
   bool has_room = true;
-  int refusals = 0;  // so many times yet there is none
+  int refusals = 0;  // the next `refusals` sends find no room
   std::size_t sent = 0;
 
  private:
@@ -60,7 +61,7 @@ class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
     ASSERT_EQ(link->send(word, {}).kind, core::Post::Kind::done);
     engine_->posted(*link);
   }
-  /// How long it takes until the peer is lost; a second at the most.
+  /// Time until the peer is lost; at most a second.
   Time time_until_lost() {
     const Time began = clock_now();
     while (lost_ == 0 && clock_now() - began < kSecond) engine_->turn();
@@ -97,7 +98,7 @@ TEST_F(UdpEngine, LosesASilentPeerHoweverMuchOthersSend) {
   say_something();
   const Time took = time_until_lost();
   EXPECT_EQ(lost_, 1);
-  EXPECT_GE(took, 90 * kMillisecond);  // it might have been in the queue that long
+  EXPECT_GE(took, 90 * kMillisecond);  // twice the timeout: the peer's packets might be unread in the queue
 }
 
 TEST_F(UdpEngine, LooksAgainSoonAtASendBufferThatIsFull) {

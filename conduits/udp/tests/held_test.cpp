@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-/// Writes down what it is told, in a short hand.
+/// Records each call as a short text.
 class Scribe final : public core::Inbox {
  public:
   std::vector<std::string> said;
@@ -68,13 +68,13 @@ TEST(UdpHeld, WhatComesWhileItIsHandedOverWaitsForTheNextTime) {
   EXPECT_EQ(held.deliver(scribe), 100);
 }
 
-// What is put in while an endpoint's owner is away comes from functions that cannot fail.
+// The functions that add events while the owner is away cannot fail, so they must not allocate.
 TEST(UdpHeld, TakesWhatItHasRoomForWithoutAskingForMemory) {
   Held held;
   Scribe scribe;
   const std::vector<std::byte> bytes(100);
   ASSERT_TRUE(held.ready(30, 10, 10 * Held::aligned(bytes.size())));
-  for (int round = 0; round < 3; ++round) {  // also when the buffers have changed places
+  for (int round = 0; round < 3; ++round) {  // also after the buffers have been swapped
     const auto before = loop::allocations();
     for (unsigned i = 0; i < 10; ++i) {
       held.message(1, bytes);

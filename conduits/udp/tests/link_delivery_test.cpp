@@ -54,7 +54,7 @@ TEST_P(UdpLinkDelivery, IsExactlyOnceBothWays) {
     const Time took = links.now() - TwoLinks::kBegin;
     there.check();
     back.check();
-    links.run(5 * kSecond);  // nothing comes twice, later
+    links.run(5 * kSecond);  // nothing arrives a second time
     there.check();
     back.check();
     EXPECT_EQ(links.idle_spins, 0u);

@@ -7,7 +7,8 @@ namespace {
 
 constexpr Security kAll[] = {Security::none, Security::header, Security::full};
 
-/// Packets that a sent to b, none of which has arrived: a bundle of everything short, a parcel, bulk data, a get.
+/// Packets that a sent to b, none of which has arrived: a bundle with all short operations, a long message, bulk
+/// data, a get.
 std::vector<Buffer> record(TwoLinks& links) {
   std::vector<Buffer> seen;
   links.b.host.segments = {Buffer(4096), Buffer(4096, std::byte{7})};
@@ -57,7 +58,7 @@ TEST(UdpLinkForgery, AChangedBitHasNoEffectButTheCounter) {
         ++tried;
         const std::uint64_t before = links.b.link->counters().rejected;
         ASSERT_EQ(links.hand_over(links.b, forged), Link::Verdict::rejected) << "offset " << at;
-        if (links.b.link->counters().rejected == before) ++cut;  // its lengths are wrong: not even looked at
+        if (links.b.link->counters().rejected == before) ++cut;  // cut_packet rejected its lengths
         ASSERT_TRUE(untouched(links.b)) << "offset " << at;
       }
     }
@@ -150,16 +151,16 @@ TEST(UdpLinkForgery, PacketsOfOthersAreRejected) {
     wrong[31] ^= std::byte{1};
     reject(*common(0, 78, 1), 1, of_b);   // another job
     reject(*common(0, 77, 9), 1, of_b);   // another secret
-    reject(*common(0, 77, 1), 1, wrong);  // of the receiver
-    reject(*common(0, 77, 1), 2, of_b);   // for somebody else
-    reject(*common(3, 77, 1), 1, of_b);   // from somebody else
+    reject(*common(0, 77, 1), 1, wrong);  // another secret of the receiver
+    reject(*common(0, 77, 1), 2, of_b);   // to another rank
+    reject(*common(3, 77, 1), 1, of_b);   // from another rank
     EXPECT_EQ(mine.b.link->counters().rejected, 5u);
   }
 }
 
 // ------------------------------------------------------- packets of a peer that has the keys and makes mistakes
 
-/// A packet of a to b with frames of the test's making.
+/// Makes a packet from a to b with the test's own frames.
 class Forge {
  public:
   explicit Forge(TwoLinks& links)
@@ -203,8 +204,8 @@ TEST(UdpLinkForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
   link.put(0, UINT64_MAX - 3, eight, nullptr, 3);  // the sum overflows
   link.put(1, 0, eight, nullptr, 4);               // no such segment
   ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
-  EXPECT_EQ(links.b.link->counters().rejected, 1u);  // one packet
-  ASSERT_EQ(links.b.host.refusals.size(), 1u);       // said once, for the first
+  EXPECT_EQ(links.b.link->counters().rejected, 1u);  // all are in one packet
+  ASSERT_EQ(links.b.host.refusals.size(), 1u);       // reported once, for the first
   EXPECT_EQ(links.b.host.refusals[0].call, "put");
   EXPECT_EQ(links.b.host.refusals[0].segment, 0u);
   EXPECT_EQ(links.b.host.refusals[0].offset, 93u);
@@ -254,7 +255,7 @@ TEST(UdpLinkForgery, APutOutsideTheSegmentRaisesNoSignal) {
   const Buffer eight(8), much(3000);
   const Signal signal{.slot = 5, .add = 1};
   links.a.link->put(0, 3999, eight, &signal, 1);
-  links.a.link->put(0, 2000, much, &signal, 2);  // in pieces, of which the first may fit
+  links.a.link->put(0, 2000, much, &signal, 2);  // in pieces; the first may fit
   links.a.link->put(0, 1000, much, &signal, 3);
   ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
   EXPECT_EQ(links.b.host.signals.size(), 1u);
@@ -311,7 +312,7 @@ TEST(UdpLinkForgery, AnAcknowledgementOfWhatWasNeverSentHasNoEffect) {
   EXPECT_EQ(links.b.host.completions.size(), 1u);
 }
 
-// Only numbered packets are kept from being taken twice, and only they are looked at for room.
+// Only data packets are delivered exactly once, and only they are checked for room.
 TEST(UdpLinkForgery, WorkInPacketsWithoutANumberIsRejected) {
   TwoLinks links;
   links.b.host.segments = {Buffer(100)};
@@ -352,7 +353,7 @@ TEST(UdpLinkForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
   EXPECT_EQ(links.b.common.parcels.in_use(), 0u);
 }
 
-// More than an honest peer may have under way: what does not fit waits as if it had been lost, and memory is bounded.
+// More than a correct peer may have in flight: what does not fit counts as lost, so memory stays bounded.
 TEST(UdpLinkForgery, HalfMessagesAndHalfSignalsAreBounded) {
   TwoLinks links;
   links.b.host.segments = {Buffer(1000)};
@@ -369,7 +370,7 @@ TEST(UdpLinkForgery, HalfMessagesAndHalfSignalsAreBounded) {
     }
   }
   EXPECT_TRUE(links.b.host.signals.empty());
-  EXPECT_LE(links.b.link->counters().duplicate, 1024u);  // most were not taken the first time
+  EXPECT_LE(links.b.link->counters().duplicate, 1024u);  // most were not accepted the first time
 }
 
 }  // namespace

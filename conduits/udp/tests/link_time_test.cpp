@@ -27,7 +27,7 @@ TEST(UdpLinkTime, AQuietNetworkEndsQuiet) {
     links.serve(links.b);
     return there.over() && back.over();
   }));
-  links.run(200 * kMillisecond);  // the last acknowledgements, and a probe's end
+  links.run(200 * kMillisecond);  // for the last acknowledgements and probes
   std::uint64_t heartbeats = 0, answers = 0, others = 0;
   links.on_sent = [&](const Station&, core::Bytes datagram) {
     const PacketKind kind = header_of(datagram).kind;
@@ -36,7 +36,7 @@ TEST(UdpLinkTime, AQuietNetworkEndsQuiet) {
   links.run(20 * kSecond);
   EXPECT_EQ(others, 0u);
   EXPECT_EQ(answers, heartbeats);
-  EXPECT_GE(heartbeats, 19u);  // one of the two asks each second, and that is a sign of life for both
+  EXPECT_GE(heartbeats, 19u);  // one of the two sends a ping each second, and both hear from the other
   EXPECT_LE(heartbeats, 40u);
   EXPECT_FALSE(links.a.lost || links.b.lost);
 }
@@ -50,7 +50,7 @@ TEST(UdpLinkTime, OneMessageIsTwoPackets) {
   EXPECT_EQ(links.b.packets_sent, 1u);
 }
 
-// The last packet is lost: nothing that follows tells. It leaves again within the probe timeout.
+// The last packet is lost, and no later packet reveals it. It is retransmitted within the probe timeout.
 TEST(UdpLinkTime, ALostTailIsRepairedByTheProbe) {
   TwoLinks links({.most_datagram = 1200});
   for (int i = 0; i < 20; ++i) {  // so that the round trip is known: 100 us
@@ -68,7 +68,7 @@ TEST(UdpLinkTime, ALostTailIsRepairedByTheProbe) {
   EXPECT_EQ(links.a.link->counters().timeouts, 0u);
 }
 
-// All of the tail but its beginning is lost: the probe's acknowledgement shows the rest.
+// All of the tail but its beginning is lost. The acknowledgement of the tail-loss probe reveals the rest.
 TEST(UdpLinkTime, ALongLostTailIsRepairedWithoutTheLongTimer) {
   TwoLinks links({.most_datagram = 1200});
   for (int i = 0; i < 20; ++i) {
@@ -89,7 +89,8 @@ TEST(UdpLinkTime, ALongLostTailIsRepairedWithoutTheLongTimer) {
   EXPECT_EQ(links.a.link->counters().timeouts, 0u);
 }
 
-// The peer's window has shrunk below what is in flight: the probe leaves all the same, or only the long timer would help.
+// The peer's window has shrunk below what is in flight. The tail-loss probe must leave all the same; otherwise only the
+// retransmission timeout would help.
 TEST(UdpLinkTime, TheProbeDoesNotWaitForTheWindow) {
   TwoLinks links({.most_datagram = 1200});
   for (int i = 0; i < 20; ++i) {
@@ -105,13 +106,13 @@ TEST(UdpLinkTime, TheProbeDoesNotWaitForTheWindow) {
   send(links.a, 700);
   const Time sent_at = links.now();
   links.b.common.window = 1000;
-  send(links.b, 8);  // brings the news
+  send(links.b, 8);  // its acknowledgement carries the new window
   ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == before + 2; }));
   EXPECT_LE(links.now() - sent_at, 2 * kMillisecond);
   EXPECT_EQ(links.a.link->counters().timeouts, 0u);
 }
 
-// A packet in the middle is lost: what follows shows it after a round trip, and no timer is needed.
+// A packet in the middle is lost. Later packets reveal it after a round trip; no timer is needed.
 TEST(UdpLinkTime, AHoleIsRepairedInTwoRoundTrips) {
   TwoLinks links({.most_datagram = 1200});
   for (int i = 0; i < 20; ++i) {
@@ -225,7 +226,7 @@ TEST(UdpLinkTime, ABlackHoleInMidStreamIsSurvived) {
   }
 }
 
-// Small packets still arrive, so the timer, which is for silence, never runs out.
+// Small packets still arrive, so the retransmission timer never expires.
 TEST(UdpLinkTime, ABlackHoleIsNoticedThoughSmallPacketsGetThrough) {
   TwoLinks links({.mtu_hint = 8972});
   links.both({.mtu = 8972});
@@ -254,7 +255,7 @@ TEST(UdpLinkTime, ABlackHoleIsNoticedThoughSmallPacketsGetThrough) {
   EXPECT_LE(links.now() - shrank_at, 10 * kMillisecond);
 }
 
-// As Ethernet over IPv6 that from some moment on leads through a tunnel of the least MTU, and nobody says so.
+// Like IPv6 over Ethernet whose route changes to a tunnel with the minimum MTU, without any report of that.
 TEST(UdpLinkTime, AnIpv6PathThatShrinksToItsLeastIsUsedAsItIsThen) {
   constexpr std::size_t kHeaders = 40 + 8, kEthernet = 1500 - kHeaders, kLeast = 1280 - kHeaders;
   TwoLinks links({.mtu_hint = kEthernet});
@@ -273,19 +274,19 @@ TEST(UdpLinkTime, AnIpv6PathThatShrinksToItsLeastIsUsedAsItIsThen) {
   for (int i = 0; i < 20; ++i) ASSERT_NO_FATAL_FAILURE(round());
   EXPECT_GT(longest, kEthernet - 8);
   links.a.out.mtu = kLeast;
-  for (int i = 0; i < 200; ++i) {  // a new search takes a while: three probes of each size that is too long
+  for (int i = 0; i < 200; ++i) {  // a new search takes a while: three probes for each size that is too long
     ASSERT_NO_FATAL_FAILURE(round());
     links.run(10 * kMillisecond);
   }
   EXPECT_EQ(links.b.host.messages.size(), 220u);
   longest = cut = 0;
   for (int i = 0; i < 20; ++i) ASSERT_NO_FATAL_FAILURE(round());
-  EXPECT_GT(longest, kLeast - 8);  // not only the 1200 bytes that the search begins with
+  EXPECT_GT(longest, kLeast - 8);  // more than the 1200 bytes with which the search begins
   EXPECT_LE(longest, kLeast);
   EXPECT_EQ(cut, 0u);
 }
 
-// Over IPv6, and where no router is, nobody cuts what was made before the path shrank.
+// Over IPv6, or without a router, nothing fragments the packets that were built before the path's MTU shrank.
 TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTime) {
   TwoLinks links({.mtu_hint = 8972});
   links.both({.mtu = 8972});
@@ -300,7 +301,7 @@ TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTime) {
   const Time shrank_at = links.now();
   Time again = 0;
   EXPECT_TRUE(links.run(20 * kSecond, [&] {
-    if (links.now() >= again) {  // and short ones get through all the time
+    if (links.now() >= again) {  // short packets arrive all the time
       again = links.now() + kMillisecond;
       send(links.a, 16);
       links.serve(links.a);
@@ -323,21 +324,21 @@ TEST(UdpLinkTime, AnOutageIsNotTakenForAPathOnWhichNobodyCuts) {
     send(links.a, 4000);
     ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
   }
-  // Almost too long, and ended by a short packet, after which the long one has yet to come again.
+  // The outage is almost as long as the timeout. A short packet ends it, before the long one is retransmitted.
   dark_until = links.now() + links.a.common.timeout - 10 * kMillisecond;
   send(links.a, 4000);
   links.run(links.a.common.timeout - 9 * kMillisecond);
   send(links.b, 16);
   EXPECT_TRUE(links.run(kSecond, [&] { return links.a.lost || links.a.link->settled(); }));
   EXPECT_FALSE(links.a.lost);
-  // And whoever is silent for good is not called stuck.
+  // A peer that stays silent is not reported as stuck.
   dark_until = kNever;
   send(links.a, 4000);
   EXPECT_TRUE(links.run(20 * kSecond, [&] { return links.a.lost; }));
   EXPECT_EQ(links.a.life, Link::Life::silent);
 }
 
-// Pings tell then that short packets get there.
+// Without short data packets, pings show that short packets arrive.
 TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTimeWithoutShortWork) {
   for (const bool peer_is_busy : {false, true}) {
     SCOPED_TRACE(peer_is_busy);
@@ -353,7 +354,7 @@ TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTimeWithoutShortWork) {
     const Time shrank_at = links.now();
     Time again = 0;
     EXPECT_TRUE(links.run(20 * kSecond, [&] {
-      if (peer_is_busy && links.now() >= again) {  // then its answers travel with its work
+      if (peer_is_busy && links.now() >= again) {  // its acknowledgements then travel with its data
         again = links.now() + kMillisecond;
         send(links.b, 16);
         links.serve(links.b);
@@ -367,7 +368,7 @@ TEST(UdpLinkTime, APathOnWhichNobodyCutsEndsTheLinkInTimeWithoutShortWork) {
   }
 }
 
-// Of long packets nothing arrives for long there, either, nor of most others.
+// With heavy loss no long packet arrives for a long time either, but neither do most short ones.
 TEST(UdpLinkTime, HeavyLossOneWayIsNotTakenForAPathOnWhichNobodyCuts) {
   for (const double loss : {0.8, 0.9}) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {

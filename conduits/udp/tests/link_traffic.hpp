@@ -8,8 +8,8 @@
 
 namespace aqueduct::conduits::udp::link_tests {
 
-/// Messages, puts, puts with signals and gets of all sizes from one end to the other, in random order. Each says once that
-/// it is over, with the right bytes in the right place at that moment; `check` says what went wrong.
+/// Messages, puts, puts with signals and gets of all sizes from one end to the other, in random order. Each must
+/// complete once, with the right bytes in place at that moment. `check` reports what went wrong.
 class Traffic {
  public:
   Traffic(TwoLinks& links, Station& from, std::uint64_t seed, std::size_t operations)
@@ -43,7 +43,7 @@ class Traffic {
     to_.host.on_signalled = [this](Signal signal) { signalled(signal); };
   }
 
-  /// Posts what there is room for.
+  /// Posts operations until there is no room.
   void post() {
     for (; next_ < all_.size(); ++next_) {
       const core::Post answer = post(next_);
@@ -102,7 +102,7 @@ class Traffic {
   void note(const char* what, std::uint64_t index) {
     if (wrong_.empty()) wrong_ = std::string(what) + ": operation " + std::to_string(index);
   }
-  /// A message and a get end once, a put with its completion, one with a signal twice.
+  /// The number of events: one for a message, a get or a put; two for a put with a signal.
   std::size_t expected() const {
     return all_.size() +
            static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(),
@@ -138,7 +138,7 @@ class Traffic {
       return;
     }
     if (!in_place(token)) note("put completed before its bytes were there", token);
-    std::fill(one.memory.begin(), one.memory.end(), std::byte{0xEE});  // the caller's again: changes nothing
+    std::fill(one.memory.begin(), one.memory.end(), std::byte{0xEE});  // the caller may reuse the source now
   }
   void arrived(core::Bytes bytes) {
     ++ends_;

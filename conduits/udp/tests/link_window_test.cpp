@@ -8,7 +8,7 @@
 namespace aqueduct::conduits::udp::link_tests {
 namespace {
 
-/// Adds up what a station has in flight, from what is seen on the wire. Nothing may be lost while it looks.
+/// Computes what a station has in flight, from the packets on the wire. Requires: no packet is lost.
 class InFlight {
  public:
   InFlight(TwoLinks& links, Station& of) {
@@ -24,7 +24,7 @@ class InFlight {
   std::uint64_t bytes() const { return bytes_; }
   std::size_t packets() const { return packets_.size(); }
 
-  std::function<void(std::size_t datagram)> on_data;  ///< after each that was added
+  std::function<void(std::size_t datagram)> on_data;  ///< called after each data packet is counted
 
  private:
   void sent(core::Bytes datagram) {
@@ -76,19 +76,19 @@ TEST(UdpLinkWindow, IsKept) {
       std::uint64_t most = 0;
       flight.on_data = [&](std::size_t datagram) {
         most = std::max(most, flight.bytes());
-        if (flight.packets() == 1) return;  // one may always be under way
+        if (flight.packets() == 1) return;  // one packet may always be in flight
         EXPECT_LE(flight.bytes(), congestion_window(*links.a.link, links.now()) + datagram);
         if (!flight.acknowledged_once()) return;
         EXPECT_LE(flight.bytes() + flight.packets() * kPacketCharge, flight.granted());
       };
       ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
       EXPECT_TRUE(links.run(600 * kSecond, [&] { return !links.a.host.completions.empty(); }));
-      EXPECT_GE(most, std::min(window, 65'536u) / 4);  // it is used
+      EXPECT_GE(most, std::min(window, 65'536u) / 4);  // the window is used
     }
   }
 }
 
-// The peer's buffer is shared by more and more senders: what it grants shrinks, and less is in flight.
+// More and more senders share the peer's buffer: its advertised window shrinks, and less is in flight.
 TEST(UdpLinkWindow, ShrinksWithWhatThePeerGrants) {
   TwoLinks links({.window = 500'000});
   links.both({.delay = kMillisecond});
@@ -105,7 +105,7 @@ TEST(UdpLinkWindow, ShrinksWithWhatThePeerGrants) {
   most = 0;
   links.run(20 * kMillisecond);
   EXPECT_GT(most, 0u);
-  EXPECT_LE(most, 16'384u);  // or one packet
+  EXPECT_LE(most, 16'384u);  // one packet may exceed the window
   links.b.common.window = 500'000;
   EXPECT_TRUE(links.run(10 * kSecond, [&] { return !links.a.host.completions.empty(); }));
 }
@@ -175,7 +175,7 @@ TEST(UdpLinkWindow, MemoryComesBackToThePools) {
   }
 }
 
-// The larger the packets the fewer: the path is measured while a transfer goes on, not only after it.
+// The path MTU is probed during a transfer, not only after it: larger packets, so fewer of them.
 TEST(UdpLinkWindow, PacketsGrowDuringABulkTransfer) {
   TwoLinks links({.mtu_hint = 8972});
   links.both({.mtu = 8972});
@@ -187,7 +187,7 @@ TEST(UdpLinkWindow, PacketsGrowDuringABulkTransfer) {
   EXPECT_LE(links.a.packets_sent, 8'000'000u / 8900 + 200);
 }
 
-// As far as they are of one length: a shorter one may be the last.
+// Messages of equal length share a GSO batch; a shorter one may be the last.
 TEST(UdpLinkWindow, LongMessagesLeaveTogether) {
   for (const Security security : {Security::none, Security::header, Security::full}) {
     TwoLinks links({.security = security, .mtu_hint = 8972});
@@ -240,11 +240,11 @@ TEST(UdpLinkWindow, ShortMessagesLeaveTogether) {
   }
 }
 
-// In numbers, or in bytes. While less waits, more of it may come before the next poll.
+// With less waiting, more messages may come before the next poll and share its system call.
 TEST(UdpLinkWindow, AFullLoadIsManyMessagesOrManyBytes) {
   const struct {
     std::size_t bytes;
-    std::size_t full;  // so many of them are
+    std::size_t full;  // number of messages that are a full load
   } each[] = {{0, 32}, {64, 32}, {500, 32}, {700, 24}, {2000, 24}, {5000, 10}, {16'384, 3}};
   for (const auto& [bytes, full] : each) {
     TwoLinks links;
@@ -260,8 +260,8 @@ TEST(UdpLinkWindow, AFullLoadIsManyMessagesOrManyBytes) {
   }
 }
 
-// A sender has places for so many messages, and the receiver delays its acknowledgements, by which they come back: who runs
-// short of them asks.
+// A sender has a limited number of send places. Acknowledgements free them, and the receiver delays acknowledgements.
+// So a sender that runs short of places asks for immediate ones.
 TEST(UdpLinkWindow, AFloodOfMessagesDoesNotWaitForDelayedAcknowledgements) {
   for (const std::size_t mtu : {std::size_t{1472}, std::size_t{65'507}}) {
     for (const std::size_t bytes : {64, 500, 633, 640, 1000, 1200, 1300, 2048, 3072, 4096}) {
@@ -283,14 +283,14 @@ TEST(UdpLinkWindow, AFloodOfMessagesDoesNotWaitForDelayedAcknowledgements) {
         links.serve(links.a);
         return arrived == kMessages;
       }));
-      // At the rate that the path shows, or, of the short ones, in that many round trips.
+      // Limited by the path's rate, or, for short messages, by that many round trips.
       const Time took = links.now() - began;
       EXPECT_LT(took, 20 * links.a.common.ack_delay) << took / kMicrosecond << " us";
     }
   }
 }
 
-// Short things go first, but not for ever.
+// Short messages leave first, but do not starve bulk data.
 TEST(UdpLinkWindow, AFloodOfShortMessagesDoesNotStarveATransfer) {
   TwoLinks links;
   links.b.host.segments = {Buffer(1'000'000)};
@@ -325,7 +325,7 @@ TEST(UdpLinkWindow, AFloodOfLongMessagesDoesNotStarveATransfer) {
   }
 }
 
-// It is cut at the peer's share of its buffer, and arrives.
+// The message is fragmented to fit the peer's window, and arrives.
 TEST(UdpLinkWindow, ALongMessagePassesASmallWindow) {
   TwoLinks links({.mtu_hint = 65'507, .window = 4096});
   links.both({.mtu = 65'507});
@@ -346,7 +346,7 @@ TEST(UdpLinkWindow, ALongMessagePassesASmallWindow) {
   EXPECT_EQ(links.a.common.parcels.in_use(), 0u);
 }
 
-// At any moment: each token ends exactly once, with the status, and everything is given back.
+// Whenever it is called, each token completes exactly once with the status, and all buffers return to their pools.
 TEST(UdpLinkWindow, FailEndsEachTokenOnce) {
   for (const Time when :
        {Time{0}, 60 * kMicrosecond, 110 * kMicrosecond, 300 * kMicrosecond, kMillisecond, 5 * kMillisecond}) {
@@ -375,7 +375,7 @@ TEST(UdpLinkWindow, FailEndsEachTokenOnce) {
         ASSERT_EQ(link.get(0, 0, to, token++).kind, core::Post::Kind::posted);
         ASSERT_EQ(link.send({}, message).kind, core::Post::Kind::done);
         ASSERT_EQ(links.b.link->send({}, message).kind,
-                  core::Post::Kind::done);  // half of one may have arrived
+                  core::Post::Kind::done);  // may have arrived in part
       }
       links.run(when);
       link.fail({ErrorCode::peer_lost, 1});
@@ -389,7 +389,7 @@ TEST(UdpLinkWindow, FailEndsEachTokenOnce) {
       EXPECT_EQ(links.a.common.streams.in_use(), 0u);
       EXPECT_EQ(link.put(0, 0, small, nullptr, 1).why, ErrorCode::peer_lost);
       EXPECT_EQ(link.send({}, small).kind, core::Post::Kind::failed);
-      links.run(100 * kMillisecond);  // late packets of the peer have no effect
+      links.run(100 * kMillisecond);  // late packets from the peer have no effect
       for (const auto& [which, times] : ends) EXPECT_EQ(times, 1) << "token " << which;
     }
   }

@@ -77,18 +77,18 @@ TEST(UdpReceived, AFullRingEmptiesAtOnce) {
     EXPECT_EQ(received.note(begin), Verdict::fresh);
     EXPECT_EQ(received.next(), begin + kSpan);
     EXPECT_FALSE(received.gaps());
-    EXPECT_EQ(received.check(begin + kSpan), Verdict::fresh);  // its bit is that of `begin`
+    EXPECT_EQ(received.check(begin + kSpan), Verdict::fresh);  // uses the same bit as `begin`
     EXPECT_EQ(received.check(begin + 2 * kSpan - 1), Verdict::fresh);
   }
 }
 
-// Beside a set of numbers, which is obviously right.
+// Compares with a set of numbers, which is obviously correct.
 TEST(UdpReceived, IsASet) {
   constexpr std::uint64_t kSeed = 20;
   SCOPED_TRACE(kSeed);
   std::mt19937_64 random(kSeed);
   Received received;
-  std::set<std::uint64_t> model;  // what has arrived above next
+  std::set<std::uint64_t> model;  // numbers above next that have arrived
   std::uint64_t next = 0;
   for (int step = 0; step < 100'000; ++step) {
     const bool lowest = random() % 8 == 0;
@@ -115,7 +115,7 @@ TEST(UdpReceived, IsASet) {
     if (all.size() > kMost) all.erase(all.begin(), all.end() - kMost);
     ASSERT_EQ(ranges_of(received, kMost), all) << "step " << step;
   }
-  EXPECT_GT(next, kSpan);  // it went round
+  EXPECT_GT(next, kSpan);  // the ring wrapped around
 }
 
 }  // namespace

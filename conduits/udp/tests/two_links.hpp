@@ -17,19 +17,19 @@ namespace aqueduct::conduits::udp::link_tests {
 
 using Buffer = std::vector<std::byte>;
 
-/// What one direction of the network does to datagrams.
+/// Faults of one direction of the network.
 struct Faults {
   double loss = 0;
   double duplicate = 0;
-  double reorder = 0;  ///< held back for ten times the delay
+  double reorder = 0;  ///< probability of ten times the delay on top
   double corrupt =
-      0;  ///< one bit of what the security mode protects; what it does not, UDP's checksum would notice
+      0;  ///< probability that one protected bit flips; for unprotected ones UDP's checksum would drop the datagram
   Time delay = 50 * kMicrosecond;
   Time jitter = 0;
-  std::size_t mtu = 65'507;  ///< of longer datagrams none arrives, unless the network layer may cut it
+  std::size_t mtu = 65'507;  ///< longer datagrams do not arrive, unless IP may fragment them
 };
 
-/// A host that remembers what it was told, or does what a test wants.
+/// A Host that records events, or calls a test's functions.
 class RecordingHost final : public Host {
  public:
   struct Completed {
@@ -79,7 +79,7 @@ class RecordingHost final : public Host {
   }
 };
 
-/// What both ends of a test agree on.
+/// Options that both ends of a test share.
 struct Agreement {
   Security security = Security::header;
   std::uint64_t seed = 1;
@@ -93,11 +93,11 @@ struct Station {
   RecordingHost host;
   Common common;
   std::unique_ptr<Link> link;
-  Faults out;  ///< of the way to the other end
+  Faults out;  ///< of the direction to the other end
   Time paused_until = 0;
-  Link::Life life = Link::Life::alive;  ///< as the link has said last
-  bool lost = false;                    ///< the link has given its peer up
-  bool closed = false;                  ///< the peer has said farewell
+  Link::Life life = Link::Life::alive;  ///< result of the last tick
+  bool lost = false;                    ///< the connection has ended because of its timers
+  bool closed = false;                  ///< a close packet of the peer has arrived
   std::uint64_t packets_sent = 0;
 
   Station(Rank me, const Agreement& agreed) : common(host, me, 77) {
@@ -109,7 +109,7 @@ struct Station {
   }
 };
 
-/// Two links and a network between them, in virtual time. Time jumps to whatever comes next.
+/// Two connections and a network between them, in virtual time. Time jumps to the next event.
 class TwoLinks {
  public:
   static constexpr Time kBegin = 1'000 * kSecond;
@@ -120,20 +120,20 @@ class TwoLinks {
   }
 
   Station a, b;
-  /// Sees each datagram that leaves, and each that is handed to a link.
+  /// Called with each datagram that leaves, and with each that is handed to a connection.
   std::function<void(const Station& from, core::Bytes datagram)> on_sent;
   std::function<void(const Station& to, core::Bytes datagram)> on_arrival;
-  /// Drops what it says, besides what the faults do.
+  /// Whether to drop this datagram, in addition to the faults.
   std::function<bool(const Station& from, core::Bytes datagram)> drops;
-  /// Wake-ups at which there was nothing to do yet: the link would have kept a processor busy in vain.
+  /// Wake-ups at which there was nothing to do yet. A real endpoint would have spun.
   std::uint64_t idle_spins = 0;
-  std::uint64_t trains = 0;  ///< that left, of both
+  std::uint64_t trains = 0;  ///< GSO batches that left, from both ends
 
   Time now() const { return now_; }
   Station& other(const Station& one) { return &one == &a ? b : a; }
   void both(const Faults& faults) { a.out = b.out = faults; }
 
-  /// What an engine does when something was posted.
+  /// Sends what may leave, as an endpoint does after a post.
   void serve(Station& station) {
     if (station.lost || now_ < station.paused_until) return;
     bool may_fragment = false;
@@ -145,10 +145,10 @@ class TwoLinks {
     station.link->fill_close(now_, train_);
     transmit(station, false);
   }
-  /// The station does nothing for so long; what arrives waits.
+  /// The station does nothing for `length`; arriving datagrams wait.
   void pause(Station& station, Time length) { station.paused_until = now_ + length; }
 
-  /// Hands a datagram to a link, as it came.
+  /// Hands a copy of a datagram to the station's connection.
   Link::Verdict hand_over(Station& station, core::Bytes datagram) {
     if (datagram.size() > sizeof(Block)) return Link::Verdict::rejected;
     if (!datagram.empty()) std::memcpy(block_->bytes, datagram.data(), datagram.size());
@@ -158,7 +158,7 @@ class TwoLinks {
     return station.link->receive(now_, *packet, bytes);
   }
 
-  /// Runs until `done`, or for `limit`. Whether it is done.
+  /// Runs until `done`, or for `limit`. Returns `done()`.
   bool run(Time limit, const std::function<bool()>& done) {
     const Time end = now_ + limit;
     serve(a);
@@ -211,7 +211,7 @@ class TwoLinks {
     if (station.link->fill_ping(now_, train_)) transmit(station, false);
     if (station.packets_sent == before && station.link->deadline() <= now_) {
       ++idle_spins;
-      now_ += kMicrosecond;  // else this would never end
+      now_ += kMicrosecond;  // otherwise this loop would never end
     }
   }
 
@@ -225,7 +225,7 @@ class TwoLinks {
         continue;
       }
       if (to.lost) continue;
-      if (to.paused_until != 0) {  // as an engine does that finds out that it was away
+      if (to.paused_until != 0) {  // as an endpoint does after it was away itself
         to.link->forgive(now_ - std::min(now_, to.link->heard_at()));
         to.paused_until = 0;
       }
@@ -270,7 +270,7 @@ class TwoLinks {
     flying_.push({now_ + takes, order_++, &other(from), std::move(copy)});
   }
 
-  /// False: the datagram does not arrive.
+  /// Flips a protected bit. False: there is none, so the datagram is dropped.
   bool corrupt(const Station& from, Buffer& bytes) {
     std::size_t covered = 0;
     if (from.common.security == Security::full) covered = bytes.size();

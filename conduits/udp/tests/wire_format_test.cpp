@@ -1,4 +1,4 @@
-// docs/wire-format.md says what wire.hpp says.
+// docs/wire-format.md agrees with wire.hpp.
 #include "conduits/udp/flight.hpp"
 #include "conduits/udp/received.hpp"
 #include "conduits/udp/seal.hpp"
@@ -29,7 +29,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" `") - first + 1);
 }
 
-/// The rows of the first table below this heading, without the table's own two.
+/// The rows of the first table below this heading, without the two header lines.
 std::vector<Row> table(const std::string& heading) {
   static const std::vector<std::string> lines = lines_of_document();
   std::vector<Row> rows;
@@ -52,7 +52,7 @@ std::vector<Row> table(const std::string& heading) {
   return {rows.begin() + 2, rows.end()};
 }
 
-/// The last column of the row of a field, up to the first ';': what its table says of it. Empty: there is no such row.
+/// The meaning of a field: the last column of its row, up to the first ';'. Empty: there is no such row.
 std::string value_of(const std::string& heading, const std::string& field) {
   for (const Row& row : table(heading)) {
     if (row.size() == 4 && row[2] == field) return trimmed(row[3].substr(0, row[3].find(';')));
@@ -83,7 +83,7 @@ void expect_documented(const std::string& name, const std::vector<Field>& fields
   std::size_t end = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Field& field = fields[i];
-    EXPECT_EQ(field.offset, end) << field.name;  // no hole: what it held would be sent
+    EXPECT_EQ(field.offset, end) << field.name;  // no padding, whose contents would be sent
     end += field.bytes;
     ASSERT_EQ(rows[i].size(), 4u);
     EXPECT_EQ(rows[i][0], std::to_string(field.offset)) << field.name;
@@ -108,7 +108,7 @@ TEST(UdpWireFormat, HeaderIsAsDocumented) {
        field("frames", &T::frames), field("data", &T::data), field("tag", &T::tag)});
 }
 
-// Each value in the place that names it: elsewhere in the text the same number may mean something else.
+// Looks up each value in its own row: elsewhere the same number may mean something else.
 TEST(UdpWireFormat, ValuesInTheTablesAreTheCodes) {
   const auto number = [](auto value) { return std::to_string(value); };
   const std::string header = "### `PacketHeader`, " + number(sizeof(PacketHeader)) + " bytes";
