@@ -1,7 +1,7 @@
 // What a peer may do to a link by what it sends. Each input is a row of datagrams (udp_decode_input.hpp) for a link that has
 // puts, gets and messages under way. Besides what the sanitizers look for: each token ends exactly once, and all memory
 // goes back to its pool.
-#include "conduits/udp/link.hpp"
+#include "conduits/udp/protocol/link.hpp"
 #include "fuzz/udp_decode_input.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "conduits/udp/engine.hpp"
-#include "conduits/udp/held.hpp"
+#include "conduits/udp/protocol/engine.hpp"
+#include "conduits/udp/protocol/held.hpp"
 #include "conduits/udp/siblings.hpp"
 #include "core/aside.hpp"
 #include "core/conduit.hpp"

@@ -1,8 +1,8 @@
 #include "conduits/udp/udp_network.hpp"
 
-#include "conduits/udp/fault_plan.hpp"
-#include "conduits/udp/faulty_carrier.hpp"
-#include "conduits/udp/socket_carrier.hpp"
+#include "conduits/udp/carrier/fault_plan.hpp"
+#include "conduits/udp/carrier/faulty_carrier.hpp"
+#include "conduits/udp/carrier/socket_carrier.hpp"
 #include "conduits/udp/udp_conduit.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/udp/interface.hpp"
+#include "conduits/udp/carrier/interface.hpp"
 #include "conduits/udp/siblings.hpp"
 #include "core/network.hpp"
 

@@ -1,4 +1,4 @@
-#include "conduits/udp/address.hpp"
+#include "conduits/udp/carrier/address.hpp"
 
 #include <gtest/gtest.h>
 

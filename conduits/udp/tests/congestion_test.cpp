@@ -1,4 +1,4 @@
-#include "conduits/udp/congestion.hpp"
+#include "conduits/udp/protocol/congestion.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "conduits/udp/decode.hpp"
+#include "conduits/udp/protocol/decode.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "conduits/udp/delivery_rate.hpp"
+#include "conduits/udp/protocol/delivery_rate.hpp"
 
 #include <gtest/gtest.h>
 

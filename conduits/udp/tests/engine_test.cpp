@@ -1,7 +1,7 @@
 // What several connections share: the socket, its send buffer, the timers. In real time, because this layer reads the
 // clock.
 
-#include "conduits/udp/engine.hpp"
+#include "conduits/udp/protocol/engine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "conduits/udp/faulty_carrier.hpp"
+#include "conduits/udp/carrier/faulty_carrier.hpp"
 #include "conduits/udp/tests/fed_carrier.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include "conduits/loop/tests/allocation_count.hpp"
-#include "conduits/udp/held.hpp"
+#include "conduits/udp/protocol/held.hpp"
 
 #include <gtest/gtest.h>
 

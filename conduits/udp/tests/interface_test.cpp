@@ -1,4 +1,4 @@
-#include "conduits/udp/interface.hpp"
+#include "conduits/udp/carrier/interface.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "conduits/udp/path_mtu.hpp"
+#include "conduits/udp/carrier/path_mtu.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "conduits/udp/received.hpp"
+#include "conduits/udp/protocol/received.hpp"
 
 #include <gtest/gtest.h>
 

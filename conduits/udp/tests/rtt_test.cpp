@@ -1,4 +1,4 @@
-#include "conduits/udp/rtt.hpp"
+#include "conduits/udp/protocol/rtt.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "conduits/udp/congestion.hpp"
-#include "conduits/udp/rtt.hpp"
-#include "conduits/udp/time.hpp"
+#include "conduits/udp/carrier/time.hpp"
+#include "conduits/udp/protocol/congestion.hpp"
+#include "conduits/udp/protocol/rtt.hpp"
 
 #include <algorithm>
 #include <cstddef>

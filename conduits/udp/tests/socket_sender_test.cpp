@@ -1,5 +1,5 @@
-#include "conduits/udp/socket_carrier.hpp"
-#include "conduits/udp/socket_sender.hpp"
+#include "conduits/udp/carrier/socket_carrier.hpp"
+#include "conduits/udp/carrier/socket_sender.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "conduits/udp/socket_carrier.hpp"
+#include "conduits/udp/carrier/socket_carrier.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/udp/link.hpp"
+#include "conduits/udp/protocol/link.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "conduits/udp/windowed_best.hpp"
+#include "conduits/udp/protocol/windowed_best.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // docs/wire-format.md agrees with wire.hpp.
-#include "conduits/udp/flight.hpp"
-#include "conduits/udp/received.hpp"
-#include "conduits/udp/seal.hpp"
-#include "conduits/udp/wire.hpp"
+#include "conduits/udp/protocol/flight.hpp"
+#include "conduits/udp/protocol/received.hpp"
+#include "conduits/udp/protocol/seal.hpp"
+#include "conduits/udp/protocol/wire.hpp"
 
 #include <gtest/gtest.h>
 

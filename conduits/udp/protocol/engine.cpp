@@ -1,0 +1,310 @@
+#include "conduits/udp/protocol/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+
+#include <poll.h>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+constexpr std::size_t kMostReads = 8;              // of 64 KiB each: fits the second-level cache
+constexpr Time kRetryBlocked = 50 * kMicrosecond;  // until a full send buffer is tried again
+constexpr Time kShareEvery =
+    10 * kMillisecond;                        // how often the receive buffer is shared out among the senders
+constexpr Time kActive = 100 * kMillisecond;  // a peer heard within this time counts as sending
+constexpr Time kLinger = 500 * kMillisecond;  // at the end: wait for the last acknowledgements
+constexpr Time kFarewells =
+    100 * kMillisecond;  // at the end: wait for room in the send buffer for close packets
+constexpr Time kBetweenLooks =
+    100 * kMicrosecond;  // at the end: between polls of this process's other endpoints
+constexpr std::uint32_t kLeastWindow = 4 * 1024;  // two packets of the smallest path
+constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
+               std::uint64_t job)
+    : carrier_(std::move(carrier)),
+      common_(host, me, job),
+      watcher_(watcher),
+      links_(ranks),
+      gone_(ranks),
+      last_turn_(clock_now()) {
+  common_.burst = std::min(common_.burst, carrier_->most_bytes());
+  common_.most_cars = std::min(common_.most_cars, carrier_->most_segments());
+  batch_.reserve(kTrains);
+  active_.reserve(ranks);
+  dirty_.reserve(ranks);
+}
+
+Engine::~Engine() = default;
+
+void Engine::learn(std::vector<PeerAddress> peers, Rank me) {
+  peers_ = std::move(peers);
+  const PeerAddress* only = nullptr;
+  int served = 0;
+  for (Rank rank = 0; rank < peers_.size(); ++rank) {
+    if (rank == me || peers_[rank].address.bytes == 0) continue;
+    only = &peers_[rank];
+    ++served;
+  }
+  if (served == 1) carrier_->only_peer(only->address);
+}
+
+Link* Engine::link(Rank peer) noexcept try {
+  if (links_[peer] != nullptr) return links_[peer].get();
+  if (gone_[peer] || !serves(peer)) return nullptr;
+  auto made = std::make_unique<Link>(common_, peer, peers_[peer].secret, clock_now());
+  made->address = &peers_[peer].address;
+  links_[peer] = std::move(made);
+  active_.push_back(links_[peer].get());
+  shared_at_ = 0;  // one more peer shares the receive buffer
+  return links_[peer].get();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+void Engine::set_budget(std::size_t bytes) noexcept {
+  budget_ = bytes;
+  share_window(clock_now());
+}
+
+// Divides the receive buffer among the peers that send now. All that they may have in flight fits the buffer.
+void Engine::share_window(Time now) noexcept {
+  shared_at_ = now;
+  std::size_t sending = 0;
+  for (const Link* link : active_) sending += now - link->heard_at() < kActive ? 1 : 0;
+  const std::size_t share = budget_ / std::max<std::size_t>(1, sending);
+  common_.window = static_cast<std::uint32_t>(std::clamp<std::size_t>(share, kLeastWindow, kMostWindow));
+}
+
+// ---------------------------------------------------------------------------------------------------- sending
+
+Train* Engine::next_train() noexcept {
+  if (batch_.size() == kTrains && !push()) return nullptr;
+  Train* train = &trains_[batch_.size()];
+  train->clear();
+  return train;
+}
+
+void Engine::add(const Link& link, bool may_fragment) noexcept {
+  batch_.push_back(trains_[batch_.size()].outgoing(*link.address, may_fragment));
+}
+
+// Hands the batch to the system. False: the send buffer has no room for all of it.
+bool Engine::push() noexcept {
+  if (batch_.empty()) return true;
+  pushed_ += carrier_->send(std::span(batch_).subspan(pushed_));
+  blocked_ = pushed_ < batch_.size();
+  if (blocked_) return false;
+  batch_.clear();
+  pushed_ = 0;
+  return true;
+}
+
+void Engine::flush(Time now, Link& link) noexcept {
+  bool may_fragment = false;
+  for (Train* train = next_train(); train != nullptr && link.fill(now, *train, may_fragment);
+       train = next_train()) {
+    add(link, may_fragment);
+  }
+  deadline_ = std::min(deadline_, link.deadline());
+}
+
+void Engine::posted(Link& link) noexcept {
+  if (!turning_ && !blocked_ && (link.idle() || link.full_load())) {
+    const Time now = clock_now();
+    flush(now, link);
+    if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
+  } else if (!link.dirty) {
+    link.dirty = true;
+    dirty_.push_back(&link);
+  }
+}
+
+void Engine::serve_dirty(Time now) noexcept {
+  if (blocked_ && !push()) {
+    deadline_ = std::min(deadline_, now + kRetryBlocked);
+    return;
+  }
+  for (std::size_t i = 0; i < dirty_.size(); ++i) {
+    dirty_[i]->dirty = false;
+    flush(now, *dirty_[i]);
+    if (blocked_) {  // the others stay in the list
+      dirty_[i]->dirty = true;
+      dirty_.erase(dirty_.begin(), dirty_.begin() + static_cast<std::ptrdiff_t>(i));
+      deadline_ = std::min(deadline_, now + kRetryBlocked);
+      return;
+    }
+  }
+  dirty_.clear();
+  if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
+}
+
+// -------------------------------------------------------------------------------------------------- receiving
+
+void Engine::take(Time now, std::span<std::byte> datagram) noexcept {
+  auto packet = cut_packet(datagram, common_.security == Security::full ? Seal::kTrailer : 0);
+  if (!packet || packet->header.from >= links_.size() || packet->header.from == common_.me) {
+    ++strangers_;
+    return;
+  }
+  const Rank from = packet->header.from;
+  const bool first = links_[from] == nullptr;
+  Link* link = this->link(from);
+  if (link == nullptr) {
+    ++strangers_;
+    return;
+  }
+  const Link::Verdict verdict = link->receive(now, *packet, datagram);
+  if (verdict == Link::Verdict::rejected && first) {  // a forged rank number must not create state
+    active_.pop_back();
+    links_[from].reset();
+    ++strangers_;
+    return;
+  }
+  if (verdict == Link::Verdict::closed) forget(from);
+  if (!link->dirty) {
+    link->dirty = true;
+    dirty_.push_back(link);
+  }
+}
+
+int Engine::turn() noexcept {
+  turning_ = true;
+  Time now = clock_now();
+  // If this endpoint itself was away, its peers were not silent: their packets wait in the receive buffer.
+  if (now - last_turn_ > common_.timeout / 4) {
+    for (Link* link : active_) link->forgive(now - last_turn_);
+  }
+  last_turn_ = now;
+  int datagrams = 0;
+  const auto arrived = carrier_->receive(reads_);
+  const std::size_t trailer = common_.security == Security::full ? Seal::kTrailer : 0;
+  for (const Incoming& incoming : arrived) {
+    for (std::span<std::byte> rest = incoming.bytes; !rest.empty(); ++datagrams) {
+      const std::size_t bytes =
+          incoming.segment != 0 ? std::min(incoming.segment, rest.size()) : packet_bytes(rest, trailer);
+      take(now, rest.first(bytes));
+      rest = rest.subspan(bytes);
+    }
+  }
+  // For occasional datagrams a single read is faster; a steady stream is read several at a time.
+  busy_turns_ = arrived.empty() ? 0 : busy_turns_ + 1;
+  more_waits_ = arrived.size() >= reads_;
+  reads_ = busy_turns_ < 2 ? 1 : std::min(reads_ * 2, kMostReads);
+  if (!dirty_.empty() || blocked_) serve_dirty(now);
+  if (now >= deadline_) tick(now);
+  turning_ = false;
+  return datagrams;
+}
+
+// ------------------------------------------------------------------------------------------------------- time
+
+void Engine::tick(Time now) noexcept {
+  if (now - shared_at_ >= kShareEvery) share_window(now);
+  deadline_ = kNever;
+  const std::size_t too_long = carrier_->too_long();
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    Link& link = *active_[i];
+    if (too_long != 0) link.too_long(now, too_long);
+    if (ended(now, link)) continue;
+    if (!blocked_) {
+      flush(now, link);
+      if (Train* train = next_train(); train != nullptr && link.fill_ping(now, *train)) add(link, false);
+    }
+    deadline_ =
+        std::min(deadline_, blocked_ ? std::max(link.deadline(), now + kRetryBlocked) : link.deadline());
+  }
+  if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
+}
+
+bool Engine::ended(Time now, Link& link) noexcept {
+  switch (link.tick(now)) {
+    case Link::Life::alive: return false;
+    case Link::Life::silent:
+      // A packet that proves it alive may lie unread in the socket. This excuse ends after twice the timeout.
+      if (more_waits_ && now - link.heard_at() < 2 * common_.timeout) return false;
+      watcher_.silent(link.peer());
+      break;
+    case Link::Life::stuck: watcher_.stuck(link.peer()); break;
+    case Link::Life::worn_out: watcher_.worn_out(link.peer()); break;
+  }
+  forget(link.peer());
+  return true;
+}
+
+void Engine::forget(Rank peer) noexcept {
+  if (gone_[peer]) return;
+  gone_[peer] = true;
+  if (links_[peer] != nullptr) links_[peer]->fail({ErrorCode::peer_lost, peer});
+  watcher_.lost(peer);
+}
+
+template <class Done>
+void Engine::turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept {
+  const Time end = clock_now() + limit;
+  const Time longest = meanwhile ? kBetweenLooks : 10 * kMillisecond;
+  for (Time now = clock_now(); !done() && now < end; now = clock_now()) {
+    if (turn() != 0) continue;
+    if (meanwhile) meanwhile();
+    const Time wait = std::clamp<Time>(std::min(deadline(), end) - now, 0, longest);
+    const timespec pause{0, static_cast<long>(wait)};
+    pollfd readable{carrier_->descriptor(), POLLIN, 0};
+    ::ppoll(&readable, 1, &pause, nullptr);
+  }
+}
+
+// Hands the whole batch to the system, as soon as the send buffer has room. False: there was no room until `end`.
+bool Engine::push_by(Time end) noexcept {
+  while (!push()) {
+    if (clock_now() >= end) return false;
+    const timespec pause{0, kRetryBlocked};
+    ::ppoll(nullptr, 0, &pause, nullptr);
+  }
+  return true;
+}
+
+void Engine::close(const Meanwhile& meanwhile) noexcept {
+  turn_until(
+      [&] { return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->settled(); }); },
+      kLinger, meanwhile);
+  blocked_ = false;
+  batch_.clear();
+  pushed_ = 0;
+  const Time now = clock_now();
+  const Time end = now + kFarewells;
+  for (int copy = 0; copy < 3; ++copy) {  // close packets are not acknowledged, so several copies are sent
+    for (Link* link : active_) {
+      // A peer that still misses some of our packets gets no close packet. Our silence tells it that we are gone.
+      if (gone_[link->peer()] || !link->settled()) continue;
+      if (batch_.size() == kTrains && !push_by(end)) return;
+      Train* train = next_train();
+      link->fill_close(now, *train);
+      add(*link, false);
+    }
+    if (!push_by(end)) return;
+  }
+}
+
+void Engine::finish_replies(const Meanwhile& meanwhile) noexcept {
+  const auto none = [&] {
+    return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->replies() == 0; });
+  };
+  turn_until(none, kSecond, meanwhile);
+  for (Link* link : active_) link->drop_replies();
+}
+
+std::string Engine::text(Rank peer) const {
+  if (peer >= links_.size()) return {};
+  if (links_[peer] == nullptr) return gone_[peer] ? "gone before anything was said" : "nothing was said yet";
+  std::string text = links_[peer]->text(clock_now());
+  if (strangers_ != 0) text += fmt::format("; {} datagrams of strangers dropped", strangers_);
+  if (blocked_) text += "; the system's send buffer is full";
+  return text;
+}
+
+}  // namespace aqueduct::conduits::udp

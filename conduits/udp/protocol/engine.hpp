@@ -1,0 +1,112 @@
+#pragma once
+
+#include "conduits/udp/carrier/carrier.hpp"
+#include "conduits/udp/protocol/link.hpp"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace aqueduct::conduits::udp {
+
+/// What a peer has published about itself.
+struct PeerAddress {
+  Address address;  ///< empty: not served by this conduit
+  Secret secret{};
+};
+
+/// The connections of one endpoint and the carrier that they share. Not thread-safe.
+class Engine {
+ public:
+  /// `lost` is called once for each peer that has timed out or has closed.
+  class Watcher {
+   public:
+    virtual void lost(Rank peer) noexcept = 0;
+    /// Called before `lost`: nothing was heard from the peer for the timeout.
+    virtual void silent(Rank peer) noexcept = 0;
+    /// Called instead of `silent`: only short packets still reach the peer (Link::Life::stuck).
+    virtual void stuck(Rank peer) noexcept = 0;
+    /// Called instead of `silent`: a packet has used up its attempt numbers, so new copies would reuse a nonce.
+    virtual void worn_out(Rank peer) noexcept = 0;
+
+   protected:
+    ~Watcher() = default;
+  };
+
+  Engine(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
+         std::uint64_t job);
+  ~Engine();
+
+  Common& common() noexcept { return common_; }
+  Carrier& carrier() noexcept { return *carrier_; }
+  void learn(std::vector<PeerAddress> peers, Rank me);
+  /// Bytes of the socket's receive buffer, which all peers share.
+  void set_budget(std::size_t bytes) noexcept;
+
+  /// The connection to a peer, created at the first call. Null: the peer is lost or not served, or there is no memory.
+  Link* link(Rank peer) noexcept;
+  /// Something was posted to a connection. It leaves now if little is in flight or much waits, else with the next
+  /// `turn`.
+  void posted(Link& link) noexcept;
+
+  /// One round: handles what has arrived, sends what may leave, runs timers. Returns how many datagrams arrived.
+  int turn() noexcept;
+  /// When `turn` must be called even if nothing arrives.
+  Time deadline() const noexcept { return std::min(deadline_, carrier_->deadline()); }
+
+  bool is_gone(Rank peer) const noexcept { return gone_[peer]; }
+  /// Whether the peer has an address here.
+  bool serves(Rank peer) const noexcept { return peer < peers_.size() && peers_[peer].address.bytes != 0; }
+  /// Ends the connection to a peer that is known to be gone.
+  void forget(Rank peer) noexcept;
+  /// Called repeatedly while `close` or `finish_replies` waits: polls endpoints that nobody else polls. May be empty.
+  using Meanwhile = std::function<void()>;
+  /// Waits, with a bound, until everything sent is acknowledged; then sends close packets.
+  void close(const Meanwhile& meanwhile) noexcept;
+  /// Waits, with a bound, until no reply to a get reads this endpoint's memory any more.
+  void finish_replies(const Meanwhile& meanwhile) noexcept;
+
+  std::string address(Rank peer) const { return peers_[peer].address.text(); }
+  std::string text(Rank peer) const;  ///< for the stall report and the statistics
+
+ private:
+  static constexpr std::size_t kTrains = 8;
+
+  void take(Time now, std::span<std::byte> datagram) noexcept;
+  void flush(Time now, Link& link) noexcept;
+  bool push() noexcept;
+  void serve_dirty(Time now) noexcept;
+  void tick(Time now) noexcept;
+  /// Runs the connection's timers. Whether the connection is over; its peer is then reported lost.
+  bool ended(Time now, Link& link) noexcept;
+  void share_window(Time now) noexcept;
+  Train* next_train() noexcept;
+  void add(const Link& link, bool may_fragment) noexcept;
+  bool push_by(Time end) noexcept;
+  template <class Done>
+  void turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept;
+
+  std::unique_ptr<Carrier> carrier_;
+  Common common_;
+  Watcher& watcher_;
+  std::vector<PeerAddress> peers_;            // by rank
+  std::vector<std::unique_ptr<Link>> links_;  // by rank; null: no packet to or from it yet
+  std::vector<bool> gone_;                    // by rank
+  std::vector<Link*> active_;
+  std::vector<Link*> dirty_;
+  std::unique_ptr<Train[]> trains_ = std::make_unique<Train[]>(kTrains);
+  std::vector<Outgoing> batch_;
+  std::size_t pushed_ = 0;  // entries of the batch that the system has taken
+  bool blocked_ = false;    // the system had no room for the rest
+  bool turning_ = false;
+  bool more_waits_ = false;  // the last receive hit its limit
+  int busy_turns_ = 0;       // consecutive turns in which something arrived
+  std::size_t reads_ = 1;
+  std::size_t budget_ = 128 * 1024;
+  std::uint64_t strangers_ = 0;  // datagrams that belong to no connection
+  Time deadline_ = kNever;
+  Time last_turn_ = 0;
+  Time shared_at_ = 0;
+};
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,115 @@
+#include "conduits/udp/protocol/flight.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace aqueduct::conduits::udp {
+
+bool Flight::reserve() noexcept try {
+  if (next_ - oldest_ < ring_.size()) return true;
+  const std::size_t old = ring_.size();
+  std::vector<Sent> larger(old == 0 ? 64 : old * 2);
+  for (std::uint64_t n = oldest_; n < next_; ++n) larger[n & (larger.size() - 1)] = at(n);
+  ring_.swap(larger);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+std::uint64_t Flight::add(const Sent& packet) noexcept {
+  const std::uint64_t number = next_++;
+  Sent& place = at(number);
+  place = packet;
+  place.state = Sent::State::in_flight;
+  in_flight_ += packet.wire_bytes;
+  ++packets_;
+  latest_sent_ = place.sent_at = std::max(packet.sent_at, latest_sent_ + 1);
+  return number;
+}
+
+void Flight::again(std::uint64_t number, Time now, const RateMark& mark) noexcept {
+  Sent& packet = at(number);
+  packet.state = Sent::State::in_flight;
+  ++packet.attempt;
+  latest_sent_ = packet.sent_at = std::max(now, latest_sent_ + 1);
+  packet.mark = mark;
+  in_flight_ += packet.wire_bytes;
+  ++packets_;
+  --lost_;
+}
+
+std::uint64_t Flight::first_lost() noexcept {
+  std::uint64_t number = std::max(lost_hint_, oldest_);
+  while (at(number).state != Sent::State::lost) ++number;
+  lost_hint_ = number;
+  return number;
+}
+
+void Flight::lose(Sent& packet) noexcept {
+  packet.state = Sent::State::lost;
+  in_flight_ -= packet.wire_bytes;
+  --packets_;
+  ++lost_;
+}
+
+bool Flight::arrived(std::uint64_t number) noexcept {
+  if (number < oldest_ || number >= next_) return false;
+  Sent& packet = at(number);
+  if (packet.state == Sent::State::acknowledged) return false;
+  if (packet.state == Sent::State::in_flight) {
+    in_flight_ -= packet.wire_bytes;
+    --packets_;
+  } else {
+    --lost_;
+  }
+  packet.state = Sent::State::acknowledged;
+  latest_arrived_sent_ = std::max(latest_arrived_sent_, packet.sent_at);
+  return true;
+}
+
+void Flight::trim() noexcept {
+  while (oldest_ < next_ && at(oldest_).state == Sent::State::acknowledged) ++oldest_;
+}
+
+std::uint64_t Flight::find_lost(Time now, Time round_trip, Time window, Time& recheck) noexcept {
+  recheck = kNever;
+  std::uint64_t bytes = 0;
+  for (std::uint64_t n = oldest_; n < next_; ++n) {
+    Sent& packet = at(n);
+    if (packet.state != Sent::State::in_flight || packet.sent_at >= latest_arrived_sent_) continue;
+    if (packet.sent_at + window <= latest_arrived_sent_ || now >= packet.sent_at + round_trip + window) {
+      bytes += packet.wire_bytes;
+      lost_hint_ = lost_ == 0 ? n : std::min(lost_hint_, n);
+      lose(packet);
+    } else {
+      recheck = std::min(recheck, packet.sent_at + round_trip + window);
+    }
+  }
+  return bytes;
+}
+
+void Flight::lose_all() noexcept {
+  for (std::uint64_t n = oldest_; n < next_; ++n) {
+    if (at(n).state == Sent::State::in_flight) lose(at(n));
+  }
+  lost_hint_ = oldest_;
+}
+
+void Flight::lose_last() noexcept {
+  for (std::uint64_t n = next_; n-- > oldest_;) {
+    if (at(n).state != Sent::State::in_flight) continue;
+    lost_hint_ = lost_ == 0 ? n : std::min(lost_hint_, n);
+    lose(at(n));
+    return;
+  }
+}
+
+Time Flight::oldest_sent() const noexcept {
+  Time oldest = kNever;
+  for (std::uint64_t n = oldest_; n < next_; ++n) {
+    if (at(n).state == Sent::State::in_flight) oldest = std::min(oldest, at(n).sent_at);
+  }
+  return oldest;
+}
+
+}  // namespace aqueduct::conduits::udp

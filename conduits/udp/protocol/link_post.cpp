@@ -1,0 +1,222 @@
+#include "conduits/udp/protocol/link.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+template <class T>
+std::byte* write(std::byte* at, const T& what) noexcept {
+  std::memcpy(at, &what, sizeof what);
+  return at + sizeof what;
+}
+
+std::byte* write_bytes(std::byte* at, core::Bytes bytes) noexcept {
+  if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+  return at + bytes.size();
+}
+
+void write_padded(std::byte* at, core::Bytes bytes) noexcept {
+  std::memset(write_bytes(at, bytes), 0, padded(bytes.size()) - bytes.size());
+}
+
+}  // namespace
+
+void Link::close_bundle() noexcept {
+  if (open_ == nullptr) return;
+  ready_.push(open_);
+  ++ready_count_;
+  open_ = nullptr;
+}
+
+// Room for `bytes` more of frames in a bundle, and for a token that its acknowledgement completes if `with_token`.
+// Null: no room.
+std::byte* Link::room(std::size_t bytes, bool with_token) noexcept {
+  if (ended_) return nullptr;
+  const std::size_t most = std::min(Bundle::kBytes, mtu_.size() - kHeadroom - trailer());
+  if (open_ != nullptr &&
+      (open_->used + bytes > most || (with_token && open_->tokens == Bundle::kMostTokens))) {
+    close_bundle();
+  }
+  if (open_ == nullptr) {
+    if (bundles_used_ >= kMostBundles) return nullptr;
+    open_ = common_.bundles.take();
+    if (open_ == nullptr) return nullptr;
+    open_->used = open_->tokens = 0;
+    open_->flags = 0;
+    ++bundles_used_;
+  }
+  ++shorts_waiting_;
+  std::byte* at = open_->frames() + open_->used;
+  open_->used = static_cast<std::uint16_t>(open_->used + bytes);
+  return at;
+}
+
+core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
+  if (ended_) return core::Post::failed(ErrorCode::peer_lost);
+  const std::size_t bytes = header.size() + payload.size();
+  const MessageFrame frame{.bytes = static_cast<std::uint32_t>(bytes)};
+  if (sizeof frame + padded(bytes) <= kMostInline + core::kMostHeader) {
+    std::byte* at = room(sizeof frame + padded(bytes), false);
+    if (at == nullptr) return core::Post::retry();
+    at = write(at, frame);
+    write_padded(write_bytes(at, header), payload);  // headers are multiples of 8
+    return core::Post::done();
+  }
+  if (parcels_used_ >= kMostParcels || parcel_bytes_used_ + bytes > kMostParcelBytes)
+    return core::Post::retry();
+  // Half of the endpoint's pool is kept for messages that arrive.
+  if (common_.parcels.in_use() >= Common::kMostParcels / 2) return core::Post::retry();
+  Parcel* parcel = common_.parcels.take();
+  if (parcel == nullptr) return core::Post::retry();
+  ++parcels_used_;
+  parcel_bytes_used_ += bytes;
+  close_bundle();  // earlier messages leave first
+  parcel->bytes = frame.bytes;
+  parcel->cut = parcel->unacknowledged = 0;
+  parcel->id = next_id_++;
+  static_assert(kMostInline + core::kMostHeader - sizeof frame >= kGuarded, "a parcel's message is long");
+  write(parcel->frames(), MessageFrame{.flags = kBulk, .bytes = frame.bytes});
+  write_padded(write_bytes(parcel->message(), header), payload);
+  parcels_.push(parcel);
+  ++parcels_count_;
+  parcel_bytes_waiting_ += bytes;
+  return core::Post::done();
+}
+
+bool Link::queue_stream(const Stream& what) noexcept {
+  Stream* stream = common_.streams.take();
+  if (stream == nullptr) return false;
+  Stream* const next = stream->next;
+  *stream = what;
+  stream->next = next;
+  ++streams_used_;
+  if (what.reply) ++replies_;
+  streams_.push(stream);
+  return true;
+}
+
+core::Post Link::put(std::uint32_t segment, std::uint64_t offset, core::Bytes from, const Signal* signal,
+                     core::Token token) noexcept {
+  if (ended_) return core::Post::failed(ErrorCode::peer_lost);
+  const auto bytes = static_cast<std::uint32_t>(from.size());
+  if (bytes <= kMostInline) {
+    const std::size_t head = sizeof(PutFrame) + (signal != nullptr ? sizeof(SignalPart) : 0);
+    std::byte* at = room(head + padded(bytes), true);
+    if (at == nullptr) return core::Post::retry();
+    PutFrame frame{.bytes = bytes, .segment = segment, .offset = offset};
+    if (signal != nullptr) {
+      frame.flags = kSignal;
+      frame.transfer = next_id_++;
+    }
+    at = write(at, frame);
+    if (signal != nullptr) at = write(at, SignalPart{signal->slot, bytes, signal->add});
+    write_padded(at, from);
+    open_->token[open_->tokens++] = token;
+    open_->flags |= kWantsAnswer;
+    return core::Post::posted();
+  }
+  if (streams_used_ >= kMostStreams) return core::Post::retry();
+  Stream stream;
+  stream.token = token;
+  stream.from = from.data();
+  stream.bytes = bytes;
+  stream.segment = segment;
+  stream.offset = offset;
+  stream.has_signal = signal != nullptr;
+  if (signal != nullptr) stream.signal = *signal;
+  stream.id = next_id_++;
+  return queue_stream(stream) ? core::Post::posted() : core::Post::retry();
+}
+
+// Doubles the table. Requires: fewer than kMostFetches are in use.
+bool Link::make_fetches() noexcept try {
+  const auto first = static_cast<std::uint32_t>(fetches_.size());
+  fetches_.resize(first == 0 ? 16 : std::size_t{first} * 2);
+  for (auto i = static_cast<std::uint32_t>(fetches_.size()); i-- > first;) {
+    fetches_[i].next_free = free_fetch_;
+    free_fetch_ = i + 1;
+  }
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+core::Post Link::get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
+                     core::Token token) noexcept {
+  if (ended_) return core::Post::failed(ErrorCode::peer_lost);
+  if (fetches_used_ >= kMostFetches) return core::Post::retry();
+  if (free_fetch_ == 0 && !make_fetches()) return core::Post::retry();
+  std::byte* at = room(sizeof(GetFrame), false);
+  if (at == nullptr) return core::Post::retry();
+  const std::uint32_t index = free_fetch_ - 1;
+  Fetch& fetch = fetches_[index];
+  free_fetch_ = fetch.next_free;
+  ++fetches_used_;
+  fetch.token = token;
+  fetch.to = to.data();
+  fetch.bytes = static_cast<std::uint32_t>(to.size());
+  fetch.arrived = 0;
+  write(at, GetFrame{.bytes = fetch.bytes, .segment = segment, .transfer = index, .offset = offset});
+  return core::Post::posted();
+}
+
+void Link::drop_replies() noexcept {
+  const auto drop = [](Stream* stream) {
+    if (stream->reply) stream->from = nullptr;
+  };
+  for (Stream* stream = streams_.front(); stream != nullptr; stream = stream->next) drop(stream);
+  for (std::uint64_t n = flight_.oldest(); n < flight_.next(); ++n) {
+    const Sent& sent = flight_.at(n);
+    if (sent.state != Sent::State::acknowledged && sent.kind == Sent::Kind::stream) drop(sent.stream);
+  }
+}
+
+void Link::fail(Status status) noexcept {
+  if (ended_) return;
+  ended_ = true;
+  const auto end_bundle = [&](Bundle* bundle) {
+    for (std::size_t i = 0; i < bundle->tokens; ++i) common_.host.completed(bundle->token[i], status);
+    common_.bundles.give(bundle);
+  };
+  const auto end_stream = [&](Stream* stream) {
+    if (!stream->reply) common_.host.completed(stream->token, status);
+    common_.streams.give(stream);
+  };
+  // Several packets may refer to one bulk transfer or long message. The last of them releases it.
+  for (std::uint64_t n = flight_.oldest(); n < flight_.next(); ++n) {
+    Sent& sent = flight_.at(n);
+    if (sent.state == Sent::State::acknowledged) continue;
+    if (sent.kind == Sent::Kind::bundle) end_bundle(sent.bundle);
+    if (sent.kind == Sent::Kind::parcel) common_.parcels.give(sent.parcel);
+    if (sent.kind == Sent::Kind::fragment && --sent.parcel->unacknowledged == 0 &&
+        sent.parcel->cut == sent.parcel->bytes) {
+      common_.parcels.give(sent.parcel);
+    }
+    if (sent.kind == Sent::Kind::stream) {
+      sent.stream->acknowledged += sent.bytes;
+      if (sent.stream->acknowledged == sent.stream->bytes) end_stream(sent.stream);
+    }
+  }
+  flight_ = Flight{};
+  close_bundle();
+  while (!ready_.empty()) end_bundle(ready_.pop());
+  ready_count_ = shorts_waiting_ = 0;
+  while (!parcels_.empty()) common_.parcels.give(parcels_.pop());
+  parcels_count_ = parcel_bytes_waiting_ = 0;
+  while (!streams_.empty()) end_stream(streams_.pop());
+  bundles_used_ = parcels_used_ = parcel_bytes_used_ = streams_used_ = replies_ = 0;
+  for (Fetch& fetch : fetches_) {
+    if (fetch.to == nullptr) continue;
+    fetch.to = nullptr;
+    common_.host.completed(fetch.token, status);
+  }
+  for (const Rejoin& rejoin : rejoining_) common_.parcels.give(rejoin.parcel);
+  rejoining_.clear();
+  announced_.clear();
+  ack_at_ = recheck_ = kNever;
+}
+
+}  // namespace aqueduct::conduits::udp

@@ -1,0 +1,402 @@
+#include "conduits/udp/protocol/link.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conduits::udp {
+
+bool Link::waiting() const noexcept {
+  return open_ != nullptr || !ready_.empty() || !parcels_.empty() || !streams_.empty() || flight_.lost() != 0;
+}
+
+// Whether a packet may leave now, by the congestion window, the peer's advertised window, and pacing. One packet may
+// always be in flight: its acknowledgement is what opens a window again.
+bool Link::may_send(Time now, std::size_t bytes) noexcept {
+  if (flight_.packets() == 0 || asks_) return true;
+  if (now < release_) {
+    paced_ = release_;
+    return false;
+  }
+  return flight_.in_flight() + bytes <= congestion_.window() &&
+         flight_.charged() + bytes + kPacketCharge <= peer_window_;
+}
+
+void Link::left(Time now, std::size_t bytes) noexcept {
+  const double rate = congestion_.rate();
+  // After a pause, at most one millisecond's worth is sent to catch up.
+  if (rate > 0) {
+    const auto pause = static_cast<Time>(static_cast<double>(bytes) / rate * 1e9);
+    release_ = std::max(release_, now - kMillisecond) + std::min(pause, kSecond);
+  }
+}
+
+Sent Link::note(Time now, Sent::Kind kind, std::size_t wire_bytes) noexcept {
+  Sent sent;
+  sent.kind = kind;
+  sent.wire_bytes = static_cast<std::uint32_t>(wire_bytes);
+  sent.sent_at = now;
+  sent.mark = congestion_.sent(now, wire_bytes, flight_.in_flight());
+  note_short(wire_bytes);
+  return sent;
+}
+
+bool Link::fill(Time now, Train& train, bool& may_fragment) noexcept {
+  may_fragment = false;
+  paced_ = kNever;
+  if (ended_) return false;
+  if (answer_probe_ != 0) return fill_control(now, train, PacketKind::probe_answer);
+  // MTU probes go first: there may always be other packets waiting.
+  bool filled = false;
+  if (!flight_.empty() && fill_probe(now, train)) {
+    filled = true;
+  } else if (flight_.lost() != 0) {
+    filled = fill_lost(now, train, may_fragment);
+  } else if (waiting() && !flight_.full() && flight_.reserve()) {
+    const bool long_waits = !parcels_.empty() || !streams_.empty();
+    if ((!ready_.empty() && !(long_waits && shorts_in_row_ >= kMostShortsInRow)) || !long_waits) {
+      filled = fill_bundle(now, train);
+      shorts_in_row_ += static_cast<std::uint32_t>(train.cars());
+      may_fragment = train.segment() > mtu_.size();  // it was built before the path's MTU shrank
+    } else {
+      if (parcels_.empty())
+        close_bundle();  // short messages do not wait for long ones: they leave with the next batch
+      const bool stream_next =
+          parcels_.empty() || (!streams_.empty() && parcels_in_row_ >= kMostParcelsInRow);
+      filled = stream_next ? fill_stream(now, train) : fill_parcel(now, train);
+      if (filled) {
+        shorts_in_row_ = 0;
+        parcels_in_row_ = stream_next ? 0 : parcels_in_row_ + 1;
+      }
+    }
+  } else if (!waiting() && !flight_.empty()) {
+    congestion_.application_limited(flight_.in_flight());
+  }
+  if (filled) {
+    left(now, train.bytes());
+    return true;
+  }
+  if (ack_at_ <= now) return fill_control(now, train, PacketKind::control);
+  return false;
+}
+
+void Link::couple(Time now, Train& train, PacketHeader header, std::byte* front, std::size_t frames,
+                  const std::byte* data, std::size_t data_bytes) noexcept {
+  header.from = common_.me;
+  header.to = peer_;
+  header.stamp = stamp_of(now);
+  header.frames = static_cast<std::uint16_t>(frames);
+  header.data = static_cast<std::uint16_t>(data_bytes);
+  header.tag = out_mark_;
+  const std::size_t front_bytes = sizeof header + frames;
+  std::memcpy(front, &header, sizeof header);
+  ++counters_.sent;
+  counters_.sent_bytes += front_bytes + data_bytes + trailer();
+  switch (common_.security) {
+    case Security::none: break;
+    case Security::header:
+      header.tag = out_.tag({front, front_bytes});
+      std::memcpy(front + offsetof(PacketHeader, tag), &header.tag, sizeof header.tag);
+      break;
+    case Security::full: {  // encrypts a copy: the original is needed for retransmission
+      std::byte* whole = train.scratch();
+      std::memmove(whole, front, front_bytes);
+      if (data_bytes != 0) std::memmove(whole + front_bytes, data, data_bytes);
+      const std::size_t text = frames + data_bytes;
+      out_.encrypt({whole, sizeof header}, {whole + sizeof header, text}, whole + sizeof header + text,
+                   header.number, header.attempt | static_cast<std::uint32_t>(header.kind) << 16);
+      train.couple(whole, sizeof header + text + Seal::kTrailer, nullptr, 0);
+      return;
+    }
+  }
+  train.couple(front, front_bytes, data, data_bytes);
+}
+
+std::size_t Link::write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept {
+  AckFrame frame;
+  NumberRange ranges[kMostAckRanges];
+  const std::size_t count = received_.gaps() ? received_.ranges({ranges, most_ranges}) : 0;
+  frame.ranges = static_cast<std::uint8_t>(count);
+  frame.delay = UINT16_MAX;
+  if (echo_at_ != 0) {
+    frame.echo = echo_;
+    frame.delay =
+        static_cast<std::uint16_t>(std::clamp<Time>((now - echo_at_) >> kStampShift, 0, Time{UINT16_MAX}));
+  }
+  frame.next = received_.next();
+  frame.window = common_.window;
+  frame.duplicates = static_cast<std::uint32_t>(counters_.duplicate);
+  std::memcpy(to, &frame, sizeof frame);
+  std::uint64_t end = frame.next;
+  for (std::size_t i = 0; i < count; ++i) {
+    const AckRange range{static_cast<std::uint32_t>(ranges[i].first - end),
+                         static_cast<std::uint32_t>(ranges[i].end - ranges[i].first)};
+    end = ranges[i].end;
+    std::memcpy(to + sizeof frame + i * sizeof range, &range, sizeof range);
+  }
+  ack_at_ = kNever;
+  unacknowledged_ = 0;
+  return sizeof frame + count * sizeof(AckRange);
+}
+
+bool Link::fill_control(Time now, Train& train, PacketKind kind) noexcept {
+  std::byte* front = train.head();
+  std::byte* frames = front + sizeof(PacketHeader);
+  PacketHeader header;
+  header.kind = kind;
+  header.number = control_number_++;
+  std::size_t bytes = 0;
+  if (kind == PacketKind::probe_answer) {
+    const ProbeFrame frame{.bytes = static_cast<std::uint32_t>(answer_probe_)};
+    std::memcpy(frames, &frame, sizeof frame);
+    bytes = sizeof frame;
+    answer_probe_ = 0;
+  } else {
+    bytes = write_ack(now, frames, kMostAckRanges);
+  }
+  couple(now, train, header, front, bytes, nullptr, 0);
+  return true;
+}
+
+bool Link::fill_ping(Time now, Train& train) noexcept {
+  if (ended_ || now < ping_at()) return false;
+  pinged_at_ = now;
+  if (suspected()) {
+    asks_if_short_arrives_ = stamp_of(now);
+    ++shorts_sent_;
+  }
+  return fill_control(now, train, PacketKind::ping);
+}
+
+void Link::fill_close(Time now, Train& train) noexcept {
+  std::byte* front = train.head();
+  std::byte* frames = front + sizeof(PacketHeader);
+  PacketHeader header;
+  header.kind = PacketKind::control;
+  header.number = control_number_++;
+  std::size_t bytes = write_ack(now, frames, kHeadroomRanges);
+  const CloseFrame frame;
+  std::memcpy(frames + bytes, &frame, sizeof frame);
+  bytes += sizeof frame;
+  couple(now, train, header, front, bytes, nullptr, 0);
+}
+
+bool Link::fill_probe(Time now, Train& train) noexcept {
+  const std::size_t bytes = mtu_.probe_due(now);
+  if (bytes == 0 || bytes > common_.most_datagram) return false;
+  std::byte* front = train.scratch();
+  std::memset(front, 0, bytes);
+  PacketHeader header;
+  header.kind = PacketKind::probe;
+  header.number = control_number_++;
+  couple(now, train, header, front, 0, front + sizeof header, bytes - sizeof header - trailer());
+  mtu_.probe_sent(now, bytes);
+  return true;
+}
+
+// ------------------------------------------------------------------------------------------------- data packets
+
+void Link::couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t number,
+                         std::uint16_t attempt) noexcept {
+  // The acknowledgement goes in front of the frames, and the header in front of the acknowledgement.
+  std::byte ack[kHeadroom];
+  std::size_t ack_bytes = 0;
+  if (echo_at_ != 0) ack_bytes = write_ack(now, ack, kHeadroomRanges);
+  std::byte* front = bundle.frames() - ack_bytes - sizeof(PacketHeader);
+  std::memcpy(front + sizeof(PacketHeader), ack, ack_bytes);
+  PacketHeader header;
+  header.number = number;
+  header.attempt = attempt;
+  header.flags = bundle.flags;
+  couple(now, train, header, front, ack_bytes + bundle.used, nullptr, 0);
+}
+
+// A send place becomes free when its packet is acknowledged, and the receiver delays acknowledgements. Without a
+// request for an immediate one, a sender would send no more than `most` packets in each such delay.
+bool Link::asks_for_place(std::size_t& unasked, std::size_t most) noexcept {
+  if (++unasked < most / 2) return false;
+  unasked = 0;
+  return true;
+}
+
+// Bundles of equal length, as a series of equal messages makes them, leave in one system call.
+bool Link::fill_bundle(Time now, Train& train) noexcept {
+  const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
+  while ((!ready_.empty() || open_ != nullptr) && !flight_.full() && flight_.reserve()) {
+    Bundle* bundle = ready_.empty() ? open_ : ready_.front();
+    // While there are gaps to report, acknowledgements differ in length, so bundles cannot share a batch.
+    const std::size_t ack = echo_at_ != 0 ? sizeof(AckFrame) : 0;
+    const std::size_t whole = sizeof(PacketHeader) + ack + bundle->used + trailer();
+    const bool fits = !received_.gaps() && whole <= mtu_.size() && train.segment() <= mtu_.size() &&
+                      train.fits(whole, burst, std::min<std::size_t>(common_.most_cars, kMostShortsInRow));
+    const std::size_t bytes = kHeadroom + bundle->used + trailer();
+    if ((!train.empty() && !fits) || !may_send(now, bytes)) break;
+    if (bundle == open_) {
+      open_ = nullptr;
+    } else {
+      ready_.pop();
+      --ready_count_;
+    }
+    if (asks_for_place(bundles_unasked_, kMostBundles)) bundle->flags |= kWantsAnswer;
+    Sent sent = note(now, Sent::Kind::bundle, bytes);
+    sent.bundle = bundle;
+    sent.wants_answer = (bundle->flags & kWantsAnswer) != 0;
+    couple_bundle(now, train, *bundle, flight_.add(sent), 0);
+  }
+  if (ready_.empty() && open_ == nullptr) shorts_waiting_ = 0;
+  return !train.empty();
+}
+
+std::size_t Link::parcel_bytes(const Parcel& parcel) const noexcept {
+  return sizeof(PacketHeader) + sizeof(MessageFrame) + padded(parcel.bytes) + trailer();
+}
+
+void Link::couple_parcel(Time now, Train& train, Parcel& parcel, std::uint64_t number,
+                         const Sent& packet) noexcept {
+  PacketHeader header;
+  header.number = number;
+  header.attempt = packet.attempt;
+  header.flags = packet.wants_answer ? kWantsAnswer : 0;
+  couple(now, train, header, parcel.frames() - sizeof header, sizeof(MessageFrame) + kGuarded,
+         parcel.message() + kGuarded, padded(parcel.bytes) - kGuarded);
+}
+
+void Link::couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t number,
+                           const Sent& piece) noexcept {
+  std::byte* front = train.head();
+  const FragmentFrame frame{
+      .bytes = piece.bytes, .message = parcel.id, .total = parcel.bytes, .offset = piece.offset};
+  std::memcpy(front + sizeof(PacketHeader), &frame, sizeof frame);
+  PacketHeader header;
+  header.number = number;
+  header.attempt = piece.attempt;
+  header.flags = piece.wants_answer ? kWantsAnswer : 0;
+  couple(now, train, header, front, sizeof frame, parcel.message() + piece.offset, piece.bytes);
+}
+
+bool Link::fill_parcel(Time now, Train& train) noexcept {
+  const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
+  // One packet may leave whatever the window says. It must not exceed the peer's advertised window, because many
+  // senders may send to that peer at once.
+  const std::size_t longest =
+      std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, kBaseMtu));
+  while (!parcels_.empty() && !flight_.full() && flight_.reserve()) {
+    Parcel& parcel = *parcels_.front();
+    const std::size_t bytes = parcel_bytes(parcel);
+    if (parcel.cut != 0 || bytes > longest) break;
+    if (!train.fits(bytes, burst, common_.most_cars) || !may_send(now, bytes)) return !train.empty();
+    parcels_.pop();
+    --parcels_count_;
+    parcel_bytes_waiting_ -= parcel.bytes;
+    parcel.cut = parcel.bytes;
+    parcel.unacknowledged = 1;
+    Sent sent = note(now, Sent::Kind::parcel, bytes);
+    sent.parcel = &parcel;
+    sent.wants_answer = asks_for_place(parcels_unasked_, kMostParcels);
+    couple_parcel(now, train, parcel, flight_.add(sent), sent);
+  }
+  if (!train.empty() || parcels_.empty()) return !train.empty();
+  Parcel& parcel = *parcels_.front();
+  const std::size_t head = sizeof(PacketHeader) + sizeof(FragmentFrame);
+  const std::size_t most = (longest - head - trailer()) & ~std::size_t{7};
+  while (parcel.cut < parcel.bytes && !flight_.full() && flight_.reserve()) {
+    const std::size_t bytes = std::min<std::size_t>(most, parcel.bytes - parcel.cut);
+    const std::size_t whole = head + bytes + trailer();
+    if (!train.fits(whole, common_.burst, common_.most_cars) || !may_send(now, whole)) break;
+    Sent sent = note(now, Sent::Kind::fragment, whole);
+    sent.parcel = &parcel;
+    sent.offset = parcel.cut;
+    sent.bytes = static_cast<std::uint32_t>(bytes);
+    parcel.cut += sent.bytes;
+    ++parcel.unacknowledged;
+    sent.wants_answer = parcel.cut == parcel.bytes && asks_for_place(parcels_unasked_, kMostParcels);
+    couple_fragment(now, train, parcel, flight_.add(sent), sent);
+  }
+  if (parcel.cut == parcel.bytes) {
+    parcels_.pop();
+    --parcels_count_;
+    parcel_bytes_waiting_ -= parcel.bytes;
+  }
+  return !train.empty();
+}
+
+std::size_t Link::stream_head(const Stream& stream) const noexcept {
+  return sizeof(PacketHeader) + (stream.reply ? sizeof(DataFrame) : sizeof(PutFrame)) +
+         (stream.has_signal ? sizeof(SignalPart) : 0);
+}
+
+void Link::couple_stream(Time now, Train& train, Stream& stream, std::uint64_t number,
+                         const Sent& piece) noexcept {
+  std::byte* front = train.head();
+  std::byte* at = front + sizeof(PacketHeader);
+  if (stream.reply) {
+    const DataFrame frame{.flags = stream.refused ? kRefused : kBulk,
+                          .bytes = piece.bytes,
+                          .transfer = stream.id,
+                          .offset = piece.offset};
+    std::memcpy(at, &frame, sizeof frame);
+  } else {
+    const PutFrame frame{.flags = static_cast<std::uint8_t>(stream.has_signal ? kBulk | kSignal : kBulk),
+                         .bytes = piece.bytes,
+                         .segment = stream.segment,
+                         .transfer = stream.id,
+                         .offset = stream.offset + piece.offset};
+    std::memcpy(at, &frame, sizeof frame);
+    if (stream.has_signal) {
+      const SignalPart part{stream.signal.slot, stream.bytes, stream.signal.add};
+      std::memcpy(at + sizeof frame, &part, sizeof part);
+    }
+  }
+  PacketHeader header;
+  header.number = number;
+  header.attempt = piece.attempt;
+  header.flags = piece.wants_answer ? kWantsAnswer : 0;
+  // Null after drop_replies: the peer has the bytes already, or is gone. Any bytes will do.
+  const std::byte* from = stream.from != nullptr ? stream.from + piece.offset : train.filler();
+  couple(now, train, header, front, stream_head(stream) - sizeof header, from, piece.bytes);
+}
+
+bool Link::fill_stream(Time now, Train& train) noexcept {
+  const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
+  while (!streams_.empty() && !flight_.full() && flight_.reserve()) {
+    Stream& stream = *streams_.front();
+    const std::size_t head = stream_head(stream) + trailer();
+    const std::size_t most = (std::min(mtu_.size(), common_.bulk_packet) - head) & ~std::size_t{7};
+    const std::size_t bytes = std::min<std::size_t>(most, stream.bytes - stream.cut);
+    if (!train.fits(head + bytes, burst, common_.most_cars) || !may_send(now, head + bytes)) break;
+    Sent sent = note(now, Sent::Kind::stream, head + bytes);
+    sent.stream = &stream;
+    sent.offset = stream.cut;
+    sent.bytes = static_cast<std::uint32_t>(bytes);
+    stream.cut += sent.bytes;
+    sent.wants_answer = !stream.reply && stream.cut == stream.bytes;
+    couple_stream(now, train, stream, flight_.add(sent), sent);
+    if (stream.cut == stream.bytes) streams_.pop();
+  }
+  return !train.empty();
+}
+
+// Retransmits a lost packet: the same content under the same number. A packet that was built for a larger MTU than
+// the path now has is fragmented by IP.
+bool Link::fill_lost(Time now, Train& train, bool& may_fragment) noexcept {
+  const std::uint64_t number = flight_.first_lost();
+  Sent& sent = flight_.at(number);
+  if (!may_send(now, sent.wire_bytes)) return false;
+  asks_ = false;
+  suspect_black_hole(now, sent);
+  // The attempt number is part of the nonce and must not wrap around.
+  if (sent.attempt == UINT16_MAX) worn_out_ = true;
+  if (worn_out_) return false;
+  flight_.again(number, now, congestion_.sent(now, sent.wire_bytes, flight_.in_flight()));
+  note_short(sent.wire_bytes);
+  ++counters_.retransmitted;
+  switch (sent.kind) {
+    case Sent::Kind::bundle: couple_bundle(now, train, *sent.bundle, number, sent.attempt); break;
+    case Sent::Kind::parcel: couple_parcel(now, train, *sent.parcel, number, sent); break;
+    case Sent::Kind::fragment: couple_fragment(now, train, *sent.parcel, number, sent); break;
+    case Sent::Kind::stream: couple_stream(now, train, *sent.stream, number, sent); break;
+  }
+  may_fragment = train.bytes() > mtu_.size() || sent.attempt >= kVainAttempts;
+  return true;
+}
+
+}  // namespace aqueduct::conduits::udp
