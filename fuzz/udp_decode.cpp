@@ -1,6 +1,6 @@
-// What a peer may do to a link by what it sends. Each input is a row of datagrams (udp_decode_input.hpp) for a link that has
-// puts, gets and messages under way. Besides what the sanitizers look for: each token ends exactly once, and all memory
-// goes back to its pool.
+// What a peer may do to a link by what it sends. Each input is a row of datagrams (udp_decode_input.hpp) for a link
+// that has puts, gets and messages under way. Besides what the sanitizers look for: each token ends exactly once, and
+// all memory goes back to its pool.
 #include "conduits/udp/protocol/link.hpp"
 #include "fuzz/udp_decode_input.hpp"
 
@@ -53,7 +53,7 @@ struct Bench {
   std::vector<std::byte> from = std::vector<std::byte>(20'000, std::byte{3});
   std::vector<std::byte> to = std::vector<std::byte>(20'000);
   core::Token tokens = 0;
-  Train train;
+  GsoBatch batch;
   std::unique_ptr<Link> link;
   Seal seal{Security::header, secret, common.secret, kPeer, kMe, common.job};
   Time now = kSecond;
@@ -77,8 +77,8 @@ struct Bench {
   void post(core::Post answer) { tokens += answer.kind == core::Post::Kind::posted ? 1 : 0; }
   void serve() {
     bool may_fragment = false;
-    for (train.clear(); link->fill(now, train, may_fragment); train.clear()) require(!train.empty());
-    if (link->fill_ping(now, train)) train.clear();
+    for (batch.clear(); link->fill(now, batch, may_fragment); batch.clear()) require(!batch.empty());
+    if (link->fill_ping(now, batch)) batch.clear();
   }
 
   /// Makes the header such that the frames are looked at.

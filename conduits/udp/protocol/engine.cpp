@@ -34,8 +34,8 @@ Engine::Engine(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, R
       gone_(ranks),
       last_turn_(clock_now()) {
   common_.burst = std::min(common_.burst, carrier_->most_bytes());
-  common_.most_cars = std::min(common_.most_cars, carrier_->most_segments());
-  batch_.reserve(kTrains);
+  common_.most_batch_packets = std::min(common_.most_batch_packets, carrier_->most_segments());
+  outgoing_.reserve(kGsoBatches);
   active_.reserve(ranks);
   dirty_.reserve(ranks);
 }
@@ -83,32 +83,32 @@ void Engine::share_window(Time now) noexcept {
 
 // ---------------------------------------------------------------------------------------------------- sending
 
-Train* Engine::next_train() noexcept {
-  if (batch_.size() == kTrains && !push()) return nullptr;
-  Train* train = &trains_[batch_.size()];
-  train->clear();
-  return train;
+GsoBatch* Engine::next_gso_batch() noexcept {
+  if (outgoing_.size() == kGsoBatches && !push()) return nullptr;
+  GsoBatch* batch = &gso_batches_[outgoing_.size()];
+  batch->clear();
+  return batch;
 }
 
 void Engine::add(const Link& link, bool may_fragment) noexcept {
-  batch_.push_back(trains_[batch_.size()].outgoing(*link.address, may_fragment));
+  outgoing_.push_back(gso_batches_[outgoing_.size()].outgoing(*link.address, may_fragment));
 }
 
 // Hands the batch to the system. False: the send buffer has no room for all of it.
 bool Engine::push() noexcept {
-  if (batch_.empty()) return true;
-  pushed_ += carrier_->send(std::span(batch_).subspan(pushed_));
-  blocked_ = pushed_ < batch_.size();
+  if (outgoing_.empty()) return true;
+  pushed_ += carrier_->send(std::span(outgoing_).subspan(pushed_));
+  blocked_ = pushed_ < outgoing_.size();
   if (blocked_) return false;
-  batch_.clear();
+  outgoing_.clear();
   pushed_ = 0;
   return true;
 }
 
 void Engine::flush(Time now, Link& link) noexcept {
   bool may_fragment = false;
-  for (Train* train = next_train(); train != nullptr && link.fill(now, *train, may_fragment);
-       train = next_train()) {
+  for (GsoBatch* batch = next_gso_batch(); batch != nullptr && link.fill(now, *batch, may_fragment);
+       batch = next_gso_batch()) {
     add(link, may_fragment);
   }
   deadline_ = std::min(deadline_, link.deadline());
@@ -214,7 +214,8 @@ void Engine::tick(Time now) noexcept {
     if (ended(now, link)) continue;
     if (!blocked_) {
       flush(now, link);
-      if (Train* train = next_train(); train != nullptr && link.fill_ping(now, *train)) add(link, false);
+      if (GsoBatch* batch = next_gso_batch(); batch != nullptr && link.fill_ping(now, *batch))
+        add(link, false);
     }
     deadline_ =
         std::min(deadline_, blocked_ ? std::max(link.deadline(), now + kRetryBlocked) : link.deadline());
@@ -273,7 +274,7 @@ void Engine::close(const Meanwhile& meanwhile) noexcept {
       [&] { return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->settled(); }); },
       kLinger, meanwhile);
   blocked_ = false;
-  batch_.clear();
+  outgoing_.clear();
   pushed_ = 0;
   const Time now = clock_now();
   const Time end = now + kFarewells;
@@ -281,9 +282,9 @@ void Engine::close(const Meanwhile& meanwhile) noexcept {
     for (Link* link : active_) {
       // A peer that still misses some of our packets gets no close packet. Our silence tells it that we are gone.
       if (gone_[link->peer()] || !link->settled()) continue;
-      if (batch_.size() == kTrains && !push_by(end)) return;
-      Train* train = next_train();
-      link->fill_close(now, *train);
+      if (outgoing_.size() == kGsoBatches && !push_by(end)) return;
+      GsoBatch* batch = next_gso_batch();
+      link->fill_close(now, *batch);
       add(*link, false);
     }
     if (!push_by(end)) return;

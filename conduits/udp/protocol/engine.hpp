@@ -70,7 +70,7 @@ class Engine {
   std::string text(Rank peer) const;  ///< for the stall report and the statistics
 
  private:
-  static constexpr std::size_t kTrains = 8;
+  static constexpr std::size_t kGsoBatches = 8;
 
   void take(Time now, std::span<std::byte> datagram) noexcept;
   void flush(Time now, Link& link) noexcept;
@@ -80,7 +80,7 @@ class Engine {
   /// Runs the connection's timers. Whether the connection is over; its peer is then reported lost.
   bool ended(Time now, Link& link) noexcept;
   void share_window(Time now) noexcept;
-  Train* next_train() noexcept;
+  GsoBatch* next_gso_batch() noexcept;
   void add(const Link& link, bool may_fragment) noexcept;
   bool push_by(Time end) noexcept;
   template <class Done>
@@ -94,8 +94,8 @@ class Engine {
   std::vector<bool> gone_;                    // by rank
   std::vector<Link*> active_;
   std::vector<Link*> dirty_;
-  std::unique_ptr<Train[]> trains_ = std::make_unique<Train[]>(kTrains);
-  std::vector<Outgoing> batch_;
+  std::unique_ptr<GsoBatch[]> gso_batches_ = std::make_unique<GsoBatch[]>(kGsoBatches);
+  std::vector<Outgoing> outgoing_;
   std::size_t pushed_ = 0;  // entries of the batch that the system has taken
   bool blocked_ = false;    // the system had no room for the rest
   bool turning_ = false;

@@ -4,11 +4,11 @@
 #include "conduits/udp/carrier/path_mtu.hpp"
 #include "conduits/udp/protocol/decode.hpp"
 #include "conduits/udp/protocol/flight.hpp"
+#include "conduits/udp/protocol/gso_batch.hpp"
 #include "conduits/udp/protocol/parcels.hpp"
 #include "conduits/udp/protocol/received.hpp"
 #include "conduits/udp/protocol/rtt.hpp"
 #include "conduits/udp/protocol/seal.hpp"
-#include "conduits/udp/protocol/train.hpp"
 #include "core/conduit.hpp"
 
 #include <optional>
@@ -50,7 +50,7 @@ struct Common {
   std::size_t mtu_hint = 0;            ///< UDP payload that the interface carries, according to the system
   std::size_t bulk_packet = 16'384;    ///< longest packet of bulk data: longer packets gain nothing
   std::size_t burst = 65'504;          ///< most bytes in one system call
-  std::size_t most_cars = Train::kMostCars;
+  std::size_t most_batch_packets = GsoBatch::kMostPackets;
   Time ack_delay = 500 * kMicrosecond;
   Time heartbeat = kSecond;
   Time timeout = 5 * kSecond;
@@ -91,10 +91,10 @@ class Link {
   Verdict receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept;
 
   // Sending (link_send.cpp).
-  /// Puts the packets that may leave now into `train`, which is empty. False: none may leave.
-  bool fill(Time now, Train& train, bool& may_fragment) noexcept;
+  /// Puts the packets that may leave now into `batch`, which is empty. False: none may leave.
+  bool fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
   /// Writes a close packet.
-  void fill_close(Time now, Train& train) noexcept;
+  void fill_close(Time now, GsoBatch& batch) noexcept;
   /// Whether something waits to leave, for the window or otherwise.
   bool waiting() const noexcept;
   /// Whether enough waits to be worth a system call while earlier packets are in flight.
@@ -118,7 +118,7 @@ class Link {
   /// Runs the timers. If the answer is not `alive`, the caller must end the connection.
   Life tick(Time now) noexcept;
   /// Writes a ping if one is due: as a keep-alive, or to find out whether short packets arrive while long ones do not.
-  bool fill_ping(Time now, Train& train) noexcept;
+  bool fill_ping(Time now, GsoBatch& batch) noexcept;
   /// This endpoint itself was not running for `gap`, so the peer's silence in that time does not count.
   void forgive(Time gap) noexcept {
     heard_at_ += gap;
@@ -199,29 +199,29 @@ class Link {
   bool may_send(Time now, std::size_t bytes) noexcept;
   void left(Time now, std::size_t bytes) noexcept;
   Sent note(Time now, Sent::Kind kind, std::size_t wire_bytes) noexcept;
-  bool fill_lost(Time now, Train& train, bool& may_fragment) noexcept;
-  bool fill_bundle(Time now, Train& train) noexcept;
-  bool fill_parcel(Time now, Train& train) noexcept;
-  bool fill_stream(Time now, Train& train) noexcept;
+  bool fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
+  bool fill_bundle(Time now, GsoBatch& batch) noexcept;
+  bool fill_parcel(Time now, GsoBatch& batch) noexcept;
+  bool fill_stream(Time now, GsoBatch& batch) noexcept;
   /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
   /// half of the places does.
   static bool asks_for_place(std::size_t& unasked, std::size_t most) noexcept;
-  bool fill_control(Time now, Train& train, PacketKind kind) noexcept;
-  bool fill_probe(Time now, Train& train) noexcept;
-  void couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t number,
+  bool fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept;
+  bool fill_probe(Time now, GsoBatch& batch) noexcept;
+  void append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
                      std::uint16_t attempt) noexcept;
-  void couple_parcel(Time now, Train& train, Parcel& parcel, std::uint64_t number,
+  void append_parcel(Time now, GsoBatch& batch, Parcel& parcel, std::uint64_t number,
                      const Sent& packet) noexcept;
-  void couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t number,
+  void append_fragment(Time now, GsoBatch& batch, Parcel& parcel, std::uint64_t number,
                        const Sent& piece) noexcept;
-  void couple_stream(Time now, Train& train, Stream& stream, std::uint64_t number,
+  void append_stream(Time now, GsoBatch& batch, Stream& stream, std::uint64_t number,
                      const Sent& piece) noexcept;
   std::size_t parcel_bytes(const Parcel& parcel) const noexcept;
   std::size_t stream_head(const Stream& stream) const noexcept;
   /// Appends a packet: the header is written at `front`, `frames` bytes of frames follow it there, then comes `data`.
   /// Authenticates or encrypts it.
-  void couple(Time now, Train& train, PacketHeader header, std::byte* front, std::size_t frames,
-              const std::byte* data, std::size_t data_bytes) noexcept;
+  void append_packet(Time now, GsoBatch& batch, PacketHeader header, std::byte* front, std::size_t frames,
+                     const std::byte* data, std::size_t data_bytes) noexcept;
   /// Writes an acknowledgement at `to`; returns its bytes.
   std::size_t write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept;
 

@@ -40,29 +40,29 @@ Sent Link::note(Time now, Sent::Kind kind, std::size_t wire_bytes) noexcept {
   return sent;
 }
 
-bool Link::fill(Time now, Train& train, bool& may_fragment) noexcept {
+bool Link::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   may_fragment = false;
   paced_ = kNever;
   if (ended_) return false;
-  if (answer_probe_ != 0) return fill_control(now, train, PacketKind::probe_answer);
+  if (answer_probe_ != 0) return fill_control(now, batch, PacketKind::probe_answer);
   // MTU probes go first: there may always be other packets waiting.
   bool filled = false;
-  if (!flight_.empty() && fill_probe(now, train)) {
+  if (!flight_.empty() && fill_probe(now, batch)) {
     filled = true;
   } else if (flight_.lost() != 0) {
-    filled = fill_lost(now, train, may_fragment);
+    filled = fill_lost(now, batch, may_fragment);
   } else if (waiting() && !flight_.full() && flight_.reserve()) {
     const bool long_waits = !parcels_.empty() || !streams_.empty();
     if ((!ready_.empty() && !(long_waits && shorts_in_row_ >= kMostShortsInRow)) || !long_waits) {
-      filled = fill_bundle(now, train);
-      shorts_in_row_ += static_cast<std::uint32_t>(train.cars());
-      may_fragment = train.segment() > mtu_.size();  // it was built before the path's MTU shrank
+      filled = fill_bundle(now, batch);
+      shorts_in_row_ += static_cast<std::uint32_t>(batch.packets());
+      may_fragment = batch.segment() > mtu_.size();  // it was built before the path's MTU shrank
     } else {
       if (parcels_.empty())
         close_bundle();  // short messages do not wait for long ones: they leave with the next batch
       const bool stream_next =
           parcels_.empty() || (!streams_.empty() && parcels_in_row_ >= kMostParcelsInRow);
-      filled = stream_next ? fill_stream(now, train) : fill_parcel(now, train);
+      filled = stream_next ? fill_stream(now, batch) : fill_parcel(now, batch);
       if (filled) {
         shorts_in_row_ = 0;
         parcels_in_row_ = stream_next ? 0 : parcels_in_row_ + 1;
@@ -72,15 +72,15 @@ bool Link::fill(Time now, Train& train, bool& may_fragment) noexcept {
     congestion_.application_limited(flight_.in_flight());
   }
   if (filled) {
-    left(now, train.bytes());
+    left(now, batch.bytes());
     return true;
   }
-  if (ack_at_ <= now) return fill_control(now, train, PacketKind::control);
+  if (ack_at_ <= now) return fill_control(now, batch, PacketKind::control);
   return false;
 }
 
-void Link::couple(Time now, Train& train, PacketHeader header, std::byte* front, std::size_t frames,
-                  const std::byte* data, std::size_t data_bytes) noexcept {
+void Link::append_packet(Time now, GsoBatch& batch, PacketHeader header, std::byte* front, std::size_t frames,
+                         const std::byte* data, std::size_t data_bytes) noexcept {
   header.from = common_.me;
   header.to = peer_;
   header.stamp = stamp_of(now);
@@ -98,17 +98,17 @@ void Link::couple(Time now, Train& train, PacketHeader header, std::byte* front,
       std::memcpy(front + offsetof(PacketHeader, tag), &header.tag, sizeof header.tag);
       break;
     case Security::full: {  // encrypts a copy: the original is needed for retransmission
-      std::byte* whole = train.scratch();
+      std::byte* whole = batch.scratch();
       std::memmove(whole, front, front_bytes);
       if (data_bytes != 0) std::memmove(whole + front_bytes, data, data_bytes);
       const std::size_t text = frames + data_bytes;
       out_.encrypt({whole, sizeof header}, {whole + sizeof header, text}, whole + sizeof header + text,
                    header.number, header.attempt | static_cast<std::uint32_t>(header.kind) << 16);
-      train.couple(whole, sizeof header + text + Seal::kTrailer, nullptr, 0);
+      batch.append(whole, sizeof header + text + Seal::kTrailer, nullptr, 0);
       return;
     }
   }
-  train.couple(front, front_bytes, data, data_bytes);
+  batch.append(front, front_bytes, data, data_bytes);
 }
 
 std::size_t Link::write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept {
@@ -138,8 +138,8 @@ std::size_t Link::write_ack(Time now, std::byte* to, std::size_t most_ranges) no
   return sizeof frame + count * sizeof(AckRange);
 }
 
-bool Link::fill_control(Time now, Train& train, PacketKind kind) noexcept {
-  std::byte* front = train.head();
+bool Link::fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept {
+  std::byte* front = batch.head();
   std::byte* frames = front + sizeof(PacketHeader);
   PacketHeader header;
   header.kind = kind;
@@ -153,22 +153,22 @@ bool Link::fill_control(Time now, Train& train, PacketKind kind) noexcept {
   } else {
     bytes = write_ack(now, frames, kMostAckRanges);
   }
-  couple(now, train, header, front, bytes, nullptr, 0);
+  append_packet(now, batch, header, front, bytes, nullptr, 0);
   return true;
 }
 
-bool Link::fill_ping(Time now, Train& train) noexcept {
+bool Link::fill_ping(Time now, GsoBatch& batch) noexcept {
   if (ended_ || now < ping_at()) return false;
   pinged_at_ = now;
   if (suspected()) {
     asks_if_short_arrives_ = stamp_of(now);
     ++shorts_sent_;
   }
-  return fill_control(now, train, PacketKind::ping);
+  return fill_control(now, batch, PacketKind::ping);
 }
 
-void Link::fill_close(Time now, Train& train) noexcept {
-  std::byte* front = train.head();
+void Link::fill_close(Time now, GsoBatch& batch) noexcept {
+  std::byte* front = batch.head();
   std::byte* frames = front + sizeof(PacketHeader);
   PacketHeader header;
   header.kind = PacketKind::control;
@@ -177,25 +177,25 @@ void Link::fill_close(Time now, Train& train) noexcept {
   const CloseFrame frame;
   std::memcpy(frames + bytes, &frame, sizeof frame);
   bytes += sizeof frame;
-  couple(now, train, header, front, bytes, nullptr, 0);
+  append_packet(now, batch, header, front, bytes, nullptr, 0);
 }
 
-bool Link::fill_probe(Time now, Train& train) noexcept {
+bool Link::fill_probe(Time now, GsoBatch& batch) noexcept {
   const std::size_t bytes = mtu_.probe_due(now);
   if (bytes == 0 || bytes > common_.most_datagram) return false;
-  std::byte* front = train.scratch();
+  std::byte* front = batch.scratch();
   std::memset(front, 0, bytes);
   PacketHeader header;
   header.kind = PacketKind::probe;
   header.number = control_number_++;
-  couple(now, train, header, front, 0, front + sizeof header, bytes - sizeof header - trailer());
+  append_packet(now, batch, header, front, 0, front + sizeof header, bytes - sizeof header - trailer());
   mtu_.probe_sent(now, bytes);
   return true;
 }
 
 // ------------------------------------------------------------------------------------------------- data packets
 
-void Link::couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t number,
+void Link::append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
                          std::uint16_t attempt) noexcept {
   // The acknowledgement goes in front of the frames, and the header in front of the acknowledgement.
   std::byte ack[kHeadroom];
@@ -207,7 +207,7 @@ void Link::couple_bundle(Time now, Train& train, Bundle& bundle, std::uint64_t n
   header.number = number;
   header.attempt = attempt;
   header.flags = bundle.flags;
-  couple(now, train, header, front, ack_bytes + bundle.used, nullptr, 0);
+  append_packet(now, batch, header, front, ack_bytes + bundle.used, nullptr, 0);
 }
 
 // A send place becomes free when its packet is acknowledged, and the receiver delays acknowledgements. Without a
@@ -219,17 +219,18 @@ bool Link::asks_for_place(std::size_t& unasked, std::size_t most) noexcept {
 }
 
 // Bundles of equal length, as a series of equal messages makes them, leave in one system call.
-bool Link::fill_bundle(Time now, Train& train) noexcept {
+bool Link::fill_bundle(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   while ((!ready_.empty() || open_ != nullptr) && !flight_.full() && flight_.reserve()) {
     Bundle* bundle = ready_.empty() ? open_ : ready_.front();
     // While there are gaps to report, acknowledgements differ in length, so bundles cannot share a batch.
     const std::size_t ack = echo_at_ != 0 ? sizeof(AckFrame) : 0;
     const std::size_t whole = sizeof(PacketHeader) + ack + bundle->used + trailer();
-    const bool fits = !received_.gaps() && whole <= mtu_.size() && train.segment() <= mtu_.size() &&
-                      train.fits(whole, burst, std::min<std::size_t>(common_.most_cars, kMostShortsInRow));
+    const bool fits =
+        !received_.gaps() && whole <= mtu_.size() && batch.segment() <= mtu_.size() &&
+        batch.fits(whole, burst, std::min<std::size_t>(common_.most_batch_packets, kMostShortsInRow));
     const std::size_t bytes = kHeadroom + bundle->used + trailer();
-    if ((!train.empty() && !fits) || !may_send(now, bytes)) break;
+    if ((!batch.empty() && !fits) || !may_send(now, bytes)) break;
     if (bundle == open_) {
       open_ = nullptr;
     } else {
@@ -240,29 +241,29 @@ bool Link::fill_bundle(Time now, Train& train) noexcept {
     Sent sent = note(now, Sent::Kind::bundle, bytes);
     sent.bundle = bundle;
     sent.wants_answer = (bundle->flags & kWantsAnswer) != 0;
-    couple_bundle(now, train, *bundle, flight_.add(sent), 0);
+    append_bundle(now, batch, *bundle, flight_.add(sent), 0);
   }
   if (ready_.empty() && open_ == nullptr) shorts_waiting_ = 0;
-  return !train.empty();
+  return !batch.empty();
 }
 
 std::size_t Link::parcel_bytes(const Parcel& parcel) const noexcept {
   return sizeof(PacketHeader) + sizeof(MessageFrame) + padded(parcel.bytes) + trailer();
 }
 
-void Link::couple_parcel(Time now, Train& train, Parcel& parcel, std::uint64_t number,
+void Link::append_parcel(Time now, GsoBatch& batch, Parcel& parcel, std::uint64_t number,
                          const Sent& packet) noexcept {
   PacketHeader header;
   header.number = number;
   header.attempt = packet.attempt;
   header.flags = packet.wants_answer ? kWantsAnswer : 0;
-  couple(now, train, header, parcel.frames() - sizeof header, sizeof(MessageFrame) + kGuarded,
-         parcel.message() + kGuarded, padded(parcel.bytes) - kGuarded);
+  append_packet(now, batch, header, parcel.frames() - sizeof header, sizeof(MessageFrame) + kGuarded,
+                parcel.message() + kGuarded, padded(parcel.bytes) - kGuarded);
 }
 
-void Link::couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t number,
+void Link::append_fragment(Time now, GsoBatch& batch, Parcel& parcel, std::uint64_t number,
                            const Sent& piece) noexcept {
-  std::byte* front = train.head();
+  std::byte* front = batch.head();
   const FragmentFrame frame{
       .bytes = piece.bytes, .message = parcel.id, .total = parcel.bytes, .offset = piece.offset};
   std::memcpy(front + sizeof(PacketHeader), &frame, sizeof frame);
@@ -270,10 +271,10 @@ void Link::couple_fragment(Time now, Train& train, Parcel& parcel, std::uint64_t
   header.number = number;
   header.attempt = piece.attempt;
   header.flags = piece.wants_answer ? kWantsAnswer : 0;
-  couple(now, train, header, front, sizeof frame, parcel.message() + piece.offset, piece.bytes);
+  append_packet(now, batch, header, front, sizeof frame, parcel.message() + piece.offset, piece.bytes);
 }
 
-bool Link::fill_parcel(Time now, Train& train) noexcept {
+bool Link::fill_parcel(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   // One packet may leave whatever the window says. It must not exceed the peer's advertised window, because many
   // senders may send to that peer at once.
@@ -283,7 +284,7 @@ bool Link::fill_parcel(Time now, Train& train) noexcept {
     Parcel& parcel = *parcels_.front();
     const std::size_t bytes = parcel_bytes(parcel);
     if (parcel.cut != 0 || bytes > longest) break;
-    if (!train.fits(bytes, burst, common_.most_cars) || !may_send(now, bytes)) return !train.empty();
+    if (!batch.fits(bytes, burst, common_.most_batch_packets) || !may_send(now, bytes)) return !batch.empty();
     parcels_.pop();
     --parcels_count_;
     parcel_bytes_waiting_ -= parcel.bytes;
@@ -292,16 +293,16 @@ bool Link::fill_parcel(Time now, Train& train) noexcept {
     Sent sent = note(now, Sent::Kind::parcel, bytes);
     sent.parcel = &parcel;
     sent.wants_answer = asks_for_place(parcels_unasked_, kMostParcels);
-    couple_parcel(now, train, parcel, flight_.add(sent), sent);
+    append_parcel(now, batch, parcel, flight_.add(sent), sent);
   }
-  if (!train.empty() || parcels_.empty()) return !train.empty();
+  if (!batch.empty() || parcels_.empty()) return !batch.empty();
   Parcel& parcel = *parcels_.front();
   const std::size_t head = sizeof(PacketHeader) + sizeof(FragmentFrame);
   const std::size_t most = (longest - head - trailer()) & ~std::size_t{7};
   while (parcel.cut < parcel.bytes && !flight_.full() && flight_.reserve()) {
     const std::size_t bytes = std::min<std::size_t>(most, parcel.bytes - parcel.cut);
     const std::size_t whole = head + bytes + trailer();
-    if (!train.fits(whole, common_.burst, common_.most_cars) || !may_send(now, whole)) break;
+    if (!batch.fits(whole, common_.burst, common_.most_batch_packets) || !may_send(now, whole)) break;
     Sent sent = note(now, Sent::Kind::fragment, whole);
     sent.parcel = &parcel;
     sent.offset = parcel.cut;
@@ -309,14 +310,14 @@ bool Link::fill_parcel(Time now, Train& train) noexcept {
     parcel.cut += sent.bytes;
     ++parcel.unacknowledged;
     sent.wants_answer = parcel.cut == parcel.bytes && asks_for_place(parcels_unasked_, kMostParcels);
-    couple_fragment(now, train, parcel, flight_.add(sent), sent);
+    append_fragment(now, batch, parcel, flight_.add(sent), sent);
   }
   if (parcel.cut == parcel.bytes) {
     parcels_.pop();
     --parcels_count_;
     parcel_bytes_waiting_ -= parcel.bytes;
   }
-  return !train.empty();
+  return !batch.empty();
 }
 
 std::size_t Link::stream_head(const Stream& stream) const noexcept {
@@ -324,9 +325,9 @@ std::size_t Link::stream_head(const Stream& stream) const noexcept {
          (stream.has_signal ? sizeof(SignalPart) : 0);
 }
 
-void Link::couple_stream(Time now, Train& train, Stream& stream, std::uint64_t number,
+void Link::append_stream(Time now, GsoBatch& batch, Stream& stream, std::uint64_t number,
                          const Sent& piece) noexcept {
-  std::byte* front = train.head();
+  std::byte* front = batch.head();
   std::byte* at = front + sizeof(PacketHeader);
   if (stream.reply) {
     const DataFrame frame{.flags = stream.refused ? kRefused : kBulk,
@@ -351,33 +352,33 @@ void Link::couple_stream(Time now, Train& train, Stream& stream, std::uint64_t n
   header.attempt = piece.attempt;
   header.flags = piece.wants_answer ? kWantsAnswer : 0;
   // Null after drop_replies: the peer has the bytes already, or is gone. Any bytes will do.
-  const std::byte* from = stream.from != nullptr ? stream.from + piece.offset : train.filler();
-  couple(now, train, header, front, stream_head(stream) - sizeof header, from, piece.bytes);
+  const std::byte* from = stream.from != nullptr ? stream.from + piece.offset : batch.filler();
+  append_packet(now, batch, header, front, stream_head(stream) - sizeof header, from, piece.bytes);
 }
 
-bool Link::fill_stream(Time now, Train& train) noexcept {
+bool Link::fill_stream(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   while (!streams_.empty() && !flight_.full() && flight_.reserve()) {
     Stream& stream = *streams_.front();
     const std::size_t head = stream_head(stream) + trailer();
     const std::size_t most = (std::min(mtu_.size(), common_.bulk_packet) - head) & ~std::size_t{7};
     const std::size_t bytes = std::min<std::size_t>(most, stream.bytes - stream.cut);
-    if (!train.fits(head + bytes, burst, common_.most_cars) || !may_send(now, head + bytes)) break;
+    if (!batch.fits(head + bytes, burst, common_.most_batch_packets) || !may_send(now, head + bytes)) break;
     Sent sent = note(now, Sent::Kind::stream, head + bytes);
     sent.stream = &stream;
     sent.offset = stream.cut;
     sent.bytes = static_cast<std::uint32_t>(bytes);
     stream.cut += sent.bytes;
     sent.wants_answer = !stream.reply && stream.cut == stream.bytes;
-    couple_stream(now, train, stream, flight_.add(sent), sent);
+    append_stream(now, batch, stream, flight_.add(sent), sent);
     if (stream.cut == stream.bytes) streams_.pop();
   }
-  return !train.empty();
+  return !batch.empty();
 }
 
 // Retransmits a lost packet: the same content under the same number. A packet that was built for a larger MTU than
 // the path now has is fragmented by IP.
-bool Link::fill_lost(Time now, Train& train, bool& may_fragment) noexcept {
+bool Link::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   const std::uint64_t number = flight_.first_lost();
   Sent& sent = flight_.at(number);
   if (!may_send(now, sent.wire_bytes)) return false;
@@ -390,12 +391,12 @@ bool Link::fill_lost(Time now, Train& train, bool& may_fragment) noexcept {
   note_short(sent.wire_bytes);
   ++counters_.retransmitted;
   switch (sent.kind) {
-    case Sent::Kind::bundle: couple_bundle(now, train, *sent.bundle, number, sent.attempt); break;
-    case Sent::Kind::parcel: couple_parcel(now, train, *sent.parcel, number, sent); break;
-    case Sent::Kind::fragment: couple_fragment(now, train, *sent.parcel, number, sent); break;
-    case Sent::Kind::stream: couple_stream(now, train, *sent.stream, number, sent); break;
+    case Sent::Kind::bundle: append_bundle(now, batch, *sent.bundle, number, sent.attempt); break;
+    case Sent::Kind::parcel: append_parcel(now, batch, *sent.parcel, number, sent); break;
+    case Sent::Kind::fragment: append_fragment(now, batch, *sent.parcel, number, sent); break;
+    case Sent::Kind::stream: append_stream(now, batch, *sent.stream, number, sent); break;
   }
-  may_fragment = train.bytes() > mtu_.size() || sent.attempt >= kVainAttempts;
+  may_fragment = batch.bytes() > mtu_.size() || sent.attempt >= kVainAttempts;
   return true;
 }
 

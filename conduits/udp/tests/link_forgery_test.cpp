@@ -130,11 +130,11 @@ TEST(UdpLinkForgery, PacketsOfOthersAreRejected) {
       Link stranger(common, to, secret, mine.now());
       const Buffer payload(100);
       ASSERT_EQ(stranger.send({}, payload).kind, core::Post::Kind::done);
-      Train train;
+      GsoBatch batch;
       bool may_fragment = false;
-      ASSERT_TRUE(stranger.fill(mine.now(), train, may_fragment));
+      ASSERT_TRUE(stranger.fill(mine.now(), batch, may_fragment));
       const Address nowhere;
-      const Outgoing out = train.outgoing(nowhere, false);
+      const Outgoing out = batch.outgoing(nowhere, false);
       const auto* bytes = static_cast<const std::byte*>(out.pieces[0].iov_base);
       EXPECT_EQ(mine.hand_over(mine.b, {bytes, out.pieces[0].iov_len}), Link::Verdict::rejected);
       EXPECT_TRUE(untouched(mine.b));

@@ -205,10 +205,10 @@ TEST(UdpLinkWindow, LongMessagesLeaveTogether) {
                 core::Post::Kind::done);
     }
     EXPECT_TRUE(links.a.link->idle());
-    const std::uint64_t trains = links.trains;
+    const std::uint64_t batches = links.batches;
     links.serve(links.a);
     EXPECT_FALSE(links.a.link->idle());
-    EXPECT_EQ(links.trains - trains, 3u) << "5000, 5000, 4999 (padded as long), 4000; 4000; 5000";
+    EXPECT_EQ(links.batches - batches, 3u) << "5000, 5000, 4999 (padded as long), 4000; 4000; 5000";
     ASSERT_EQ(sent.size(), 6u);
     ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == 6; }));
     EXPECT_EQ(links.b.host.messages[2], Buffer(4999, static_cast<std::byte>(4999)));
@@ -224,7 +224,7 @@ TEST(UdpLinkWindow, ShortMessagesLeaveTogether) {
     const Buffer from(1'000'000);
     ASSERT_EQ(links.a.link->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
     ASSERT_TRUE(links.run(60 * kSecond, [&] { return links.a.link->settled(); })) << "the window has grown";
-    const std::uint64_t trains = links.trains;
+    const std::uint64_t batches = links.batches;
     const std::uint64_t packets = links.a.packets_sent;
     constexpr std::size_t kMessages = 30;
     for (std::size_t i = 0; i < kMessages; ++i) {
@@ -233,7 +233,7 @@ TEST(UdpLinkWindow, ShortMessagesLeaveTogether) {
     }
     links.serve(links.a);
     EXPECT_EQ(links.a.packets_sent - packets, kMessages / 3) << "three of them in a packet";
-    EXPECT_EQ(links.trains - trains, 1u);
+    EXPECT_EQ(links.batches - batches, 1u);
     ASSERT_TRUE(links.run(kSecond, [&] { return links.b.host.messages.size() == kMessages; }));
     for (std::size_t i = 0; i < kMessages; ++i)
       EXPECT_EQ(links.b.host.messages[i], Buffer(500, static_cast<std::byte>(i)));

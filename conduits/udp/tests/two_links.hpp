@@ -127,7 +127,7 @@ class TwoLinks {
   std::function<bool(const Station& from, core::Bytes datagram)> drops;
   /// Wake-ups at which there was nothing to do yet. A real endpoint would have spun.
   std::uint64_t idle_spins = 0;
-  std::uint64_t trains = 0;  ///< GSO batches that left, from both ends
+  std::uint64_t batches = 0;  ///< GSO batches that left, from both ends
 
   Time now() const { return now_; }
   Station& other(const Station& one) { return &one == &a ? b : a; }
@@ -137,12 +137,12 @@ class TwoLinks {
   void serve(Station& station) {
     if (station.lost || now_ < station.paused_until) return;
     bool may_fragment = false;
-    for (train_.clear(); station.link->fill(now_, train_, may_fragment); train_.clear())
+    for (batch_.clear(); station.link->fill(now_, batch_, may_fragment); batch_.clear())
       transmit(station, may_fragment);
   }
   void say_farewell(Station& station) {
-    train_.clear();
-    station.link->fill_close(now_, train_);
+    batch_.clear();
+    station.link->fill_close(now_, batch_);
     transmit(station, false);
   }
   /// The station does nothing for `length`; arriving datagrams wait.
@@ -207,8 +207,8 @@ class TwoLinks {
       return;
     }
     serve(station);
-    train_.clear();
-    if (station.link->fill_ping(now_, train_)) transmit(station, false);
+    batch_.clear();
+    if (station.link->fill_ping(now_, batch_)) transmit(station, false);
     if (station.packets_sent == before && station.link->deadline() <= now_) {
       ++idle_spins;
       now_ += kMicrosecond;  // otherwise this loop would never end
@@ -241,9 +241,9 @@ class TwoLinks {
 
   void transmit(Station& from, bool may_fragment) {
     const Address nowhere;
-    const Outgoing out = train_.outgoing(nowhere, may_fragment);
+    const Outgoing out = batch_.outgoing(nowhere, may_fragment);
     Buffer all;
-    ++trains;
+    ++batches;
     for (const iovec& piece : out.pieces) {
       const auto* at = static_cast<const std::byte*>(piece.iov_base);
       all.insert(all.end(), at, at + piece.iov_len);
@@ -288,7 +288,7 @@ class TwoLinks {
   std::mt19937_64 dice_;
   std::uint64_t order_ = 0;
   std::priority_queue<Flying> flying_;
-  Train train_;
+  GsoBatch batch_;
   std::unique_ptr<Block> block_ = std::make_unique<Block>();
 };
 
