@@ -114,7 +114,8 @@ struct Bench {
     link->fail({ErrorCode::peer_lost, kPeer});
     require(host.ends.size() == tokens);
     for (const auto& [token, times] : host.ends) require(token < tokens && times == 1);
-    require(common.bundles.in_use() == 0 && common.parcels.in_use() == 0 && common.streams.in_use() == 0);
+    require(common.bundles.in_use() == 0 && common.long_messages.in_use() == 0 &&
+            common.streams.in_use() == 0);
   }
 };
 

@@ -11,13 +11,13 @@
 namespace aqueduct::conduits::udp {
 
 struct Bundle;
-struct Parcel;
+struct LongMessage;
 struct Stream;
 
 /// A packet that was sent and is not yet acknowledged. Remembers what it carried, so that it can be built again.
 struct Sent {
   enum class State : std::uint8_t { acknowledged, in_flight, lost };
-  enum class Kind : std::uint8_t { bundle, parcel, fragment, stream };
+  enum class Kind : std::uint8_t { bundle, long_message, fragment, stream };
 
   State state = State::acknowledged;
   Kind kind = Kind::bundle;
@@ -28,7 +28,7 @@ struct Sent {
   std::uint32_t bytes = 0;       ///< of the fragment or the stream's piece
   union {
     Bundle* bundle;
-    Parcel* parcel;
+    LongMessage* long_message;
     Stream* stream;
   };
   Time sent_at = 0;

@@ -5,10 +5,10 @@
 #include "conduits/udp/protocol/decode.hpp"
 #include "conduits/udp/protocol/flight.hpp"
 #include "conduits/udp/protocol/gso_batch.hpp"
-#include "conduits/udp/protocol/parcels.hpp"
 #include "conduits/udp/protocol/received.hpp"
 #include "conduits/udp/protocol/rtt.hpp"
 #include "conduits/udp/protocol/seal.hpp"
+#include "conduits/udp/protocol/send_buffers.hpp"
 #include "core/conduit.hpp"
 
 #include <optional>
@@ -58,8 +58,8 @@ struct Common {
       65'536;  ///< advertised window: bytes that each peer may have in flight to this endpoint
 
   Pool<Bundle> bundles{16'384, 16};
-  static constexpr std::size_t kMostParcels = 4'096;
-  Pool<Parcel> parcels{kMostParcels, 4};
+  static constexpr std::size_t kMostLongMessages = 4'096;
+  Pool<LongMessage> long_messages{kMostLongMessages, 4};
   Pool<Stream> streams{65'536, 64};
 };
 
@@ -99,12 +99,12 @@ class Link {
   bool waiting() const noexcept;
   /// Whether enough waits to be worth a system call while earlier packets are in flight.
   bool full_load() const noexcept {
-    return ready_count_ >= kFullBundles || parcels_count_ >= kFullParcels ||
-           parcel_bytes_waiting_ >= kFullBytes || shorts_waiting_ >= kFullShorts;
+    return ready_count_ >= kFullBundles || long_messages_count_ >= kFullLongMessages ||
+           long_message_bytes_waiting_ >= kFullBytes || shorts_waiting_ >= kFullShorts;
   }
   /// Whether waiting packets should leave at once. Long messages usually come in series: only the first two leave at
   /// once, because one system call then sends several of the others.
-  bool idle() const noexcept { return flight_.packets() < (parcels_count_ == 0 ? 4u : 2u); }
+  bool idle() const noexcept { return flight_.packets() < (long_messages_count_ == 0 ? 4u : 2u); }
 
   // Timers (link_time.cpp).
   /// When `tick` must be called.
@@ -154,7 +154,7 @@ class Link {
   struct Rejoin {  // reassembly of a message that arrives in fragments
     std::uint32_t id;
     std::uint32_t arrived;
-    Parcel* parcel;
+    LongMessage* long_message;
   };
   struct Announced {  // a put with a signal that arrives in pieces
     std::uint32_t id;
@@ -175,15 +175,15 @@ class Link {
   // As much as this is worth a system call of its own, see full_load.
   static constexpr std::size_t kFullBundles = 16;
   static constexpr std::size_t kFullShorts = 32;
-  static constexpr std::size_t kFullParcels = 24;
+  static constexpr std::size_t kFullLongMessages = 24;
   static constexpr std::size_t kFullBytes = 48 * 1024;
   /// After this many bundles in a row something long may leave, if it waits.
   static constexpr std::uint32_t kMostShortsInRow = 16;
   /// After this many GSO batches of long messages a put or a reply to a get may leave.
-  static constexpr std::uint32_t kMostParcelsInRow = 4;
-  static constexpr std::size_t kMostParcels = 64;
+  static constexpr std::uint32_t kMostLongBatchesInRow = 4;
+  static constexpr std::size_t kMostLongMessages = 64;
   /// Bytes in all of them: 16 of the longest.
-  static constexpr std::size_t kMostParcelBytes = 256 * 1024;
+  static constexpr std::size_t kMostLongMessageBytes = 256 * 1024;
   static constexpr std::size_t kMostFetches = 256;
   static constexpr std::size_t kMostStreams = 256;
 
@@ -201,7 +201,7 @@ class Link {
   Sent note(Time now, Sent::Kind kind, std::size_t wire_bytes) noexcept;
   bool fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
   bool fill_bundle(Time now, GsoBatch& batch) noexcept;
-  bool fill_parcel(Time now, GsoBatch& batch) noexcept;
+  bool fill_long_message(Time now, GsoBatch& batch) noexcept;
   bool fill_stream(Time now, GsoBatch& batch) noexcept;
   /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
   /// half of the places does.
@@ -210,13 +210,13 @@ class Link {
   bool fill_probe(Time now, GsoBatch& batch) noexcept;
   void append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
                      std::uint16_t attempt) noexcept;
-  void append_parcel(Time now, GsoBatch& batch, Parcel& parcel, std::uint64_t number,
-                     const Sent& packet) noexcept;
-  void append_fragment(Time now, GsoBatch& batch, Parcel& parcel, std::uint64_t number,
+  void append_long_message(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
+                           const Sent& packet) noexcept;
+  void append_fragment(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
                        const Sent& piece) noexcept;
   void append_stream(Time now, GsoBatch& batch, Stream& stream, std::uint64_t number,
                      const Sent& piece) noexcept;
-  std::size_t parcel_bytes(const Parcel& parcel) const noexcept;
+  std::size_t long_message_bytes(const LongMessage& long_message) const noexcept;
   std::size_t stream_head(const Stream& stream) const noexcept;
   /// Appends a packet: the header is written at `front`, `frames` bytes of frames follow it there, then comes `data`.
   /// Authenticates or encrypts it.
@@ -265,19 +265,20 @@ class Link {
   // Waiting to leave.
   Bundle* open_ = nullptr;
   Queue<Bundle> ready_;
-  Queue<Parcel> parcels_;
+  Queue<LongMessage> long_messages_;
   Queue<Stream> streams_;
   std::size_t ready_count_ = 0;
-  std::size_t parcels_count_ = 0;
-  std::size_t parcel_bytes_waiting_ = 0;
-  std::size_t shorts_waiting_ = 0;    // operations put into bundles since no bundle waited
-  std::uint32_t shorts_in_row_ = 0;   // bundles that left since something long left
-  std::uint32_t parcels_in_row_ = 0;  // batches of long messages that left since one of a bulk transfer left
-  std::size_t bundles_used_ = 0;      // waiting or in flight
-  std::size_t parcels_used_ = 0;
-  std::size_t parcel_bytes_used_ = 0;  // bytes of their messages
-  std::size_t bundles_unasked_ = 0;    // bundles that left since one asked for an immediate acknowledgement
-  std::size_t parcels_unasked_ = 0;
+  std::size_t long_messages_count_ = 0;
+  std::size_t long_message_bytes_waiting_ = 0;
+  std::size_t shorts_waiting_ = 0;   // operations put into bundles since no bundle waited
+  std::uint32_t shorts_in_row_ = 0;  // bundles that left since something long left
+  std::uint32_t long_batches_in_row_ =
+      0;                          // batches of long messages that left since one of a bulk transfer left
+  std::size_t bundles_used_ = 0;  // waiting or in flight
+  std::size_t long_messages_used_ = 0;
+  std::size_t long_message_bytes_used_ = 0;  // bytes of their messages
+  std::size_t bundles_unasked_ = 0;  // bundles that left since one asked for an immediate acknowledgement
+  std::size_t long_messages_unasked_ = 0;
   std::size_t streams_used_ = 0;
   std::size_t replies_ = 0;  // how many of these are replies to gets
   std::uint32_t next_id_ = 0;

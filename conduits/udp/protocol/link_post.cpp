@@ -65,24 +65,25 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
     write_padded(write_bytes(at, header), payload);  // headers are multiples of 8
     return core::Post::done();
   }
-  if (parcels_used_ >= kMostParcels || parcel_bytes_used_ + bytes > kMostParcelBytes)
+  if (long_messages_used_ >= kMostLongMessages || long_message_bytes_used_ + bytes > kMostLongMessageBytes)
     return core::Post::retry();
   // Half of the endpoint's pool is kept for messages that arrive.
-  if (common_.parcels.in_use() >= Common::kMostParcels / 2) return core::Post::retry();
-  Parcel* parcel = common_.parcels.take();
-  if (parcel == nullptr) return core::Post::retry();
-  ++parcels_used_;
-  parcel_bytes_used_ += bytes;
+  if (common_.long_messages.in_use() >= Common::kMostLongMessages / 2) return core::Post::retry();
+  LongMessage* long_message = common_.long_messages.take();
+  if (long_message == nullptr) return core::Post::retry();
+  ++long_messages_used_;
+  long_message_bytes_used_ += bytes;
   close_bundle();  // earlier messages leave first
-  parcel->bytes = frame.bytes;
-  parcel->cut = parcel->unacknowledged = 0;
-  parcel->id = next_id_++;
-  static_assert(kMostInline + core::kMostHeader - sizeof frame >= kGuarded, "a parcel's message is long");
-  write(parcel->frames(), MessageFrame{.flags = kBulk, .bytes = frame.bytes});
-  write_padded(write_bytes(parcel->message(), header), payload);
-  parcels_.push(parcel);
-  ++parcels_count_;
-  parcel_bytes_waiting_ += bytes;
+  long_message->bytes = frame.bytes;
+  long_message->cut = long_message->unacknowledged = 0;
+  long_message->id = next_id_++;
+  static_assert(kMostInline + core::kMostHeader - sizeof frame >= kGuarded,
+                "a long message has kGuarded bytes");
+  write(long_message->frames(), MessageFrame{.flags = kBulk, .bytes = frame.bytes});
+  write_padded(write_bytes(long_message->message(), header), payload);
+  long_messages_.push(long_message);
+  ++long_messages_count_;
+  long_message_bytes_waiting_ += bytes;
   return core::Post::done();
 }
 
@@ -190,10 +191,10 @@ void Link::fail(Status status) noexcept {
     Sent& sent = flight_.at(n);
     if (sent.state == Sent::State::acknowledged) continue;
     if (sent.kind == Sent::Kind::bundle) end_bundle(sent.bundle);
-    if (sent.kind == Sent::Kind::parcel) common_.parcels.give(sent.parcel);
-    if (sent.kind == Sent::Kind::fragment && --sent.parcel->unacknowledged == 0 &&
-        sent.parcel->cut == sent.parcel->bytes) {
-      common_.parcels.give(sent.parcel);
+    if (sent.kind == Sent::Kind::long_message) common_.long_messages.give(sent.long_message);
+    if (sent.kind == Sent::Kind::fragment && --sent.long_message->unacknowledged == 0 &&
+        sent.long_message->cut == sent.long_message->bytes) {
+      common_.long_messages.give(sent.long_message);
     }
     if (sent.kind == Sent::Kind::stream) {
       sent.stream->acknowledged += sent.bytes;
@@ -204,16 +205,16 @@ void Link::fail(Status status) noexcept {
   close_bundle();
   while (!ready_.empty()) end_bundle(ready_.pop());
   ready_count_ = shorts_waiting_ = 0;
-  while (!parcels_.empty()) common_.parcels.give(parcels_.pop());
-  parcels_count_ = parcel_bytes_waiting_ = 0;
+  while (!long_messages_.empty()) common_.long_messages.give(long_messages_.pop());
+  long_messages_count_ = long_message_bytes_waiting_ = 0;
   while (!streams_.empty()) end_stream(streams_.pop());
-  bundles_used_ = parcels_used_ = parcel_bytes_used_ = streams_used_ = replies_ = 0;
+  bundles_used_ = long_messages_used_ = long_message_bytes_used_ = streams_used_ = replies_ = 0;
   for (Fetch& fetch : fetches_) {
     if (fetch.to == nullptr) continue;
     fetch.to = nullptr;
     common_.host.completed(fetch.token, status);
   }
-  for (const Rejoin& rejoin : rejoining_) common_.parcels.give(rejoin.parcel);
+  for (const Rejoin& rejoin : rejoining_) common_.long_messages.give(rejoin.long_message);
   rejoining_.clear();
   announced_.clear();
   ack_at_ = recheck_ = kNever;

@@ -64,7 +64,7 @@ bool Link::has_room(const Packet& packet) noexcept {
       // Only the first fragment of a message takes room. Otherwise messages that have begun could not finish.
       const bool begun = std::any_of(rejoining_.begin(), rejoining_.end(),
                                      [&](const Rejoin& one) { return one.id == fragment->frame.message; });
-      if (!begun && (rejoining_.size() >= kMostParcels || !common_.parcels.ready(1))) return false;
+      if (!begun && (rejoining_.size() >= kMostLongMessages || !common_.long_messages.ready(1))) return false;
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
       signals += (put->frame.flags & kSignal) != 0 ? 1 : 0;
@@ -161,20 +161,20 @@ void Link::apply(const Fragment& fragment) noexcept {
   auto found = std::find_if(rejoining_.begin(), rejoining_.end(),
                             [&](const Rejoin& one) { return one.id == frame.message; });
   if (found == rejoining_.end()) {
-    Parcel* parcel = common_.parcels.take();
-    if (parcel == nullptr) return;  // cannot happen: has_room has checked
-    parcel->bytes = frame.total;
-    rejoining_.push_back({frame.message, 0, parcel});
+    LongMessage* long_message = common_.long_messages.take();
+    if (long_message == nullptr) return;  // cannot happen: has_room has checked
+    long_message->bytes = frame.total;
+    rejoining_.push_back({frame.message, 0, long_message});
     found = rejoining_.end() - 1;
   }
-  Parcel* parcel = found->parcel;
-  if (frame.total != parcel->bytes) return;
-  std::memcpy(parcel->message() + frame.offset, fragment.bytes.data(), fragment.bytes.size());
+  LongMessage* long_message = found->long_message;
+  if (frame.total != long_message->bytes) return;
+  std::memcpy(long_message->message() + frame.offset, fragment.bytes.data(), fragment.bytes.size());
   found->arrived += frame.bytes;
-  if (found->arrived < parcel->bytes) return;
+  if (found->arrived < long_message->bytes) return;
   rejoining_.erase(found);
-  common_.host.message(peer_, {parcel->message(), parcel->bytes});
-  common_.parcels.give(parcel);
+  common_.host.message(peer_, {long_message->message(), long_message->bytes});
+  common_.long_messages.give(long_message);
 }
 
 void Link::refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept {
@@ -268,12 +268,12 @@ void Link::acknowledged(Sent& sent) noexcept {
       common_.bundles.give(sent.bundle);
       --bundles_used_;
       break;
-    case Sent::Kind::parcel:
+    case Sent::Kind::long_message:
     case Sent::Kind::fragment:
-      if (--sent.parcel->unacknowledged == 0 && sent.parcel->cut == sent.parcel->bytes) {
-        parcel_bytes_used_ -= sent.parcel->bytes;
-        common_.parcels.give(sent.parcel);
-        --parcels_used_;
+      if (--sent.long_message->unacknowledged == 0 && sent.long_message->cut == sent.long_message->bytes) {
+        long_message_bytes_used_ -= sent.long_message->bytes;
+        common_.long_messages.give(sent.long_message);
+        --long_messages_used_;
       }
       break;
     case Sent::Kind::stream:

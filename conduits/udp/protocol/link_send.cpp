@@ -6,7 +6,8 @@
 namespace aqueduct::conduits::udp {
 
 bool Link::waiting() const noexcept {
-  return open_ != nullptr || !ready_.empty() || !parcels_.empty() || !streams_.empty() || flight_.lost() != 0;
+  return open_ != nullptr || !ready_.empty() || !long_messages_.empty() || !streams_.empty() ||
+         flight_.lost() != 0;
 }
 
 // Whether a packet may leave now, by the congestion window, the peer's advertised window, and pacing. One packet may
@@ -52,20 +53,20 @@ bool Link::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   } else if (flight_.lost() != 0) {
     filled = fill_lost(now, batch, may_fragment);
   } else if (waiting() && !flight_.full() && flight_.reserve()) {
-    const bool long_waits = !parcels_.empty() || !streams_.empty();
+    const bool long_waits = !long_messages_.empty() || !streams_.empty();
     if ((!ready_.empty() && !(long_waits && shorts_in_row_ >= kMostShortsInRow)) || !long_waits) {
       filled = fill_bundle(now, batch);
       shorts_in_row_ += static_cast<std::uint32_t>(batch.packets());
       may_fragment = batch.segment() > mtu_.size();  // it was built before the path's MTU shrank
     } else {
-      if (parcels_.empty())
+      if (long_messages_.empty())
         close_bundle();  // short messages do not wait for long ones: they leave with the next batch
       const bool stream_next =
-          parcels_.empty() || (!streams_.empty() && parcels_in_row_ >= kMostParcelsInRow);
-      filled = stream_next ? fill_stream(now, batch) : fill_parcel(now, batch);
+          long_messages_.empty() || (!streams_.empty() && long_batches_in_row_ >= kMostLongBatchesInRow);
+      filled = stream_next ? fill_stream(now, batch) : fill_long_message(now, batch);
       if (filled) {
         shorts_in_row_ = 0;
-        parcels_in_row_ = stream_next ? 0 : parcels_in_row_ + 1;
+        long_batches_in_row_ = stream_next ? 0 : long_batches_in_row_ + 1;
       }
     }
   } else if (!waiting() && !flight_.empty()) {
@@ -247,75 +248,76 @@ bool Link::fill_bundle(Time now, GsoBatch& batch) noexcept {
   return !batch.empty();
 }
 
-std::size_t Link::parcel_bytes(const Parcel& parcel) const noexcept {
-  return sizeof(PacketHeader) + sizeof(MessageFrame) + padded(parcel.bytes) + trailer();
+std::size_t Link::long_message_bytes(const LongMessage& long_message) const noexcept {
+  return sizeof(PacketHeader) + sizeof(MessageFrame) + padded(long_message.bytes) + trailer();
 }
 
-void Link::append_parcel(Time now, GsoBatch& batch, Parcel& parcel, std::uint64_t number,
-                         const Sent& packet) noexcept {
+void Link::append_long_message(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
+                               const Sent& packet) noexcept {
   PacketHeader header;
   header.number = number;
   header.attempt = packet.attempt;
   header.flags = packet.wants_answer ? kWantsAnswer : 0;
-  append_packet(now, batch, header, parcel.frames() - sizeof header, sizeof(MessageFrame) + kGuarded,
-                parcel.message() + kGuarded, padded(parcel.bytes) - kGuarded);
+  append_packet(now, batch, header, long_message.frames() - sizeof header, sizeof(MessageFrame) + kGuarded,
+                long_message.message() + kGuarded, padded(long_message.bytes) - kGuarded);
 }
 
-void Link::append_fragment(Time now, GsoBatch& batch, Parcel& parcel, std::uint64_t number,
+void Link::append_fragment(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
                            const Sent& piece) noexcept {
   std::byte* front = batch.head();
   const FragmentFrame frame{
-      .bytes = piece.bytes, .message = parcel.id, .total = parcel.bytes, .offset = piece.offset};
+      .bytes = piece.bytes, .message = long_message.id, .total = long_message.bytes, .offset = piece.offset};
   std::memcpy(front + sizeof(PacketHeader), &frame, sizeof frame);
   PacketHeader header;
   header.number = number;
   header.attempt = piece.attempt;
   header.flags = piece.wants_answer ? kWantsAnswer : 0;
-  append_packet(now, batch, header, front, sizeof frame, parcel.message() + piece.offset, piece.bytes);
+  append_packet(now, batch, header, front, sizeof frame, long_message.message() + piece.offset, piece.bytes);
 }
 
-bool Link::fill_parcel(Time now, GsoBatch& batch) noexcept {
+bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   // One packet may leave whatever the window says. It must not exceed the peer's advertised window, because many
   // senders may send to that peer at once.
   const std::size_t longest =
       std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, kBaseMtu));
-  while (!parcels_.empty() && !flight_.full() && flight_.reserve()) {
-    Parcel& parcel = *parcels_.front();
-    const std::size_t bytes = parcel_bytes(parcel);
-    if (parcel.cut != 0 || bytes > longest) break;
+  while (!long_messages_.empty() && !flight_.full() && flight_.reserve()) {
+    LongMessage& long_message = *long_messages_.front();
+    const std::size_t bytes = long_message_bytes(long_message);
+    if (long_message.cut != 0 || bytes > longest) break;
     if (!batch.fits(bytes, burst, common_.most_batch_packets) || !may_send(now, bytes)) return !batch.empty();
-    parcels_.pop();
-    --parcels_count_;
-    parcel_bytes_waiting_ -= parcel.bytes;
-    parcel.cut = parcel.bytes;
-    parcel.unacknowledged = 1;
-    Sent sent = note(now, Sent::Kind::parcel, bytes);
-    sent.parcel = &parcel;
-    sent.wants_answer = asks_for_place(parcels_unasked_, kMostParcels);
-    append_parcel(now, batch, parcel, flight_.add(sent), sent);
+    long_messages_.pop();
+    --long_messages_count_;
+    long_message_bytes_waiting_ -= long_message.bytes;
+    long_message.cut = long_message.bytes;
+    long_message.unacknowledged = 1;
+    Sent sent = note(now, Sent::Kind::long_message, bytes);
+    sent.long_message = &long_message;
+    sent.wants_answer = asks_for_place(long_messages_unasked_, kMostLongMessages);
+    append_long_message(now, batch, long_message, flight_.add(sent), sent);
   }
-  if (!batch.empty() || parcels_.empty()) return !batch.empty();
-  Parcel& parcel = *parcels_.front();
+  if (!batch.empty() || long_messages_.empty()) return !batch.empty();
+  LongMessage& long_message = *long_messages_.front();
   const std::size_t head = sizeof(PacketHeader) + sizeof(FragmentFrame);
   const std::size_t most = (longest - head - trailer()) & ~std::size_t{7};
-  while (parcel.cut < parcel.bytes && !flight_.full() && flight_.reserve()) {
-    const std::size_t bytes = std::min<std::size_t>(most, parcel.bytes - parcel.cut);
+  while (long_message.cut < long_message.bytes && !flight_.full() && flight_.reserve()) {
+    const std::size_t bytes = std::min<std::size_t>(most, long_message.bytes - long_message.cut);
     const std::size_t whole = head + bytes + trailer();
     if (!batch.fits(whole, common_.burst, common_.most_batch_packets) || !may_send(now, whole)) break;
     Sent sent = note(now, Sent::Kind::fragment, whole);
-    sent.parcel = &parcel;
-    sent.offset = parcel.cut;
+    sent.long_message = &long_message;
+    sent.offset = long_message.cut;
     sent.bytes = static_cast<std::uint32_t>(bytes);
-    parcel.cut += sent.bytes;
-    ++parcel.unacknowledged;
-    sent.wants_answer = parcel.cut == parcel.bytes && asks_for_place(parcels_unasked_, kMostParcels);
-    append_fragment(now, batch, parcel, flight_.add(sent), sent);
+    long_message.cut += sent.bytes;
+    ++long_message.unacknowledged;
+    sent.wants_answer =
+        long_message.cut == long_message.bytes && asks_for_place(long_messages_unasked_, kMostLongMessages);
+    append_fragment(now, batch, long_message, flight_.add(sent), sent);
   }
-  if (parcel.cut == parcel.bytes) {
-    parcels_.pop();
-    --parcels_count_;
-    parcel_bytes_waiting_ -= parcel.bytes;
+  if (long_message.cut == long_message.bytes) {
+    long_messages_.pop();
+    --long_messages_count_;
+    long_message_bytes_waiting_ -= long_message.bytes;
   }
   return !batch.empty();
 }
@@ -392,8 +394,8 @@ bool Link::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   ++counters_.retransmitted;
   switch (sent.kind) {
     case Sent::Kind::bundle: append_bundle(now, batch, *sent.bundle, number, sent.attempt); break;
-    case Sent::Kind::parcel: append_parcel(now, batch, *sent.parcel, number, sent); break;
-    case Sent::Kind::fragment: append_fragment(now, batch, *sent.parcel, number, sent); break;
+    case Sent::Kind::long_message: append_long_message(now, batch, *sent.long_message, number, sent); break;
+    case Sent::Kind::fragment: append_fragment(now, batch, *sent.long_message, number, sent); break;
     case Sent::Kind::stream: append_stream(now, batch, *sent.stream, number, sent); break;
   }
   may_fragment = batch.bytes() > mtu_.size() || sent.attempt >= kVainAttempts;

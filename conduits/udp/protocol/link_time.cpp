@@ -32,7 +32,7 @@ Link::Link(Common& common, Rank peer, const Secret& peer_secret, Time now)
       mtu_(std::min(kBaseMtu, common.most_datagram), common.most_datagram, common.mtu_hint),
       peer_window_(kFirstWindow),
       heard_at_(now) {
-  rejoining_.reserve(kMostParcels);
+  rejoining_.reserve(kMostLongMessages);
   announced_.reserve(kMostStreams);
   if (common.security == Security::none) {  // no protection, but stray datagrams are rejected
     out_mark_ = Seal(Security::header, common.secret, peer_secret, common.me, peer, common.job).tag(kMark);

@@ -330,7 +330,7 @@ TEST(UdpLinkForgery, WorkInPacketsWithoutANumberIsRejected) {
     EXPECT_TRUE(rejects(bulk, DataFrame{.flags = kBulk, .bytes = 64}));
   }
   EXPECT_TRUE(links.b.host.messages.empty());
-  EXPECT_EQ(links.b.common.parcels.in_use(), 0u);
+  EXPECT_EQ(links.b.common.long_messages.in_use(), 0u);
 }
 
 TEST(UdpLinkForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
@@ -341,7 +341,7 @@ TEST(UdpLinkForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
     return forge.hand_over(PacketKind::data, number, bulk, frame);
   };
   EXPECT_EQ(fragment(0, {.bytes = 64, .total = kMostMessage + 1}), Link::Verdict::rejected);
-  EXPECT_EQ(links.b.common.parcels.in_use(), 0u);
+  EXPECT_EQ(links.b.common.long_messages.in_use(), 0u);
   EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = 65}), Link::Verdict::rejected);
   EXPECT_EQ(fragment(1, {.bytes = 64, .total = 63, .offset = 0}), Link::Verdict::rejected);
   EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = UINT32_MAX}), Link::Verdict::rejected);
@@ -350,7 +350,7 @@ TEST(UdpLinkForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
   EXPECT_TRUE(links.b.host.messages.empty());
   fragment(3, {.bytes = 64, .total = 128, .offset = 64});
   EXPECT_EQ(links.b.host.messages.size(), 1u);
-  EXPECT_EQ(links.b.common.parcels.in_use(), 0u);
+  EXPECT_EQ(links.b.common.long_messages.in_use(), 0u);
 }
 
 // More than a correct peer may have in flight: what does not fit counts as lost, so memory stays bounded.
@@ -362,7 +362,7 @@ TEST(UdpLinkForgery, HalfMessagesAndHalfSignalsAreBounded) {
   for (std::uint32_t i = 0; i < 4000; ++i) {
     forge.hand_over(PacketKind::data, i, bulk, FragmentFrame{.bytes = 64, .message = i, .total = 128});
   }
-  EXPECT_LE(links.b.common.parcels.in_use(), 64u);
+  EXPECT_LE(links.b.common.long_messages.in_use(), 64u);
   for (int twice = 0; twice < 2; ++twice) {
     for (std::uint32_t i = 4000; i < 8000; ++i) {
       forge.hand_over(PacketKind::data, i, bulk,

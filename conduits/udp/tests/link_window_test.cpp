@@ -168,7 +168,7 @@ TEST(UdpLinkWindow, MemoryComesBackToThePools) {
     }));
     for (const Station* station : {&links.a, &links.b}) {
       EXPECT_EQ(station->common.bundles.in_use(), 0u);
-      EXPECT_EQ(station->common.parcels.in_use(), 0u);
+      EXPECT_EQ(station->common.long_messages.in_use(), 0u);
       EXPECT_EQ(station->common.streams.in_use(), 0u);
       EXPECT_EQ(station->link->replies(), 0u);
     }
@@ -343,7 +343,7 @@ TEST(UdpLinkWindow, ALongMessagePassesASmallWindow) {
   }
   EXPECT_LE(longest, 4096u);
   EXPECT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
-  EXPECT_EQ(links.a.common.parcels.in_use(), 0u);
+  EXPECT_EQ(links.a.common.long_messages.in_use(), 0u);
 }
 
 // Whenever it is called, each token completes exactly once with the status, and all buffers return to their pools.
@@ -385,7 +385,7 @@ TEST(UdpLinkWindow, FailEndsEachTokenOnce) {
         EXPECT_GT(failures, 0u);
       }
       EXPECT_EQ(links.a.common.bundles.in_use(), 0u);
-      EXPECT_EQ(links.a.common.parcels.in_use(), 0u);
+      EXPECT_EQ(links.a.common.long_messages.in_use(), 0u);
       EXPECT_EQ(links.a.common.streams.in_use(), 0u);
       EXPECT_EQ(link.put(0, 0, small, nullptr, 1).why, ErrorCode::peer_lost);
       EXPECT_EQ(link.send({}, small).kind, core::Post::Kind::failed);

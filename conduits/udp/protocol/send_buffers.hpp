@@ -32,10 +32,10 @@ struct Bundle {
 };
 
 /// A message that is too long for a bundle. It travels in one packet if the path carries it, else in fragments.
-struct Parcel {
+struct LongMessage {
   static constexpr std::size_t kBytes = kMostMessage;
 
-  Parcel* next = nullptr;
+  LongMessage* next = nullptr;
   std::uint32_t bytes = 0;           ///< of the message
   std::uint32_t cut = 0;             ///< bytes that have been put into packets
   std::uint32_t unacknowledged = 0;  ///< packets of it
