@@ -115,7 +115,7 @@ struct Bench {
     require(host.ends.size() == tokens);
     for (const auto& [token, times] : host.ends) require(token < tokens && times == 1);
     require(common.bundles.in_use() == 0 && common.long_messages.in_use() == 0 &&
-            common.streams.in_use() == 0);
+            common.bulk_transfers.in_use() == 0);
   }
 };
 

@@ -12,24 +12,24 @@ namespace aqueduct::conduits::udp {
 
 struct Bundle;
 struct LongMessage;
-struct Stream;
+struct BulkTransfer;
 
 /// A packet that was sent and is not yet acknowledged. Remembers what it carried, so that it can be built again.
 struct Sent {
   enum class State : std::uint8_t { acknowledged, in_flight, lost };
-  enum class Kind : std::uint8_t { bundle, long_message, fragment, stream };
+  enum class Kind : std::uint8_t { bundle, long_message, fragment, bulk };
 
   State state = State::acknowledged;
   Kind kind = Kind::bundle;
   std::uint16_t attempt = 0;
   bool wants_answer = false;
   std::uint32_t wire_bytes = 0;  ///< length of the datagram
-  std::uint32_t offset = 0;      ///< of the fragment or the stream's piece
-  std::uint32_t bytes = 0;       ///< of the fragment or the stream's piece
+  std::uint32_t offset = 0;      ///< of the fragment or the bulk transfer's piece
+  std::uint32_t bytes = 0;       ///< of the fragment or the bulk transfer's piece
   union {
     Bundle* bundle;
     LongMessage* long_message;
-    Stream* stream;
+    BulkTransfer* bulk;
   };
   Time sent_at = 0;
   RateMark mark;

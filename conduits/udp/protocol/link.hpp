@@ -60,7 +60,7 @@ struct Common {
   Pool<Bundle> bundles{16'384, 16};
   static constexpr std::size_t kMostLongMessages = 4'096;
   Pool<LongMessage> long_messages{kMostLongMessages, 4};
-  Pool<Stream> streams{65'536, 64};
+  Pool<BulkTransfer> bulk_transfers{65'536, 64};
 };
 
 /// Statistics of the traffic with one peer.
@@ -185,14 +185,14 @@ class Link {
   /// Bytes in all of them: 16 of the longest.
   static constexpr std::size_t kMostLongMessageBytes = 256 * 1024;
   static constexpr std::size_t kMostFetches = 256;
-  static constexpr std::size_t kMostStreams = 256;
+  static constexpr std::size_t kMostBulkTransfers = 256;
 
   std::size_t trailer() const noexcept { return common_.security == Security::full ? Seal::kTrailer : 0; }
 
   // post
   std::byte* room(std::size_t bytes, bool with_token) noexcept;
   void close_bundle() noexcept;
-  bool queue_stream(const Stream& what) noexcept;
+  bool queue_bulk(const BulkTransfer& what) noexcept;
   bool make_fetches() noexcept;
 
   // send
@@ -202,7 +202,7 @@ class Link {
   bool fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
   bool fill_bundle(Time now, GsoBatch& batch) noexcept;
   bool fill_long_message(Time now, GsoBatch& batch) noexcept;
-  bool fill_stream(Time now, GsoBatch& batch) noexcept;
+  bool fill_bulk(Time now, GsoBatch& batch) noexcept;
   /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
   /// half of the places does.
   static bool asks_for_place(std::size_t& unasked, std::size_t most) noexcept;
@@ -214,10 +214,10 @@ class Link {
                            const Sent& packet) noexcept;
   void append_fragment(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
                        const Sent& piece) noexcept;
-  void append_stream(Time now, GsoBatch& batch, Stream& stream, std::uint64_t number,
-                     const Sent& piece) noexcept;
+  void append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint64_t number,
+                   const Sent& piece) noexcept;
   std::size_t long_message_bytes(const LongMessage& long_message) const noexcept;
-  std::size_t stream_head(const Stream& stream) const noexcept;
+  std::size_t bulk_head(const BulkTransfer& bulk) const noexcept;
   /// Appends a packet: the header is written at `front`, `frames` bytes of frames follow it there, then comes `data`.
   /// Authenticates or encrypts it.
   void append_packet(Time now, GsoBatch& batch, PacketHeader header, std::byte* front, std::size_t frames,
@@ -266,7 +266,7 @@ class Link {
   Bundle* open_ = nullptr;
   Queue<Bundle> ready_;
   Queue<LongMessage> long_messages_;
-  Queue<Stream> streams_;
+  Queue<BulkTransfer> bulk_transfers_;
   std::size_t ready_count_ = 0;
   std::size_t long_messages_count_ = 0;
   std::size_t long_message_bytes_waiting_ = 0;
@@ -279,7 +279,7 @@ class Link {
   std::size_t long_message_bytes_used_ = 0;  // bytes of their messages
   std::size_t bundles_unasked_ = 0;  // bundles that left since one asked for an immediate acknowledgement
   std::size_t long_messages_unasked_ = 0;
-  std::size_t streams_used_ = 0;
+  std::size_t bulk_transfers_used_ = 0;
   std::size_t replies_ = 0;  // how many of these are replies to gets
   std::uint32_t next_id_ = 0;
   std::size_t answer_probe_ = 0;

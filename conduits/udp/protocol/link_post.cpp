@@ -75,7 +75,7 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
   long_message_bytes_used_ += bytes;
   close_bundle();  // earlier messages leave first
   long_message->bytes = frame.bytes;
-  long_message->cut = long_message->unacknowledged = 0;
+  long_message->next_offset = long_message->unacknowledged = 0;
   long_message->id = next_id_++;
   static_assert(kMostInline + core::kMostHeader - sizeof frame >= kGuarded,
                 "a long message has kGuarded bytes");
@@ -87,15 +87,15 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
   return core::Post::done();
 }
 
-bool Link::queue_stream(const Stream& what) noexcept {
-  Stream* stream = common_.streams.take();
-  if (stream == nullptr) return false;
-  Stream* const next = stream->next;
-  *stream = what;
-  stream->next = next;
-  ++streams_used_;
+bool Link::queue_bulk(const BulkTransfer& what) noexcept {
+  BulkTransfer* bulk = common_.bulk_transfers.take();
+  if (bulk == nullptr) return false;
+  BulkTransfer* const next = bulk->next;
+  *bulk = what;
+  bulk->next = next;
+  ++bulk_transfers_used_;
   if (what.reply) ++replies_;
-  streams_.push(stream);
+  bulk_transfers_.push(bulk);
   return true;
 }
 
@@ -119,17 +119,17 @@ core::Post Link::put(std::uint32_t segment, std::uint64_t offset, core::Bytes fr
     open_->flags |= kWantsAnswer;
     return core::Post::posted();
   }
-  if (streams_used_ >= kMostStreams) return core::Post::retry();
-  Stream stream;
-  stream.token = token;
-  stream.from = from.data();
-  stream.bytes = bytes;
-  stream.segment = segment;
-  stream.offset = offset;
-  stream.has_signal = signal != nullptr;
-  if (signal != nullptr) stream.signal = *signal;
-  stream.id = next_id_++;
-  return queue_stream(stream) ? core::Post::posted() : core::Post::retry();
+  if (bulk_transfers_used_ >= kMostBulkTransfers) return core::Post::retry();
+  BulkTransfer bulk;
+  bulk.token = token;
+  bulk.from = from.data();
+  bulk.bytes = bytes;
+  bulk.segment = segment;
+  bulk.offset = offset;
+  bulk.has_signal = signal != nullptr;
+  if (signal != nullptr) bulk.signal = *signal;
+  bulk.id = next_id_++;
+  return queue_bulk(bulk) ? core::Post::posted() : core::Post::retry();
 }
 
 // Doubles the table. Requires: fewer than kMostFetches are in use.
@@ -165,13 +165,13 @@ core::Post Link::get(std::uint32_t segment, std::uint64_t offset, core::MutableB
 }
 
 void Link::drop_replies() noexcept {
-  const auto drop = [](Stream* stream) {
-    if (stream->reply) stream->from = nullptr;
+  const auto drop = [](BulkTransfer* bulk) {
+    if (bulk->reply) bulk->from = nullptr;
   };
-  for (Stream* stream = streams_.front(); stream != nullptr; stream = stream->next) drop(stream);
+  for (BulkTransfer* bulk = bulk_transfers_.front(); bulk != nullptr; bulk = bulk->next) drop(bulk);
   for (std::uint64_t n = flight_.oldest(); n < flight_.next(); ++n) {
     const Sent& sent = flight_.at(n);
-    if (sent.state != Sent::State::acknowledged && sent.kind == Sent::Kind::stream) drop(sent.stream);
+    if (sent.state != Sent::State::acknowledged && sent.kind == Sent::Kind::bulk) drop(sent.bulk);
   }
 }
 
@@ -182,9 +182,9 @@ void Link::fail(Status status) noexcept {
     for (std::size_t i = 0; i < bundle->tokens; ++i) common_.host.completed(bundle->token[i], status);
     common_.bundles.give(bundle);
   };
-  const auto end_stream = [&](Stream* stream) {
-    if (!stream->reply) common_.host.completed(stream->token, status);
-    common_.streams.give(stream);
+  const auto end_bulk = [&](BulkTransfer* bulk) {
+    if (!bulk->reply) common_.host.completed(bulk->token, status);
+    common_.bulk_transfers.give(bulk);
   };
   // Several packets may refer to one bulk transfer or long message. The last of them releases it.
   for (std::uint64_t n = flight_.oldest(); n < flight_.next(); ++n) {
@@ -193,12 +193,12 @@ void Link::fail(Status status) noexcept {
     if (sent.kind == Sent::Kind::bundle) end_bundle(sent.bundle);
     if (sent.kind == Sent::Kind::long_message) common_.long_messages.give(sent.long_message);
     if (sent.kind == Sent::Kind::fragment && --sent.long_message->unacknowledged == 0 &&
-        sent.long_message->cut == sent.long_message->bytes) {
+        sent.long_message->next_offset == sent.long_message->bytes) {
       common_.long_messages.give(sent.long_message);
     }
-    if (sent.kind == Sent::Kind::stream) {
-      sent.stream->acknowledged += sent.bytes;
-      if (sent.stream->acknowledged == sent.stream->bytes) end_stream(sent.stream);
+    if (sent.kind == Sent::Kind::bulk) {
+      sent.bulk->acknowledged += sent.bytes;
+      if (sent.bulk->acknowledged == sent.bulk->bytes) end_bulk(sent.bulk);
     }
   }
   flight_ = Flight{};
@@ -207,8 +207,8 @@ void Link::fail(Status status) noexcept {
   ready_count_ = shorts_waiting_ = 0;
   while (!long_messages_.empty()) common_.long_messages.give(long_messages_.pop());
   long_messages_count_ = long_message_bytes_waiting_ = 0;
-  while (!streams_.empty()) end_stream(streams_.pop());
-  bundles_used_ = long_messages_used_ = long_message_bytes_used_ = streams_used_ = replies_ = 0;
+  while (!bulk_transfers_.empty()) end_bulk(bulk_transfers_.pop());
+  bundles_used_ = long_messages_used_ = long_message_bytes_used_ = bulk_transfers_used_ = replies_ = 0;
   for (Fetch& fetch : fetches_) {
     if (fetch.to == nullptr) continue;
     fetch.to = nullptr;

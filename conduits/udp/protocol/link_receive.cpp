@@ -51,9 +51,9 @@ bool Link::replayed(std::uint64_t number) noexcept {
 // Whether there is room for everything that the packet brings. Without room it does not count as arrived.
 bool Link::has_room(const Packet& packet) noexcept {
   FrameReader reader(packet);
-  std::size_t streams = 0, messages = 0, bytes = 0, signals = 0;
+  std::size_t gets = 0, messages = 0, bytes = 0, signals = 0;
   while (const auto frame = reader.next()) {
-    if (std::holds_alternative<Get>(*frame)) ++streams;
+    if (std::holds_alternative<Get>(*frame)) ++gets;
     if (const auto* message = std::get_if<Message>(&*frame)) {
       ++messages;
       bytes += padded(message->bytes.size());
@@ -72,10 +72,10 @@ bool Link::has_room(const Packet& packet) noexcept {
       const bool begun =
           in_pieces && std::any_of(announced_.begin(), announced_.end(),
                                    [&](const Announced& one) { return one.id == put->frame.transfer; });
-      if (in_pieces && !begun && announced_.size() >= kMostStreams) return false;
+      if (in_pieces && !begun && announced_.size() >= kMostBulkTransfers) return false;
     }
   }
-  if (streams != 0 && (streams_used_ + streams > 2 * kMostFetches || !common_.streams.ready(streams)))
+  if (gets != 0 && (bulk_transfers_used_ + gets > 2 * kMostFetches || !common_.bulk_transfers.ready(gets)))
     return false;
   return common_.host.ready(messages, bytes, signals);
 }
@@ -217,13 +217,13 @@ bool Link::apply(const Put& put) noexcept {
 bool Link::apply(const Get& get) noexcept {
   const GetFrame& frame = get.frame;
   const core::MutableBytes segment = common_.host.segment(frame.segment);
-  Stream reply;
+  BulkTransfer reply;
   reply.reply = true;
   reply.id = frame.transfer;
   if (frame.offset > segment.size() || frame.bytes > segment.size() - frame.offset) {
     refuse("get", frame.segment, frame.offset, frame.bytes);
     reply.refused = true;  // the peer must not wait for ever
-    queue_stream(reply);
+    queue_bulk(reply);
     return false;
   }
   const std::byte* from = segment.data() + frame.offset;
@@ -238,7 +238,7 @@ bool Link::apply(const Get& get) noexcept {
   }
   reply.from = from;
   reply.bytes = frame.bytes;
-  return queue_stream(reply);
+  return queue_bulk(reply);
 }
 
 bool Link::apply(const Data& data) noexcept {
@@ -270,22 +270,23 @@ void Link::acknowledged(Sent& sent) noexcept {
       break;
     case Sent::Kind::long_message:
     case Sent::Kind::fragment:
-      if (--sent.long_message->unacknowledged == 0 && sent.long_message->cut == sent.long_message->bytes) {
+      if (--sent.long_message->unacknowledged == 0 &&
+          sent.long_message->next_offset == sent.long_message->bytes) {
         long_message_bytes_used_ -= sent.long_message->bytes;
         common_.long_messages.give(sent.long_message);
         --long_messages_used_;
       }
       break;
-    case Sent::Kind::stream:
-      sent.stream->acknowledged += sent.bytes;
-      if (sent.stream->acknowledged == sent.stream->bytes) {
-        --streams_used_;
-        if (sent.stream->reply) {
+    case Sent::Kind::bulk:
+      sent.bulk->acknowledged += sent.bytes;
+      if (sent.bulk->acknowledged == sent.bulk->bytes) {
+        --bulk_transfers_used_;
+        if (sent.bulk->reply) {
           --replies_;
         } else {
-          common_.host.completed(sent.stream->token, {});
+          common_.host.completed(sent.bulk->token, {});
         }
-        common_.streams.give(sent.stream);
+        common_.bulk_transfers.give(sent.bulk);
       }
       break;
   }

@@ -6,7 +6,7 @@
 namespace aqueduct::conduits::udp {
 
 bool Link::waiting() const noexcept {
-  return open_ != nullptr || !ready_.empty() || !long_messages_.empty() || !streams_.empty() ||
+  return open_ != nullptr || !ready_.empty() || !long_messages_.empty() || !bulk_transfers_.empty() ||
          flight_.lost() != 0;
 }
 
@@ -53,7 +53,7 @@ bool Link::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   } else if (flight_.lost() != 0) {
     filled = fill_lost(now, batch, may_fragment);
   } else if (waiting() && !flight_.full() && flight_.reserve()) {
-    const bool long_waits = !long_messages_.empty() || !streams_.empty();
+    const bool long_waits = !long_messages_.empty() || !bulk_transfers_.empty();
     if ((!ready_.empty() && !(long_waits && shorts_in_row_ >= kMostShortsInRow)) || !long_waits) {
       filled = fill_bundle(now, batch);
       shorts_in_row_ += static_cast<std::uint32_t>(batch.packets());
@@ -61,12 +61,12 @@ bool Link::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
     } else {
       if (long_messages_.empty())
         close_bundle();  // short messages do not wait for long ones: they leave with the next batch
-      const bool stream_next =
-          long_messages_.empty() || (!streams_.empty() && long_batches_in_row_ >= kMostLongBatchesInRow);
-      filled = stream_next ? fill_stream(now, batch) : fill_long_message(now, batch);
+      const bool bulk_next = long_messages_.empty() ||
+                             (!bulk_transfers_.empty() && long_batches_in_row_ >= kMostLongBatchesInRow);
+      filled = bulk_next ? fill_bulk(now, batch) : fill_long_message(now, batch);
       if (filled) {
         shorts_in_row_ = 0;
-        long_batches_in_row_ = stream_next ? 0 : long_batches_in_row_ + 1;
+        long_batches_in_row_ = bulk_next ? 0 : long_batches_in_row_ + 1;
       }
     }
   } else if (!waiting() && !flight_.empty()) {
@@ -284,12 +284,12 @@ bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
   while (!long_messages_.empty() && !flight_.full() && flight_.reserve()) {
     LongMessage& long_message = *long_messages_.front();
     const std::size_t bytes = long_message_bytes(long_message);
-    if (long_message.cut != 0 || bytes > longest) break;
+    if (long_message.next_offset != 0 || bytes > longest) break;
     if (!batch.fits(bytes, burst, common_.most_batch_packets) || !may_send(now, bytes)) return !batch.empty();
     long_messages_.pop();
     --long_messages_count_;
     long_message_bytes_waiting_ -= long_message.bytes;
-    long_message.cut = long_message.bytes;
+    long_message.next_offset = long_message.bytes;
     long_message.unacknowledged = 1;
     Sent sent = note(now, Sent::Kind::long_message, bytes);
     sent.long_message = &long_message;
@@ -300,21 +300,21 @@ bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
   LongMessage& long_message = *long_messages_.front();
   const std::size_t head = sizeof(PacketHeader) + sizeof(FragmentFrame);
   const std::size_t most = (longest - head - trailer()) & ~std::size_t{7};
-  while (long_message.cut < long_message.bytes && !flight_.full() && flight_.reserve()) {
-    const std::size_t bytes = std::min<std::size_t>(most, long_message.bytes - long_message.cut);
+  while (long_message.next_offset < long_message.bytes && !flight_.full() && flight_.reserve()) {
+    const std::size_t bytes = std::min<std::size_t>(most, long_message.bytes - long_message.next_offset);
     const std::size_t whole = head + bytes + trailer();
     if (!batch.fits(whole, common_.burst, common_.most_batch_packets) || !may_send(now, whole)) break;
     Sent sent = note(now, Sent::Kind::fragment, whole);
     sent.long_message = &long_message;
-    sent.offset = long_message.cut;
+    sent.offset = long_message.next_offset;
     sent.bytes = static_cast<std::uint32_t>(bytes);
-    long_message.cut += sent.bytes;
+    long_message.next_offset += sent.bytes;
     ++long_message.unacknowledged;
-    sent.wants_answer =
-        long_message.cut == long_message.bytes && asks_for_place(long_messages_unasked_, kMostLongMessages);
+    sent.wants_answer = long_message.next_offset == long_message.bytes &&
+                        asks_for_place(long_messages_unasked_, kMostLongMessages);
     append_fragment(now, batch, long_message, flight_.add(sent), sent);
   }
-  if (long_message.cut == long_message.bytes) {
+  if (long_message.next_offset == long_message.bytes) {
     long_messages_.pop();
     --long_messages_count_;
     long_message_bytes_waiting_ -= long_message.bytes;
@@ -322,30 +322,30 @@ bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
   return !batch.empty();
 }
 
-std::size_t Link::stream_head(const Stream& stream) const noexcept {
-  return sizeof(PacketHeader) + (stream.reply ? sizeof(DataFrame) : sizeof(PutFrame)) +
-         (stream.has_signal ? sizeof(SignalPart) : 0);
+std::size_t Link::bulk_head(const BulkTransfer& bulk) const noexcept {
+  return sizeof(PacketHeader) + (bulk.reply ? sizeof(DataFrame) : sizeof(PutFrame)) +
+         (bulk.has_signal ? sizeof(SignalPart) : 0);
 }
 
-void Link::append_stream(Time now, GsoBatch& batch, Stream& stream, std::uint64_t number,
-                         const Sent& piece) noexcept {
+void Link::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint64_t number,
+                       const Sent& piece) noexcept {
   std::byte* front = batch.head();
   std::byte* at = front + sizeof(PacketHeader);
-  if (stream.reply) {
-    const DataFrame frame{.flags = stream.refused ? kRefused : kBulk,
+  if (bulk.reply) {
+    const DataFrame frame{.flags = bulk.refused ? kRefused : kBulk,
                           .bytes = piece.bytes,
-                          .transfer = stream.id,
+                          .transfer = bulk.id,
                           .offset = piece.offset};
     std::memcpy(at, &frame, sizeof frame);
   } else {
-    const PutFrame frame{.flags = static_cast<std::uint8_t>(stream.has_signal ? kBulk | kSignal : kBulk),
+    const PutFrame frame{.flags = static_cast<std::uint8_t>(bulk.has_signal ? kBulk | kSignal : kBulk),
                          .bytes = piece.bytes,
-                         .segment = stream.segment,
-                         .transfer = stream.id,
-                         .offset = stream.offset + piece.offset};
+                         .segment = bulk.segment,
+                         .transfer = bulk.id,
+                         .offset = bulk.offset + piece.offset};
     std::memcpy(at, &frame, sizeof frame);
-    if (stream.has_signal) {
-      const SignalPart part{stream.signal.slot, stream.bytes, stream.signal.add};
+    if (bulk.has_signal) {
+      const SignalPart part{bulk.signal.slot, bulk.bytes, bulk.signal.add};
       std::memcpy(at + sizeof frame, &part, sizeof part);
     }
   }
@@ -354,26 +354,26 @@ void Link::append_stream(Time now, GsoBatch& batch, Stream& stream, std::uint64_
   header.attempt = piece.attempt;
   header.flags = piece.wants_answer ? kWantsAnswer : 0;
   // Null after drop_replies: the peer has the bytes already, or is gone. Any bytes will do.
-  const std::byte* from = stream.from != nullptr ? stream.from + piece.offset : batch.filler();
-  append_packet(now, batch, header, front, stream_head(stream) - sizeof header, from, piece.bytes);
+  const std::byte* from = bulk.from != nullptr ? bulk.from + piece.offset : batch.filler();
+  append_packet(now, batch, header, front, bulk_head(bulk) - sizeof header, from, piece.bytes);
 }
 
-bool Link::fill_stream(Time now, GsoBatch& batch) noexcept {
+bool Link::fill_bulk(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
-  while (!streams_.empty() && !flight_.full() && flight_.reserve()) {
-    Stream& stream = *streams_.front();
-    const std::size_t head = stream_head(stream) + trailer();
+  while (!bulk_transfers_.empty() && !flight_.full() && flight_.reserve()) {
+    BulkTransfer& bulk = *bulk_transfers_.front();
+    const std::size_t head = bulk_head(bulk) + trailer();
     const std::size_t most = (std::min(mtu_.size(), common_.bulk_packet) - head) & ~std::size_t{7};
-    const std::size_t bytes = std::min<std::size_t>(most, stream.bytes - stream.cut);
+    const std::size_t bytes = std::min<std::size_t>(most, bulk.bytes - bulk.next_offset);
     if (!batch.fits(head + bytes, burst, common_.most_batch_packets) || !may_send(now, head + bytes)) break;
-    Sent sent = note(now, Sent::Kind::stream, head + bytes);
-    sent.stream = &stream;
-    sent.offset = stream.cut;
+    Sent sent = note(now, Sent::Kind::bulk, head + bytes);
+    sent.bulk = &bulk;
+    sent.offset = bulk.next_offset;
     sent.bytes = static_cast<std::uint32_t>(bytes);
-    stream.cut += sent.bytes;
-    sent.wants_answer = !stream.reply && stream.cut == stream.bytes;
-    append_stream(now, batch, stream, flight_.add(sent), sent);
-    if (stream.cut == stream.bytes) streams_.pop();
+    bulk.next_offset += sent.bytes;
+    sent.wants_answer = !bulk.reply && bulk.next_offset == bulk.bytes;
+    append_bulk(now, batch, bulk, flight_.add(sent), sent);
+    if (bulk.next_offset == bulk.bytes) bulk_transfers_.pop();
   }
   return !batch.empty();
 }
@@ -396,7 +396,7 @@ bool Link::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
     case Sent::Kind::bundle: append_bundle(now, batch, *sent.bundle, number, sent.attempt); break;
     case Sent::Kind::long_message: append_long_message(now, batch, *sent.long_message, number, sent); break;
     case Sent::Kind::fragment: append_fragment(now, batch, *sent.long_message, number, sent); break;
-    case Sent::Kind::stream: append_stream(now, batch, *sent.stream, number, sent); break;
+    case Sent::Kind::bulk: append_bulk(now, batch, *sent.bulk, number, sent); break;
   }
   may_fragment = batch.bytes() > mtu_.size() || sent.attempt >= kVainAttempts;
   return true;

@@ -33,7 +33,7 @@ Link::Link(Common& common, Rank peer, const Secret& peer_secret, Time now)
       peer_window_(kFirstWindow),
       heard_at_(now) {
   rejoining_.reserve(kMostLongMessages);
-  announced_.reserve(kMostStreams);
+  announced_.reserve(kMostBulkTransfers);
   if (common.security == Security::none) {  // no protection, but stray datagrams are rejected
     out_mark_ = Seal(Security::header, common.secret, peer_secret, common.me, peer, common.job).tag(kMark);
     in_mark_ = Seal(Security::header, peer_secret, common.secret, peer, common.me, common.job).tag(kMark);

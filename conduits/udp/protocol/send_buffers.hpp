@@ -37,7 +37,7 @@ struct LongMessage {
 
   LongMessage* next = nullptr;
   std::uint32_t bytes = 0;           ///< of the message
-  std::uint32_t cut = 0;             ///< bytes that have been put into packets
+  std::uint32_t next_offset = 0;     ///< bytes that have been put into packets
   std::uint32_t unacknowledged = 0;  ///< packets of it
   std::uint32_t id = 0;
   alignas(64) std::byte memory[kHeadroom + sizeof(MessageFrame) + kBytes + 56];
@@ -48,15 +48,15 @@ struct LongMessage {
 
 /// A bulk transfer: bytes that are sent without a copy, from the caller's memory (put) or from a segment (reply to a
 /// get).
-struct Stream {
-  Stream* next = nullptr;
+struct BulkTransfer {
+  BulkTransfer* next = nullptr;
   bool reply = false;
   bool refused = false;  ///< a reply without bytes: the get was outside the segment
   bool has_signal = false;
   core::Token token = 0;  ///< of a put
   const std::byte* from = nullptr;
   std::uint32_t bytes = 0;
-  std::uint32_t cut = 0;           ///< bytes that have been put into packets
+  std::uint32_t next_offset = 0;   ///< bytes that have been put into packets
   std::uint32_t acknowledged = 0;  ///< bytes
   std::uint32_t segment = 0;
   std::uint32_t id = 0;  ///< of the put with a signal, or the get

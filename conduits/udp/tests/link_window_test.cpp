@@ -169,7 +169,7 @@ TEST(UdpLinkWindow, MemoryComesBackToThePools) {
     for (const Station* station : {&links.a, &links.b}) {
       EXPECT_EQ(station->common.bundles.in_use(), 0u);
       EXPECT_EQ(station->common.long_messages.in_use(), 0u);
-      EXPECT_EQ(station->common.streams.in_use(), 0u);
+      EXPECT_EQ(station->common.bulk_transfers.in_use(), 0u);
       EXPECT_EQ(station->link->replies(), 0u);
     }
   }
@@ -386,7 +386,7 @@ TEST(UdpLinkWindow, FailEndsEachTokenOnce) {
       }
       EXPECT_EQ(links.a.common.bundles.in_use(), 0u);
       EXPECT_EQ(links.a.common.long_messages.in_use(), 0u);
-      EXPECT_EQ(links.a.common.streams.in_use(), 0u);
+      EXPECT_EQ(links.a.common.bulk_transfers.in_use(), 0u);
       EXPECT_EQ(link.put(0, 0, small, nullptr, 1).why, ErrorCode::peer_lost);
       EXPECT_EQ(link.send({}, small).kind, core::Post::Kind::failed);
       links.run(100 * kMillisecond);  // late packets from the peer have no effect
