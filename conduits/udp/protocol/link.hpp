@@ -3,12 +3,12 @@
 #include "conduits/udp/carrier/address.hpp"
 #include "conduits/udp/carrier/path_mtu.hpp"
 #include "conduits/udp/protocol/decode.hpp"
-#include "conduits/udp/protocol/flight.hpp"
 #include "conduits/udp/protocol/gso_batch.hpp"
 #include "conduits/udp/protocol/received.hpp"
 #include "conduits/udp/protocol/rtt.hpp"
 #include "conduits/udp/protocol/seal.hpp"
 #include "conduits/udp/protocol/send_buffers.hpp"
+#include "conduits/udp/protocol/sent_packets.hpp"
 #include "core/conduit.hpp"
 
 #include <optional>
@@ -104,7 +104,9 @@ class Link {
   }
   /// Whether waiting packets should leave at once. Long messages usually come in series: only the first two leave at
   /// once, because one system call then sends several of the others.
-  bool idle() const noexcept { return flight_.packets() < (long_messages_count_ == 0 ? 4u : 2u); }
+  bool idle() const noexcept {
+    return sent_packets_.packets_in_flight() < (long_messages_count_ == 0 ? 4u : 2u);
+  }
 
   // Timers (link_time.cpp).
   /// When `tick` must be called.
@@ -129,7 +131,7 @@ class Link {
 
   /// Ends all operations with `status`; later ones fail.
   void fail(Status status) noexcept;
-  bool settled() const noexcept { return ended_ || (flight_.empty() && !waiting()); }
+  bool settled() const noexcept { return ended_ || (sent_packets_.empty() && !waiting()); }
   /// Replies to gets that still read from this endpoint's segments.
   std::size_t replies() const noexcept { return replies_; }
   /// Their memory is about to be released. Retransmissions of replies will not read it.
@@ -198,7 +200,7 @@ class Link {
   // send
   bool may_send(Time now, std::size_t bytes) noexcept;
   void left(Time now, std::size_t bytes) noexcept;
-  Sent note(Time now, Sent::Kind kind, std::size_t wire_bytes) noexcept;
+  SentPacket note(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept;
   bool fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
   bool fill_bundle(Time now, GsoBatch& batch) noexcept;
   bool fill_long_message(Time now, GsoBatch& batch) noexcept;
@@ -211,11 +213,11 @@ class Link {
   void append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
                      std::uint16_t attempt) noexcept;
   void append_long_message(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
-                           const Sent& packet) noexcept;
+                           const SentPacket& packet) noexcept;
   void append_fragment(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
-                       const Sent& piece) noexcept;
+                       const SentPacket& piece) noexcept;
   void append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint64_t number,
-                   const Sent& piece) noexcept;
+                   const SentPacket& piece) noexcept;
   std::size_t long_message_bytes(const LongMessage& long_message) const noexcept;
   std::size_t bulk_head(const BulkTransfer& bulk) const noexcept;
   /// Appends a packet: the header is written at `front`, `frames` bytes of frames follow it there, then comes `data`.
@@ -237,7 +239,7 @@ class Link {
   bool apply(const Data& data) noexcept;
   void refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept;
   void delivered(Time now, std::uint64_t number) noexcept;
-  void acknowledged(Sent& packet) noexcept;
+  void acknowledged(SentPacket& packet) noexcept;
   void want_ack(Time by) noexcept { ack_at_ = std::min(ack_at_, by); }
 
   // time
@@ -245,7 +247,7 @@ class Link {
   bool quiet(Time now) const noexcept { return now - heard_at_ > 2 * common_.heartbeat; }
   Time probe_timeout() const noexcept;
   Time retransmit_at() const noexcept;
-  void suspect_black_hole(Time now, const Sent& lost) noexcept;
+  void suspect_black_hole(Time now, const SentPacket& lost) noexcept;
   /// Whether long packets are being retransmitted and none has arrived since.
   bool suspected() const noexcept { return stuck_since_ != kNever; }
   void suspect_from(Time since) noexcept;
@@ -285,7 +287,7 @@ class Link {
   std::size_t answer_probe_ = 0;
 
   // In flight.
-  Flight flight_;
+  SentPackets sent_packets_;
   RoundTrip rtt_;
   Congestion congestion_;
   PathMtu mtu_;

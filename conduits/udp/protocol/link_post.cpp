@@ -169,9 +169,9 @@ void Link::drop_replies() noexcept {
     if (bulk->reply) bulk->from = nullptr;
   };
   for (BulkTransfer* bulk = bulk_transfers_.front(); bulk != nullptr; bulk = bulk->next) drop(bulk);
-  for (std::uint64_t n = flight_.oldest(); n < flight_.next(); ++n) {
-    const Sent& sent = flight_.at(n);
-    if (sent.state != Sent::State::acknowledged && sent.kind == Sent::Kind::bulk) drop(sent.bulk);
+  for (std::uint64_t n = sent_packets_.oldest(); n < sent_packets_.next(); ++n) {
+    const SentPacket& sent = sent_packets_.at(n);
+    if (sent.state != SentPacket::State::acknowledged && sent.kind == SentPacket::Kind::bulk) drop(sent.bulk);
   }
 }
 
@@ -187,21 +187,21 @@ void Link::fail(Status status) noexcept {
     common_.bulk_transfers.give(bulk);
   };
   // Several packets may refer to one bulk transfer or long message. The last of them releases it.
-  for (std::uint64_t n = flight_.oldest(); n < flight_.next(); ++n) {
-    Sent& sent = flight_.at(n);
-    if (sent.state == Sent::State::acknowledged) continue;
-    if (sent.kind == Sent::Kind::bundle) end_bundle(sent.bundle);
-    if (sent.kind == Sent::Kind::long_message) common_.long_messages.give(sent.long_message);
-    if (sent.kind == Sent::Kind::fragment && --sent.long_message->unacknowledged == 0 &&
+  for (std::uint64_t n = sent_packets_.oldest(); n < sent_packets_.next(); ++n) {
+    SentPacket& sent = sent_packets_.at(n);
+    if (sent.state == SentPacket::State::acknowledged) continue;
+    if (sent.kind == SentPacket::Kind::bundle) end_bundle(sent.bundle);
+    if (sent.kind == SentPacket::Kind::long_message) common_.long_messages.give(sent.long_message);
+    if (sent.kind == SentPacket::Kind::fragment && --sent.long_message->unacknowledged == 0 &&
         sent.long_message->next_offset == sent.long_message->bytes) {
       common_.long_messages.give(sent.long_message);
     }
-    if (sent.kind == Sent::Kind::bulk) {
+    if (sent.kind == SentPacket::Kind::bulk) {
       sent.bulk->acknowledged += sent.bytes;
       if (sent.bulk->acknowledged == sent.bulk->bytes) end_bulk(sent.bulk);
     }
   }
-  flight_ = Flight{};
+  sent_packets_ = SentPackets{};
   close_bundle();
   while (!ready_.empty()) end_bundle(ready_.pop());
   ready_count_ = shorts_waiting_ = 0;

@@ -261,15 +261,15 @@ bool Link::apply(const Data& data) noexcept {
 
 // ------------------------------------------------------------------------------------------ acknowledgements
 
-void Link::acknowledged(Sent& sent) noexcept {
+void Link::acknowledged(SentPacket& sent) noexcept {
   switch (sent.kind) {
-    case Sent::Kind::bundle:
+    case SentPacket::Kind::bundle:
       for (std::size_t i = 0; i < sent.bundle->tokens; ++i) common_.host.completed(sent.bundle->token[i], {});
       common_.bundles.give(sent.bundle);
       --bundles_used_;
       break;
-    case Sent::Kind::long_message:
-    case Sent::Kind::fragment:
+    case SentPacket::Kind::long_message:
+    case SentPacket::Kind::fragment:
       if (--sent.long_message->unacknowledged == 0 &&
           sent.long_message->next_offset == sent.long_message->bytes) {
         long_message_bytes_used_ -= sent.long_message->bytes;
@@ -277,7 +277,7 @@ void Link::acknowledged(Sent& sent) noexcept {
         --long_messages_used_;
       }
       break;
-    case Sent::Kind::bulk:
+    case SentPacket::Kind::bulk:
       sent.bulk->acknowledged += sent.bytes;
       if (sent.bulk->acknowledged == sent.bulk->bytes) {
         --bulk_transfers_used_;
@@ -293,8 +293,8 @@ void Link::acknowledged(Sent& sent) noexcept {
 }
 
 void Link::delivered(Time now, std::uint64_t number) noexcept {
-  if (!flight_.arrived(number)) return;
-  Sent& sent = flight_.at(number);
+  if (!sent_packets_.arrived(number)) return;
+  SentPacket& sent = sent_packets_.at(number);
   if (sent.wire_bytes > kBaseMtu) {
     stuck_since_ = kNever;
     if (sent.attempt < kVainAttempts) large_in_vain_ = 0;  // after that it may have arrived in IP fragments
@@ -307,22 +307,22 @@ void Link::delivered(Time now, std::uint64_t number) noexcept {
 
 void Link::apply(Time now, const Ack& ack) noexcept {
   const AckFrame& frame = ack.frame;
-  if (frame.next > flight_.next()) return;  // acknowledges packets that were never sent
+  if (frame.next > sent_packets_.next()) return;  // acknowledges packets that were never sent
   peer_window_ = frame.window;
   if (asks_if_short_arrives_ == frame.echo) {
     asks_if_short_arrives_.reset();
     ++shorts_arrived_;
   }
-  const std::uint32_t before = flight_.packets() + flight_.lost();
-  for (std::uint64_t n = flight_.oldest(); n < frame.next; ++n) delivered(now, n);
+  const std::uint32_t before = sent_packets_.packets_in_flight() + sent_packets_.lost();
+  for (std::uint64_t n = sent_packets_.oldest(); n < frame.next; ++n) delivered(now, n);
   std::uint64_t end = frame.next;
   for (std::size_t i = 0; i < frame.ranges; ++i) {
     const std::uint64_t first = end + ack.ranges[i].skip;
-    end = std::min(first + ack.ranges[i].count, flight_.next());
-    for (std::uint64_t n = std::max(first, flight_.oldest()); n < end; ++n) delivered(now, n);
+    end = std::min(first + ack.ranges[i].count, sent_packets_.next());
+    for (std::uint64_t n = std::max(first, sent_packets_.oldest()); n < end; ++n) delivered(now, n);
   }
   if (ended_) return;  // a completion may have ended the connection
-  const std::uint32_t after = flight_.packets() + flight_.lost();
+  const std::uint32_t after = sent_packets_.packets_in_flight() + sent_packets_.lost();
   // The difference is not positive for an older acknowledgement that arrives late.
   if (static_cast<std::int32_t>(frame.duplicates - peer_duplicates_) >
       0) {  // a retransmission was unnecessary: tolerate more reordering
@@ -330,7 +330,7 @@ void Link::apply(Time now, const Ack& ack) noexcept {
     if (reordering_ > 1) --reordering_;
   }
   if (before == after) return;
-  flight_.trim();
+  sent_packets_.trim();
   Time sample = 0;
   if (frame.delay != UINT16_MAX) {
     const auto age = static_cast<std::uint32_t>(static_cast<std::uint32_t>(now >> kStampShift) - frame.echo);
@@ -347,10 +347,10 @@ void Link::apply(Time now, const Ack& ack) noexcept {
   std::uint64_t lost = 0;
   recheck_ = kNever;
   if (frame.ranges != 0) {
-    lost = flight_.find_lost(now, rtt_.smoothed(), std::max(rtt_.least() / reordering_, kLeastReordering),
-                             recheck_);
+    lost = sent_packets_.find_lost(now, rtt_.smoothed(),
+                                   std::max(rtt_.least() / reordering_, kLeastReordering), recheck_);
   }
-  congestion_.acknowledged_round(now, sample, rtt_.least(), flight_.in_flight(), lost);
+  congestion_.acknowledged_round(now, sample, rtt_.least(), sent_packets_.bytes_in_flight(), lost);
 }
 
 }  // namespace aqueduct::conduits::udp

@@ -7,19 +7,19 @@ namespace aqueduct::conduits::udp {
 
 bool Link::waiting() const noexcept {
   return open_ != nullptr || !ready_.empty() || !long_messages_.empty() || !bulk_transfers_.empty() ||
-         flight_.lost() != 0;
+         sent_packets_.lost() != 0;
 }
 
 // Whether a packet may leave now, by the congestion window, the peer's advertised window, and pacing. One packet may
 // always be in flight: its acknowledgement is what opens a window again.
 bool Link::may_send(Time now, std::size_t bytes) noexcept {
-  if (flight_.packets() == 0 || asks_) return true;
+  if (sent_packets_.packets_in_flight() == 0 || asks_) return true;
   if (now < release_) {
     paced_ = release_;
     return false;
   }
-  return flight_.in_flight() + bytes <= congestion_.window() &&
-         flight_.charged() + bytes + kPacketCharge <= peer_window_;
+  return sent_packets_.bytes_in_flight() + bytes <= congestion_.window() &&
+         sent_packets_.charged() + bytes + kPacketCharge <= peer_window_;
 }
 
 void Link::left(Time now, std::size_t bytes) noexcept {
@@ -31,12 +31,12 @@ void Link::left(Time now, std::size_t bytes) noexcept {
   }
 }
 
-Sent Link::note(Time now, Sent::Kind kind, std::size_t wire_bytes) noexcept {
-  Sent sent;
+SentPacket Link::note(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept {
+  SentPacket sent;
   sent.kind = kind;
   sent.wire_bytes = static_cast<std::uint32_t>(wire_bytes);
   sent.sent_at = now;
-  sent.mark = congestion_.sent(now, wire_bytes, flight_.in_flight());
+  sent.mark = congestion_.sent(now, wire_bytes, sent_packets_.bytes_in_flight());
   note_short(wire_bytes);
   return sent;
 }
@@ -48,11 +48,11 @@ bool Link::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   if (answer_probe_ != 0) return fill_control(now, batch, PacketKind::probe_answer);
   // MTU probes go first: there may always be other packets waiting.
   bool filled = false;
-  if (!flight_.empty() && fill_probe(now, batch)) {
+  if (!sent_packets_.empty() && fill_probe(now, batch)) {
     filled = true;
-  } else if (flight_.lost() != 0) {
+  } else if (sent_packets_.lost() != 0) {
     filled = fill_lost(now, batch, may_fragment);
-  } else if (waiting() && !flight_.full() && flight_.reserve()) {
+  } else if (waiting() && !sent_packets_.full() && sent_packets_.reserve()) {
     const bool long_waits = !long_messages_.empty() || !bulk_transfers_.empty();
     if ((!ready_.empty() && !(long_waits && shorts_in_row_ >= kMostShortsInRow)) || !long_waits) {
       filled = fill_bundle(now, batch);
@@ -69,8 +69,8 @@ bool Link::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
         long_batches_in_row_ = bulk_next ? 0 : long_batches_in_row_ + 1;
       }
     }
-  } else if (!waiting() && !flight_.empty()) {
-    congestion_.application_limited(flight_.in_flight());
+  } else if (!waiting() && !sent_packets_.empty()) {
+    congestion_.application_limited(sent_packets_.bytes_in_flight());
   }
   if (filled) {
     left(now, batch.bytes());
@@ -222,7 +222,7 @@ bool Link::asks_for_place(std::size_t& unasked, std::size_t most) noexcept {
 // Bundles of equal length, as a series of equal messages makes them, leave in one system call.
 bool Link::fill_bundle(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
-  while ((!ready_.empty() || open_ != nullptr) && !flight_.full() && flight_.reserve()) {
+  while ((!ready_.empty() || open_ != nullptr) && !sent_packets_.full() && sent_packets_.reserve()) {
     Bundle* bundle = ready_.empty() ? open_ : ready_.front();
     // While there are gaps to report, acknowledgements differ in length, so bundles cannot share a batch.
     const std::size_t ack = echo_at_ != 0 ? sizeof(AckFrame) : 0;
@@ -239,10 +239,10 @@ bool Link::fill_bundle(Time now, GsoBatch& batch) noexcept {
       --ready_count_;
     }
     if (asks_for_place(bundles_unasked_, kMostBundles)) bundle->flags |= kWantsAnswer;
-    Sent sent = note(now, Sent::Kind::bundle, bytes);
+    SentPacket sent = note(now, SentPacket::Kind::bundle, bytes);
     sent.bundle = bundle;
     sent.wants_answer = (bundle->flags & kWantsAnswer) != 0;
-    append_bundle(now, batch, *bundle, flight_.add(sent), 0);
+    append_bundle(now, batch, *bundle, sent_packets_.add(sent), 0);
   }
   if (ready_.empty() && open_ == nullptr) shorts_waiting_ = 0;
   return !batch.empty();
@@ -253,7 +253,7 @@ std::size_t Link::long_message_bytes(const LongMessage& long_message) const noex
 }
 
 void Link::append_long_message(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
-                               const Sent& packet) noexcept {
+                               const SentPacket& packet) noexcept {
   PacketHeader header;
   header.number = number;
   header.attempt = packet.attempt;
@@ -263,7 +263,7 @@ void Link::append_long_message(Time now, GsoBatch& batch, LongMessage& long_mess
 }
 
 void Link::append_fragment(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
-                           const Sent& piece) noexcept {
+                           const SentPacket& piece) noexcept {
   std::byte* front = batch.head();
   const FragmentFrame frame{
       .bytes = piece.bytes, .message = long_message.id, .total = long_message.bytes, .offset = piece.offset};
@@ -281,7 +281,7 @@ bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
   // senders may send to that peer at once.
   const std::size_t longest =
       std::min<std::uint64_t>(mtu_.size(), std::max<std::uint64_t>(peer_window_, kBaseMtu));
-  while (!long_messages_.empty() && !flight_.full() && flight_.reserve()) {
+  while (!long_messages_.empty() && !sent_packets_.full() && sent_packets_.reserve()) {
     LongMessage& long_message = *long_messages_.front();
     const std::size_t bytes = long_message_bytes(long_message);
     if (long_message.next_offset != 0 || bytes > longest) break;
@@ -291,20 +291,20 @@ bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
     long_message_bytes_waiting_ -= long_message.bytes;
     long_message.next_offset = long_message.bytes;
     long_message.unacknowledged = 1;
-    Sent sent = note(now, Sent::Kind::long_message, bytes);
+    SentPacket sent = note(now, SentPacket::Kind::long_message, bytes);
     sent.long_message = &long_message;
     sent.wants_answer = asks_for_place(long_messages_unasked_, kMostLongMessages);
-    append_long_message(now, batch, long_message, flight_.add(sent), sent);
+    append_long_message(now, batch, long_message, sent_packets_.add(sent), sent);
   }
   if (!batch.empty() || long_messages_.empty()) return !batch.empty();
   LongMessage& long_message = *long_messages_.front();
   const std::size_t head = sizeof(PacketHeader) + sizeof(FragmentFrame);
   const std::size_t most = (longest - head - trailer()) & ~std::size_t{7};
-  while (long_message.next_offset < long_message.bytes && !flight_.full() && flight_.reserve()) {
+  while (long_message.next_offset < long_message.bytes && !sent_packets_.full() && sent_packets_.reserve()) {
     const std::size_t bytes = std::min<std::size_t>(most, long_message.bytes - long_message.next_offset);
     const std::size_t whole = head + bytes + trailer();
     if (!batch.fits(whole, common_.burst, common_.most_batch_packets) || !may_send(now, whole)) break;
-    Sent sent = note(now, Sent::Kind::fragment, whole);
+    SentPacket sent = note(now, SentPacket::Kind::fragment, whole);
     sent.long_message = &long_message;
     sent.offset = long_message.next_offset;
     sent.bytes = static_cast<std::uint32_t>(bytes);
@@ -312,7 +312,7 @@ bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
     ++long_message.unacknowledged;
     sent.wants_answer = long_message.next_offset == long_message.bytes &&
                         asks_for_place(long_messages_unasked_, kMostLongMessages);
-    append_fragment(now, batch, long_message, flight_.add(sent), sent);
+    append_fragment(now, batch, long_message, sent_packets_.add(sent), sent);
   }
   if (long_message.next_offset == long_message.bytes) {
     long_messages_.pop();
@@ -328,7 +328,7 @@ std::size_t Link::bulk_head(const BulkTransfer& bulk) const noexcept {
 }
 
 void Link::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint64_t number,
-                       const Sent& piece) noexcept {
+                       const SentPacket& piece) noexcept {
   std::byte* front = batch.head();
   std::byte* at = front + sizeof(PacketHeader);
   if (bulk.reply) {
@@ -360,19 +360,19 @@ void Link::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint6
 
 bool Link::fill_bulk(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
-  while (!bulk_transfers_.empty() && !flight_.full() && flight_.reserve()) {
+  while (!bulk_transfers_.empty() && !sent_packets_.full() && sent_packets_.reserve()) {
     BulkTransfer& bulk = *bulk_transfers_.front();
     const std::size_t head = bulk_head(bulk) + trailer();
     const std::size_t most = (std::min(mtu_.size(), common_.bulk_packet) - head) & ~std::size_t{7};
     const std::size_t bytes = std::min<std::size_t>(most, bulk.bytes - bulk.next_offset);
     if (!batch.fits(head + bytes, burst, common_.most_batch_packets) || !may_send(now, head + bytes)) break;
-    Sent sent = note(now, Sent::Kind::bulk, head + bytes);
+    SentPacket sent = note(now, SentPacket::Kind::bulk, head + bytes);
     sent.bulk = &bulk;
     sent.offset = bulk.next_offset;
     sent.bytes = static_cast<std::uint32_t>(bytes);
     bulk.next_offset += sent.bytes;
     sent.wants_answer = !bulk.reply && bulk.next_offset == bulk.bytes;
-    append_bulk(now, batch, bulk, flight_.add(sent), sent);
+    append_bulk(now, batch, bulk, sent_packets_.add(sent), sent);
     if (bulk.next_offset == bulk.bytes) bulk_transfers_.pop();
   }
   return !batch.empty();
@@ -381,22 +381,24 @@ bool Link::fill_bulk(Time now, GsoBatch& batch) noexcept {
 // Retransmits a lost packet: the same content under the same number. A packet that was built for a larger MTU than
 // the path now has is fragmented by IP.
 bool Link::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
-  const std::uint64_t number = flight_.first_lost();
-  Sent& sent = flight_.at(number);
+  const std::uint64_t number = sent_packets_.first_lost();
+  SentPacket& sent = sent_packets_.at(number);
   if (!may_send(now, sent.wire_bytes)) return false;
   asks_ = false;
   suspect_black_hole(now, sent);
   // The attempt number is part of the nonce and must not wrap around.
   if (sent.attempt == UINT16_MAX) worn_out_ = true;
   if (worn_out_) return false;
-  flight_.again(number, now, congestion_.sent(now, sent.wire_bytes, flight_.in_flight()));
+  sent_packets_.again(number, now, congestion_.sent(now, sent.wire_bytes, sent_packets_.bytes_in_flight()));
   note_short(sent.wire_bytes);
   ++counters_.retransmitted;
   switch (sent.kind) {
-    case Sent::Kind::bundle: append_bundle(now, batch, *sent.bundle, number, sent.attempt); break;
-    case Sent::Kind::long_message: append_long_message(now, batch, *sent.long_message, number, sent); break;
-    case Sent::Kind::fragment: append_fragment(now, batch, *sent.long_message, number, sent); break;
-    case Sent::Kind::bulk: append_bulk(now, batch, *sent.bulk, number, sent); break;
+    case SentPacket::Kind::bundle: append_bundle(now, batch, *sent.bundle, number, sent.attempt); break;
+    case SentPacket::Kind::long_message:
+      append_long_message(now, batch, *sent.long_message, number, sent);
+      break;
+    case SentPacket::Kind::fragment: append_fragment(now, batch, *sent.long_message, number, sent); break;
+    case SentPacket::Kind::bulk: append_bulk(now, batch, *sent.bulk, number, sent); break;
   }
   may_fragment = batch.bytes() > mtu_.size() || sent.attempt >= kVainAttempts;
   return true;

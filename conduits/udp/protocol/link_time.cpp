@@ -44,16 +44,18 @@ Link::~Link() { fail(ErrorCode::closed); }
 
 // Time from the last transmission to a tail-loss probe (RFC 8985 section 7).
 Time Link::probe_timeout() const noexcept {
-  const Time delay = flight_.empty() || flight_.at(flight_.next() - 1).wants_answer ? 0 : common_.ack_delay;
+  const Time delay = sent_packets_.empty() || sent_packets_.at(sent_packets_.next() - 1).wants_answer
+                         ? 0
+                         : common_.ack_delay;
   return std::max(2 * rtt_.smoothed() + 2 * rtt_.variation() + delay, kLeastProbeTimeout);
 }
 
 Time Link::retransmit_at() const noexcept {
-  if (flight_.packets() == 0) return kNever;
-  if (expiries_ == 0) return flight_.latest_sent() + probe_timeout();
+  if (sent_packets_.packets_in_flight() == 0) return kNever;
+  if (expiries_ == 0) return sent_packets_.latest_sent() + probe_timeout();
   // The backoff is capped well below the timeout, so that traffic resumes soon after an outage.
   const Time most = std::max(common_.timeout / 16, rtt_.smoothed() + 4 * rtt_.variation());
-  return flight_.latest_sent() + std::min(rtt_.timeout(), most);
+  return sent_packets_.latest_sent() + std::min(rtt_.timeout(), most);
 }
 
 Time Link::deadline() const noexcept {
@@ -77,16 +79,17 @@ Link::Life Link::tick(Time now) noexcept {
   if (stuck(now)) return Life::stuck;
   if (now >= recheck_) {
     const Time window = std::max(rtt_.least() / reordering_, kLeastReordering);
-    const std::uint64_t lost = flight_.find_lost(now, rtt_.smoothed(), window, recheck_);
-    if (lost != 0) congestion_.acknowledged_round(now, 0, rtt_.least(), flight_.in_flight(), lost);
+    const std::uint64_t lost = sent_packets_.find_lost(now, rtt_.smoothed(), window, recheck_);
+    if (lost != 0)
+      congestion_.acknowledged_round(now, 0, rtt_.least(), sent_packets_.bytes_in_flight(), lost);
   }
   if (now >= retransmit_at()) {
     if (expiries_++ == 0) {
-      flight_.lose_last();
+      sent_packets_.lose_last();
       asks_ = true;
       ++counters_.probes;
     } else {
-      flight_.lose_all();
+      sent_packets_.lose_all();
       asks_ = false;
       rtt_.back_off();
       congestion_.timed_out(now);
@@ -117,7 +120,7 @@ bool Link::stuck(Time now) noexcept {
 
 // Called before each retransmission. Large packets that are lost again and again while none of them arrives are too
 // large for the path now (RFC 8899: black hole). Small packets may still arrive, so no timeout would detect this.
-void Link::suspect_black_hole(Time now, const Sent& lost) noexcept {
+void Link::suspect_black_hole(Time now, const SentPacket& lost) noexcept {
   if (lost.wire_bytes <= kBaseMtu) return;
   if (!suspected()) suspect_from(now);
   if (mtu_.size() <= kBaseMtu) return;
@@ -136,10 +139,10 @@ std::string Link::text(Time now) const {
       "window {} bytes, peer's {}, rate {:.0f} MB/s ({}), packet size {}, heard {:.1f} ms ago",
       counters_.sent, counters_.sent_bytes, counters_.received, counters_.received_bytes,
       counters_.retransmitted, counters_.duplicate, counters_.out_of_order, counters_.rejected,
-      counters_.probes, counters_.timeouts, flight_.packets(), flight_.in_flight(), flight_.lost(),
-      us(rtt_.smoothed()), us(rtt_.least()), us(rtt_.variation()), congestion_.window(), peer_window_,
-      congestion_.bandwidth() / 1e6, congestion_.phase(), mtu_.size(),
-      static_cast<double>(now - heard_at_) / 1e6);
+      counters_.probes, counters_.timeouts, sent_packets_.packets_in_flight(),
+      sent_packets_.bytes_in_flight(), sent_packets_.lost(), us(rtt_.smoothed()), us(rtt_.least()),
+      us(rtt_.variation()), congestion_.window(), peer_window_, congestion_.bandwidth() / 1e6,
+      congestion_.phase(), mtu_.size(), static_cast<double>(now - heard_at_) / 1e6);
 }
 
 }  // namespace aqueduct::conduits::udp

@@ -1,14 +1,14 @@
-#include "conduits/udp/protocol/flight.hpp"
+#include "conduits/udp/protocol/sent_packets.hpp"
 
 #include <algorithm>
 #include <new>
 
 namespace aqueduct::conduits::udp {
 
-bool Flight::reserve() noexcept try {
+bool SentPackets::reserve() noexcept try {
   if (next_ - oldest_ < ring_.size()) return true;
   const std::size_t old = ring_.size();
-  std::vector<Sent> larger(old == 0 ? 64 : old * 2);
+  std::vector<SentPacket> larger(old == 0 ? 64 : old * 2);
   for (std::uint64_t n = oldest_; n < next_; ++n) larger[n & (larger.size() - 1)] = at(n);
   ring_.swap(larger);
   return true;
@@ -16,20 +16,20 @@ bool Flight::reserve() noexcept try {
   return false;
 }
 
-std::uint64_t Flight::add(const Sent& packet) noexcept {
+std::uint64_t SentPackets::add(const SentPacket& packet) noexcept {
   const std::uint64_t number = next_++;
-  Sent& place = at(number);
+  SentPacket& place = at(number);
   place = packet;
-  place.state = Sent::State::in_flight;
+  place.state = SentPacket::State::in_flight;
   in_flight_ += packet.wire_bytes;
   ++packets_;
   latest_sent_ = place.sent_at = std::max(packet.sent_at, latest_sent_ + 1);
   return number;
 }
 
-void Flight::again(std::uint64_t number, Time now, const RateMark& mark) noexcept {
-  Sent& packet = at(number);
-  packet.state = Sent::State::in_flight;
+void SentPackets::again(std::uint64_t number, Time now, const RateMark& mark) noexcept {
+  SentPacket& packet = at(number);
+  packet.state = SentPacket::State::in_flight;
   ++packet.attempt;
   latest_sent_ = packet.sent_at = std::max(now, latest_sent_ + 1);
   packet.mark = mark;
@@ -38,45 +38,45 @@ void Flight::again(std::uint64_t number, Time now, const RateMark& mark) noexcep
   --lost_;
 }
 
-std::uint64_t Flight::first_lost() noexcept {
+std::uint64_t SentPackets::first_lost() noexcept {
   std::uint64_t number = std::max(lost_hint_, oldest_);
-  while (at(number).state != Sent::State::lost) ++number;
+  while (at(number).state != SentPacket::State::lost) ++number;
   lost_hint_ = number;
   return number;
 }
 
-void Flight::lose(Sent& packet) noexcept {
-  packet.state = Sent::State::lost;
+void SentPackets::lose(SentPacket& packet) noexcept {
+  packet.state = SentPacket::State::lost;
   in_flight_ -= packet.wire_bytes;
   --packets_;
   ++lost_;
 }
 
-bool Flight::arrived(std::uint64_t number) noexcept {
+bool SentPackets::arrived(std::uint64_t number) noexcept {
   if (number < oldest_ || number >= next_) return false;
-  Sent& packet = at(number);
-  if (packet.state == Sent::State::acknowledged) return false;
-  if (packet.state == Sent::State::in_flight) {
+  SentPacket& packet = at(number);
+  if (packet.state == SentPacket::State::acknowledged) return false;
+  if (packet.state == SentPacket::State::in_flight) {
     in_flight_ -= packet.wire_bytes;
     --packets_;
   } else {
     --lost_;
   }
-  packet.state = Sent::State::acknowledged;
+  packet.state = SentPacket::State::acknowledged;
   latest_arrived_sent_ = std::max(latest_arrived_sent_, packet.sent_at);
   return true;
 }
 
-void Flight::trim() noexcept {
-  while (oldest_ < next_ && at(oldest_).state == Sent::State::acknowledged) ++oldest_;
+void SentPackets::trim() noexcept {
+  while (oldest_ < next_ && at(oldest_).state == SentPacket::State::acknowledged) ++oldest_;
 }
 
-std::uint64_t Flight::find_lost(Time now, Time round_trip, Time window, Time& recheck) noexcept {
+std::uint64_t SentPackets::find_lost(Time now, Time round_trip, Time window, Time& recheck) noexcept {
   recheck = kNever;
   std::uint64_t bytes = 0;
   for (std::uint64_t n = oldest_; n < next_; ++n) {
-    Sent& packet = at(n);
-    if (packet.state != Sent::State::in_flight || packet.sent_at >= latest_arrived_sent_) continue;
+    SentPacket& packet = at(n);
+    if (packet.state != SentPacket::State::in_flight || packet.sent_at >= latest_arrived_sent_) continue;
     if (packet.sent_at + window <= latest_arrived_sent_ || now >= packet.sent_at + round_trip + window) {
       bytes += packet.wire_bytes;
       lost_hint_ = lost_ == 0 ? n : std::min(lost_hint_, n);
@@ -88,26 +88,26 @@ std::uint64_t Flight::find_lost(Time now, Time round_trip, Time window, Time& re
   return bytes;
 }
 
-void Flight::lose_all() noexcept {
+void SentPackets::lose_all() noexcept {
   for (std::uint64_t n = oldest_; n < next_; ++n) {
-    if (at(n).state == Sent::State::in_flight) lose(at(n));
+    if (at(n).state == SentPacket::State::in_flight) lose(at(n));
   }
   lost_hint_ = oldest_;
 }
 
-void Flight::lose_last() noexcept {
+void SentPackets::lose_last() noexcept {
   for (std::uint64_t n = next_; n-- > oldest_;) {
-    if (at(n).state != Sent::State::in_flight) continue;
+    if (at(n).state != SentPacket::State::in_flight) continue;
     lost_hint_ = lost_ == 0 ? n : std::min(lost_hint_, n);
     lose(at(n));
     return;
   }
 }
 
-Time Flight::oldest_sent() const noexcept {
+Time SentPackets::oldest_sent() const noexcept {
   Time oldest = kNever;
   for (std::uint64_t n = oldest_; n < next_; ++n) {
-    if (at(n).state == Sent::State::in_flight) oldest = std::min(oldest, at(n).sent_at);
+    if (at(n).state == SentPacket::State::in_flight) oldest = std::min(oldest, at(n).sent_at);
   }
   return oldest;
 }

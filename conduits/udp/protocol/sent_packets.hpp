@@ -15,7 +15,7 @@ struct LongMessage;
 struct BulkTransfer;
 
 /// A packet that was sent and is not yet acknowledged. Remembers what it carried, so that it can be built again.
-struct Sent {
+struct SentPacket {
   enum class State : std::uint8_t { acknowledged, in_flight, lost };
   enum class Kind : std::uint8_t { bundle, long_message, fragment, bulk };
 
@@ -34,7 +34,7 @@ struct Sent {
   Time sent_at = 0;
   RateMark mark;
 
-  Sent() noexcept : bundle(nullptr) {}
+  SentPacket() noexcept : bundle(nullptr) {}
 };
 
 /// Approximate bytes that the system's receive buffer charges per packet beyond its length (an sk_buff and rounding).
@@ -42,7 +42,7 @@ inline constexpr std::uint64_t kPacketCharge = 768;
 
 /// The unacknowledged packets to one peer. Detects loss by time, as RFC 8985 (RACK) does: a packet is lost when a
 /// packet that was sent later has arrived, and a quarter of a round trip more has passed.
-class Flight {
+class SentPackets {
  public:
   /// Packets that may be unacknowledged at once; below Received::kSpan.
   static constexpr std::size_t kMost = 2048;
@@ -52,20 +52,20 @@ class Flight {
   bool empty() const noexcept { return oldest_ == next_; }
   std::uint64_t next() const noexcept { return next_; }
   std::uint64_t oldest() const noexcept { return oldest_; }
-  Sent& at(std::uint64_t number) noexcept { return ring_[number & (ring_.size() - 1)]; }
-  const Sent& at(std::uint64_t number) const noexcept { return ring_[number & (ring_.size() - 1)]; }
+  SentPacket& at(std::uint64_t number) noexcept { return ring_[number & (ring_.size() - 1)]; }
+  const SentPacket& at(std::uint64_t number) const noexcept { return ring_[number & (ring_.size() - 1)]; }
 
   /// Makes room for one more packet. False: no memory. Requires: not full().
   bool reserve() noexcept;
   /// Remembers a packet that leaves now; returns its number. Packets that leave at the same time get send times that
   /// differ by a nanosecond each, in the order of sending.
-  std::uint64_t add(const Sent& packet) noexcept;
+  std::uint64_t add(const SentPacket& packet) noexcept;
   /// A lost packet is retransmitted.
   void again(std::uint64_t number, Time now, const RateMark& mark) noexcept;
 
-  std::uint64_t in_flight() const noexcept { return in_flight_; }  ///< bytes
+  std::uint64_t bytes_in_flight() const noexcept { return in_flight_; }
   std::uint64_t charged() const noexcept { return in_flight_ + kPacketCharge * packets_; }
-  std::uint32_t packets() const noexcept { return packets_; }
+  std::uint32_t packets_in_flight() const noexcept { return packets_; }
   std::uint32_t lost() const noexcept { return lost_; }  ///< packets that wait for retransmission
   /// The lowest lost number. Requires: lost() > 0.
   std::uint64_t first_lost() noexcept;
@@ -86,9 +86,9 @@ class Flight {
   Time latest_sent() const noexcept { return latest_sent_; }
 
  private:
-  void lose(Sent& packet) noexcept;
+  void lose(SentPacket& packet) noexcept;
 
-  std::vector<Sent> ring_;
+  std::vector<SentPacket> ring_;
   std::uint64_t oldest_ = 0;
   std::uint64_t next_ = 0;
   std::uint64_t in_flight_ = 0;
