@@ -133,7 +133,7 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
     if (head.cipher != Cipher::aes256_gcm) engine_.common().cipher = Cipher::chacha20_poly1305;
   }
   engine_.learn(std::move(peers), me_);
-  if (!hold(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
+  if (!make_room(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
   if (options_.patience > 0) try {
       const std::chrono::nanoseconds patience(options_.patience);
       thread_.emplace("aqueduct-udp", patience, descriptor(), [this](const core::ProgressThread& thread) {
@@ -167,8 +167,8 @@ core::Post UdpConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   std::byte whole[kMostMessage];
   std::memcpy(whole, header.data(), header.size());
   if (!payload.empty()) std::memcpy(whole + header.size(), payload.data(), payload.size());
-  if (!hold(1, Held::aligned(header.size() + payload.size()), 0)) return core::Post::retry();
-  held_.message(me_, {whole, header.size() + payload.size()});
+  if (!make_room(1, DeferredEvents::aligned(header.size() + payload.size()), 0)) return core::Post::retry();
+  deferred_.message(me_, {whole, header.size() + payload.size()});
   return core::Post::done();
 }
 
@@ -177,8 +177,8 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   const Entry entry(*this);
   inbox_ = &inbox;
   calls_ = 0;
-  if (!held_.empty()) {
-    const std::optional<int> delivered = held_.deliver(inbox);
+  if (!deferred_.empty()) {
+    const std::optional<int> delivered = deferred_.deliver(inbox);
     calls_ += delivered.value_or(0);
     if (!delivered) inbox_ = nullptr;  // new events must not overtake deferred ones
   }
@@ -222,7 +222,7 @@ void UdpConduit::disarm() noexcept {
 
 std::chrono::nanoseconds UdpConduit::within() const noexcept {
   const Entry entry(*this);
-  if (!held_.empty()) return std::chrono::nanoseconds::zero();
+  if (!deferred_.empty()) return std::chrono::nanoseconds::zero();
   if (!answers_.empty()) return std::chrono::nanoseconds(kAnswersAgain);
   const Time deadline = engine_.deadline();
   return deadline == kNever ? std::chrono::nanoseconds::max()
@@ -240,7 +240,7 @@ void UdpConduit::sleep(std::chrono::nanoseconds limit) noexcept {
 // ------------------------------------------------------------------------------------- events from connections
 
 bool UdpConduit::ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
-  return inbox_ != nullptr || hold(messages, bytes, signals);
+  return inbox_ != nullptr || make_room(messages, bytes, signals);
 }
 
 void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
@@ -248,7 +248,7 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
     const auto memory = [this](SegmentId id) { return segment(id); };
     const auto send = [this](Rank to, core::Bytes answer) { return send_answer(to, answer); };
     const bool served = answers_.serve(aside_, from, bytes, memory, send);
-    if (!served || !bytes.empty()) held_.message(from, bytes);
+    if (!served || !bytes.empty()) deferred_.message(from, bytes);
     return;
   }
   ++calls_;
@@ -270,13 +270,13 @@ void UdpConduit::serve_aside(core::Aside aside) noexcept {
 
 void UdpConduit::completed(core::Token token, Status status) noexcept {
   --outstanding_;
-  if (inbox_ == nullptr) return held_.completed(token, status);
+  if (inbox_ == nullptr) return deferred_.completed(token, status);
   ++calls_;
   inbox_->completed(token, status);
 }
 
 void UdpConduit::signalled(Rank from, Signal signal) noexcept {
-  if (inbox_ == nullptr) return held_.signalled(from, signal);
+  if (inbox_ == nullptr) return deferred_.signalled(from, signal);
   ++calls_;
   inbox_->signalled(from, signal);
 }
@@ -320,7 +320,7 @@ std::string UdpConduit::address_of(Rank peer) const noexcept try {
 }
 
 void UdpConduit::lost(Rank peer) noexcept {
-  if (inbox_ == nullptr) return held_.lost(peer);
+  if (inbox_ == nullptr) return deferred_.lost(peer);
   ++calls_;
   inbox_->lost(peer);
 }

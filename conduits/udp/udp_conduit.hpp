@@ -1,7 +1,7 @@
 #pragma once
 
+#include "conduits/udp/protocol/deferred_events.hpp"
 #include "conduits/udp/protocol/engine.hpp"
-#include "conduits/udp/protocol/held.hpp"
 #include "conduits/udp/siblings.hpp"
 #include "core/aside.hpp"
 #include "core/conduit.hpp"
@@ -93,8 +93,8 @@ class UdpConduit final : public core::Conduit,
   std::string address_of(Rank peer) const noexcept;
 
   /// Reserves room to defer this much, in addition to the completions and losses that may come at any time.
-  bool hold(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
-    return held_.ready(messages + signals + outstanding_ + ranks_, signals, bytes);
+  bool make_room(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
+    return deferred_.reserve(messages + signals + outstanding_ + ranks_, signals, bytes);
   }
   template <class PostIt>
   core::Post post(Rank peer, const PostIt& post_it) noexcept;
@@ -120,7 +120,7 @@ class UdpConduit final : public core::Conduit,
   std::vector<core::MutableBytes> segments_;  // by id
   core::Inbox* inbox_ = nullptr;              // while the owner polls
   int calls_ = 0;
-  Held held_;
+  DeferredEvents deferred_;
   core::Aside aside_ = nullptr;      // serves messages while the owner is away
   core::AsideAnswers answers_;       // answers of aside_ that are not sent yet
   std::size_t outstanding_ = 0;      // operations whose completion may have to be deferred
@@ -170,7 +170,7 @@ core::Post UdpConduit::post_inside(Rank peer, const PostIt& post_it) noexcept {
     if (!engine_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
     return core::Post::retry();  // no memory now; there may be some later
   }
-  if (!hold(1, 0, 0)) return core::Post::retry();
+  if (!make_room(1, 0, 0)) return core::Post::retry();
   const core::Post post = post_it(*link);
   if (post.kind == core::Post::Kind::posted) ++outstanding_;
   if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted) engine_.posted(*link);

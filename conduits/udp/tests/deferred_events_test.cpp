@@ -1,5 +1,5 @@
 #include "conduits/loop/tests/allocation_count.hpp"
-#include "conduits/udp/protocol/held.hpp"
+#include "conduits/udp/protocol/deferred_events.hpp"
 
 #include <gtest/gtest.h>
 
@@ -32,64 +32,64 @@ class Scribe final : public core::Inbox {
 
 using Said = std::vector<std::string>;
 
-TEST(UdpHeld, IsHandedOverInOrderAndSignalsAreAddedUp) {
-  Held held;
-  ASSERT_TRUE(held.ready(7, 3, 64));
+TEST(UdpDeferredEvents, IsHandedOverInOrderAndSignalsAreAddedUp) {
+  DeferredEvents deferred;
+  ASSERT_TRUE(deferred.reserve(7, 3, 64));
   const std::vector<std::byte> bytes(13);
-  held.message(1, bytes);
-  held.signalled(1, {.slot = 9, .add = 1});
-  held.completed(77, {});
-  held.signalled(2, {.slot = 4, .add = 5});
-  held.signalled(3, {.slot = 9, .add = 2});
-  held.message(2, {});
-  held.lost(1);
+  deferred.message(1, bytes);
+  deferred.signalled(1, {.slot = 9, .add = 1});
+  deferred.completed(77, {});
+  deferred.signalled(2, {.slot = 4, .add = 5});
+  deferred.signalled(3, {.slot = 9, .add = 2});
+  deferred.message(2, {});
+  deferred.lost(1);
   Scribe scribe;
-  EXPECT_EQ(held.deliver(scribe), 6);
+  EXPECT_EQ(deferred.deliver(scribe), 6);
   EXPECT_EQ(scribe.said, (Said{"message 1 of 13", "signal 9 by 3", "end 77", "signal 4 by 5",
                                "message 2 of 0", "lost 1"}));
-  EXPECT_TRUE(held.empty());
-  held.signalled(3, {.slot = 9, .add = 8});
-  held.deliver(scribe);
+  EXPECT_TRUE(deferred.empty());
+  deferred.signalled(3, {.slot = 9, .add = 8});
+  deferred.deliver(scribe);
   EXPECT_EQ(scribe.said.back(), "signal 9 by 8");
 }
 
-TEST(UdpHeld, WhatComesWhileItIsHandedOverWaitsForTheNextTime) {
-  Held held;
+TEST(UdpDeferredEvents, WhatComesWhileItIsHandedOverWaitsForTheNextTime) {
+  DeferredEvents deferred;
   Scribe scribe;
   const std::vector<std::byte> bytes(100);
-  ASSERT_TRUE(held.ready(1, 0, Held::aligned(bytes.size())));
-  held.message(1, bytes);
+  ASSERT_TRUE(deferred.reserve(1, 0, DeferredEvents::aligned(bytes.size())));
+  deferred.message(1, bytes);
   scribe.meanwhile = [&] {
-    ASSERT_TRUE(held.ready(100, 0, 100 * Held::aligned(bytes.size())));
-    for (int i = 0; i < 100; ++i) held.message(2, bytes);
+    ASSERT_TRUE(deferred.reserve(100, 0, 100 * DeferredEvents::aligned(bytes.size())));
+    for (int i = 0; i < 100; ++i) deferred.message(2, bytes);
   };
-  EXPECT_EQ(held.deliver(scribe), 1);
+  EXPECT_EQ(deferred.deliver(scribe), 1);
   scribe.meanwhile = {};
-  EXPECT_EQ(held.deliver(scribe), 100);
+  EXPECT_EQ(deferred.deliver(scribe), 100);
 }
 
 // The functions that add events while the owner is away cannot fail, so they must not allocate.
-TEST(UdpHeld, TakesWhatItHasRoomForWithoutAskingForMemory) {
-  Held held;
+TEST(UdpDeferredEvents, TakesWhatItHasRoomForWithoutAskingForMemory) {
+  DeferredEvents deferred;
   Scribe scribe;
   const std::vector<std::byte> bytes(100);
-  ASSERT_TRUE(held.ready(30, 10, 10 * Held::aligned(bytes.size())));
+  ASSERT_TRUE(deferred.reserve(30, 10, 10 * DeferredEvents::aligned(bytes.size())));
   for (int round = 0; round < 3; ++round) {  // also after the buffers have been swapped
     const auto before = loop::allocations();
     for (unsigned i = 0; i < 10; ++i) {
-      held.message(1, bytes);
-      held.signalled(1, {.slot = 100 - i, .add = 1});
-      held.completed(i, {});
+      deferred.message(1, bytes);
+      deferred.signalled(1, {.slot = 100 - i, .add = 1});
+      deferred.completed(i, {});
     }
     EXPECT_EQ(loop::allocations(), before) << "round " << round;
-    EXPECT_EQ(held.deliver(scribe), 30);
+    EXPECT_EQ(deferred.deliver(scribe), 30);
   }
 }
 
-TEST(UdpHeld, RefusesWhatNoMachineHas) {
-  Held held;
-  EXPECT_FALSE(held.ready(0, 0, std::size_t{1} << 63));
-  EXPECT_TRUE(held.ready(1));
+TEST(UdpDeferredEvents, RefusesWhatNoMachineHas) {
+  DeferredEvents deferred;
+  EXPECT_FALSE(deferred.reserve(0, 0, std::size_t{1} << 63));
+  EXPECT_TRUE(deferred.reserve(1));
 }
 
 }  // namespace

@@ -14,14 +14,14 @@ namespace aqueduct::conduits::udp {
 /// Events that arrived while the owner of an endpoint was not polling. Delivered in order at the next poll.
 ///
 /// The size is bounded by what the layers above allow in flight (messages of peers, operations of the owner), and by
-/// the number of counters, because signals of one counter are added up. `ready` reserves room and may fail; after it
+/// the number of counters, because signals of one counter are added up. `reserve` reserves room and may fail; after it
 /// the functions that add events cannot fail.
-class Held {
+class DeferredEvents {
  public:
   bool empty() const noexcept { return now_.events.empty(); }
 
   /// Reserves room for `events` more events, `signals` of which are signals, and `bytes` of messages. False: no memory.
-  bool ready(std::size_t events, std::size_t signals = 0, std::size_t bytes = 0) noexcept {
+  bool reserve(std::size_t events, std::size_t signals = 0, std::size_t bytes = 0) noexcept {
     return has_room(now_.events, events) && has_room(signals_, signals) && has_room(now_.bytes, bytes)
                ? true
                : grow(events, signals, bytes);
@@ -105,7 +105,7 @@ class Held {
     return false;
   }
 
-  /// Gives the other buffer the same capacity, so that room promised by `ready` exists after the swap too.
+  /// Gives the other buffer the same capacity, so that room promised by `reserve` exists after the swap too.
   bool keep_room() noexcept try {
     delivering_.events.reserve(now_.events.capacity());
     delivering_.bytes.reserve(now_.bytes.capacity());
