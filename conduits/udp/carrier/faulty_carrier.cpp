@@ -14,7 +14,7 @@ FaultyCarrier::FaultyCarrier(std::unique_ptr<Carrier> below, const FaultPlan& pl
 }
 
 std::span<const Incoming> FaultyCarrier::receive(std::size_t most) noexcept {
-  for (HeldDatagrams::Datagram& over : delivered_) held_.give_back(std::move(over));
+  for (DelayedDatagrams::Datagram& over : delivered_) delayed_.give_back(std::move(over));
   delivered_.clear();
   incoming_.clear();
 
@@ -25,15 +25,15 @@ std::span<const Incoming> FaultyCarrier::receive(std::size_t most) noexcept {
     }
   }
   const std::size_t room = most >= kMostDelivered / kReadDatagrams ? kMostDelivered : most * kReadDatagrams;
-  while (delivered_.size() < room && held_.due() <= now) {
-    delivered_.push_back(held_.take());
+  while (delivered_.size() < room && delayed_.due() <= now) {
+    delivered_.push_back(delayed_.take());
     incoming_.push_back({delivered_.back().span(), delivered_.back().bytes});
   }
   faults_.delivered += delivered_.size();
   return incoming_;
 }
 
-Time FaultyCarrier::deadline() const noexcept { return std::min(held_.due(), below_->deadline()); }
+Time FaultyCarrier::deadline() const noexcept { return std::min(delayed_.due(), below_->deadline()); }
 
 void FaultyCarrier::admit(Time now, std::span<const std::byte> datagram) noexcept {
   ++faults_.seen;
@@ -77,10 +77,10 @@ void FaultyCarrier::schedule(Time leaves, std::span<const std::byte> datagram) n
     due += static_cast<Time>(dice_.below(2 * static_cast<std::uint64_t>(plan_.jitter) + 1)) - plan_.jitter;
   }
   if (dice_.chance(plan_.reorder)) {
-    ++faults_.held_back;
+    ++faults_.reordered;
     due += plan_.hold;
   }
-  const std::span<std::byte> copy = held_.hold(due, datagram);
+  const std::span<std::byte> copy = delayed_.add(due, datagram);
   if (copy.empty()) {
     ++faults_.no_memory;
     return;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "conduits/udp/carrier/carrier.hpp"
+#include "conduits/udp/carrier/delayed_datagrams.hpp"
 #include "conduits/udp/carrier/fault_dice.hpp"
 #include "conduits/udp/carrier/fault_plan.hpp"
-#include "conduits/udp/carrier/held_datagrams.hpp"
 
 #include <functional>
 #include <memory>
@@ -24,9 +24,10 @@ class FaultyCarrier final : public Carrier {
 
   struct Faults {
     std::uint64_t seen = 0, delivered = 0;
-    std::uint64_t too_long = 0, lost = 0, duplicated = 0, held_back = 0, corrupted = 0;
+    std::uint64_t too_long = 0, lost = 0, duplicated = 0, reordered = 0, corrupted = 0;
     std::uint64_t over_rate = 0;  ///< dropped because the queue of `rate` was full
-    std::uint64_t no_memory = 0;  ///< dropped because too many bytes are delayed (HeldDatagrams::kMostBytes)
+    std::uint64_t no_memory =
+        0;  ///< dropped because too many bytes are delayed (DelayedDatagrams::kMostBytes)
   };
   const Faults& faults() const noexcept { return faults_; }
   Carrier& below() noexcept { return *below_; }
@@ -57,8 +58,8 @@ class FaultyCarrier final : public Carrier {
   Clock clock_;
   FaultDice dice_;
   Faults faults_;
-  HeldDatagrams held_;
-  std::vector<HeldDatagrams::Datagram> delivered_;  // the caller uses their memory until the next receive
+  DelayedDatagrams delayed_;
+  std::vector<DelayedDatagrams::Datagram> delivered_;  // the caller uses their memory until the next receive
   std::vector<Incoming> incoming_;
   Time line_free_ = 0;  // when the rate-limited line has sent all that waits
 };

@@ -222,7 +222,7 @@ TEST(UdpFaultyCarrier, SaysWhenToLookAgain) {
 
 TEST(UdpFaultyCarrier, HasBoundedMemory) {
   Line line(parse_fault_plan("delay=1s").plan);
-  const std::uint64_t room = HeldDatagrams::kMostBytes / 2048;
+  const std::uint64_t room = DelayedDatagrams::kMostBytes / 2048;
   for (std::uint64_t i = 0; i < room + 10; ++i) {
     line.feed(i);
     EXPECT_TRUE(line.receive().empty());

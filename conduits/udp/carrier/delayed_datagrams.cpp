@@ -1,4 +1,4 @@
-#include "conduits/udp/carrier/held_datagrams.hpp"
+#include "conduits/udp/carrier/delayed_datagrams.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@ namespace aqueduct::conduits::udp {
 namespace {
 
 struct Later {
-  bool operator()(const HeldDatagrams::Datagram& a, const HeldDatagrams::Datagram& b) const noexcept {
+  bool operator()(const DelayedDatagrams::Datagram& a, const DelayedDatagrams::Datagram& b) const noexcept {
     return std::pair(a.due, a.order) > std::pair(b.due, b.order);
   }
 };
@@ -16,12 +16,12 @@ struct Later {
 }  // namespace
 
 // Reserves as many entries as the memory bound allows, so that nothing grows later.
-HeldDatagrams::HeldDatagrams() {
+DelayedDatagrams::DelayedDatagrams() {
   heap_.reserve(kMostBytes / kRooms[0]);
   for (std::size_t i = 0; i < kRooms.size(); ++i) spare_[i].reserve(kMostBytes / kRooms[i]);
 }
 
-std::span<std::byte> HeldDatagrams::hold(Time due, std::span<const std::byte> bytes) noexcept {
+std::span<std::byte> DelayedDatagrams::add(Time due, std::span<const std::byte> bytes) noexcept {
   const auto size = static_cast<std::size_t>(
       std::ranges::find_if(kRooms, [&](std::size_t room) { return bytes.size() <= room; }) - kRooms.begin());
   if (size == kRooms.size()) return {};
@@ -47,14 +47,14 @@ std::span<std::byte> HeldDatagrams::hold(Time due, std::span<const std::byte> by
   return copy;
 }
 
-HeldDatagrams::Datagram HeldDatagrams::take() noexcept {
+DelayedDatagrams::Datagram DelayedDatagrams::take() noexcept {
   std::ranges::pop_heap(heap_, Later{});
   Datagram datagram = std::move(heap_.back());
   heap_.pop_back();
   return datagram;
 }
 
-void HeldDatagrams::give_back(Datagram datagram) noexcept {
+void DelayedDatagrams::give_back(Datagram datagram) noexcept {
   const auto size = static_cast<std::size_t>(std::ranges::find(kRooms, datagram.room) - kRooms.begin());
   spare_[size].push_back(std::move(datagram));
 }

@@ -14,7 +14,7 @@ namespace aqueduct::conduits::udp {
 
 /// Copies of delayed datagrams, ordered by delivery time, then by arrival. Memory is bounded, reused, and 64-byte
 /// aligned.
-class HeldDatagrams {
+class DelayedDatagrams {
  public:
   static constexpr std::size_t kMostBytes = 64 << 20;  // chosen: a gigabyte per second for 60 ms
 
@@ -31,10 +31,10 @@ class HeldDatagrams {
     std::span<std::byte> span() const noexcept { return {memory.get(), bytes}; }
   };
 
-  HeldDatagrams();
+  DelayedDatagrams();
 
   /// Keeps a copy and returns it; an empty span if there is no memory left.
-  std::span<std::byte> hold(Time due, std::span<const std::byte> bytes) noexcept;
+  std::span<std::byte> add(Time due, std::span<const std::byte> bytes) noexcept;
   /// Delivery time of the next datagram, or kNever.
   Time due() const noexcept { return heap_.empty() ? kNever : heap_.front().due; }
   /// Removes and returns the next datagram. Requires: there is one. Return its memory with `give_back`.
