@@ -41,11 +41,12 @@ const char* name_of(Security security) noexcept {
 }  // namespace
 
 UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options,
-                       Rank me, Rank ranks, std::uint64_t job, core::Log& log, Siblings& siblings)
+                       Rank me, Rank ranks, std::uint64_t job, core::Log& log,
+                       ProcessConduits& process_conduits)
     : options_(options),
       local_(local),
       log_(log),
-      siblings_(siblings),
+      process_conduits_(process_conduits),
       me_(me),
       ranks_(ranks),
       engine_(std::move(carrier), *this, *this, me, ranks, job) {
@@ -68,14 +69,14 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
 
 UdpConduit::~UdpConduit() {
   thread_.reset();
-  siblings_.leave(*this);
-  engine_.close(turn_siblings());
+  process_conduits_.leave(*this);
+  engine_.close(poll_others());
 }
 
-Engine::Meanwhile UdpConduit::turn_siblings() noexcept {
-  if (!options_.has_siblings) return {};
+Engine::Meanwhile UdpConduit::poll_others() noexcept {
+  if (!options_.shares_process) return {};
   return [this] {
-    siblings_.for_each_but(*this, [](UdpConduit& other) {
+    process_conduits_.for_each_but(*this, [](UdpConduit& other) {
       // If the lock is taken, its holder polls that conduit. If the owner sleeps, an arriving datagram wakes it.
       // `asleep_` is read under the lock: an owner that falls asleep later polls once more first, and finds the
       // deferred events.
@@ -153,7 +154,7 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
           problem.what());
       return {ErrorCode::no_memory, me_};
     }
-  siblings_.join(*this);
+  process_conduits_.join(*this);
   return {};
 } catch (const std::bad_alloc&) {
   log_.error("udp: the machine has no memory to connect with {} ranks: start fewer on each host",

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "conduits/udp/process_conduits.hpp"
 #include "conduits/udp/protocol/deferred_events.hpp"
 #include "conduits/udp/protocol/engine.hpp"
-#include "conduits/udp/siblings.hpp"
 #include "core/aside.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
@@ -26,7 +26,7 @@ struct UdpOptions {
   std::size_t most_datagram = 65'504;
   std::size_t mtu_hint = 0;
   std::size_t receive_buffer = 0;  ///< size that the system granted
-  bool has_siblings = false;       ///< the process has other endpoints
+  bool shares_process = false;     ///< the process has other endpoints
 };
 
 /// One rank's udp conduit.
@@ -41,7 +41,7 @@ class UdpConduit final : public core::Conduit,
                          private Engine::Watcher {
  public:
   UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options, Rank me,
-             Rank ranks, std::uint64_t job, core::Log& log, Siblings& siblings);
+             Rank ranks, std::uint64_t job, core::Log& log, ProcessConduits& process_conduits);
   ~UdpConduit() override;
 
   const core::Properties& properties() const noexcept override { return properties_; }
@@ -102,10 +102,10 @@ class UdpConduit final : public core::Conduit,
   core::Post post_inside(Rank peer, const PostIt& post_it) noexcept;
   core::Post::Kind send_answer(Rank to, core::Bytes answer) noexcept;
   void send_answers() noexcept;
-  bool others_may_enter() const noexcept { return thread_ || options_.has_siblings; }
+  bool others_may_enter() const noexcept { return thread_ || options_.shares_process; }
   /// Returns what `Engine::close` calls while it waits: polls the other conduits of this process whose owners do not.
   /// Empty if there are no others.
-  Engine::Meanwhile turn_siblings() noexcept;
+  Engine::Meanwhile poll_others() noexcept;
   core::Post beyond(const char* call, Rank peer, std::uint64_t key, std::uint64_t offset,
                     std::size_t bytes) noexcept;
   core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
@@ -113,7 +113,7 @@ class UdpConduit final : public core::Conduit,
   UdpOptions options_;
   Address local_;
   core::Log& log_;
-  Siblings& siblings_;
+  ProcessConduits& process_conduits_;
   core::Properties properties_;
   Rank me_;
   Rank ranks_;

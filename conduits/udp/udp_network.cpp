@@ -78,14 +78,15 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   const int headers = interface->address.family() == AF_INET6 ? kHeaders6 : kHeaders4;
   options.mtu_hint = interface->mtu > headers ? static_cast<std::size_t>(interface->mtu - headers) : 0;
   options.receive_buffer = static_cast<std::size_t>((*socket)->receive_buffer());
-  options.has_siblings = process_.mine.size() > 1;
+  options.shares_process = process_.mine.size() > 1;
   const Address local = (*socket)->local();
   std::unique_ptr<Carrier> carrier = std::move(*socket);
   if (plan.any()) {
     carrier = std::make_unique<FaultyCarrier>(std::move(carrier), plan, clock_now, me);
   }
-  return std::unique_ptr<core::Conduit>(std::make_unique<UdpConduit>(
-      std::move(carrier), local, options, me, process_.ranks, process_.job, *process_.log, siblings_));
+  return std::unique_ptr<core::Conduit>(std::make_unique<UdpConduit>(std::move(carrier), local, options, me,
+                                                                     process_.ranks, process_.job,
+                                                                     *process_.log, process_conduits_));
 }
 
 }  // namespace aqueduct::conduits::udp

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/udp/carrier/interface.hpp"
-#include "conduits/udp/siblings.hpp"
+#include "conduits/udp/process_conduits.hpp"
 #include "core/network.hpp"
 
 #include <mutex>
@@ -22,7 +22,7 @@ class UdpNetwork final : public core::Network {
   core::Process process_;
   std::mutex mutex_;  // endpoints may be opened by several threads
   std::optional<InterfaceInfo> chosen_;
-  Siblings siblings_;
+  ProcessConduits process_conduits_;
 };
 
 }  // namespace aqueduct::conduits::udp

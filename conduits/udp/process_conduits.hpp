@@ -10,7 +10,7 @@ class UdpConduit;
 
 /// The udp conduits of one process. When they end one after another on one thread, nobody polls the remaining ones, and
 /// they would never acknowledge what the first one sent. So a conduit that ends polls the others.
-class Siblings {
+class ProcessConduits {
  public:
   void join(UdpConduit& one) {
     const std::lock_guard lock(mutex_);
