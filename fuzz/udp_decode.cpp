@@ -1,7 +1,7 @@
-// What a peer may do to a link by what it sends. Each input is a row of datagrams (udp_decode_input.hpp) for a link
-// that has puts, gets and messages under way. Besides what the sanitizers look for: each token ends exactly once, and
-// all memory goes back to its pool.
-#include "conduits/udp/protocol/link.hpp"
+// What a peer may do to a connection by what it sends. Each input is a row of datagrams (udp_decode_input.hpp) for a
+// connection that has puts, gets and messages under way. Besides what the sanitizers look for: each token ends
+// exactly once, and all memory goes back to its pool.
+#include "conduits/udp/protocol/connection.hpp"
 #include "fuzz/udp_decode_input.hpp"
 
 #include <algorithm>
@@ -54,31 +54,31 @@ struct Bench {
   std::vector<std::byte> to = std::vector<std::byte>(20'000);
   core::Token tokens = 0;
   GsoBatch batch;
-  std::unique_ptr<Link> link;
+  std::unique_ptr<Connection> connection;
   Seal seal{Security::header, secret, common.secret, kPeer, kMe, common.job};
   Time now = kSecond;
 
   Bench() {
     common.security = Security::header;
-    link = std::make_unique<Link>(common, kPeer, secret, now);
+    connection = std::make_unique<Connection>(common, kPeer, secret, now);
     serve();
     const Signal signal{1, 2};
     const auto bytes = core::Bytes(from);
-    post(link->put(0, 0, bytes.first(16), nullptr, tokens));
-    post(link->put(0, 0, bytes.first(64), &signal, tokens));
-    post(link->put(0, 0, bytes, &signal, tokens));
-    post(link->get(0, 0, core::MutableBytes(to).first(8), tokens));
-    post(link->get(0, 8, core::MutableBytes(to).subspan(8), tokens));
-    (void)link->send({}, bytes.first(100));
-    (void)link->send({}, bytes.first(5000));
+    post(connection->put(0, 0, bytes.first(16), nullptr, tokens));
+    post(connection->put(0, 0, bytes.first(64), &signal, tokens));
+    post(connection->put(0, 0, bytes, &signal, tokens));
+    post(connection->get(0, 0, core::MutableBytes(to).first(8), tokens));
+    post(connection->get(0, 8, core::MutableBytes(to).subspan(8), tokens));
+    (void)connection->send({}, bytes.first(100));
+    (void)connection->send({}, bytes.first(5000));
     serve();
-    (void)link->send({}, bytes.first(7000));  // this waits
+    (void)connection->send({}, bytes.first(7000));  // this waits
   }
   void post(core::Post answer) { tokens += answer.kind == core::Post::Kind::posted ? 1 : 0; }
   void serve() {
     bool may_fragment = false;
-    for (batch.clear(); link->fill(now, batch, may_fragment); batch.clear()) require(!batch.empty());
-    if (link->fill_ping(now, batch)) batch.clear();
+    for (batch.clear(); connection->fill(now, batch, may_fragment); batch.clear()) require(!batch.empty());
+    if (connection->fill_ping(now, batch)) batch.clear();
   }
 
   /// Makes the header such that the frames are looked at.
@@ -101,17 +101,17 @@ struct Bench {
   void take(std::span<std::byte> datagram) {
     auto packet = cut_packet(datagram, 0);
     if (!packet) return;
-    link->receive(now, *packet, datagram);
+    connection->receive(now, *packet, datagram);
     serve();
   }
   void wait(Time length) {
     now += length;
-    if (link->tick(now) != Link::Life::alive) link->fail({ErrorCode::peer_lost, kPeer});
+    if (connection->tick(now) != Connection::Life::alive) connection->fail({ErrorCode::peer_lost, kPeer});
     serve();
   }
   void end() {
     wait(kMillisecond);
-    link->fail({ErrorCode::peer_lost, kPeer});
+    connection->fail({ErrorCode::peer_lost, kPeer});
     require(host.ends.size() == tokens);
     for (const auto& [token, times] : host.ends) require(token < tokens && times == 1);
     require(common.bundles.in_use() == 0 && common.long_messages.in_use() == 0 &&

@@ -1,6 +1,6 @@
-// Writes a corpus for udp_decode: what one link really sends to another, good weather and bad.
+// Writes a corpus for udp_decode: what one connection really sends to another, good weather and bad.
 //   build/fuzz/bin/udp_decode_corpus fuzz/corpus/udp_decode
-#include "conduits/udp/tests/two_links.hpp"
+#include "conduits/udp/tests/two_connections.hpp"
 #include "fuzz/udp_decode_input.hpp"
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace aqueduct;
 using namespace aqueduct::conduits::udp;
-using namespace aqueduct::conduits::udp::link_tests;
+using namespace aqueduct::conduits::udp::connection_tests;
 
 constexpr std::size_t kMostDatagrams = 6;  // of one file
 constexpr std::size_t kMostDatagram = 1200;
@@ -44,10 +44,10 @@ class Writer {
   int files_ = 0;
 };
 
-using Work = std::function<void(TwoLinks&)>;
+using Work = std::function<void(TwoConnections&)>;
 
 void write(const std::string& folder, const std::string& name, const Faults& faults, const Work& work) {
-  TwoLinks links;
+  TwoConnections links;
   links.both(faults);
   links.a.host.segments = {Buffer(4096)};
   links.b.host.segments = {Buffer(4096)};
@@ -73,31 +73,32 @@ int main(int count, char** arguments) {
   static Buffer to(4096);
   const auto first = [](std::size_t size) { return core::Bytes(bytes).first(size); };
   const Signal signal{1, 2};
-  const auto messages = [&](TwoLinks& links) {
-    for (const std::size_t size : {0ul, 3ul, 100ul, 900ul, 3000ul}) (void)links.a.link->send({}, first(size));
+  const auto messages = [&](TwoConnections& links) {
+    for (const std::size_t size : {0ul, 3ul, 100ul, 900ul, 3000ul})
+      (void)links.a.connection->send({}, first(size));
   };
-  const auto puts = [&](TwoLinks& links) {
+  const auto puts = [&](TwoConnections& links) {
     for (const std::size_t size : {0ul, 8ul, 500ul, 1000ul, 3000ul}) {
-      (void)links.a.link->put(0, 8, first(size), nullptr, size);
-      (void)links.a.link->put(0, 16, first(size), &signal, size + 1);
+      (void)links.a.connection->put(0, 8, first(size), nullptr, size);
+      (void)links.a.connection->put(0, 16, first(size), &signal, size + 1);
     }
   };
-  const auto gets = [&](TwoLinks& links) {
+  const auto gets = [&](TwoConnections& links) {
     for (const std::size_t size : {1ul, 100ul, 3000ul})
-      (void)links.a.link->get(0, 8, core::MutableBytes(to).first(size), size);
+      (void)links.a.connection->get(0, 8, core::MutableBytes(to).first(size), size);
   };
-  const auto replies = [&](TwoLinks& links) {  // and acknowledgements
+  const auto replies = [&](TwoConnections& links) {  // and acknowledgements
     for (const std::size_t size : {8ul, 100ul, 3000ul})
-      (void)links.b.link->get(0, 8, core::MutableBytes(to).first(size), size);
-    for (int i = 0; i < 20; ++i) (void)links.b.link->send({}, first(900));
+      (void)links.b.connection->get(0, 8, core::MutableBytes(to).first(size), size);
+    for (int i = 0; i < 20; ++i) (void)links.b.connection->send({}, first(900));
   };
-  const auto all = [&](TwoLinks& links) {
+  const auto all = [&](TwoConnections& links) {
     messages(links);
     puts(links);
     gets(links);
     replies(links);
   };
-  const auto silence = [](TwoLinks& links) { links.run(2 * kSecond); };
+  const auto silence = [](TwoConnections& links) { links.run(2 * kSecond); };
   write(folder, "messages", {.mtu = 1400}, messages);
   write(folder, "puts", {.mtu = 1400}, puts);
   write(folder, "gets", {}, gets);

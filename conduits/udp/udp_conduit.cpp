@@ -163,7 +163,7 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
 }
 
 core::Post UdpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
-  if (to != me_) return post(to, [&](Link& link) { return link.send(header, payload); });
+  if (to != me_) return post(to, [&](Connection& connection) { return connection.send(header, payload); });
   const Entry entry(*this);
   std::byte whole[kMostMessage];
   std::memcpy(whole, header.data(), header.size());
@@ -257,7 +257,7 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
 }
 
 core::Post::Kind UdpConduit::send_answer(Rank to, core::Bytes answer) noexcept {
-  return post_inside(to, [&](Link& link) { return link.send(answer, {}); }).kind;
+  return post_inside(to, [&](Connection& connection) { return connection.send(answer, {}); }).kind;
 }
 
 void UdpConduit::send_answers() noexcept {

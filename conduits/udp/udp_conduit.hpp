@@ -164,16 +164,17 @@ core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
 /// As `post`, for callers that hold the lock: the owner inside, or the progress thread.
 template <class PostIt>
 core::Post UdpConduit::post_inside(Rank peer, const PostIt& post_it) noexcept {
-  Link* link = engine_.link(peer);
-  if (link == nullptr) {
+  Connection* connection = engine_.connection(peer);
+  if (connection == nullptr) {
     if (engine_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
     if (!engine_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
     return core::Post::retry();  // no memory now; there may be some later
   }
   if (!make_room(1, 0, 0)) return core::Post::retry();
-  const core::Post post = post_it(*link);
+  const core::Post post = post_it(*connection);
   if (post.kind == core::Post::Kind::posted) ++outstanding_;
-  if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted) engine_.posted(*link);
+  if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted)
+    engine_.posted(*connection);
   return post;
 }
 

@@ -77,7 +77,9 @@ core::Post UdpConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
                            core::Token token) noexcept {
   if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
   if (peer == me_) return put_to_self(key, offset, from);
-  return post(peer, [&](Link& link) { return link.put(Key::of(key).id, offset, from, nullptr, token); });
+  return post(peer, [&](Connection& connection) {
+    return connection.put(Key::of(key).id, offset, from, nullptr, token);
+  });
 }
 
 core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
@@ -90,7 +92,9 @@ core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
     if (post.kind == core::Post::Kind::done) deferred_.signalled(me_, what);
     return post;
   }
-  return post(peer, [&](Link& link) { return link.put(Key::of(key).id, offset, from, &what, token); });
+  return post(peer, [&](Connection& connection) {
+    return connection.put(Key::of(key).id, offset, from, &what, token);
+  });
 }
 
 core::Post UdpConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -104,7 +108,8 @@ core::Post UdpConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     detail::move_bytes(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
-  return post(peer, [&](Link& link) { return link.get(Key::of(key).id, offset, to, token); });
+  return post(peer,
+              [&](Connection& connection) { return connection.get(Key::of(key).id, offset, to, token); });
 }
 
 }  // namespace aqueduct::conduits::udp

@@ -136,8 +136,8 @@ namespace {
 // connection itself travel in the other kinds. Acknowledgements travel in both.
 bool may_carry(PacketKind kind, const Frame& frame) noexcept {
   if (std::holds_alternative<Ack>(frame)) return true;
-  const bool of_the_link = std::holds_alternative<Close>(frame) || std::holds_alternative<Probe>(frame);
-  return of_the_link == (kind != PacketKind::data);
+  const bool of_the_connection = std::holds_alternative<Close>(frame) || std::holds_alternative<Probe>(frame);
+  return of_the_connection == (kind != PacketKind::data);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ Engine::Engine(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, R
     : carrier_(std::move(carrier)),
       common_(host, me, job),
       watcher_(watcher),
-      links_(ranks),
+      connections_(ranks),
       gone_(ranks),
       last_turn_(clock_now()) {
   common_.burst = std::min(common_.burst, carrier_->most_bytes());
@@ -54,15 +54,15 @@ void Engine::learn(std::vector<PeerAddress> peers, Rank me) {
   if (served == 1) carrier_->only_peer(only->address);
 }
 
-Link* Engine::link(Rank peer) noexcept try {
-  if (links_[peer] != nullptr) return links_[peer].get();
+Connection* Engine::connection(Rank peer) noexcept try {
+  if (connections_[peer] != nullptr) return connections_[peer].get();
   if (gone_[peer] || !serves(peer)) return nullptr;
-  auto made = std::make_unique<Link>(common_, peer, peers_[peer].secret, clock_now());
+  auto made = std::make_unique<Connection>(common_, peer, peers_[peer].secret, clock_now());
   made->address = &peers_[peer].address;
-  links_[peer] = std::move(made);
-  active_.push_back(links_[peer].get());
+  connections_[peer] = std::move(made);
+  active_.push_back(connections_[peer].get());
   shared_at_ = 0;  // one more peer shares the receive buffer
-  return links_[peer].get();
+  return connections_[peer].get();
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
@@ -76,7 +76,7 @@ void Engine::set_budget(std::size_t bytes) noexcept {
 void Engine::share_window(Time now) noexcept {
   shared_at_ = now;
   std::size_t sending = 0;
-  for (const Link* link : active_) sending += now - link->heard_at() < kActive ? 1 : 0;
+  for (const Connection* connection : active_) sending += now - connection->heard_at() < kActive ? 1 : 0;
   const std::size_t share = budget_ / std::max<std::size_t>(1, sending);
   common_.window = static_cast<std::uint32_t>(std::clamp<std::size_t>(share, kLeastWindow, kMostWindow));
 }
@@ -90,8 +90,8 @@ GsoBatch* Engine::next_gso_batch() noexcept {
   return batch;
 }
 
-void Engine::add(const Link& link, bool may_fragment) noexcept {
-  outgoing_.push_back(gso_batches_[outgoing_.size()].outgoing(*link.address, may_fragment));
+void Engine::add(const Connection& connection, bool may_fragment) noexcept {
+  outgoing_.push_back(gso_batches_[outgoing_.size()].outgoing(*connection.address, may_fragment));
 }
 
 // Hands the batch to the system. False: the send buffer has no room for all of it.
@@ -105,23 +105,23 @@ bool Engine::push() noexcept {
   return true;
 }
 
-void Engine::flush(Time now, Link& link) noexcept {
+void Engine::flush(Time now, Connection& connection) noexcept {
   bool may_fragment = false;
-  for (GsoBatch* batch = next_gso_batch(); batch != nullptr && link.fill(now, *batch, may_fragment);
+  for (GsoBatch* batch = next_gso_batch(); batch != nullptr && connection.fill(now, *batch, may_fragment);
        batch = next_gso_batch()) {
-    add(link, may_fragment);
+    add(connection, may_fragment);
   }
-  deadline_ = std::min(deadline_, link.deadline());
+  deadline_ = std::min(deadline_, connection.deadline());
 }
 
-void Engine::posted(Link& link) noexcept {
-  if (!turning_ && !blocked_ && (link.idle() || link.full_load())) {
+void Engine::posted(Connection& connection) noexcept {
+  if (!turning_ && !blocked_ && (connection.idle() || connection.full_load())) {
     const Time now = clock_now();
-    flush(now, link);
+    flush(now, connection);
     if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
-  } else if (!link.dirty) {
-    link.dirty = true;
-    dirty_.push_back(&link);
+  } else if (!connection.dirty) {
+    connection.dirty = true;
+    dirty_.push_back(&connection);
   }
 }
 
@@ -148,28 +148,28 @@ void Engine::serve_dirty(Time now) noexcept {
 
 void Engine::take(Time now, std::span<std::byte> datagram) noexcept {
   auto packet = cut_packet(datagram, common_.security == Security::full ? Seal::kTrailer : 0);
-  if (!packet || packet->header.from >= links_.size() || packet->header.from == common_.me) {
+  if (!packet || packet->header.from >= connections_.size() || packet->header.from == common_.me) {
     ++strangers_;
     return;
   }
   const Rank from = packet->header.from;
-  const bool first = links_[from] == nullptr;
-  Link* link = this->link(from);
-  if (link == nullptr) {
+  const bool first = connections_[from] == nullptr;
+  Connection* connection = this->connection(from);
+  if (connection == nullptr) {
     ++strangers_;
     return;
   }
-  const Link::Verdict verdict = link->receive(now, *packet, datagram);
-  if (verdict == Link::Verdict::rejected && first) {  // a forged rank number must not create state
+  const Connection::Verdict verdict = connection->receive(now, *packet, datagram);
+  if (verdict == Connection::Verdict::rejected && first) {  // a forged rank number must not create state
     active_.pop_back();
-    links_[from].reset();
+    connections_[from].reset();
     ++strangers_;
     return;
   }
-  if (verdict == Link::Verdict::closed) forget(from);
-  if (!link->dirty) {
-    link->dirty = true;
-    dirty_.push_back(link);
+  if (verdict == Connection::Verdict::closed) forget(from);
+  if (!connection->dirty) {
+    connection->dirty = true;
+    dirty_.push_back(connection);
   }
 }
 
@@ -178,7 +178,7 @@ int Engine::turn() noexcept {
   Time now = clock_now();
   // If this endpoint itself was away, its peers were not silent: their packets wait in the receive buffer.
   if (now - last_turn_ > common_.timeout / 4) {
-    for (Link* link : active_) link->forgive(now - last_turn_);
+    for (Connection* connection : active_) connection->forgive(now - last_turn_);
   }
   last_turn_ = now;
   int datagrams = 0;
@@ -209,39 +209,39 @@ void Engine::tick(Time now) noexcept {
   deadline_ = kNever;
   const std::size_t too_long = carrier_->too_long();
   for (std::size_t i = 0; i < active_.size(); ++i) {
-    Link& link = *active_[i];
-    if (too_long != 0) link.too_long(now, too_long);
-    if (ended(now, link)) continue;
+    Connection& connection = *active_[i];
+    if (too_long != 0) connection.too_long(now, too_long);
+    if (ended(now, connection)) continue;
     if (!blocked_) {
-      flush(now, link);
-      if (GsoBatch* batch = next_gso_batch(); batch != nullptr && link.fill_ping(now, *batch))
-        add(link, false);
+      flush(now, connection);
+      if (GsoBatch* batch = next_gso_batch(); batch != nullptr && connection.fill_ping(now, *batch))
+        add(connection, false);
     }
-    deadline_ =
-        std::min(deadline_, blocked_ ? std::max(link.deadline(), now + kRetryBlocked) : link.deadline());
+    deadline_ = std::min(
+        deadline_, blocked_ ? std::max(connection.deadline(), now + kRetryBlocked) : connection.deadline());
   }
   if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
 }
 
-bool Engine::ended(Time now, Link& link) noexcept {
-  switch (link.tick(now)) {
-    case Link::Life::alive: return false;
-    case Link::Life::silent:
+bool Engine::ended(Time now, Connection& connection) noexcept {
+  switch (connection.tick(now)) {
+    case Connection::Life::alive: return false;
+    case Connection::Life::silent:
       // A packet that proves it alive may lie unread in the socket. This excuse ends after twice the timeout.
-      if (more_waits_ && now - link.heard_at() < 2 * common_.timeout) return false;
-      watcher_.silent(link.peer());
+      if (more_waits_ && now - connection.heard_at() < 2 * common_.timeout) return false;
+      watcher_.silent(connection.peer());
       break;
-    case Link::Life::stuck: watcher_.stuck(link.peer()); break;
-    case Link::Life::worn_out: watcher_.worn_out(link.peer()); break;
+    case Connection::Life::stuck: watcher_.stuck(connection.peer()); break;
+    case Connection::Life::worn_out: watcher_.worn_out(connection.peer()); break;
   }
-  forget(link.peer());
+  forget(connection.peer());
   return true;
 }
 
 void Engine::forget(Rank peer) noexcept {
   if (gone_[peer]) return;
   gone_[peer] = true;
-  if (links_[peer] != nullptr) links_[peer]->fail({ErrorCode::peer_lost, peer});
+  if (connections_[peer] != nullptr) connections_[peer]->fail({ErrorCode::peer_lost, peer});
   watcher_.lost(peer);
 }
 
@@ -271,7 +271,10 @@ bool Engine::push_by(Time end) noexcept {
 
 void Engine::close(const Meanwhile& meanwhile) noexcept {
   turn_until(
-      [&] { return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->settled(); }); },
+      [&] {
+        return std::all_of(active_.begin(), active_.end(),
+                           [](Connection* connection) { return connection->settled(); });
+      },
       kLinger, meanwhile);
   blocked_ = false;
   outgoing_.clear();
@@ -279,13 +282,13 @@ void Engine::close(const Meanwhile& meanwhile) noexcept {
   const Time now = clock_now();
   const Time end = now + kFarewells;
   for (int copy = 0; copy < 3; ++copy) {  // close packets are not acknowledged, so several copies are sent
-    for (Link* link : active_) {
+    for (Connection* connection : active_) {
       // A peer that still misses some of our packets gets no close packet. Our silence tells it that we are gone.
-      if (gone_[link->peer()] || !link->settled()) continue;
+      if (gone_[connection->peer()] || !connection->settled()) continue;
       if (outgoing_.size() == kGsoBatches && !push_by(end)) return;
       GsoBatch* batch = next_gso_batch();
-      link->fill_close(now, *batch);
-      add(*link, false);
+      connection->fill_close(now, *batch);
+      add(*connection, false);
     }
     if (!push_by(end)) return;
   }
@@ -293,16 +296,18 @@ void Engine::close(const Meanwhile& meanwhile) noexcept {
 
 void Engine::finish_replies(const Meanwhile& meanwhile) noexcept {
   const auto none = [&] {
-    return std::all_of(active_.begin(), active_.end(), [](Link* link) { return link->replies() == 0; });
+    return std::all_of(active_.begin(), active_.end(),
+                       [](Connection* connection) { return connection->replies() == 0; });
   };
   turn_until(none, kSecond, meanwhile);
-  for (Link* link : active_) link->drop_replies();
+  for (Connection* connection : active_) connection->drop_replies();
 }
 
 std::string Engine::text(Rank peer) const {
-  if (peer >= links_.size()) return {};
-  if (links_[peer] == nullptr) return gone_[peer] ? "gone before anything was said" : "nothing was said yet";
-  std::string text = links_[peer]->text(clock_now());
+  if (peer >= connections_.size()) return {};
+  if (connections_[peer] == nullptr)
+    return gone_[peer] ? "gone before anything was said" : "nothing was said yet";
+  std::string text = connections_[peer]->text(clock_now());
   if (strangers_ != 0) text += fmt::format("; {} datagrams of strangers dropped", strangers_);
   if (blocked_) text += "; the system's send buffer is full";
   return text;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/udp/carrier/carrier.hpp"
-#include "conduits/udp/protocol/link.hpp"
+#include "conduits/udp/protocol/connection.hpp"
 
 #include <functional>
 #include <memory>
@@ -24,7 +24,7 @@ class Engine {
     virtual void lost(Rank peer) noexcept = 0;
     /// Called before `lost`: nothing was heard from the peer for the timeout.
     virtual void silent(Rank peer) noexcept = 0;
-    /// Called instead of `silent`: only short packets still reach the peer (Link::Life::stuck).
+    /// Called instead of `silent`: only short packets still reach the peer (Connection::Life::stuck).
     virtual void stuck(Rank peer) noexcept = 0;
     /// Called instead of `silent`: a packet has used up its attempt numbers, so new copies would reuse a nonce.
     virtual void worn_out(Rank peer) noexcept = 0;
@@ -44,10 +44,10 @@ class Engine {
   void set_budget(std::size_t bytes) noexcept;
 
   /// The connection to a peer, created at the first call. Null: the peer is lost or not served, or there is no memory.
-  Link* link(Rank peer) noexcept;
+  Connection* connection(Rank peer) noexcept;
   /// Something was posted to a connection. It leaves now if little is in flight or much waits, else with the next
   /// `turn`.
-  void posted(Link& link) noexcept;
+  void posted(Connection& connection) noexcept;
 
   /// One round: handles what has arrived, sends what may leave, runs timers. Returns how many datagrams arrived.
   int turn() noexcept;
@@ -73,15 +73,15 @@ class Engine {
   static constexpr std::size_t kGsoBatches = 8;
 
   void take(Time now, std::span<std::byte> datagram) noexcept;
-  void flush(Time now, Link& link) noexcept;
+  void flush(Time now, Connection& connection) noexcept;
   bool push() noexcept;
   void serve_dirty(Time now) noexcept;
   void tick(Time now) noexcept;
   /// Runs the connection's timers. Whether the connection is over; its peer is then reported lost.
-  bool ended(Time now, Link& link) noexcept;
+  bool ended(Time now, Connection& connection) noexcept;
   void share_window(Time now) noexcept;
   GsoBatch* next_gso_batch() noexcept;
-  void add(const Link& link, bool may_fragment) noexcept;
+  void add(const Connection& connection, bool may_fragment) noexcept;
   bool push_by(Time end) noexcept;
   template <class Done>
   void turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept;
@@ -89,11 +89,11 @@ class Engine {
   std::unique_ptr<Carrier> carrier_;
   Common common_;
   Watcher& watcher_;
-  std::vector<PeerAddress> peers_;            // by rank
-  std::vector<std::unique_ptr<Link>> links_;  // by rank; null: no packet to or from it yet
-  std::vector<bool> gone_;                    // by rank
-  std::vector<Link*> active_;
-  std::vector<Link*> dirty_;
+  std::vector<PeerAddress> peers_;                        // by rank
+  std::vector<std::unique_ptr<Connection>> connections_;  // by rank; null: no packet to or from it yet
+  std::vector<bool> gone_;                                // by rank
+  std::vector<Connection*> active_;
+  std::vector<Connection*> dirty_;
   std::unique_ptr<GsoBatch[]> gso_batches_ = std::make_unique<GsoBatch[]>(kGsoBatches);
   std::vector<Outgoing> outgoing_;
   std::size_t pushed_ = 0;  // entries of the batch that the system has taken

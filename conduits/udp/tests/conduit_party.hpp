@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 
 /// The udp conduits of several ranks in this process, connected to one another, with what they delivered and logged.
 class ConduitParty {
@@ -92,4 +92,4 @@ class ConduitParty {
   std::vector<Inbox> inboxes_;
 };
 
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

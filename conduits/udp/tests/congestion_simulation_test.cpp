@@ -11,9 +11,9 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-using link_tests::FlowShape;
-using link_tests::PathShape;
-using link_tests::SimulatedPath;
+using connection_tests::FlowShape;
+using connection_tests::PathShape;
+using connection_tests::SimulatedPath;
 using Flow = SimulatedPath::Flow;
 
 constexpr double kLink = 125e6;  // 1 Gb/s

@@ -56,10 +56,10 @@ class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
   }
   void say_something() {
     const std::array<std::byte, 8> word{};
-    Link* link = engine_->link(1);
-    ASSERT_NE(link, nullptr);
-    ASSERT_EQ(link->send(word, {}).kind, core::Post::Kind::done);
-    engine_->posted(*link);
+    Connection* connection = engine_->connection(1);
+    ASSERT_NE(connection, nullptr);
+    ASSERT_EQ(connection->send(word, {}).kind, core::Post::Kind::done);
+    engine_->posted(*connection);
   }
   /// Time until the peer is lost; at most a second.
   Time time_until_lost() {
@@ -113,7 +113,7 @@ TEST_F(UdpEngine, LooksAgainSoonAtASendBufferThatIsFull) {
 }
 
 TEST_F(UdpEngine, SaysFarewellAsSoonAsAFullSendBufferHasRoom) {
-  ASSERT_NE(engine_->link(1), nullptr);
+  ASSERT_NE(engine_->connection(1), nullptr);
   carrier_->refusals = 20;
   engine_->close({});
   EXPECT_EQ(carrier_->refusals, 0);
@@ -121,7 +121,7 @@ TEST_F(UdpEngine, SaysFarewellAsSoonAsAFullSendBufferHasRoom) {
 }
 
 TEST_F(UdpEngine, GivesUpFarewellsThatASendBufferDoesNotTake) {
-  ASSERT_NE(engine_->link(1), nullptr);
+  ASSERT_NE(engine_->connection(1), nullptr);
   carrier_->has_room = false;
   const Time began = clock_now();
   engine_->close({});
@@ -129,7 +129,7 @@ TEST_F(UdpEngine, GivesUpFarewellsThatASendBufferDoesNotTake) {
   EXPECT_EQ(carrier_->sent, 0u);
 }
 
-TEST_F(UdpEngine, EndsALinkThatTheLauncherKnowsToBeGoneOnce) {
+TEST_F(UdpEngine, EndsAConnectionThatTheLauncherKnowsToBeGoneOnce) {
   say_something();
   engine_->forget(1);
   engine_->forget(1);

@@ -13,9 +13,9 @@
 #include <random>
 #include <vector>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 
-/// A bottleneck that all flows share: a link with a queue, and a return path without a queue.
+/// A bottleneck that all flows share: a connection with a queue, and a return path without a queue.
 struct PathShape {
   double rate = 125e6;              ///< bytes per second
   Time delay = kMillisecond;        ///< round trip with empty queues
@@ -185,4 +185,4 @@ class SimulatedPath {
   std::uint64_t longest_queue_ = 0;
 };
 
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 namespace {
 
 using ::testing::AllOf;
@@ -109,4 +109,4 @@ TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

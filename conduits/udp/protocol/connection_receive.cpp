@@ -1,6 +1,6 @@
 #include <aqueduct/copy_bytes.hpp>
 
-#include "conduits/udp/protocol/link.hpp"
+#include "conduits/udp/protocol/connection.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +17,7 @@ bool known(PacketKind kind) noexcept { return kind <= PacketKind::probe_answer; 
 }  // namespace
 
 // Whether the packet comes from this peer in this job, is for this endpoint, and is undamaged.
-bool Link::genuine(Packet& packet, std::span<std::byte> datagram) noexcept {
+bool Connection::genuine(Packet& packet, std::span<std::byte> datagram) noexcept {
   const PacketHeader& header = packet.header;
   if (header.from != peer_ || header.to != common_.me || !known(header.kind)) return false;
   switch (common_.security) {
@@ -35,7 +35,7 @@ bool Link::genuine(Packet& packet, std::span<std::byte> datagram) noexcept {
 }
 
 // Replay window for packets other than data. It spans 64 numbers: a late control packet is useless anyway.
-bool Link::replayed(std::uint64_t number) noexcept {
+bool Connection::replayed(std::uint64_t number) noexcept {
   if (number >= control_seen_) {
     const std::uint64_t step = number - control_seen_ + 1;
     control_bits_ = step >= 64 ? 1 : control_bits_ << step | 1;
@@ -49,7 +49,7 @@ bool Link::replayed(std::uint64_t number) noexcept {
 }
 
 // Whether there is room for everything that the packet brings. Without room it does not count as arrived.
-bool Link::has_room(const Packet& packet) noexcept {
+bool Connection::has_room(const Packet& packet) noexcept {
   FrameReader reader(packet);
   std::size_t gets = 0, messages = 0, bytes = 0, signals = 0;
   while (const auto frame = reader.next()) {
@@ -80,7 +80,7 @@ bool Link::has_room(const Packet& packet) noexcept {
   return common_.host.ready(messages, bytes, signals);
 }
 
-Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept {
+Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept {
   if (ended_) return Verdict::taken;
   if (!genuine(packet, datagram) || !well_formed(packet)) {
     ++counters_.rejected;
@@ -125,7 +125,7 @@ Link::Verdict Link::receive(Time now, Packet& packet, std::span<std::byte> datag
   return apply(now, packet, true);
 }
 
-Link::Verdict Link::apply(Time now, const Packet& packet, bool fresh) noexcept {
+Connection::Verdict Connection::apply(Time now, const Packet& packet, bool fresh) noexcept {
   if (packet.header.kind == PacketKind::probe) return Verdict::taken;
   FrameReader reader(packet);
   bool good = true;
@@ -156,7 +156,7 @@ Link::Verdict Link::apply(Time now, const Packet& packet, bool fresh) noexcept {
   return closed ? Verdict::closed : Verdict::taken;
 }
 
-void Link::apply(const Fragment& fragment) noexcept {
+void Connection::apply(const Fragment& fragment) noexcept {
   const FragmentFrame& frame = fragment.frame;
   auto found = std::find_if(rejoining_.begin(), rejoining_.end(),
                             [&](const Rejoin& one) { return one.id == frame.message; });
@@ -177,11 +177,12 @@ void Link::apply(const Fragment& fragment) noexcept {
   common_.long_messages.give(long_message);
 }
 
-void Link::refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept {
+void Connection::refuse(const char* call, std::uint32_t segment, std::uint64_t offset,
+                        std::size_t bytes) noexcept {
   if (!std::exchange(refused_, true)) common_.host.refused(peer_, call, segment, offset, bytes);
 }
 
-bool Link::apply(const Put& put) noexcept {
+bool Connection::apply(const Put& put) noexcept {
   const PutFrame& frame = put.frame;
   bool good = true;
   if (!put.bytes.empty()) {
@@ -214,7 +215,7 @@ bool Link::apply(const Put& put) noexcept {
   return good;
 }
 
-bool Link::apply(const Get& get) noexcept {
+bool Connection::apply(const Get& get) noexcept {
   const GetFrame& frame = get.frame;
   const core::MutableBytes segment = common_.host.segment(frame.segment);
   BulkTransfer reply;
@@ -241,7 +242,7 @@ bool Link::apply(const Get& get) noexcept {
   return queue_bulk(reply);
 }
 
-bool Link::apply(const Data& data) noexcept {
+bool Connection::apply(const Data& data) noexcept {
   const DataFrame& frame = data.frame;
   if (frame.transfer >= fetches_.size()) return false;
   Fetch& fetch = fetches_[frame.transfer];
@@ -261,7 +262,7 @@ bool Link::apply(const Data& data) noexcept {
 
 // ------------------------------------------------------------------------------------------ acknowledgements
 
-void Link::acknowledged(SentPacket& sent) noexcept {
+void Connection::acknowledged(SentPacket& sent) noexcept {
   switch (sent.kind) {
     case SentPacket::Kind::bundle:
       for (std::size_t i = 0; i < sent.bundle->tokens; ++i) common_.host.completed(sent.bundle->token[i], {});
@@ -292,7 +293,7 @@ void Link::acknowledged(SentPacket& sent) noexcept {
   }
 }
 
-void Link::delivered(Time now, std::uint64_t number) noexcept {
+void Connection::delivered(Time now, std::uint64_t number) noexcept {
   if (!sent_packets_.arrived(number)) return;
   SentPacket& sent = sent_packets_.at(number);
   if (sent.wire_bytes > kBaseMtu) {
@@ -305,7 +306,7 @@ void Link::delivered(Time now, std::uint64_t number) noexcept {
   acknowledged(sent);
 }
 
-void Link::apply(Time now, const Ack& ack) noexcept {
+void Connection::apply(Time now, const Ack& ack) noexcept {
   const AckFrame& frame = ack.frame;
   if (frame.next > sent_packets_.next()) return;  // acknowledges packets that were never sent
   peer_window_ = frame.window;

@@ -1,4 +1,4 @@
-#include "conduits/udp/protocol/link.hpp"
+#include "conduits/udp/protocol/connection.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ constexpr std::byte kMark[8] = {std::byte{'a'}, std::byte{'q'}, std::byte{'u'}, 
 
 }  // namespace
 
-Link::Link(Common& common, Rank peer, const Secret& peer_secret, Time now)
+Connection::Connection(Common& common, Rank peer, const Secret& peer_secret, Time now)
     : common_(common),
       peer_(peer),
       out_(common.security, common.secret, peer_secret, common.me, peer, common.job, common.cipher),
@@ -40,17 +40,17 @@ Link::Link(Common& common, Rank peer, const Secret& peer_secret, Time now)
   }
 }
 
-Link::~Link() { fail(ErrorCode::closed); }
+Connection::~Connection() { fail(ErrorCode::closed); }
 
 // Time from the last transmission to a tail-loss probe (RFC 8985 section 7).
-Time Link::probe_timeout() const noexcept {
+Time Connection::probe_timeout() const noexcept {
   const Time delay = sent_packets_.empty() || sent_packets_.at(sent_packets_.next() - 1).wants_answer
                          ? 0
                          : common_.ack_delay;
   return std::max(2 * rtt_.smoothed() + 2 * rtt_.variation() + delay, kLeastProbeTimeout);
 }
 
-Time Link::retransmit_at() const noexcept {
+Time Connection::retransmit_at() const noexcept {
   if (sent_packets_.packets_in_flight() == 0) return kNever;
   if (expiries_ == 0) return sent_packets_.latest_sent() + probe_timeout();
   // The backoff is capped well below the timeout, so that traffic resumes soon after an outage.
@@ -58,21 +58,21 @@ Time Link::retransmit_at() const noexcept {
   return sent_packets_.latest_sent() + std::min(rtt_.timeout(), most);
 }
 
-Time Link::deadline() const noexcept {
+Time Connection::deadline() const noexcept {
   if (ended_) return kNever;
   // A closed window needs no timer: an acknowledgement will open it.
   const Time at = std::min({retransmit_at(), recheck_, ack_at_, mtu_.deadline(), paced_});
   return std::min(at, ping_at());
 }
 
-Time Link::ping_at() const noexcept {
+Time Connection::ping_at() const noexcept {
   const Time for_life = std::max(heard_at_, pinged_at_) + common_.heartbeat;
   // There may be no other short packets whose acknowledgements would prove that short ones arrive.
   if (!suspected()) return for_life;
   return std::min(for_life, std::max(stuck_since_, pinged_at_) + common_.timeout / kPingsWhileSuspected);
 }
 
-Link::Life Link::tick(Time now) noexcept {
+Connection::Life Connection::tick(Time now) noexcept {
   if (ended_) return Life::alive;
   if (worn_out_) return Life::worn_out;
   if (now - heard_at_ >= common_.timeout) return Life::silent;
@@ -102,7 +102,7 @@ Link::Life Link::tick(Time now) noexcept {
   return Life::alive;
 }
 
-void Link::suspect_from(Time since) noexcept {
+void Connection::suspect_from(Time since) noexcept {
   stuck_since_ = since;
   shorts_sent_ = shorts_arrived_ = 0;
   asks_if_short_arrives_.reset();
@@ -111,7 +111,7 @@ void Link::suspect_from(Time since) noexcept {
 // A network that loses nearly everything may also lose all long packets for the whole timeout. But then it does not
 // deliver half of the short ones. So the peer counts as stuck only if enough short packets prove that; otherwise the
 // time restarts.
-bool Link::stuck(Time now) noexcept {
+bool Connection::stuck(Time now) noexcept {
   if (!suspected() || now - stuck_since_ < common_.timeout || quiet(now)) return false;
   if (shorts_arrived_ >= kShortsThatProve && 2 * shorts_arrived_ >= shorts_sent_) return true;
   suspect_from(now);
@@ -120,7 +120,7 @@ bool Link::stuck(Time now) noexcept {
 
 // Called before each retransmission. Large packets that are lost again and again while none of them arrives are too
 // large for the path now (RFC 8899: black hole). Small packets may still arrive, so no timeout would detect this.
-void Link::suspect_black_hole(Time now, const SentPacket& lost) noexcept {
+void Connection::suspect_black_hole(Time now, const SentPacket& lost) noexcept {
   if (lost.wire_bytes <= kBaseMtu) return;
   if (!suspected()) suspect_from(now);
   if (mtu_.size() <= kBaseMtu) return;
@@ -129,7 +129,7 @@ void Link::suspect_black_hole(Time now, const SentPacket& lost) noexcept {
   mtu_.black_hole(now, mtu_.size());
 }
 
-std::string Link::text(Time now) const {
+std::string Connection::text(Time now) const {
   const auto us = [](Time time) { return static_cast<double>(time) / 1e3; };
   return fmt::format(
       "sent {} packets ({} bytes), received {} ({} bytes), retransmitted {}, duplicate {}, out of order {}, "

@@ -1,15 +1,15 @@
-#include "conduits/udp/tests/two_links.hpp"
+#include "conduits/udp/tests/two_connections.hpp"
 
 #include <gtest/gtest.h>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 namespace {
 
 constexpr Security kAll[] = {Security::none, Security::header, Security::full};
 
 /// Packets that a sent to b, none of which has arrived: a bundle with all short operations, a long message, bulk
 /// data, a get.
-std::vector<Buffer> record(TwoLinks& links) {
+std::vector<Buffer> record(TwoConnections& links) {
   std::vector<Buffer> seen;
   links.b.host.segments = {Buffer(4096), Buffer(4096, std::byte{7})};
   links.on_sent = [&](const Station&, core::Bytes datagram) {
@@ -19,12 +19,12 @@ std::vector<Buffer> record(TwoLinks& links) {
   const Buffer small(400, std::byte{1}), message(900, std::byte{2}), bulk(1024, std::byte{3});
   static Buffer to(64);
   const Signal signal{5, 6};
-  Link& link = *links.a.link;
-  EXPECT_EQ(link.send({}, small).kind, core::Post::Kind::done);
-  EXPECT_EQ(link.put(0, 0, small, &signal, 1).kind, core::Post::Kind::posted);
-  EXPECT_EQ(link.get(1, 0, to, 2).kind, core::Post::Kind::posted);
-  EXPECT_EQ(link.send({}, message).kind, core::Post::Kind::done);
-  EXPECT_EQ(link.put(0, 512, bulk, nullptr, 3).kind, core::Post::Kind::posted);
+  Connection& connection = *links.a.connection;
+  EXPECT_EQ(connection.send({}, small).kind, core::Post::Kind::done);
+  EXPECT_EQ(connection.put(0, 0, small, &signal, 1).kind, core::Post::Kind::posted);
+  EXPECT_EQ(connection.get(1, 0, to, 2).kind, core::Post::Kind::posted);
+  EXPECT_EQ(connection.send({}, message).kind, core::Post::Kind::done);
+  EXPECT_EQ(connection.put(0, 512, bulk, nullptr, 3).kind, core::Post::Kind::posted);
   links.serve(links.a);
   links.on_sent = nullptr;
   return seen;
@@ -33,7 +33,7 @@ std::vector<Buffer> record(TwoLinks& links) {
 bool untouched(const Station& station) {
   const Buffer zeros(4096);
   return station.host.messages.empty() && station.host.signals.empty() && station.host.segments[0] == zeros &&
-         station.link->counters().received == 0 && !station.link->waiting();
+         station.connection->counters().received == 0 && !station.connection->waiting();
 }
 
 /// Bytes of a datagram that the mode protects.
@@ -44,10 +44,10 @@ std::size_t covered(Security security, const Buffer& datagram) {
   return sizeof header + header.frames;
 }
 
-TEST(UdpLinkForgery, AChangedBitHasNoEffectButTheCounter) {
+TEST(UdpConnectionForgery, AChangedBitHasNoEffectButTheCounter) {
   for (const Security security : {Security::header, Security::full}) {
     SCOPED_TRACE(static_cast<int>(security));
-    TwoLinks links({.security = security});
+    TwoConnections links({.security = security});
     const std::vector<Buffer> recorded = record(links);
     ASSERT_GE(recorded.size(), 3u);
     std::uint64_t cut = 0, tried = 0;
@@ -56,40 +56,41 @@ TEST(UdpLinkForgery, AChangedBitHasNoEffectButTheCounter) {
         Buffer forged = genuine;
         forged[at] ^= static_cast<std::byte>(1u << at % 8);
         ++tried;
-        const std::uint64_t before = links.b.link->counters().rejected;
-        ASSERT_EQ(links.hand_over(links.b, forged), Link::Verdict::rejected) << "offset " << at;
-        if (links.b.link->counters().rejected == before) ++cut;  // cut_packet rejected its lengths
+        const std::uint64_t before = links.b.connection->counters().rejected;
+        ASSERT_EQ(links.hand_over(links.b, forged), Connection::Verdict::rejected) << "offset " << at;
+        if (links.b.connection->counters().rejected == before) ++cut;  // cut_packet rejected its lengths
         ASSERT_TRUE(untouched(links.b)) << "offset " << at;
       }
     }
     EXPECT_GT(tried, 1000u);
     EXPECT_LE(cut, recorded.size() * 8);
-    for (const Buffer& genuine : recorded) EXPECT_EQ(links.hand_over(links.b, genuine), Link::Verdict::taken);
+    for (const Buffer& genuine : recorded)
+      EXPECT_EQ(links.hand_over(links.b, genuine), Connection::Verdict::taken);
     EXPECT_EQ(links.b.host.messages.size(), 2u);
     EXPECT_EQ(links.b.host.signals.size(), 1u);
   }
 }
 
-TEST(UdpLinkForgery, ATruncatedOrLengthenedPacketHasNoEffect) {
+TEST(UdpConnectionForgery, ATruncatedOrLengthenedPacketHasNoEffect) {
   for (const Security security : kAll) {
     SCOPED_TRACE(static_cast<int>(security));
-    TwoLinks links({.security = security});
+    TwoConnections links({.security = security});
     for (const Buffer& genuine : record(links)) {
       for (std::size_t bytes = 0; bytes < genuine.size(); ++bytes) {
-        ASSERT_EQ(links.hand_over(links.b, core::Bytes(genuine).first(bytes)), Link::Verdict::rejected);
+        ASSERT_EQ(links.hand_over(links.b, core::Bytes(genuine).first(bytes)), Connection::Verdict::rejected);
       }
       Buffer longer = genuine;
       longer.push_back(std::byte{0});
-      EXPECT_EQ(links.hand_over(links.b, longer), Link::Verdict::rejected);
+      EXPECT_EQ(links.hand_over(links.b, longer), Connection::Verdict::rejected);
       EXPECT_TRUE(untouched(links.b));
     }
   }
 }
 
-TEST(UdpLinkForgery, AReplayedPacketHasNoEffect) {
+TEST(UdpConnectionForgery, AReplayedPacketHasNoEffect) {
   for (const Security security : kAll) {
     SCOPED_TRACE(static_cast<int>(security));
-    TwoLinks links({.security = security});
+    TwoConnections links({.security = security});
     const std::vector<Buffer> recorded = record(links);
     for (int round = 0; round < 3; ++round) {
       for (const Buffer& genuine : recorded) links.hand_over(links.b, genuine);
@@ -98,12 +99,12 @@ TEST(UdpLinkForgery, AReplayedPacketHasNoEffect) {
     EXPECT_EQ(links.b.host.messages.size(), 2u);
     EXPECT_EQ(links.b.host.signals.size(), 1u);
     EXPECT_EQ(links.b.host.segments[0], Buffer(4096));
-    EXPECT_EQ(links.b.link->counters().duplicate, 2 * recorded.size());
+    EXPECT_EQ(links.b.connection->counters().duplicate, 2 * recorded.size());
   }
 }
 
-TEST(UdpLinkForgery, AReplayedFarewellPingOrAcknowledgementHasNoEffect) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, AReplayedFarewellPingOrAcknowledgementHasNoEffect) {
+  TwoConnections links;
   std::vector<Buffer> recorded;
   links.on_sent = [&](const Station& from, core::Bytes datagram) {
     if (&from == &links.a) recorded.emplace_back(datagram.begin(), datagram.end());
@@ -114,20 +115,20 @@ TEST(UdpLinkForgery, AReplayedFarewellPingOrAcknowledgementHasNoEffect) {
   links.run(100 * kMillisecond);
   const std::uint64_t before = links.b.packets_sent;
   for (const Buffer& one : recorded) {
-    EXPECT_EQ(links.hand_over(links.b, one), Link::Verdict::taken);
+    EXPECT_EQ(links.hand_over(links.b, one), Connection::Verdict::taken);
     links.serve(links.b);
   }
   EXPECT_EQ(links.b.packets_sent, before);
-  EXPECT_EQ(links.b.link->counters().duplicate, recorded.size());
+  EXPECT_EQ(links.b.connection->counters().duplicate, recorded.size());
 }
 
-TEST(UdpLinkForgery, PacketsOfOthersAreRejected) {
+TEST(UdpConnectionForgery, PacketsOfOthersAreRejected) {
   for (const Security security : kAll) {
     SCOPED_TRACE(static_cast<int>(security));
-    TwoLinks mine({.security = security});
+    TwoConnections mine({.security = security});
     mine.b.host.segments = {Buffer(4096)};
     const auto reject = [&](Common& common, Rank to, const Secret& secret) {
-      Link stranger(common, to, secret, mine.now());
+      Connection stranger(common, to, secret, mine.now());
       const Buffer payload(100);
       ASSERT_EQ(stranger.send({}, payload).kind, core::Post::Kind::done);
       GsoBatch batch;
@@ -136,7 +137,7 @@ TEST(UdpLinkForgery, PacketsOfOthersAreRejected) {
       const Address nowhere;
       const Outgoing out = batch.outgoing(nowhere, false);
       const auto* bytes = static_cast<const std::byte*>(out.pieces[0].iov_base);
-      EXPECT_EQ(mine.hand_over(mine.b, {bytes, out.pieces[0].iov_len}), Link::Verdict::rejected);
+      EXPECT_EQ(mine.hand_over(mine.b, {bytes, out.pieces[0].iov_len}), Connection::Verdict::rejected);
       EXPECT_TRUE(untouched(mine.b));
     };
     RecordingHost host;
@@ -154,7 +155,7 @@ TEST(UdpLinkForgery, PacketsOfOthersAreRejected) {
     reject(*common(0, 77, 1), 1, wrong);  // another secret of the receiver
     reject(*common(0, 77, 1), 2, of_b);   // to another rank
     reject(*common(3, 77, 1), 1, of_b);   // from another rank
-    EXPECT_EQ(mine.b.link->counters().rejected, 5u);
+    EXPECT_EQ(mine.b.connection->counters().rejected, 5u);
   }
 }
 
@@ -163,12 +164,13 @@ TEST(UdpLinkForgery, PacketsOfOthersAreRejected) {
 /// Makes a packet from a to b with the test's own frames.
 class Forge {
  public:
-  explicit Forge(TwoLinks& links)
-      : links_(links),
+  explicit Forge(TwoConnections& links)
+      : connections_(links),
         seal_(Security::header, links.a.common.secret, links.b.common.secret, 0, 1, links.a.common.job) {}
 
   template <class... Parts>
-  Link::Verdict hand_over(PacketKind kind, std::uint64_t number, core::Bytes data, const Parts&... parts) {
+  Connection::Verdict hand_over(PacketKind kind, std::uint64_t number, core::Bytes data,
+                                const Parts&... parts) {
     Buffer bytes(sizeof(PacketHeader));
     (append(bytes, &parts, sizeof parts), ...);
     PacketHeader header;
@@ -182,7 +184,7 @@ class Forge {
     header.tag = seal_.tag(bytes);
     std::memcpy(bytes.data(), &header, sizeof header);
     append(bytes, data.data(), data.size());
-    return links_.hand_over(links_.b, bytes);
+    return connections_.hand_over(connections_.b, bytes);
   }
 
  private:
@@ -190,115 +192,115 @@ class Forge {
     const auto* at = static_cast<const std::byte*>(from);
     to.insert(to.end(), at, at + bytes);
   }
-  TwoLinks& links_;
+  TwoConnections& connections_;
   Seal seal_;
 };
 
-TEST(UdpLinkForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
+  TwoConnections links;
   links.b.host.segments = {Buffer(100)};
   const Buffer eight(8, std::byte{1}), much(1000, std::byte{2});
-  Link& link = *links.a.link;
-  link.put(0, 93, eight, nullptr, 1);              // the last byte is outside
-  link.put(0, 101, eight, nullptr, 2);             // begins outside
-  link.put(0, UINT64_MAX - 3, eight, nullptr, 3);  // the sum overflows
-  link.put(1, 0, eight, nullptr, 4);               // no such segment
-  ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
-  EXPECT_EQ(links.b.link->counters().rejected, 1u);  // all are in one packet
-  ASSERT_EQ(links.b.host.refusals.size(), 1u);       // reported once, for the first
+  Connection& connection = *links.a.connection;
+  connection.put(0, 93, eight, nullptr, 1);              // the last byte is outside
+  connection.put(0, 101, eight, nullptr, 2);             // begins outside
+  connection.put(0, UINT64_MAX - 3, eight, nullptr, 3);  // the sum overflows
+  connection.put(1, 0, eight, nullptr, 4);               // no such segment
+  ASSERT_TRUE(links.run(kSecond, [&] { return connection.settled(); }));
+  EXPECT_EQ(links.b.connection->counters().rejected, 1u);  // all are in one packet
+  ASSERT_EQ(links.b.host.refusals.size(), 1u);             // reported once, for the first
   EXPECT_EQ(links.b.host.refusals[0].call, "put");
   EXPECT_EQ(links.b.host.refusals[0].segment, 0u);
   EXPECT_EQ(links.b.host.refusals[0].offset, 93u);
   EXPECT_EQ(links.b.host.refusals[0].bytes, 8u);
-  link.put(0, 0, much, nullptr, 5);
-  ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
-  EXPECT_EQ(links.b.link->counters().rejected, 2u);
+  connection.put(0, 0, much, nullptr, 5);
+  ASSERT_TRUE(links.run(kSecond, [&] { return connection.settled(); }));
+  EXPECT_EQ(links.b.connection->counters().rejected, 2u);
   EXPECT_EQ(links.b.host.segments[0], Buffer(100));
-  link.put(0, 92, eight, nullptr, 6);  // fits
-  ASSERT_TRUE(links.run(kSecond, [&] { return link.settled(); }));
-  EXPECT_EQ(links.b.link->counters().rejected, 2u);
+  connection.put(0, 92, eight, nullptr, 6);  // fits
+  ASSERT_TRUE(links.run(kSecond, [&] { return connection.settled(); }));
+  EXPECT_EQ(links.b.connection->counters().rejected, 2u);
   EXPECT_EQ(links.b.host.segments[0][99], std::byte{1});
   EXPECT_EQ(links.b.host.refusals.size(), 1u);
 }
 
-TEST(UdpLinkForgery, AGetOutsideTheSegmentIsRejectedAndCounted) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, AGetOutsideTheSegmentIsRejectedAndCounted) {
+  TwoConnections links;
   links.b.host.segments = {Buffer(100)};
   Forge forge(links);
   forge.hand_over(PacketKind::data, 0, {}, GetFrame{.bytes = 101});
   forge.hand_over(PacketKind::data, 1, {}, GetFrame{.bytes = 1, .offset = 100});
   forge.hand_over(PacketKind::data, 2, {}, GetFrame{.bytes = 8, .offset = UINT64_MAX - 3});
   forge.hand_over(PacketKind::data, 3, {}, GetFrame{.bytes = 1, .segment = 1});
-  EXPECT_EQ(links.b.link->counters().rejected, 4u);
+  EXPECT_EQ(links.b.connection->counters().rejected, 4u);
 }
 
-TEST(UdpLinkForgery, AGetOutsideTheSegmentEndsWithAnError) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, AGetOutsideTheSegmentEndsWithAnError) {
+  TwoConnections links;
   links.b.host.segments = {Buffer(100)};
   Buffer small(8), large(5000), right(100);
-  Link& link = *links.a.link;
-  ASSERT_EQ(link.get(0, 93, small, 1).kind, core::Post::Kind::posted);
-  ASSERT_EQ(link.get(0, 0, large, 2).kind, core::Post::Kind::posted);
-  ASSERT_EQ(link.get(0, 0, right, 3).kind, core::Post::Kind::posted);
+  Connection& connection = *links.a.connection;
+  ASSERT_EQ(connection.get(0, 93, small, 1).kind, core::Post::Kind::posted);
+  ASSERT_EQ(connection.get(0, 0, large, 2).kind, core::Post::Kind::posted);
+  ASSERT_EQ(connection.get(0, 0, right, 3).kind, core::Post::Kind::posted);
   ASSERT_TRUE(links.run(kSecond, [&] { return links.a.host.completions.size() == 3; }));
   for (const auto& [token, status] : links.a.host.completions) {
     EXPECT_EQ(status.code(), token == 3 ? ErrorCode::ok : ErrorCode::out_of_range) << "token " << token;
   }
   EXPECT_EQ(small, Buffer(8));
-  ASSERT_TRUE(links.run(kSecond, [&] { return links.b.link->settled(); }));
-  EXPECT_EQ(links.b.link->replies(), 0u);
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.b.connection->settled(); }));
+  EXPECT_EQ(links.b.connection->replies(), 0u);
 }
 
-TEST(UdpLinkForgery, APutOutsideTheSegmentRaisesNoSignal) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, APutOutsideTheSegmentRaisesNoSignal) {
+  TwoConnections links;
   links.b.host.segments = {Buffer(4000)};
   const Buffer eight(8), much(3000);
   const Signal signal{.slot = 5, .add = 1};
-  links.a.link->put(0, 3999, eight, &signal, 1);
-  links.a.link->put(0, 2000, much, &signal, 2);  // in pieces; the first may fit
-  links.a.link->put(0, 1000, much, &signal, 3);
-  ASSERT_TRUE(links.run(kSecond, [&] { return links.a.link->settled(); }));
+  links.a.connection->put(0, 3999, eight, &signal, 1);
+  links.a.connection->put(0, 2000, much, &signal, 2);  // in pieces; the first may fit
+  links.a.connection->put(0, 1000, much, &signal, 3);
+  ASSERT_TRUE(links.run(kSecond, [&] { return links.a.connection->settled(); }));
   EXPECT_EQ(links.b.host.signals.size(), 1u);
 }
 
-TEST(UdpLinkForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
+  TwoConnections links;
   Forge forge(links);
   const std::uint64_t eight = 8;
   forge.hand_over(PacketKind::data, 0, {}, DataFrame{.bytes = 8, .transfer = 0}, eight);
   links.a.host.segments = {Buffer(100)};
   Buffer to(16);
-  ASSERT_EQ(links.b.link->get(0, 0, to, 1).kind, core::Post::Kind::posted);
+  ASSERT_EQ(links.b.connection->get(0, 0, to, 1).kind, core::Post::Kind::posted);
   forge.hand_over(PacketKind::data, 1, {}, DataFrame{.bytes = 8, .transfer = 1}, eight);
   forge.hand_over(PacketKind::data, 2, {}, DataFrame{.bytes = 8, .offset = 9}, eight);
   forge.hand_over(PacketKind::data, 3, {}, DataFrame{.bytes = 8, .transfer = UINT32_MAX}, eight);
   forge.hand_over(PacketKind::data, 4, {}, DataFrame{.bytes = 8, .offset = UINT32_MAX}, eight);
-  EXPECT_EQ(links.b.link->counters().rejected, 5u);
+  EXPECT_EQ(links.b.connection->counters().rejected, 5u);
   EXPECT_EQ(to, Buffer(16));
   EXPECT_TRUE(links.b.host.completions.empty());
 }
 
-TEST(UdpLinkForgery, NumbersBeyondTheWindowAreAsIfLost) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, NumbersBeyondTheWindowAreAsIfLost) {
+  TwoConnections links;
   Forge forge(links);
   const MessageFrame nothing;
   for (const std::uint64_t number : {Received::kSpan, Received::kSpan + 1, UINT64_MAX - 1, UINT64_MAX}) {
-    EXPECT_EQ(forge.hand_over(PacketKind::data, number, {}, nothing), Link::Verdict::taken);
+    EXPECT_EQ(forge.hand_over(PacketKind::data, number, {}, nothing), Connection::Verdict::taken);
   }
   EXPECT_TRUE(links.b.host.messages.empty());
-  EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan - 1, {}, nothing), Link::Verdict::taken);
-  EXPECT_EQ(forge.hand_over(PacketKind::data, 0, {}, nothing), Link::Verdict::taken);
+  EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan - 1, {}, nothing), Connection::Verdict::taken);
+  EXPECT_EQ(forge.hand_over(PacketKind::data, 0, {}, nothing), Connection::Verdict::taken);
   EXPECT_EQ(links.b.host.messages.size(), 2u);
-  EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan, {}, nothing), Link::Verdict::taken);
+  EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan, {}, nothing), Connection::Verdict::taken);
   EXPECT_EQ(links.b.host.messages.size(), 3u);
 }
 
-TEST(UdpLinkForgery, AnAcknowledgementOfWhatWasNeverSentHasNoEffect) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, AnAcknowledgementOfWhatWasNeverSentHasNoEffect) {
+  TwoConnections links;
   links.b.out.loss = 1;
   links.a.host.segments = {Buffer(100)};
   const Buffer eight(8);
-  ASSERT_EQ(links.b.link->put(0, 0, eight, nullptr, 1).kind, core::Post::Kind::posted);
+  ASSERT_EQ(links.b.connection->put(0, 0, eight, nullptr, 1).kind, core::Post::Kind::posted);
   links.serve(links.b);
   Forge forge(links);
   forge.hand_over(PacketKind::control, 0, {}, AckFrame{.next = 2, .window = 65'536});
@@ -313,15 +315,15 @@ TEST(UdpLinkForgery, AnAcknowledgementOfWhatWasNeverSentHasNoEffect) {
 }
 
 // Only data packets are delivered exactly once, and only they are checked for room.
-TEST(UdpLinkForgery, WorkInPacketsWithoutANumberIsRejected) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, WorkInPacketsWithoutANumberIsRejected) {
+  TwoConnections links;
   links.b.host.segments = {Buffer(100)};
   Forge forge(links);
   const Buffer bulk(64);
   std::uint64_t number = 0;
   for (const PacketKind kind : {PacketKind::control, PacketKind::ping, PacketKind::probe_answer}) {
     const auto rejects = [&](core::Bytes data, const auto&... parts) {
-      return forge.hand_over(kind, number++, data, parts...) == Link::Verdict::rejected;
+      return forge.hand_over(kind, number++, data, parts...) == Connection::Verdict::rejected;
     };
     EXPECT_TRUE(rejects({}, MessageFrame{}));
     EXPECT_TRUE(rejects({}, PutFrame{}));
@@ -333,18 +335,18 @@ TEST(UdpLinkForgery, WorkInPacketsWithoutANumberIsRejected) {
   EXPECT_EQ(links.b.common.long_messages.in_use(), 0u);
 }
 
-TEST(UdpLinkForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
+  TwoConnections links;
   Forge forge(links);
   const Buffer bulk(64);
   const auto fragment = [&](std::uint64_t number, const FragmentFrame& frame) {
     return forge.hand_over(PacketKind::data, number, bulk, frame);
   };
-  EXPECT_EQ(fragment(0, {.bytes = 64, .total = kMostMessage + 1}), Link::Verdict::rejected);
+  EXPECT_EQ(fragment(0, {.bytes = 64, .total = kMostMessage + 1}), Connection::Verdict::rejected);
   EXPECT_EQ(links.b.common.long_messages.in_use(), 0u);
-  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = 65}), Link::Verdict::rejected);
-  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 63, .offset = 0}), Link::Verdict::rejected);
-  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = UINT32_MAX}), Link::Verdict::rejected);
+  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = 65}), Connection::Verdict::rejected);
+  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 63, .offset = 0}), Connection::Verdict::rejected);
+  EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = UINT32_MAX}), Connection::Verdict::rejected);
   fragment(1, {.bytes = 64, .total = 128, .offset = 0});
   fragment(2, {.bytes = 64, .total = 100, .offset = 36});  // of the same message, with another length
   EXPECT_TRUE(links.b.host.messages.empty());
@@ -354,8 +356,8 @@ TEST(UdpLinkForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
 }
 
 // More than a correct peer may have in flight: what does not fit counts as lost, so memory stays bounded.
-TEST(UdpLinkForgery, HalfMessagesAndHalfSignalsAreBounded) {
-  TwoLinks links;
+TEST(UdpConnectionForgery, HalfMessagesAndHalfSignalsAreBounded) {
+  TwoConnections links;
   links.b.host.segments = {Buffer(1000)};
   Forge forge(links);
   const Buffer bulk(64);
@@ -370,8 +372,8 @@ TEST(UdpLinkForgery, HalfMessagesAndHalfSignalsAreBounded) {
     }
   }
   EXPECT_TRUE(links.b.host.signals.empty());
-  EXPECT_LE(links.b.link->counters().duplicate, 1024u);  // most were not accepted the first time
+  EXPECT_LE(links.b.connection->counters().duplicate, 1024u);  // most were not accepted the first time
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

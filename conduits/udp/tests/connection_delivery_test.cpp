@@ -1,8 +1,8 @@
-#include "conduits/udp/tests/link_traffic.hpp"
+#include "conduits/udp/tests/connection_traffic.hpp"
 
 #include <gtest/gtest.h>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 namespace {
 
 struct Weather {
@@ -33,13 +33,13 @@ const Weather kWeather[] = {
      60 * kSecond},
 };
 
-class UdpLinkDelivery : public ::testing::TestWithParam<std::tuple<Security, std::size_t>> {};
+class UdpConnectionDelivery : public ::testing::TestWithParam<std::tuple<Security, std::size_t>> {};
 
-TEST_P(UdpLinkDelivery, IsExactlyOnceBothWays) {
+TEST_P(UdpConnectionDelivery, IsExactlyOnceBothWays) {
   const Weather& weather = kWeather[std::get<1>(GetParam())];
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
-    TwoLinks links({.security = std::get<0>(GetParam()), .seed = seed});
+    TwoConnections links({.security = std::get<0>(GetParam()), .seed = seed});
     links.both(weather.faults);
     Traffic there(links, links.a, 2 * seed, 200);
     Traffic back(links, links.b, 2 * seed + 1, 200);
@@ -51,7 +51,7 @@ TEST_P(UdpLinkDelivery, IsExactlyOnceBothWays) {
       return there.over() && back.over();
     };
     EXPECT_TRUE(links.run(weather.limit, done));
-    const Time took = links.now() - TwoLinks::kBegin;
+    const Time took = links.now() - TwoConnections::kBegin;
     there.check();
     back.check();
     links.run(5 * kSecond);  // nothing arrives a second time
@@ -59,37 +59,38 @@ TEST_P(UdpLinkDelivery, IsExactlyOnceBothWays) {
     back.check();
     EXPECT_EQ(links.idle_spins, 0u);
     EXPECT_FALSE(links.a.lost || links.b.lost);
-    EXPECT_TRUE(links.a.link->settled() && links.b.link->settled());
+    EXPECT_TRUE(links.a.connection->settled() && links.b.connection->settled());
     if (::testing::Test::HasFailure()) {
-      GTEST_FAIL() << "after " << took / kMicrosecond << " us\na: " << links.a.link->text(links.now())
-                   << "\nb: " << links.b.link->text(links.now());
+      GTEST_FAIL() << "after " << took / kMicrosecond << " us\na: " << links.a.connection->text(links.now())
+                   << "\nb: " << links.b.connection->text(links.now());
     }
   }
 }
 
-std::string name_of_case(const ::testing::TestParamInfo<UdpLinkDelivery::ParamType>& info) {
+std::string name_of_case(const ::testing::TestParamInfo<UdpConnectionDelivery::ParamType>& info) {
   constexpr const char* kNames[] = {"none", "header", "full"};
   return std::string("security_") + kNames[static_cast<std::size_t>(std::get<0>(info.param))] + "_weather_" +
          kWeather[std::get<1>(info.param)].name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, UdpLinkDelivery,
+INSTANTIATE_TEST_SUITE_P(All, UdpConnectionDelivery,
                          ::testing::Combine(::testing::Values(Security::none, Security::header,
                                                               Security::full),
                                             ::testing::Range<std::size_t>(0, std::size(kWeather))),
                          name_of_case);
 
-TEST(UdpLinkDelivery, MessagesOfEverySize) {
+TEST(UdpConnectionDelivery, MessagesOfEverySize) {
   for (const std::size_t header : {std::size_t{0}, std::size_t{8}, core::kMostHeader}) {
     for (const std::size_t payload :
          {0ul,    1ul,    7ul,    8ul,    9ul,    511ul,  512ul,  513ul,  639ul,    640ul,    641ul,   1055ul,
           1056ul, 1057ul, 1152ul, 1153ul, 2000ul, 4096ul, 8063ul, 8064ul, 16'383ul, 16'384ul, 16'512ul}) {
       SCOPED_TRACE(::testing::Message() << header << " + " << payload << " bytes");
-      TwoLinks links;
+      TwoConnections links;
       Buffer whole(header + payload);
       for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = static_cast<std::byte>(i * 7 + 1);
       const auto bytes = core::Bytes(whole);
-      ASSERT_EQ(links.a.link->send(bytes.first(header), bytes.subspan(header)).kind, core::Post::Kind::done);
+      ASSERT_EQ(links.a.connection->send(bytes.first(header), bytes.subspan(header)).kind,
+                core::Post::Kind::done);
       ASSERT_TRUE(links.run(kSecond, [&] { return !links.b.host.messages.empty(); }));
       EXPECT_TRUE(links.b.host.messages[0] == whole);
     }
@@ -97,4 +98,4 @@ TEST(UdpLinkDelivery, MessagesOfEverySize) {
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

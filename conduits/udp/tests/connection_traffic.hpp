@@ -1,18 +1,18 @@
 #pragma once
 
-#include "conduits/udp/tests/two_links.hpp"
+#include "conduits/udp/tests/two_connections.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 
 /// Messages, puts, puts with signals and gets of all sizes from one end to the other, in random order. Each must
 /// complete once, with the right bytes in place at that moment. `check` reports what went wrong.
 class Traffic {
  public:
-  Traffic(TwoLinks& links, Station& from, std::uint64_t seed, std::size_t operations)
+  Traffic(TwoConnections& links, Station& from, std::uint64_t seed, std::size_t operations)
       : from_(from), to_(links.other(from)), seed_(seed) {
     std::mt19937_64 dice(seed);
     const auto pick = [&](const auto& sizes) { return sizes[dice() % sizes.size()]; };
@@ -111,20 +111,20 @@ class Traffic {
 
   core::Post post(std::size_t index) {
     Operation& one = all_[index];
-    Link& link = *from_.link;
+    Connection& connection = *from_.connection;
     switch (one.kind) {
       case Kind::message: {
         const std::uint64_t header = index;
-        return link.send(std::as_bytes(std::span(&header, 1)), one.memory);
+        return connection.send(std::as_bytes(std::span(&header, 1)), one.memory);
       }
-      case Kind::put: return link.put(0, one.offset, one.memory, nullptr, index);
+      case Kind::put: return connection.put(0, one.offset, one.memory, nullptr, index);
       case Kind::signal: {
         const Signal signal{static_cast<SignalSlot>(index), index + 7};
-        return link.put(0, one.offset, one.memory, &signal, index);
+        return connection.put(0, one.offset, one.memory, &signal, index);
       }
       case Kind::get: break;
     }
-    return link.get(1, one.offset, one.memory, index);
+    return connection.get(1, one.offset, one.memory, index);
   }
 
   void completed(core::Token token, Status status) {
@@ -169,4 +169,4 @@ class Traffic {
   std::string wrong_;
 };
 
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

@@ -1,18 +1,18 @@
-#include "conduits/udp/protocol/link.hpp"
+#include "conduits/udp/protocol/connection.hpp"
 
 #include <algorithm>
 #include <cstring>
 
 namespace aqueduct::conduits::udp {
 
-bool Link::waiting() const noexcept {
+bool Connection::waiting() const noexcept {
   return open_ != nullptr || !ready_.empty() || !long_messages_.empty() || !bulk_transfers_.empty() ||
          sent_packets_.lost() != 0;
 }
 
 // Whether a packet may leave now, by the congestion window, the peer's advertised window, and pacing. One packet may
 // always be in flight: its acknowledgement is what opens a window again.
-bool Link::may_send(Time now, std::size_t bytes) noexcept {
+bool Connection::may_send(Time now, std::size_t bytes) noexcept {
   if (sent_packets_.packets_in_flight() == 0 || asks_) return true;
   if (now < release_) {
     paced_ = release_;
@@ -22,7 +22,7 @@ bool Link::may_send(Time now, std::size_t bytes) noexcept {
          sent_packets_.charged() + bytes + kPacketCharge <= peer_window_;
 }
 
-void Link::left(Time now, std::size_t bytes) noexcept {
+void Connection::left(Time now, std::size_t bytes) noexcept {
   const double rate = congestion_.rate();
   // After a pause, at most one millisecond's worth is sent to catch up.
   if (rate > 0) {
@@ -31,7 +31,7 @@ void Link::left(Time now, std::size_t bytes) noexcept {
   }
 }
 
-SentPacket Link::note(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept {
+SentPacket Connection::note(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept {
   SentPacket sent;
   sent.kind = kind;
   sent.wire_bytes = static_cast<std::uint32_t>(wire_bytes);
@@ -41,7 +41,7 @@ SentPacket Link::note(Time now, SentPacket::Kind kind, std::size_t wire_bytes) n
   return sent;
 }
 
-bool Link::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
+bool Connection::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   may_fragment = false;
   paced_ = kNever;
   if (ended_) return false;
@@ -80,8 +80,8 @@ bool Link::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   return false;
 }
 
-void Link::append_packet(Time now, GsoBatch& batch, PacketHeader header, std::byte* front, std::size_t frames,
-                         const std::byte* data, std::size_t data_bytes) noexcept {
+void Connection::append_packet(Time now, GsoBatch& batch, PacketHeader header, std::byte* front,
+                               std::size_t frames, const std::byte* data, std::size_t data_bytes) noexcept {
   header.from = common_.me;
   header.to = peer_;
   header.stamp = stamp_of(now);
@@ -112,7 +112,7 @@ void Link::append_packet(Time now, GsoBatch& batch, PacketHeader header, std::by
   batch.append(front, front_bytes, data, data_bytes);
 }
 
-std::size_t Link::write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept {
+std::size_t Connection::write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept {
   AckFrame frame;
   NumberRange ranges[kMostAckRanges];
   const std::size_t count = received_.gaps() ? received_.ranges({ranges, most_ranges}) : 0;
@@ -139,7 +139,7 @@ std::size_t Link::write_ack(Time now, std::byte* to, std::size_t most_ranges) no
   return sizeof frame + count * sizeof(AckRange);
 }
 
-bool Link::fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept {
+bool Connection::fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept {
   std::byte* front = batch.head();
   std::byte* frames = front + sizeof(PacketHeader);
   PacketHeader header;
@@ -158,7 +158,7 @@ bool Link::fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept {
   return true;
 }
 
-bool Link::fill_ping(Time now, GsoBatch& batch) noexcept {
+bool Connection::fill_ping(Time now, GsoBatch& batch) noexcept {
   if (ended_ || now < ping_at()) return false;
   pinged_at_ = now;
   if (suspected()) {
@@ -168,7 +168,7 @@ bool Link::fill_ping(Time now, GsoBatch& batch) noexcept {
   return fill_control(now, batch, PacketKind::ping);
 }
 
-void Link::fill_close(Time now, GsoBatch& batch) noexcept {
+void Connection::fill_close(Time now, GsoBatch& batch) noexcept {
   std::byte* front = batch.head();
   std::byte* frames = front + sizeof(PacketHeader);
   PacketHeader header;
@@ -181,7 +181,7 @@ void Link::fill_close(Time now, GsoBatch& batch) noexcept {
   append_packet(now, batch, header, front, bytes, nullptr, 0);
 }
 
-bool Link::fill_probe(Time now, GsoBatch& batch) noexcept {
+bool Connection::fill_probe(Time now, GsoBatch& batch) noexcept {
   const std::size_t bytes = mtu_.probe_due(now);
   if (bytes == 0 || bytes > common_.most_datagram) return false;
   std::byte* front = batch.scratch();
@@ -196,8 +196,8 @@ bool Link::fill_probe(Time now, GsoBatch& batch) noexcept {
 
 // ------------------------------------------------------------------------------------------------- data packets
 
-void Link::append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
-                         std::uint16_t attempt) noexcept {
+void Connection::append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
+                               std::uint16_t attempt) noexcept {
   // The acknowledgement goes in front of the frames, and the header in front of the acknowledgement.
   std::byte ack[kHeadroom];
   std::size_t ack_bytes = 0;
@@ -213,14 +213,14 @@ void Link::append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_
 
 // A send place becomes free when its packet is acknowledged, and the receiver delays acknowledgements. Without a
 // request for an immediate one, a sender would send no more than `most` packets in each such delay.
-bool Link::asks_for_place(std::size_t& unasked, std::size_t most) noexcept {
+bool Connection::asks_for_place(std::size_t& unasked, std::size_t most) noexcept {
   if (++unasked < most / 2) return false;
   unasked = 0;
   return true;
 }
 
 // Bundles of equal length, as a series of equal messages makes them, leave in one system call.
-bool Link::fill_bundle(Time now, GsoBatch& batch) noexcept {
+bool Connection::fill_bundle(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   while ((!ready_.empty() || open_ != nullptr) && !sent_packets_.full() && sent_packets_.reserve()) {
     Bundle* bundle = ready_.empty() ? open_ : ready_.front();
@@ -248,12 +248,12 @@ bool Link::fill_bundle(Time now, GsoBatch& batch) noexcept {
   return !batch.empty();
 }
 
-std::size_t Link::long_message_bytes(const LongMessage& long_message) const noexcept {
+std::size_t Connection::long_message_bytes(const LongMessage& long_message) const noexcept {
   return sizeof(PacketHeader) + sizeof(MessageFrame) + padded(long_message.bytes) + trailer();
 }
 
-void Link::append_long_message(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
-                               const SentPacket& packet) noexcept {
+void Connection::append_long_message(Time now, GsoBatch& batch, LongMessage& long_message,
+                                     std::uint64_t number, const SentPacket& packet) noexcept {
   PacketHeader header;
   header.number = number;
   header.attempt = packet.attempt;
@@ -262,8 +262,8 @@ void Link::append_long_message(Time now, GsoBatch& batch, LongMessage& long_mess
                 long_message.message() + kGuarded, padded(long_message.bytes) - kGuarded);
 }
 
-void Link::append_fragment(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
-                           const SentPacket& piece) noexcept {
+void Connection::append_fragment(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
+                                 const SentPacket& piece) noexcept {
   std::byte* front = batch.head();
   const FragmentFrame frame{
       .bytes = piece.bytes, .message = long_message.id, .total = long_message.bytes, .offset = piece.offset};
@@ -275,7 +275,7 @@ void Link::append_fragment(Time now, GsoBatch& batch, LongMessage& long_message,
   append_packet(now, batch, header, front, sizeof frame, long_message.message() + piece.offset, piece.bytes);
 }
 
-bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
+bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   // One packet may leave whatever the window says. It must not exceed the peer's advertised window, because many
   // senders may send to that peer at once.
@@ -322,13 +322,13 @@ bool Link::fill_long_message(Time now, GsoBatch& batch) noexcept {
   return !batch.empty();
 }
 
-std::size_t Link::bulk_head(const BulkTransfer& bulk) const noexcept {
+std::size_t Connection::bulk_head(const BulkTransfer& bulk) const noexcept {
   return sizeof(PacketHeader) + (bulk.reply ? sizeof(DataFrame) : sizeof(PutFrame)) +
          (bulk.has_signal ? sizeof(SignalPart) : 0);
 }
 
-void Link::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint64_t number,
-                       const SentPacket& piece) noexcept {
+void Connection::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint64_t number,
+                             const SentPacket& piece) noexcept {
   std::byte* front = batch.head();
   std::byte* at = front + sizeof(PacketHeader);
   if (bulk.reply) {
@@ -358,7 +358,7 @@ void Link::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint6
   append_packet(now, batch, header, front, bulk_head(bulk) - sizeof header, from, piece.bytes);
 }
 
-bool Link::fill_bulk(Time now, GsoBatch& batch) noexcept {
+bool Connection::fill_bulk(Time now, GsoBatch& batch) noexcept {
   const std::size_t burst = std::min(common_.burst, std::max(congestion_.quantum(), mtu_.size()));
   while (!bulk_transfers_.empty() && !sent_packets_.full() && sent_packets_.reserve()) {
     BulkTransfer& bulk = *bulk_transfers_.front();
@@ -380,7 +380,7 @@ bool Link::fill_bulk(Time now, GsoBatch& batch) noexcept {
 
 // Retransmits a lost packet: the same content under the same number. A packet that was built for a larger MTU than
 // the path now has is fragmented by IP.
-bool Link::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
+bool Connection::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   const std::uint64_t number = sent_packets_.first_lost();
   SentPacket& sent = sent_packets_.at(number);
   if (!may_send(now, sent.wire_bytes)) return false;

@@ -64,7 +64,7 @@ struct Common {
 };
 
 /// Statistics of the traffic with one peer.
-struct LinkCounters {
+struct ConnectionCounters {
   std::uint64_t sent = 0, received = 0, sent_bytes = 0, received_bytes = 0;  ///< packets of any kind
   std::uint64_t retransmitted = 0, duplicate = 0, out_of_order = 0, rejected = 0;
   std::uint64_t timeouts = 0, probes = 0;  ///< retransmission timeouts, tail-loss probes
@@ -72,25 +72,25 @@ struct LinkCounters {
 
 /// The protocol state with one peer. Repairs loss, reordering and duplication; obeys congestion and flow control. Has
 /// no clock and no socket: callers pass in the time and received packets, and ask for GSO batches to send.
-class Link {
+class Connection {
  public:
-  Link(Common& common, Rank peer, const Secret& peer_secret, Time now);
-  ~Link();
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
+  Connection(Common& common, Rank peer, const Secret& peer_secret, Time now);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
-  // Operations of the layers above (link_post.cpp). retry: there is no room now.
+  // Operations of the layers above (connection_post.cpp). retry: there is no room now.
   core::Post send(core::Bytes header, core::Bytes payload) noexcept;
   core::Post put(std::uint32_t segment, std::uint64_t offset, core::Bytes from, const Signal* signal,
                  core::Token token) noexcept;
   core::Post get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept;
 
-  // Receiving (link_receive.cpp).
+  // Receiving (connection_receive.cpp).
   enum class Verdict : std::uint8_t { taken, rejected, closed };
   Verdict receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept;
 
-  // Sending (link_send.cpp).
+  // Sending (connection_send.cpp).
   /// Puts the packets that may leave now into `batch`, which is empty. False: none may leave.
   bool fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
   /// Writes a close packet.
@@ -108,7 +108,7 @@ class Link {
     return sent_packets_.packets_in_flight() < (long_messages_count_ == 0 ? 4u : 2u);
   }
 
-  // Timers (link_time.cpp).
+  // Timers (connection_time.cpp).
   /// When `tick` must be called.
   Time deadline() const noexcept;
   enum class Life : std::uint8_t {
@@ -139,7 +139,7 @@ class Link {
 
   Rank peer() const noexcept { return peer_; }
   Time heard_at() const noexcept { return heard_at_; }
-  const LinkCounters& counters() const noexcept { return counters_; }
+  const ConnectionCounters& counters() const noexcept { return counters_; }
   std::string text(Time now) const;
 
   bool dirty = false;  ///< in the endpoint's list of connections that may have packets to send
@@ -262,7 +262,7 @@ class Link {
   Seal in_;
   std::uint64_t out_mark_ = 0;  // with Security::none: a constant in place of the tag
   std::uint64_t in_mark_ = 0;
-  LinkCounters counters_;
+  ConnectionCounters counters_;
 
   // Waiting to leave.
   Bundle* open_ = nullptr;

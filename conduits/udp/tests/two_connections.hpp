@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/udp/protocol/link.hpp"
+#include "conduits/udp/protocol/connection.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 
 using Buffer = std::vector<std::byte>;
 
@@ -92,12 +92,12 @@ struct Agreement {
 struct Station {
   RecordingHost host;
   Common common;
-  std::unique_ptr<Link> link;
+  std::unique_ptr<Connection> connection;
   Faults out;  ///< of the direction to the other end
   Time paused_until = 0;
-  Link::Life life = Link::Life::alive;  ///< result of the last tick
-  bool lost = false;                    ///< the connection has ended because of its timers
-  bool closed = false;                  ///< a close packet of the peer has arrived
+  Connection::Life life = Connection::Life::alive;  ///< result of the last tick
+  bool lost = false;                                ///< the connection has ended because of its timers
+  bool closed = false;                              ///< a close packet of the peer has arrived
   std::uint64_t packets_sent = 0;
 
   Station(Rank me, const Agreement& agreed) : common(host, me, 77) {
@@ -110,13 +110,13 @@ struct Station {
 };
 
 /// Two connections and a network between them, in virtual time. Time jumps to the next event.
-class TwoLinks {
+class TwoConnections {
  public:
   static constexpr Time kBegin = 1'000 * kSecond;
 
-  explicit TwoLinks(const Agreement& agreed = {}) : a(0, agreed), b(1, agreed), dice_(agreed.seed) {
-    a.link = std::make_unique<Link>(a.common, 1, b.common.secret, now_);
-    b.link = std::make_unique<Link>(b.common, 0, a.common.secret, now_);
+  explicit TwoConnections(const Agreement& agreed = {}) : a(0, agreed), b(1, agreed), dice_(agreed.seed) {
+    a.connection = std::make_unique<Connection>(a.common, 1, b.common.secret, now_);
+    b.connection = std::make_unique<Connection>(b.common, 0, a.common.secret, now_);
   }
 
   Station a, b;
@@ -137,25 +137,25 @@ class TwoLinks {
   void serve(Station& station) {
     if (station.lost || now_ < station.paused_until) return;
     bool may_fragment = false;
-    for (batch_.clear(); station.link->fill(now_, batch_, may_fragment); batch_.clear())
+    for (batch_.clear(); station.connection->fill(now_, batch_, may_fragment); batch_.clear())
       transmit(station, may_fragment);
   }
   void say_farewell(Station& station) {
     batch_.clear();
-    station.link->fill_close(now_, batch_);
+    station.connection->fill_close(now_, batch_);
     transmit(station, false);
   }
   /// The station does nothing for `length`; arriving datagrams wait.
   void pause(Station& station, Time length) { station.paused_until = now_ + length; }
 
   /// Hands a copy of a datagram to the station's connection.
-  Link::Verdict hand_over(Station& station, core::Bytes datagram) {
-    if (datagram.size() > sizeof(Block)) return Link::Verdict::rejected;
+  Connection::Verdict hand_over(Station& station, core::Bytes datagram) {
+    if (datagram.size() > sizeof(Block)) return Connection::Verdict::rejected;
     if (!datagram.empty()) std::memcpy(block_->bytes, datagram.data(), datagram.size());
     const std::span<std::byte> bytes(block_->bytes, datagram.size());
     auto packet = cut_packet(bytes, station.common.security == Security::full ? Seal::kTrailer : 0);
-    if (!packet) return Link::Verdict::rejected;
-    return station.link->receive(now_, *packet, bytes);
+    if (!packet) return Connection::Verdict::rejected;
+    return station.connection->receive(now_, *packet, bytes);
   }
 
   /// Runs until `done`, or for `limit`. Returns `done()`.
@@ -195,21 +195,21 @@ class TwoLinks {
 
   Time arrival() const { return flying_.empty() ? kNever : flying_.top().at; }
   Time wakes(const Station& station) const {
-    return station.lost ? kNever : std::max(station.link->deadline(), station.paused_until);
+    return station.lost ? kNever : std::max(station.connection->deadline(), station.paused_until);
   }
 
   void wake(Station& station) {
     const std::uint64_t before = station.packets_sent;
-    station.life = station.link->tick(now_);
-    if (station.life != Link::Life::alive) {
+    station.life = station.connection->tick(now_);
+    if (station.life != Connection::Life::alive) {
       station.lost = true;
-      station.link->fail({ErrorCode::peer_lost, station.link->peer()});
+      station.connection->fail({ErrorCode::peer_lost, station.connection->peer()});
       return;
     }
     serve(station);
     batch_.clear();
-    if (station.link->fill_ping(now_, batch_)) transmit(station, false);
-    if (station.packets_sent == before && station.link->deadline() <= now_) {
+    if (station.connection->fill_ping(now_, batch_)) transmit(station, false);
+    if (station.packets_sent == before && station.connection->deadline() <= now_) {
       ++idle_spins;
       now_ += kMicrosecond;  // otherwise this loop would never end
     }
@@ -226,11 +226,11 @@ class TwoLinks {
       }
       if (to.lost) continue;
       if (to.paused_until != 0) {  // as an endpoint does after it was away itself
-        to.link->forgive(now_ - std::min(now_, to.link->heard_at()));
+        to.connection->forgive(now_ - std::min(now_, to.connection->heard_at()));
         to.paused_until = 0;
       }
       if (on_arrival) on_arrival(to, *flying.bytes);
-      if (hand_over(to, *flying.bytes) == Link::Verdict::closed) to.closed = true;
+      if (hand_over(to, *flying.bytes) == Connection::Verdict::closed) to.closed = true;
       serve(to);
     }
   }
@@ -292,4 +292,4 @@ class TwoLinks {
   std::unique_ptr<Block> block_ = std::make_unique<Block>();
 };
 
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

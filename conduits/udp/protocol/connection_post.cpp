@@ -1,4 +1,4 @@
-#include "conduits/udp/protocol/link.hpp"
+#include "conduits/udp/protocol/connection.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -24,7 +24,7 @@ void write_padded(std::byte* at, core::Bytes bytes) noexcept {
 
 }  // namespace
 
-void Link::close_bundle() noexcept {
+void Connection::close_bundle() noexcept {
   if (open_ == nullptr) return;
   ready_.push(open_);
   ++ready_count_;
@@ -33,7 +33,7 @@ void Link::close_bundle() noexcept {
 
 // Room for `bytes` more of frames in a bundle, and for a token that its acknowledgement completes if `with_token`.
 // Null: no room.
-std::byte* Link::room(std::size_t bytes, bool with_token) noexcept {
+std::byte* Connection::room(std::size_t bytes, bool with_token) noexcept {
   if (ended_) return nullptr;
   const std::size_t most = std::min(Bundle::kBytes, mtu_.size() - kHeadroom - trailer());
   if (open_ != nullptr &&
@@ -54,7 +54,7 @@ std::byte* Link::room(std::size_t bytes, bool with_token) noexcept {
   return at;
 }
 
-core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
+core::Post Connection::send(core::Bytes header, core::Bytes payload) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   const std::size_t bytes = header.size() + payload.size();
   const MessageFrame frame{.bytes = static_cast<std::uint32_t>(bytes)};
@@ -87,7 +87,7 @@ core::Post Link::send(core::Bytes header, core::Bytes payload) noexcept {
   return core::Post::done();
 }
 
-bool Link::queue_bulk(const BulkTransfer& what) noexcept {
+bool Connection::queue_bulk(const BulkTransfer& what) noexcept {
   BulkTransfer* bulk = common_.bulk_transfers.take();
   if (bulk == nullptr) return false;
   BulkTransfer* const next = bulk->next;
@@ -99,8 +99,8 @@ bool Link::queue_bulk(const BulkTransfer& what) noexcept {
   return true;
 }
 
-core::Post Link::put(std::uint32_t segment, std::uint64_t offset, core::Bytes from, const Signal* signal,
-                     core::Token token) noexcept {
+core::Post Connection::put(std::uint32_t segment, std::uint64_t offset, core::Bytes from,
+                           const Signal* signal, core::Token token) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   const auto bytes = static_cast<std::uint32_t>(from.size());
   if (bytes <= kMostInline) {
@@ -133,7 +133,7 @@ core::Post Link::put(std::uint32_t segment, std::uint64_t offset, core::Bytes fr
 }
 
 // Doubles the table. Requires: fewer than kMostFetches are in use.
-bool Link::make_fetches() noexcept try {
+bool Connection::make_fetches() noexcept try {
   const auto first = static_cast<std::uint32_t>(fetches_.size());
   fetches_.resize(first == 0 ? 16 : std::size_t{first} * 2);
   for (auto i = static_cast<std::uint32_t>(fetches_.size()); i-- > first;) {
@@ -145,8 +145,8 @@ bool Link::make_fetches() noexcept try {
   return false;
 }
 
-core::Post Link::get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
-                     core::Token token) noexcept {
+core::Post Connection::get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
+                           core::Token token) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   if (fetches_used_ >= kMostFetches) return core::Post::retry();
   if (free_fetch_ == 0 && !make_fetches()) return core::Post::retry();
@@ -164,7 +164,7 @@ core::Post Link::get(std::uint32_t segment, std::uint64_t offset, core::MutableB
   return core::Post::posted();
 }
 
-void Link::drop_replies() noexcept {
+void Connection::drop_replies() noexcept {
   const auto drop = [](BulkTransfer* bulk) {
     if (bulk->reply) bulk->from = nullptr;
   };
@@ -175,7 +175,7 @@ void Link::drop_replies() noexcept {
   }
 }
 
-void Link::fail(Status status) noexcept {
+void Connection::fail(Status status) noexcept {
   if (ended_) return;
   ended_ = true;
   const auto end_bundle = [&](Bundle* bundle) {
