@@ -39,30 +39,30 @@ TEST_P(UdpConnectionDelivery, IsExactlyOnceBothWays) {
   const Weather& weather = kWeather[std::get<1>(GetParam())];
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
-    TwoConnections links({.security = std::get<0>(GetParam()), .seed = seed});
-    links.both(weather.faults);
-    Traffic there(links, links.a, 2 * seed, 200);
-    Traffic back(links, links.b, 2 * seed + 1, 200);
+    TwoConnections pair({.security = std::get<0>(GetParam()), .seed = seed});
+    pair.both(weather.faults);
+    Traffic there(pair, pair.a, 2 * seed, 200);
+    Traffic back(pair, pair.b, 2 * seed + 1, 200);
     const auto done = [&] {
       there.post();
       back.post();
-      links.serve(links.a);
-      links.serve(links.b);
+      pair.serve(pair.a);
+      pair.serve(pair.b);
       return there.over() && back.over();
     };
-    EXPECT_TRUE(links.run(weather.limit, done));
-    const Time took = links.now() - TwoConnections::kBegin;
+    EXPECT_TRUE(pair.run(weather.limit, done));
+    const Time took = pair.now() - TwoConnections::kBegin;
     there.check();
     back.check();
-    links.run(5 * kSecond);  // nothing arrives a second time
+    pair.run(5 * kSecond);  // nothing arrives a second time
     there.check();
     back.check();
-    EXPECT_EQ(links.idle_spins, 0u);
-    EXPECT_FALSE(links.a.lost || links.b.lost);
-    EXPECT_TRUE(links.a.connection->settled() && links.b.connection->settled());
+    EXPECT_EQ(pair.idle_spins, 0u);
+    EXPECT_FALSE(pair.a.lost || pair.b.lost);
+    EXPECT_TRUE(pair.a.connection->settled() && pair.b.connection->settled());
     if (::testing::Test::HasFailure()) {
-      GTEST_FAIL() << "after " << took / kMicrosecond << " us\na: " << links.a.connection->text(links.now())
-                   << "\nb: " << links.b.connection->text(links.now());
+      GTEST_FAIL() << "after " << took / kMicrosecond << " us\na: " << pair.a.connection->text(pair.now())
+                   << "\nb: " << pair.b.connection->text(pair.now());
     }
   }
 }
@@ -85,14 +85,14 @@ TEST(UdpConnectionDelivery, MessagesOfEverySize) {
          {0ul,    1ul,    7ul,    8ul,    9ul,    511ul,  512ul,  513ul,  639ul,    640ul,    641ul,   1055ul,
           1056ul, 1057ul, 1152ul, 1153ul, 2000ul, 4096ul, 8063ul, 8064ul, 16'383ul, 16'384ul, 16'512ul}) {
       SCOPED_TRACE(::testing::Message() << header << " + " << payload << " bytes");
-      TwoConnections links;
+      TwoConnections pair;
       Buffer whole(header + payload);
       for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = static_cast<std::byte>(i * 7 + 1);
       const auto bytes = core::Bytes(whole);
-      ASSERT_EQ(links.a.connection->send(bytes.first(header), bytes.subspan(header)).kind,
+      ASSERT_EQ(pair.a.connection->send(bytes.first(header), bytes.subspan(header)).kind,
                 core::Post::Kind::done);
-      ASSERT_TRUE(links.run(kSecond, [&] { return !links.b.host.messages.empty(); }));
-      EXPECT_TRUE(links.b.host.messages[0] == whole);
+      ASSERT_TRUE(pair.run(kSecond, [&] { return !pair.b.host.messages.empty(); }));
+      EXPECT_TRUE(pair.b.host.messages[0] == whole);
     }
   }
 }

@@ -9,24 +9,24 @@ constexpr Security kAll[] = {Security::none, Security::header, Security::full};
 
 /// Packets that a sent to b, none of which has arrived: a bundle with all short operations, a long message, bulk
 /// data, a get.
-std::vector<Buffer> record(TwoConnections& links) {
+std::vector<Buffer> record(TwoConnections& pair) {
   std::vector<Buffer> seen;
-  links.b.host.segments = {Buffer(4096), Buffer(4096, std::byte{7})};
-  links.on_sent = [&](const Station&, core::Bytes datagram) {
+  pair.b.host.segments = {Buffer(4096), Buffer(4096, std::byte{7})};
+  pair.on_sent = [&](const Station&, core::Bytes datagram) {
     seen.emplace_back(datagram.begin(), datagram.end());
   };
-  links.a.out.loss = 1;
+  pair.a.out.loss = 1;
   const Buffer small(400, std::byte{1}), message(900, std::byte{2}), bulk(1024, std::byte{3});
   static Buffer to(64);
   const Signal signal{5, 6};
-  Connection& connection = *links.a.connection;
+  Connection& connection = *pair.a.connection;
   EXPECT_EQ(connection.send({}, small).kind, core::Post::Kind::done);
   EXPECT_EQ(connection.put(0, 0, small, &signal, 1).kind, core::Post::Kind::posted);
   EXPECT_EQ(connection.get(1, 0, to, 2).kind, core::Post::Kind::posted);
   EXPECT_EQ(connection.send({}, message).kind, core::Post::Kind::done);
   EXPECT_EQ(connection.put(0, 512, bulk, nullptr, 3).kind, core::Post::Kind::posted);
-  links.serve(links.a);
-  links.on_sent = nullptr;
+  pair.serve(pair.a);
+  pair.on_sent = nullptr;
   return seen;
 }
 
@@ -47,8 +47,8 @@ std::size_t covered(Security security, const Buffer& datagram) {
 TEST(UdpConnectionForgery, AChangedBitHasNoEffectButTheCounter) {
   for (const Security security : {Security::header, Security::full}) {
     SCOPED_TRACE(static_cast<int>(security));
-    TwoConnections links({.security = security});
-    const std::vector<Buffer> recorded = record(links);
+    TwoConnections pair({.security = security});
+    const std::vector<Buffer> recorded = record(pair);
     ASSERT_GE(recorded.size(), 3u);
     std::uint64_t cut = 0, tried = 0;
     for (const Buffer& genuine : recorded) {
@@ -56,33 +56,33 @@ TEST(UdpConnectionForgery, AChangedBitHasNoEffectButTheCounter) {
         Buffer forged = genuine;
         forged[at] ^= static_cast<std::byte>(1u << at % 8);
         ++tried;
-        const std::uint64_t before = links.b.connection->counters().rejected;
-        ASSERT_EQ(links.hand_over(links.b, forged), Connection::Verdict::rejected) << "offset " << at;
-        if (links.b.connection->counters().rejected == before) ++cut;  // cut_packet rejected its lengths
-        ASSERT_TRUE(untouched(links.b)) << "offset " << at;
+        const std::uint64_t before = pair.b.connection->counters().rejected;
+        ASSERT_EQ(pair.hand_over(pair.b, forged), Connection::Verdict::rejected) << "offset " << at;
+        if (pair.b.connection->counters().rejected == before) ++cut;  // cut_packet rejected its lengths
+        ASSERT_TRUE(untouched(pair.b)) << "offset " << at;
       }
     }
     EXPECT_GT(tried, 1000u);
     EXPECT_LE(cut, recorded.size() * 8);
     for (const Buffer& genuine : recorded)
-      EXPECT_EQ(links.hand_over(links.b, genuine), Connection::Verdict::taken);
-    EXPECT_EQ(links.b.host.messages.size(), 2u);
-    EXPECT_EQ(links.b.host.signals.size(), 1u);
+      EXPECT_EQ(pair.hand_over(pair.b, genuine), Connection::Verdict::taken);
+    EXPECT_EQ(pair.b.host.messages.size(), 2u);
+    EXPECT_EQ(pair.b.host.signals.size(), 1u);
   }
 }
 
 TEST(UdpConnectionForgery, ATruncatedOrLengthenedPacketHasNoEffect) {
   for (const Security security : kAll) {
     SCOPED_TRACE(static_cast<int>(security));
-    TwoConnections links({.security = security});
-    for (const Buffer& genuine : record(links)) {
+    TwoConnections pair({.security = security});
+    for (const Buffer& genuine : record(pair)) {
       for (std::size_t bytes = 0; bytes < genuine.size(); ++bytes) {
-        ASSERT_EQ(links.hand_over(links.b, core::Bytes(genuine).first(bytes)), Connection::Verdict::rejected);
+        ASSERT_EQ(pair.hand_over(pair.b, core::Bytes(genuine).first(bytes)), Connection::Verdict::rejected);
       }
       Buffer longer = genuine;
       longer.push_back(std::byte{0});
-      EXPECT_EQ(links.hand_over(links.b, longer), Connection::Verdict::rejected);
-      EXPECT_TRUE(untouched(links.b));
+      EXPECT_EQ(pair.hand_over(pair.b, longer), Connection::Verdict::rejected);
+      EXPECT_TRUE(untouched(pair.b));
     }
   }
 }
@@ -90,36 +90,36 @@ TEST(UdpConnectionForgery, ATruncatedOrLengthenedPacketHasNoEffect) {
 TEST(UdpConnectionForgery, AReplayedPacketHasNoEffect) {
   for (const Security security : kAll) {
     SCOPED_TRACE(static_cast<int>(security));
-    TwoConnections links({.security = security});
-    const std::vector<Buffer> recorded = record(links);
+    TwoConnections pair({.security = security});
+    const std::vector<Buffer> recorded = record(pair);
     for (int round = 0; round < 3; ++round) {
-      for (const Buffer& genuine : recorded) links.hand_over(links.b, genuine);
-      if (round == 0) links.b.host.segments[0].assign(4096, std::byte{0});
+      for (const Buffer& genuine : recorded) pair.hand_over(pair.b, genuine);
+      if (round == 0) pair.b.host.segments[0].assign(4096, std::byte{0});
     }
-    EXPECT_EQ(links.b.host.messages.size(), 2u);
-    EXPECT_EQ(links.b.host.signals.size(), 1u);
-    EXPECT_EQ(links.b.host.segments[0], Buffer(4096));
-    EXPECT_EQ(links.b.connection->counters().duplicate, 2 * recorded.size());
+    EXPECT_EQ(pair.b.host.messages.size(), 2u);
+    EXPECT_EQ(pair.b.host.signals.size(), 1u);
+    EXPECT_EQ(pair.b.host.segments[0], Buffer(4096));
+    EXPECT_EQ(pair.b.connection->counters().duplicate, 2 * recorded.size());
   }
 }
 
 TEST(UdpConnectionForgery, AReplayedFarewellPingOrAcknowledgementHasNoEffect) {
-  TwoConnections links;
+  TwoConnections pair;
   std::vector<Buffer> recorded;
-  links.on_sent = [&](const Station& from, core::Bytes datagram) {
-    if (&from == &links.a) recorded.emplace_back(datagram.begin(), datagram.end());
+  pair.on_sent = [&](const Station& from, core::Bytes datagram) {
+    if (&from == &pair.a) recorded.emplace_back(datagram.begin(), datagram.end());
   };
-  links.run(2500 * kMillisecond);  // pings
-  links.on_sent = nullptr;
+  pair.run(2500 * kMillisecond);  // pings
+  pair.on_sent = nullptr;
   ASSERT_GE(recorded.size(), 2u);
-  links.run(100 * kMillisecond);
-  const std::uint64_t before = links.b.packets_sent;
+  pair.run(100 * kMillisecond);
+  const std::uint64_t before = pair.b.packets_sent;
   for (const Buffer& one : recorded) {
-    EXPECT_EQ(links.hand_over(links.b, one), Connection::Verdict::taken);
-    links.serve(links.b);
+    EXPECT_EQ(pair.hand_over(pair.b, one), Connection::Verdict::taken);
+    pair.serve(pair.b);
   }
-  EXPECT_EQ(links.b.packets_sent, before);
-  EXPECT_EQ(links.b.connection->counters().duplicate, recorded.size());
+  EXPECT_EQ(pair.b.packets_sent, before);
+  EXPECT_EQ(pair.b.connection->counters().duplicate, recorded.size());
 }
 
 TEST(UdpConnectionForgery, PacketsOfOthersAreRejected) {
@@ -164,9 +164,9 @@ TEST(UdpConnectionForgery, PacketsOfOthersAreRejected) {
 /// Makes a packet from a to b with the test's own frames.
 class Forge {
  public:
-  explicit Forge(TwoConnections& links)
-      : connections_(links),
-        seal_(Security::header, links.a.common.secret, links.b.common.secret, 0, 1, links.a.common.job) {}
+  explicit Forge(TwoConnections& pair)
+      : connections_(pair),
+        seal_(Security::header, pair.a.common.secret, pair.b.common.secret, 0, 1, pair.a.common.job) {}
 
   template <class... Parts>
   Connection::Verdict hand_over(PacketKind kind, std::uint64_t number, core::Bytes data,
@@ -197,128 +197,128 @@ class Forge {
 };
 
 TEST(UdpConnectionForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
-  TwoConnections links;
-  links.b.host.segments = {Buffer(100)};
+  TwoConnections pair;
+  pair.b.host.segments = {Buffer(100)};
   const Buffer eight(8, std::byte{1}), much(1000, std::byte{2});
-  Connection& connection = *links.a.connection;
+  Connection& connection = *pair.a.connection;
   connection.put(0, 93, eight, nullptr, 1);              // the last byte is outside
   connection.put(0, 101, eight, nullptr, 2);             // begins outside
   connection.put(0, UINT64_MAX - 3, eight, nullptr, 3);  // the sum overflows
   connection.put(1, 0, eight, nullptr, 4);               // no such segment
-  ASSERT_TRUE(links.run(kSecond, [&] { return connection.settled(); }));
-  EXPECT_EQ(links.b.connection->counters().rejected, 1u);  // all are in one packet
-  ASSERT_EQ(links.b.host.refusals.size(), 1u);             // reported once, for the first
-  EXPECT_EQ(links.b.host.refusals[0].call, "put");
-  EXPECT_EQ(links.b.host.refusals[0].segment, 0u);
-  EXPECT_EQ(links.b.host.refusals[0].offset, 93u);
-  EXPECT_EQ(links.b.host.refusals[0].bytes, 8u);
+  ASSERT_TRUE(pair.run(kSecond, [&] { return connection.settled(); }));
+  EXPECT_EQ(pair.b.connection->counters().rejected, 1u);  // all are in one packet
+  ASSERT_EQ(pair.b.host.refusals.size(), 1u);             // reported once, for the first
+  EXPECT_EQ(pair.b.host.refusals[0].call, "put");
+  EXPECT_EQ(pair.b.host.refusals[0].segment, 0u);
+  EXPECT_EQ(pair.b.host.refusals[0].offset, 93u);
+  EXPECT_EQ(pair.b.host.refusals[0].bytes, 8u);
   connection.put(0, 0, much, nullptr, 5);
-  ASSERT_TRUE(links.run(kSecond, [&] { return connection.settled(); }));
-  EXPECT_EQ(links.b.connection->counters().rejected, 2u);
-  EXPECT_EQ(links.b.host.segments[0], Buffer(100));
+  ASSERT_TRUE(pair.run(kSecond, [&] { return connection.settled(); }));
+  EXPECT_EQ(pair.b.connection->counters().rejected, 2u);
+  EXPECT_EQ(pair.b.host.segments[0], Buffer(100));
   connection.put(0, 92, eight, nullptr, 6);  // fits
-  ASSERT_TRUE(links.run(kSecond, [&] { return connection.settled(); }));
-  EXPECT_EQ(links.b.connection->counters().rejected, 2u);
-  EXPECT_EQ(links.b.host.segments[0][99], std::byte{1});
-  EXPECT_EQ(links.b.host.refusals.size(), 1u);
+  ASSERT_TRUE(pair.run(kSecond, [&] { return connection.settled(); }));
+  EXPECT_EQ(pair.b.connection->counters().rejected, 2u);
+  EXPECT_EQ(pair.b.host.segments[0][99], std::byte{1});
+  EXPECT_EQ(pair.b.host.refusals.size(), 1u);
 }
 
 TEST(UdpConnectionForgery, AGetOutsideTheSegmentIsRejectedAndCounted) {
-  TwoConnections links;
-  links.b.host.segments = {Buffer(100)};
-  Forge forge(links);
+  TwoConnections pair;
+  pair.b.host.segments = {Buffer(100)};
+  Forge forge(pair);
   forge.hand_over(PacketKind::data, 0, {}, GetFrame{.bytes = 101});
   forge.hand_over(PacketKind::data, 1, {}, GetFrame{.bytes = 1, .offset = 100});
   forge.hand_over(PacketKind::data, 2, {}, GetFrame{.bytes = 8, .offset = UINT64_MAX - 3});
   forge.hand_over(PacketKind::data, 3, {}, GetFrame{.bytes = 1, .segment = 1});
-  EXPECT_EQ(links.b.connection->counters().rejected, 4u);
+  EXPECT_EQ(pair.b.connection->counters().rejected, 4u);
 }
 
 TEST(UdpConnectionForgery, AGetOutsideTheSegmentEndsWithAnError) {
-  TwoConnections links;
-  links.b.host.segments = {Buffer(100)};
+  TwoConnections pair;
+  pair.b.host.segments = {Buffer(100)};
   Buffer small(8), large(5000), right(100);
-  Connection& connection = *links.a.connection;
+  Connection& connection = *pair.a.connection;
   ASSERT_EQ(connection.get(0, 93, small, 1).kind, core::Post::Kind::posted);
   ASSERT_EQ(connection.get(0, 0, large, 2).kind, core::Post::Kind::posted);
   ASSERT_EQ(connection.get(0, 0, right, 3).kind, core::Post::Kind::posted);
-  ASSERT_TRUE(links.run(kSecond, [&] { return links.a.host.completions.size() == 3; }));
-  for (const auto& [token, status] : links.a.host.completions) {
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.host.completions.size() == 3; }));
+  for (const auto& [token, status] : pair.a.host.completions) {
     EXPECT_EQ(status.code(), token == 3 ? ErrorCode::ok : ErrorCode::out_of_range) << "token " << token;
   }
   EXPECT_EQ(small, Buffer(8));
-  ASSERT_TRUE(links.run(kSecond, [&] { return links.b.connection->settled(); }));
-  EXPECT_EQ(links.b.connection->replies(), 0u);
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.connection->settled(); }));
+  EXPECT_EQ(pair.b.connection->replies(), 0u);
 }
 
 TEST(UdpConnectionForgery, APutOutsideTheSegmentRaisesNoSignal) {
-  TwoConnections links;
-  links.b.host.segments = {Buffer(4000)};
+  TwoConnections pair;
+  pair.b.host.segments = {Buffer(4000)};
   const Buffer eight(8), much(3000);
   const Signal signal{.slot = 5, .add = 1};
-  links.a.connection->put(0, 3999, eight, &signal, 1);
-  links.a.connection->put(0, 2000, much, &signal, 2);  // in pieces; the first may fit
-  links.a.connection->put(0, 1000, much, &signal, 3);
-  ASSERT_TRUE(links.run(kSecond, [&] { return links.a.connection->settled(); }));
-  EXPECT_EQ(links.b.host.signals.size(), 1u);
+  pair.a.connection->put(0, 3999, eight, &signal, 1);
+  pair.a.connection->put(0, 2000, much, &signal, 2);  // in pieces; the first may fit
+  pair.a.connection->put(0, 1000, much, &signal, 3);
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
+  EXPECT_EQ(pair.b.host.signals.size(), 1u);
 }
 
 TEST(UdpConnectionForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
-  TwoConnections links;
-  Forge forge(links);
+  TwoConnections pair;
+  Forge forge(pair);
   const std::uint64_t eight = 8;
   forge.hand_over(PacketKind::data, 0, {}, DataFrame{.bytes = 8, .transfer = 0}, eight);
-  links.a.host.segments = {Buffer(100)};
+  pair.a.host.segments = {Buffer(100)};
   Buffer to(16);
-  ASSERT_EQ(links.b.connection->get(0, 0, to, 1).kind, core::Post::Kind::posted);
+  ASSERT_EQ(pair.b.connection->get(0, 0, to, 1).kind, core::Post::Kind::posted);
   forge.hand_over(PacketKind::data, 1, {}, DataFrame{.bytes = 8, .transfer = 1}, eight);
   forge.hand_over(PacketKind::data, 2, {}, DataFrame{.bytes = 8, .offset = 9}, eight);
   forge.hand_over(PacketKind::data, 3, {}, DataFrame{.bytes = 8, .transfer = UINT32_MAX}, eight);
   forge.hand_over(PacketKind::data, 4, {}, DataFrame{.bytes = 8, .offset = UINT32_MAX}, eight);
-  EXPECT_EQ(links.b.connection->counters().rejected, 5u);
+  EXPECT_EQ(pair.b.connection->counters().rejected, 5u);
   EXPECT_EQ(to, Buffer(16));
-  EXPECT_TRUE(links.b.host.completions.empty());
+  EXPECT_TRUE(pair.b.host.completions.empty());
 }
 
 TEST(UdpConnectionForgery, NumbersBeyondTheWindowAreAsIfLost) {
-  TwoConnections links;
-  Forge forge(links);
+  TwoConnections pair;
+  Forge forge(pair);
   const MessageFrame nothing;
   for (const std::uint64_t number : {Received::kSpan, Received::kSpan + 1, UINT64_MAX - 1, UINT64_MAX}) {
     EXPECT_EQ(forge.hand_over(PacketKind::data, number, {}, nothing), Connection::Verdict::taken);
   }
-  EXPECT_TRUE(links.b.host.messages.empty());
+  EXPECT_TRUE(pair.b.host.messages.empty());
   EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan - 1, {}, nothing), Connection::Verdict::taken);
   EXPECT_EQ(forge.hand_over(PacketKind::data, 0, {}, nothing), Connection::Verdict::taken);
-  EXPECT_EQ(links.b.host.messages.size(), 2u);
+  EXPECT_EQ(pair.b.host.messages.size(), 2u);
   EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan, {}, nothing), Connection::Verdict::taken);
-  EXPECT_EQ(links.b.host.messages.size(), 3u);
+  EXPECT_EQ(pair.b.host.messages.size(), 3u);
 }
 
 TEST(UdpConnectionForgery, AnAcknowledgementOfWhatWasNeverSentHasNoEffect) {
-  TwoConnections links;
-  links.b.out.loss = 1;
-  links.a.host.segments = {Buffer(100)};
+  TwoConnections pair;
+  pair.b.out.loss = 1;
+  pair.a.host.segments = {Buffer(100)};
   const Buffer eight(8);
-  ASSERT_EQ(links.b.connection->put(0, 0, eight, nullptr, 1).kind, core::Post::Kind::posted);
-  links.serve(links.b);
-  Forge forge(links);
+  ASSERT_EQ(pair.b.connection->put(0, 0, eight, nullptr, 1).kind, core::Post::Kind::posted);
+  pair.serve(pair.b);
+  Forge forge(pair);
   forge.hand_over(PacketKind::control, 0, {}, AckFrame{.next = 2, .window = 65'536});
   forge.hand_over(PacketKind::control, 1, {}, AckFrame{.next = UINT64_MAX, .window = 65'536});
   forge.hand_over(PacketKind::control, 2, {}, AckFrame{.ranges = 1, .window = 65'536},
                   AckRange{1, UINT32_MAX});
   forge.hand_over(PacketKind::control, 3, {}, AckFrame{.ranges = 1, .window = 65'536},
                   AckRange{UINT32_MAX, UINT32_MAX});
-  EXPECT_TRUE(links.b.host.completions.empty());
+  EXPECT_TRUE(pair.b.host.completions.empty());
   forge.hand_over(PacketKind::control, 4, {}, AckFrame{.next = 1, .window = 65'536});
-  EXPECT_EQ(links.b.host.completions.size(), 1u);
+  EXPECT_EQ(pair.b.host.completions.size(), 1u);
 }
 
 // Only data packets are delivered exactly once, and only they are checked for room.
 TEST(UdpConnectionForgery, WorkInPacketsWithoutANumberIsRejected) {
-  TwoConnections links;
-  links.b.host.segments = {Buffer(100)};
-  Forge forge(links);
+  TwoConnections pair;
+  pair.b.host.segments = {Buffer(100)};
+  Forge forge(pair);
   const Buffer bulk(64);
   std::uint64_t number = 0;
   for (const PacketKind kind : {PacketKind::control, PacketKind::ping, PacketKind::probe_answer}) {
@@ -331,48 +331,48 @@ TEST(UdpConnectionForgery, WorkInPacketsWithoutANumberIsRejected) {
     EXPECT_TRUE(rejects(bulk, FragmentFrame{.bytes = 64, .total = 1 << 20, .offset = 1 << 19}));
     EXPECT_TRUE(rejects(bulk, DataFrame{.flags = kBulk, .bytes = 64}));
   }
-  EXPECT_TRUE(links.b.host.messages.empty());
-  EXPECT_EQ(links.b.common.long_messages.in_use(), 0u);
+  EXPECT_TRUE(pair.b.host.messages.empty());
+  EXPECT_EQ(pair.b.common.long_messages.in_use(), 0u);
 }
 
 TEST(UdpConnectionForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
-  TwoConnections links;
-  Forge forge(links);
+  TwoConnections pair;
+  Forge forge(pair);
   const Buffer bulk(64);
   const auto fragment = [&](std::uint64_t number, const FragmentFrame& frame) {
     return forge.hand_over(PacketKind::data, number, bulk, frame);
   };
   EXPECT_EQ(fragment(0, {.bytes = 64, .total = kMostMessage + 1}), Connection::Verdict::rejected);
-  EXPECT_EQ(links.b.common.long_messages.in_use(), 0u);
+  EXPECT_EQ(pair.b.common.long_messages.in_use(), 0u);
   EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = 65}), Connection::Verdict::rejected);
   EXPECT_EQ(fragment(1, {.bytes = 64, .total = 63, .offset = 0}), Connection::Verdict::rejected);
   EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = UINT32_MAX}), Connection::Verdict::rejected);
   fragment(1, {.bytes = 64, .total = 128, .offset = 0});
   fragment(2, {.bytes = 64, .total = 100, .offset = 36});  // of the same message, with another length
-  EXPECT_TRUE(links.b.host.messages.empty());
+  EXPECT_TRUE(pair.b.host.messages.empty());
   fragment(3, {.bytes = 64, .total = 128, .offset = 64});
-  EXPECT_EQ(links.b.host.messages.size(), 1u);
-  EXPECT_EQ(links.b.common.long_messages.in_use(), 0u);
+  EXPECT_EQ(pair.b.host.messages.size(), 1u);
+  EXPECT_EQ(pair.b.common.long_messages.in_use(), 0u);
 }
 
 // More than a correct peer may have in flight: what does not fit counts as lost, so memory stays bounded.
 TEST(UdpConnectionForgery, HalfMessagesAndHalfSignalsAreBounded) {
-  TwoConnections links;
-  links.b.host.segments = {Buffer(1000)};
-  Forge forge(links);
+  TwoConnections pair;
+  pair.b.host.segments = {Buffer(1000)};
+  Forge forge(pair);
   const Buffer bulk(64);
   for (std::uint32_t i = 0; i < 4000; ++i) {
     forge.hand_over(PacketKind::data, i, bulk, FragmentFrame{.bytes = 64, .message = i, .total = 128});
   }
-  EXPECT_LE(links.b.common.long_messages.in_use(), 64u);
+  EXPECT_LE(pair.b.common.long_messages.in_use(), 64u);
   for (int twice = 0; twice < 2; ++twice) {
     for (std::uint32_t i = 4000; i < 8000; ++i) {
       forge.hand_over(PacketKind::data, i, bulk,
                       PutFrame{.flags = kBulk | kSignal, .bytes = 64, .transfer = i}, SignalPart{1, 128, 1});
     }
   }
-  EXPECT_TRUE(links.b.host.signals.empty());
-  EXPECT_LE(links.b.connection->counters().duplicate, 1024u);  // most were not accepted the first time
+  EXPECT_TRUE(pair.b.host.signals.empty());
+  EXPECT_LE(pair.b.connection->counters().duplicate, 1024u);  // most were not accepted the first time
 }
 
 }  // namespace

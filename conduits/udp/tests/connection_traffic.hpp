@@ -12,8 +12,8 @@ namespace aqueduct::conduits::udp::connection_tests {
 /// complete once, with the right bytes in place at that moment. `check` reports what went wrong.
 class Traffic {
  public:
-  Traffic(TwoConnections& links, Station& from, std::uint64_t seed, std::size_t operations)
-      : from_(from), to_(links.other(from)), seed_(seed) {
+  Traffic(TwoConnections& pair, Station& from, std::uint64_t seed, std::size_t operations)
+      : from_(from), to_(pair.other(from)), seed_(seed) {
     std::mt19937_64 dice(seed);
     const auto pick = [&](const auto& sizes) { return sizes[dice() % sizes.size()]; };
     std::size_t put_bytes = 0;
