@@ -49,13 +49,13 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
       process_conduits_(process_conduits),
       me_(me),
       ranks_(ranks),
-      engine_(std::move(carrier), *this, *this, me, ranks, job) {
+      transport_(std::move(carrier), *this, *this, me, ranks, job) {
   properties_.name = "udp";
   properties_.max_packet = kMostMessage;
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = kMostInline;
   properties_.reports_lost_peers = true;
-  Common& common = engine_.common();
+  Common& common = transport_.common();
   common.security = options.security;
   common.secret = options.secret;
   common.timeout = options.timeout;
@@ -63,17 +63,17 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   common.most_datagram = options.most_datagram;
   common.mtu_hint = options.mtu_hint;
   // A quarter stays free: the system charges more for a datagram than its bytes.
-  engine_.set_budget(options.receive_buffer / 4 * 3);
+  transport_.set_budget(options.receive_buffer / 4 * 3);
   to_forget_.reserve(ranks);
 }
 
 UdpConduit::~UdpConduit() {
   thread_.reset();
   process_conduits_.leave(*this);
-  engine_.close(poll_others());
+  transport_.close(poll_others());
 }
 
-Engine::Meanwhile UdpConduit::poll_others() noexcept {
+Transport::Meanwhile UdpConduit::poll_others() noexcept {
   if (!options_.shares_process) return {};
   return [this] {
     process_conduits_.for_each_but(*this, [](UdpConduit& other) {
@@ -81,7 +81,7 @@ Engine::Meanwhile UdpConduit::poll_others() noexcept {
       // `asleep_` is read under the lock: an owner that falls asleep later polls once more first, and finds the
       // deferred events.
       const std::unique_lock lock(other.mutex_, std::try_to_lock);
-      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.engine_.turn();
+      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.transport_.turn();
     });
   };
 }
@@ -100,7 +100,7 @@ std::vector<std::byte> UdpConduit::address() {
 
 Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) try {
   std::vector<PeerAddress> peers(addresses.size());
-  engine_.common().cipher = best_cipher();
+  transport_.common().cipher = best_cipher();
   for (Rank rank = 0; rank < addresses.size(); ++rank) {
     const auto& form = addresses[rank];
     if (form.empty()) continue;
@@ -131,18 +131,18 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
     const auto here = Address::from_host(address->host(), address->port(), local_.scope());
     peers[rank].address = local_scope && here ? *here : *address;
     peers[rank].secret = head.secret;
-    if (head.cipher != Cipher::aes256_gcm) engine_.common().cipher = Cipher::chacha20_poly1305;
+    if (head.cipher != Cipher::aes256_gcm) transport_.common().cipher = Cipher::chacha20_poly1305;
   }
-  engine_.learn(std::move(peers), me_);
+  transport_.learn(std::move(peers), me_);
   if (!make_room(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
   if (options_.patience > 0) try {
       const std::chrono::nanoseconds patience(options_.patience);
       thread_.emplace("aqueduct-udp", patience, descriptor(), [this](const core::ProgressThread& thread) {
         const std::lock_guard lock(mutex_);
         if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
-        engine_.turn();
+        transport_.turn();
         if (!answers_.empty()) send_answers();
-        const Time deadline = answers_.empty() ? engine_.deadline() : clock_now() + kAnswersAgain;
+        const Time deadline = answers_.empty() ? transport_.deadline() : clock_now() + kAnswersAgain;
         return deadline == kNever ? std::chrono::nanoseconds::max()
                                   : std::chrono::nanoseconds(deadline - clock_now());
       });
@@ -184,10 +184,10 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
     if (!delivered) inbox_ = nullptr;  // new events must not overtake deferred ones
   }
   // Packets that a lost peer sent earlier are handled first.
-  const int datagrams = engine_.turn();
+  const int datagrams = transport_.turn();
   if (!to_forget_.empty() && (datagrams == 0 || ++forgetting_ >= kForgetAfter)) [[unlikely]] {
     forgetting_ = 0;
-    for (const Rank peer : to_forget_) engine_.forget(peer);
+    for (const Rank peer : to_forget_) transport_.forget(peer);
     to_forget_.clear();
   }
   inbox_ = nullptr;
@@ -205,7 +205,7 @@ void UdpConduit::forget(Rank peer) noexcept {
 
 std::string UdpConduit::state_of(Rank peer) const {
   const Entry entry(*this);
-  return engine_.text(peer);
+  return transport_.text(peer);
 }
 
 // While the owner sleeps or is about to, neither the progress thread nor another conduit of the process receives for
@@ -225,7 +225,7 @@ std::chrono::nanoseconds UdpConduit::within() const noexcept {
   const Entry entry(*this);
   if (!deferred_.empty()) return std::chrono::nanoseconds::zero();
   if (!answers_.empty()) return std::chrono::nanoseconds(kAnswersAgain);
-  const Time deadline = engine_.deadline();
+  const Time deadline = transport_.deadline();
   return deadline == kNever ? std::chrono::nanoseconds::max()
                             : std::chrono::nanoseconds(deadline - clock_now());
 }
@@ -315,7 +315,7 @@ void UdpConduit::worn_out(Rank peer) noexcept {
 }
 
 std::string UdpConduit::address_of(Rank peer) const noexcept try {
-  return engine_.address(peer);
+  return transport_.address(peer);
 } catch (const std::bad_alloc&) {
   return {};
 }

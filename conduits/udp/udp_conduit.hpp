@@ -2,7 +2,7 @@
 
 #include "conduits/udp/process_conduits.hpp"
 #include "conduits/udp/protocol/deferred_events.hpp"
-#include "conduits/udp/protocol/engine.hpp"
+#include "conduits/udp/protocol/transport.hpp"
 #include "core/aside.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
@@ -38,7 +38,7 @@ class UdpConduit final : public core::Conduit,
                          public core::NativeSignal,
                          public core::Waitable,
                          private Host,
-                         private Engine::Watcher {
+                         private Transport::Watcher {
  public:
   UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options, Rank me,
              Rank ranks, std::uint64_t job, core::Log& log, ProcessConduits& process_conduits);
@@ -73,7 +73,7 @@ class UdpConduit final : public core::Conduit,
   void disarm() noexcept override;
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   std::chrono::nanoseconds within() const noexcept override;
-  int descriptor() const noexcept override { return engine_.carrier().descriptor(); }
+  int descriptor() const noexcept override { return transport_.carrier().descriptor(); }
 
  private:
   class Entry;
@@ -103,9 +103,9 @@ class UdpConduit final : public core::Conduit,
   core::Post::Kind send_answer(Rank to, core::Bytes answer) noexcept;
   void send_answers() noexcept;
   bool others_may_enter() const noexcept { return thread_ || options_.shares_process; }
-  /// Returns what `Engine::close` calls while it waits: polls the other conduits of this process whose owners do not.
-  /// Empty if there are no others.
-  Engine::Meanwhile poll_others() noexcept;
+  /// Returns what `Transport::close` calls while it waits: polls the other conduits of this process whose owners do
+  /// not. Empty if there are no others.
+  Transport::Meanwhile poll_others() noexcept;
   core::Post beyond(const char* call, Rank peer, std::uint64_t key, std::uint64_t offset,
                     std::size_t bytes) noexcept;
   core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
@@ -129,7 +129,7 @@ class UdpConduit final : public core::Conduit,
   std::atomic<bool> asleep_{false};  // the owner sleeps or is about to: see arm()
   mutable std::mutex mutex_;
   mutable bool inside_ = false;  // the owner holds the lock
-  mutable Engine engine_;
+  mutable Transport transport_;
   std::optional<core::ProgressThread> thread_;
 };
 
@@ -164,17 +164,17 @@ core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
 /// As `post`, for callers that hold the lock: the owner inside, or the progress thread.
 template <class PostIt>
 core::Post UdpConduit::post_inside(Rank peer, const PostIt& post_it) noexcept {
-  Connection* connection = engine_.connection(peer);
+  Connection* connection = transport_.connection(peer);
   if (connection == nullptr) {
-    if (engine_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
-    if (!engine_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
+    if (transport_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
+    if (!transport_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
     return core::Post::retry();  // no memory now; there may be some later
   }
   if (!make_room(1, 0, 0)) return core::Post::retry();
   const core::Post post = post_it(*connection);
   if (post.kind == core::Post::Kind::posted) ++outstanding_;
   if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted)
-    engine_.posted(*connection);
+    transport_.posted(*connection);
   return post;
 }
 

@@ -1,7 +1,7 @@
 // What several connections share: the socket, its send buffer, the timers. In real time, because this layer reads the
 // clock.
 
-#include "conduits/udp/protocol/engine.hpp"
+#include "conduits/udp/protocol/transport.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,35 +41,35 @@ class OddCarrier final : public Carrier {
   Counters counters_;
 };
 
-class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
+class UdpTransport : public testing::Test, private Host, private Transport::Watcher {
  protected:
-  UdpEngine() {
+  UdpTransport() {
     auto odd = std::make_unique<OddCarrier>();
     carrier_ = odd.get();
-    engine_.emplace(std::move(odd), static_cast<Host&>(*this), static_cast<Engine::Watcher&>(*this), 0u, 2u,
-                    1u);
-    engine_->common().timeout = 50 * kMillisecond;
-    engine_->common().heartbeat = 10 * kMillisecond;
+    transport_.emplace(std::move(odd), static_cast<Host&>(*this), static_cast<Transport::Watcher&>(*this), 0u,
+                       2u, 1u);
+    transport_->common().timeout = 50 * kMillisecond;
+    transport_->common().heartbeat = 10 * kMillisecond;
     std::vector<PeerAddress> peers(2);
     peers[1].address = *Address::parse("127.0.0.1:9");
-    engine_->learn(std::move(peers), 0);
+    transport_->learn(std::move(peers), 0);
   }
   void say_something() {
     const std::array<std::byte, 8> word{};
-    Connection* connection = engine_->connection(1);
+    Connection* connection = transport_->connection(1);
     ASSERT_NE(connection, nullptr);
     ASSERT_EQ(connection->send(word, {}).kind, core::Post::Kind::done);
-    engine_->posted(*connection);
+    transport_->posted(*connection);
   }
   /// Time until the peer is lost; at most a second.
   Time time_until_lost() {
     const Time began = clock_now();
-    while (lost_ == 0 && clock_now() - began < kSecond) engine_->turn();
+    while (lost_ == 0 && clock_now() - began < kSecond) transport_->turn();
     return clock_now() - began;
   }
 
   OddCarrier* carrier_;
-  std::optional<Engine> engine_;
+  std::optional<Transport> transport_;
   int lost_ = 0;
   int silent_ = 0;
 
@@ -86,14 +86,14 @@ class UdpEngine : public testing::Test, private Host, private Engine::Watcher {
   void worn_out(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
 };
 
-TEST_F(UdpEngine, LosesASilentPeerAfterTheTimeout) {
+TEST_F(UdpTransport, LosesASilentPeerAfterTheTimeout) {
   say_something();
   EXPECT_GE(time_until_lost(), 40 * kMillisecond);
   EXPECT_EQ(lost_, 1);
   EXPECT_EQ(silent_, 1);
 }
 
-TEST_F(UdpEngine, LosesASilentPeerHoweverMuchOthersSend) {
+TEST_F(UdpTransport, LosesASilentPeerHoweverMuchOthersSend) {
   carrier_->floods = true;
   say_something();
   const Time took = time_until_lost();
@@ -101,41 +101,41 @@ TEST_F(UdpEngine, LosesASilentPeerHoweverMuchOthersSend) {
   EXPECT_GE(took, 90 * kMillisecond);  // twice the timeout: the peer's packets might be unread in the queue
 }
 
-TEST_F(UdpEngine, LooksAgainSoonAtASendBufferThatIsFull) {
+TEST_F(UdpTransport, LooksAgainSoonAtASendBufferThatIsFull) {
   carrier_->has_room = false;
   say_something();
-  EXPECT_LT(engine_->deadline() - clock_now(), kMillisecond);
-  for (int i = 0; i < 10; ++i) engine_->turn();
-  EXPECT_LT(engine_->deadline() - clock_now(), kMillisecond);
+  EXPECT_LT(transport_->deadline() - clock_now(), kMillisecond);
+  for (int i = 0; i < 10; ++i) transport_->turn();
+  EXPECT_LT(transport_->deadline() - clock_now(), kMillisecond);
   carrier_->has_room = true;
-  engine_->turn();
-  EXPECT_EQ(engine_->text(1).find("send buffer is full"), std::string::npos);
+  transport_->turn();
+  EXPECT_EQ(transport_->text(1).find("send buffer is full"), std::string::npos);
 }
 
-TEST_F(UdpEngine, SaysFarewellAsSoonAsAFullSendBufferHasRoom) {
-  ASSERT_NE(engine_->connection(1), nullptr);
+TEST_F(UdpTransport, SaysFarewellAsSoonAsAFullSendBufferHasRoom) {
+  ASSERT_NE(transport_->connection(1), nullptr);
   carrier_->refusals = 20;
-  engine_->close({});
+  transport_->close({});
   EXPECT_EQ(carrier_->refusals, 0);
   EXPECT_EQ(carrier_->sent, 3u);
 }
 
-TEST_F(UdpEngine, GivesUpFarewellsThatASendBufferDoesNotTake) {
-  ASSERT_NE(engine_->connection(1), nullptr);
+TEST_F(UdpTransport, GivesUpFarewellsThatASendBufferDoesNotTake) {
+  ASSERT_NE(transport_->connection(1), nullptr);
   carrier_->has_room = false;
   const Time began = clock_now();
-  engine_->close({});
+  transport_->close({});
   EXPECT_LT(clock_now() - began, 2 * kSecond);
   EXPECT_EQ(carrier_->sent, 0u);
 }
 
-TEST_F(UdpEngine, EndsAConnectionThatTheLauncherKnowsToBeGoneOnce) {
+TEST_F(UdpTransport, EndsAConnectionThatTheLauncherKnowsToBeGoneOnce) {
   say_something();
-  engine_->forget(1);
-  engine_->forget(1);
+  transport_->forget(1);
+  transport_->forget(1);
   EXPECT_EQ(lost_, 1);
   EXPECT_EQ(silent_, 0);
-  EXPECT_TRUE(engine_->is_gone(1));
+  EXPECT_TRUE(transport_->is_gone(1));
 }
 
 }  // namespace

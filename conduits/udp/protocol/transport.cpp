@@ -1,4 +1,4 @@
-#include "conduits/udp/protocol/engine.hpp"
+#include "conduits/udp/protocol/transport.hpp"
 
 #include <fmt/format.h>
 
@@ -25,8 +25,8 @@ constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
 
 }  // namespace
 
-Engine::Engine(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
-               std::uint64_t job)
+Transport::Transport(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
+                     std::uint64_t job)
     : carrier_(std::move(carrier)),
       common_(host, me, job),
       watcher_(watcher),
@@ -40,9 +40,9 @@ Engine::Engine(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, R
   dirty_.reserve(ranks);
 }
 
-Engine::~Engine() = default;
+Transport::~Transport() = default;
 
-void Engine::learn(std::vector<PeerAddress> peers, Rank me) {
+void Transport::learn(std::vector<PeerAddress> peers, Rank me) {
   peers_ = std::move(peers);
   const PeerAddress* only = nullptr;
   int served = 0;
@@ -54,7 +54,7 @@ void Engine::learn(std::vector<PeerAddress> peers, Rank me) {
   if (served == 1) carrier_->only_peer(only->address);
 }
 
-Connection* Engine::connection(Rank peer) noexcept try {
+Connection* Transport::connection(Rank peer) noexcept try {
   if (connections_[peer] != nullptr) return connections_[peer].get();
   if (gone_[peer] || !serves(peer)) return nullptr;
   auto made = std::make_unique<Connection>(common_, peer, peers_[peer].secret, clock_now());
@@ -67,13 +67,13 @@ Connection* Engine::connection(Rank peer) noexcept try {
   return nullptr;
 }
 
-void Engine::set_budget(std::size_t bytes) noexcept {
+void Transport::set_budget(std::size_t bytes) noexcept {
   budget_ = bytes;
   share_window(clock_now());
 }
 
 // Divides the receive buffer among the peers that send now. All that they may have in flight fits the buffer.
-void Engine::share_window(Time now) noexcept {
+void Transport::share_window(Time now) noexcept {
   shared_at_ = now;
   std::size_t sending = 0;
   for (const Connection* connection : active_) sending += now - connection->heard_at() < kActive ? 1 : 0;
@@ -83,19 +83,19 @@ void Engine::share_window(Time now) noexcept {
 
 // ---------------------------------------------------------------------------------------------------- sending
 
-GsoBatch* Engine::next_gso_batch() noexcept {
+GsoBatch* Transport::next_gso_batch() noexcept {
   if (outgoing_.size() == kGsoBatches && !push()) return nullptr;
   GsoBatch* batch = &gso_batches_[outgoing_.size()];
   batch->clear();
   return batch;
 }
 
-void Engine::add(const Connection& connection, bool may_fragment) noexcept {
+void Transport::add(const Connection& connection, bool may_fragment) noexcept {
   outgoing_.push_back(gso_batches_[outgoing_.size()].outgoing(*connection.address, may_fragment));
 }
 
 // Hands the batch to the system. False: the send buffer has no room for all of it.
-bool Engine::push() noexcept {
+bool Transport::push() noexcept {
   if (outgoing_.empty()) return true;
   pushed_ += carrier_->send(std::span(outgoing_).subspan(pushed_));
   blocked_ = pushed_ < outgoing_.size();
@@ -105,7 +105,7 @@ bool Engine::push() noexcept {
   return true;
 }
 
-void Engine::flush(Time now, Connection& connection) noexcept {
+void Transport::flush(Time now, Connection& connection) noexcept {
   bool may_fragment = false;
   for (GsoBatch* batch = next_gso_batch(); batch != nullptr && connection.fill(now, *batch, may_fragment);
        batch = next_gso_batch()) {
@@ -114,7 +114,7 @@ void Engine::flush(Time now, Connection& connection) noexcept {
   deadline_ = std::min(deadline_, connection.deadline());
 }
 
-void Engine::posted(Connection& connection) noexcept {
+void Transport::posted(Connection& connection) noexcept {
   if (!turning_ && !blocked_ && (connection.idle() || connection.full_load())) {
     const Time now = clock_now();
     flush(now, connection);
@@ -125,7 +125,7 @@ void Engine::posted(Connection& connection) noexcept {
   }
 }
 
-void Engine::serve_dirty(Time now) noexcept {
+void Transport::serve_dirty(Time now) noexcept {
   if (blocked_ && !push()) {
     deadline_ = std::min(deadline_, now + kRetryBlocked);
     return;
@@ -146,7 +146,7 @@ void Engine::serve_dirty(Time now) noexcept {
 
 // -------------------------------------------------------------------------------------------------- receiving
 
-void Engine::take(Time now, std::span<std::byte> datagram) noexcept {
+void Transport::take(Time now, std::span<std::byte> datagram) noexcept {
   auto packet = cut_packet(datagram, common_.security == Security::full ? Seal::kTrailer : 0);
   if (!packet || packet->header.from >= connections_.size() || packet->header.from == common_.me) {
     ++strangers_;
@@ -173,7 +173,7 @@ void Engine::take(Time now, std::span<std::byte> datagram) noexcept {
   }
 }
 
-int Engine::turn() noexcept {
+int Transport::turn() noexcept {
   turning_ = true;
   Time now = clock_now();
   // If this endpoint itself was away, its peers were not silent: their packets wait in the receive buffer.
@@ -204,7 +204,7 @@ int Engine::turn() noexcept {
 
 // ------------------------------------------------------------------------------------------------------- time
 
-void Engine::tick(Time now) noexcept {
+void Transport::tick(Time now) noexcept {
   if (now - shared_at_ >= kShareEvery) share_window(now);
   deadline_ = kNever;
   const std::size_t too_long = carrier_->too_long();
@@ -223,7 +223,7 @@ void Engine::tick(Time now) noexcept {
   if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
 }
 
-bool Engine::ended(Time now, Connection& connection) noexcept {
+bool Transport::ended(Time now, Connection& connection) noexcept {
   switch (connection.tick(now)) {
     case Connection::Life::alive: return false;
     case Connection::Life::silent:
@@ -238,7 +238,7 @@ bool Engine::ended(Time now, Connection& connection) noexcept {
   return true;
 }
 
-void Engine::forget(Rank peer) noexcept {
+void Transport::forget(Rank peer) noexcept {
   if (gone_[peer]) return;
   gone_[peer] = true;
   if (connections_[peer] != nullptr) connections_[peer]->fail({ErrorCode::peer_lost, peer});
@@ -246,7 +246,7 @@ void Engine::forget(Rank peer) noexcept {
 }
 
 template <class Done>
-void Engine::turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept {
+void Transport::turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept {
   const Time end = clock_now() + limit;
   const Time longest = meanwhile ? kBetweenLooks : 10 * kMillisecond;
   for (Time now = clock_now(); !done() && now < end; now = clock_now()) {
@@ -260,7 +260,7 @@ void Engine::turn_until(const Done& done, Time limit, const Meanwhile& meanwhile
 }
 
 // Hands the whole batch to the system, as soon as the send buffer has room. False: there was no room until `end`.
-bool Engine::push_by(Time end) noexcept {
+bool Transport::push_by(Time end) noexcept {
   while (!push()) {
     if (clock_now() >= end) return false;
     const timespec pause{0, kRetryBlocked};
@@ -269,7 +269,7 @@ bool Engine::push_by(Time end) noexcept {
   return true;
 }
 
-void Engine::close(const Meanwhile& meanwhile) noexcept {
+void Transport::close(const Meanwhile& meanwhile) noexcept {
   turn_until(
       [&] {
         return std::all_of(active_.begin(), active_.end(),
@@ -294,7 +294,7 @@ void Engine::close(const Meanwhile& meanwhile) noexcept {
   }
 }
 
-void Engine::finish_replies(const Meanwhile& meanwhile) noexcept {
+void Transport::finish_replies(const Meanwhile& meanwhile) noexcept {
   const auto none = [&] {
     return std::all_of(active_.begin(), active_.end(),
                        [](Connection* connection) { return connection->replies() == 0; });
@@ -303,7 +303,7 @@ void Engine::finish_replies(const Meanwhile& meanwhile) noexcept {
   for (Connection* connection : active_) connection->drop_replies();
 }
 
-std::string Engine::text(Rank peer) const {
+std::string Transport::text(Rank peer) const {
   if (peer >= connections_.size()) return {};
   if (connections_[peer] == nullptr)
     return gone_[peer] ? "gone before anything was said" : "nothing was said yet";

@@ -16,7 +16,7 @@ struct PeerAddress {
 };
 
 /// The connections of one endpoint and the carrier that they share. Not thread-safe.
-class Engine {
+class Transport {
  public:
   /// `lost` is called once for each peer that has timed out or has closed.
   class Watcher {
@@ -33,9 +33,9 @@ class Engine {
     ~Watcher() = default;
   };
 
-  Engine(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
-         std::uint64_t job);
-  ~Engine();
+  Transport(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
+            std::uint64_t job);
+  ~Transport();
 
   Common& common() noexcept { return common_; }
   Carrier& carrier() noexcept { return *carrier_; }
