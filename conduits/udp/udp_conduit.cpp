@@ -81,7 +81,7 @@ Transport::Meanwhile UdpConduit::poll_others() noexcept {
       // `asleep_` is read under the lock: an owner that falls asleep later polls once more first, and finds the
       // deferred events.
       const std::unique_lock lock(other.mutex_, std::try_to_lock);
-      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.transport_.turn();
+      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.transport_.progress();
     });
   };
 }
@@ -133,14 +133,14 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
     peers[rank].secret = head.secret;
     if (head.cipher != Cipher::aes256_gcm) transport_.common().cipher = Cipher::chacha20_poly1305;
   }
-  transport_.learn(std::move(peers), me_);
+  transport_.set_peers(std::move(peers), me_);
   if (!make_room(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
   if (options_.patience > 0) try {
       const std::chrono::nanoseconds patience(options_.patience);
       thread_.emplace("aqueduct-udp", patience, descriptor(), [this](const core::ProgressThread& thread) {
         const std::lock_guard lock(mutex_);
         if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
-        transport_.turn();
+        transport_.progress();
         if (!answers_.empty()) send_answers();
         const Time deadline = answers_.empty() ? transport_.deadline() : clock_now() + kAnswersAgain;
         return deadline == kNever ? std::chrono::nanoseconds::max()
@@ -184,7 +184,7 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
     if (!delivered) inbox_ = nullptr;  // new events must not overtake deferred ones
   }
   // Packets that a lost peer sent earlier are handled first.
-  const int datagrams = transport_.turn();
+  const int datagrams = transport_.progress();
   if (!to_forget_.empty() && (datagrams == 0 || ++forgetting_ >= kForgetAfter)) [[unlikely]] {
     forgetting_ = 0;
     for (const Rank peer : to_forget_) transport_.forget(peer);

@@ -122,7 +122,7 @@ class Connection {
   /// Writes a ping if one is due: as a keep-alive, or to find out whether short packets arrive while long ones do not.
   bool fill_ping(Time now, GsoBatch& batch) noexcept;
   /// This endpoint itself was not running for `gap`, so the peer's silence in that time does not count.
-  void forgive(Time gap) noexcept {
+  void discount_pause(Time gap) noexcept {
     heard_at_ += gap;
     if (suspected()) stuck_since_ += gap;
   }

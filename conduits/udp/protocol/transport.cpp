@@ -32,7 +32,7 @@ Transport::Transport(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watc
       watcher_(watcher),
       connections_(ranks),
       gone_(ranks),
-      last_turn_(clock_now()) {
+      last_progress_(clock_now()) {
   common_.burst = std::min(common_.burst, carrier_->most_bytes());
   common_.most_batch_packets = std::min(common_.most_batch_packets, carrier_->most_segments());
   outgoing_.reserve(kGsoBatches);
@@ -42,7 +42,7 @@ Transport::Transport(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watc
 
 Transport::~Transport() = default;
 
-void Transport::learn(std::vector<PeerAddress> peers, Rank me) {
+void Transport::set_peers(std::vector<PeerAddress> peers, Rank me) {
   peers_ = std::move(peers);
   const PeerAddress* only = nullptr;
   int served = 0;
@@ -115,7 +115,7 @@ void Transport::flush(Time now, Connection& connection) noexcept {
 }
 
 void Transport::posted(Connection& connection) noexcept {
-  if (!turning_ && !blocked_ && (connection.idle() || connection.full_load())) {
+  if (!in_progress_ && !blocked_ && (connection.idle() || connection.full_load())) {
     const Time now = clock_now();
     flush(now, connection);
     if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
@@ -173,14 +173,14 @@ void Transport::take(Time now, std::span<std::byte> datagram) noexcept {
   }
 }
 
-int Transport::turn() noexcept {
-  turning_ = true;
+int Transport::progress() noexcept {
+  in_progress_ = true;
   Time now = clock_now();
   // If this endpoint itself was away, its peers were not silent: their packets wait in the receive buffer.
-  if (now - last_turn_ > common_.timeout / 4) {
-    for (Connection* connection : active_) connection->forgive(now - last_turn_);
+  if (now - last_progress_ > common_.timeout / 4) {
+    for (Connection* connection : active_) connection->discount_pause(now - last_progress_);
   }
-  last_turn_ = now;
+  last_progress_ = now;
   int datagrams = 0;
   const auto arrived = carrier_->receive(reads_);
   const std::size_t trailer = common_.security == Security::full ? Seal::kTrailer : 0;
@@ -193,12 +193,12 @@ int Transport::turn() noexcept {
     }
   }
   // For occasional datagrams a single read is faster; a steady stream is read several at a time.
-  busy_turns_ = arrived.empty() ? 0 : busy_turns_ + 1;
+  busy_rounds_ = arrived.empty() ? 0 : busy_rounds_ + 1;
   more_waits_ = arrived.size() >= reads_;
-  reads_ = busy_turns_ < 2 ? 1 : std::min(reads_ * 2, kMostReads);
+  reads_ = busy_rounds_ < 2 ? 1 : std::min(reads_ * 2, kMostReads);
   if (!dirty_.empty() || blocked_) serve_dirty(now);
   if (now >= deadline_) tick(now);
-  turning_ = false;
+  in_progress_ = false;
   return datagrams;
 }
 
@@ -246,11 +246,11 @@ void Transport::forget(Rank peer) noexcept {
 }
 
 template <class Done>
-void Transport::turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept {
+void Transport::progress_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept {
   const Time end = clock_now() + limit;
   const Time longest = meanwhile ? kBetweenLooks : 10 * kMillisecond;
   for (Time now = clock_now(); !done() && now < end; now = clock_now()) {
-    if (turn() != 0) continue;
+    if (progress() != 0) continue;
     if (meanwhile) meanwhile();
     const Time wait = std::clamp<Time>(std::min(deadline(), end) - now, 0, longest);
     const timespec pause{0, static_cast<long>(wait)};
@@ -270,7 +270,7 @@ bool Transport::push_by(Time end) noexcept {
 }
 
 void Transport::close(const Meanwhile& meanwhile) noexcept {
-  turn_until(
+  progress_until(
       [&] {
         return std::all_of(active_.begin(), active_.end(),
                            [](Connection* connection) { return connection->settled(); });
@@ -299,7 +299,7 @@ void Transport::finish_replies(const Meanwhile& meanwhile) noexcept {
     return std::all_of(active_.begin(), active_.end(),
                        [](Connection* connection) { return connection->replies() == 0; });
   };
-  turn_until(none, kSecond, meanwhile);
+  progress_until(none, kSecond, meanwhile);
   for (Connection* connection : active_) connection->drop_replies();
 }
 

@@ -39,19 +39,19 @@ class Transport {
 
   Common& common() noexcept { return common_; }
   Carrier& carrier() noexcept { return *carrier_; }
-  void learn(std::vector<PeerAddress> peers, Rank me);
+  void set_peers(std::vector<PeerAddress> peers, Rank me);
   /// Bytes of the socket's receive buffer, which all peers share.
   void set_budget(std::size_t bytes) noexcept;
 
   /// The connection to a peer, created at the first call. Null: the peer is lost or not served, or there is no memory.
   Connection* connection(Rank peer) noexcept;
   /// Something was posted to a connection. It leaves now if little is in flight or much waits, else with the next
-  /// `turn`.
+  /// `progress`.
   void posted(Connection& connection) noexcept;
 
   /// One round: handles what has arrived, sends what may leave, runs timers. Returns how many datagrams arrived.
-  int turn() noexcept;
-  /// When `turn` must be called even if nothing arrives.
+  int progress() noexcept;
+  /// When `progress` must be called even if nothing arrives.
   Time deadline() const noexcept { return std::min(deadline_, carrier_->deadline()); }
 
   bool is_gone(Rank peer) const noexcept { return gone_[peer]; }
@@ -84,7 +84,7 @@ class Transport {
   void add(const Connection& connection, bool may_fragment) noexcept;
   bool push_by(Time end) noexcept;
   template <class Done>
-  void turn_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept;
+  void progress_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept;
 
   std::unique_ptr<Carrier> carrier_;
   Common common_;
@@ -98,14 +98,14 @@ class Transport {
   std::vector<Outgoing> outgoing_;
   std::size_t pushed_ = 0;  // entries of the batch that the system has taken
   bool blocked_ = false;    // the system had no room for the rest
-  bool turning_ = false;
+  bool in_progress_ = false;
   bool more_waits_ = false;  // the last receive hit its limit
-  int busy_turns_ = 0;       // consecutive turns in which something arrived
+  int busy_rounds_ = 0;      // consecutive rounds in which something arrived
   std::size_t reads_ = 1;
   std::size_t budget_ = 128 * 1024;
   std::uint64_t strangers_ = 0;  // datagrams that belong to no connection
   Time deadline_ = kNever;
-  Time last_turn_ = 0;
+  Time last_progress_ = 0;
   Time shared_at_ = 0;
 };
 

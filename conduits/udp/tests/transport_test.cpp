@@ -52,7 +52,7 @@ class UdpTransport : public testing::Test, private Host, private Transport::Watc
     transport_->common().heartbeat = 10 * kMillisecond;
     std::vector<PeerAddress> peers(2);
     peers[1].address = *Address::parse("127.0.0.1:9");
-    transport_->learn(std::move(peers), 0);
+    transport_->set_peers(std::move(peers), 0);
   }
   void say_something() {
     const std::array<std::byte, 8> word{};
@@ -64,7 +64,7 @@ class UdpTransport : public testing::Test, private Host, private Transport::Watc
   /// Time until the peer is lost; at most a second.
   Time time_until_lost() {
     const Time began = clock_now();
-    while (lost_ == 0 && clock_now() - began < kSecond) transport_->turn();
+    while (lost_ == 0 && clock_now() - began < kSecond) transport_->progress();
     return clock_now() - began;
   }
 
@@ -105,10 +105,10 @@ TEST_F(UdpTransport, LooksAgainSoonAtASendBufferThatIsFull) {
   carrier_->has_room = false;
   say_something();
   EXPECT_LT(transport_->deadline() - clock_now(), kMillisecond);
-  for (int i = 0; i < 10; ++i) transport_->turn();
+  for (int i = 0; i < 10; ++i) transport_->progress();
   EXPECT_LT(transport_->deadline() - clock_now(), kMillisecond);
   carrier_->has_room = true;
-  transport_->turn();
+  transport_->progress();
   EXPECT_EQ(transport_->text(1).find("send buffer is full"), std::string::npos);
 }
 
