@@ -149,21 +149,21 @@ void Transport::serve_dirty(Time now) noexcept {
 void Transport::take(Time now, std::span<std::byte> datagram) noexcept {
   auto packet = cut_packet(datagram, common_.security == Security::full ? Seal::kTrailer : 0);
   if (!packet || packet->header.from >= connections_.size() || packet->header.from == common_.me) {
-    ++strangers_;
+    ++unknown_senders_;
     return;
   }
   const Rank from = packet->header.from;
   const bool first = connections_[from] == nullptr;
   Connection* connection = this->connection(from);
   if (connection == nullptr) {
-    ++strangers_;
+    ++unknown_senders_;
     return;
   }
   const Connection::Verdict verdict = connection->receive(now, *packet, datagram);
   if (verdict == Connection::Verdict::rejected && first) {  // a forged rank number must not create state
     active_.pop_back();
     connections_[from].reset();
-    ++strangers_;
+    ++unknown_senders_;
     return;
   }
   if (verdict == Connection::Verdict::closed) forget(from);
@@ -308,7 +308,8 @@ std::string Transport::text(Rank peer) const {
   if (connections_[peer] == nullptr)
     return gone_[peer] ? "gone before anything was said" : "nothing was said yet";
   std::string text = connections_[peer]->text(clock_now());
-  if (strangers_ != 0) text += fmt::format("; {} datagrams of strangers dropped", strangers_);
+  if (unknown_senders_ != 0)
+    text += fmt::format("; {} datagrams from unknown senders dropped", unknown_senders_);
   if (blocked_) text += "; the system's send buffer is full";
   return text;
 }

@@ -103,7 +103,7 @@ class Transport {
   int busy_rounds_ = 0;      // consecutive rounds in which something arrived
   std::size_t reads_ = 1;
   std::size_t budget_ = 128 * 1024;
-  std::uint64_t strangers_ = 0;  // datagrams that belong to no connection
+  std::uint64_t unknown_senders_ = 0;  // datagrams that belong to no connection
   Time deadline_ = kNever;
   Time last_progress_ = 0;
   Time shared_at_ = 0;
