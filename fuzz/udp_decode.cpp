@@ -21,7 +21,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-class CountingHost final : public Host {
+class CountingLayer final : public UpperLayer {
  public:
   std::map<core::Token, int> ends;
   std::vector<std::byte> memory = std::vector<std::byte>(4096);
@@ -47,8 +47,8 @@ class CountingHost final : public Host {
 };
 
 struct Bench {
-  CountingHost host;
-  Common common{host, kMe, 77};
+  CountingLayer upper;
+  Common common{upper, kMe, 77};
   Secret secret{};
   std::vector<std::byte> from = std::vector<std::byte>(20'000, std::byte{3});
   std::vector<std::byte> to = std::vector<std::byte>(20'000);
@@ -112,8 +112,8 @@ struct Bench {
   void end() {
     wait(kMillisecond);
     connection->fail({ErrorCode::peer_lost, kPeer});
-    require(host.ends.size() == tokens);
-    for (const auto& [token, times] : host.ends) require(token < tokens && times == 1);
+    require(upper.ends.size() == tokens);
+    for (const auto& [token, times] : upper.ends) require(token < tokens && times == 1);
     require(common.bundles.in_use() == 0 && common.long_messages.in_use() == 0 &&
             common.bulk_transfers.in_use() == 0);
   }

@@ -49,8 +49,8 @@ using Work = std::function<void(TwoConnections&)>;
 void write(const std::string& folder, const std::string& name, const Faults& faults, const Work& work) {
   TwoConnections pair;
   pair.both(faults);
-  pair.a.host.segments = {Buffer(4096)};
-  pair.b.host.segments = {Buffer(4096)};
+  pair.a.upper.segments = {Buffer(4096)};
+  pair.b.upper.segments = {Buffer(4096)};
   Writer writer(folder, name);
   pair.on_sent = [&](const Station& from, core::Bytes datagram) {
     if (&from == &pair.a) writer.add(datagram, pair.now() / kMillisecond % 4 == 1 ? fuzz::Record::kWait : 0);

@@ -37,7 +37,7 @@ class UdpConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
                          public core::Waitable,
-                         private Host,
+                         private UpperLayer,
                          private Transport::Watcher {
  public:
   UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options, Rank me,

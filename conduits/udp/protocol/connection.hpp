@@ -17,7 +17,7 @@
 namespace aqueduct::conduits::udp {
 
 /// What a connection's packets do to the endpoint above.
-class Host {
+class UpperLayer {
  public:
   /// Whether there is room for what a packet brings: `messages` messages with `bytes` bytes in all, and `signals`
   /// signals. If not, the packet counts as lost.
@@ -32,15 +32,15 @@ class Host {
                        std::size_t bytes) noexcept = 0;
 
  protected:
-  ~Host() = default;
+  ~UpperLayer() = default;
 };
 
 /// State that all connections of an endpoint share.
 struct Common {
-  Common(Host& the_host, Rank my_rank, std::uint64_t job_number)
-      : host(the_host), me(my_rank), job(job_number) {}
+  Common(UpperLayer& the_upper, Rank my_rank, std::uint64_t job_number)
+      : upper(the_upper), me(my_rank), job(job_number) {}
 
-  Host& host;
+  UpperLayer& upper;
   Rank me;
   std::uint64_t job;
   Security security = Security::header;

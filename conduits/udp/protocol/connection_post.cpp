@@ -179,11 +179,11 @@ void Connection::fail(Status status) noexcept {
   if (ended_) return;
   ended_ = true;
   const auto end_bundle = [&](Bundle* bundle) {
-    for (std::size_t i = 0; i < bundle->tokens; ++i) common_.host.completed(bundle->token[i], status);
+    for (std::size_t i = 0; i < bundle->tokens; ++i) common_.upper.completed(bundle->token[i], status);
     common_.bundles.give(bundle);
   };
   const auto end_bulk = [&](BulkTransfer* bulk) {
-    if (!bulk->reply) common_.host.completed(bulk->token, status);
+    if (!bulk->reply) common_.upper.completed(bulk->token, status);
     common_.bulk_transfers.give(bulk);
   };
   // Several packets may refer to one bulk transfer or long message. The last of them releases it.
@@ -212,7 +212,7 @@ void Connection::fail(Status status) noexcept {
   for (Fetch& fetch : fetches_) {
     if (fetch.to == nullptr) continue;
     fetch.to = nullptr;
-    common_.host.completed(fetch.token, status);
+    common_.upper.completed(fetch.token, status);
   }
   for (const Rejoin& rejoin : rejoining_) common_.long_messages.give(rejoin.long_message);
   rejoining_.clear();

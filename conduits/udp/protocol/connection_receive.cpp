@@ -77,7 +77,7 @@ bool Connection::has_room(const Packet& packet) noexcept {
   }
   if (gets != 0 && (bulk_transfers_used_ + gets > 2 * kMostFetches || !common_.bulk_transfers.ready(gets)))
     return false;
-  return common_.host.ready(messages, bytes, signals);
+  return common_.upper.ready(messages, bytes, signals);
 }
 
 Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept {
@@ -136,7 +136,7 @@ Connection::Verdict Connection::apply(Time now, const Packet& packet, bool fresh
     } else if (!fresh) {
       continue;
     } else if (const auto* message = std::get_if<Message>(&*frame)) {
-      common_.host.message(peer_, message->bytes);
+      common_.upper.message(peer_, message->bytes);
     } else if (const auto* put = std::get_if<Put>(&*frame)) {
       good = apply(*put) && good;
     } else if (const auto* data = std::get_if<Data>(&*frame)) {
@@ -173,20 +173,20 @@ void Connection::apply(const Fragment& fragment) noexcept {
   found->arrived += frame.bytes;
   if (found->arrived < long_message->bytes) return;
   rejoining_.erase(found);
-  common_.host.message(peer_, {long_message->message(), long_message->bytes});
+  common_.upper.message(peer_, {long_message->message(), long_message->bytes});
   common_.long_messages.give(long_message);
 }
 
 void Connection::refuse(const char* call, std::uint32_t segment, std::uint64_t offset,
                         std::size_t bytes) noexcept {
-  if (!std::exchange(refused_, true)) common_.host.refused(peer_, call, segment, offset, bytes);
+  if (!std::exchange(refused_, true)) common_.upper.refused(peer_, call, segment, offset, bytes);
 }
 
 bool Connection::apply(const Put& put) noexcept {
   const PutFrame& frame = put.frame;
   bool good = true;
   if (!put.bytes.empty()) {
-    const core::MutableBytes segment = common_.host.segment(frame.segment);
+    const core::MutableBytes segment = common_.upper.segment(frame.segment);
     good = frame.offset <= segment.size() && put.bytes.size() <= segment.size() - frame.offset;
     if (good) {
       detail::copy_bytes(segment.data() + frame.offset, put.bytes.data(), put.bytes.size());
@@ -197,7 +197,7 @@ bool Connection::apply(const Put& put) noexcept {
   if ((frame.flags & kSignal) == 0) return good;
   const Signal signal{put.signal.slot, put.signal.add};
   if (put.signal.total == frame.bytes) {
-    if (good) common_.host.signalled(peer_, signal);
+    if (good) common_.upper.signalled(peer_, signal);
     return good;
   }
   auto found = std::find_if(announced_.begin(), announced_.end(),
@@ -211,13 +211,13 @@ bool Connection::apply(const Put& put) noexcept {
   if (found->missing != 0) return good;
   const bool all_good = found->good;
   announced_.erase(found);
-  if (all_good) common_.host.signalled(peer_, signal);
+  if (all_good) common_.upper.signalled(peer_, signal);
   return good;
 }
 
 bool Connection::apply(const Get& get) noexcept {
   const GetFrame& frame = get.frame;
-  const core::MutableBytes segment = common_.host.segment(frame.segment);
+  const core::MutableBytes segment = common_.upper.segment(frame.segment);
   BulkTransfer reply;
   reply.reply = true;
   reply.id = frame.transfer;
@@ -256,7 +256,7 @@ bool Connection::apply(const Data& data) noexcept {
   fetch.next_free = free_fetch_;
   free_fetch_ = frame.transfer + 1;
   --fetches_used_;
-  common_.host.completed(fetch.token, refused ? Status{ErrorCode::out_of_range, peer_} : Status{});
+  common_.upper.completed(fetch.token, refused ? Status{ErrorCode::out_of_range, peer_} : Status{});
   return true;
 }
 
@@ -265,7 +265,8 @@ bool Connection::apply(const Data& data) noexcept {
 void Connection::acknowledged(SentPacket& sent) noexcept {
   switch (sent.kind) {
     case SentPacket::Kind::bundle:
-      for (std::size_t i = 0; i < sent.bundle->tokens; ++i) common_.host.completed(sent.bundle->token[i], {});
+      for (std::size_t i = 0; i < sent.bundle->tokens; ++i)
+        common_.upper.completed(sent.bundle->token[i], {});
       common_.bundles.give(sent.bundle);
       --bundles_used_;
       break;
@@ -285,7 +286,7 @@ void Connection::acknowledged(SentPacket& sent) noexcept {
         if (sent.bulk->reply) {
           --replies_;
         } else {
-          common_.host.completed(sent.bulk->token, {});
+          common_.upper.completed(sent.bulk->token, {});
         }
         common_.bulk_transfers.give(sent.bulk);
       }

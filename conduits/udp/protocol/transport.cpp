@@ -25,10 +25,10 @@ constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
 
 }  // namespace
 
-Transport::Transport(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
-                     std::uint64_t job)
+Transport::Transport(std::unique_ptr<Carrier> carrier, UpperLayer& upper, Watcher& watcher, Rank me,
+                     Rank ranks, std::uint64_t job)
     : carrier_(std::move(carrier)),
-      common_(host, me, job),
+      common_(upper, me, job),
       watcher_(watcher),
       connections_(ranks),
       gone_(ranks),

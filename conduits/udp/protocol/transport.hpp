@@ -33,7 +33,7 @@ class Transport {
     ~Watcher() = default;
   };
 
-  Transport(std::unique_ptr<Carrier> carrier, Host& host, Watcher& watcher, Rank me, Rank ranks,
+  Transport(std::unique_ptr<Carrier> carrier, UpperLayer& upper, Watcher& watcher, Rank me, Rank ranks,
             std::uint64_t job);
   ~Transport();
 

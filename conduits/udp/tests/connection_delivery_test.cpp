@@ -91,8 +91,8 @@ TEST(UdpConnectionDelivery, MessagesOfEverySize) {
       const auto bytes = core::Bytes(whole);
       ASSERT_EQ(pair.a.connection->send(bytes.first(header), bytes.subspan(header)).kind,
                 core::Post::Kind::done);
-      ASSERT_TRUE(pair.run(kSecond, [&] { return !pair.b.host.messages.empty(); }));
-      EXPECT_TRUE(pair.b.host.messages[0] == whole);
+      ASSERT_TRUE(pair.run(kSecond, [&] { return !pair.b.upper.messages.empty(); }));
+      EXPECT_TRUE(pair.b.upper.messages[0] == whole);
     }
   }
 }

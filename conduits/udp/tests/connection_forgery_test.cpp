@@ -11,7 +11,7 @@ constexpr Security kAll[] = {Security::none, Security::header, Security::full};
 /// data, a get.
 std::vector<Buffer> record(TwoConnections& pair) {
   std::vector<Buffer> seen;
-  pair.b.host.segments = {Buffer(4096), Buffer(4096, std::byte{7})};
+  pair.b.upper.segments = {Buffer(4096), Buffer(4096, std::byte{7})};
   pair.on_sent = [&](const Station&, core::Bytes datagram) {
     seen.emplace_back(datagram.begin(), datagram.end());
   };
@@ -32,8 +32,9 @@ std::vector<Buffer> record(TwoConnections& pair) {
 
 bool untouched(const Station& station) {
   const Buffer zeros(4096);
-  return station.host.messages.empty() && station.host.signals.empty() && station.host.segments[0] == zeros &&
-         station.connection->counters().received == 0 && !station.connection->waiting();
+  return station.upper.messages.empty() && station.upper.signals.empty() &&
+         station.upper.segments[0] == zeros && station.connection->counters().received == 0 &&
+         !station.connection->waiting();
 }
 
 /// Bytes of a datagram that the mode protects.
@@ -66,8 +67,8 @@ TEST(UdpConnectionForgery, AChangedBitHasNoEffectButTheCounter) {
     EXPECT_LE(cut, recorded.size() * 8);
     for (const Buffer& genuine : recorded)
       EXPECT_EQ(pair.hand_over(pair.b, genuine), Connection::Verdict::taken);
-    EXPECT_EQ(pair.b.host.messages.size(), 2u);
-    EXPECT_EQ(pair.b.host.signals.size(), 1u);
+    EXPECT_EQ(pair.b.upper.messages.size(), 2u);
+    EXPECT_EQ(pair.b.upper.signals.size(), 1u);
   }
 }
 
@@ -94,11 +95,11 @@ TEST(UdpConnectionForgery, AReplayedPacketHasNoEffect) {
     const std::vector<Buffer> recorded = record(pair);
     for (int round = 0; round < 3; ++round) {
       for (const Buffer& genuine : recorded) pair.hand_over(pair.b, genuine);
-      if (round == 0) pair.b.host.segments[0].assign(4096, std::byte{0});
+      if (round == 0) pair.b.upper.segments[0].assign(4096, std::byte{0});
     }
-    EXPECT_EQ(pair.b.host.messages.size(), 2u);
-    EXPECT_EQ(pair.b.host.signals.size(), 1u);
-    EXPECT_EQ(pair.b.host.segments[0], Buffer(4096));
+    EXPECT_EQ(pair.b.upper.messages.size(), 2u);
+    EXPECT_EQ(pair.b.upper.signals.size(), 1u);
+    EXPECT_EQ(pair.b.upper.segments[0], Buffer(4096));
     EXPECT_EQ(pair.b.connection->counters().duplicate, 2 * recorded.size());
   }
 }
@@ -126,7 +127,7 @@ TEST(UdpConnectionForgery, PacketsOfOthersAreRejected) {
   for (const Security security : kAll) {
     SCOPED_TRACE(static_cast<int>(security));
     TwoConnections mine({.security = security});
-    mine.b.host.segments = {Buffer(4096)};
+    mine.b.upper.segments = {Buffer(4096)};
     const auto reject = [&](Common& common, Rank to, const Secret& secret) {
       Connection stranger(common, to, secret, mine.now());
       const Buffer payload(100);
@@ -140,9 +141,9 @@ TEST(UdpConnectionForgery, PacketsOfOthersAreRejected) {
       EXPECT_EQ(mine.hand_over(mine.b, {bytes, out.pieces[0].iov_len}), Connection::Verdict::rejected);
       EXPECT_TRUE(untouched(mine.b));
     };
-    RecordingHost host;
+    RecordingLayer upper;
     const auto common = [&](Rank me, std::uint64_t job, int secret) {
-      auto made = std::make_unique<Common>(host, me, job);
+      auto made = std::make_unique<Common>(upper, me, job);
       made->security = security;
       made->secret.fill(static_cast<std::byte>(secret));
       return made;
@@ -198,7 +199,7 @@ class Forge {
 
 TEST(UdpConnectionForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
   TwoConnections pair;
-  pair.b.host.segments = {Buffer(100)};
+  pair.b.upper.segments = {Buffer(100)};
   const Buffer eight(8, std::byte{1}), much(1000, std::byte{2});
   Connection& connection = *pair.a.connection;
   connection.put(0, 93, eight, nullptr, 1);              // the last byte is outside
@@ -207,25 +208,25 @@ TEST(UdpConnectionForgery, APutOutsideTheSegmentIsRejectedAndCounted) {
   connection.put(1, 0, eight, nullptr, 4);               // no such segment
   ASSERT_TRUE(pair.run(kSecond, [&] { return connection.settled(); }));
   EXPECT_EQ(pair.b.connection->counters().rejected, 1u);  // all are in one packet
-  ASSERT_EQ(pair.b.host.refusals.size(), 1u);             // reported once, for the first
-  EXPECT_EQ(pair.b.host.refusals[0].call, "put");
-  EXPECT_EQ(pair.b.host.refusals[0].segment, 0u);
-  EXPECT_EQ(pair.b.host.refusals[0].offset, 93u);
-  EXPECT_EQ(pair.b.host.refusals[0].bytes, 8u);
+  ASSERT_EQ(pair.b.upper.refusals.size(), 1u);            // reported once, for the first
+  EXPECT_EQ(pair.b.upper.refusals[0].call, "put");
+  EXPECT_EQ(pair.b.upper.refusals[0].segment, 0u);
+  EXPECT_EQ(pair.b.upper.refusals[0].offset, 93u);
+  EXPECT_EQ(pair.b.upper.refusals[0].bytes, 8u);
   connection.put(0, 0, much, nullptr, 5);
   ASSERT_TRUE(pair.run(kSecond, [&] { return connection.settled(); }));
   EXPECT_EQ(pair.b.connection->counters().rejected, 2u);
-  EXPECT_EQ(pair.b.host.segments[0], Buffer(100));
+  EXPECT_EQ(pair.b.upper.segments[0], Buffer(100));
   connection.put(0, 92, eight, nullptr, 6);  // fits
   ASSERT_TRUE(pair.run(kSecond, [&] { return connection.settled(); }));
   EXPECT_EQ(pair.b.connection->counters().rejected, 2u);
-  EXPECT_EQ(pair.b.host.segments[0][99], std::byte{1});
-  EXPECT_EQ(pair.b.host.refusals.size(), 1u);
+  EXPECT_EQ(pair.b.upper.segments[0][99], std::byte{1});
+  EXPECT_EQ(pair.b.upper.refusals.size(), 1u);
 }
 
 TEST(UdpConnectionForgery, AGetOutsideTheSegmentIsRejectedAndCounted) {
   TwoConnections pair;
-  pair.b.host.segments = {Buffer(100)};
+  pair.b.upper.segments = {Buffer(100)};
   Forge forge(pair);
   forge.hand_over(PacketKind::data, 0, {}, GetFrame{.bytes = 101});
   forge.hand_over(PacketKind::data, 1, {}, GetFrame{.bytes = 1, .offset = 100});
@@ -236,14 +237,14 @@ TEST(UdpConnectionForgery, AGetOutsideTheSegmentIsRejectedAndCounted) {
 
 TEST(UdpConnectionForgery, AGetOutsideTheSegmentEndsWithAnError) {
   TwoConnections pair;
-  pair.b.host.segments = {Buffer(100)};
+  pair.b.upper.segments = {Buffer(100)};
   Buffer small(8), large(5000), right(100);
   Connection& connection = *pair.a.connection;
   ASSERT_EQ(connection.get(0, 93, small, 1).kind, core::Post::Kind::posted);
   ASSERT_EQ(connection.get(0, 0, large, 2).kind, core::Post::Kind::posted);
   ASSERT_EQ(connection.get(0, 0, right, 3).kind, core::Post::Kind::posted);
-  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.host.completions.size() == 3; }));
-  for (const auto& [token, status] : pair.a.host.completions) {
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.upper.completions.size() == 3; }));
+  for (const auto& [token, status] : pair.a.upper.completions) {
     EXPECT_EQ(status.code(), token == 3 ? ErrorCode::ok : ErrorCode::out_of_range) << "token " << token;
   }
   EXPECT_EQ(small, Buffer(8));
@@ -253,14 +254,14 @@ TEST(UdpConnectionForgery, AGetOutsideTheSegmentEndsWithAnError) {
 
 TEST(UdpConnectionForgery, APutOutsideTheSegmentRaisesNoSignal) {
   TwoConnections pair;
-  pair.b.host.segments = {Buffer(4000)};
+  pair.b.upper.segments = {Buffer(4000)};
   const Buffer eight(8), much(3000);
   const Signal signal{.slot = 5, .add = 1};
   pair.a.connection->put(0, 3999, eight, &signal, 1);
   pair.a.connection->put(0, 2000, much, &signal, 2);  // in pieces; the first may fit
   pair.a.connection->put(0, 1000, much, &signal, 3);
   ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
-  EXPECT_EQ(pair.b.host.signals.size(), 1u);
+  EXPECT_EQ(pair.b.upper.signals.size(), 1u);
 }
 
 TEST(UdpConnectionForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
@@ -268,7 +269,7 @@ TEST(UdpConnectionForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
   Forge forge(pair);
   const std::uint64_t eight = 8;
   forge.hand_over(PacketKind::data, 0, {}, DataFrame{.bytes = 8, .transfer = 0}, eight);
-  pair.a.host.segments = {Buffer(100)};
+  pair.a.upper.segments = {Buffer(100)};
   Buffer to(16);
   ASSERT_EQ(pair.b.connection->get(0, 0, to, 1).kind, core::Post::Kind::posted);
   forge.hand_over(PacketKind::data, 1, {}, DataFrame{.bytes = 8, .transfer = 1}, eight);
@@ -277,7 +278,7 @@ TEST(UdpConnectionForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
   forge.hand_over(PacketKind::data, 4, {}, DataFrame{.bytes = 8, .offset = UINT32_MAX}, eight);
   EXPECT_EQ(pair.b.connection->counters().rejected, 5u);
   EXPECT_EQ(to, Buffer(16));
-  EXPECT_TRUE(pair.b.host.completions.empty());
+  EXPECT_TRUE(pair.b.upper.completions.empty());
 }
 
 TEST(UdpConnectionForgery, NumbersBeyondTheWindowAreAsIfLost) {
@@ -287,18 +288,18 @@ TEST(UdpConnectionForgery, NumbersBeyondTheWindowAreAsIfLost) {
   for (const std::uint64_t number : {Received::kSpan, Received::kSpan + 1, UINT64_MAX - 1, UINT64_MAX}) {
     EXPECT_EQ(forge.hand_over(PacketKind::data, number, {}, nothing), Connection::Verdict::taken);
   }
-  EXPECT_TRUE(pair.b.host.messages.empty());
+  EXPECT_TRUE(pair.b.upper.messages.empty());
   EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan - 1, {}, nothing), Connection::Verdict::taken);
   EXPECT_EQ(forge.hand_over(PacketKind::data, 0, {}, nothing), Connection::Verdict::taken);
-  EXPECT_EQ(pair.b.host.messages.size(), 2u);
+  EXPECT_EQ(pair.b.upper.messages.size(), 2u);
   EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan, {}, nothing), Connection::Verdict::taken);
-  EXPECT_EQ(pair.b.host.messages.size(), 3u);
+  EXPECT_EQ(pair.b.upper.messages.size(), 3u);
 }
 
 TEST(UdpConnectionForgery, AnAcknowledgementOfWhatWasNeverSentHasNoEffect) {
   TwoConnections pair;
   pair.b.out.loss = 1;
-  pair.a.host.segments = {Buffer(100)};
+  pair.a.upper.segments = {Buffer(100)};
   const Buffer eight(8);
   ASSERT_EQ(pair.b.connection->put(0, 0, eight, nullptr, 1).kind, core::Post::Kind::posted);
   pair.serve(pair.b);
@@ -309,15 +310,15 @@ TEST(UdpConnectionForgery, AnAcknowledgementOfWhatWasNeverSentHasNoEffect) {
                   AckRange{1, UINT32_MAX});
   forge.hand_over(PacketKind::control, 3, {}, AckFrame{.ranges = 1, .window = 65'536},
                   AckRange{UINT32_MAX, UINT32_MAX});
-  EXPECT_TRUE(pair.b.host.completions.empty());
+  EXPECT_TRUE(pair.b.upper.completions.empty());
   forge.hand_over(PacketKind::control, 4, {}, AckFrame{.next = 1, .window = 65'536});
-  EXPECT_EQ(pair.b.host.completions.size(), 1u);
+  EXPECT_EQ(pair.b.upper.completions.size(), 1u);
 }
 
 // Only data packets are delivered exactly once, and only they are checked for room.
 TEST(UdpConnectionForgery, WorkInPacketsWithoutANumberIsRejected) {
   TwoConnections pair;
-  pair.b.host.segments = {Buffer(100)};
+  pair.b.upper.segments = {Buffer(100)};
   Forge forge(pair);
   const Buffer bulk(64);
   std::uint64_t number = 0;
@@ -331,7 +332,7 @@ TEST(UdpConnectionForgery, WorkInPacketsWithoutANumberIsRejected) {
     EXPECT_TRUE(rejects(bulk, FragmentFrame{.bytes = 64, .total = 1 << 20, .offset = 1 << 19}));
     EXPECT_TRUE(rejects(bulk, DataFrame{.flags = kBulk, .bytes = 64}));
   }
-  EXPECT_TRUE(pair.b.host.messages.empty());
+  EXPECT_TRUE(pair.b.upper.messages.empty());
   EXPECT_EQ(pair.b.common.long_messages.in_use(), 0u);
 }
 
@@ -349,16 +350,16 @@ TEST(UdpConnectionForgery, FragmentsThatDoNotFitTogetherHaveNoEffect) {
   EXPECT_EQ(fragment(1, {.bytes = 64, .total = 128, .offset = UINT32_MAX}), Connection::Verdict::rejected);
   fragment(1, {.bytes = 64, .total = 128, .offset = 0});
   fragment(2, {.bytes = 64, .total = 100, .offset = 36});  // of the same message, with another length
-  EXPECT_TRUE(pair.b.host.messages.empty());
+  EXPECT_TRUE(pair.b.upper.messages.empty());
   fragment(3, {.bytes = 64, .total = 128, .offset = 64});
-  EXPECT_EQ(pair.b.host.messages.size(), 1u);
+  EXPECT_EQ(pair.b.upper.messages.size(), 1u);
   EXPECT_EQ(pair.b.common.long_messages.in_use(), 0u);
 }
 
 // More than a correct peer may have in flight: what does not fit counts as lost, so memory stays bounded.
 TEST(UdpConnectionForgery, HalfMessagesAndHalfSignalsAreBounded) {
   TwoConnections pair;
-  pair.b.host.segments = {Buffer(1000)};
+  pair.b.upper.segments = {Buffer(1000)};
   Forge forge(pair);
   const Buffer bulk(64);
   for (std::uint32_t i = 0; i < 4000; ++i) {
@@ -371,7 +372,7 @@ TEST(UdpConnectionForgery, HalfMessagesAndHalfSignalsAreBounded) {
                       PutFrame{.flags = kBulk | kSignal, .bytes = 64, .transfer = i}, SignalPart{1, 128, 1});
     }
   }
-  EXPECT_TRUE(pair.b.host.signals.empty());
+  EXPECT_TRUE(pair.b.upper.signals.empty());
   EXPECT_LE(pair.b.connection->counters().duplicate, 1024u);  // most were not accepted the first time
 }
 

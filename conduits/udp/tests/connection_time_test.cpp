@@ -57,12 +57,12 @@ TEST(UdpConnectionTime, ALostTailIsRepairedByTheProbe) {
     send(pair.a, 700);
     ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
   }
-  const std::size_t before = pair.b.host.messages.size();
+  const std::size_t before = pair.b.upper.messages.size();
   int drop = 1;
   pair.drops = [&](const Station& from, core::Bytes) { return &from == &pair.a && drop-- > 0; };
   const Time sent_at = pair.now();
   send(pair.a, 700);
-  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.host.messages.size() == before + 1; }));
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.messages.size() == before + 1; }));
   EXPECT_LE(pair.now() - sent_at, 1500 * kMicrosecond);
   EXPECT_EQ(pair.a.connection->counters().probes, 1u);
   EXPECT_EQ(pair.a.connection->counters().timeouts, 0u);
@@ -75,7 +75,7 @@ TEST(UdpConnectionTime, ALongLostTailIsRepairedWithoutTheLongTimer) {
     send(pair.a, 700);
     ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
   }
-  const std::size_t before = pair.b.host.messages.size();
+  const std::size_t before = pair.b.upper.messages.size();
   int seen = 0;
   pair.drops = [&](const Station& from, core::Bytes) {
     if (&from != &pair.a) return false;
@@ -84,7 +84,7 @@ TEST(UdpConnectionTime, ALongLostTailIsRepairedWithoutTheLongTimer) {
   };
   const Time sent_at = pair.now();
   for (int i = 0; i < 8; ++i) ASSERT_EQ(send(pair.a, 700).kind, core::Post::Kind::done);
-  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.host.messages.size() == before + 8; }));
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.messages.size() == before + 8; }));
   EXPECT_LE(pair.now() - sent_at, 3 * kMillisecond);
   EXPECT_EQ(pair.a.connection->counters().timeouts, 0u);
 }
@@ -97,7 +97,7 @@ TEST(UdpConnectionTime, TheProbeDoesNotWaitForTheWindow) {
     send(pair.a, 700);
     ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
   }
-  const std::size_t before = pair.b.host.messages.size();
+  const std::size_t before = pair.b.upper.messages.size();
   int drop = 2;
   pair.drops = [&](const Station& from, core::Bytes datagram) {
     return &from == &pair.a && header_of(datagram).kind == PacketKind::data && drop-- > 0;
@@ -107,7 +107,7 @@ TEST(UdpConnectionTime, TheProbeDoesNotWaitForTheWindow) {
   const Time sent_at = pair.now();
   pair.b.common.window = 1000;
   send(pair.b, 8);  // its acknowledgement carries the new window
-  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.host.messages.size() == before + 2; }));
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.messages.size() == before + 2; }));
   EXPECT_LE(pair.now() - sent_at, 2 * kMillisecond);
   EXPECT_EQ(pair.a.connection->counters().timeouts, 0u);
 }
@@ -119,12 +119,12 @@ TEST(UdpConnectionTime, AHoleIsRepairedInTwoRoundTrips) {
     send(pair.a, 700);
     ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
   }
-  const std::size_t before = pair.b.host.messages.size();
+  const std::size_t before = pair.b.upper.messages.size();
   int seen = 0;
   pair.drops = [&](const Station& from, core::Bytes) { return &from == &pair.a && ++seen == 2; };
   const Time sent_at = pair.now();
   for (int i = 0; i < 6; ++i) ASSERT_EQ(send(pair.a, 700).kind, core::Post::Kind::done);
-  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.host.messages.size() == before + 6; }));
+  ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.messages.size() == before + 6; }));
   EXPECT_LE(pair.now() - sent_at, 300 * kMicrosecond);
   EXPECT_EQ(pair.a.connection->counters().retransmitted, 1u);
   EXPECT_EQ(pair.a.connection->counters().probes + pair.a.connection->counters().timeouts, 0u);
@@ -156,9 +156,9 @@ TEST(UdpConnectionTime, APeerThatNeverAnsweredIsLostToo) {
   EXPECT_FALSE(pair.a.lost);
   pair.run(2);
   EXPECT_TRUE(pair.a.lost);
-  ASSERT_EQ(pair.a.host.completions.size(), 1u);
-  EXPECT_EQ(pair.a.host.completions[0].token, 9u);
-  EXPECT_EQ(pair.a.host.completions[0].status.code(), ErrorCode::peer_lost);
+  ASSERT_EQ(pair.a.upper.completions.size(), 1u);
+  EXPECT_EQ(pair.a.upper.completions[0].token, 9u);
+  EXPECT_EQ(pair.a.upper.completions[0].status.code(), ErrorCode::peer_lost);
 }
 
 TEST(UdpConnectionTime, APeerThatPausesIsNotLost) {
@@ -236,10 +236,10 @@ TEST(UdpConnectionTime, ABlackHoleIsNoticedThoughSmallPacketsGetThrough) {
     ASSERT_TRUE(settle());
   }
   pair.a.out.mtu = 1300;
-  const std::size_t before = pair.b.host.messages.size();
+  const std::size_t before = pair.b.upper.messages.size();
   const auto large = [&] {
-    return std::any_of(pair.b.host.messages.begin() + static_cast<std::ptrdiff_t>(before),
-                       pair.b.host.messages.end(), [](const Buffer& one) { return one.size() == 4000; });
+    return std::any_of(pair.b.upper.messages.begin() + static_cast<std::ptrdiff_t>(before),
+                       pair.b.upper.messages.end(), [](const Buffer& one) { return one.size() == 4000; });
   };
   const Time shrank_at = pair.now();
   send(pair.a, 4000);
@@ -278,7 +278,7 @@ TEST(UdpConnectionTime, AnIpv6PathThatShrinksToItsLeastIsUsedAsItIsThen) {
     ASSERT_NO_FATAL_FAILURE(round());
     pair.run(10 * kMillisecond);
   }
-  EXPECT_EQ(pair.b.host.messages.size(), 220u);
+  EXPECT_EQ(pair.b.upper.messages.size(), 220u);
   longest = cut = 0;
   for (int i = 0; i < 20; ++i) ASSERT_NO_FATAL_FAILURE(round());
   EXPECT_GT(longest, kLeast - 8);  // more than the 1200 bytes with which the search begins
@@ -395,25 +395,25 @@ TEST(UdpConnectionTime, HeavyLossOneWayIsNotTakenForAPathOnWhichNobodyCuts) {
   }
 }
 
-TEST(UdpConnectionTime, WhatAHostHasNoMemoryForComesAgainUntilItHas) {
+TEST(UdpConnectionTime, WhatAnUpperLayerHasNoMemoryForComesAgainUntilItHas) {
   TwoConnections pair;
   const Buffer eight(8);
   const Signal signal{.slot = 5, .add = 1};
-  pair.b.host.segments = {Buffer(8)};
-  pair.b.host.has_memory = false;
+  pair.b.upper.segments = {Buffer(8)};
+  pair.b.upper.has_memory = false;
   send(pair.a, 100);
   pair.a.connection->put(0, 0, eight, &signal, 1);
   pair.run(100 * kMillisecond);
-  EXPECT_EQ(pair.b.host.asked_messages, 1u);
-  EXPECT_GE(pair.b.host.asked_bytes, 100u);
-  EXPECT_EQ(pair.b.host.asked_signals, 1u);
-  EXPECT_TRUE(pair.b.host.messages.empty());
-  EXPECT_TRUE(pair.a.host.completions.empty());
-  pair.b.host.has_memory = true;
+  EXPECT_EQ(pair.b.upper.asked_messages, 1u);
+  EXPECT_GE(pair.b.upper.asked_bytes, 100u);
+  EXPECT_EQ(pair.b.upper.asked_signals, 1u);
+  EXPECT_TRUE(pair.b.upper.messages.empty());
+  EXPECT_TRUE(pair.a.upper.completions.empty());
+  pair.b.upper.has_memory = true;
   ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
-  EXPECT_EQ(pair.b.host.messages.size(), 1u);
-  EXPECT_EQ(pair.b.host.signals.size(), 1u);
-  EXPECT_EQ(pair.a.host.completions.size(), 1u);
+  EXPECT_EQ(pair.b.upper.messages.size(), 1u);
+  EXPECT_EQ(pair.b.upper.signals.size(), 1u);
+  EXPECT_EQ(pair.a.upper.completions.size(), 1u);
 }
 
 TEST(UdpConnectionTime, AFarewellIsHeard) {

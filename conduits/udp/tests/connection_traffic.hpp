@@ -30,17 +30,17 @@ class Traffic {
       one.memory = one.kind == Kind::get ? Buffer(one.bytes) : pattern(i, one.bytes);
       all_.push_back(std::move(one));
     }
-    to_.host.segments.resize(2);
-    to_.host.segments[0].assign(put_bytes, std::byte{0});
-    to_.host.segments[1].assign(get_bytes, std::byte{0});
+    to_.upper.segments.resize(2);
+    to_.upper.segments[0].assign(put_bytes, std::byte{0});
+    to_.upper.segments[1].assign(get_bytes, std::byte{0});
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (all_[i].kind != Kind::get) continue;
       const Buffer bytes = pattern(i, all_[i].bytes);
-      std::copy(bytes.begin(), bytes.end(), at(to_.host.segments[1], all_[i].offset));
+      std::copy(bytes.begin(), bytes.end(), at(to_.upper.segments[1], all_[i].offset));
     }
-    from_.host.on_completed = [this](core::Token token, Status status) { completed(token, status); };
-    to_.host.on_message = [this](core::Bytes bytes) { arrived(bytes); };
-    to_.host.on_signalled = [this](Signal signal) { signalled(signal); };
+    from_.upper.on_completed = [this](core::Token token, Status status) { completed(token, status); };
+    to_.upper.on_message = [this](core::Bytes bytes) { arrived(bytes); };
+    to_.upper.on_signalled = [this](Signal signal) { signalled(signal); };
   }
 
   /// Posts operations until there is no room.
@@ -97,7 +97,7 @@ class Traffic {
   }
   bool in_place(std::size_t index) const {
     const Buffer wanted = pattern(index, all_[index].bytes);
-    return std::equal(wanted.begin(), wanted.end(), at(to_.host.segments[0], all_[index].offset));
+    return std::equal(wanted.begin(), wanted.end(), at(to_.upper.segments[0], all_[index].offset));
   }
   void note(const char* what, std::uint64_t index) {
     if (wrong_.empty()) wrong_ = std::string(what) + ": operation " + std::to_string(index);

@@ -70,7 +70,7 @@ TEST(UdpConnectionWindow, IsKept) {
       SCOPED_TRACE(::testing::Message() << "window " << window << ", delay " << delay);
       TwoConnections pair({.window = window});
       pair.both({.delay = delay});
-      pair.b.host.segments = {Buffer(1'000'000)};
+      pair.b.upper.segments = {Buffer(1'000'000)};
       const Buffer from(1'000'000);
       InFlight flight(pair, pair.a);
       std::uint64_t most = 0;
@@ -82,7 +82,7 @@ TEST(UdpConnectionWindow, IsKept) {
         EXPECT_LE(flight.bytes() + flight.packets() * kPacketCharge, flight.granted());
       };
       ASSERT_EQ(pair.a.connection->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
-      EXPECT_TRUE(pair.run(600 * kSecond, [&] { return !pair.a.host.completions.empty(); }));
+      EXPECT_TRUE(pair.run(600 * kSecond, [&] { return !pair.a.upper.completions.empty(); }));
       EXPECT_GE(most, std::min(window, 65'536u) / 4);  // the window is used
     }
   }
@@ -92,7 +92,7 @@ TEST(UdpConnectionWindow, IsKept) {
 TEST(UdpConnectionWindow, ShrinksWithWhatThePeerGrants) {
   TwoConnections pair({.window = 500'000});
   pair.both({.delay = kMillisecond});
-  pair.b.host.segments = {Buffer(16'000'000)};
+  pair.b.upper.segments = {Buffer(16'000'000)};
   const Buffer from(16'000'000);
   InFlight flight(pair, pair.a);
   std::uint64_t most = 0;
@@ -107,13 +107,13 @@ TEST(UdpConnectionWindow, ShrinksWithWhatThePeerGrants) {
   EXPECT_GT(most, 0u);
   EXPECT_LE(most, 16'384u);  // one packet may exceed the window
   pair.b.common.window = 500'000;
-  EXPECT_TRUE(pair.run(10 * kSecond, [&] { return !pair.a.host.completions.empty(); }));
+  EXPECT_TRUE(pair.run(10 * kSecond, [&] { return !pair.a.upper.completions.empty(); }));
 }
 
 TEST(UdpConnectionWindow, NoRoomSaysRetryAndLaterThereIsSome) {
   TwoConnections pair;
   pair.both({.loss = 1});
-  pair.b.host.segments = {Buffer(1 << 20)};
+  pair.b.upper.segments = {Buffer(1 << 20)};
   const Buffer small(100, std::byte{1}), large(5000, std::byte{2});
   Buffer to(64);
   const Signal signal{1, 1};
@@ -139,9 +139,9 @@ TEST(UdpConnectionWindow, NoRoomSaysRetryAndLaterThereIsSome) {
   pair.both({});
   const auto messages = static_cast<std::size_t>(large_messages + small_messages);
   EXPECT_TRUE(pair.run(2 * kSecond, [&] { return connection.settled(); }));
-  EXPECT_EQ(pair.b.host.messages.size(), messages);
-  EXPECT_EQ(pair.a.host.completions.size(), static_cast<std::size_t>(puts));
-  EXPECT_EQ(pair.b.host.signals.size(), static_cast<std::size_t>(puts));
+  EXPECT_EQ(pair.b.upper.messages.size(), messages);
+  EXPECT_EQ(pair.a.upper.completions.size(), static_cast<std::size_t>(puts));
+  EXPECT_EQ(pair.b.upper.signals.size(), static_cast<std::size_t>(puts));
   EXPECT_EQ(connection.send({}, large).kind, core::Post::Kind::done);
   EXPECT_EQ(connection.send({}, small).kind, core::Post::Kind::done);
   EXPECT_EQ(connection.put(0, 0, small, nullptr, token).kind, core::Post::Kind::posted);
@@ -153,7 +153,7 @@ TEST(UdpConnectionWindow, MemoryComesBackToThePools) {
   for (const double loss : {0.0, 0.2}) {
     TwoConnections pair;
     pair.both({.loss = loss, .mtu = 1472});
-    pair.b.host.segments = {Buffer(100'000)};
+    pair.b.upper.segments = {Buffer(100'000)};
     const Buffer from(100'000);
     Buffer to(50'000);
     const Buffer message(5000);
@@ -164,7 +164,7 @@ TEST(UdpConnectionWindow, MemoryComesBackToThePools) {
     }
     ASSERT_TRUE(pair.run(60 * kSecond, [&] {
       return pair.a.connection->settled() && pair.b.connection->settled() &&
-             pair.a.host.completions.size() == 16 && pair.b.host.messages.size() == 8;
+             pair.a.upper.completions.size() == 16 && pair.b.upper.messages.size() == 8;
     }));
     for (const Station* station : {&pair.a, &pair.b}) {
       EXPECT_EQ(station->common.bundles.in_use(), 0u);
@@ -179,11 +179,11 @@ TEST(UdpConnectionWindow, MemoryComesBackToThePools) {
 TEST(UdpConnectionWindow, PacketsGrowDuringABulkTransfer) {
   TwoConnections pair({.mtu_hint = 8972});
   pair.both({.mtu = 8972});
-  pair.b.host.segments = {Buffer(2'000'000)};
+  pair.b.upper.segments = {Buffer(2'000'000)};
   const Buffer from(2'000'000);
   for (core::Token token = 0; token < 4; ++token)
     ASSERT_EQ(pair.a.connection->put(0, 0, from, nullptr, token).kind, core::Post::Kind::posted);
-  EXPECT_TRUE(pair.run(60 * kSecond, [&] { return pair.a.host.completions.size() == 4; }));
+  EXPECT_TRUE(pair.run(60 * kSecond, [&] { return pair.a.upper.completions.size() == 4; }));
   EXPECT_LE(pair.a.packets_sent, 8'000'000u / 8900 + 200);
 }
 
@@ -192,7 +192,7 @@ TEST(UdpConnectionWindow, LongMessagesLeaveTogether) {
   for (const Security security : {Security::none, Security::header, Security::full}) {
     TwoConnections pair({.security = security, .mtu_hint = 8972});
     pair.both({.mtu = 8972});
-    pair.b.host.segments = {Buffer(1'000'000)};
+    pair.b.upper.segments = {Buffer(1'000'000)};
     const Buffer from(1'000'000);
     ASSERT_EQ(pair.a.connection->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
     ASSERT_TRUE(pair.run(60 * kSecond, [&] { return pair.a.connection->settled(); })) << "packets have grown";
@@ -210,9 +210,9 @@ TEST(UdpConnectionWindow, LongMessagesLeaveTogether) {
     EXPECT_FALSE(pair.a.connection->idle());
     EXPECT_EQ(pair.batches - batches, 3u) << "5000, 5000, 4999 (padded as long), 4000; 4000; 5000";
     ASSERT_EQ(sent.size(), 6u);
-    ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.host.messages.size() == 6; }));
-    EXPECT_EQ(pair.b.host.messages[2], Buffer(4999, static_cast<std::byte>(4999)));
-    EXPECT_EQ(pair.b.host.messages[5], Buffer(5000, static_cast<std::byte>(5000)));
+    ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.messages.size() == 6; }));
+    EXPECT_EQ(pair.b.upper.messages[2], Buffer(4999, static_cast<std::byte>(4999)));
+    EXPECT_EQ(pair.b.upper.messages[5], Buffer(5000, static_cast<std::byte>(5000)));
   }
 }
 
@@ -220,7 +220,7 @@ TEST(UdpConnectionWindow, ShortMessagesLeaveTogether) {
   for (const Security security : {Security::none, Security::header, Security::full}) {
     TwoConnections pair({.security = security, .mtu_hint = 8972, .window = 500'000});
     pair.both({.mtu = 8972});
-    pair.b.host.segments = {Buffer(1'000'000)};
+    pair.b.upper.segments = {Buffer(1'000'000)};
     const Buffer from(1'000'000);
     ASSERT_EQ(pair.a.connection->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
     ASSERT_TRUE(pair.run(60 * kSecond, [&] { return pair.a.connection->settled(); }))
@@ -235,9 +235,9 @@ TEST(UdpConnectionWindow, ShortMessagesLeaveTogether) {
     pair.serve(pair.a);
     EXPECT_EQ(pair.a.packets_sent - packets, kMessages / 3) << "three of them in a packet";
     EXPECT_EQ(pair.batches - batches, 1u);
-    ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.host.messages.size() == kMessages; }));
+    ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.messages.size() == kMessages; }));
     for (std::size_t i = 0; i < kMessages; ++i)
-      EXPECT_EQ(pair.b.host.messages[i], Buffer(500, static_cast<std::byte>(i)));
+      EXPECT_EQ(pair.b.upper.messages[i], Buffer(500, static_cast<std::byte>(i)));
   }
 }
 
@@ -269,13 +269,13 @@ TEST(UdpConnectionWindow, AFloodOfMessagesDoesNotWaitForDelayedAcknowledgements)
       SCOPED_TRACE(::testing::Message() << bytes << " bytes, MTU " << mtu);
       TwoConnections pair({.mtu_hint = mtu, .window = 4'000'000});
       pair.both({.delay = 10 * kMicrosecond, .mtu = mtu});
-      pair.b.host.segments = {Buffer(4'000'000)};
+      pair.b.upper.segments = {Buffer(4'000'000)};
       const Buffer from(4'000'000);
       ASSERT_EQ(pair.a.connection->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
       ASSERT_TRUE(pair.run(60 * kSecond, [&] { return pair.a.connection->settled(); }))
           << "the window has grown";
       std::size_t arrived = 0;
-      pair.b.host.on_message = [&](core::Bytes) { ++arrived; };
+      pair.b.upper.on_message = [&](core::Bytes) { ++arrived; };
       const Buffer message(bytes);
       constexpr std::size_t kMessages = 2000;
       std::size_t sent = 0;
@@ -296,15 +296,15 @@ TEST(UdpConnectionWindow, AFloodOfMessagesDoesNotWaitForDelayedAcknowledgements)
 // Short messages leave first, but do not starve bulk data.
 TEST(UdpConnectionWindow, AFloodOfShortMessagesDoesNotStarveATransfer) {
   TwoConnections pair;
-  pair.b.host.segments = {Buffer(1'000'000)};
-  pair.b.host.on_message = [](core::Bytes) {};
+  pair.b.upper.segments = {Buffer(1'000'000)};
+  pair.b.upper.on_message = [](core::Bytes) {};
   const Buffer from(1'000'000), small(100);
   ASSERT_EQ(pair.a.connection->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
   EXPECT_TRUE(pair.run(100 * kMillisecond, [&] {
     while (pair.a.connection->send({}, small).kind == core::Post::Kind::done) {
     }
     pair.serve(pair.a);
-    return !pair.a.host.completions.empty();
+    return !pair.a.upper.completions.empty();
   }));
 }
 
@@ -314,15 +314,15 @@ TEST(UdpConnectionWindow, AFloodOfLongMessagesDoesNotStarveATransfer) {
       SCOPED_TRACE(::testing::Message() << "window " << window << ", MTU " << mtu);
       TwoConnections pair({.mtu_hint = mtu, .window = window});
       pair.both({.mtu = mtu});
-      pair.b.host.segments = {Buffer(1'000'000)};
-      pair.b.host.on_message = [](core::Bytes) {};
+      pair.b.upper.segments = {Buffer(1'000'000)};
+      pair.b.upper.on_message = [](core::Bytes) {};
       const Buffer from(1'000'000), large(16'384);
       ASSERT_EQ(pair.a.connection->put(0, 0, from, nullptr, 1).kind, core::Post::Kind::posted);
       EXPECT_TRUE(pair.run(500 * kMillisecond, [&] {
         while (pair.a.connection->send({}, large).kind == core::Post::Kind::done) {
         }
         pair.serve(pair.a);
-        return !pair.a.host.completions.empty();
+        return !pair.a.upper.completions.empty();
       }));
     }
   }
@@ -341,8 +341,8 @@ TEST(UdpConnectionWindow, ALongMessagePassesASmallWindow) {
   const Buffer large(16'384, std::byte{3});
   for (std::size_t n = 1; n <= 10; ++n) {
     ASSERT_EQ(pair.a.connection->send({}, large).kind, core::Post::Kind::done);
-    ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.host.messages.size() == n; }));
-    ASSERT_EQ(pair.b.host.messages.back(), large);
+    ASSERT_TRUE(pair.run(kSecond, [&] { return pair.b.upper.messages.size() == n; }));
+    ASSERT_EQ(pair.b.upper.messages.back(), large);
   }
   EXPECT_LE(longest, 4096u);
   EXPECT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
@@ -357,10 +357,10 @@ TEST(UdpConnectionWindow, FailEndsEachTokenOnce) {
       SCOPED_TRACE(::testing::Message() << "after " << when << ", loss " << loss);
       TwoConnections pair;
       pair.both({.loss = loss, .mtu = 1472});
-      pair.b.host.segments = {Buffer(100'000)};
+      pair.b.upper.segments = {Buffer(100'000)};
       std::map<core::Token, int> ends;
       std::size_t failures = 0;
-      pair.a.host.on_completed = [&](core::Token token, Status status) {
+      pair.a.upper.on_completed = [&](core::Token token, Status status) {
         ++ends[token];
         if (!status.ok()) {
           ++failures;

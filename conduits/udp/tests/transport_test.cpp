@@ -41,13 +41,13 @@ class OddCarrier final : public Carrier {
   Counters counters_;
 };
 
-class UdpTransport : public testing::Test, private Host, private Transport::Watcher {
+class UdpTransport : public testing::Test, private UpperLayer, private Transport::Watcher {
  protected:
   UdpTransport() {
     auto odd = std::make_unique<OddCarrier>();
     carrier_ = odd.get();
-    transport_.emplace(std::move(odd), static_cast<Host&>(*this), static_cast<Transport::Watcher&>(*this), 0u,
-                       2u, 1u);
+    transport_.emplace(std::move(odd), static_cast<UpperLayer&>(*this),
+                       static_cast<Transport::Watcher&>(*this), 0u, 2u, 1u);
     transport_->common().timeout = 50 * kMillisecond;
     transport_->common().heartbeat = 10 * kMillisecond;
     std::vector<PeerAddress> peers(2);

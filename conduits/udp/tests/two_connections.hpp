@@ -29,8 +29,8 @@ struct Faults {
   std::size_t mtu = 65'507;  ///< longer datagrams do not arrive, unless IP may fragment them
 };
 
-/// A Host that records events, or calls a test's functions.
-class RecordingHost final : public Host {
+/// A UpperLayer that records events, or calls a test's functions.
+class RecordingLayer final : public UpperLayer {
  public:
   struct Completed {
     core::Token token;
@@ -90,7 +90,7 @@ struct Agreement {
 
 /// One end.
 struct Station {
-  RecordingHost host;
+  RecordingLayer upper;
   Common common;
   std::unique_ptr<Connection> connection;
   Faults out;  ///< of the direction to the other end
@@ -100,7 +100,7 @@ struct Station {
   bool closed = false;                              ///< a close packet of the peer has arrived
   std::uint64_t packets_sent = 0;
 
-  Station(Rank me, const Agreement& agreed) : common(host, me, 77) {
+  Station(Rank me, const Agreement& agreed) : common(upper, me, 77) {
     common.security = agreed.security;
     common.secret.fill(static_cast<std::byte>(me + 1));
     common.most_datagram = agreed.most_datagram;
