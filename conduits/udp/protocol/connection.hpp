@@ -146,19 +146,19 @@ class Connection {
   const Address* address = nullptr;
 
  private:
-  struct Fetch {  // a get that this endpoint began
+  struct PendingGet {  // a get that this endpoint began
     core::Token token = 0;
     std::byte* to = nullptr;
     std::uint32_t bytes = 0;
     std::uint32_t arrived = 0;
     std::uint32_t next_free = 0;
   };
-  struct Rejoin {  // reassembly of a message that arrives in fragments
+  struct Reassembly {  // reassembly of a message that arrives in fragments
     std::uint32_t id;
     std::uint32_t arrived;
     LongMessage* long_message;
   };
-  struct Announced {  // a put with a signal that arrives in pieces
+  struct PartialPut {  // a put with a signal that arrives in pieces
     std::uint32_t id;
     std::uint32_t missing;
     Signal signal;
@@ -186,7 +186,7 @@ class Connection {
   static constexpr std::size_t kMostLongMessages = 64;
   /// Bytes in all of them: 16 of the longest.
   static constexpr std::size_t kMostLongMessageBytes = 256 * 1024;
-  static constexpr std::size_t kMostFetches = 256;
+  static constexpr std::size_t kMostGets = 256;
   static constexpr std::size_t kMostBulkTransfers = 256;
 
   std::size_t trailer() const noexcept { return common_.security == Security::full ? Seal::kTrailer : 0; }
@@ -195,7 +195,7 @@ class Connection {
   std::byte* room(std::size_t bytes, bool with_token) noexcept;
   void close_bundle() noexcept;
   bool queue_bulk(const BulkTransfer& what) noexcept;
-  bool make_fetches() noexcept;
+  bool grow_gets() noexcept;
 
   // send
   bool may_send(Time now, std::size_t bytes) noexcept;
@@ -307,16 +307,16 @@ class Connection {
   int expiries_ = 0;              // of the retransmission timer since the last acknowledgement
   std::uint32_t reordering_ = 4;  // the reordering window is the least round trip divided by this
   std::uint32_t peer_duplicates_ = 0;
-  std::vector<Fetch> fetches_;
-  std::uint32_t free_fetch_ = 0;  // index + 1
-  std::size_t fetches_used_ = 0;
+  std::vector<PendingGet> gets_;
+  std::uint32_t free_get_ = 0;  // index + 1
+  std::size_t gets_used_ = 0;
 
   // Arrived.
   Received received_;
   std::uint64_t control_seen_ = 0;  // one more than the highest control number
   std::uint64_t control_bits_ = 0;  // which of the 64 numbers below control_seen_ have arrived
-  std::vector<Rejoin> rejoining_;
-  std::vector<Announced> announced_;
+  std::vector<Reassembly> reassemblies_;
+  std::vector<PartialPut> partial_puts_;
   std::uint32_t echo_ = 0;
   Time echo_at_ = 0;  // 0: nothing to echo
   Time ack_at_ = kNever;

@@ -132,13 +132,13 @@ core::Post Connection::put(std::uint32_t segment, std::uint64_t offset, core::By
   return queue_bulk(bulk) ? core::Post::posted() : core::Post::retry();
 }
 
-// Doubles the table. Requires: fewer than kMostFetches are in use.
-bool Connection::make_fetches() noexcept try {
-  const auto first = static_cast<std::uint32_t>(fetches_.size());
-  fetches_.resize(first == 0 ? 16 : std::size_t{first} * 2);
-  for (auto i = static_cast<std::uint32_t>(fetches_.size()); i-- > first;) {
-    fetches_[i].next_free = free_fetch_;
-    free_fetch_ = i + 1;
+// Doubles the table. Requires: fewer than kMostGets are in use.
+bool Connection::grow_gets() noexcept try {
+  const auto first = static_cast<std::uint32_t>(gets_.size());
+  gets_.resize(first == 0 ? 16 : std::size_t{first} * 2);
+  for (auto i = static_cast<std::uint32_t>(gets_.size()); i-- > first;) {
+    gets_[i].next_free = free_get_;
+    free_get_ = i + 1;
   }
   return true;
 } catch (const std::bad_alloc&) {
@@ -148,19 +148,19 @@ bool Connection::make_fetches() noexcept try {
 core::Post Connection::get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
                            core::Token token) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
-  if (fetches_used_ >= kMostFetches) return core::Post::retry();
-  if (free_fetch_ == 0 && !make_fetches()) return core::Post::retry();
+  if (gets_used_ >= kMostGets) return core::Post::retry();
+  if (free_get_ == 0 && !grow_gets()) return core::Post::retry();
   std::byte* at = room(sizeof(GetFrame), false);
   if (at == nullptr) return core::Post::retry();
-  const std::uint32_t index = free_fetch_ - 1;
-  Fetch& fetch = fetches_[index];
-  free_fetch_ = fetch.next_free;
-  ++fetches_used_;
-  fetch.token = token;
-  fetch.to = to.data();
-  fetch.bytes = static_cast<std::uint32_t>(to.size());
-  fetch.arrived = 0;
-  write(at, GetFrame{.bytes = fetch.bytes, .segment = segment, .transfer = index, .offset = offset});
+  const std::uint32_t index = free_get_ - 1;
+  PendingGet& pending = gets_[index];
+  free_get_ = pending.next_free;
+  ++gets_used_;
+  pending.token = token;
+  pending.to = to.data();
+  pending.bytes = static_cast<std::uint32_t>(to.size());
+  pending.arrived = 0;
+  write(at, GetFrame{.bytes = pending.bytes, .segment = segment, .transfer = index, .offset = offset});
   return core::Post::posted();
 }
 
@@ -209,14 +209,14 @@ void Connection::fail(Status status) noexcept {
   long_messages_count_ = long_message_bytes_waiting_ = 0;
   while (!bulk_transfers_.empty()) end_bulk(bulk_transfers_.pop());
   bundles_used_ = long_messages_used_ = long_message_bytes_used_ = bulk_transfers_used_ = replies_ = 0;
-  for (Fetch& fetch : fetches_) {
-    if (fetch.to == nullptr) continue;
-    fetch.to = nullptr;
-    common_.upper.completed(fetch.token, status);
+  for (PendingGet& pending : gets_) {
+    if (pending.to == nullptr) continue;
+    pending.to = nullptr;
+    common_.upper.completed(pending.token, status);
   }
-  for (const Rejoin& rejoin : rejoining_) common_.long_messages.give(rejoin.long_message);
-  rejoining_.clear();
-  announced_.clear();
+  for (const Reassembly& reassembly : reassemblies_) common_.long_messages.give(reassembly.long_message);
+  reassemblies_.clear();
+  partial_puts_.clear();
   ack_at_ = recheck_ = kNever;
 }
 

@@ -62,20 +62,22 @@ bool Connection::has_room(const Packet& packet) noexcept {
       ++messages;  // it may be the last one
       bytes += padded(fragment->frame.total);
       // Only the first fragment of a message takes room. Otherwise messages that have begun could not finish.
-      const bool begun = std::any_of(rejoining_.begin(), rejoining_.end(),
-                                     [&](const Rejoin& one) { return one.id == fragment->frame.message; });
-      if (!begun && (rejoining_.size() >= kMostLongMessages || !common_.long_messages.ready(1))) return false;
+      const bool begun = std::any_of(reassemblies_.begin(), reassemblies_.end(), [&](const Reassembly& one) {
+        return one.id == fragment->frame.message;
+      });
+      if (!begun && (reassemblies_.size() >= kMostLongMessages || !common_.long_messages.ready(1)))
+        return false;
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
       signals += (put->frame.flags & kSignal) != 0 ? 1 : 0;
       const bool in_pieces = (put->frame.flags & kSignal) != 0 && put->signal.total != put->frame.bytes;
       const bool begun =
-          in_pieces && std::any_of(announced_.begin(), announced_.end(),
-                                   [&](const Announced& one) { return one.id == put->frame.transfer; });
-      if (in_pieces && !begun && announced_.size() >= kMostBulkTransfers) return false;
+          in_pieces && std::any_of(partial_puts_.begin(), partial_puts_.end(),
+                                   [&](const PartialPut& one) { return one.id == put->frame.transfer; });
+      if (in_pieces && !begun && partial_puts_.size() >= kMostBulkTransfers) return false;
     }
   }
-  if (gets != 0 && (bulk_transfers_used_ + gets > 2 * kMostFetches || !common_.bulk_transfers.ready(gets)))
+  if (gets != 0 && (bulk_transfers_used_ + gets > 2 * kMostGets || !common_.bulk_transfers.ready(gets)))
     return false;
   return common_.upper.ready(messages, bytes, signals);
 }
@@ -158,21 +160,21 @@ Connection::Verdict Connection::apply(Time now, const Packet& packet, bool fresh
 
 void Connection::apply(const Fragment& fragment) noexcept {
   const FragmentFrame& frame = fragment.frame;
-  auto found = std::find_if(rejoining_.begin(), rejoining_.end(),
-                            [&](const Rejoin& one) { return one.id == frame.message; });
-  if (found == rejoining_.end()) {
+  auto found = std::find_if(reassemblies_.begin(), reassemblies_.end(),
+                            [&](const Reassembly& one) { return one.id == frame.message; });
+  if (found == reassemblies_.end()) {
     LongMessage* long_message = common_.long_messages.take();
     if (long_message == nullptr) return;  // cannot happen: has_room has checked
     long_message->bytes = frame.total;
-    rejoining_.push_back({frame.message, 0, long_message});
-    found = rejoining_.end() - 1;
+    reassemblies_.push_back({frame.message, 0, long_message});
+    found = reassemblies_.end() - 1;
   }
   LongMessage* long_message = found->long_message;
   if (frame.total != long_message->bytes) return;
   std::memcpy(long_message->message() + frame.offset, fragment.bytes.data(), fragment.bytes.size());
   found->arrived += frame.bytes;
   if (found->arrived < long_message->bytes) return;
-  rejoining_.erase(found);
+  reassemblies_.erase(found);
   common_.upper.message(peer_, {long_message->message(), long_message->bytes});
   common_.long_messages.give(long_message);
 }
@@ -200,17 +202,17 @@ bool Connection::apply(const Put& put) noexcept {
     if (good) common_.upper.signalled(peer_, signal);
     return good;
   }
-  auto found = std::find_if(announced_.begin(), announced_.end(),
-                            [&](const Announced& one) { return one.id == frame.transfer; });
-  if (found == announced_.end()) {
-    announced_.push_back({frame.transfer, put.signal.total, signal, true});
-    found = announced_.end() - 1;
+  auto found = std::find_if(partial_puts_.begin(), partial_puts_.end(),
+                            [&](const PartialPut& one) { return one.id == frame.transfer; });
+  if (found == partial_puts_.end()) {
+    partial_puts_.push_back({frame.transfer, put.signal.total, signal, true});
+    found = partial_puts_.end() - 1;
   }
   found->good = found->good && good;
   found->missing -= std::min(found->missing, frame.bytes);
   if (found->missing != 0) return good;
   const bool all_good = found->good;
-  announced_.erase(found);
+  partial_puts_.erase(found);
   if (all_good) common_.upper.signalled(peer_, signal);
   return good;
 }
@@ -244,19 +246,19 @@ bool Connection::apply(const Get& get) noexcept {
 
 bool Connection::apply(const Data& data) noexcept {
   const DataFrame& frame = data.frame;
-  if (frame.transfer >= fetches_.size()) return false;
-  Fetch& fetch = fetches_[frame.transfer];
-  if (fetch.to == nullptr || frame.offset > fetch.bytes || frame.bytes > fetch.bytes - frame.offset)
+  if (frame.transfer >= gets_.size()) return false;
+  PendingGet& pending = gets_[frame.transfer];
+  if (pending.to == nullptr || frame.offset > pending.bytes || frame.bytes > pending.bytes - frame.offset)
     return false;
   const bool refused = (frame.flags & kRefused) != 0;
-  if (!refused) detail::copy_bytes(fetch.to + frame.offset, data.bytes.data(), data.bytes.size());
-  fetch.arrived += frame.bytes;
-  if (fetch.arrived < fetch.bytes && !refused) return true;
-  fetch.to = nullptr;
-  fetch.next_free = free_fetch_;
-  free_fetch_ = frame.transfer + 1;
-  --fetches_used_;
-  common_.upper.completed(fetch.token, refused ? Status{ErrorCode::out_of_range, peer_} : Status{});
+  if (!refused) detail::copy_bytes(pending.to + frame.offset, data.bytes.data(), data.bytes.size());
+  pending.arrived += frame.bytes;
+  if (pending.arrived < pending.bytes && !refused) return true;
+  pending.to = nullptr;
+  pending.next_free = free_get_;
+  free_get_ = frame.transfer + 1;
+  --gets_used_;
+  common_.upper.completed(pending.token, refused ? Status{ErrorCode::out_of_range, peer_} : Status{});
   return true;
 }
 

@@ -32,8 +32,8 @@ Connection::Connection(Common& common, Rank peer, const Secret& peer_secret, Tim
       mtu_(std::min(kBaseMtu, common.most_datagram), common.most_datagram, common.mtu_hint),
       peer_window_(kFirstWindow),
       heard_at_(now) {
-  rejoining_.reserve(kMostLongMessages);
-  announced_.reserve(kMostBulkTransfers);
+  reassemblies_.reserve(kMostLongMessages);
+  partial_puts_.reserve(kMostBulkTransfers);
   if (common.security == Security::none) {  // no protection, but stray datagrams are rejected
     out_mark_ = Seal(Security::header, common.secret, peer_secret, common.me, peer, common.job).tag(kMark);
     in_mark_ = Seal(Security::header, peer_secret, common.secret, peer, common.me, common.job).tag(kMark);
