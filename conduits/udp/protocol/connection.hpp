@@ -207,7 +207,7 @@ class Connection {
   bool fill_bulk(Time now, GsoBatch& batch) noexcept;
   /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
   /// half of the places does.
-  static bool asks_for_place(std::size_t& unasked, std::size_t most) noexcept;
+  static bool requests_ack(std::size_t& since_request, std::size_t most) noexcept;
   bool fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept;
   bool fill_probe(Time now, GsoBatch& batch) noexcept;
   void append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
@@ -279,8 +279,9 @@ class Connection {
   std::size_t bundles_used_ = 0;  // waiting or in flight
   std::size_t long_messages_used_ = 0;
   std::size_t long_message_bytes_used_ = 0;  // bytes of their messages
-  std::size_t bundles_unasked_ = 0;  // bundles that left since one asked for an immediate acknowledgement
-  std::size_t long_messages_unasked_ = 0;
+  std::size_t bundles_since_request_ =
+      0;  // bundles that left since one asked for an immediate acknowledgement
+  std::size_t long_messages_since_request_ = 0;
   std::size_t bulk_transfers_used_ = 0;
   std::size_t replies_ = 0;  // how many of these are replies to gets
   std::uint32_t next_id_ = 0;
@@ -296,14 +297,14 @@ class Connection {
   // Detects a path that carries only short packets. Over IPv6 no router fragments packets made for a larger MTU.
   Time stuck_since_ = kNever;      // when the first long packet was retransmitted, or proof was last missing
   std::uint32_t shorts_sent_ = 0;  // short packets sent since then: each transmission counts, pings too
-  std::uint32_t shorts_arrived_ = 0;                    // how many of these have arrived
-  std::optional<std::uint32_t> asks_if_short_arrives_;  // stamp of the ping whose echo counts as an arrival
+  std::uint32_t shorts_arrived_ = 0;               // how many of these have arrived
+  std::optional<std::uint32_t> short_ping_stamp_;  // stamp of the ping whose echo counts as an arrival
   std::uint64_t peer_window_;
   std::uint64_t control_number_ = 0;
   Time release_ = 0;              // pacing: the next packet leaves no earlier
   Time paced_ = kNever;           // when pacing lets a waiting packet leave; kNever: none waits for pacing
   Time recheck_ = kNever;         // when a packet may next count as lost
-  bool asks_ = false;             // a tail-loss probe is due: it does not wait for a window
+  bool tail_probe_due_ = false;   // a tail-loss probe is due: it does not wait for a window
   int expiries_ = 0;              // of the retransmission timer since the last acknowledgement
   std::uint32_t reordering_ = 4;  // the reordering window is the least round trip divided by this
   std::uint32_t peer_duplicates_ = 0;

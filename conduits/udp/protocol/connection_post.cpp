@@ -116,7 +116,7 @@ core::Post Connection::put(std::uint32_t segment, std::uint64_t offset, core::By
     if (signal != nullptr) at = write(at, SignalPart{signal->slot, bytes, signal->add});
     write_padded(at, from);
     open_->token[open_->tokens++] = token;
-    open_->flags |= kWantsAnswer;
+    open_->flags |= kImmediateAck;
     return core::Post::posted();
   }
   if (bulk_transfers_used_ >= kMostBulkTransfers) return core::Post::retry();

@@ -121,7 +121,7 @@ Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std:
   echo_ = header.stamp;
   echo_at_ = now;
   unacknowledged_ += datagram.size();
-  const bool at_once = (header.flags & kWantsAnswer) != 0 || gap_before || received_.gaps() ||
+  const bool at_once = (header.flags & kImmediateAck) != 0 || gap_before || received_.gaps() ||
                        unacknowledged_ >= std::min<std::uint64_t>(kAckBytes, common_.window / 4);
   want_ack(at_once ? now : now + common_.ack_delay);
   return apply(now, packet, true);
@@ -313,8 +313,8 @@ void Connection::apply(Time now, const Ack& ack) noexcept {
   const AckFrame& frame = ack.frame;
   if (frame.next > sent_packets_.next()) return;  // acknowledges packets that were never sent
   peer_window_ = frame.window;
-  if (asks_if_short_arrives_ == frame.echo) {
-    asks_if_short_arrives_.reset();
+  if (short_ping_stamp_ == frame.echo) {
+    short_ping_stamp_.reset();
     ++shorts_arrived_;
   }
   const std::uint32_t before = sent_packets_.packets_in_flight() + sent_packets_.lost();
@@ -347,7 +347,7 @@ void Connection::apply(Time now, const Ack& ack) noexcept {
   }
   rtt_.recovered();
   expiries_ = 0;
-  asks_ = false;
+  tail_probe_due_ = false;
   std::uint64_t lost = 0;
   recheck_ = kNever;
   if (frame.ranges != 0) {

@@ -13,7 +13,7 @@ bool Connection::waiting() const noexcept {
 // Whether a packet may leave now, by the congestion window, the peer's advertised window, and pacing. One packet may
 // always be in flight: its acknowledgement is what opens a window again.
 bool Connection::may_send(Time now, std::size_t bytes) noexcept {
-  if (sent_packets_.packets_in_flight() == 0 || asks_) return true;
+  if (sent_packets_.packets_in_flight() == 0 || tail_probe_due_) return true;
   if (now < release_) {
     paced_ = release_;
     return false;
@@ -162,7 +162,7 @@ bool Connection::fill_ping(Time now, GsoBatch& batch) noexcept {
   if (ended_ || now < ping_at()) return false;
   pinged_at_ = now;
   if (suspected()) {
-    asks_if_short_arrives_ = stamp_of(now);
+    short_ping_stamp_ = stamp_of(now);
     ++shorts_sent_;
   }
   return fill_control(now, batch, PacketKind::ping);
@@ -213,9 +213,9 @@ void Connection::append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::u
 
 // A send place becomes free when its packet is acknowledged, and the receiver delays acknowledgements. Without a
 // request for an immediate one, a sender would send no more than `most` packets in each such delay.
-bool Connection::asks_for_place(std::size_t& unasked, std::size_t most) noexcept {
-  if (++unasked < most / 2) return false;
-  unasked = 0;
+bool Connection::requests_ack(std::size_t& since_request, std::size_t most) noexcept {
+  if (++since_request < most / 2) return false;
+  since_request = 0;
   return true;
 }
 
@@ -238,10 +238,10 @@ bool Connection::fill_bundle(Time now, GsoBatch& batch) noexcept {
       ready_.pop();
       --ready_count_;
     }
-    if (asks_for_place(bundles_unasked_, kMostBundles)) bundle->flags |= kWantsAnswer;
+    if (requests_ack(bundles_since_request_, kMostBundles)) bundle->flags |= kImmediateAck;
     SentPacket sent = note(now, SentPacket::Kind::bundle, bytes);
     sent.bundle = bundle;
-    sent.wants_answer = (bundle->flags & kWantsAnswer) != 0;
+    sent.immediate_ack = (bundle->flags & kImmediateAck) != 0;
     append_bundle(now, batch, *bundle, sent_packets_.add(sent), 0);
   }
   if (ready_.empty() && open_ == nullptr) shorts_waiting_ = 0;
@@ -257,7 +257,7 @@ void Connection::append_long_message(Time now, GsoBatch& batch, LongMessage& lon
   PacketHeader header;
   header.number = number;
   header.attempt = packet.attempt;
-  header.flags = packet.wants_answer ? kWantsAnswer : 0;
+  header.flags = packet.immediate_ack ? kImmediateAck : 0;
   append_packet(now, batch, header, long_message.frames() - sizeof header, sizeof(MessageFrame) + kGuarded,
                 long_message.message() + kGuarded, padded(long_message.bytes) - kGuarded);
 }
@@ -271,7 +271,7 @@ void Connection::append_fragment(Time now, GsoBatch& batch, LongMessage& long_me
   PacketHeader header;
   header.number = number;
   header.attempt = piece.attempt;
-  header.flags = piece.wants_answer ? kWantsAnswer : 0;
+  header.flags = piece.immediate_ack ? kImmediateAck : 0;
   append_packet(now, batch, header, front, sizeof frame, long_message.message() + piece.offset, piece.bytes);
 }
 
@@ -293,7 +293,7 @@ bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
     long_message.unacknowledged = 1;
     SentPacket sent = note(now, SentPacket::Kind::long_message, bytes);
     sent.long_message = &long_message;
-    sent.wants_answer = asks_for_place(long_messages_unasked_, kMostLongMessages);
+    sent.immediate_ack = requests_ack(long_messages_since_request_, kMostLongMessages);
     append_long_message(now, batch, long_message, sent_packets_.add(sent), sent);
   }
   if (!batch.empty() || long_messages_.empty()) return !batch.empty();
@@ -310,8 +310,8 @@ bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
     sent.bytes = static_cast<std::uint32_t>(bytes);
     long_message.next_offset += sent.bytes;
     ++long_message.unacknowledged;
-    sent.wants_answer = long_message.next_offset == long_message.bytes &&
-                        asks_for_place(long_messages_unasked_, kMostLongMessages);
+    sent.immediate_ack = long_message.next_offset == long_message.bytes &&
+                         requests_ack(long_messages_since_request_, kMostLongMessages);
     append_fragment(now, batch, long_message, sent_packets_.add(sent), sent);
   }
   if (long_message.next_offset == long_message.bytes) {
@@ -352,7 +352,7 @@ void Connection::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std:
   PacketHeader header;
   header.number = number;
   header.attempt = piece.attempt;
-  header.flags = piece.wants_answer ? kWantsAnswer : 0;
+  header.flags = piece.immediate_ack ? kImmediateAck : 0;
   // Null after drop_replies: the peer has the bytes already, or is gone. Any bytes will do.
   const std::byte* from = bulk.from != nullptr ? bulk.from + piece.offset : batch.filler();
   append_packet(now, batch, header, front, bulk_head(bulk) - sizeof header, from, piece.bytes);
@@ -371,7 +371,7 @@ bool Connection::fill_bulk(Time now, GsoBatch& batch) noexcept {
     sent.offset = bulk.next_offset;
     sent.bytes = static_cast<std::uint32_t>(bytes);
     bulk.next_offset += sent.bytes;
-    sent.wants_answer = !bulk.reply && bulk.next_offset == bulk.bytes;
+    sent.immediate_ack = !bulk.reply && bulk.next_offset == bulk.bytes;
     append_bulk(now, batch, bulk, sent_packets_.add(sent), sent);
     if (bulk.next_offset == bulk.bytes) bulk_transfers_.pop();
   }
@@ -384,7 +384,7 @@ bool Connection::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexce
   const std::uint64_t number = sent_packets_.first_lost();
   SentPacket& sent = sent_packets_.at(number);
   if (!may_send(now, sent.wire_bytes)) return false;
-  asks_ = false;
+  tail_probe_due_ = false;
   suspect_black_hole(now, sent);
   // The attempt number is part of the nonce and must not wrap around.
   if (sent.attempt == UINT16_MAX) worn_out_ = true;

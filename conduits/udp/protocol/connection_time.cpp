@@ -44,7 +44,7 @@ Connection::~Connection() { fail(ErrorCode::closed); }
 
 // Time from the last transmission to a tail-loss probe (RFC 8985 section 7).
 Time Connection::probe_timeout() const noexcept {
-  const Time delay = sent_packets_.empty() || sent_packets_.at(sent_packets_.next() - 1).wants_answer
+  const Time delay = sent_packets_.empty() || sent_packets_.at(sent_packets_.next() - 1).immediate_ack
                          ? 0
                          : common_.ack_delay;
   return std::max(2 * rtt_.smoothed() + 2 * rtt_.variation() + delay, kLeastProbeTimeout);
@@ -86,11 +86,11 @@ Connection::Life Connection::tick(Time now) noexcept {
   if (now >= retransmit_at()) {
     if (expiries_++ == 0) {
       sent_packets_.lose_last();
-      asks_ = true;
+      tail_probe_due_ = true;
       ++counters_.probes;
     } else {
       sent_packets_.lose_all();
-      asks_ = false;
+      tail_probe_due_ = false;
       rtt_.back_off();
       congestion_.timed_out(now);
       ++counters_.timeouts;
@@ -105,7 +105,7 @@ Connection::Life Connection::tick(Time now) noexcept {
 void Connection::suspect_from(Time since) noexcept {
   stuck_since_ = since;
   shorts_sent_ = shorts_arrived_ = 0;
-  asks_if_short_arrives_.reset();
+  short_ping_stamp_.reset();
 }
 
 // A network that loses nearly everything may also lose all long packets for the whole timeout. But then it does not

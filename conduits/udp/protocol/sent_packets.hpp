@@ -22,7 +22,7 @@ struct SentPacket {
   State state = State::acknowledged;
   Kind kind = Kind::bundle;
   std::uint16_t attempt = 0;
-  bool wants_answer = false;
+  bool immediate_ack = false;
   std::uint32_t wire_bytes = 0;  ///< length of the datagram
   std::uint32_t offset = 0;      ///< of the fragment or the bulk transfer's piece
   std::uint32_t bytes = 0;       ///< of the fragment or the bulk transfer's piece

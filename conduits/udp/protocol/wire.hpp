@@ -33,7 +33,7 @@ struct PacketHeader {
   std::uint32_t from = 0;     ///< rank
   std::uint32_t to = 0;       ///< rank
   std::uint16_t attempt = 0;  ///< earlier transmissions of this number
-  std::uint8_t flags = 0;     ///< kWantsAnswer
+  std::uint8_t flags = 0;     ///< kImmediateAck
   std::uint8_t zero = 0;
   std::uint64_t number = 0;  ///< data packets count from 0; the other kinds share a second count
   std::uint32_t stamp = 0;   ///< the sender's clock in units of 256 ns, echoed by acknowledgements
@@ -44,7 +44,7 @@ struct PacketHeader {
 static_assert(sizeof(PacketHeader) == 40);
 
 /// Asks for an immediate acknowledgement: somebody waits for it.
-inline constexpr std::uint8_t kWantsAnswer = 1;
+inline constexpr std::uint8_t kImmediateAck = 1;
 /// A tick of `stamp` and `delay` is 2^kStampShift nanoseconds.
 inline constexpr int kStampShift = 8;
 constexpr std::uint32_t stamp_of(std::int64_t nanoseconds) noexcept {

@@ -115,7 +115,7 @@ TEST(UdpWireFormat, ValuesInTheTablesAreTheCodes) {
   EXPECT_EQ(value_of(header, "version"), number(kWireVersion));
   EXPECT_EQ(lines_of_document().at(0), "# The udp conduit's wire format, version " + number(kWireVersion));
   EXPECT_EQ(std::stoul(value_of(header, "magic"), nullptr, 16), kMagic);
-  EXPECT_EQ(value_of(header, "flags"), number(kWantsAnswer) + ": acknowledge at once, somebody waits");
+  EXPECT_EQ(value_of(header, "flags"), number(kImmediateAck) + ": acknowledge at once, somebody waits");
   EXPECT_EQ(value_of("### `AckFrame`, " + number(sizeof(AckFrame)) + " bytes", "ranges"),
             "how many `AckRange` follow: 0 to " + number(kMostAckRanges));
   EXPECT_EQ(value_of("### `MessageFrame`, " + number(sizeof(MessageFrame)) + " bytes", "flags"),
