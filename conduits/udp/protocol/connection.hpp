@@ -199,8 +199,8 @@ class Connection {
 
   // send
   bool may_send(Time now, std::size_t bytes) noexcept;
-  void left(Time now, std::size_t bytes) noexcept;
-  SentPacket note(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept;
+  void advance_pacing(Time now, std::size_t bytes) noexcept;
+  SentPacket new_packet(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept;
   bool fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
   bool fill_bundle(Time now, GsoBatch& batch) noexcept;
   bool fill_long_message(Time now, GsoBatch& batch) noexcept;
@@ -228,7 +228,7 @@ class Connection {
   std::size_t write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept;
 
   // receive
-  bool genuine(Packet& packet, std::span<std::byte> datagram) noexcept;
+  bool authentic(Packet& packet, std::span<std::byte> datagram) noexcept;
   bool replayed(std::uint64_t number) noexcept;
   bool has_room(const Packet& packet) noexcept;
   Verdict apply(Time now, const Packet& packet, bool fresh) noexcept;
@@ -301,8 +301,8 @@ class Connection {
   std::optional<std::uint32_t> short_ping_stamp_;  // stamp of the ping whose echo counts as an arrival
   std::uint64_t peer_window_;
   std::uint64_t control_number_ = 0;
-  Time release_ = 0;              // pacing: the next packet leaves no earlier
-  Time paced_ = kNever;           // when pacing lets a waiting packet leave; kNever: none waits for pacing
+  Time next_departure_ = 0;       // pacing: the next packet leaves no earlier
+  Time paced_until_ = kNever;     // when pacing lets a waiting packet leave; kNever: none waits for pacing
   Time recheck_ = kNever;         // when a packet may next count as lost
   bool tail_probe_due_ = false;   // a tail-loss probe is due: it does not wait for a window
   int expiries_ = 0;              // of the retransmission timer since the last acknowledgement

@@ -17,7 +17,7 @@ bool known(PacketKind kind) noexcept { return kind <= PacketKind::probe_answer; 
 }  // namespace
 
 // Whether the packet comes from this peer in this job, is for this endpoint, and is undamaged.
-bool Connection::genuine(Packet& packet, std::span<std::byte> datagram) noexcept {
+bool Connection::authentic(Packet& packet, std::span<std::byte> datagram) noexcept {
   const PacketHeader& header = packet.header;
   if (header.from != peer_ || header.to != common_.me || !known(header.kind)) return false;
   switch (common_.security) {
@@ -84,7 +84,7 @@ bool Connection::has_room(const Packet& packet) noexcept {
 
 Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept {
   if (ended_) return Verdict::taken;
-  if (!genuine(packet, datagram) || !well_formed(packet)) {
+  if (!authentic(packet, datagram) || !well_formed(packet)) {
     ++counters_.rejected;
     return Verdict::rejected;
   }

@@ -14,24 +14,24 @@ bool Connection::waiting() const noexcept {
 // always be in flight: its acknowledgement is what opens a window again.
 bool Connection::may_send(Time now, std::size_t bytes) noexcept {
   if (sent_packets_.packets_in_flight() == 0 || tail_probe_due_) return true;
-  if (now < release_) {
-    paced_ = release_;
+  if (now < next_departure_) {
+    paced_until_ = next_departure_;
     return false;
   }
   return sent_packets_.bytes_in_flight() + bytes <= congestion_.window() &&
          sent_packets_.charged() + bytes + kPacketCharge <= peer_window_;
 }
 
-void Connection::left(Time now, std::size_t bytes) noexcept {
+void Connection::advance_pacing(Time now, std::size_t bytes) noexcept {
   const double rate = congestion_.rate();
   // After a pause, at most one millisecond's worth is sent to catch up.
   if (rate > 0) {
     const auto pause = static_cast<Time>(static_cast<double>(bytes) / rate * 1e9);
-    release_ = std::max(release_, now - kMillisecond) + std::min(pause, kSecond);
+    next_departure_ = std::max(next_departure_, now - kMillisecond) + std::min(pause, kSecond);
   }
 }
 
-SentPacket Connection::note(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept {
+SentPacket Connection::new_packet(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept {
   SentPacket sent;
   sent.kind = kind;
   sent.wire_bytes = static_cast<std::uint32_t>(wire_bytes);
@@ -43,7 +43,7 @@ SentPacket Connection::note(Time now, SentPacket::Kind kind, std::size_t wire_by
 
 bool Connection::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
   may_fragment = false;
-  paced_ = kNever;
+  paced_until_ = kNever;
   if (ended_) return false;
   if (answer_probe_ != 0) return fill_control(now, batch, PacketKind::probe_answer);
   // MTU probes go first: there may always be other packets waiting.
@@ -73,7 +73,7 @@ bool Connection::fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept {
     congestion_.application_limited(sent_packets_.bytes_in_flight());
   }
   if (filled) {
-    left(now, batch.bytes());
+    advance_pacing(now, batch.bytes());
     return true;
   }
   if (ack_at_ <= now) return fill_control(now, batch, PacketKind::control);
@@ -239,7 +239,7 @@ bool Connection::fill_bundle(Time now, GsoBatch& batch) noexcept {
       --ready_count_;
     }
     if (requests_ack(bundles_since_request_, kMostBundles)) bundle->flags |= kImmediateAck;
-    SentPacket sent = note(now, SentPacket::Kind::bundle, bytes);
+    SentPacket sent = new_packet(now, SentPacket::Kind::bundle, bytes);
     sent.bundle = bundle;
     sent.immediate_ack = (bundle->flags & kImmediateAck) != 0;
     append_bundle(now, batch, *bundle, sent_packets_.add(sent), 0);
@@ -291,7 +291,7 @@ bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
     long_message_bytes_waiting_ -= long_message.bytes;
     long_message.next_offset = long_message.bytes;
     long_message.unacknowledged = 1;
-    SentPacket sent = note(now, SentPacket::Kind::long_message, bytes);
+    SentPacket sent = new_packet(now, SentPacket::Kind::long_message, bytes);
     sent.long_message = &long_message;
     sent.immediate_ack = requests_ack(long_messages_since_request_, kMostLongMessages);
     append_long_message(now, batch, long_message, sent_packets_.add(sent), sent);
@@ -304,7 +304,7 @@ bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
     const std::size_t bytes = std::min<std::size_t>(most, long_message.bytes - long_message.next_offset);
     const std::size_t whole = head + bytes + trailer();
     if (!batch.fits(whole, common_.burst, common_.most_batch_packets) || !may_send(now, whole)) break;
-    SentPacket sent = note(now, SentPacket::Kind::fragment, whole);
+    SentPacket sent = new_packet(now, SentPacket::Kind::fragment, whole);
     sent.long_message = &long_message;
     sent.offset = long_message.next_offset;
     sent.bytes = static_cast<std::uint32_t>(bytes);
@@ -366,7 +366,7 @@ bool Connection::fill_bulk(Time now, GsoBatch& batch) noexcept {
     const std::size_t most = (std::min(mtu_.size(), common_.bulk_packet) - head) & ~std::size_t{7};
     const std::size_t bytes = std::min<std::size_t>(most, bulk.bytes - bulk.next_offset);
     if (!batch.fits(head + bytes, burst, common_.most_batch_packets) || !may_send(now, head + bytes)) break;
-    SentPacket sent = note(now, SentPacket::Kind::bulk, head + bytes);
+    SentPacket sent = new_packet(now, SentPacket::Kind::bulk, head + bytes);
     sent.bulk = &bulk;
     sent.offset = bulk.next_offset;
     sent.bytes = static_cast<std::uint32_t>(bytes);

@@ -61,7 +61,7 @@ Time Connection::retransmit_at() const noexcept {
 Time Connection::deadline() const noexcept {
   if (ended_) return kNever;
   // A closed window needs no timer: an acknowledgement will open it.
-  const Time at = std::min({retransmit_at(), recheck_, ack_at_, mtu_.deadline(), paced_});
+  const Time at = std::min({retransmit_at(), recheck_, ack_at_, mtu_.deadline(), paced_until_});
   return std::min(at, ping_at());
 }
 
@@ -95,7 +95,7 @@ Connection::Life Connection::tick(Time now) noexcept {
       congestion_.timed_out(now);
       ++counters_.timeouts;
     }
-    release_ = now;
+    next_departure_ = now;
   }
   if (now >= mtu_.deadline()) mtu_.expire(now, std::max(3 * rtt_.smoothed(), 20 * kMillisecond));
   congestion_.set_packet(mtu_.size());
