@@ -300,7 +300,7 @@ void UdpConduit::silent(Rank peer) noexcept {
             address_of(peer), static_cast<double>(options_.timeout) / 1e9);
 }
 
-void UdpConduit::stuck(Rank peer) noexcept {
+void UdpConduit::black_hole(Rank peer) noexcept {
   log_.warn(
       "rank {} at {}: for {:.1f} s (AQUEDUCT_UDP_TIMEOUT) no long packet has got there, and most short ones "
       "have: taken for lost. The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths",

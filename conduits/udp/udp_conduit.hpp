@@ -87,7 +87,7 @@ class UdpConduit final : public core::Conduit,
                std::size_t bytes) noexcept override;
   void lost(Rank peer) noexcept override;
   void silent(Rank peer) noexcept override;
-  void stuck(Rank peer) noexcept override;
+  void black_hole(Rank peer) noexcept override;
   void worn_out(Rank peer) noexcept override;
   /// For the log; empty if there is no memory for it.
   std::string address_of(Rank peer) const noexcept;

@@ -114,7 +114,7 @@ class Connection {
   enum class Life : std::uint8_t {
     alive,
     silent,  ///< nothing was heard for the timeout
-    stuck,  ///< in that time no packet above the base MTU has arrived, but several and at least half of the shorter ones
+    black_hole,  ///< in that time no packet above the base MTU has arrived, but several and at least half of the shorter ones
     worn_out,  ///< a packet has been sent 65536 times
   };
   /// Runs the timers. If the answer is not `alive`, the caller must end the connection.
@@ -124,7 +124,7 @@ class Connection {
   /// This endpoint itself was not running for `gap`, so the peer's silence in that time does not count.
   void discount_pause(Time gap) noexcept {
     heard_at_ += gap;
-    if (suspected()) stuck_since_ += gap;
+    if (suspected()) black_hole_since_ += gap;
   }
   /// The system refused a datagram of `bytes` as too long.
   void too_long(Time now, std::size_t bytes) noexcept { mtu_.black_hole(now, bytes); }
@@ -249,9 +249,9 @@ class Connection {
   Time retransmit_at() const noexcept;
   void suspect_black_hole(Time now, const SentPacket& lost) noexcept;
   /// Whether long packets are being retransmitted and none has arrived since.
-  bool suspected() const noexcept { return stuck_since_ != kNever; }
-  void suspect_from(Time since) noexcept;
-  bool stuck(Time now) noexcept;
+  bool suspected() const noexcept { return black_hole_since_ != kNever; }
+  void suspect_black_hole_since(Time since) noexcept;
+  bool in_black_hole(Time now) noexcept;
   void note_short(std::size_t wire_bytes) noexcept { shorts_sent_ += wire_bytes <= kBaseMtu ? 1 : 0; }
   /// When a ping is due.
   Time ping_at() const noexcept;
@@ -295,8 +295,8 @@ class Connection {
   std::uint32_t large_in_vain_ =
       0;  // retransmissions of packets above the base MTU since one of them arrived
   // Detects a path that carries only short packets. Over IPv6 no router fragments packets made for a larger MTU.
-  Time stuck_since_ = kNever;      // when the first long packet was retransmitted, or proof was last missing
-  std::uint32_t shorts_sent_ = 0;  // short packets sent since then: each transmission counts, pings too
+  Time black_hole_since_ = kNever;  // when the first long packet was retransmitted, or proof was last missing
+  std::uint32_t shorts_sent_ = 0;   // short packets sent since then: each transmission counts, pings too
   std::uint32_t shorts_arrived_ = 0;               // how many of these have arrived
   std::optional<std::uint32_t> short_ping_stamp_;  // stamp of the ping whose echo counts as an arrival
   std::uint64_t peer_window_;

@@ -91,7 +91,8 @@ Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std:
   const PacketHeader& header = packet.header;
   ++counters_.received;
   counters_.received_bytes += datagram.size();
-  if (quiet(now) && suspected()) suspect_from(now);  // long packets that were lost in an outage prove nothing
+  if (quiet(now) && suspected())
+    suspect_black_hole_since(now);  // long packets that were lost in an outage prove nothing
   heard_at_ = now;
   if (header.kind != PacketKind::data) {
     if (replayed(header.number)) {
@@ -300,9 +301,9 @@ void Connection::delivered(Time now, std::uint64_t number) noexcept {
   if (!sent_packets_.arrived(number)) return;
   SentPacket& sent = sent_packets_.at(number);
   if (sent.wire_bytes > kBaseMtu) {
-    stuck_since_ = kNever;
+    black_hole_since_ = kNever;
     if (sent.attempt < kVainAttempts) large_in_vain_ = 0;  // after that it may have arrived in IP fragments
-  } else if (suspected() && sent.sent_at >= stuck_since_) {
+  } else if (suspected() && sent.sent_at >= black_hole_since_) {
     ++shorts_arrived_;
   }
   congestion_.acknowledged(now, sent.wire_bytes, sent.sent_at, sent.mark);

@@ -69,14 +69,14 @@ Time Connection::ping_at() const noexcept {
   const Time for_life = std::max(heard_at_, pinged_at_) + common_.heartbeat;
   // There may be no other short packets whose acknowledgements would prove that short ones arrive.
   if (!suspected()) return for_life;
-  return std::min(for_life, std::max(stuck_since_, pinged_at_) + common_.timeout / kPingsWhileSuspected);
+  return std::min(for_life, std::max(black_hole_since_, pinged_at_) + common_.timeout / kPingsWhileSuspected);
 }
 
 Connection::Life Connection::tick(Time now) noexcept {
   if (ended_) return Life::alive;
   if (worn_out_) return Life::worn_out;
   if (now - heard_at_ >= common_.timeout) return Life::silent;
-  if (stuck(now)) return Life::stuck;
+  if (in_black_hole(now)) return Life::black_hole;
   if (now >= recheck_) {
     const Time window = std::max(rtt_.least() / reordering_, kLeastReordering);
     const std::uint64_t lost = sent_packets_.find_lost(now, rtt_.smoothed(), window, recheck_);
@@ -102,19 +102,19 @@ Connection::Life Connection::tick(Time now) noexcept {
   return Life::alive;
 }
 
-void Connection::suspect_from(Time since) noexcept {
-  stuck_since_ = since;
+void Connection::suspect_black_hole_since(Time since) noexcept {
+  black_hole_since_ = since;
   shorts_sent_ = shorts_arrived_ = 0;
   short_ping_stamp_.reset();
 }
 
 // A network that loses nearly everything may also lose all long packets for the whole timeout. But then it does not
-// deliver half of the short ones. So the peer counts as stuck only if enough short packets prove that; otherwise the
-// time restarts.
-bool Connection::stuck(Time now) noexcept {
-  if (!suspected() || now - stuck_since_ < common_.timeout || quiet(now)) return false;
+// deliver half of the short ones. So the peer counts as behind a black hole only if enough short packets prove that;
+// otherwise the time restarts.
+bool Connection::in_black_hole(Time now) noexcept {
+  if (!suspected() || now - black_hole_since_ < common_.timeout || quiet(now)) return false;
   if (shorts_arrived_ >= kShortsThatProve && 2 * shorts_arrived_ >= shorts_sent_) return true;
-  suspect_from(now);
+  suspect_black_hole_since(now);
   return false;
 }
 
@@ -122,7 +122,7 @@ bool Connection::stuck(Time now) noexcept {
 // large for the path now (RFC 8899: black hole). Small packets may still arrive, so no timeout would detect this.
 void Connection::suspect_black_hole(Time now, const SentPacket& lost) noexcept {
   if (lost.wire_bytes <= kBaseMtu) return;
-  if (!suspected()) suspect_from(now);
+  if (!suspected()) suspect_black_hole_since(now);
   if (mtu_.size() <= kBaseMtu) return;
   if (++large_in_vain_ < kVainAttempts || lost.attempt + 1u < kVainAttempts) return;
   large_in_vain_ = 0;

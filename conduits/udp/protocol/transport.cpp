@@ -231,7 +231,7 @@ bool Transport::ended(Time now, Connection& connection) noexcept {
       if (more_waits_ && now - connection.heard_at() < 2 * common_.timeout) return false;
       watcher_.silent(connection.peer());
       break;
-    case Connection::Life::stuck: watcher_.stuck(connection.peer()); break;
+    case Connection::Life::black_hole: watcher_.black_hole(connection.peer()); break;
     case Connection::Life::worn_out: watcher_.worn_out(connection.peer()); break;
   }
   forget(connection.peer());

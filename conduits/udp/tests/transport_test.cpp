@@ -82,7 +82,7 @@ class UdpTransport : public testing::Test, private UpperLayer, private Transport
   void refused(Rank, const char*, std::uint32_t, std::uint64_t, std::size_t) noexcept override {}
   void lost(Rank) noexcept override { ++lost_; }
   void silent(Rank) noexcept override { ++silent_; }
-  void stuck(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
+  void black_hole(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
   void worn_out(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
 };
 
