@@ -307,7 +307,7 @@ void UdpConduit::black_hole(Rank peer) noexcept {
       peer, address_of(peer), static_cast<double>(options_.timeout) / 1e9);
 }
 
-void UdpConduit::worn_out(Rank peer) noexcept {
+void UdpConduit::attempts_exhausted(Rank peer) noexcept {
   log_.warn(
       "rank {} at {}: one packet has been sent 65536 times and has not got there: taken for lost. Packets of "
       "its length may not fit the path; AQUEDUCT_UDP_PACKET=1200 fits all paths",

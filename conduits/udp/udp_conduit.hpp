@@ -88,7 +88,7 @@ class UdpConduit final : public core::Conduit,
   void lost(Rank peer) noexcept override;
   void silent(Rank peer) noexcept override;
   void black_hole(Rank peer) noexcept override;
-  void worn_out(Rank peer) noexcept override;
+  void attempts_exhausted(Rank peer) noexcept override;
   /// For the log; empty if there is no memory for it.
   std::string address_of(Rank peer) const noexcept;
 

@@ -115,7 +115,7 @@ class Connection {
     alive,
     silent,  ///< nothing was heard for the timeout
     black_hole,  ///< in that time no packet above the base MTU has arrived, but several and at least half of the shorter ones
-    worn_out,  ///< a packet has been sent 65536 times
+    attempts_exhausted,  ///< a packet has been sent 65536 times
   };
   /// Runs the timers. If the answer is not `alive`, the caller must end the connection.
   Life tick(Time now) noexcept;
@@ -170,7 +170,7 @@ class Connection {
   /// Every path carries datagrams of this size.
   static constexpr std::size_t kBaseMtu = 1200;
   /// After this many attempts a packet may be too long for its path.
-  static constexpr std::uint32_t kVainAttempts = 3;
+  static constexpr std::uint32_t kSuspectAttempts = 3;
   /// This many short packets must have arrived to prove that the path carries short packets.
   static constexpr std::uint32_t kShortsThatProve = 4;
   static constexpr std::size_t kMostBundles = 48;
@@ -292,7 +292,7 @@ class Connection {
   RoundTrip rtt_;
   Congestion congestion_;
   PathMtu mtu_;
-  std::uint32_t large_in_vain_ =
+  std::uint32_t large_retransmissions_ =
       0;  // retransmissions of packets above the base MTU since one of them arrived
   // Detects a path that carries only short packets. Over IPv6 no router fragments packets made for a larger MTU.
   Time black_hole_since_ = kNever;  // when the first long packet was retransmitted, or proof was last missing
@@ -325,8 +325,8 @@ class Connection {
   Time heard_at_;
   Time pinged_at_ = 0;
   bool ended_ = false;
-  bool refused_ = false;   // an operation of the peer was refused, and reported
-  bool worn_out_ = false;  // a packet has been sent 65536 times
+  bool refused_ = false;             // an operation of the peer was refused, and reported
+  bool attempts_exhausted_ = false;  // a packet has been sent 65536 times
 };
 
 }  // namespace aqueduct::conduits::udp

@@ -302,7 +302,8 @@ void Connection::delivered(Time now, std::uint64_t number) noexcept {
   SentPacket& sent = sent_packets_.at(number);
   if (sent.wire_bytes > kBaseMtu) {
     black_hole_since_ = kNever;
-    if (sent.attempt < kVainAttempts) large_in_vain_ = 0;  // after that it may have arrived in IP fragments
+    if (sent.attempt < kSuspectAttempts)
+      large_retransmissions_ = 0;  // after that it may have arrived in IP fragments
   } else if (suspected() && sent.sent_at >= black_hole_since_) {
     ++shorts_arrived_;
   }

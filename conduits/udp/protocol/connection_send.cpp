@@ -387,8 +387,8 @@ bool Connection::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexce
   tail_probe_due_ = false;
   suspect_black_hole(now, sent);
   // The attempt number is part of the nonce and must not wrap around.
-  if (sent.attempt == UINT16_MAX) worn_out_ = true;
-  if (worn_out_) return false;
+  if (sent.attempt == UINT16_MAX) attempts_exhausted_ = true;
+  if (attempts_exhausted_) return false;
   sent_packets_.again(number, now, congestion_.sent(now, sent.wire_bytes, sent_packets_.bytes_in_flight()));
   note_short(sent.wire_bytes);
   ++counters_.retransmitted;
@@ -400,7 +400,7 @@ bool Connection::fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexce
     case SentPacket::Kind::fragment: append_fragment(now, batch, *sent.long_message, number, sent); break;
     case SentPacket::Kind::bulk: append_bulk(now, batch, *sent.bulk, number, sent); break;
   }
-  may_fragment = batch.bytes() > mtu_.size() || sent.attempt >= kVainAttempts;
+  may_fragment = batch.bytes() > mtu_.size() || sent.attempt >= kSuspectAttempts;
   return true;
 }
 

@@ -74,7 +74,7 @@ Time Connection::ping_at() const noexcept {
 
 Connection::Life Connection::tick(Time now) noexcept {
   if (ended_) return Life::alive;
-  if (worn_out_) return Life::worn_out;
+  if (attempts_exhausted_) return Life::attempts_exhausted;
   if (now - heard_at_ >= common_.timeout) return Life::silent;
   if (in_black_hole(now)) return Life::black_hole;
   if (now >= recheck_) {
@@ -124,8 +124,8 @@ void Connection::suspect_black_hole(Time now, const SentPacket& lost) noexcept {
   if (lost.wire_bytes <= kBaseMtu) return;
   if (!suspected()) suspect_black_hole_since(now);
   if (mtu_.size() <= kBaseMtu) return;
-  if (++large_in_vain_ < kVainAttempts || lost.attempt + 1u < kVainAttempts) return;
-  large_in_vain_ = 0;
+  if (++large_retransmissions_ < kSuspectAttempts || lost.attempt + 1u < kSuspectAttempts) return;
+  large_retransmissions_ = 0;
   mtu_.black_hole(now, mtu_.size());
 }
 

@@ -232,7 +232,7 @@ bool Transport::ended(Time now, Connection& connection) noexcept {
       watcher_.silent(connection.peer());
       break;
     case Connection::Life::black_hole: watcher_.black_hole(connection.peer()); break;
-    case Connection::Life::worn_out: watcher_.worn_out(connection.peer()); break;
+    case Connection::Life::attempts_exhausted: watcher_.attempts_exhausted(connection.peer()); break;
   }
   forget(connection.peer());
   return true;

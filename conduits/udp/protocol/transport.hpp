@@ -27,7 +27,7 @@ class Transport {
     /// Called instead of `silent`: only short packets still reach the peer (Connection::Life::black_hole).
     virtual void black_hole(Rank peer) noexcept = 0;
     /// Called instead of `silent`: a packet has used up its attempt numbers, so new copies would reuse a nonce.
-    virtual void worn_out(Rank peer) noexcept = 0;
+    virtual void attempts_exhausted(Rank peer) noexcept = 0;
 
    protected:
     ~Watcher() = default;

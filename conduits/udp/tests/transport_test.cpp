@@ -83,7 +83,7 @@ class UdpTransport : public testing::Test, private UpperLayer, private Transport
   void lost(Rank) noexcept override { ++lost_; }
   void silent(Rank) noexcept override { ++silent_; }
   void black_hole(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
-  void worn_out(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
+  void attempts_exhausted(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
 };
 
 TEST_F(UdpTransport, LosesASilentPeerAfterTheTimeout) {
