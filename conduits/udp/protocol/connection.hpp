@@ -260,8 +260,8 @@ class Connection {
   Rank peer_;
   Seal out_;
   Seal in_;
-  std::uint64_t out_mark_ = 0;  // with Security::none: a constant in place of the tag
-  std::uint64_t in_mark_ = 0;
+  std::uint64_t out_verification_tag_ = 0;  // with Security::none: a constant in place of the tag
+  std::uint64_t in_verification_tag_ = 0;
   ConnectionCounters counters_;
 
   // Waiting to leave.

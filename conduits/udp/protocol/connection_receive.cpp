@@ -21,7 +21,7 @@ bool Connection::authentic(Packet& packet, std::span<std::byte> datagram) noexce
   const PacketHeader& header = packet.header;
   if (header.from != peer_ || header.to != common_.me || !known(header.kind)) return false;
   switch (common_.security) {
-    case Security::none: return header.tag == in_mark_;
+    case Security::none: return header.tag == in_verification_tag_;
     case Security::header:
       std::memset(datagram.data() + offsetof(PacketHeader, tag), 0, sizeof header.tag);
       return header.tag == in_.tag(datagram.first(sizeof header + packet.frames.size()));

@@ -87,7 +87,7 @@ void Connection::append_packet(Time now, GsoBatch& batch, PacketHeader header, s
   header.stamp = stamp_of(now);
   header.frames = static_cast<std::uint16_t>(frames);
   header.data = static_cast<std::uint16_t>(data_bytes);
-  header.tag = out_mark_;
+  header.tag = out_verification_tag_;
   const std::size_t front_bytes = sizeof header + frames;
   std::memcpy(front, &header, sizeof header);
   ++counters_.sent;

@@ -17,8 +17,8 @@ constexpr Time kLeastProbeTimeout = 300 * kMicrosecond;
 constexpr Time kPingsWhileSuspected = 16;
 
 constexpr std::uint64_t kFirstWindow = 32 * 1024;
-constexpr std::byte kMark[8] = {std::byte{'a'}, std::byte{'q'}, std::byte{'u'}, std::byte{'e'},
-                                std::byte{'d'}, std::byte{'u'}, std::byte{'c'}, std::byte{'t'}};
+constexpr std::byte kVerificationText[8] = {std::byte{'a'}, std::byte{'q'}, std::byte{'u'}, std::byte{'e'},
+                                            std::byte{'d'}, std::byte{'u'}, std::byte{'c'}, std::byte{'t'}};
 
 }  // namespace
 
@@ -35,8 +35,10 @@ Connection::Connection(Common& common, Rank peer, const Secret& peer_secret, Tim
   reassemblies_.reserve(kMostLongMessages);
   partial_puts_.reserve(kMostBulkTransfers);
   if (common.security == Security::none) {  // no protection, but stray datagrams are rejected
-    out_mark_ = Seal(Security::header, common.secret, peer_secret, common.me, peer, common.job).tag(kMark);
-    in_mark_ = Seal(Security::header, peer_secret, common.secret, peer, common.me, common.job).tag(kMark);
+    out_verification_tag_ = Seal(Security::header, common.secret, peer_secret, common.me, peer, common.job)
+                                .tag(kVerificationText);
+    in_verification_tag_ = Seal(Security::header, peer_secret, common.secret, peer, common.me, common.job)
+                               .tag(kVerificationText);
   }
 }
 
