@@ -62,12 +62,13 @@ void Congestion::set_packet(std::size_t bytes) noexcept {
   settle();
 }
 
-RateMark Congestion::sent(Time now, std::size_t, std::uint64_t in_flight) noexcept {
+RateSnapshot Congestion::sent(Time now, std::size_t, std::uint64_t in_flight) noexcept {
   return delivery_.sent(now, in_flight);
 }
 
-void Congestion::acknowledged(Time now, std::size_t bytes, Time sent_at, const RateMark& mark) noexcept {
-  delivery_.acknowledged(now, bytes, sent_at, mark);
+void Congestion::acknowledged(Time now, std::size_t bytes, Time sent_at,
+                              const RateSnapshot& snapshot) noexcept {
+  delivery_.acknowledged(now, bytes, sent_at, snapshot);
 }
 
 void Congestion::acknowledged_round(Time now, Time rtt, Time least_rtt, std::uint64_t in_flight,

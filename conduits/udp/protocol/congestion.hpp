@@ -27,9 +27,9 @@ class Congestion {
 
   void set_packet(std::size_t bytes) noexcept;  ///< the path's MTU changed
   /// A packet leaves now; `in_flight`: bytes in flight before it.
-  RateMark sent(Time now, std::size_t bytes, std::uint64_t in_flight) noexcept;
+  RateSnapshot sent(Time now, std::size_t bytes, std::uint64_t in_flight) noexcept;
   /// A packet was acknowledged. Call for each, then `acknowledged_round` once for the whole acknowledgement.
-  void acknowledged(Time now, std::size_t bytes, Time sent_at, const RateMark& mark) noexcept;
+  void acknowledged(Time now, std::size_t bytes, Time sent_at, const RateSnapshot& snapshot) noexcept;
   /// `rtt`: 0 if this acknowledgement gave no sample. `lost`: bytes found lost by it.
   void acknowledged_round(Time now, Time rtt, Time least_rtt, std::uint64_t in_flight,
                           std::uint64_t lost) noexcept;

@@ -307,7 +307,7 @@ void Connection::delivered(Time now, std::uint64_t number) noexcept {
   } else if (suspected() && sent.sent_at >= black_hole_since_) {
     ++shorts_arrived_;
   }
-  congestion_.acknowledged(now, sent.wire_bytes, sent.sent_at, sent.mark);
+  congestion_.acknowledged(now, sent.wire_bytes, sent.sent_at, sent.snapshot);
   acknowledged(sent);
 }
 

@@ -36,7 +36,7 @@ SentPacket Connection::new_packet(Time now, SentPacket::Kind kind, std::size_t w
   sent.kind = kind;
   sent.wire_bytes = static_cast<std::uint32_t>(wire_bytes);
   sent.sent_at = now;
-  sent.mark = congestion_.sent(now, wire_bytes, sent_packets_.bytes_in_flight());
+  sent.snapshot = congestion_.sent(now, wire_bytes, sent_packets_.bytes_in_flight());
   note_short(wire_bytes);
   return sent;
 }

@@ -4,7 +4,7 @@
 
 namespace aqueduct::conduits::udp {
 
-RateMark DeliveryRate::sent(Time now, std::uint64_t in_flight) noexcept {
+RateSnapshot DeliveryRate::sent(Time now, std::uint64_t in_flight) noexcept {
   if (in_flight == 0) {  // after idling: the pause must not count as a slow path
     first_sent_ = now;
     delivered_at_ = now;
@@ -12,10 +12,11 @@ RateMark DeliveryRate::sent(Time now, std::uint64_t in_flight) noexcept {
   return {delivered_, delivered_at_, first_sent_, limited()};
 }
 
-void DeliveryRate::acknowledged(Time now, std::size_t bytes, Time sent_at, const RateMark& mark) noexcept {
-  if (bytes_ == 0 || mark.delivered > newest_.delivered ||
-      (mark.delivered == newest_.delivered && sent_at >= newest_sent_)) {
-    newest_ = mark;
+void DeliveryRate::acknowledged(Time now, std::size_t bytes, Time sent_at,
+                                const RateSnapshot& snapshot) noexcept {
+  if (bytes_ == 0 || snapshot.delivered > newest_.delivered ||
+      (snapshot.delivered == newest_.delivered && sent_at >= newest_sent_)) {
+    newest_ = snapshot;
     newest_sent_ = sent_at;
   }
   bytes_ += bytes;

@@ -9,7 +9,7 @@ namespace aqueduct::conduits::udp {
 
 /// State that is kept with each packet in flight, so that its acknowledgement gives a sample of the delivery rate
 /// (Cheng, Cardwell et al., draft-cheng-iccrg-delivery-rate-estimation).
-struct RateMark {
+struct RateSnapshot {
   std::uint64_t delivered = 0;  ///< bytes delivered on this path when the packet left
   Time delivered_at = 0;        ///< when that number was reached
   Time first_sent = 0;          ///< when the first packet of the sampling interval left
@@ -29,8 +29,8 @@ struct RateSample {
 /// neither a burst nor a bunch of acknowledgements looks like a fast path.
 class DeliveryRate {
  public:
-  RateMark sent(Time now, std::uint64_t in_flight) noexcept;
-  void acknowledged(Time now, std::size_t bytes, Time sent_at, const RateMark& mark) noexcept;
+  RateSnapshot sent(Time now, std::uint64_t in_flight) noexcept;
+  void acknowledged(Time now, std::size_t bytes, Time sent_at, const RateSnapshot& snapshot) noexcept;
   /// One sample from all `acknowledged` calls since the last `take_sample`. An interval shorter than `least` (the least
   /// round trip) gives no rate: in that case the acknowledgement of a packet's first copy was taken for its second's.
   RateSample take_sample(Time least) noexcept;
@@ -47,7 +47,7 @@ class DeliveryRate {
   std::uint64_t limited_until_ = 0;  ///< a number of delivered bytes; 0: not limited
 
   std::uint64_t bytes_ = 0;  ///< since the last sample
-  RateMark newest_;          ///< of the packet among them that left last
+  RateSnapshot newest_;      ///< of the packet among them that left last
   Time newest_sent_ = 0;
 };
 

@@ -27,12 +27,12 @@ std::uint64_t SentPackets::add(const SentPacket& packet) noexcept {
   return number;
 }
 
-void SentPackets::again(std::uint64_t number, Time now, const RateMark& mark) noexcept {
+void SentPackets::again(std::uint64_t number, Time now, const RateSnapshot& snapshot) noexcept {
   SentPacket& packet = at(number);
   packet.state = SentPacket::State::in_flight;
   ++packet.attempt;
   latest_sent_ = packet.sent_at = std::max(now, latest_sent_ + 1);
-  packet.mark = mark;
+  packet.snapshot = snapshot;
   in_flight_ += packet.wire_bytes;
   ++packets_;
   --lost_;

@@ -32,7 +32,7 @@ struct SentPacket {
     BulkTransfer* bulk;
   };
   Time sent_at = 0;
-  RateMark mark;
+  RateSnapshot snapshot;
 
   SentPacket() noexcept : bundle(nullptr) {}
 };
@@ -61,7 +61,7 @@ class SentPackets {
   /// differ by a nanosecond each, in the order of sending.
   std::uint64_t add(const SentPacket& packet) noexcept;
   /// A lost packet is retransmitted.
-  void again(std::uint64_t number, Time now, const RateMark& mark) noexcept;
+  void again(std::uint64_t number, Time now, const RateSnapshot& snapshot) noexcept;
 
   std::uint64_t bytes_in_flight() const noexcept { return in_flight_; }
   std::uint64_t charged() const noexcept { return in_flight_ + kPacketCharge * packets_; }

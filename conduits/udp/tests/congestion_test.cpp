@@ -32,8 +32,8 @@ TEST(UdpCongestion, FollowsThePacketSize) {
 
 TEST(UdpCongestion, LearnsFromOneRoundTrip) {
   Congestion congestion(kPacket, kBurst);
-  const RateMark mark = congestion.sent(0, kPacket, 0);
-  congestion.acknowledged(kMillisecond, kPacket, 0, mark);
+  const RateSnapshot snapshot = congestion.sent(0, kPacket, 0);
+  congestion.acknowledged(kMillisecond, kPacket, 0, snapshot);
   congestion.acknowledged_round(kMillisecond, kMillisecond, kMillisecond, 0, 0);
   EXPECT_DOUBLE_EQ(congestion.bandwidth(), 1472e3);
   EXPECT_EQ(congestion.window(), 10 * kPacket);  // enough for such a rate
@@ -44,13 +44,13 @@ TEST(UdpCongestion, LearnsFromOneRoundTrip) {
 
 TEST(UdpCongestion, ATimeoutLastsUntilTheNextAnswer) {
   Congestion congestion(kPacket, kBurst);
-  const RateMark mark = congestion.sent(0, kPacket, 0);
+  const RateSnapshot snapshot = congestion.sent(0, kPacket, 0);
   congestion.timed_out(kSecond);
   congestion.timed_out(2 * kSecond);
   EXPECT_EQ(congestion.window(), 4 * kPacket);
   congestion.acknowledged_round(2 * kSecond, 0, 0, kPacket, 0);  // acknowledges nothing new
   EXPECT_EQ(congestion.window(), 4 * kPacket);
-  congestion.acknowledged(3 * kSecond, kPacket, 2 * kSecond, mark);
+  congestion.acknowledged(3 * kSecond, kPacket, 2 * kSecond, snapshot);
   congestion.acknowledged_round(3 * kSecond, kSecond, kSecond, 0, 0);
   EXPECT_GE(congestion.window(), 10 * kPacket);
 }
@@ -90,10 +90,10 @@ TEST(UdpCongestion, NeverAnswersNonsense) {
     for (int step = 0; step < 5000; ++step) {
       if (random() % 4 == 0) now += static_cast<Time>(random() % (1U << random() % 32));  // often by 0
       const std::size_t bytes = random() % 3 == 0 ? 0 : random() % 65'536;
-      const RateMark mark = congestion.sent(now, bytes, random() % 3 == 0 ? 0 : random() % 1'000'000);
+      const RateSnapshot snapshot = congestion.sent(now, bytes, random() % 3 == 0 ? 0 : random() % 1'000'000);
       const Time sent_at = now;
       if (random() % 2 == 0) now += static_cast<Time>(random() % 100'000);
-      if (random() % 8 != 0) congestion.acknowledged(now, bytes, sent_at, mark);
+      if (random() % 8 != 0) congestion.acknowledged(now, bytes, sent_at, snapshot);
       const Time rtt = random() % 4 == 0 ? 0 : now - sent_at;
       congestion.acknowledged_round(now, rtt, random() % 4 == 0 ? 0 : rtt, random() % 100'000,
                                     random() % 2 == 0 ? 0 : random() % 100'000);

@@ -49,7 +49,7 @@ class SimulatedPath {
     struct Packet {
       std::uint64_t number;
       Time sent_at;
-      RateMark mark;
+      RateSnapshot snapshot;
     };
     std::deque<Packet> packets;  ///< unacknowledged, oldest first
     std::uint64_t next = 0;
@@ -128,7 +128,7 @@ class SimulatedPath {
     flow.last_news = now_;
     flow.rtt.sample(now_ - packet.sent_at, now_);
     flow.rtt.recovered();
-    flow.congestion.acknowledged(now_, flow.shape.packet, packet.sent_at, packet.mark);
+    flow.congestion.acknowledged(now_, flow.shape.packet, packet.sent_at, packet.snapshot);
     flow.congestion.acknowledged_round(now_, now_ - packet.sent_at, flow.rtt.least(), flow.in_flight, lost);
   }
 
