@@ -99,7 +99,7 @@ struct Bench {
     std::memcpy(datagram.data(), &header, sizeof header);
   }
   void take(std::span<std::byte> datagram) {
-    auto packet = cut_packet(datagram, 0);
+    auto packet = parse_packet(datagram, 0);
     if (!packet) return;
     connection->receive(now, *packet, datagram);
     serve();

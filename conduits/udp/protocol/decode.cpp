@@ -4,7 +4,7 @@
 
 namespace aqueduct::conduits::udp {
 
-std::optional<Packet> cut_packet(std::span<std::byte> datagram, std::size_t trailer) noexcept {
+std::optional<Packet> parse_packet(std::span<std::byte> datagram, std::size_t trailer) noexcept {
   Packet packet;
   if (datagram.size() < sizeof(PacketHeader)) return std::nullopt;
   std::memcpy(&packet.header, datagram.data(), sizeof(PacketHeader));

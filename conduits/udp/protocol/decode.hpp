@@ -19,7 +19,7 @@ struct Packet {
 };
 
 /// Empty unless the datagram has our magic number and version, and its lengths add up to the datagram's own.
-std::optional<Packet> cut_packet(std::span<std::byte> datagram, std::size_t trailer) noexcept;
+std::optional<Packet> parse_packet(std::span<std::byte> datagram, std::size_t trailer) noexcept;
 
 /// Length of the packet at the beginning of `datagrams`, according to its header. All of `datagrams` if the header is
 /// not valid.

@@ -147,7 +147,7 @@ void Transport::serve_dirty(Time now) noexcept {
 // -------------------------------------------------------------------------------------------------- receiving
 
 void Transport::take(Time now, std::span<std::byte> datagram) noexcept {
-  auto packet = cut_packet(datagram, common_.security == Security::full ? Seal::kTrailer : 0);
+  auto packet = parse_packet(datagram, common_.security == Security::full ? Seal::kTrailer : 0);
   if (!packet || packet->header.from >= connections_.size() || packet->header.from == common_.me) {
     ++unknown_senders_;
     return;

@@ -59,7 +59,7 @@ TEST(UdpConnectionForgery, AChangedBitHasNoEffectButTheCounter) {
         ++tried;
         const std::uint64_t before = pair.b.connection->counters().rejected;
         ASSERT_EQ(pair.hand_over(pair.b, forged), Connection::Verdict::rejected) << "offset " << at;
-        if (pair.b.connection->counters().rejected == before) ++cut;  // cut_packet rejected its lengths
+        if (pair.b.connection->counters().rejected == before) ++cut;  // parse_packet rejected its lengths
         ASSERT_TRUE(untouched(pair.b)) << "offset " << at;
       }
     }

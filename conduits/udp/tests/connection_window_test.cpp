@@ -37,7 +37,7 @@ class InFlight {
   }
   void arrived(core::Bytes datagram) {
     Buffer copy(datagram.begin(), datagram.end());
-    const auto packet = cut_packet(copy, 0);
+    const auto packet = parse_packet(copy, 0);
     ASSERT_TRUE(packet);
     FrameReader reader(*packet);
     while (const auto frame = reader.next()) {

@@ -35,14 +35,14 @@ bool good(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
   PacketHeader header;
   header.kind = kind;
   Buffer bytes = datagram(header, frames, data);
-  const auto packet = cut_packet(bytes, 0);
+  const auto packet = parse_packet(bytes, 0);
   EXPECT_TRUE(packet);
   return packet && well_formed(*packet);
 }
 bool good(const Buffer& frames, std::size_t data = 0) { return good(PacketKind::data, frames, data); }
 
 /// A well-formed packet's frames become malformed when they are truncated or extended. Tried in words of 8 bytes,
-/// because cut_packet rejects a header whose frames are not a multiple of 8.
+/// because parse_packet rejects a header whose frames are not a multiple of 8.
 void expect_exact(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
   EXPECT_TRUE(good(kind, frames, data));
   for (std::size_t bytes = 8; bytes < frames.size(); bytes += 8) {
@@ -69,7 +69,7 @@ TEST(UdpDecode, CutsAPacketWhoseLengthsAddUp) {
   header.number = 7;
   Buffer bytes = datagram(header, join(MessageFrame{}), 5);
   bytes.resize(bytes.size() + 16);
-  const auto packet = cut_packet(bytes, 16);
+  const auto packet = parse_packet(bytes, 16);
   ASSERT_TRUE(packet);
   EXPECT_EQ(packet->header.number, 7u);
   EXPECT_EQ(packet->frames.data(), bytes.data() + sizeof header);
@@ -82,7 +82,7 @@ TEST(UdpDecode, CutsAPacketWhoseLengthsAddUp) {
 TEST(UdpDecode, CutsNothingElse) {
   const Buffer genuine = datagram({}, join(MessageFrame{}), 5);
   const auto cut = [&](Buffer bytes, std::size_t trailer = 0) {
-    return cut_packet(bytes, trailer).has_value();
+    return parse_packet(bytes, trailer).has_value();
   };
   const auto with = [&](auto PacketHeader::*field, auto value) {
     PacketHeader header;
@@ -158,7 +158,7 @@ TEST(UdpDecode, ALongMessageIsContiguous) {
   EXPECT_FALSE(good(long_one(kMostMessage + 1), kMostMessage + 8 - kGuarded));
 
   Buffer bytes = datagram({}, join(AckFrame{}, of(kBytes)), 16);
-  const auto packet = cut_packet(bytes, 0);
+  const auto packet = parse_packet(bytes, 0);
   ASSERT_TRUE(packet);
   FrameReader reader(*packet);
   ASSERT_TRUE(reader.next());
@@ -240,7 +240,7 @@ TEST(UdpDecode, KnowsNoOtherKinds) {
     frames[0] = static_cast<std::byte>(kind);
     PacketHeader header;
     Buffer bytes = datagram(header, frames);
-    FrameReader reader(*cut_packet(bytes, 0));
+    FrameReader reader(*parse_packet(bytes, 0));
     if (reader.next()) ++known;
   }
   EXPECT_EQ(known, 5);  // ack, message, put, close, probe: the others are malformed if all zero

@@ -153,7 +153,7 @@ class TwoConnections {
     if (datagram.size() > sizeof(Block)) return Connection::Verdict::rejected;
     if (!datagram.empty()) std::memcpy(block_->bytes, datagram.data(), datagram.size());
     const std::span<std::byte> bytes(block_->bytes, datagram.size());
-    auto packet = cut_packet(bytes, station.common.security == Security::full ? Seal::kTrailer : 0);
+    auto packet = parse_packet(bytes, station.common.security == Security::full ? Seal::kTrailer : 0);
     if (!packet) return Connection::Verdict::rejected;
     return station.connection->receive(now_, *packet, bytes);
   }
