@@ -1,6 +1,6 @@
 #include "conduits/udp/carrier/socket_sender.hpp"
 
-#include "conduits/udp/carrier/datagram_cutter.hpp"
+#include "conduits/udp/carrier/datagram_splitter.hpp"
 #include "conduits/udp/carrier/socket_setup.hpp"
 
 #include <algorithm>
@@ -105,11 +105,11 @@ bool SocketSender::queue_datagrams(const Outgoing& outgoing, std::size_t owner) 
   const std::size_t count = datagrams(outgoing);
   if (count > kMessages - messages_used_ || count + outgoing.pieces.size() > kPieces - pieces_used_)
     return false;
-  DatagramCutter cutter(outgoing.pieces);
+  DatagramSplitter splitter(outgoing.pieces);
   for (std::size_t left = outgoing.bytes; left != 0;) {
     const std::size_t bytes = std::min(outgoing.segment, left);
     const std::span<iovec> room = std::span(pieces_).subspan(pieces_used_);
-    const std::size_t used = cutter.take(bytes, room);
+    const std::size_t used = splitter.take(bytes, room);
     add(outgoing, owner, room.data(), used, bytes, 0);
     pieces_used_ += used;
     left -= bytes;

@@ -9,9 +9,9 @@
 namespace aqueduct::conduits::udp {
 
 /// Splits a list of memory pieces into datagrams, one after another.
-class DatagramCutter {
+class DatagramSplitter {
  public:
-  explicit DatagramCutter(std::span<const iovec> pieces) noexcept : left_(pieces) {}
+  explicit DatagramSplitter(std::span<const iovec> pieces) noexcept : left_(pieces) {}
 
   /// Writes the pieces that hold the next `bytes` bytes. Returns their number, or 0 if `into` is too small or fewer
   /// bytes are left.
