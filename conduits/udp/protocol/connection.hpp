@@ -4,7 +4,7 @@
 #include "conduits/udp/carrier/path_mtu.hpp"
 #include "conduits/udp/protocol/decode.hpp"
 #include "conduits/udp/protocol/gso_batch.hpp"
-#include "conduits/udp/protocol/received.hpp"
+#include "conduits/udp/protocol/received_packets.hpp"
 #include "conduits/udp/protocol/rtt.hpp"
 #include "conduits/udp/protocol/seal.hpp"
 #include "conduits/udp/protocol/send_buffers.hpp"
@@ -313,7 +313,7 @@ class Connection {
   std::size_t gets_used_ = 0;
 
   // Arrived.
-  Received received_;
+  ReceivedPackets received_;
   std::uint64_t control_seen_ = 0;  // one more than the highest control number
   std::uint64_t control_bits_ = 0;  // which of the 64 numbers below control_seen_ have arrived
   std::vector<Reassembly> reassemblies_;

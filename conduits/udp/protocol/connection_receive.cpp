@@ -108,10 +108,11 @@ Connection::Verdict Connection::receive(Time now, Packet& packet, std::span<std:
     return apply(now, packet, true);
   }
   const auto verdict = received_.check(header.number);
-  if (verdict == Received::Verdict::beyond || (verdict == Received::Verdict::fresh && !has_room(packet))) {
+  if (verdict == ReceivedPackets::Verdict::beyond ||
+      (verdict == ReceivedPackets::Verdict::fresh && !has_room(packet))) {
     return Verdict::taken;  // counts as lost: not acknowledged
   }
-  if (verdict == Received::Verdict::duplicate) {
+  if (verdict == ReceivedPackets::Verdict::duplicate) {
     ++counters_.duplicate;
     want_ack(now);  // it was retransmitted because our acknowledgement is missing
     return apply(now, packet, false);

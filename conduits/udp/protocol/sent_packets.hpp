@@ -2,7 +2,7 @@
 
 #include "conduits/udp/carrier/time.hpp"
 #include "conduits/udp/protocol/congestion.hpp"
-#include "conduits/udp/protocol/received.hpp"
+#include "conduits/udp/protocol/received_packets.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -44,9 +44,9 @@ inline constexpr std::uint64_t kPacketCharge = 768;
 /// packet that was sent later has arrived, and a quarter of a round trip more has passed.
 class SentPackets {
  public:
-  /// Packets that may be unacknowledged at once; below Received::kSpan.
+  /// Packets that may be unacknowledged at once; below ReceivedPackets::kSpan.
   static constexpr std::size_t kMost = 2048;
-  static_assert(kMost < Received::kSpan);
+  static_assert(kMost < ReceivedPackets::kSpan);
 
   bool full() const noexcept { return next_ - oldest_ >= kMost; }
   bool empty() const noexcept { return oldest_ == next_; }

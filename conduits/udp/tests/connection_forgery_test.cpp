@@ -285,14 +285,17 @@ TEST(UdpConnectionForgery, NumbersBeyondTheWindowAreAsIfLost) {
   TwoConnections pair;
   Forge forge(pair);
   const MessageFrame nothing;
-  for (const std::uint64_t number : {Received::kSpan, Received::kSpan + 1, UINT64_MAX - 1, UINT64_MAX}) {
+  for (const std::uint64_t number :
+       {ReceivedPackets::kSpan, ReceivedPackets::kSpan + 1, UINT64_MAX - 1, UINT64_MAX}) {
     EXPECT_EQ(forge.hand_over(PacketKind::data, number, {}, nothing), Connection::Verdict::taken);
   }
   EXPECT_TRUE(pair.b.upper.messages.empty());
-  EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan - 1, {}, nothing), Connection::Verdict::taken);
+  EXPECT_EQ(forge.hand_over(PacketKind::data, ReceivedPackets::kSpan - 1, {}, nothing),
+            Connection::Verdict::taken);
   EXPECT_EQ(forge.hand_over(PacketKind::data, 0, {}, nothing), Connection::Verdict::taken);
   EXPECT_EQ(pair.b.upper.messages.size(), 2u);
-  EXPECT_EQ(forge.hand_over(PacketKind::data, Received::kSpan, {}, nothing), Connection::Verdict::taken);
+  EXPECT_EQ(forge.hand_over(PacketKind::data, ReceivedPackets::kSpan, {}, nothing),
+            Connection::Verdict::taken);
   EXPECT_EQ(pair.b.upper.messages.size(), 3u);
 }
 

@@ -1,5 +1,5 @@
 // docs/wire-format.md agrees with wire.hpp.
-#include "conduits/udp/protocol/received.hpp"
+#include "conduits/udp/protocol/received_packets.hpp"
 #include "conduits/udp/protocol/seal.hpp"
 #include "conduits/udp/protocol/sent_packets.hpp"
 #include "conduits/udp/protocol/wire.hpp"
@@ -218,7 +218,7 @@ TEST(UdpWireFormat, NumbersInTheTextAreTheCodes) {
   EXPECT_TRUE(says("in units of " + number(1 << kStampShift) + " ns"));
   EXPECT_TRUE(says("at most " + number(kMostMessage)));
   EXPECT_TRUE(says("of a long one " + number(kGuarded) + " bytes"));
-  EXPECT_TRUE(says("data numbers up to " + number(Received::kSpan) + " above"));
+  EXPECT_TRUE(says("data numbers up to " + number(ReceivedPackets::kSpan) + " above"));
   EXPECT_TRUE(says("at most " + number(SentPackets::kMost) + " data packets unacknowledged"));
   EXPECT_TRUE(says("datagram's bytes and " + number(kPacketCharge) + " more"));
   EXPECT_TRUE(says(number(Seal::kTrailer) + " bytes with full security"));

@@ -16,7 +16,7 @@ struct NumberRange {
 
 /// Which packet numbers of a peer have arrived. Numbers begin at 0, and a retransmitted packet keeps its number. So
 /// this record finds duplicates, is the replay window, and supplies the acknowledgements.
-class Received {
+class ReceivedPackets {
  public:
   /// Numbers are remembered up to this many above the lowest missing one. Senders stay within it.
   static constexpr std::uint64_t kSpan = 8192;

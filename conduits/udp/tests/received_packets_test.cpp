@@ -1,4 +1,4 @@
-#include "conduits/udp/protocol/received.hpp"
+#include "conduits/udp/protocol/received_packets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,17 +11,17 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-using Verdict = Received::Verdict;
-constexpr std::uint64_t kSpan = Received::kSpan;
+using Verdict = ReceivedPackets::Verdict;
+constexpr std::uint64_t kSpan = ReceivedPackets::kSpan;
 
-std::vector<NumberRange> ranges_of(const Received& received, std::size_t most) {
+std::vector<NumberRange> ranges_of(const ReceivedPackets& received, std::size_t most) {
   std::vector<NumberRange> ranges(most);
   ranges.resize(received.ranges(ranges));
   return ranges;
 }
 
-TEST(UdpReceived, InOrderLeavesNoGaps) {
-  Received received;
+TEST(UdpReceivedPackets, InOrderLeavesNoGaps) {
+  ReceivedPackets received;
   EXPECT_EQ(received.end(), 0U);
   for (std::uint64_t n = 0; n < 3 * kSpan; ++n) {
     ASSERT_EQ(received.check(n), Verdict::fresh);
@@ -34,8 +34,8 @@ TEST(UdpReceived, InOrderLeavesNoGaps) {
   EXPECT_TRUE(ranges_of(received, 4).empty());
 }
 
-TEST(UdpReceived, AFilledGapJoinsWhatIsAbove) {
-  Received received;
+TEST(UdpReceivedPackets, AFilledGapJoinsWhatIsAbove) {
+  ReceivedPackets received;
   for (const std::uint64_t n : {0U, 1U, 3U, 4U, 6U}) EXPECT_EQ(received.note(n), Verdict::fresh);
   EXPECT_EQ(received.next(), 2U);
   EXPECT_EQ(received.end(), 7U);
@@ -48,16 +48,16 @@ TEST(UdpReceived, AFilledGapJoinsWhatIsAbove) {
   EXPECT_EQ(received.next(), 7U);
 }
 
-TEST(UdpReceived, WhatDoesNotFitIsTheLowest) {
-  Received received;
+TEST(UdpReceivedPackets, WhatDoesNotFitIsTheLowest) {
+  ReceivedPackets received;
   for (std::uint64_t n = 1; n < 20; n += 2) ASSERT_EQ(received.note(n), Verdict::fresh);
   EXPECT_EQ(ranges_of(received, 2), (std::vector<NumberRange>{{17, 18}, {19, 20}}));
   EXPECT_TRUE(ranges_of(received, 0).empty());
 }
 
-TEST(UdpReceived, TheSpanHasBothSides) {
+TEST(UdpReceivedPackets, TheSpanHasBothSides) {
   for (const std::uint64_t begin : {0U, 1U, 63U, 64U, 65U, 100U}) {
-    Received received;
+    ReceivedPackets received;
     for (std::uint64_t n = 0; n < begin; ++n) ASSERT_EQ(received.note(n), Verdict::fresh);
     EXPECT_EQ(received.check(begin + kSpan), Verdict::beyond);
     EXPECT_EQ(received.note(begin + kSpan), Verdict::beyond);
@@ -68,9 +68,9 @@ TEST(UdpReceived, TheSpanHasBothSides) {
   }
 }
 
-TEST(UdpReceived, AFullRingEmptiesAtOnce) {
+TEST(UdpReceivedPackets, AFullRingEmptiesAtOnce) {
   for (const std::uint64_t begin : {0U, 1U, 64U, 77U}) {
-    Received received;
+    ReceivedPackets received;
     for (std::uint64_t n = 0; n < begin; ++n) ASSERT_EQ(received.note(n), Verdict::fresh);
     for (std::uint64_t n = begin + 1; n < begin + kSpan; ++n) ASSERT_EQ(received.note(n), Verdict::fresh);
     EXPECT_EQ(ranges_of(received, 3), (std::vector<NumberRange>{{begin + 1, begin + kSpan}}));
@@ -83,11 +83,11 @@ TEST(UdpReceived, AFullRingEmptiesAtOnce) {
 }
 
 // Compares with a set of numbers, which is obviously correct.
-TEST(UdpReceived, IsASet) {
+TEST(UdpReceivedPackets, IsASet) {
   constexpr std::uint64_t kSeed = 20;
   SCOPED_TRACE(kSeed);
   std::mt19937_64 random(kSeed);
-  Received received;
+  ReceivedPackets received;
   std::set<std::uint64_t> model;  // numbers above next that have arrived
   std::uint64_t next = 0;
   for (int step = 0; step < 100'000; ++step) {

@@ -1,11 +1,11 @@
-#include "conduits/udp/protocol/received.hpp"
+#include "conduits/udp/protocol/received_packets.hpp"
 
 #include <algorithm>
 #include <bit>
 
 namespace aqueduct::conduits::udp {
 
-Received::Verdict Received::note_out_of_order(std::uint64_t number) noexcept {
+ReceivedPackets::Verdict ReceivedPackets::note_out_of_order(std::uint64_t number) noexcept {
   const Verdict verdict = check(number);
   if (verdict != Verdict::fresh) return verdict;
   words_[word_of(number)] |= std::uint64_t{1} << number % kBits;
@@ -16,7 +16,7 @@ Received::Verdict Received::note_out_of_order(std::uint64_t number) noexcept {
 
 // Moves next_ past the numbers that have arrived and clears their bits, a word at a time. Terminates even when all
 // bits are set: the first word's upper part is clear again when the ring wraps around.
-void Received::advance() noexcept {
+void ReceivedPackets::advance() noexcept {
   for (;;) {
     const auto from = static_cast<int>(next_ % kBits);
     std::uint64_t& word = words_[word_of(next_)];
@@ -30,7 +30,7 @@ void Received::advance() noexcept {
 }
 
 // One more than the highest number in [next_, below) that has (not) arrived; next_ if there is none.
-std::uint64_t Received::end_of_last(bool arrived, std::uint64_t below) const noexcept {
+std::uint64_t ReceivedPackets::end_of_last(bool arrived, std::uint64_t below) const noexcept {
   while (below > next_) {
     const std::uint64_t base = (below - 1) / kBits * kBits;
     std::uint64_t word = words_[word_of(base)];
@@ -44,7 +44,7 @@ std::uint64_t Received::end_of_last(bool arrived, std::uint64_t below) const noe
   return next_;
 }
 
-std::size_t Received::ranges(std::span<NumberRange> into) const noexcept {
+std::size_t ReceivedPackets::ranges(std::span<NumberRange> into) const noexcept {
   // Written from the highest range down, so that a short list has the newest; then moved to the front.
   std::size_t free = into.size();
   for (std::uint64_t end = end_; free > 0;) {
