@@ -84,7 +84,7 @@ void Congestion::acknowledged_round(Time now, Time rtt, Time least_rtt, std::uin
   learn_bandwidth(sample, round_begins);
   if (sample.bytes > 0) {
     after_timeout_ = false;
-    bursts_.note(now, sample.bytes, bandwidth(), window_, rounds_);
+    ack_aggregation_.note(now, sample.bytes, bandwidth(), window_, rounds_);
   }
   if (round_begins) {
     look_for_full_pipe(sample);
@@ -208,7 +208,7 @@ void Congestion::grow_window(std::uint64_t acknowledged) noexcept {
     return;
   }
   const double wide = phase_ == Phase::drain ? kStartupGain : kWindowGain;
-  const std::uint64_t most = as_bytes(wide * model) + 3 * quantum_ + bursts_.excess();
+  const std::uint64_t most = as_bytes(wide * model) + 3 * quantum_ + ack_aggregation_.excess();
   window_ = std::max(std::min(window_ + acknowledged, most), few_packets());
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/udp/carrier/time.hpp"
-#include "conduits/udp/protocol/ack_bursts.hpp"
+#include "conduits/udp/protocol/ack_aggregation.hpp"
 #include "conduits/udp/protocol/delivery_rate.hpp"
 #include "conduits/udp/protocol/loss_bound.hpp"
 #include "conduits/udp/protocol/windowed_best.hpp"
@@ -74,7 +74,7 @@ class Congestion {
   std::int64_t bandwidth_rounds_ = 0;  ///< the clock of that window: rounds that were not application-limited
   Time delay_ = 0;                     ///< 0: unknown
   Time delay_at_ = 0;                  ///< when it was last measured
-  AckBursts bursts_;
+  AckAggregation ack_aggregation_;
   LossBound loss_;
 
   Phase phase_ = Phase::startup;

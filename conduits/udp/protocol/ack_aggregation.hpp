@@ -12,9 +12,9 @@ namespace aqueduct::conduits::udp {
 /// How many bytes the acknowledgements run ahead of the estimated bandwidth after a silence. A receiver that lost its
 /// core for a moment, or whose kernel coalesces datagrams, acknowledges many packets at once. The congestion window
 /// must have room for these bytes too, or the path idles during each silence.
-class AckBursts {
+class AckAggregation {
  public:
-  AckBursts() noexcept : excess_(kRounds, 0) {}
+  AckAggregation() noexcept : excess_(kRounds, 0) {}
 
   void note(Time now, std::uint64_t bytes, double bandwidth, std::uint64_t window,
             std::int64_t round) noexcept {
