@@ -60,8 +60,8 @@ class Carrier {
     std::uint64_t sent_bytes = 0, received_bytes = 0;
     std::uint64_t no_room = 0;  ///< the system's send buffer was full
     std::uint64_t refused = 0;  ///< sends that failed otherwise
-    std::uint64_t overflowed =
-        0;  ///< datagrams that the system dropped because the receive buffer was full (SO_RXQ_OVFL)
+    /// Datagrams that the system dropped because the receive buffer was full (SO_RXQ_OVFL).
+    std::uint64_t overflowed = 0;
   };
   virtual const Counters& counters() const noexcept = 0;
   virtual int last_error() const noexcept = 0;  ///< errno of the last refused send; 0 if none

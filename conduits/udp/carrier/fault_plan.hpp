@@ -17,8 +17,8 @@ struct FaultPlan {
   double reorder = 0;  ///< … that it is delayed by `hold` on top of `delay`, so that later ones overtake it
   Time hold = kMillisecond / 4;
   double corrupt = 0;  ///< … that it arrives with one to three bits flipped
-  std::size_t corrupt_bytes =
-      48;  ///< only the first `corrupt_bytes` are corrupted; a real network's checksum guards the rest
+  /// Only the first `corrupt_bytes` are corrupted; a real network's checksum guards the rest.
+  std::size_t corrupt_bytes = 48;
   Time delay = 0;                  ///< of every datagram
   Time jitter = 0;                 ///< the delay varies by up to this much, up and down, uniformly
   std::size_t mtu = 0;             ///< longer datagrams are dropped silently; 0: no limit

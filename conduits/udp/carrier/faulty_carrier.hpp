@@ -26,8 +26,8 @@ class FaultyCarrier final : public Carrier {
     std::uint64_t seen = 0, delivered = 0;
     std::uint64_t too_long = 0, lost = 0, duplicated = 0, reordered = 0, corrupted = 0;
     std::uint64_t over_rate = 0;  ///< dropped because the queue of `rate` was full
-    std::uint64_t no_memory =
-        0;  ///< dropped because too many bytes are delayed (DelayedDatagrams::kMostBytes)
+    /// Dropped because too many bytes are delayed (DelayedDatagrams::kMostBytes).
+    std::uint64_t no_memory = 0;
   };
   const Faults& faults() const noexcept { return faults_; }
   Carrier& below() noexcept { return *below_; }

@@ -30,8 +30,8 @@ class PathMtu {
   /// When the probe in flight times out: after the `timeout` of the last expire(), or 1 s before the first. kNever if
   /// no probe is in flight.
   Time deadline() const noexcept { return in_flight_ ? sent_at_ + patience_ : kNever; }
-  void expire(Time now,
-              Time timeout) noexcept;  ///< gives up the probe in flight if it is older than `timeout`
+  /// Gives up the probe in flight if it is older than `timeout`.
+  void expire(Time now, Time timeout) noexcept;
   /// Packets of this size were lost again and again while smaller ones arrive, or the system refused to send them
   /// (EMSGSIZE). If the size was in use: back to base, then a search below that size. If it was only probed: it does
   /// not work.

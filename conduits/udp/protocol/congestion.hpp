@@ -40,9 +40,8 @@ class Congestion {
 
   std::uint64_t window() const noexcept { return allowed_; }  ///< bytes that may be in flight
   double rate() const noexcept { return rate_; }              ///< bytes per second that may leave; pacing
-  double bandwidth() const noexcept {
-    return bandwidth_.best();
-  }  ///< the estimate, in bytes per second; 0 when unknown
+  /// The estimate, in bytes per second; 0 when unknown.
+  double bandwidth() const noexcept { return bandwidth_.best(); }
   std::size_t quantum() const noexcept { return quantum_; }  ///< bytes that may leave at once, paced as one
   const char* phase() const noexcept;  ///< "startup", "drain", "steady", "probe-rtt": for statistics
 
@@ -79,8 +78,8 @@ class Congestion {
 
   Phase phase_ = Phase::startup;
   std::int64_t rounds_ = 0;
-  std::uint64_t round_ends_at_ =
-      0;  ///< in delivered bytes: packets that leave from then on belong to the next round
+  /// In delivered bytes: packets that leave from then on belong to the next round.
+  std::uint64_t round_ends_at_ = 0;
   double full_bandwidth_ = 0;  ///< startup: bandwidth at the last growth
   int flat_rounds_ = 0;        ///< startup: rounds without growth
   bool pipe_is_full_ = false;

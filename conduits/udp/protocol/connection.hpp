@@ -54,8 +54,8 @@ struct Common {
   Time ack_delay = 500 * kMicrosecond;
   Time heartbeat = kSecond;
   Time timeout = 5 * kSecond;
-  std::uint32_t window =
-      65'536;  ///< advertised window: bytes that each peer may have in flight to this endpoint
+  /// Advertised window: bytes that each peer may have in flight to this endpoint.
+  std::uint32_t window = 65'536;
 
   Pool<Bundle> bundles{16'384, 16};
   static constexpr std::size_t kMostLongMessages = 4'096;
@@ -114,7 +114,8 @@ class Connection {
   enum class Life : std::uint8_t {
     alive,
     silent,  ///< nothing was heard for the timeout
-    black_hole,  ///< in that time no packet above the base MTU has arrived, but several and at least half of the shorter ones
+    /// In that time no packet above the base MTU arrived, but several, and at least half, of the shorter ones.
+    black_hole,
     attempts_exhausted,  ///< a packet has been sent 65536 times
   };
   /// Runs the timers. If the answer is not `alive`, the caller must end the connection.
@@ -274,13 +275,13 @@ class Connection {
   std::size_t long_message_bytes_waiting_ = 0;
   std::size_t shorts_waiting_ = 0;   // operations put into bundles since no bundle waited
   std::uint32_t shorts_in_row_ = 0;  // bundles that left since something long left
-  std::uint32_t long_batches_in_row_ =
-      0;                          // batches of long messages that left since one of a bulk transfer left
+  // Batches of long messages that left since one of a bulk transfer left.
+  std::uint32_t long_batches_in_row_ = 0;
   std::size_t bundles_used_ = 0;  // waiting or in flight
   std::size_t long_messages_used_ = 0;
   std::size_t long_message_bytes_used_ = 0;  // bytes of their messages
-  std::size_t bundles_since_request_ =
-      0;  // bundles that left since one asked for an immediate acknowledgement
+  // Bundles that left since one asked for an immediate acknowledgement.
+  std::size_t bundles_since_request_ = 0;
   std::size_t long_messages_since_request_ = 0;
   std::size_t bulk_transfers_used_ = 0;
   std::size_t replies_ = 0;  // how many of these are replies to gets
@@ -292,8 +293,8 @@ class Connection {
   RoundTrip rtt_;
   Congestion congestion_;
   PathMtu mtu_;
-  std::uint32_t large_retransmissions_ =
-      0;  // retransmissions of packets above the base MTU since one of them arrived
+  // Retransmissions of packets above the base MTU since one of them arrived.
+  std::uint32_t large_retransmissions_ = 0;
   // Detects a path that carries only short packets. Over IPv6 no router fragments packets made for a larger MTU.
   Time black_hole_since_ = kNever;  // when the first long packet was retransmitted, or proof was last missing
   std::uint32_t shorts_sent_ = 0;   // short packets sent since then: each transmission counts, pings too

@@ -20,8 +20,8 @@ void ReceivedPackets::advance() noexcept {
   for (;;) {
     const auto from = static_cast<int>(next_ % kBits);
     std::uint64_t& word = words_[word_of(next_)];
-    const int run =
-        std::countr_one(word >> from);  // the shift fills with zeros, so the run ends at the word's end
+    // The shift fills with zeros, so the run ends at the word's end.
+    const int run = std::countr_one(word >> from);
     if (run == 0) return;
     word &= ~(~std::uint64_t{0} >> (64 - run) << from);
     next_ += static_cast<std::uint64_t>(run);

@@ -37,9 +37,8 @@ class ReceivedPackets {
   }
 
   std::uint64_t next() const noexcept { return next_; }  ///< the lowest number that has not arrived
-  std::uint64_t end() const noexcept {
-    return end_;
-  }  ///< one more than the highest number that has arrived; 0 if none
+  /// One more than the highest number that has arrived; 0 if none.
+  std::uint64_t end() const noexcept { return end_; }
   bool gaps() const noexcept { return next_ < end_; }  ///< whether a number below end() is missing
   /// Writes the ranges above next() that have arrived, lowest first; returns how many. If they do not all fit, writes
   /// the highest ones (the newest matter most), still lowest first.

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::size_t kMostReads = 8;              // of 64 KiB each: fits the second-level cache
 constexpr Time kRetryBlocked = 50 * kMicrosecond;  // until a full send buffer is tried again
-constexpr Time kShareEvery =
-    10 * kMillisecond;                        // how often the receive buffer is shared out among the senders
+// How often the receive buffer is shared out among the senders.
+constexpr Time kShareEvery = 10 * kMillisecond;
 constexpr Time kActive = 100 * kMillisecond;  // a peer heard within this time counts as sending
 constexpr Time kLinger = 500 * kMillisecond;  // at the end: wait for the last acknowledgements
-constexpr Time kFarewells =
-    100 * kMillisecond;  // at the end: wait for room in the send buffer for close packets
-constexpr Time kBetweenLooks =
-    100 * kMicrosecond;  // at the end: between polls of this process's other endpoints
+// At the end: wait for room in the send buffer for close packets.
+constexpr Time kCloseLasts = 100 * kMillisecond;
+// At the end: between polls of this process's other endpoints.
+constexpr Time kBetweenLooks = 100 * kMicrosecond;
 constexpr std::uint32_t kLeastWindow = 4 * 1024;  // two packets of the smallest path
 constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
 
@@ -280,7 +280,7 @@ void Transport::close(const Meanwhile& meanwhile) noexcept {
   outgoing_.clear();
   pushed_ = 0;
   const Time now = clock_now();
-  const Time end = now + kFarewells;
+  const Time end = now + kCloseLasts;
   for (int copy = 0; copy < 3; ++copy) {  // close packets are not acknowledged, so several copies are sent
     for (Connection* connection : active_) {
       // A peer that still misses some of our packets gets no close packet. Our silence tells it that we are gone.

@@ -104,11 +104,11 @@ struct FragmentFrame {
 };
 static_assert(sizeof(FragmentFrame) == 24);
 
-inline constexpr std::uint8_t kBulk =
-    1;  ///< the bytes are bulk data (of a message, all but the first kGuarded); else they follow here, padded
+/// The bytes are bulk data (of a message, all but the first kGuarded); else they follow here, padded.
+inline constexpr std::uint8_t kBulk = 1;
 inline constexpr std::uint8_t kSignal = 2;  ///< a SignalPart follows the frame, before the bytes
-inline constexpr std::uint8_t kRefused =
-    4;  ///< of a DataFrame: the get was outside the segment; no bytes follow
+/// Of a DataFrame: the get was outside the segment; no bytes follow.
+inline constexpr std::uint8_t kRefused = 4;
 
 /// Writes `bytes` at `offset` of the receiver's segment.
 struct PutFrame {

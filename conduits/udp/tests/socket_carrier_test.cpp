@@ -94,8 +94,8 @@ TEST_P(UdpSocketCarrier, CarriesOneDatagram) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
   const bool ipv6 = pair.here().local().family() == AF_INET6;
-  const std::size_t most =
-      ipv6 ? 65536 - 40 - 8 : 65507;  // limited by the loopback MTU, 65536, or by the length field
+  // Limited by the loopback MTU, 65536, or by the length field.
+  const std::size_t most = ipv6 ? 65536 - 40 - 8 : 65507;
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{1400}, most}) {
     SCOPED_TRACE(bytes);
     auto sent = datagram_of(bytes);

@@ -22,8 +22,8 @@ struct Faults {
   double loss = 0;
   double duplicate = 0;
   double reorder = 0;  ///< probability of ten times the delay on top
-  double corrupt =
-      0;  ///< probability that one protected bit flips; for unprotected ones UDP's checksum would drop the datagram
+  /// Probability that one protected bit flips; for unprotected ones UDP's checksum would drop the datagram.
+  double corrupt = 0;
   Time delay = 50 * kMicrosecond;
   Time jitter = 0;
   std::size_t mtu = 65'507;  ///< longer datagrams do not arrive, unless IP may fragment them
