@@ -1,7 +1,7 @@
-// Datagrams from a peer to a link. Each input is a sequence of datagrams (udp_decode_input.hpp) for a link
+// Datagrams from a peer to a connection. Each input is a sequence of datagrams (udp_decode_input.hpp) for a connection
 // that has puts, gets and messages in flight. In addition to the sanitizers' checks: each token ends exactly
 // once, and all memory returns to its pool.
-#include "conduits/udp/link.hpp"
+#include "conduits/udp/protocol/connection.hpp"
 #include "fuzz/udp_decode_input.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-class CountingHost final : public Host {
+class CountingLayer final : public UpperLayer {
  public:
   std::map<core::Token, int> ends;
   std::vector<std::byte> memory = std::vector<std::byte>(4096);
@@ -47,38 +47,38 @@ class CountingHost final : public Host {
 };
 
 struct Bench {
-  CountingHost host;
-  Common common{host, kMe, 77};
+  CountingLayer upper;
+  Common common{upper, kMe, 77};
   Secret secret{};
   std::vector<std::byte> from = std::vector<std::byte>(20'000, std::byte{3});
   std::vector<std::byte> to = std::vector<std::byte>(20'000);
   core::Token tokens = 0;
-  Train train;
-  std::unique_ptr<Link> link;
+  GsoBatch batch;
+  std::unique_ptr<Connection> connection;
   Seal seal{Security::header, secret, common.secret, kPeer, kMe, common.job};
   Time now = kSecond;
 
   Bench() {
     common.security = Security::header;
-    link = std::make_unique<Link>(common, kPeer, secret, now);
+    connection = std::make_unique<Connection>(common, kPeer, secret, now);
     serve();
     const Signal signal{1, 2};
     const auto bytes = core::Bytes(from);
-    post(link->put(0, 0, bytes.first(16), nullptr, tokens));
-    post(link->put(0, 0, bytes.first(64), &signal, tokens));
-    post(link->put(0, 0, bytes, &signal, tokens));
-    post(link->get(0, 0, core::MutableBytes(to).first(8), tokens));
-    post(link->get(0, 8, core::MutableBytes(to).subspan(8), tokens));
-    (void)link->send({}, bytes.first(100));
-    (void)link->send({}, bytes.first(5000));
+    post(connection->put(0, 0, bytes.first(16), nullptr, tokens));
+    post(connection->put(0, 0, bytes.first(64), &signal, tokens));
+    post(connection->put(0, 0, bytes, &signal, tokens));
+    post(connection->get(0, 0, core::MutableBytes(to).first(8), tokens));
+    post(connection->get(0, 8, core::MutableBytes(to).subspan(8), tokens));
+    (void)connection->send({}, bytes.first(100));
+    (void)connection->send({}, bytes.first(5000));
     serve();
-    (void)link->send({}, bytes.first(7000));  // has to wait for room
+    (void)connection->send({}, bytes.first(7000));  // has to wait for room
   }
   void post(core::Post answer) { tokens += answer.kind == core::Post::Kind::posted ? 1 : 0; }
   void serve() {
     bool may_fragment = false;
-    for (train.clear(); link->fill(now, train, may_fragment); train.clear()) require(!train.empty());
-    if (link->fill_ping(now, train)) train.clear();
+    for (batch.clear(); connection->fill(now, batch, may_fragment); batch.clear()) require(!batch.empty());
+    if (connection->fill_ping(now, batch)) batch.clear();
   }
 
   /// Changes the header such that the link looks at the frames.
@@ -99,22 +99,23 @@ struct Bench {
     std::memcpy(datagram.data(), &header, sizeof header);
   }
   void take(std::span<std::byte> datagram) {
-    auto packet = cut_packet(datagram, 0);
+    auto packet = parse_packet(datagram, 0);
     if (!packet) return;
-    link->receive(now, *packet, datagram);
+    connection->receive(now, *packet, datagram);
     serve();
   }
   void wait(Time length) {
     now += length;
-    if (link->tick(now) != Link::Life::alive) link->fail({ErrorCode::peer_lost, kPeer});
+    if (connection->tick(now) != Connection::Life::alive) connection->fail({ErrorCode::peer_lost, kPeer});
     serve();
   }
   void end() {
     wait(kMillisecond);
-    link->fail({ErrorCode::peer_lost, kPeer});
-    require(host.ends.size() == tokens);
-    for (const auto& [token, times] : host.ends) require(token < tokens && times == 1);
-    require(common.bundles.in_use() == 0 && common.parcels.in_use() == 0 && common.streams.in_use() == 0);
+    connection->fail({ErrorCode::peer_lost, kPeer});
+    require(upper.ends.size() == tokens);
+    for (const auto& [token, times] : upper.ends) require(token < tokens && times == 1);
+    require(common.bundles.in_use() == 0 && common.long_messages.in_use() == 0 &&
+            common.bulk_transfers.in_use() == 0);
   }
 };
 

@@ -1,6 +1,6 @@
-// Writes a corpus for udp_decode: real traffic from one link to another, with and without faults.
+// Writes a corpus for udp_decode: real traffic from one connection to another, with and without faults.
 //   build/fuzz/bin/udp_decode_corpus fuzz/corpus/udp_decode
-#include "conduits/udp/tests/two_links.hpp"
+#include "conduits/udp/tests/two_connections.hpp"
 #include "fuzz/udp_decode_input.hpp"
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace aqueduct;
 using namespace aqueduct::conduits::udp;
-using namespace aqueduct::conduits::udp::link_tests;
+using namespace aqueduct::conduits::udp::connection_tests;
 
 constexpr std::size_t kMostDatagrams = 6;  // per file
 constexpr std::size_t kMostDatagram = 1200;
@@ -44,21 +44,20 @@ class Writer {
   int files_ = 0;
 };
 
-using Work = std::function<void(TwoLinks&)>;
+using Work = std::function<void(TwoConnections&)>;
 
 void write(const std::string& folder, const std::string& name, const Faults& faults, const Work& work) {
-  TwoLinks links;
-  links.both(faults);
-  links.a.host.segments = {Buffer(4096)};
-  links.b.host.segments = {Buffer(4096)};
+  TwoConnections pair;
+  pair.both(faults);
+  pair.a.upper.segments = {Buffer(4096)};
+  pair.b.upper.segments = {Buffer(4096)};
   Writer writer(folder, name);
-  links.on_sent = [&](const Station& from, core::Bytes datagram) {
-    if (&from == &links.a)
-      writer.add(datagram, links.now() / kMillisecond % 4 == 1 ? fuzz::Record::kWait : 0);
+  pair.on_sent = [&](const Station& from, core::Bytes datagram) {
+    if (&from == &pair.a) writer.add(datagram, pair.now() / kMillisecond % 4 == 1 ? fuzz::Record::kWait : 0);
   };
-  work(links);
-  links.run(20 * kMillisecond);
-  links.say_farewell(links.a);
+  work(pair);
+  pair.run(20 * kMillisecond);
+  pair.say_farewell(pair.a);
 }
 
 }  // namespace
@@ -73,31 +72,32 @@ int main(int count, char** arguments) {
   static Buffer to(4096);
   const auto first = [](std::size_t size) { return core::Bytes(bytes).first(size); };
   const Signal signal{1, 2};
-  const auto messages = [&](TwoLinks& links) {
-    for (const std::size_t size : {0ul, 3ul, 100ul, 900ul, 3000ul}) (void)links.a.link->send({}, first(size));
+  const auto messages = [&](TwoConnections& pair) {
+    for (const std::size_t size : {0ul, 3ul, 100ul, 900ul, 3000ul})
+      (void)pair.a.connection->send({}, first(size));
   };
-  const auto puts = [&](TwoLinks& links) {
+  const auto puts = [&](TwoConnections& pair) {
     for (const std::size_t size : {0ul, 8ul, 500ul, 1000ul, 3000ul}) {
-      (void)links.a.link->put(0, 8, first(size), nullptr, size);
-      (void)links.a.link->put(0, 16, first(size), &signal, size + 1);
+      (void)pair.a.connection->put(0, 8, first(size), nullptr, size);
+      (void)pair.a.connection->put(0, 16, first(size), &signal, size + 1);
     }
   };
-  const auto gets = [&](TwoLinks& links) {
+  const auto gets = [&](TwoConnections& pair) {
     for (const std::size_t size : {1ul, 100ul, 3000ul})
-      (void)links.a.link->get(0, 8, core::MutableBytes(to).first(size), size);
+      (void)pair.a.connection->get(0, 8, core::MutableBytes(to).first(size), size);
   };
-  const auto replies = [&](TwoLinks& links) {  // with acknowledgements
+  const auto replies = [&](TwoConnections& pair) {  // and acknowledgements
     for (const std::size_t size : {8ul, 100ul, 3000ul})
-      (void)links.b.link->get(0, 8, core::MutableBytes(to).first(size), size);
-    for (int i = 0; i < 20; ++i) (void)links.b.link->send({}, first(900));
+      (void)pair.b.connection->get(0, 8, core::MutableBytes(to).first(size), size);
+    for (int i = 0; i < 20; ++i) (void)pair.b.connection->send({}, first(900));
   };
-  const auto all = [&](TwoLinks& links) {
-    messages(links);
-    puts(links);
-    gets(links);
-    replies(links);
+  const auto all = [&](TwoConnections& pair) {
+    messages(pair);
+    puts(pair);
+    gets(pair);
+    replies(pair);
   };
-  const auto silence = [](TwoLinks& links) { links.run(2 * kSecond); };
+  const auto silence = [](TwoConnections& pair) { pair.run(2 * kSecond); };
   write(folder, "messages", {.mtu = 1400}, messages);
   write(folder, "puts", {.mtu = 1400}, puts);
   write(folder, "gets", {}, gets);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/udp/wire.hpp"
+#include "conduits/udp/protocol/wire.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "conduits/udp/udp.hpp"
 
-#include "conduits/udp/fault_plan.hpp"
+#include "conduits/udp/carrier/fault_plan.hpp"
 #include "conduits/udp/udp_network.hpp"
 #include "core/descriptors.hpp"
 

@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-/// In front of an endpoint's address, in what it tells its peers.
+/// Precedes an endpoint's address in what it publishes to its peers.
 struct AddressHead {
   std::uint8_t wire_version = kWireVersion;
   Security security = Security::header;
@@ -20,13 +20,13 @@ struct AddressHead {
 };
 static_assert(sizeof(AddressHead) == 36);
 
-// Turns after which a lost peer is forgotten though others keep the socket busy.
+// After this many polls a lost peer is forgotten even if others keep the socket busy.
 constexpr int kForgetAfter = 256;
 
-// Operations in flight for whose completions there is room from the start; it doubles where that is too little.
+// Completions that have room from the start. The room doubles when it is too small.
 constexpr std::size_t kFirstRoom = 256;
 
-// Chosen: when answers for which a link had no room are tried again.
+// Chosen: time until answers for which a connection had no room are tried again.
 constexpr Time kAnswersAgain = kMillisecond;
 
 const char* name_of(Security security) noexcept {
@@ -41,20 +41,21 @@ const char* name_of(Security security) noexcept {
 }  // namespace
 
 UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options,
-                       Rank me, Rank ranks, std::uint64_t job, core::Log& log, Siblings& siblings)
+                       Rank me, Rank ranks, std::uint64_t job, core::Log& log,
+                       ProcessConduits& process_conduits)
     : options_(options),
       local_(local),
       log_(log),
-      siblings_(siblings),
+      process_conduits_(process_conduits),
       me_(me),
       ranks_(ranks),
-      engine_(std::move(carrier), *this, *this, me, ranks, job) {
+      transport_(std::move(carrier), *this, *this, me, ranks, job) {
   properties_.name = "udp";
   properties_.max_packet = kMostMessage;
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = kMostInline;
   properties_.reports_lost_peers = true;
-  Common& common = engine_.common();
+  Common& common = transport_.common();
   common.security = options.security;
   common.secret = options.secret;
   common.timeout = options.timeout;
@@ -62,24 +63,25 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   common.most_datagram = options.most_datagram;
   common.mtu_hint = options.mtu_hint;
   // A quarter stays free: the system charges more for a datagram than its bytes.
-  engine_.set_budget(options.receive_buffer / 4 * 3);
+  transport_.set_budget(options.receive_buffer / 4 * 3);
   to_forget_.reserve(ranks);
 }
 
 UdpConduit::~UdpConduit() {
   thread_.reset();
-  siblings_.leave(*this);
-  engine_.close(turn_siblings());
+  process_conduits_.leave(*this);
+  transport_.close(poll_others());
 }
 
-Engine::Meanwhile UdpConduit::turn_siblings() noexcept {
-  if (!options_.has_siblings) return {};
+Transport::Meanwhile UdpConduit::poll_others() noexcept {
+  if (!options_.shares_process) return {};
   return [this] {
-    siblings_.for_each_but(*this, [](UdpConduit& other) {
-      // Whoever is in there does what is to be done, and an owner that sleeps will, as soon as something arrives. The
-      // look at it is under the lock: an owner that falls asleep later polls once more before, and finds what was taken.
+    process_conduits_.for_each_but(*this, [](UdpConduit& other) {
+      // If the lock is taken, its holder polls that conduit. If the owner sleeps, an arriving datagram wakes it.
+      // `asleep_` is read under the lock: an owner that falls asleep later polls once more first, and finds the
+      // deferred events.
       const std::unique_lock lock(other.mutex_, std::try_to_lock);
-      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.engine_.turn();
+      if (lock && !other.asleep_.load(std::memory_order_relaxed)) other.transport_.progress();
     });
   };
 }
@@ -98,7 +100,7 @@ std::vector<std::byte> UdpConduit::address() {
 
 Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) try {
   std::vector<PeerAddress> peers(addresses.size());
-  engine_.common().cipher = best_cipher();
+  transport_.common().cipher = best_cipher();
   for (Rank rank = 0; rank < addresses.size(); ++rank) {
     const auto& form = addresses[rank];
     if (form.empty()) continue;
@@ -124,23 +126,23 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
                  rank, address->text(), local_.text());
       return {ErrorCode::bad_setting, rank};
     }
-    // The peer counts its interfaces, not ours.
+    // A scope is an interface number of the peer's host. Here it must be one of this host.
     const bool local_scope = address->family() == AF_INET6 && address->link_local();
     const auto here = Address::from_host(address->host(), address->port(), local_.scope());
     peers[rank].address = local_scope && here ? *here : *address;
     peers[rank].secret = head.secret;
-    if (head.cipher != Cipher::aes256_gcm) engine_.common().cipher = Cipher::chacha20_poly1305;
+    if (head.cipher != Cipher::aes256_gcm) transport_.common().cipher = Cipher::chacha20_poly1305;
   }
-  engine_.learn(std::move(peers), me_);
-  if (!hold(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
+  transport_.set_peers(std::move(peers), me_);
+  if (!make_room(kFirstRoom, 0, 0)) return {ErrorCode::no_memory, me_};
   if (options_.patience > 0) try {
       const std::chrono::nanoseconds patience(options_.patience);
       thread_.emplace("aqueduct-udp", patience, descriptor(), [this](const core::ProgressThread& thread) {
         const std::lock_guard lock(mutex_);
         if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
-        engine_.turn();
+        transport_.progress();
         if (!answers_.empty()) send_answers();
-        const Time deadline = answers_.empty() ? engine_.deadline() : clock_now() + kAnswersAgain;
+        const Time deadline = answers_.empty() ? transport_.deadline() : clock_now() + kAnswersAgain;
         return deadline == kNever ? std::chrono::nanoseconds::max()
                                   : std::chrono::nanoseconds(deadline - clock_now());
       });
@@ -152,7 +154,7 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
           problem.what());
       return {ErrorCode::no_memory, me_};
     }
-  siblings_.join(*this);
+  process_conduits_.join(*this);
   return {};
 } catch (const std::bad_alloc&) {
   log_.error("udp: the machine has no memory to connect with {} ranks: start fewer on each host",
@@ -161,13 +163,13 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
 }
 
 core::Post UdpConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
-  if (to != me_) return post(to, [&](Link& link) { return link.send(header, payload); });
+  if (to != me_) return post(to, [&](Connection& connection) { return connection.send(header, payload); });
   const Entry entry(*this);
   std::byte whole[kMostMessage];
   std::memcpy(whole, header.data(), header.size());
   if (!payload.empty()) std::memcpy(whole + header.size(), payload.data(), payload.size());
-  if (!hold(1, Held::aligned(header.size() + payload.size()), 0)) return core::Post::retry();
-  held_.message(me_, {whole, header.size() + payload.size()});
+  if (!make_room(1, DeferredEvents::aligned(header.size() + payload.size()), 0)) return core::Post::retry();
+  deferred_.message(me_, {whole, header.size() + payload.size()});
   return core::Post::done();
 }
 
@@ -176,23 +178,23 @@ int UdpConduit::poll(core::Inbox& inbox) noexcept {
   const Entry entry(*this);
   inbox_ = &inbox;
   calls_ = 0;
-  if (!held_.empty()) {
-    const std::optional<int> delivered = held_.deliver(inbox);
+  if (!deferred_.empty()) {
+    const std::optional<int> delivered = deferred_.deliver(inbox);
     calls_ += delivered.value_or(0);
-    if (!delivered) inbox_ = nullptr;  // what arrives now must not overtake what is held
+    if (!delivered) inbox_ = nullptr;  // new events must not overtake deferred ones
   }
-  // What a lost peer had sent before is taken first.
-  const int datagrams = engine_.turn();
+  // Packets that a lost peer sent earlier are handled first.
+  const int datagrams = transport_.progress();
   if (!to_forget_.empty() && (datagrams == 0 || ++forgetting_ >= kForgetAfter)) [[unlikely]] {
     forgetting_ = 0;
-    for (const Rank peer : to_forget_) engine_.forget(peer);
+    for (const Rank peer : to_forget_) transport_.forget(peer);
     to_forget_.clear();
   }
   inbox_ = nullptr;
   if (!answers_.empty()) [[unlikely]]
     send_answers();
   return std::max(calls_,
-                  datagrams);  // a rank whose memory others use is not idle, even if it hears nothing of it
+                  datagrams);  // a rank whose memory others access is not idle, even without events
 }
 
 void UdpConduit::forget(Rank peer) noexcept {
@@ -203,11 +205,12 @@ void UdpConduit::forget(Rank peer) noexcept {
 
 std::string UdpConduit::state_of(Rank peer) const {
   const Entry entry(*this);
-  return engine_.text(peer);
+  return transport_.text(peer);
 }
 
-// While the owner is about to sleep, or sleeps, neither the progress thread nor a sibling touches anything: whatever they
-// took out of the socket would not wake the owner. What they took before, the poll that follows `arm` finds.
+// While the owner sleeps or is about to, neither the progress thread nor another conduit of the process receives for
+// it: a datagram that they took out of the socket would not wake the owner. The poll after `arm` finds what they took
+// before.
 void UdpConduit::arm() noexcept {
   asleep_.store(true, std::memory_order_relaxed);
   if (thread_) thread_->owner_sleeps(true);
@@ -220,9 +223,9 @@ void UdpConduit::disarm() noexcept {
 
 std::chrono::nanoseconds UdpConduit::within() const noexcept {
   const Entry entry(*this);
-  if (!held_.empty()) return std::chrono::nanoseconds::zero();
+  if (!deferred_.empty()) return std::chrono::nanoseconds::zero();
   if (!answers_.empty()) return std::chrono::nanoseconds(kAnswersAgain);
-  const Time deadline = engine_.deadline();
+  const Time deadline = transport_.deadline();
   return deadline == kNever ? std::chrono::nanoseconds::max()
                             : std::chrono::nanoseconds(deadline - clock_now());
 }
@@ -235,10 +238,10 @@ void UdpConduit::sleep(std::chrono::nanoseconds limit) noexcept {
   ::ppoll(&readable, 1, &pause, nullptr);
 }
 
-// ----------------------------------------------------------------------------------------- what the links bring
+// ------------------------------------------------------------------------------------- events from connections
 
 bool UdpConduit::ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
-  return inbox_ != nullptr || hold(messages, bytes, signals);
+  return inbox_ != nullptr || make_room(messages, bytes, signals);
 }
 
 void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
@@ -246,7 +249,7 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
     const auto memory = [this](SegmentId id) { return segment(id); };
     const auto send = [this](Rank to, core::Bytes answer) { return send_answer(to, answer); };
     const bool served = answers_.serve(aside_, from, bytes, memory, send);
-    if (!served || !bytes.empty()) held_.message(from, bytes);
+    if (!served || !bytes.empty()) deferred_.message(from, bytes);
     return;
   }
   ++calls_;
@@ -254,7 +257,7 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
 }
 
 core::Post::Kind UdpConduit::send_answer(Rank to, core::Bytes answer) noexcept {
-  return post_inside(to, [&](Link& link) { return link.send(answer, {}); }).kind;
+  return post_inside(to, [&](Connection& connection) { return connection.send(answer, {}); }).kind;
 }
 
 void UdpConduit::send_answers() noexcept {
@@ -268,13 +271,13 @@ void UdpConduit::serve_aside(core::Aside aside) noexcept {
 
 void UdpConduit::completed(core::Token token, Status status) noexcept {
   --outstanding_;
-  if (inbox_ == nullptr) return held_.completed(token, status);
+  if (inbox_ == nullptr) return deferred_.completed(token, status);
   ++calls_;
   inbox_->completed(token, status);
 }
 
 void UdpConduit::signalled(Rank from, Signal signal) noexcept {
-  if (inbox_ == nullptr) return held_.signalled(from, signal);
+  if (inbox_ == nullptr) return deferred_.signalled(from, signal);
   ++calls_;
   inbox_->signalled(from, signal);
 }
@@ -297,14 +300,14 @@ void UdpConduit::silent(Rank peer) noexcept {
             address_of(peer), static_cast<double>(options_.timeout) / 1e9);
 }
 
-void UdpConduit::stuck(Rank peer) noexcept {
+void UdpConduit::black_hole(Rank peer) noexcept {
   log_.warn(
       "rank {} at {}: for {:.1f} s (AQUEDUCT_UDP_TIMEOUT) no long packet has got there, and most short ones "
       "have: taken for lost. The path carries less than it did; AQUEDUCT_UDP_PACKET=1200 fits all paths",
       peer, address_of(peer), static_cast<double>(options_.timeout) / 1e9);
 }
 
-void UdpConduit::worn_out(Rank peer) noexcept {
+void UdpConduit::attempts_exhausted(Rank peer) noexcept {
   log_.warn(
       "rank {} at {}: one packet has been sent 65536 times and has not got there: taken for lost. Packets of "
       "its length may not fit the path; AQUEDUCT_UDP_PACKET=1200 fits all paths",
@@ -312,13 +315,13 @@ void UdpConduit::worn_out(Rank peer) noexcept {
 }
 
 std::string UdpConduit::address_of(Rank peer) const noexcept try {
-  return engine_.address(peer);
+  return transport_.address(peer);
 } catch (const std::bad_alloc&) {
   return {};
 }
 
 void UdpConduit::lost(Rank peer) noexcept {
-  if (inbox_ == nullptr) return held_.lost(peer);
+  if (inbox_ == nullptr) return deferred_.lost(peer);
   ++calls_;
   inbox_->lost(peer);
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "conduits/udp/engine.hpp"
-#include "conduits/udp/held.hpp"
-#include "conduits/udp/siblings.hpp"
+#include "conduits/udp/process_conduits.hpp"
+#include "conduits/udp/protocol/deferred_events.hpp"
+#include "conduits/udp/protocol/transport.hpp"
 #include "core/aside.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
@@ -17,31 +17,31 @@
 
 namespace aqueduct::conduits::udp {
 
-/// What the settings say of every endpoint of a process.
+/// Options of one endpoint, from the settings.
 struct UdpOptions {
-  Secret secret{};  ///< of this endpoint alone
+  Secret secret{};  ///< of this endpoint only
   Security security = Security::header;
-  Time patience = 10 * kMillisecond;  ///< until the progress thread stands in; 0: there is none
+  Time patience = 10 * kMillisecond;  ///< until the progress thread takes over; 0: there is no such thread
   Time timeout = 5 * kSecond;
   std::size_t most_datagram = 65'504;
   std::size_t mtu_hint = 0;
-  std::size_t receive_buffer = 0;  ///< as the system has granted it
-  bool has_siblings = false;       ///< other endpoints of this process
+  std::size_t receive_buffer = 0;  ///< size that the system granted
+  bool shares_process = false;     ///< the process has other endpoints
 };
 
-/// One rank's way to the others over UDP.
+/// One rank's udp conduit.
 ///
-/// Threads: the owner's, a progress thread that does its work while it is away, and a sibling's that ends and waits for
-/// what this one has to acknowledge; one lock lets in one at a time.
+/// Threads: the owner; a progress thread that takes over while the owner is away; the thread of another conduit of this
+/// process that ends and waits for acknowledgements from this one. A lock lets in one at a time.
 class UdpConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
                          public core::Waitable,
-                         private Host,
-                         private Engine::Watcher {
+                         private UpperLayer,
+                         private Transport::Watcher {
  public:
   UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options, Rank me,
-             Rank ranks, std::uint64_t job, core::Log& log, Siblings& siblings);
+             Rank ranks, std::uint64_t job, core::Log& log, ProcessConduits& process_conduits);
   ~UdpConduit() override;
 
   const core::Properties& properties() const noexcept override { return properties_; }
@@ -73,7 +73,7 @@ class UdpConduit final : public core::Conduit,
   void disarm() noexcept override;
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   std::chrono::nanoseconds within() const noexcept override;
-  int descriptor() const noexcept override { return engine_.carrier().descriptor(); }
+  int descriptor() const noexcept override { return transport_.carrier().descriptor(); }
 
  private:
   class Entry;
@@ -87,14 +87,14 @@ class UdpConduit final : public core::Conduit,
                std::size_t bytes) noexcept override;
   void lost(Rank peer) noexcept override;
   void silent(Rank peer) noexcept override;
-  void stuck(Rank peer) noexcept override;
-  void worn_out(Rank peer) noexcept override;
-  /// For the log; empty where there is no memory for it.
+  void black_hole(Rank peer) noexcept override;
+  void attempts_exhausted(Rank peer) noexcept override;
+  /// For the log; empty if there is no memory for it.
   std::string address_of(Rank peer) const noexcept;
 
-  /// Room for so much to be held beside the completions and losses that may come at any time.
-  bool hold(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
-    return held_.ready(messages + signals + outstanding_ + ranks_, signals, bytes);
+  /// Reserves room to defer this much, in addition to the completions and losses that may come at any time.
+  bool make_room(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept {
+    return deferred_.reserve(messages + signals + outstanding_ + ranks_, signals, bytes);
   }
   template <class PostIt>
   core::Post post(Rank peer, const PostIt& post_it) noexcept;
@@ -102,10 +102,10 @@ class UdpConduit final : public core::Conduit,
   core::Post post_inside(Rank peer, const PostIt& post_it) noexcept;
   core::Post::Kind send_answer(Rank to, core::Bytes answer) noexcept;
   void send_answers() noexcept;
-  bool others_may_enter() const noexcept { return thread_ || options_.has_siblings; }
-  /// What this one does while it waits at its end: turns the others of this process whose owners do not. Empty where there
-  /// are none.
-  Engine::Meanwhile turn_siblings() noexcept;
+  bool others_may_enter() const noexcept { return thread_ || options_.shares_process; }
+  /// Returns what `Transport::close` calls while it waits: polls the other conduits of this process whose owners do
+  /// not. Empty if there are no others.
+  Transport::Meanwhile poll_others() noexcept;
   core::Post beyond(const char* call, Rank peer, std::uint64_t key, std::uint64_t offset,
                     std::size_t bytes) noexcept;
   core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
@@ -113,27 +113,28 @@ class UdpConduit final : public core::Conduit,
   UdpOptions options_;
   Address local_;
   core::Log& log_;
-  Siblings& siblings_;
+  ProcessConduits& process_conduits_;
   core::Properties properties_;
   Rank me_;
   Rank ranks_;
   std::vector<core::MutableBytes> segments_;  // by id
   core::Inbox* inbox_ = nullptr;              // while the owner polls
   int calls_ = 0;
-  Held held_;
-  core::Aside aside_ = nullptr;      // what may be done while the owner is away
-  core::AsideAnswers answers_;       // of that
-  std::size_t outstanding_ = 0;      // operations whose completion may have to be held
-  std::vector<Rank> to_forget_;      // with room for every peer
-  int forgetting_ = 0;               // turns since then in which something arrived
-  std::atomic<bool> asleep_{false};  // the owner, or about to be: whatever others took in would not wake it
+  DeferredEvents deferred_;
+  core::Aside aside_ = nullptr;      // serves messages while the owner is away
+  core::AsideAnswers answers_;       // answers of aside_ that are not sent yet
+  std::size_t outstanding_ = 0;      // operations whose completion may have to be deferred
+  std::vector<Rank> to_forget_;      // has room for every peer
+  int forgetting_ = 0;               // polls since then in which something arrived
+  std::atomic<bool> asleep_{false};  // the owner sleeps or is about to: see arm()
   mutable std::mutex mutex_;
-  mutable bool inside_ = false;  // the owner is
-  mutable Engine engine_;
+  mutable bool inside_ = false;  // the owner holds the lock
+  mutable Transport transport_;
   std::optional<core::ProgressThread> thread_;
 };
 
-/// Lets the owner in; nothing where it is in already (a handler that sends), or alone.
+/// Takes the lock for the owner. Does nothing if the owner holds it already (a handler that sends); locks no mutex if
+/// no other thread may enter.
 class UdpConduit::Entry {
  public:
   explicit Entry(const UdpConduit& conduit) noexcept : conduit_(conduit), enters_(!conduit.inside_) {
@@ -160,19 +161,20 @@ core::Post UdpConduit::post(Rank peer, const PostIt& post_it) noexcept {
   return post_inside(peer, post_it);
 }
 
-/// From inside already, or on the progress thread.
+/// As `post`, for callers that hold the lock: the owner inside, or the progress thread.
 template <class PostIt>
 core::Post UdpConduit::post_inside(Rank peer, const PostIt& post_it) noexcept {
-  Link* link = engine_.link(peer);
-  if (link == nullptr) {
-    if (engine_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
-    if (!engine_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
-    return core::Post::retry();  // there may be memory for it later
+  Connection* connection = transport_.connection(peer);
+  if (connection == nullptr) {
+    if (transport_.is_gone(peer)) return core::Post::failed(ErrorCode::peer_lost);
+    if (!transport_.serves(peer)) return core::Post::failed(ErrorCode::not_supported);
+    return core::Post::retry();  // no memory now; there may be some later
   }
-  if (!hold(1, 0, 0)) return core::Post::retry();
-  const core::Post post = post_it(*link);
+  if (!make_room(1, 0, 0)) return core::Post::retry();
+  const core::Post post = post_it(*connection);
   if (post.kind == core::Post::Kind::posted) ++outstanding_;
-  if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted) engine_.posted(*link);
+  if (post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted)
+    transport_.posted(*connection);
   return post;
 }
 

@@ -1,8 +1,8 @@
 #include "conduits/udp/udp_network.hpp"
 
-#include "conduits/udp/fault_plan.hpp"
-#include "conduits/udp/faulty_carrier.hpp"
-#include "conduits/udp/socket_carrier.hpp"
+#include "conduits/udp/carrier/fault_plan.hpp"
+#include "conduits/udp/carrier/faulty_carrier.hpp"
+#include "conduits/udp/carrier/socket_carrier.hpp"
 #include "conduits/udp/udp_conduit.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-// IP and UDP headers, in bytes.
+// Bytes of IP and UDP headers.
 constexpr int kHeaders4 = 20 + 8;
 constexpr int kHeaders6 = 40 + 8;
 
@@ -62,7 +62,7 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   wanted.receive_buffer = static_cast<int>(config.number("udp_receive_buffer"));
   wanted.allow_gso = wanted.allow_gro = wanted.allow_mmsg = offload;
   const auto plan = parse_fault_plan(config.text("udp_faults")).plan;
-  wanted.plain_reads = !plan.any();  // faults happen to single datagrams
+  wanted.plain_reads = !plan.any();  // the faulty carrier needs datagram lengths
   auto socket = SocketCarrier::open(wanted, *process_.log);
   if (!socket) return socket.status();
 
@@ -78,14 +78,15 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   const int headers = interface->address.family() == AF_INET6 ? kHeaders6 : kHeaders4;
   options.mtu_hint = interface->mtu > headers ? static_cast<std::size_t>(interface->mtu - headers) : 0;
   options.receive_buffer = static_cast<std::size_t>((*socket)->receive_buffer());
-  options.has_siblings = process_.mine.size() > 1;
+  options.shares_process = process_.mine.size() > 1;
   const Address local = (*socket)->local();
   std::unique_ptr<Carrier> carrier = std::move(*socket);
   if (plan.any()) {
     carrier = std::make_unique<FaultyCarrier>(std::move(carrier), plan, clock_now, me);
   }
-  return std::unique_ptr<core::Conduit>(std::make_unique<UdpConduit>(
-      std::move(carrier), local, options, me, process_.ranks, process_.job, *process_.log, siblings_));
+  return std::unique_ptr<core::Conduit>(std::make_unique<UdpConduit>(std::move(carrier), local, options, me,
+                                                                     process_.ranks, process_.job,
+                                                                     *process_.log, process_conduits_));
 }
 
 }  // namespace aqueduct::conduits::udp

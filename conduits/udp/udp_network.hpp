@@ -1,7 +1,7 @@
 #pragma once
 
-#include "conduits/udp/interface.hpp"
-#include "conduits/udp/siblings.hpp"
+#include "conduits/udp/carrier/interface.hpp"
+#include "conduits/udp/process_conduits.hpp"
 #include "core/network.hpp"
 
 #include <mutex>
@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::udp {
 
-/// UDP in one process: which interface its endpoints use.
+/// UDP in one process: chooses the interface for all its endpoints, and opens their conduits.
 class UdpNetwork final : public core::Network {
  public:
   explicit UdpNetwork(const core::Process& process) : process_(process) {}
@@ -22,7 +22,7 @@ class UdpNetwork final : public core::Network {
   core::Process process_;
   std::mutex mutex_;  // endpoints may be opened by several threads
   std::optional<InterfaceInfo> chosen_;
-  Siblings siblings_;
+  ProcessConduits process_conduits_;
 };
 
 }  // namespace aqueduct::conduits::udp

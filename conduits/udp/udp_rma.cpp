@@ -7,13 +7,13 @@
 namespace aqueduct::conduits::udp {
 namespace {
 
-/// What a peer is told of a segment, and what it keeps: a packet names the segment by its number, and the owner knows
-/// where it lies; the size lets an initiator see what is beyond it.
+/// The key of a segment, as peers receive and keep it. Packets name a segment by its number, because the owner knows
+/// its address; with the size an initiator can check bounds.
 struct Key {
   SegmentId id = 0;
   std::uint64_t bytes = 0;
 
-  // No address space has more than 48 bits of memory, and no job as many segments (AQUEDUCT_SEGMENTS).
+  // No address space has more than 48 bits, and no job has 2^16 segments (AQUEDUCT_SEGMENTS).
   static constexpr int kBytesBits = 48;
 
   bool fits() const noexcept { return id < 1u << 16 && bytes < std::uint64_t{1} << kBytesBits; }
@@ -44,7 +44,7 @@ void UdpConduit::unregister_segment(SegmentId id) noexcept {
   const Entry entry(*this);
   if (id >= segments_.size() || segments_[id].empty()) return;
   segments_[id] = {};
-  engine_.finish_replies(turn_siblings());
+  transport_.finish_replies(poll_others());
 }
 
 Result<std::uint64_t> UdpConduit::import_key(Rank, core::Bytes key) {
@@ -77,7 +77,9 @@ core::Post UdpConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
                            core::Token token) noexcept {
   if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
   if (peer == me_) return put_to_self(key, offset, from);
-  return post(peer, [&](Link& link) { return link.put(Key::of(key).id, offset, from, nullptr, token); });
+  return post(peer, [&](Connection& connection) {
+    return connection.put(Key::of(key).id, offset, from, nullptr, token);
+  });
 }
 
 core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
@@ -85,12 +87,14 @@ core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
   if (peer == me_) {
     const Entry entry(*this);
-    if (!hold(0, 0, 1)) return core::Post::retry();
+    if (!make_room(0, 0, 1)) return core::Post::retry();
     const core::Post post = put_to_self(key, offset, from);
-    if (post.kind == core::Post::Kind::done) held_.signalled(me_, what);
+    if (post.kind == core::Post::Kind::done) deferred_.signalled(me_, what);
     return post;
   }
-  return post(peer, [&](Link& link) { return link.put(Key::of(key).id, offset, from, &what, token); });
+  return post(peer, [&](Connection& connection) {
+    return connection.put(Key::of(key).id, offset, from, &what, token);
+  });
 }
 
 core::Post UdpConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -104,7 +108,8 @@ core::Post UdpConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     detail::move_bytes(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
-  return post(peer, [&](Link& link) { return link.get(Key::of(key).id, offset, to, token); });
+  return post(peer,
+              [&](Connection& connection) { return connection.get(Key::of(key).id, offset, to, token); });
 }
 
 }  // namespace aqueduct::conduits::udp

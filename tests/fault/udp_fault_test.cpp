@@ -4,7 +4,7 @@
 #include <aqueduct/rank.hpp>
 #include <aqueduct/status.hpp>
 
-#include "conduits/udp/wire.hpp"
+#include "conduits/udp/protocol/wire.hpp"
 #include "tests/fault/exchange.hpp"
 #include "tests/support/network_namespaces.hpp"
 #include "tests/support/scratch_folder.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/udp/address.hpp"
+#include "conduits/udp/carrier/address.hpp"
 
 #include <cstddef>
 #include <utility>

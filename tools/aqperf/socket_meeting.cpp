@@ -1,6 +1,6 @@
 #include "tools/aqperf/socket_meeting.hpp"
 
-#include "conduits/udp/interface.hpp"
+#include "conduits/udp/carrier/interface.hpp"
 #include "core/log.hpp"
 #include "tools/aqperf/machine.hpp"
 

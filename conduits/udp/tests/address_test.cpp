@@ -1,4 +1,4 @@
-#include "conduits/udp/address.hpp"
+#include "conduits/udp/carrier/address.hpp"
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(UdpAddress, RefusesDamagedBytes) {
     other.push_back(std::byte{0});
     EXPECT_FALSE(Address::from_bytes(other));
     other = bytes;
-    other[0] ^= std::byte{2};  // the other family
+    other[0] ^= std::byte{2};  // 4 becomes 6 and 6 becomes 4
     EXPECT_FALSE(Address::from_bytes(other));
     other[0] = std::byte{0};
     EXPECT_FALSE(Address::from_bytes(other));

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 
-/// The udp conduits of some ranks in this process, connected to one another, and what they have delivered and said.
+/// The udp conduits of several ranks in this process, connected to one another, with what they delivered and logged.
 class ConduitParty {
  public:
   class Inbox final : public core::Inbox {
@@ -58,7 +58,7 @@ class ConduitParty {
   /// Ends one rank's conduit.
   void end(Rank rank) { conduits_[rank].reset(); }
 
-  /// Polls all until the condition holds, with a bound; whether it does.
+  /// Polls all conduits until the condition holds, for at most 20 s. Returns whether it holds.
   template <class Condition>
   bool poll_until(const Condition& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -92,4 +92,4 @@ class ConduitParty {
   std::vector<Inbox> inboxes_;
 };
 
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

@@ -7,13 +7,13 @@
 #include <string>
 #include <tuple>
 
-// Seeds and virtual time: each of these gives the same numbers on every machine.
+// Fixed seeds and virtual time: each test gives the same numbers on every machine.
 namespace aqueduct::conduits::udp {
 namespace {
 
-using link_tests::FlowShape;
-using link_tests::PathShape;
-using link_tests::SimulatedPath;
+using connection_tests::FlowShape;
+using connection_tests::PathShape;
+using connection_tests::SimulatedPath;
 using Flow = SimulatedPath::Flow;
 
 constexpr double kLink = 125e6;  // 1 Gb/s
@@ -34,7 +34,7 @@ FlowShape flow_of(Time starts, std::uint64_t seed) {
   return shape;
 }
 
-// The share of the link that one flow gets while the path runs on.
+// Runs the path for a while; returns the share of the link's bandwidth that one flow gets.
 double share(SimulatedPath& path, const Flow& flow, Time length) {
   const std::uint64_t before = flow.delivered;
   path.run_until(path.now() + length);
@@ -58,7 +58,7 @@ TEST(UdpCongestionSimulation, OneFlowFillsThePath) {
     SCOPED_TRACE(::testing::Message() << c.delay << " ns, queue " << c.queue << ", loss " << c.loss);
     SimulatedPath path(shape_of(c.delay, c.queue, c.loss));
     const Flow& flow = path.add(flow_of(0, 1));
-    path.run_until(300 * kMillisecond);  // startup, and what it queued
+    path.run_until(300 * kMillisecond);  // startup, and draining the queue that it built
     EXPECT_GE(share(path, flow, kSecond), c.least);
     EXPECT_EQ(std::string(flow.congestion.phase()), "steady");
     EXPECT_NEAR(flow.congestion.bandwidth() / kLink, 1, 0.06);
@@ -72,7 +72,7 @@ TEST(UdpCongestionSimulation, TheQueueStaysShort) {
   EXPECT_LT(path.longest_queue(), 1'000'000U);  // startup: 8 ms
   path.forget_longest_queue();
   path.run_until(3 * kSecond);
-  EXPECT_LT(path.longest_queue(), 200'000U);  // 1.6 ms, a third of it one burst
+  EXPECT_LT(path.longest_queue(), 200'000U);  // 1.6 ms; one burst is a third of it
 }
 
 TEST(UdpCongestionSimulation, StartupTakesFewRounds) {
@@ -98,7 +98,7 @@ TEST_P(TwoFlows, ShareAlike) {
   EXPECT_GT(of_second, 0.35);
   EXPECT_LT(of_second, 0.65);
   EXPECT_GT(of_first + of_second, 0.93);
-  EXPECT_LE(path.longest_queue(), 900'000U);  // both windows, however much room there is
+  EXPECT_LE(path.longest_queue(), 900'000U);  // both windows, although the queue has more room
 }
 
 INSTANTIATE_TEST_SUITE_P(UdpCongestionSimulation, TwoFlows,
@@ -128,7 +128,7 @@ TEST(UdpCongestionSimulation, NobodyStarves) {
       lost += flows[i]->lost;
     }
     EXPECT_GT(sum, 0.93);
-    // More if each takes the others' queue for delay, and widens its window by it.
+    // Loss would be higher if each flow mistook the others' queue for path delay and widened its window.
     if (queue >= 300'000) {
       EXPECT_LT(static_cast<double>(lost - lost_before), 0.03 * 3 * kLink);
     }
@@ -157,7 +157,7 @@ TEST(UdpCongestionSimulation, AdaptsToARateThatFallsAndRises) {
     path.forget_longest_queue();
     EXPECT_GE(share(path, flow, kSecond), 0.9);
     EXPECT_LE(path.longest_queue(),
-              std::min<std::uint64_t>(queue, 160'000));  // the window: 2 x 31 KB and 3 x 31 KB
+              std::min<std::uint64_t>(queue, 160'000));  // the window, 2 x 31 KB + 3 x 31 KB
     path.shape().rate = kLink;
     path.run_until(4 * kSecond);
     EXPECT_GE(share(path, flow, kSecond), 0.93);
@@ -187,7 +187,7 @@ TEST(UdpCongestionSimulation, ASilentPathDoesNotCostTheRate) {
   const std::uint64_t lost = flow.lost;
   path.run_until(2 * kSecond);
   EXPECT_GE(flow.timeouts, 3U);
-  // Then what asks whether the path is back is little, and rare.
+  // During the silence the flow sends few packets, and rarely.
   EXPECT_EQ(flow.congestion.window(), 4 * flow.shape.packet);
   EXPECT_LT(flow.lost - lost, 1'000'000U);
   path.shape().loss = 0;
@@ -197,7 +197,7 @@ TEST(UdpCongestionSimulation, ASilentPathDoesNotCostTheRate) {
   EXPECT_GE(share(path, flow, kSecond), 0.93);
 }
 
-// Alone a flow sees the true delay each time it drains; of two, each must step back to see it.
+// A single flow measures the true delay each time it drains. With two flows, each must reduce its window to measure it.
 TEST(UdpCongestionSimulation, LooksForTheDelayAndGoesOn) {
   SimulatedPath path(shape_of(kMillisecond, 1'000'000, 0));
   path.add(flow_of(0, 1));

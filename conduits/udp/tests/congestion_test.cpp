@@ -1,4 +1,4 @@
-#include "conduits/udp/congestion.hpp"
+#include "conduits/udp/protocol/congestion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,30 +27,30 @@ TEST(UdpCongestion, FollowsThePacketSize) {
   congestion.set_packet(8968);
   EXPECT_EQ(congestion.window(), 10U * 8968);
   congestion.set_packet(60'000);
-  EXPECT_EQ(congestion.quantum(), 120'000U);  // two packets, though a burst has fewer bytes
+  EXPECT_EQ(congestion.quantum(), 120'000U);  // two packets, although a burst has fewer bytes
 }
 
 TEST(UdpCongestion, LearnsFromOneRoundTrip) {
   Congestion congestion(kPacket, kBurst);
-  const RateMark mark = congestion.sent(0, kPacket, 0);
-  congestion.acknowledged(kMillisecond, kPacket, 0, mark);
+  const RateSnapshot snapshot = congestion.sent(0, kPacket, 0);
+  congestion.acknowledged(kMillisecond, kPacket, 0, snapshot);
   congestion.acknowledged_round(kMillisecond, kMillisecond, kMillisecond, 0, 0);
   EXPECT_DOUBLE_EQ(congestion.bandwidth(), 1472e3);
   EXPECT_EQ(congestion.window(), 10 * kPacket);  // enough for such a rate
-  // One packet says little: still the first window may leave within a round trip.
+  // One packet says little, so the initial window may still leave within a round trip.
   EXPECT_GT(congestion.rate(), 2.5 * 10 * 1472e3);
   EXPECT_LT(congestion.rate(), 3 * 10 * 1472e3);
 }
 
 TEST(UdpCongestion, ATimeoutLastsUntilTheNextAnswer) {
   Congestion congestion(kPacket, kBurst);
-  const RateMark mark = congestion.sent(0, kPacket, 0);
+  const RateSnapshot snapshot = congestion.sent(0, kPacket, 0);
   congestion.timed_out(kSecond);
   congestion.timed_out(2 * kSecond);
   EXPECT_EQ(congestion.window(), 4 * kPacket);
-  congestion.acknowledged_round(2 * kSecond, 0, 0, kPacket, 0);  // no news
+  congestion.acknowledged_round(2 * kSecond, 0, 0, kPacket, 0);  // acknowledges nothing new
   EXPECT_EQ(congestion.window(), 4 * kPacket);
-  congestion.acknowledged(3 * kSecond, kPacket, 2 * kSecond, mark);
+  congestion.acknowledged(3 * kSecond, kPacket, 2 * kSecond, snapshot);
   congestion.acknowledged_round(3 * kSecond, kSecond, kSecond, 0, 0);
   EXPECT_GE(congestion.window(), 10 * kPacket);
 }
@@ -74,13 +74,13 @@ TEST(UdpCongestion, TwoRoundsOfHeavyLossBoundTheWindow) {
 TEST(UdpCongestion, AFewLostPacketsAreNotHeavyLoss) {
   LossBound bound;
   for (int i = 0; i < 2; ++i) bound.note(4, 6, 100, 5000, 50, true);
-  for (int i = 0; i < 9; ++i) bound.note(40, 60, 100, 5000, 50, false);  // a round that lasts
+  for (int i = 0; i < 9; ++i) bound.note(40, 60, 100, 5000, 50, false);  // one long round
   EXPECT_EQ(bound.bytes(), LossBound::kNone);
   for (int i = 0; i < 100; ++i) bound.note(40, 60, 100, 5000, 50, true);
-  EXPECT_EQ(bound.bytes(), 50U);  // not below
+  EXPECT_EQ(bound.bytes(), 50U);  // not below `enough`
 }
 
-// Whatever is called with whatever numbers, what it answers can be used.
+// Random calls with random numbers: the results stay within sensible bounds.
 TEST(UdpCongestion, NeverAnswersNonsense) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     SCOPED_TRACE(seed);
@@ -88,13 +88,12 @@ TEST(UdpCongestion, NeverAnswersNonsense) {
     Congestion congestion(seed == 0 ? 0 : kPacket, seed == 1 ? 0 : kBurst, seed);
     Time now = 0;
     for (int step = 0; step < 5000; ++step) {
-      if (random() % 4 == 0)
-        now += static_cast<Time>(random() % (1U << random() % 32));  // often no time passes
+      if (random() % 4 == 0) now += static_cast<Time>(random() % (1U << random() % 32));  // often by 0
       const std::size_t bytes = random() % 3 == 0 ? 0 : random() % 65'536;
-      const RateMark mark = congestion.sent(now, bytes, random() % 3 == 0 ? 0 : random() % 1'000'000);
+      const RateSnapshot snapshot = congestion.sent(now, bytes, random() % 3 == 0 ? 0 : random() % 1'000'000);
       const Time sent_at = now;
       if (random() % 2 == 0) now += static_cast<Time>(random() % 100'000);
-      if (random() % 8 != 0) congestion.acknowledged(now, bytes, sent_at, mark);
+      if (random() % 8 != 0) congestion.acknowledged(now, bytes, sent_at, snapshot);
       const Time rtt = random() % 4 == 0 ? 0 : now - sent_at;
       congestion.acknowledged_round(now, rtt, random() % 4 == 0 ? 0 : rtt, random() % 100'000,
                                     random() % 2 == 0 ? 0 : random() % 100'000);

@@ -1,4 +1,4 @@
-#include "conduits/udp/decode.hpp"
+#include "conduits/udp/protocol/decode.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ Buffer join(const Parts&... parts) {
   return made;
 }
 
-/// A datagram of these frames and so many bytes of bulk data.
+/// A datagram of these frames and `data` bytes of bulk data.
 Buffer datagram(PacketHeader header, const Buffer& frames, std::size_t data = 0) {
   header.frames = static_cast<std::uint16_t>(frames.size());
   header.data = static_cast<std::uint16_t>(data);
@@ -35,14 +35,14 @@ bool good(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
   PacketHeader header;
   header.kind = kind;
   Buffer bytes = datagram(header, frames, data);
-  const auto packet = cut_packet(bytes, 0);
+  const auto packet = parse_packet(bytes, 0);
   EXPECT_TRUE(packet);
   return packet && well_formed(*packet);
 }
 bool good(const Buffer& frames, std::size_t data = 0) { return good(PacketKind::data, frames, data); }
 
-/// No part of a good packet's frames is one, and neither is one with something behind it. Whole words only: a header whose
-/// frames are not a multiple of 8 is not even cut.
+/// A well-formed packet's frames become malformed when they are truncated or extended. Tried in words of 8 bytes,
+/// because parse_packet rejects a header whose frames are not a multiple of 8.
 void expect_exact(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
   EXPECT_TRUE(good(kind, frames, data));
   for (std::size_t bytes = 8; bytes < frames.size(); bytes += 8) {
@@ -51,10 +51,10 @@ void expect_exact(PacketKind kind, const Buffer& frames, std::size_t data = 0) {
         << bytes << " bytes";
   }
   Buffer longer = frames;
-  longer.resize(longer.size() + 8);  // a frame of kind 0
+  longer.resize(longer.size() + 8);  // appends a frame of kind 0
   EXPECT_FALSE(good(kind, longer, data));
   if (data == 0) {
-    EXPECT_FALSE(good(kind, frames, 8));  // bulk data that no frame names
+    EXPECT_FALSE(good(kind, frames, 8));  // bulk data that no frame refers to
   } else {
     EXPECT_FALSE(good(kind, frames, 0));
     EXPECT_FALSE(good(kind, frames, data - 1));
@@ -69,7 +69,7 @@ TEST(UdpDecode, CutsAPacketWhoseLengthsAddUp) {
   header.number = 7;
   Buffer bytes = datagram(header, join(MessageFrame{}), 5);
   bytes.resize(bytes.size() + 16);
-  const auto packet = cut_packet(bytes, 16);
+  const auto packet = parse_packet(bytes, 16);
   ASSERT_TRUE(packet);
   EXPECT_EQ(packet->header.number, 7u);
   EXPECT_EQ(packet->frames.data(), bytes.data() + sizeof header);
@@ -82,7 +82,7 @@ TEST(UdpDecode, CutsAPacketWhoseLengthsAddUp) {
 TEST(UdpDecode, CutsNothingElse) {
   const Buffer genuine = datagram({}, join(MessageFrame{}), 5);
   const auto cut = [&](Buffer bytes, std::size_t trailer = 0) {
-    return cut_packet(bytes, trailer).has_value();
+    return parse_packet(bytes, trailer).has_value();
   };
   const auto with = [&](auto PacketHeader::*field, auto value) {
     PacketHeader header;
@@ -100,7 +100,7 @@ TEST(UdpDecode, CutsNothingElse) {
   EXPECT_FALSE(cut(genuine, 16));
   EXPECT_TRUE(with(&PacketHeader::frames, 8));
   EXPECT_FALSE(with(&PacketHeader::frames, 0));
-  EXPECT_FALSE(with(&PacketHeader::frames, 13));  // adds up with data = 0, but is no multiple of 8
+  EXPECT_FALSE(with(&PacketHeader::frames, 13));  // adds up with data = 0, but is not a multiple of 8
   EXPECT_FALSE(with(&PacketHeader::frames, 0xFFF8));
   EXPECT_FALSE(with(&PacketHeader::data, 4));
   EXPECT_FALSE(with(&PacketHeader::data, 0xFFFF));
@@ -138,7 +138,7 @@ TEST(UdpDecode, AMessageIsPadded) {
   EXPECT_FALSE(good(longer));
 }
 
-// Its first bytes are frames and the rest bulk data, and whoever reads it finds them in one piece.
+// The first bytes of a long message are frames and the rest is bulk data. The decoder returns both as one span.
 TEST(UdpDecode, ALongMessageIsContiguous) {
   struct LongMessage {
     MessageFrame frame;
@@ -158,7 +158,7 @@ TEST(UdpDecode, ALongMessageIsContiguous) {
   EXPECT_FALSE(good(long_one(kMostMessage + 1), kMostMessage + 8 - kGuarded));
 
   Buffer bytes = datagram({}, join(AckFrame{}, of(kBytes)), 16);
-  const auto packet = cut_packet(bytes, 0);
+  const auto packet = parse_packet(bytes, 0);
   ASSERT_TRUE(packet);
   FrameReader reader(*packet);
   ASSERT_TRUE(reader.next());
@@ -240,10 +240,10 @@ TEST(UdpDecode, KnowsNoOtherKinds) {
     frames[0] = static_cast<std::byte>(kind);
     PacketHeader header;
     Buffer bytes = datagram(header, frames);
-    FrameReader reader(*cut_packet(bytes, 0));
+    FrameReader reader(*parse_packet(bytes, 0));
     if (reader.next()) ++known;
   }
-  EXPECT_EQ(known, 5);  // ack, message, put, close, probe: of zeros alone the others are not frames
+  EXPECT_EQ(known, 5);  // ack, message, put, close, probe: the others are malformed if all zero
 }
 
 TEST(UdpDecode, WorkAndTheLinksOwnAffairsDoNotMix) {

@@ -1,4 +1,4 @@
-#include "conduits/udp/delivery_rate.hpp"
+#include "conduits/udp/protocol/delivery_rate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@ namespace {
 
 TEST(UdpDeliveryRate, IsBytesOverTime) {
   DeliveryRate rate;
-  const RateMark first = rate.sent(0, 0);
-  const RateMark second = rate.sent(100, 1000);
+  const RateSnapshot first = rate.sent(0, 0);
+  const RateSnapshot second = rate.sent(100, 1000);
   rate.acknowledged(1000, 1000, 0, first);
   const RateSample one = rate.take_sample(0);
   EXPECT_DOUBLE_EQ(one.rate, 1e9);  // 1000 bytes in 1000 ns
@@ -20,7 +20,7 @@ TEST(UdpDeliveryRate, IsBytesOverTime) {
 
 TEST(UdpDeliveryRate, AnswersInABunchDoNotLookFast) {
   DeliveryRate rate;
-  RateMark marks[10];
+  RateSnapshot marks[10];
   for (int i = 0; i < 10; ++i) marks[i] = rate.sent(i * 1000, static_cast<std::uint64_t>(i) * 1000);
   for (int i = 0; i < 10; ++i) rate.acknowledged(10'000, 1000, i * 1000, marks[i]);
   EXPECT_DOUBLE_EQ(rate.take_sample(0).rate, 1e9);
@@ -28,12 +28,12 @@ TEST(UdpDeliveryRate, AnswersInABunchDoNotLookFast) {
 
 TEST(UdpDeliveryRate, NoTimeGivesNoRate) {
   DeliveryRate rate;
-  const RateMark mark = rate.sent(7, 0);
-  rate.acknowledged(7, 1000, 7, mark);
+  const RateSnapshot snapshot = rate.sent(7, 0);
+  rate.acknowledged(7, 1000, 7, snapshot);
   const RateSample sample = rate.take_sample(0);
   EXPECT_EQ(sample.rate, 0);
   EXPECT_EQ(sample.bytes, 1000U);
-  EXPECT_EQ(rate.take_sample(0).bytes, 0U);  // nothing since
+  EXPECT_EQ(rate.take_sample(0).bytes, 0U);  // nothing was acknowledged since
 }
 
 TEST(UdpDeliveryRate, LessThanTheLeastRoundTripIsAMistake) {
@@ -46,7 +46,7 @@ TEST(UdpDeliveryRate, IdleTimeIsNotCounted) {
   DeliveryRate rate;
   rate.acknowledged(1000, 1000, 0, rate.sent(0, 0));
   (void)rate.take_sample(0);
-  const RateMark later = rate.sent(kSecond, 0);
+  const RateSnapshot later = rate.sent(kSecond, 0);
   rate.acknowledged(kSecond + 1000, 1000, kSecond, later);
   EXPECT_DOUBLE_EQ(rate.take_sample(0).rate, 1e9);
 }
@@ -54,11 +54,11 @@ TEST(UdpDeliveryRate, IdleTimeIsNotCounted) {
 TEST(UdpDeliveryRate, KnowsWhoHadTooLittleToSend) {
   DeliveryRate rate;
   rate.application_limited(0);
-  const RateMark limited = rate.sent(0, 0);
+  const RateSnapshot limited = rate.sent(0, 0);
   rate.acknowledged(1000, 1000, 0, limited);
   EXPECT_TRUE(rate.take_sample(0).application_limited);
   EXPECT_FALSE(rate.limited());
-  const RateMark full = rate.sent(1000, 0);
+  const RateSnapshot full = rate.sent(1000, 0);
   rate.acknowledged(2000, 1000, 1000, full);
   EXPECT_FALSE(rate.take_sample(0).application_limited);
 }

@@ -16,8 +16,8 @@ std::vector<Fabric> udp_fabrics() {
     more.emplace_back("udp_faults", faults);
     return fabric(name, 0, std::move(more));
   };
-  // Its probes of the path have 64 KiB, and to decrypt one instruction by instruction takes seconds: the peer would be lost.
-  // udp-all-faults-encrypted, which knows no such packets, has the case.
+  // The case steps through a put instruction by instruction. To decrypt a path MTU probe of 64 KiB that way takes
+  // seconds, and the peer would be lost. udp-all-faults-encrypted, where no such packets arrive, has the case.
   Fabric encrypted = fabric("udp-encrypted", 0, {{"udp_security", "full"}});
   encrypted.stores_once = false;
   return {
@@ -26,7 +26,7 @@ std::vector<Fabric> udp_fabrics() {
       fabric("udp-mixed", 2),
       encrypted,
       fabric("udp-trusting", 0, {{"udp_security", "none"}}),
-      // As a system without offloads has it, on a path of the smallest packets: every message is cut.
+      // A system without offloads, on a path with the smallest packets: every message is fragmented.
       fabric("udp-plainest", 0, {{"udp_offload", "off"}, {"udp_packet", "576"}}),
       fabric("udp-ipv6", 0, {{"udp_family", "ipv6"}}),
       faulty("udp-loss-thousandth", "loss=0.1%"),

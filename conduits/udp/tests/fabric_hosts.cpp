@@ -1,4 +1,4 @@
-// Over hosts that are network namespaces of this machine: what users have, smp inside a host and udp between.
+// Network namespaces of this machine as hosts. As for users, smp serves ranks of one host and udp the others.
 
 #include "tests/conformance/hosts.hpp"
 
@@ -14,7 +14,7 @@ std::vector<Fabric> udp_fabrics_over_hosts() {
   const auto pairs = [](std::uint32_t process) { return process / 2; };
   const auto alone = [](std::uint32_t process) { return process; };
   return {
-      // Two hosts, which any two ranks that follow one another are on: even a job of two has both.
+      // Two hosts, with ranks in turn on either: even a job of two ranks uses both.
       fabric("udp-hosts", alternating),
       fabric("udp-hosts-of-two", pairs),
       fabric("udp-hosts-alone", alone, {{"near", "off"}}),

@@ -1,4 +1,4 @@
-#include "conduits/udp/fault_plan.hpp"
+#include "conduits/udp/carrier/fault_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

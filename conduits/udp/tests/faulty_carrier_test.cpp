@@ -1,4 +1,4 @@
-#include "conduits/udp/faulty_carrier.hpp"
+#include "conduits/udp/carrier/faulty_carrier.hpp"
 #include "conduits/udp/tests/fed_carrier.hpp"
 
 #include <gtest/gtest.h>
@@ -27,13 +27,13 @@ class Line {
 
   FaultyCarrier& carrier() { return *carrier_; }
   Time now() const { return now_; }
-  /// Feeds a datagram that begins with its number.
+  /// Feeds a datagram whose first bytes are its number.
   void feed(std::uint64_t number, std::size_t bytes = kBytes) {
     std::vector<std::byte> datagram(bytes);
     std::memcpy(datagram.data(), &number, sizeof number);
     below_->feed(datagram, bytes);
   }
-  /// What arrives at this moment.
+  /// The datagrams that arrive now.
   std::vector<std::vector<std::byte>> receive() {
     std::vector<std::vector<std::byte>> got;
     for (const Incoming& one : carrier_->receive(64)) {
@@ -50,8 +50,7 @@ class Line {
     Time delay = 0;
     bool operator==(const Arrival&) const = default;
   };
-  /// Sends `count` datagrams, one every `gap`, and says what arrived when, looking only when the carrier says
-  /// so.
+  /// Feeds `count` datagrams, one every `gap`; returns what arrived when. Receives only at the carrier's deadlines.
   std::vector<Arrival> run(std::uint64_t count, Time gap, std::size_t bytes = kBytes) {
     std::vector<Arrival> arrivals;
     for (std::uint64_t next = 0; next < count || carrier_->deadline() != kNever;) {
@@ -61,7 +60,7 @@ class Line {
       for (const auto& datagram : receive()) {
         std::uint64_t number = 0;
         std::memcpy(&number, datagram.data(), sizeof number);
-        // Without sign: a corrupted number may be anything, and its delay then too.
+        // Unsigned arithmetic: a corrupted number may be anything, so the delay may overflow.
         const std::uint64_t fed = number * static_cast<std::uint64_t>(gap);
         arrivals.push_back({number, static_cast<Time>(static_cast<std::uint64_t>(now_) - fed)});
       }
@@ -197,7 +196,7 @@ TEST(UdpFaultyCarrier, DoesNotQueueBelowItsRate) {
   Line line(plan);
   const auto arrivals = line.run(100, 2 * kMillisecond, 1000);
   ASSERT_EQ(arrivals.size(), 100u);
-  for (const auto& arrival : arrivals) EXPECT_EQ(arrival.delay, kMillisecond);  // its own length
+  for (const auto& arrival : arrivals) EXPECT_EQ(arrival.delay, kMillisecond);  // its own transmission time
 }
 
 TEST(UdpFaultyCarrier, RepeatsUnderTheSameSeed) {
@@ -223,7 +222,7 @@ TEST(UdpFaultyCarrier, SaysWhenToLookAgain) {
 
 TEST(UdpFaultyCarrier, HasBoundedMemory) {
   Line line(parse_fault_plan("delay=1s").plan);
-  const std::uint64_t room = HeldDatagrams::kMostBytes / 2048;
+  const std::uint64_t room = DelayedDatagrams::kMostBytes / 2048;
   for (std::uint64_t i = 0; i < room + 10; ++i) {
     line.feed(i);
     EXPECT_TRUE(line.receive().empty());
@@ -233,7 +232,7 @@ TEST(UdpFaultyCarrier, HasBoundedMemory) {
   std::size_t got = 0;
   for (std::size_t more = 1; more != 0; got += more) more = line.receive().size();
   EXPECT_EQ(got, room);
-  line.feed(0);  // and memory is used again
+  line.feed(0);  // memory is reused
   EXPECT_TRUE(line.receive().empty());
   EXPECT_EQ(line.carrier().faults().no_memory, 10u);
 }

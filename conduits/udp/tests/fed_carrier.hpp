@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/udp/carrier.hpp"
+#include "conduits/udp/carrier/carrier.hpp"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "conduits/udp/interface.hpp"
+#include "conduits/udp/carrier/interface.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ struct Case {
   const char* what;
   InterfaceWish wish;
   std::vector<InterfaceInfo> interfaces;
-  const char* chosen;              // "eth0 10.1.0.2", or empty: an error …
-  std::vector<const char*> words;  // … that says these
+  const char* chosen;              // "eth0 10.1.0.2"; empty: an error is expected
+  std::vector<const char*> words;  // words of the error's text
 };
 
 class Choice {

@@ -1,4 +1,4 @@
-#include "conduits/udp/path_mtu.hpp"
+#include "conduits/udp/carrier/path_mtu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ constexpr std::size_t kLimit = 65507;
 constexpr Time kTimeout = 10 * kMillisecond;
 constexpr Time kStep = 20 * kMillisecond;
 
-// Probes over a path that carries `carries` bytes until nothing is due; the sizes that were probed.
+// Probes over a path that carries `carries` bytes until no probe is due. Returns the sizes that were probed.
 std::vector<std::size_t> search(PathMtu& mtu, std::size_t carries, Time& now) {
   std::vector<std::size_t> probes;
   for (int i = 0; i < 200; ++i, now += kStep) {
@@ -122,8 +122,8 @@ TEST(UdpPathMtu, ABlackHoleStartsAgainBelow) {
   EXPECT_EQ(mtu.size(), 1472U);
 }
 
-TEST(UdpPathMtu,
-     SizesUpToTheBaseAreNeverToBlame) {  // connected sockets report an earlier packet's error late
+// A connected socket may report an earlier packet's error at a later send.
+TEST(UdpPathMtu, SizesUpToTheBaseAreNeverToBlame) {
   PathMtu mtu(kBase, kLimit, 8972);
   Time now = 0;
   search(mtu, 1472, now);

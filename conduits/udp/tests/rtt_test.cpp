@@ -1,4 +1,4 @@
-#include "conduits/udp/rtt.hpp"
+#include "conduits/udp/protocol/rtt.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(UdpRoundTrip, BeforeTheFirstSampleTakesTheInitial) {
   EXPECT_EQ(rtt.timeout(), 3 * kInitial);
 }
 
-// RFC 6298, 2.2 and 2.3, by hand.
+// RFC 6298, 2.2 and 2.3, computed by hand.
 TEST(UdpRoundTrip, FollowsTheRules) {
   RoundTrip rtt(kLeast, kInitial);
   rtt.sample(8000'000, 0);
@@ -45,7 +45,7 @@ TEST(UdpRoundTrip, TheTimerStaysWithinItsBounds) {
   EXPECT_EQ(slow.timeout(), 60 * kSecond);
 }
 
-// As a sample it counts as the longest timer, or as the shortest time that there is.
+// Absurd samples count as the longest timeout, or as one nanosecond.
 TEST(UdpRoundTrip, AnAbsurdSampleCountsAsTheNearestSensibleOne) {
   constexpr Time kLongest = 60 * kSecond;
   for (const auto& [sample, taken_for] :
@@ -110,7 +110,7 @@ TEST(UdpRoundTrip, ForgetsTheLeastAfterTenSeconds) {
       ASSERT_EQ(rtt.least(), 2 * kMillisecond) << now;
     }
   }
-  rtt.sample(3 * kMillisecond, 1000 * kSecond);  // silence is forgotten as a whole
+  rtt.sample(3 * kMillisecond, 1000 * kSecond);  // after a long silence all older samples expire
   EXPECT_EQ(rtt.least(), 3 * kMillisecond);
 }
 

@@ -1,4 +1,4 @@
-#include "conduits/udp/seal.hpp"
+#include "conduits/udp/protocol/seal.hpp"
 
 #include <gtest/gtest.h>
 

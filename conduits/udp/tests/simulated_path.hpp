@@ -1,8 +1,8 @@
 #pragma once
 
-#include "conduits/udp/congestion.hpp"
-#include "conduits/udp/rtt.hpp"
-#include "conduits/udp/time.hpp"
+#include "conduits/udp/carrier/time.hpp"
+#include "conduits/udp/protocol/congestion.hpp"
+#include "conduits/udp/protocol/rtt.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -13,14 +13,14 @@
 #include <random>
 #include <vector>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 
-/// A bottleneck that all flows share: a queue before a link, and a way back without one.
+/// A bottleneck that all flows share: a connection with a queue, and a return path without a queue.
 struct PathShape {
   double rate = 125e6;              ///< bytes per second
-  Time delay = kMillisecond;        ///< there and back, with empty queues
-  std::uint64_t queue = 1'000'000;  ///< bytes that wait at most; what does not fit is dropped
-  double loss = 0;                  ///< chance of each packet, before the queue
+  Time delay = kMillisecond;        ///< round trip with empty queues
+  std::uint64_t queue = 1'000'000;  ///< capacity of the queue in bytes; packets that do not fit are dropped
+  double loss = 0;                  ///< probability that a packet is lost before the queue
 };
 
 struct FlowShape {
@@ -30,15 +30,15 @@ struct FlowShape {
   std::uint64_t seed = 1;
 };
 
-/// Senders with Congestion and RoundTrip over one bottleneck, in virtual time. Packets are not repeated: each flow
-/// always has other bytes to send, so what arrives is what a reliable protocol would deliver.
+/// Senders with Congestion and RoundTrip over one bottleneck, in virtual time. Packets are not retransmitted: each flow
+/// always has other bytes to send, so as many bytes arrive as a reliable protocol would deliver.
 class SimulatedPath {
  public:
   struct Flow {
     FlowShape shape;
     Congestion congestion;
     RoundTrip rtt{10 * kMillisecond, 100 * kMillisecond};
-    std::uint64_t delivered = 0, lost = 0, timeouts = 0;  ///< bytes, bytes, times
+    std::uint64_t delivered = 0, lost = 0, timeouts = 0;  ///< bytes, bytes, count
     std::uint64_t in_flight = 0;
     std::uint64_t budget = UINT64_MAX;  ///< bytes that the application has to send
 
@@ -49,9 +49,9 @@ class SimulatedPath {
     struct Packet {
       std::uint64_t number;
       Time sent_at;
-      RateMark mark;
+      RateSnapshot snapshot;
     };
-    std::deque<Packet> packets;  ///< not acknowledged, oldest first
+    std::deque<Packet> packets;  ///< unacknowledged, oldest first
     std::uint64_t next = 0;
     Time may_send = 0;  ///< pacing
     Time last_news = 0;
@@ -72,7 +72,7 @@ class SimulatedPath {
   std::uint64_t longest_queue() const { return longest_queue_; }
   void forget_longest_queue() { longest_queue_ = 0; }
 
-  /// More to send for a flow whose budget was used up.
+  /// Gives more bytes to a flow whose budget is used up.
   void give(Flow& flow, std::uint64_t bytes) {
     flow.budget += bytes;
     for (std::size_t i = 0; i < flows_.size(); ++i) {
@@ -89,7 +89,7 @@ class SimulatedPath {
       if (event.arrives) {
         arrive(flow, event.number);
       } else {
-        if (flow.wakes != event.at) continue;  // there has been a better reason since
+        if (flow.wakes != event.at) continue;  // the timer was set anew
         flow.wakes = kNever;
         expire(flow);
       }
@@ -101,10 +101,10 @@ class SimulatedPath {
  private:
   struct Event {
     Time at;
-    std::uint64_t order;  ///< of events of one moment, the first that was made comes first
+    std::uint64_t order;  ///< events at the same time happen in the order of creation
     std::size_t flow;
     std::uint64_t number;
-    bool arrives;  ///< the acknowledgement of `number`; else a timer
+    bool arrives;  ///< the acknowledgement of `number` arrives; else a timer expires
     bool operator<(const Event& other) const { return at != other.at ? at > other.at : order > other.order; }
   };
 
@@ -116,8 +116,8 @@ class SimulatedPath {
   }
 
   void arrive(Flow& flow, std::uint64_t number) {
-    if (flow.packets.empty() || number < flow.packets.front().number) return;  // it was given up
-    // One queue keeps the order, so what left before has been lost.
+    if (flow.packets.empty() || number < flow.packets.front().number) return;  // counted as lost already
+    // One queue keeps the order, so packets that left earlier are lost.
     std::uint64_t lost = 0;
     for (; flow.packets.front().number < number; flow.packets.pop_front()) lost += flow.shape.packet;
     const auto packet = flow.packets.front();
@@ -128,7 +128,7 @@ class SimulatedPath {
     flow.last_news = now_;
     flow.rtt.sample(now_ - packet.sent_at, now_);
     flow.rtt.recovered();
-    flow.congestion.acknowledged(now_, flow.shape.packet, packet.sent_at, packet.mark);
+    flow.congestion.acknowledged(now_, flow.shape.packet, packet.sent_at, packet.snapshot);
     flow.congestion.acknowledged_round(now_, now_ - packet.sent_at, flow.rtt.least(), flow.in_flight, lost);
   }
 
@@ -185,4 +185,4 @@ class SimulatedPath {
   std::uint64_t longest_queue_ = 0;
 };
 
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

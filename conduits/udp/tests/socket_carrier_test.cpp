@@ -1,4 +1,4 @@
-#include "conduits/udp/socket_carrier.hpp"
+#include "conduits/udp/carrier/socket_carrier.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ struct Mode {
 
 void PrintTo(const Mode& mode, std::ostream* out) { *out << mode.name; }
 
-/// Two sockets of this host that talk to one another.
+/// Two sockets of this host that send to one another.
 class Pair {
  public:
   explicit Pair(const Mode& mode, bool dont_fragment = true)
@@ -62,7 +62,7 @@ class Pair {
             .segment = segment};
   }
 
-  /// What arrives there, until there are `count` datagrams, or nothing comes for two seconds.
+  /// Receives until there are `count` datagrams, or nothing has arrived for two seconds.
   std::vector<Datagram> receive(std::size_t count, std::size_t most = 16) {
     std::vector<Datagram> got;
     while (got.size() < count) {
@@ -94,8 +94,8 @@ TEST_P(UdpSocketCarrier, CarriesOneDatagram) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
   const bool ipv6 = pair.here().local().family() == AF_INET6;
-  const std::size_t most =
-      ipv6 ? 65536 - 40 - 8 : 65507;  // what loopback's MTU, 65536, or the length field leaves
+  // Limited by the loopback MTU, 65536, or by the length field.
+  const std::size_t most = ipv6 ? 65536 - 40 - 8 : 65507;
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{8}, std::size_t{1400}, most}) {
     SCOPED_TRACE(bytes);
     auto sent = datagram_of(bytes);
@@ -113,7 +113,7 @@ TEST_P(UdpSocketCarrier, CarriesOneDatagram) {
 TEST_P(UdpSocketCarrier, CutsPiecesIntoDatagrams) {
   Pair pair(GetParam());
   ASSERT_TRUE(pair.good());
-  // The borders of pieces and of datagrams fall everywhere, and some pieces are empty.
+  // Borders of pieces and of datagrams fall at many offsets, and some pieces are empty.
   for (const std::size_t bytes : {1000ul, 1001ul, 1999ul, 2000ul, 20001ul, 64000ul}) {
     SCOPED_TRACE(bytes);
     auto sent = datagram_of(bytes);
@@ -223,10 +223,11 @@ TEST_P(UdpSocketCarrier, CountsWhatFoundNoRoom) {
   auto sent = datagram_of(60'000);
   const iovec pieces[] = {piece(sent)};
   const Outgoing outgoing = pair.outgoing(pieces, 60'000);
-  for (int i = 0; i < 200; ++i) ASSERT_EQ(pair.here().send({&outgoing, 1}), 1u);  // 12 MB into a buffer of 4
+  for (int i = 0; i < 200; ++i)
+    ASSERT_EQ(pair.here().send({&outgoing, 1}), 1u);  // 12 MB into a buffer of 4 MB
   std::uint64_t got = 0;
   for (std::size_t reads = 1; reads != 0; got += reads) reads = pair.there().receive(16).size();
-  ASSERT_EQ(pair.here().send({&outgoing, 1}), 1u);  // the count comes with the next one that fits
+  ASSERT_EQ(pair.here().send({&outgoing, 1}), 1u);  // the count arrives with the next datagram that fits
   got += pair.receive(1).size();
   EXPECT_GT(pair.there().counters().overflowed, 0u);
   EXPECT_EQ(got + pair.there().counters().overflowed, 201u);
@@ -237,7 +238,7 @@ TEST_P(UdpSocketCarrier, SaysWhatItIs) {
   ASSERT_TRUE(pair.good());
   EXPECT_NE(pair.here().local().port(), 0);
   EXPECT_EQ(pair.here().local().with_port(0), *Address::parse(GetParam().address));
-  EXPECT_GE(pair.here().receive_buffer(), 4 << 20);  // the system counts double
+  EXPECT_GE(pair.here().receive_buffer(), 4 << 20);  // the system accounts for twice the size
   EXPECT_GE(pair.here().send_buffer(), 2 << 20);
   EXPECT_EQ(pair.here().most_bytes(), pair.here().local().family() == AF_INET ? 65507u : 65527u);
   EXPECT_THAT(pair.here().text(), testing::HasSubstr(pair.here().local().text()));

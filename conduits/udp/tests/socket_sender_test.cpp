@@ -1,5 +1,5 @@
-#include "conduits/udp/socket_carrier.hpp"
-#include "conduits/udp/socket_sender.hpp"
+#include "conduits/udp/carrier/socket_carrier.hpp"
+#include "conduits/udp/carrier/socket_sender.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ core::Log failing_log() {
   return {core::LogLevel::warn, [](core::LogLevel, std::string_view line) { ADD_FAILURE() << line; }};
 }
 
-/// A Unix datagram socket. It is no UDP, but it has what loopback's UDP never has: a full queue.
+/// A Unix datagram socket. Unlike UDP over loopback its queue can be full.
 class Bottleneck {
  public:
   Bottleneck()
       : sender_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
         receiver_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
     sockaddr_un any{};
-    any.sun_family = AF_UNIX;  // the system finds a name
+    any.sun_family = AF_UNIX;  // the system chooses a name
     EXPECT_EQ(::bind(receiver_.get(), reinterpret_cast<const sockaddr*>(&any), sizeof(sa_family_t)), 0);
     to_.bytes = sizeof to_.raw;
     EXPECT_EQ(::getsockname(receiver_.get(), reinterpret_cast<sockaddr*>(&to_.raw), &to_.bytes), 0);
@@ -32,7 +32,7 @@ class Bottleneck {
 
   int sender() const noexcept { return sender_.get(); }
   const Address& to() const noexcept { return to_; }
-  /// The first bytes of all that is in the queue.
+  /// The first byte of each datagram in the queue.
   std::vector<std::byte> drain() {
     std::vector<std::byte> all;
     std::byte one{};
@@ -104,7 +104,7 @@ TEST(UdpSegmentation, IsSwitchedOffWhenTheSystemRefusesIt) {
   auto carrier = SocketCarrier::open({.bind_to = *Address::parse("127.0.0.1")}, log);
   ASSERT_TRUE(carrier);
   if (!(*carrier)->gso()) GTEST_SKIP() << "this system has no UDP_SEGMENT";
-  // Without checksums the system does not segment: it says EINVAL, as an interface does that cannot.
+  // Without checksums the system does not segment. It answers EINVAL, as for an interface that cannot segment.
   const int on = 1;
   ASSERT_EQ(::setsockopt((*carrier)->descriptor(), SOL_SOCKET, SO_NO_CHECK, &on, sizeof on), 0);
   std::array<std::byte, 1000> bytes{};

@@ -1,4 +1,4 @@
-#include "conduits/udp/socket_carrier.hpp"
+#include "conduits/udp/carrier/socket_carrier.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-/// One attempt to open a carrier, and what was said of it.
+/// One attempt to open a carrier, with its result and log.
 class Attempt {
  public:
   explicit Attempt(const SocketCarrier::Options& options)
@@ -64,11 +64,11 @@ TEST(UdpSocketSetup, NeedsAnAddress) {
 }
 
 TEST(UdpSocketSetup, NamesTheLimitOfOpenFiles) {
-  // The sanitizers open a pipe where they first meet a class: before none can be opened.
+  // The sanitizers open a pipe when they first check a class. So this happens before the limit forbids it.
   ASSERT_TRUE(Attempt(bound_to(*Address::parse("127.0.0.1"))).worked());
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const int next = ::dup(STDERR_FILENO);  // not 3, where this was started without an input
+  const int next = ::dup(STDERR_FILENO);  // not always 3: standard input may be closed
   ASSERT_GE(next, 0);
   ::close(next);
   rlimit none = before;
@@ -80,7 +80,7 @@ TEST(UdpSocketSetup, NamesTheLimitOfOpenFiles) {
   EXPECT_THAT(attempt.said(), AllOf(HasSubstr("open files"), HasSubstr("ulimit -n")));
 }
 
-// Gives up, for the calling thread, the right to go beyond the system's limits.
+// Drops the calling thread's capability to exceed the system's limits.
 bool drop_rights() {
   __user_cap_header_struct head{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, 2> none{};
@@ -156,7 +156,7 @@ TEST(UdpSocketSetup, DropsWhatIsLongerThanItsBuffers) {
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(got[0].bytes.size(), 128u);
   EXPECT_EQ(receiver.truncated(), 1u);
-  EXPECT_EQ(counters.received, 2u);  // the empty one was received, and is nothing to hand over
+  EXPECT_EQ(counters.received, 2u);  // the empty datagram counts as received, but is not handed over
 }
 
 }  // namespace

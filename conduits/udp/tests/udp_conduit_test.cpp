@@ -1,11 +1,11 @@
-// Whole conduits of one process over the loopback interface: what concerns more than one link.
+// Whole conduits of one process over the loopback interface: behaviour that concerns more than one connection.
 
 #include "conduits/udp/tests/conduit_party.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace aqueduct::conduits::udp::link_tests {
+namespace aqueduct::conduits::udp::connection_tests {
 namespace {
 
 using ::testing::AllOf;
@@ -60,7 +60,7 @@ TEST(UdpConduit, SaysWhatWasWantedOfASegmentThatHasEnded) {
                     HasSubstr("0 bytes there now")));
 }
 
-// Most of a long put may have been done before: that nothing was would be wrong.
+// Much of a long put may have been written already, so the message must not claim that nothing was.
 TEST(UdpConduit, SaysThatAPutMetASegmentThatHasEndedAndRaisesNoSignal) {
   ConduitParty party(2);
   std::vector<std::byte> memory(100'000), from(100'000);
@@ -75,7 +75,8 @@ TEST(UdpConduit, SaysThatAPutMetASegmentThatHasEndedAndRaisesNoSignal) {
                     HasSubstr("not all of it was done")));
 }
 
-// Nobody polls the others while one of them ends, and without a thread only it can make them acknowledge.
+// While one conduit ends, nobody polls the others. Without a progress thread it must poll them, or they never
+// acknowledge.
 TEST(UdpConduit, EndsAtOnceThoughOthersOfItsProcessHaveNotYetAcknowledged) {
   constexpr Rank kRanks = 4;
   ConduitParty party(kRanks, {{"udp_progress", "0"}});
@@ -87,11 +88,12 @@ TEST(UdpConduit, EndsAtOnceThoughOthersOfItsProcessHaveNotYetAcknowledged) {
   }
   const auto began = std::chrono::steady_clock::now();
   for (Rank rank = 0; rank < kRanks; ++rank) party.end(rank);
-  // One that waits in vain waits for half a second.
+  // Without acknowledgements a conduit would wait for half a second.
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(400));
 }
 
-// What is taken out of its socket would not wake it: the one that ends waits in vain instead, for half a second.
+// A datagram that another conduit took out of the owner's socket would not wake the owner. So the conduit that ends
+// leaves it there, and waits its half second without an acknowledgement.
 TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
   ConduitParty party(2, {{"udp_progress", "0"}});
   const std::vector<std::byte> header(16);
@@ -107,4 +109,4 @@ TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
 }
 
 }  // namespace
-}  // namespace aqueduct::conduits::udp::link_tests
+}  // namespace aqueduct::conduits::udp::connection_tests

@@ -1,4 +1,4 @@
-#include "conduits/udp/windowed_best.hpp"
+#include "conduits/udp/protocol/windowed_best.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ TEST(UdpWindowedBest, SaysTheWorstOfNothing) {
   EXPECT_EQ(most.best(), -1);
 }
 
-// At least four fifths of the window count, and nothing that is older than it.
+// best() covers at least four fifths of the window, and nothing older than the window.
 TEST(UdpWindowedBest, IsBetweenTheBestOfPartAndOfAllOfTheWindow) {
   constexpr std::int64_t kWindow = 100;
   constexpr std::uint64_t kSeed = 5;

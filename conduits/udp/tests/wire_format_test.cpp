@@ -1,8 +1,8 @@
-// docs/wire-format.md says what wire.hpp says.
-#include "conduits/udp/flight.hpp"
-#include "conduits/udp/received.hpp"
-#include "conduits/udp/seal.hpp"
-#include "conduits/udp/wire.hpp"
+// docs/wire-format.md agrees with wire.hpp.
+#include "conduits/udp/protocol/received_packets.hpp"
+#include "conduits/udp/protocol/seal.hpp"
+#include "conduits/udp/protocol/sent_packets.hpp"
+#include "conduits/udp/protocol/wire.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" `") - first + 1);
 }
 
-/// The rows of the first table below this heading, without the table's own two.
+/// The rows of the first table below this heading, without the two header lines.
 std::vector<Row> table(const std::string& heading) {
   static const std::vector<std::string> lines = lines_of_document();
   std::vector<Row> rows;
@@ -52,7 +52,7 @@ std::vector<Row> table(const std::string& heading) {
   return {rows.begin() + 2, rows.end()};
 }
 
-/// The last column of the row of a field, up to the first ';': what its table says of it. Empty: there is no such row.
+/// The meaning of a field: the last column of its row, up to the first ';'. Empty: there is no such row.
 std::string value_of(const std::string& heading, const std::string& field) {
   for (const Row& row : table(heading)) {
     if (row.size() == 4 && row[2] == field) return trimmed(row[3].substr(0, row[3].find(';')));
@@ -83,7 +83,7 @@ void expect_documented(const std::string& name, const std::vector<Field>& fields
   std::size_t end = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Field& field = fields[i];
-    EXPECT_EQ(field.offset, end) << field.name;  // no hole: what it held would be sent
+    EXPECT_EQ(field.offset, end) << field.name;  // no padding, whose contents would be sent
     end += field.bytes;
     ASSERT_EQ(rows[i].size(), 4u);
     EXPECT_EQ(rows[i][0], std::to_string(field.offset)) << field.name;
@@ -108,14 +108,14 @@ TEST(UdpWireFormat, HeaderIsAsDocumented) {
        field("frames", &T::frames), field("data", &T::data), field("tag", &T::tag)});
 }
 
-// Each value in the place that names it: elsewhere in the text the same number may mean something else.
+// Looks up each value in its own row: elsewhere the same number may mean something else.
 TEST(UdpWireFormat, ValuesInTheTablesAreTheCodes) {
   const auto number = [](auto value) { return std::to_string(value); };
   const std::string header = "### `PacketHeader`, " + number(sizeof(PacketHeader)) + " bytes";
   EXPECT_EQ(value_of(header, "version"), number(kWireVersion));
   EXPECT_EQ(lines_of_document().at(0), "# The udp conduit's wire format, version " + number(kWireVersion));
   EXPECT_EQ(std::stoul(value_of(header, "magic"), nullptr, 16), kMagic);
-  EXPECT_EQ(value_of(header, "flags"), number(kWantsAnswer) + ": acknowledge at once, somebody waits");
+  EXPECT_EQ(value_of(header, "flags"), number(kImmediateAck) + ": acknowledge at once, somebody waits");
   EXPECT_EQ(value_of("### `AckFrame`, " + number(sizeof(AckFrame)) + " bytes", "ranges"),
             "how many `AckRange` follow: 0 to " + number(kMostAckRanges));
   EXPECT_EQ(value_of("### `MessageFrame`, " + number(sizeof(MessageFrame)) + " bytes", "flags"),
@@ -218,8 +218,8 @@ TEST(UdpWireFormat, NumbersInTheTextAreTheCodes) {
   EXPECT_TRUE(says("in units of " + number(1 << kStampShift) + " ns"));
   EXPECT_TRUE(says("at most " + number(kMostMessage)));
   EXPECT_TRUE(says("of a long one " + number(kGuarded) + " bytes"));
-  EXPECT_TRUE(says("data numbers up to " + number(Received::kSpan) + " above"));
-  EXPECT_TRUE(says("at most " + number(Flight::kMost) + " data packets unacknowledged"));
+  EXPECT_TRUE(says("data numbers up to " + number(ReceivedPackets::kSpan) + " above"));
+  EXPECT_TRUE(says("at most " + number(SentPackets::kMost) + " data packets unacknowledged"));
   EXPECT_TRUE(says("datagram's bytes and " + number(kPacketCharge) + " more"));
   EXPECT_TRUE(says(number(Seal::kTrailer) + " bytes with full security"));
 }

@@ -1,0 +1,333 @@
+#pragma once
+
+#include "conduits/udp/carrier/address.hpp"
+#include "conduits/udp/carrier/path_mtu.hpp"
+#include "conduits/udp/protocol/decode.hpp"
+#include "conduits/udp/protocol/gso_batch.hpp"
+#include "conduits/udp/protocol/received_packets.hpp"
+#include "conduits/udp/protocol/rtt.hpp"
+#include "conduits/udp/protocol/seal.hpp"
+#include "conduits/udp/protocol/send_buffers.hpp"
+#include "conduits/udp/protocol/sent_packets.hpp"
+#include "core/conduit.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace aqueduct::conduits::udp {
+
+/// What a connection's packets do to the endpoint above.
+class UpperLayer {
+ public:
+  /// Whether there is room for what a packet brings: `messages` messages with `bytes` bytes in all, and `signals`
+  /// signals. If not, the packet counts as lost.
+  virtual bool ready(std::size_t messages, std::size_t bytes, std::size_t signals) noexcept = 0;
+  virtual void message(Rank from, core::Bytes bytes) noexcept = 0;
+  virtual void completed(core::Token token, Status status) noexcept = 0;
+  virtual void signalled(Rank from, Signal signal) noexcept = 0;
+  /// Memory of this endpoint's segment `id`; empty if there is none.
+  virtual core::MutableBytes segment(std::uint32_t id) noexcept = 0;
+  /// A peer's put or get (`call`) is outside this endpoint's segments. Called once per connection.
+  virtual void refused(Rank from, const char* call, std::uint32_t segment, std::uint64_t offset,
+                       std::size_t bytes) noexcept = 0;
+
+ protected:
+  ~UpperLayer() = default;
+};
+
+/// State that all connections of an endpoint share.
+struct Common {
+  Common(UpperLayer& the_upper, Rank my_rank, std::uint64_t job_number)
+      : upper(the_upper), me(my_rank), job(job_number) {}
+
+  UpperLayer& upper;
+  Rank me;
+  std::uint64_t job;
+  Security security = Security::header;
+  Secret secret{};
+  Cipher cipher = best_cipher();       ///< one that every peer has
+  std::size_t most_datagram = 65'504;  ///< limit of the setting and the socket
+  std::size_t mtu_hint = 0;            ///< UDP payload that the interface carries, according to the system
+  std::size_t bulk_packet = 16'384;    ///< longest packet of bulk data: longer packets gain nothing
+  std::size_t burst = 65'504;          ///< most bytes in one system call
+  std::size_t most_batch_packets = GsoBatch::kMostPackets;
+  Time ack_delay = 500 * kMicrosecond;
+  Time heartbeat = kSecond;
+  Time timeout = 5 * kSecond;
+  /// Advertised window: bytes that each peer may have in flight to this endpoint.
+  std::uint32_t window = 65'536;
+
+  Pool<Bundle> bundles{16'384, 16};
+  static constexpr std::size_t kMostLongMessages = 4'096;
+  Pool<LongMessage> long_messages{kMostLongMessages, 4};
+  Pool<BulkTransfer> bulk_transfers{65'536, 64};
+};
+
+/// Statistics of the traffic with one peer.
+struct ConnectionCounters {
+  std::uint64_t sent = 0, received = 0, sent_bytes = 0, received_bytes = 0;  ///< packets of any kind
+  std::uint64_t retransmitted = 0, duplicate = 0, out_of_order = 0, rejected = 0;
+  std::uint64_t timeouts = 0, probes = 0;  ///< retransmission timeouts, tail-loss probes
+};
+
+/// The protocol state with one peer. Repairs loss, reordering and duplication; obeys congestion and flow control. Has
+/// no clock and no socket: callers pass in the time and received packets, and ask for GSO batches to send.
+class Connection {
+ public:
+  Connection(Common& common, Rank peer, const Secret& peer_secret, Time now);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Operations of the layers above (connection_post.cpp). retry: there is no room now.
+  core::Post send(core::Bytes header, core::Bytes payload) noexcept;
+  core::Post put(std::uint32_t segment, std::uint64_t offset, core::Bytes from, const Signal* signal,
+                 core::Token token) noexcept;
+  core::Post get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept;
+
+  // Receiving (connection_receive.cpp).
+  enum class Verdict : std::uint8_t { taken, rejected, closed };
+  Verdict receive(Time now, Packet& packet, std::span<std::byte> datagram) noexcept;
+
+  // Sending (connection_send.cpp).
+  /// Puts the packets that may leave now into `batch`, which is empty. False: none may leave.
+  bool fill(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
+  /// Writes a close packet.
+  void fill_close(Time now, GsoBatch& batch) noexcept;
+  /// Whether something waits to leave, for the window or otherwise.
+  bool waiting() const noexcept;
+  /// Whether enough waits to be worth a system call while earlier packets are in flight.
+  bool full_load() const noexcept {
+    return ready_count_ >= kFullBundles || long_messages_count_ >= kFullLongMessages ||
+           long_message_bytes_waiting_ >= kFullBytes || shorts_waiting_ >= kFullShorts;
+  }
+  /// Whether waiting packets should leave at once. Long messages usually come in series: only the first two leave at
+  /// once, because one system call then sends several of the others.
+  bool idle() const noexcept {
+    return sent_packets_.packets_in_flight() < (long_messages_count_ == 0 ? 4u : 2u);
+  }
+
+  // Timers (connection_time.cpp).
+  /// When `tick` must be called.
+  Time deadline() const noexcept;
+  enum class Life : std::uint8_t {
+    alive,
+    silent,  ///< nothing was heard for the timeout
+    /// In that time no packet above the base MTU arrived, but several, and at least half, of the shorter ones.
+    black_hole,
+    attempts_exhausted,  ///< a packet has been sent 65536 times
+  };
+  /// Runs the timers. If the answer is not `alive`, the caller must end the connection.
+  Life tick(Time now) noexcept;
+  /// Writes a ping if one is due: as a keep-alive, or to find out whether short packets arrive while long ones do not.
+  bool fill_ping(Time now, GsoBatch& batch) noexcept;
+  /// This endpoint itself was not running for `gap`, so the peer's silence in that time does not count.
+  void discount_pause(Time gap) noexcept {
+    heard_at_ += gap;
+    if (suspected()) black_hole_since_ += gap;
+  }
+  /// The system refused a datagram of `bytes` as too long.
+  void too_long(Time now, std::size_t bytes) noexcept { mtu_.black_hole(now, bytes); }
+
+  /// Ends all operations with `status`; later ones fail.
+  void fail(Status status) noexcept;
+  bool settled() const noexcept { return ended_ || (sent_packets_.empty() && !waiting()); }
+  /// Replies to gets that still read from this endpoint's segments.
+  std::size_t replies() const noexcept { return replies_; }
+  /// Their memory is about to be released. Retransmissions of replies will not read it.
+  void drop_replies() noexcept;
+
+  Rank peer() const noexcept { return peer_; }
+  Time heard_at() const noexcept { return heard_at_; }
+  const ConnectionCounters& counters() const noexcept { return counters_; }
+  std::string text(Time now) const;
+
+  bool dirty = false;  ///< in the endpoint's list of connections that may have packets to send
+  const Address* address = nullptr;
+
+ private:
+  struct PendingGet {  // a get that this endpoint began
+    core::Token token = 0;
+    std::byte* to = nullptr;
+    std::uint32_t bytes = 0;
+    std::uint32_t arrived = 0;
+    std::uint32_t next_free = 0;
+  };
+  struct Reassembly {  // reassembly of a message that arrives in fragments
+    std::uint32_t id;
+    std::uint32_t arrived;
+    LongMessage* long_message;
+  };
+  struct PartialPut {  // a put with a signal that arrives in pieces
+    std::uint32_t id;
+    std::uint32_t missing;
+    Signal signal;
+    bool good;  // every piece so far was inside the segment
+  };
+
+  /// Least reordering window, however short the path: threads migrate, interrupts come late.
+  static constexpr Time kLeastReordering = 20 * kMicrosecond;
+  /// Every path carries datagrams of this size.
+  static constexpr std::size_t kBaseMtu = 1200;
+  /// After this many attempts a packet may be too long for its path.
+  static constexpr std::uint32_t kSuspectAttempts = 3;
+  /// This many short packets must have arrived to prove that the path carries short packets.
+  static constexpr std::uint32_t kShortsThatProve = 4;
+  static constexpr std::size_t kMostBundles = 48;
+  // As much as this is worth a system call of its own, see full_load.
+  static constexpr std::size_t kFullBundles = 16;
+  static constexpr std::size_t kFullShorts = 32;
+  static constexpr std::size_t kFullLongMessages = 24;
+  static constexpr std::size_t kFullBytes = 48 * 1024;
+  /// After this many bundles in a row something long may leave, if it waits.
+  static constexpr std::uint32_t kMostShortsInRow = 16;
+  /// After this many GSO batches of long messages a put or a reply to a get may leave.
+  static constexpr std::uint32_t kMostLongBatchesInRow = 4;
+  static constexpr std::size_t kMostLongMessages = 64;
+  /// Bytes in all of them: 16 of the longest.
+  static constexpr std::size_t kMostLongMessageBytes = 256 * 1024;
+  static constexpr std::size_t kMostGets = 256;
+  static constexpr std::size_t kMostBulkTransfers = 256;
+
+  std::size_t trailer() const noexcept { return common_.security == Security::full ? Seal::kTrailer : 0; }
+
+  // post
+  std::byte* room(std::size_t bytes, bool with_token) noexcept;
+  void close_bundle() noexcept;
+  bool queue_bulk(const BulkTransfer& what) noexcept;
+  bool grow_gets() noexcept;
+
+  // send
+  bool may_send(Time now, std::size_t bytes) noexcept;
+  void advance_pacing(Time now, std::size_t bytes) noexcept;
+  SentPacket new_packet(Time now, SentPacket::Kind kind, std::size_t wire_bytes) noexcept;
+  bool fill_lost(Time now, GsoBatch& batch, bool& may_fragment) noexcept;
+  bool fill_bundle(Time now, GsoBatch& batch) noexcept;
+  bool fill_long_message(Time now, GsoBatch& batch) noexcept;
+  bool fill_bulk(Time now, GsoBatch& batch) noexcept;
+  /// Whether a packet that takes one of `most` send places asks for an immediate acknowledgement. One packet in each
+  /// half of the places does.
+  static bool requests_ack(std::size_t& since_request, std::size_t most) noexcept;
+  bool fill_control(Time now, GsoBatch& batch, PacketKind kind) noexcept;
+  bool fill_probe(Time now, GsoBatch& batch) noexcept;
+  void append_bundle(Time now, GsoBatch& batch, Bundle& bundle, std::uint64_t number,
+                     std::uint16_t attempt) noexcept;
+  void append_long_message(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
+                           const SentPacket& packet) noexcept;
+  void append_fragment(Time now, GsoBatch& batch, LongMessage& long_message, std::uint64_t number,
+                       const SentPacket& piece) noexcept;
+  void append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint64_t number,
+                   const SentPacket& piece) noexcept;
+  std::size_t long_message_bytes(const LongMessage& long_message) const noexcept;
+  std::size_t bulk_head(const BulkTransfer& bulk) const noexcept;
+  /// Appends a packet: the header is written at `front`, `frames` bytes of frames follow it there, then comes `data`.
+  /// Authenticates or encrypts it.
+  void append_packet(Time now, GsoBatch& batch, PacketHeader header, std::byte* front, std::size_t frames,
+                     const std::byte* data, std::size_t data_bytes) noexcept;
+  /// Writes an acknowledgement at `to`; returns its bytes.
+  std::size_t write_ack(Time now, std::byte* to, std::size_t most_ranges) noexcept;
+
+  // receive
+  bool authentic(Packet& packet, std::span<std::byte> datagram) noexcept;
+  bool replayed(std::uint64_t number) noexcept;
+  bool has_room(const Packet& packet) noexcept;
+  Verdict apply(Time now, const Packet& packet, bool fresh) noexcept;
+  void apply(Time now, const Ack& ack) noexcept;
+  void apply(const Fragment& fragment) noexcept;
+  bool apply(const Put& put) noexcept;
+  bool apply(const Get& get) noexcept;
+  bool apply(const Data& data) noexcept;
+  void refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept;
+  void delivered(Time now, std::uint64_t number) noexcept;
+  void acknowledged(SentPacket& packet) noexcept;
+  void want_ack(Time by) noexcept { ack_at_ = std::min(ack_at_, by); }
+
+  // time
+  /// The peer has missed a keep-alive, so lost packets prove nothing about the path's MTU.
+  bool quiet(Time now) const noexcept { return now - heard_at_ > 2 * common_.heartbeat; }
+  Time probe_timeout() const noexcept;
+  Time retransmit_at() const noexcept;
+  void suspect_black_hole(Time now, const SentPacket& lost) noexcept;
+  /// Whether long packets are being retransmitted and none has arrived since.
+  bool suspected() const noexcept { return black_hole_since_ != kNever; }
+  void suspect_black_hole_since(Time since) noexcept;
+  bool in_black_hole(Time now) noexcept;
+  void note_short(std::size_t wire_bytes) noexcept { shorts_sent_ += wire_bytes <= kBaseMtu ? 1 : 0; }
+  /// When a ping is due.
+  Time ping_at() const noexcept;
+
+  Common& common_;
+  Rank peer_;
+  Seal out_;
+  Seal in_;
+  std::uint64_t out_verification_tag_ = 0;  // with Security::none: a constant in place of the tag
+  std::uint64_t in_verification_tag_ = 0;
+  ConnectionCounters counters_;
+
+  // Waiting to leave.
+  Bundle* open_ = nullptr;
+  Queue<Bundle> ready_;
+  Queue<LongMessage> long_messages_;
+  Queue<BulkTransfer> bulk_transfers_;
+  std::size_t ready_count_ = 0;
+  std::size_t long_messages_count_ = 0;
+  std::size_t long_message_bytes_waiting_ = 0;
+  std::size_t shorts_waiting_ = 0;   // operations put into bundles since no bundle waited
+  std::uint32_t shorts_in_row_ = 0;  // bundles that left since something long left
+  // Batches of long messages that left since one of a bulk transfer left.
+  std::uint32_t long_batches_in_row_ = 0;
+  std::size_t bundles_used_ = 0;  // waiting or in flight
+  std::size_t long_messages_used_ = 0;
+  std::size_t long_message_bytes_used_ = 0;  // bytes of their messages
+  // Bundles that left since one asked for an immediate acknowledgement.
+  std::size_t bundles_since_request_ = 0;
+  std::size_t long_messages_since_request_ = 0;
+  std::size_t bulk_transfers_used_ = 0;
+  std::size_t replies_ = 0;  // how many of these are replies to gets
+  std::uint32_t next_id_ = 0;
+  std::size_t answer_probe_ = 0;
+
+  // In flight.
+  SentPackets sent_packets_;
+  RoundTrip rtt_;
+  Congestion congestion_;
+  PathMtu mtu_;
+  // Retransmissions of packets above the base MTU since one of them arrived.
+  std::uint32_t large_retransmissions_ = 0;
+  // Detects a path that carries only short packets. Over IPv6 no router fragments packets made for a larger MTU.
+  Time black_hole_since_ = kNever;  // when the first long packet was retransmitted, or proof was last missing
+  std::uint32_t shorts_sent_ = 0;   // short packets sent since then: each transmission counts, pings too
+  std::uint32_t shorts_arrived_ = 0;               // how many of these have arrived
+  std::optional<std::uint32_t> short_ping_stamp_;  // stamp of the ping whose echo counts as an arrival
+  std::uint64_t peer_window_;
+  std::uint64_t control_number_ = 0;
+  Time next_departure_ = 0;       // pacing: the next packet leaves no earlier
+  Time paced_until_ = kNever;     // when pacing lets a waiting packet leave; kNever: none waits for pacing
+  Time recheck_ = kNever;         // when a packet may next count as lost
+  bool tail_probe_due_ = false;   // a tail-loss probe is due: it does not wait for a window
+  int expiries_ = 0;              // of the retransmission timer since the last acknowledgement
+  std::uint32_t reordering_ = 4;  // the reordering window is the least round trip divided by this
+  std::uint32_t peer_duplicates_ = 0;
+  std::vector<PendingGet> gets_;
+  std::uint32_t free_get_ = 0;  // index + 1
+  std::size_t gets_used_ = 0;
+
+  // Arrived.
+  ReceivedPackets received_;
+  std::uint64_t control_seen_ = 0;  // one more than the highest control number
+  std::uint64_t control_bits_ = 0;  // which of the 64 numbers below control_seen_ have arrived
+  std::vector<Reassembly> reassemblies_;
+  std::vector<PartialPut> partial_puts_;
+  std::uint32_t echo_ = 0;
+  Time echo_at_ = 0;  // 0: nothing to echo
+  Time ack_at_ = kNever;
+  std::uint64_t unacknowledged_ = 0;  // bytes that arrived since the last acknowledgement left
+  Time heard_at_;
+  Time pinged_at_ = 0;
+  bool ended_ = false;
+  bool refused_ = false;             // an operation of the peer was refused, and reported
+  bool attempts_exhausted_ = false;  // a packet has been sent 65536 times
+};
+
+}  // namespace aqueduct::conduits::udp

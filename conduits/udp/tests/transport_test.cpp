@@ -1,0 +1,142 @@
+// What several connections share: the socket, its send buffer, the timers. In real time, because this layer reads the
+// clock.
+
+#include "conduits/udp/protocol/transport.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+#include <vector>
+
+namespace aqueduct::conduits::udp {
+namespace {
+
+/// A socket that, on request, always has unrelated datagrams to read, or has no room to send.
+class OddCarrier final : public Carrier {
+ public:
+  std::size_t most_segments() const noexcept override { return 64; }
+  std::size_t most_bytes() const noexcept override { return 65'504; }
+  std::size_t send(std::span<const Outgoing> batch) noexcept override {
+    if (!has_room || (refusals != 0 && refusals-- != 0)) return 0;
+    sent += batch.size();
+    return batch.size();
+  }
+  std::span<const Incoming> receive(std::size_t most) noexcept override {
+    incoming_.assign(floods ? most : 0, Incoming{garbage_, garbage_.size()});
+    return incoming_;
+  }
+  int descriptor() const noexcept override { return -1; }
+  const Counters& counters() const noexcept override { return counters_; }
+  int last_error() const noexcept override { return 0; }
+
+  bool floods = false;
+  bool has_room = true;
+  int refusals = 0;  // the next `refusals` sends find no room
+  std::size_t sent = 0;
+
+ private:
+  std::array<std::byte, 64> garbage_{};
+  std::vector<Incoming> incoming_;
+  Counters counters_;
+};
+
+class UdpTransport : public testing::Test, private UpperLayer, private Transport::Watcher {
+ protected:
+  UdpTransport() {
+    auto odd = std::make_unique<OddCarrier>();
+    carrier_ = odd.get();
+    transport_.emplace(std::move(odd), static_cast<UpperLayer&>(*this),
+                       static_cast<Transport::Watcher&>(*this), 0u, 2u, 1u);
+    transport_->common().timeout = 50 * kMillisecond;
+    transport_->common().heartbeat = 10 * kMillisecond;
+    std::vector<PeerAddress> peers(2);
+    peers[1].address = *Address::parse("127.0.0.1:9");
+    transport_->set_peers(std::move(peers), 0);
+  }
+  void say_something() {
+    const std::array<std::byte, 8> word{};
+    Connection* connection = transport_->connection(1);
+    ASSERT_NE(connection, nullptr);
+    ASSERT_EQ(connection->send(word, {}).kind, core::Post::Kind::done);
+    transport_->posted(*connection);
+  }
+  /// Time until the peer is lost; at most a second.
+  Time time_until_lost() {
+    const Time began = clock_now();
+    while (lost_ == 0 && clock_now() - began < kSecond) transport_->progress();
+    return clock_now() - began;
+  }
+
+  OddCarrier* carrier_;
+  std::optional<Transport> transport_;
+  int lost_ = 0;
+  int silent_ = 0;
+
+ private:
+  bool ready(std::size_t, std::size_t, std::size_t) noexcept override { return true; }
+  void message(Rank, core::Bytes) noexcept override {}
+  void completed(core::Token, Status) noexcept override {}
+  void signalled(Rank, Signal) noexcept override {}
+  core::MutableBytes segment(std::uint32_t) noexcept override { return {}; }
+  void refused(Rank, const char*, std::uint32_t, std::uint64_t, std::size_t) noexcept override {}
+  void lost(Rank) noexcept override { ++lost_; }
+  void silent(Rank) noexcept override { ++silent_; }
+  void black_hole(Rank) noexcept override { ADD_FAILURE() << "nothing long was sent"; }
+  void attempts_exhausted(Rank) noexcept override { ADD_FAILURE() << "nothing was sent so often"; }
+};
+
+TEST_F(UdpTransport, LosesASilentPeerAfterTheTimeout) {
+  say_something();
+  EXPECT_GE(time_until_lost(), 40 * kMillisecond);
+  EXPECT_EQ(lost_, 1);
+  EXPECT_EQ(silent_, 1);
+}
+
+TEST_F(UdpTransport, LosesASilentPeerHoweverMuchOthersSend) {
+  carrier_->floods = true;
+  say_something();
+  const Time took = time_until_lost();
+  EXPECT_EQ(lost_, 1);
+  EXPECT_GE(took, 90 * kMillisecond);  // twice the timeout: the peer's packets might be unread in the queue
+}
+
+TEST_F(UdpTransport, LooksAgainSoonAtASendBufferThatIsFull) {
+  carrier_->has_room = false;
+  say_something();
+  EXPECT_LT(transport_->deadline() - clock_now(), kMillisecond);
+  for (int i = 0; i < 10; ++i) transport_->progress();
+  EXPECT_LT(transport_->deadline() - clock_now(), kMillisecond);
+  carrier_->has_room = true;
+  transport_->progress();
+  EXPECT_EQ(transport_->text(1).find("send buffer is full"), std::string::npos);
+}
+
+TEST_F(UdpTransport, SaysFarewellAsSoonAsAFullSendBufferHasRoom) {
+  ASSERT_NE(transport_->connection(1), nullptr);
+  carrier_->refusals = 20;
+  transport_->close({});
+  EXPECT_EQ(carrier_->refusals, 0);
+  EXPECT_EQ(carrier_->sent, 3u);
+}
+
+TEST_F(UdpTransport, GivesUpFarewellsThatASendBufferDoesNotTake) {
+  ASSERT_NE(transport_->connection(1), nullptr);
+  carrier_->has_room = false;
+  const Time began = clock_now();
+  transport_->close({});
+  EXPECT_LT(clock_now() - began, 2 * kSecond);
+  EXPECT_EQ(carrier_->sent, 0u);
+}
+
+TEST_F(UdpTransport, EndsAConnectionThatTheLauncherKnowsToBeGoneOnce) {
+  say_something();
+  transport_->forget(1);
+  transport_->forget(1);
+  EXPECT_EQ(lost_, 1);
+  EXPECT_EQ(silent_, 0);
+  EXPECT_TRUE(transport_->is_gone(1));
+}
+
+}  // namespace
+}  // namespace aqueduct::conduits::udp
