@@ -40,7 +40,7 @@ BareOfi::BareOfi(Session& session, Role role, const NetworkTurn& turn)
 bool BareOfi::open(Session& session) {
   const auto& hosts = session.ep().state().host_of;
   const bool one_host = std::equal(hosts.begin() + 1, hosts.end(), hosts.begin());
-  auto found = conduits::ofi::find_provider(conduits::ofi::wish_of(config_, one_host));
+  auto found = conduits::ofi::find_provider(conduits::ofi::criteria_of(config_, one_host));
   if (!found.problem.empty()) return false;
   provider_ = std::move(found.provider);
   const int error = conduits::ofi::open_fid(fabric_, [&](fid_fabric** raw) {
@@ -52,7 +52,7 @@ bool BareOfi::open(Session& session) {
   if (!objects) return false;
   objects_ = std::move(*objects);
   if (::fi_enable(objects_.ep.get()) != 0) return false;
-  most_ = std::min<std::uint64_t>(provider_.known->most_queue, provider_.info->tx_attr->size);
+  most_ = std::min<std::uint64_t>(provider_.quirks->most_queue, provider_.info->tx_attr->size);
   registrations_.emplace(*objects_.domain, *objects_.ep, provider_, session.rank(), log_);
   auto key = registrations_->add_segment(0, memory_);
   if (!key) return false;
