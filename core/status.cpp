@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::array kErrors{
     ErrorInfo{ErrorCode::ok, "ok", "all went well", "nothing to do"},
-    ErrorInfo{ErrorCode::invalid_argument, "invalid_argument", "an argument is wrong in itself",
+    ErrorInfo{ErrorCode::invalid_argument, "invalid_argument",
+              "an argument is wrong, or the call is not legal at this point",
               "compare the call with the comment above it in its header; a checked build says more"},
     ErrorInfo{ErrorCode::out_of_range, "out_of_range",
               "a rank, team index, slot or address is outside its bounds",
