@@ -70,7 +70,7 @@ struct AsideDone {
   static constexpr std::size_t kMostAnswer = 64;
   static constexpr std::size_t kMostRest = 16;
   alignas(8) std::array<std::byte, kMostAnswer> answer;  ///< a packet, to be sent to the initiator
-  alignas(8) std::array<std::byte, kMostRest> rest;      ///< a packet that the owner gets instead of the original one
+  alignas(8) std::array<std::byte, kMostRest> rest;      ///< a packet for the owner, instead of the original
   std::size_t answer_bytes = 0;
   std::size_t rest_bytes = 0;  ///< 0: the owner gets nothing
 };
@@ -88,17 +88,17 @@ using Aside = bool (*)(Bytes packet, MutableBytes (*memory)(const void* what, Se
 /// Facts about a conduit. They do not change after `connect`; `name` and `max_packet` do not change at all.
 struct Properties {
   std::string name;                    ///< such as "smp"
-  std::size_t max_packet = 0;          ///< bytes of one send, header and payload; see kLeastPacket. Equal on all ranks.
+  std::size_t max_packet = 0;          ///< bytes of one send, header and payload; the same on all ranks
   std::size_t max_transfer = 0;        ///< bytes of one native put or get; the layers above split longer ones
   std::size_t max_inject = 0;          ///< largest put for which NativeRma::put accepts `inject`
   bool put_before_send = false;        ///< a later send to the same peer arrives after an earlier put's bytes
   std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send holds
   bool concurrent_posts = false;       ///< another thread may post while the endpoint's thread polls
   bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
-  bool copies = true;                  ///< send never answers `posted`: the payload may be reused when send returns
+  bool copies = true;                  ///< send never answers `posted`, and the payload is free at return
 };
 
-/// The smallest max_packet that a conduit may have.
+/// The least max_packet that a conduit may have.
 inline constexpr std::size_t kLeastPacket = 256;
 /// The longest header that the layers above send.
 inline constexpr std::size_t kMostHeader = 128;

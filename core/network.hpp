@@ -23,7 +23,7 @@ inline constexpr std::uint32_t kConduitInterface = 4;
 struct Process {
   const Config* config = nullptr;
   Log* log = nullptr;               ///< for errors that concern the whole process; thread-safe
-  std::uint64_t job = 0;            ///< no other job on this host has this number: for names of files and sockets
+  std::uint64_t job = 0;            ///< no other job of this host has it: for names of files and sockets
   Rank ranks = 0;                   ///< number of ranks of the whole job
   std::vector<Rank> mine;           ///< this process's ranks, in rising order
   std::vector<std::uint32_t> host;  ///< [rank]: ranks with equal numbers share a host
@@ -44,7 +44,7 @@ class Network {
 
 /// What carries a conduit's packets between hosts, the least wanted first. The automatic choice compares these first.
 enum class Wire : std::uint8_t {
-  sockets_of_library,  ///< the system's sockets, through a library that was not measured to be faster than udp
+  sockets_of_library,  ///< the system's sockets, through a library not measured to be faster than udp
   sockets,             ///< the system's sockets
   hardware,            ///< a network card that moves data without the system
 };
