@@ -66,7 +66,7 @@ static_assert(in_order(), "describe() finds an entry by its number");
 std::span<const ErrorInfo> errors() noexcept { return kErrors; }
 
 const ErrorInfo& describe(ErrorCode code) noexcept {
-  // A number that is no code can come off a wire; taking it for a bug of ours is the truth.
+  // A peer can send a number that is no code. Only a bug of the library does that.
   const auto index = static_cast<std::size_t>(code);
   return index < kErrors.size() ? kErrors[index] : kErrors.back();
 }
