@@ -37,7 +37,7 @@ class LongWait {
 /// Makes progress until `done()` returns true. `done` may have an effect when it succeeds: it is not called again after
 /// that.
 ///
-/// `done` must become true when the peer that it depends on is lost; nothing else ends the wait then.
+/// `done` must become true when the peer that it depends on is lost: otherwise only the time limit ends the wait.
 /// Errors: in_handler, timed_out, invalid_argument (in a forked child).
 template <class Done, class Describe>
 Status wait_until(EndpointState& state, const Done& done, Rank on, const Describe& describe,
