@@ -10,7 +10,8 @@
 namespace aqueduct::am {
 
 /// The numbers of all handlers that the library's layers register. They are in one place so that no two layers take the
-/// same number. The numbers are part of the wire format (docs/wire-format.md).
+/// same number. Packets carry them, so all ranks must use the same ones: a job refuses different versions of the
+/// library.
 enum LayerHandler : HandlerId {
   kRmaPut = 1,
   kRmaPutAck = 2,
