@@ -6,7 +6,7 @@
 
 namespace aqueduct::am {
 
-/// How many handlers, requests and prepared messages there may be.
+/// The settings of am: the number of handlers, credits and prepared payloads.
 std::span<const SettingInfo> am_settings() noexcept;
 
 }  // namespace aqueduct::am

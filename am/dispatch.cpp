@@ -7,7 +7,8 @@
 #include <cstring>
 #include <utility>
 
-// What arrives, and what handlers send in answer.
+// The receiving side of active messages: packets that arrive, and the replies of their handlers. All of it runs inside
+// poll, so nothing here may wait.
 
 namespace aqueduct {
 
@@ -22,6 +23,7 @@ void Messages::packet(Rank from, Bytes packet) noexcept {
   }
   std::memcpy(&header, packet.data(), sizeof header);
   Peer& peer = peers_[from];
+  // A peer that returns more credits than it was given must not raise the bound on what this rank has in flight.
   const std::uint32_t credits = peer.credits + std::uint32_t{header.credits};
   peer.credits = static_cast<std::uint16_t>(std::min(credits, credits_per_peer_));
   if (header.kind == PacketKind::credits) return;
@@ -32,12 +34,15 @@ void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes
   Incoming incoming{state_, from, header.kind == PacketKind::request};
   if (const char* why = run_handler(incoming, header, packet)) [[unlikely]]
     reject(from, header, why);
-  // Whatever became of it, a request's credit goes back.
+  // A request without a reply returns its credit too, even if it was rejected: otherwise its sender would run out of
+  // credits. The credit travels with the next packet to that peer, or with others in a packet of its own once half of
+  // the credits are owed.
   if (!incoming.is_request || incoming.replied) return;
   if (++peer.owed * 2u >= credits_per_peer_) thank(from);
 }
 
-/// Null, or why the message is not what it should be.
+/// Runs the message's handler. Checks every number and length of the packet first, since a peer may be faulty. Returns
+/// null, or the reason why the message is dropped.
 const char* Messages::run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept {
   if (header.handler >= handlers_.size() || handlers_[header.handler].key == 0) [[unlikely]] {
     return "no such handler is registered here";
@@ -79,8 +84,9 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   incoming.replied = true;
   if (peer.lost) [[unlikely]]
     return {ErrorCode::peer_lost, to};
-  // With the credit of the request that this answers, unless a conduit may hold the payload for longer than the
-  // requester waits: then the place in the outbox stays taken, and the credit is given back with it.
+  // The reply returns the request's credit. There is one exception: the conduit does not copy, so it reads the payload
+  // from a place of the outbox, perhaps until after the reply has arrived. The credit then returns when the place is
+  // free. Otherwise the requester could have more requests in flight than there are places.
   const bool lends = !payload.empty() && !peer.copies;
   const std::uint16_t owed = std::exchange(peer.owed, std::uint16_t{0});
   Head head({PacketKind::reply, category, handler, static_cast<std::uint16_t>(owed + (lends ? 0 : 1)),
@@ -95,9 +101,11 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
     if (post.kind != Post::Kind::retry) [[likely]]
       return {};
   }
+  // A handler cannot wait for room in the conduit, so the reply is kept in the outbox. A correct peer always finds a
+  // place there: it has no more requests in flight than credits.
   if (peer.kept == credits_per_peer_) [[unlikely]] {
-    peer.owed = static_cast<std::uint16_t>(peer.owed + owed);  // of requests before this one
-    ++state_.statistics.rejected;  // it asks for more than it has credits for, which no correct peer does
+    peer.owed = static_cast<std::uint16_t>(peer.owed + owed);  // from earlier requests
+    ++state_.statistics.rejected;
     return {ErrorCode::refused, to};
   }
   ++peer.kept;
@@ -107,7 +115,8 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   return {};
 }
 
-// Gives a peer its credits back, in a packet of their own, when nothing else is going there.
+// Returns the owed credits to a peer in a packet of their own. For a peer to which no other packet goes: it would
+// otherwise run out of credits. If there is no room, `advance` tries again.
 void Messages::thank(Rank to) noexcept {
   Peer& peer = peers_[to];
   const Head head({PacketKind::credits, AmCategory::short_reply, 0, peer.owed, 0, 0, 0});
@@ -142,7 +151,7 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
   if (place.rank() != to) return ErrorCode::invalid_argument;
   if (auto part = state.segments.check(place, payload.size()); !part) return part.status();
   const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
-  // Where the requester's segment is mapped here, the payload goes there at once and the packet says so.
+  // If the requester's segment is mapped here, the payload is copied there at once, and the packet has none.
   if (std::byte* there = state.face.local(place, payload.size()); there != nullptr && !payload.empty()) {
     copy_bytes(there, payload.data(), payload.size());
     return messages.reply(incoming, category, handler, args, &target, {});

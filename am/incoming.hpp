@@ -4,7 +4,7 @@
 
 namespace aqueduct::detail {
 
-/// The message whose handler runs.
+/// The message whose handler is running.
 struct Incoming {
   EndpointState& state;
   Rank source;

@@ -9,8 +9,9 @@
 
 namespace aqueduct::am {
 
-/// The handlers that the library's own layers register, by number: all of them, so that no two layers take the same one. The
-/// numbers are part of the wire format (docs/wire-format.md).
+/// The numbers of all handlers that the library's layers register. They are in one place so that no two layers take the
+/// same number. Packets carry them, so all ranks must use the same ones: a job refuses different versions of the
+/// library.
 enum LayerHandler : HandlerId {
   kRmaPut = 1,
   kRmaPutAck = 2,
@@ -25,7 +26,7 @@ enum LayerHandler : HandlerId {
   kVisPackedGet = 14,
   kVisPackedData = 15,
 };
-/// Users' numbers follow those of the layers.
+/// Users' handlers have the numbers from here on.
 inline constexpr HandlerId kFirstUserHandler = 16;
 /// How many numbers are left for users: the limit of AQUEDUCT_HANDLERS.
 inline constexpr std::uint32_t kMostUserHandlers =
@@ -35,7 +36,8 @@ inline constexpr std::array kLayerHandlers{kRmaPut,       kRmaPutAck,       kRma
                                            kRmaAtomic,    kRmaAtomicResult, kRmaSignal,    kCollArrive,
                                            kCollExchange, kVisPackedPut,    kVisPackedGet, kVisPackedData};
 
-/// Whether the numbers are a layer's own each: rising, from 1 on, below the users'.
+/// Whether no number occurs twice, and all are from 1 to kFirstUserHandler - 1. Requires that the array is in rising
+/// order.
 consteval bool layer_handlers_are_distinct() {
   for (std::size_t i = 1; i < kLayerHandlers.size(); ++i) {
     if (kLayerHandlers[i] <= kLayerHandlers[i - 1]) return false;

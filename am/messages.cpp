@@ -95,7 +95,8 @@ void Messages::advance() noexcept {
 void Messages::send_kept() noexcept {
   auto& waiting = outbox_.waiting();
   if (waiting.empty()) return;
-  // Each gets its chance, but for those to a peer that has just had no room: it holds up nobody else's.
+  // One attempt for each reply. After the first retry of a peer its other replies are skipped; the replies to other
+  // peers are still sent.
   ++pass_;
   std::size_t kept = 0;
   for (const std::uint32_t place : waiting) {
@@ -103,7 +104,8 @@ void Messages::send_kept() noexcept {
     Peer& peer = peers_[to];
     if (peer.full_at != pass_) {
       const Bytes payload = outbox_.payload(place);
-      // Only what is lent has to stay: of the rest the requester may have the answer, and ask again, before its completion.
+      // Only a lent payload occupies its place until its completion. The place of another reply is free at once: the
+      // requester may have the reply, and use the returned credit, before the completion comes.
       const bool lent = outbox_[place].owes;
       const Token token = lent ? core::tokens::of_kept(place) : core::tokens::kNobody;
       const Post post = peer.conduit->send(to, outbox_.head(place), payload, token);

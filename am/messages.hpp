@@ -24,42 +24,46 @@ using core::MutableBytes;
 using core::Post;
 using core::Token;
 
-/// Active messages of one endpoint: what packets carry.
+/// The active messages of one endpoint.
 ///
-/// Credits: a request costs one of the credits that this rank has with the target; the target gives it back with
-/// its reply, or, when it does not reply, many at a time. So a peer never has more than `credits` requests on
-/// their way here, which bounds what must be kept for it, and nothing is ever refused on arrival.
+/// Credits: a request takes one of the credits that this rank has with the target. The target returns the credit with
+///          its
+/// reply or, if the handler does not reply, later, several at once. So a peer has at most `credits` requests in flight
+/// to this rank. This bounds the replies that may have to be kept for it, and no packet is refused on arrival.
 class Messages final : public core::EndpointInbox, public core::Layer {
  public:
   explicit Messages(EndpointState& state);
   ~Messages();
 
   struct Entry {
-    std::uint64_t key = 0;  ///< of the messages that it takes; 0: no such handler
+    std::uint64_t key = 0;  ///< of the messages that it accepts (key_of); 0: no handler is registered
     Callback callback;
   };
 
-  /// Registers a layer's own handler under its fixed number. Of a number that is another's, or not for layers, nothing is
-  /// replaced: `layers_problem` says so then, and the endpoint is not to be used.
+  /// Registers a layer's handler under its fixed number (am/layer_handlers.hpp). If the number is taken or not for
+  /// layers, nothing is registered, `layers_problem` returns internal, and the start of the job fails.
   void add_internal(HandlerId id, AmCategory category, std::uint16_t args_bytes, Callback callback) noexcept;
   Status layers_problem() const noexcept { return layers_problem_; }
   /// Registers a user's handler under the next number.
   Result<HandlerId> add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
                         Callback callback) noexcept;
-  /// Whether such a message may be sent: the same handlers are registered on all ranks.
+  /// Whether a handler for such messages is registered here. All ranks register the same ones, so the target has it
+  /// too.
   bool knows(AmCategory category, HandlerId id, const Args& args) const noexcept {
     return id < handlers_.size() && handlers_[id].key == key_of(category, args.bytes, args.signature);
   }
 
-  /// Begins a request without waiting: retry when there is no credit or no room. `token` names the payload's
-  /// end of use, as for Conduit::send.
+  /// Begins a request without waiting. The answer is retry if there is no credit or no room. `token` is for
+  /// Conduit::send: its completion says that the payload may be reused. May be called inside progress.
   Post try_request(Rank to, AmCategory category, HandlerId handler, const Args& args,
                    const LongTarget* target, Bytes payload, Token token) noexcept;
-  /// Replies, from inside a handler: there is always room, and the payload is free at return.
+  /// Replies from inside a handler. Does not wait: the conduit or the outbox has room. The payload may be reused at
+  /// return.
   Status reply(Incoming& incoming, AmCategory category, HandlerId handler, const Args& args,
                const LongTarget* target, Bytes payload) noexcept;
 
-  /// Who carries long requests: moving bytes into a segment is the business of rma/, above this.
+  /// The function that sends long requests. It is rma's, since moving bytes into a segment is a put, and am must not
+  /// include rma.
   using LongSender = Status (*)(void* layer, Rank to, HandlerId handler, const Args& args, Bytes payload,
                                 GlobalPtr<std::byte> place, const AmOptions& options) noexcept;
   void set_long_sender(LongSender send, void* layer) noexcept {
@@ -71,15 +75,16 @@ class Messages final : public core::EndpointInbox, public core::Layer {
     return send_long_(send_long_layer_, to, handler, args, payload, place, options);
   }
 
-  /// A request, waiting for room unless it is immediate; the payload's end of use as the options say.
+  /// Sends a request. Waits for a credit and for room, unless it is immediate. The options say when the payload may be
+  /// reused.
   Status request(Rank to, AmCategory category, HandlerId handler, const Args& args, const LongTarget* target,
                  Bytes payload, const AmOptions& options) noexcept;
 
   PreparedPool& prepared() noexcept { return prepared_; }
-  /// Whether everything that was sent has left this process, as far as the conduits say.
+  /// Whether all messages have left this process, as far as the conduits tell.
   bool all_sent() const noexcept { return none_posted() && outbox_.waiting().empty() && thanks_due_.empty(); }
 
-  /// Largest payload of one packet with `args_bytes` of arguments.
+  /// The largest payload of a packet with `args_bytes` bytes of arguments.
   std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
   std::size_t medium_room(Rank peer) const noexcept { return peers_[peer].room; }
   std::uint32_t credits_per_peer() const noexcept { return credits_per_peer_; }
@@ -92,19 +97,19 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   void peer_lost(Rank peer) noexcept override;
   void describe(std::string& text, Rank peer) const override;
 
-  /// How many credits each peer has: many for few ranks, few for many.
+  /// The number of credits of each peer: fewer with more ranks, since the outbox reserves ranks × credits places.
   static std::uint32_t choose_credits(const Config& config, Rank ranks) noexcept;
 
  private:
   struct Peer {
     core::Conduit* conduit = nullptr;
-    std::uint32_t room = 0;     ///< payload of one packet, whatever its arguments
-    std::uint16_t credits = 0;  ///< requests I may still send there
-    std::uint16_t owed = 0;     ///< credits of theirs that I hold
-    std::uint16_t kept = 0;  ///< places of the outbox that hold replies to it: as many as credits at the most
-    bool copies = true;      ///< its conduit takes payloads at the call
+    std::uint32_t room = 0;     ///< largest payload of a packet with the longest arguments
+    std::uint16_t credits = 0;  ///< number of requests that this rank may still send there
+    std::uint16_t owed = 0;     ///< credits that this rank has yet to return
+    std::uint16_t kept = 0;     ///< places of the outbox with replies to it; at most the number of credits
+    bool copies = true;         ///< of its conduit: a payload may be reused when send returns
     bool lost = false;
-    std::uint64_t full_at = 0;  ///< the pass of `advance` that found no room there
+    std::uint64_t full_at = 0;  ///< the last pass of `advance` that found no room there
   };
 
   static constexpr std::uint64_t wire_key(AmCategory category, std::uint16_t args_bytes) noexcept {
@@ -114,7 +119,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
                                         std::uint16_t signature) noexcept {
     return wire_key(category, args_bytes) | (std::uint64_t{signature} << 32);
   }
-  static constexpr std::uint64_t kWireMask = 0xffffffff;  ///< what a packet tells of a key
+  static constexpr std::uint64_t kWireMask = 0xffffffff;  ///< the part of a key that a packet determines
 
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
@@ -130,16 +135,16 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   void thank(Rank to) noexcept;
 
   std::vector<Entry> handlers_;
-  std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a number, so that it does not begin anew
+  std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a HandlerId, so that it does not wrap
   Status layers_problem_;
   std::vector<Peer> peers_;
   std::uint32_t credits_per_peer_;
   Outbox outbox_;
   PreparedPool prepared_;
-  std::vector<Rank> thanks_due_;  ///< peers whose credits could not be returned at once
-  std::vector<Rank> thanks_now_;  ///< those that `advance` is at
-  std::uint64_t pass_ = 0;        ///< of `advance`
-  core::Busy busy_;               ///< something waits in the outbox, or in thanks_due_
+  std::vector<Rank> thanks_due_;  ///< peers whose credits found no room to be returned
+  std::vector<Rank> thanks_now_;  ///< the same, while `advance` tries again
+  std::uint64_t pass_ = 0;        ///< number of the present pass of `advance`
+  core::Busy busy_;               ///< set while the outbox or thanks_due_ has something to send
   LongSender send_long_ = nullptr;
   void* send_long_layer_ = nullptr;
 };

@@ -8,18 +8,18 @@
 
 namespace aqueduct::am {
 
-/// Replies that a conduit had no room for.
+/// Replies for which a conduit had no room.
 ///
-/// A handler cannot wait, so its reply must always find a place. A peer has no more requests on their way here
-/// than it has credits, hence ranks × credits places are enough. They are reserved as address space only: memory
-/// comes under the first reply that is kept back.
+/// A handler cannot wait, so its reply must always find a place. A peer has at most as many requests in flight to this
+/// rank as it has credits, so ranks × credits places are enough. They are reserved as addresses only, and take memory
+/// at their first use.
 class Outbox {
  public:
   struct Entry {
     Rank to;
     std::uint32_t head_bytes;
     std::uint32_t payload_bytes;
-    bool owes;  ///< the requester has its credit back only when the place is free again
+    bool owes;  ///< the requester's credit returns only when the place is free again
   };
 
   Outbox(std::size_t places, std::size_t place_bytes);
@@ -27,7 +27,7 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Copies a packet into a free place; its number. Requires: a free place.
+  /// Copies a packet into a free place and returns the number of the place. Requires: a place is free.
   std::uint32_t keep(Rank to, core::Bytes head, core::Bytes payload, bool owes) noexcept;
   void free(std::uint32_t place) noexcept;
 
@@ -35,7 +35,7 @@ class Outbox {
   core::Bytes head(std::uint32_t place) const noexcept;
   core::Bytes payload(std::uint32_t place) const noexcept;
 
-  /// The places that wait to be sent, oldest first.
+  /// The places whose packets are to be sent, the oldest first.
   std::vector<std::uint32_t>& waiting() noexcept { return waiting_; }
   const std::vector<std::uint32_t>& waiting() const noexcept { return waiting_; }
 

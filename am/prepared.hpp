@@ -7,12 +7,12 @@
 
 namespace aqueduct::detail {
 
-/// Room that was given out for one payload.
+/// The room for one negotiated payload, from prepare to commit.
 struct Prepared {
   Rank to = kNoRank;
-  GlobalPtr<std::byte> place;               ///< long: where it goes
-  std::span<std::byte> buffer;              ///< the caller's part
-  std::vector<std::byte>* owner = nullptr;  ///< null: the destination itself is mapped here
+  GlobalPtr<std::byte> place;               ///< of a long message: the target
+  std::span<std::byte> buffer;              ///< the memory that the caller fills
+  std::vector<std::byte>* owner = nullptr;  ///< the pool's buffer; null: `buffer` is the mapped target itself
   bool immediate = false;
 };
 
@@ -20,13 +20,13 @@ struct Prepared {
 
 namespace aqueduct::am {
 
-/// The buffers for negotiated payloads: AQUEDUCT_PREPARED of them, each made at its first use.
+/// The buffers for negotiated payloads: AQUEDUCT_PREPARED of them, each allocated at its first use.
 class PreparedPool {
  public:
   PreparedPool(std::size_t count, std::size_t bytes);
-  /// Null when all are given out.
+  /// Null if all are in use.
   detail::Prepared* take() noexcept;
-  /// A buffer of the pool's size for it.
+  /// Gives it the first `bytes` bytes of a buffer of the pool.
   void lend_buffer(detail::Prepared& prepared, std::size_t bytes);
   void give_back(detail::Prepared& prepared) noexcept;
   std::size_t buffer_bytes() const noexcept { return bytes_; }

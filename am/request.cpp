@@ -32,6 +32,7 @@ Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, cons
     return Post::failed(ErrorCode::peer_lost);
   if (peer.credits == 0) [[unlikely]]
     return Post::retry();
+  // The packet returns all credits that this rank owes the peer. They count as returned only if the packet leaves.
   Head head({PacketKind::request, category, handler, peer.owed, args.bytes,
              static_cast<std::uint32_t>(payload.size()), 0});
   if (target != nullptr) head.append(target, sizeof *target);
@@ -39,7 +40,7 @@ Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, cons
   const Post post = peer.conduit->send(to, head.bytes(), payload, token);
   if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) [[likely]] {
     --peer.credits;
-    peer.owed = 0;  // the packet gives them back
+    peer.owed = 0;
   }
   count_sent(post, payload.size(), token);
   return post;
@@ -57,8 +58,8 @@ Status Messages::request(Rank to, AmCategory category, HandlerId handler, const 
 
 Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler, const Args& args,
                                 const LongTarget* target, Bytes payload, const AmOptions& options) noexcept {
-  // Only a conduit that does not copy needs an operation to tell when the payload is free: the caller's own, or
-  // one that is waited for here.
+  // If the conduit does not copy the payload, an operation tells when the payload may be reused: the caller's source
+  // event, or one for which this call waits.
   core::SourceUse source;
   if (!payload.empty() && !peers_[to].copies) {
     const Status status = source.take(state_, to, options.source_event, options.immediate);
@@ -84,6 +85,7 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
     return status;
   }
   core::Op& op = *source.op();
+  // The completion comes in a later poll, never inside `send`, so there is time to count the part that it ends.
   if (post.kind == Post::Kind::posted) ++op.parts, ++op.sends;
   state_.ops.part_ended(op, {});
   return source.hand_over(state_);

@@ -8,25 +8,26 @@
 
 namespace aqueduct::am {
 
-/// What a packet is. Requests cost their sender a credit; a reply gives it back, and so does a word of thanks.
+/// The kind of a packet. A request takes a credit of its sender. Every kind can return credits to its receiver;
+/// `credits` does nothing else.
 enum class PacketKind : std::uint8_t { request = 1, reply = 2, credits = 3 };
 
-/// Starts every packet. Little-endian, as all machines that we know to run this are; padded by hand.
+/// Starts every packet. Little-endian, as are all machines that are known to run this; `reserved` replaces padding.
 struct PacketHeader {
   PacketKind kind;
   AmCategory category;
   HandlerId handler;
-  std::uint16_t credits;     ///< given back to the receiver
-  std::uint16_t args_bytes;  ///< of the argument struct, which follows (after LongTarget, if long)
+  std::uint16_t credits;     ///< number of credits that the receiver gets back
+  std::uint16_t args_bytes;  ///< size of the argument struct, which follows (after LongTarget, if long)
   std::uint32_t payload_bytes;
   std::uint32_t reserved;
 };
 static_assert(sizeof(PacketHeader) == 16);
 
-/// Follows the header of a long message: where its payload goes, or already is.
+/// Follows the header of a long message: the place of its payload in the target's segment.
 struct LongTarget {
   std::uint64_t offset;
-  std::uint64_t bytes;  ///< of the whole payload; the packet carries all of it, or none when it is in place
+  std::uint64_t bytes;  ///< of the whole payload: the packet has all of it, or none if it is already in place
   SegmentId segment;
   std::uint32_t reserved;
 };

@@ -12,10 +12,11 @@ using aqueduct::detail::TeamSlot;
 
 namespace {
 
-// More rounds than any team has: what a peer claims beyond is not believed.
+// No team has more rounds than this: arrivals with a larger round are rejected.
 constexpr std::uint64_t kMostRounds = 32;
-// Teams that only others know of: those that a peer has made before this rank (one for each), and what was said of teams
-// that this rank has ended. Chosen: 30 MiB at the most, against a peer that invents teams.
+// The most teams without a Team object on this rank for which arrivals are remembered: teams that a peer has made
+// earlier than this rank (one for each peer), and teams that this rank has ended. Chosen: at most 30 MiB, as a bound
+// against a peer that invents teams.
 constexpr std::uint64_t kMostStrange = 65536;
 
 }  // namespace
@@ -30,7 +31,7 @@ Barriers::Barriers(EndpointState& state) : state_(state), exchanges_(state), bus
                                 nullptr});
 }
 
-// A Team may outlive its job: it finds no barrier then, and touches nothing.
+// A Team may outlive its job. Its slot is cleared here, so that it finds no barrier and uses nothing of the endpoint.
 Barriers::~Barriers() {
   for (auto& [id, barrier] : barriers_) {
     if (barrier.team != nullptr) barrier.team->slot(TeamSlot::barrier) = nullptr;
@@ -38,14 +39,14 @@ Barriers::~Barriers() {
 }
 
 void Barriers::enter(TeamState& team) {
-  std::vector<std::uint64_t> heard(kMostRounds);  // before anything that others find
+  std::vector<std::uint64_t> heard(kMostRounds);  // allocated first: a failure must change nothing
   const auto [at, is_new] = barriers_.try_emplace(team.id);
   BarrierState& barrier = at->second;
   if (is_new) {
     barrier.heard = std::move(heard);
     ++strange_;
   }
-  // A conduit that serves every member may have a barrier of its own.
+  // If one conduit serves all members, it may have a barrier of its own.
   core::Conduit* const conduit = &state_.conduit(team.members[0]);
   bool one_conduit = true;
   for (Rank i = 1; one_conduit && i < team.size(); ++i)
@@ -56,7 +57,7 @@ void Barriers::enter(TeamState& team) {
     if (members.empty()) throw std::bad_alloc();
     barrier.native = native->make_barrier(members);
   }
-  // Memory may have ended above: only now does one know of the other.
+  // Allocation may have failed above. From here on nothing fails, so team and barrier are linked only now.
   barrier.rounds = static_cast<std::uint32_t>(std::bit_width(team.size() - 1));
   barrier.team = &team;
   --strange_;
@@ -74,11 +75,12 @@ void Barriers::leave(TeamState& team) noexcept {
 void Barriers::notify(BarrierState& barrier) noexcept {
   ++barrier.phase;
   barrier.waiting = true;
-  // It may be reached all the same: by arrivals of members that had come further when the loss ended their barriers.
+  // The phase may be reached all the same: members may have sent their arrivals before the loss ended their barriers.
+  // The loss is remembered, so that this rank's wait fails in either case.
   barrier.too_late = barrier.team->lost_member() != kNoRank;
   if (barrier.native) {
-    // Whoever has been told of a lost member does not arrive again: a conduit that only counts would take its
-    // next arrival for the lost member's, and open the phase to those who have not been told yet.
+    // A rank that knows of a lost member does not arrive again. A conduit that only counts arrivals would take its next
+    // one for the lost member's, and the phase would be reached for ranks that do not know of the loss yet.
     if (!barrier.too_late) [[likely]]
       barrier.native->notify(barrier.phase);
     return;
@@ -111,7 +113,7 @@ std::string Barriers::missing(const BarrierState& barrier) const {
   return text.empty() ? "news of its end" : text;
 }
 
-// Inside a handler: nothing is thrown.
+// Runs inside a handler, so it must not throw.
 void Barriers::arrived(const Arrival& arrival) noexcept {
   BarrierState* const barrier = arrival.round < kMostRounds ? heard_of(arrival.team) : nullptr;
   if (barrier == nullptr) {
@@ -123,7 +125,8 @@ void Barriers::arrived(const Arrival& arrival) noexcept {
   if (barrier->team != nullptr && barrier->waiting) step(*barrier);
 }
 
-// The barrier of a team, which this rank may not have made yet; null: there is no room to remember one more of those.
+// The barrier of a team. If this rank has not made the team yet, the arrivals are remembered. Null: there is no room
+// for that.
 BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
   if (const auto known = barriers_.find(team); known != barriers_.end()) return &known->second;
   if (strange_ == kMostStrange) return nullptr;
@@ -136,7 +139,8 @@ BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
   return nullptr;
 }
 
-// Says whatever may be said: round k once round k - 1 was heard.
+// Sends the arrivals that are due: that of round k follows when that of round k - 1 has come in. Does not wait: an
+// arrival without room is sent by `advance`.
 void Barriers::step(BarrierState& barrier) noexcept {
   const TeamState& team = *barrier.team;
   for (;;) {

@@ -22,24 +22,24 @@ using aqueduct::detail::TeamState;
 /// One team's barrier on one member.
 struct BarrierState {
   TeamState* team = nullptr;  ///< null while only others know of the team
-  std::uint64_t phase = 0;    ///< the one last notified; phases are numbered 1, 2, …
-  std::uint32_t round = 0;    ///< of this phase: rounds below it have been heard
+  std::uint64_t phase = 0;    ///< the last one notified; phases are numbered 1, 2, …
+  std::uint32_t round = 0;    ///< the round whose arrival this rank waits for
   std::uint32_t rounds = 0;
-  std::uint32_t to_send = 0;         ///< rounds below it have been said
+  std::uint32_t to_send = 0;         ///< the next round whose arrival this rank sends
   bool waiting = false;              ///< notified and not yet waited for
   bool too_late = false;             ///< a member was lost before this rank notified
-  bool queued = false;               ///< something to say found no room
-  std::vector<std::uint64_t> heard;  ///< [round] latest phase that has arrived
+  bool queued = false;               ///< an arrival to be sent has found no room
+  std::vector<std::uint64_t> heard;  ///< [round] latest phase whose arrival has come in
   std::unique_ptr<core::NativeBarrier> native;
   std::uint64_t exchanges = 0;  ///< how many set-up exchanges the team has begun
 };
 
-/// A team's barrier; null once the team or its endpoint has ended.
+/// A team's barrier; null after the end of the team or of its endpoint.
 inline BarrierState* barrier_of(TeamState& team) noexcept {
   return static_cast<BarrierState*>(team.slot(aqueduct::detail::TeamSlot::barrier));
 }
 
-/// The barriers of an endpoint's teams: the conduit's own where it has one, else dissemination by short messages.
+/// The barriers of an endpoint's teams: the conduit's own if it has one, otherwise dissemination by short messages.
 ///
 /// Cost:   ceil(log2 P) rounds of one message each, for P members.
 /// Source: Hensgen, Finkel and Manber, Int. J. Parallel Programming 17(1), 1988.
@@ -54,7 +54,7 @@ class Barriers final : public core::Layer {
 
   void notify(BarrierState& barrier) noexcept;
   bool reached(BarrierState& barrier) noexcept;
-  /// For the stall report: which members the present phase waits for.
+  /// For the stall report: the members for which the present phase waits.
   std::string missing(const BarrierState& barrier) const;
   Exchanges& exchanges() noexcept { return exchanges_; }
 
@@ -68,9 +68,9 @@ class Barriers final : public core::Layer {
   EndpointState& state_;
   Exchanges exchanges_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
-  std::uint64_t strange_ = 0;                       ///< of these: without a team of this rank
-  std::uint64_t queued_ = 0;                        ///< of these: with something to say
-  core::Busy busy_;                                 ///< while there are any
+  std::uint64_t strange_ = 0;                       ///< of these: without a Team on this rank
+  std::uint64_t queued_ = 0;                        ///< of these: with an arrival to send
+  core::Busy busy_;                                 ///< set while there are any
 };
 
 }  // namespace aqueduct::coll

@@ -16,17 +16,17 @@ namespace {
 using aqueduct::detail::Incoming;
 using aqueduct::detail::TeamState;
 
-/// What a member gave: bytes, or why it has none.
+/// A member's contribution: bytes, or the reason why it has none.
 struct Given {
   Status problem;
   Blob bytes;
 };
 
-/// In front of a member's bytes in a stream.
+/// Precedes a member's bytes in a stream.
 struct GivenHead {
   std::uint64_t bytes;
   std::uint32_t code;
-  Rank rank;  ///< where the problem is
+  Rank rank;  ///< the rank that has the problem
 };
 
 void append(Blob& stream, const Given& given) {
@@ -37,13 +37,13 @@ void append(Blob& stream, const Given& given) {
   stream.insert(stream.end(), given.bytes.begin(), given.bytes.end());
 }
 
-/// A code off the wire: a number that is none is taken for a bug.
+/// A code that a peer has sent. A number that is no code becomes `internal`.
 ErrorCode code_from(std::uint32_t number) noexcept {
   constexpr auto kLast = static_cast<std::uint32_t>(ErrorCode::internal);
   return static_cast<ErrorCode>(std::min(number, kLast));
 }
 
-/// Splits a stream into what each member gave. False: its lengths do not add up.
+/// Splits a stream into the members' contributions. False: its lengths do not add up.
 bool split(std::span<const std::byte> stream, std::vector<Given>& out) {
   while (!stream.empty()) {
     GivenHead head;
@@ -70,7 +70,7 @@ Exchanges::Exchanges(aqueduct::detail::EndpointState& state) : state_(state), st
                                {take, std::shared_ptr<void>(std::shared_ptr<void>(), this)});
 }
 
-// Runs inside a handler, which nothing may leave by an exception.
+// Runs inside a handler, which must not throw.
 void Exchanges::take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept try {
   keep(from, piece, payload);
 } catch (const std::bad_alloc&) {
@@ -164,8 +164,9 @@ Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const s
   const Rank size = team.size();
   if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
   if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
-  std::vector<Given> found;  // of me, me + 1, …
-  Status broken;  // in the middle: nothing more of use comes from here, but the others must hear that
+  std::vector<Given> found;  // of this member, the next one in team order, …
+  // A failure in the middle. This member then sends it instead of bytes: the others wait for its messages.
+  Status broken;
   const auto carefully = [&](const auto& step) noexcept {
     try {
       if (broken) broken = step();
@@ -179,7 +180,8 @@ Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const s
     return {};
   });
   for (Rank distance = 1; distance < size; distance *= 2, ++place.round) {
-    // I have `distance` blobs; whoever is that far below me lacks the first so many of them.
+    // This member has `distance` contributions. The member `distance` below it lacks the first of these: all, or in the
+    // last round as many as are still missing.
     const Rank to = team.members[(team.index + size - distance) % size];
     const Rank from = team.members[(team.index + distance) % size];
     Blob stream;

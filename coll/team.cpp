@@ -14,7 +14,8 @@ using detail::TeamState;
 
 namespace {
 
-/// Ids of teams are agreed without a message: parent, number of the split, and colour, well mixed.
+/// The id of a new team: a hash of parent, number of the split, and colour. All members compute the same one without a
+/// message.
 std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t colour) noexcept {
   std::uint64_t x = parent * 0x9e3779b97f4a7c15u + ((std::uint64_t{split} << 32) | colour);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;  // the finaliser of SplitMix64
@@ -88,7 +89,7 @@ Status Team::barrier() noexcept {
 
 namespace {
 
-/// What a member asks of a split.
+/// A member's arguments of a split.
 struct Choice {
   std::uint32_t has_colour;
   std::uint32_t colour;
@@ -140,7 +141,7 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
     }
   };
   Status status = make();
-  // No member has a team that another could not make. A rank that is lost has ended it for all.
+  // Either all members get their team or none does. A lost member ends the split for all, without an agreement.
   if (status.code() != ErrorCode::peer_lost) status = exchanges.agree(team, status);
   if (!status) return status;
   return made;

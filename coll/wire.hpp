@@ -6,17 +6,17 @@
 
 namespace aqueduct::coll {
 
-/// The collective layer's own messages.
+/// The messages of the collective layer.
 enum CollectiveHandler : HandlerId { kArrive = am::kCollArrive, kExchange = am::kCollExchange };
 
-/// "I have reached this round of this phase of that team's barrier."
+/// The sender has reached this round of this phase of the team's barrier.
 struct Arrival {
   std::uint64_t team;
   std::uint64_t phase;
   std::uint64_t round;
 };
 
-/// A piece of what a member sends in one round of an exchange; or, with a code, why it sends nothing.
+/// A piece of a member's stream in one round of an exchange; or, with a code, the reason why the member sends nothing.
 struct ExchangePiece {
   std::uint64_t team;
   std::uint64_t number;  ///< of the exchange, counted per team

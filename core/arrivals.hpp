@@ -11,13 +11,13 @@
 
 namespace aqueduct::core {
 
-/// Packets that came outside of a poll: what a rank sends to itself, and what arrives while the progress thread stands in
-/// for it. They wait for the next poll.
+/// Packets that are kept for the next poll: those that a rank sends to itself, and those that a progress thread takes
+/// while the owner is away. A conduit delivers packets only inside poll.
 class Arrivals {
  public:
   bool empty() const noexcept { return arrived_.empty(); }
 
-  /// Makes sure that a packet of so many bytes can be added. False: there is no memory.
+  /// Makes room for a packet of `bytes` bytes, so that the next `add` cannot fail. False: there is no memory.
   bool make_room(std::size_t bytes) noexcept try {
     const std::size_t all = arrived_.size() + sizeof(Head) + bytes + 7;
     if (arrived_.capacity() < all) arrived_.reserve(std::max(all, 2 * arrived_.capacity()));
@@ -40,7 +40,8 @@ class Arrivals {
     return false;
   }
 
-  /// Delivers what was there at the call, not what its handlers add; returns how many packets.
+  /// Delivers the packets that were added before this call, and returns their number. Packets that their handlers add
+  /// wait for the next call, so that a handler that sends to its own rank cannot keep the caller here.
   int deliver(Inbox& inbox) noexcept {
     arrived_.swap(delivering_);
     int packets = 0;
@@ -61,7 +62,7 @@ class Arrivals {
     std::uint32_t bytes;
   };
   static_assert(sizeof(Head) == 8);
-  /// The next one is aligned, too.
+  /// Rounded up, so that the next packet is aligned to 8 bytes too.
   static constexpr std::size_t room_for(const Head& head) noexcept {
     return (head.bytes + std::size_t{7}) & ~std::size_t{7};
   }

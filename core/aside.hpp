@@ -10,17 +10,17 @@
 
 namespace aqueduct::core {
 
-/// The answers that a conduit's progress thread owes for what it did in its owner's place, while there is no room to send
-/// them.
+/// Carries out packets on a progress thread by an Aside, and keeps the answers for which the network has no room yet.
 class AsideAnswers {
  public:
   bool empty() const noexcept { return kept_.empty(); }
 
-  /// Does what a packet asks for, if it needs nobody but `memory(id)`, this rank's part of a segment, and calls
-  /// `send(to, answer)`, or keeps the answer. What the owner is still to see of the packet is left in `packet`; false: all
-  /// of it.
+  /// Offers a packet to `aside`. If it carries the packet out, its answer goes through `send(to, answer)`, or is kept
+  /// if that says retry, and `packet` becomes what the owner must still get: perhaps nothing. `memory(id)` is this
+  /// rank's part of a segment. False: nothing happened, and the owner must get the whole packet.
   template <class Memory, class Send>
   bool serve(Aside aside, Rank from, Bytes& packet, const Memory& memory, const Send& send) noexcept {
+    // Room first: once the request is carried out, its answer cannot be given up.
     if (aside == nullptr || !has_room()) return false;
     const auto find = [](const void* what, SegmentId id) noexcept {
       return (*static_cast<const Memory*>(what))(id);
@@ -33,7 +33,7 @@ class AsideAnswers {
     return true;
   }
 
-  /// Tries those that are kept once more, in order; one that cannot be sent at all is dropped: its peer is gone.
+  /// Sends the kept answers, in order. An answer whose post fails is dropped: its peer is gone.
   template <class Send>
   void send_again(const Send& send) noexcept {
     std::erase_if(kept_, [&](const Kept& one) { return send(one.to, one.answer()) != Post::Kind::retry; });

@@ -9,13 +9,13 @@
 
 namespace aqueduct::core {
 
-/// Operations of types, a bit each: what a network does of them, or what a program needs.
+/// A set of atomics: one bit for each operation on each type. For what a network can do, or what a program needs.
 class AtomicSet {
  public:
   AtomicSet() = default;
   explicit AtomicSet(std::uint64_t bits) noexcept : bits_(bits) {}
 
-  /// All that there are.
+  /// All atomics that exist; on floats, only some operations do.
   static AtomicSet whole() noexcept {
     AtomicSet set;
     for (AtomicType type : kTypes) {
@@ -28,7 +28,7 @@ class AtomicSet {
     }
     return set;
   }
-  /// What a network does; null: nothing.
+  /// The atomics that a network can do. `network` may be null: none.
   static AtomicSet of(const NativeAtomics* network) noexcept {
     AtomicSet set;
     if (network == nullptr) return set;

@@ -7,16 +7,17 @@
 
 namespace aqueduct::core {
 
-/// How an endpoint's waits behave; the spinning part adapts to what pays here.
+/// How an endpoint's waits behave. `spins` is learned; the rest is set when the job starts.
 struct Pacing {
   std::chrono::nanoseconds spin_at_most{20'000};
   std::chrono::nanoseconds yield_at_most{1'000'000};
   std::chrono::nanoseconds stall_warn{10'000'000'000};
-  std::uint32_t spins = 1000;                        ///< looks before a wait gives up the core; learned
-  std::uint32_t fewest = kFewestSpins;               ///< it never learns to look less often
+  std::uint32_t spins = 1000;                        ///< checks before a wait gives up the core; learned
+  std::uint32_t fewest = kFewestSpins;               ///< lower limit of `spins`
   static constexpr std::uint32_t kFewestSpins = 16;  // chosen: some 0.2 us
-  /// Where each rank can have a core: longer than any answer from a rank that runs takes. Whoever yields earlier to a
-  /// stranger on its core gives away a whole time slice, as measured: 2 ms a barrier instead of 0.3 us.
+  /// The lower limit if each rank can have a core of its own. It is longer than the answer of a running rank takes. A
+  /// rank that yields earlier, to another program's thread on its core, loses a whole time slice. Measured: a barrier
+  /// then takes 2 ms instead of 0.3 us.
   static constexpr std::uint32_t kFewestWithCores = 300;  // some 4 us
   static constexpr std::uint32_t kMostSpins = 2000;       // chosen: about spin_at_most
 };
@@ -24,23 +25,24 @@ struct Pacing {
 /// How many threads of this process can run at once.
 int available_cores() noexcept;
 
-/// The one way of waiting: look again at once; then give the core to whoever can use it; then sleep.
+/// How all waiting is done: check again at once (spin), then yield the core, then sleep.
 ///
-/// With more ranks than cores the peer that is waited for may need this very core, and each look costs it a time
-/// slice; with a core each, every pause costs latency. So a wait spins as long as that has lately been long
-/// enough, and yields otherwise.
+/// With more ranks than cores, the peer may need this very core, and spinning keeps it from running. With a core for
+/// each rank, every pause costs latency. So a wait spins for as many checks as have lately been enough, and yields
+/// after that.
 class Backoff {
  public:
   enum class Step : std::uint8_t { again, yielded, sleep };
 
   explicit Backoff(Pacing& pacing, const EndpointClock& clock = kSystemClock) noexcept
       : pacing_(pacing), clock_(clock) {}
-  /// What was waited for has come: learns from how.
+  /// The wait has ended. Learns: changes `pacing.spins` according to how soon it ended, and whether others used the
+  /// core.
   ~Backoff();
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;
 
-  /// Called after each look that found nothing.
+  /// Called after each check that failed. Says what the caller does next: check again, or sleep.
   Step next() noexcept {
     if (++looks_ <= pacing_.spins) {
       if (looks_ > kEager) relax();
@@ -48,11 +50,11 @@ class Backoff {
     }
     return give_way();
   }
-  /// Something arrived, though not what is waited for: starts again, without learning.
+  /// Something else arrived. Spins anew, since more may follow soon; does not learn from it.
   void restart() noexcept { looks_ = 0; }
 
  private:
-  static constexpr std::uint32_t kEager = 64;  // chosen: looks without a pause instruction
+  static constexpr std::uint32_t kEager = 64;  // chosen: checks without a pause instruction
 
   static void relax() noexcept {
 #if defined(__x86_64__)
@@ -67,7 +69,7 @@ class Backoff {
   const EndpointClock& clock_;
   std::uint32_t looks_ = 0;
   bool timed_ = false;
-  bool others_ran_ = false;  ///< giving up the core let somebody else run
+  bool others_ran_ = false;  ///< another thread ran when this one yielded
   Clock::time_point began_{};
 };
 

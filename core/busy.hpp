@@ -4,8 +4,8 @@
 
 namespace aqueduct::core {
 
-/// Whether a layer has work that waits for `Layer::advance`: counted in EndpointState::busy while it is set. Ends with its
-/// owner.
+/// A layer's mark that it has queued work for `Layer::advance`. While the mark is set, it counts as one in
+/// EndpointState::busy, so that progress calls the layers and a wait does not sleep for long.
 class Busy {
  public:
   explicit Busy(std::uint32_t& count) noexcept : count_(count) {}

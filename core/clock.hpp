@@ -5,11 +5,12 @@
 
 namespace aqueduct::core {
 
-/// Points in time and spans of it, as the whole library counts them.
+/// The type of times and durations in the whole library.
 using Clock = std::chrono::steady_clock;
 
-/// What time it is for an endpoint: its waits, timers and backoffs read this and nothing else. The system's steady clock,
-/// or, where time is simulated, whatever `tell` says. Copies tell the same time.
+/// The clock of an endpoint. Its waits, timers and backoffs read this clock and no other, so that time can be
+/// simulated. By default it is the system's steady clock; otherwise `tell(teller)` returns the time. Copies tell the
+/// same time.
 class EndpointClock {
  public:
   using Tell = Clock::time_point (*)(const void* teller) noexcept;
@@ -18,7 +19,7 @@ class EndpointClock {
   constexpr EndpointClock(Tell tell, const void* teller) noexcept : tell_(tell), teller_(teller) {}
 
   Clock::time_point now() const noexcept { return tell_ == nullptr ? Clock::now() : tell_(teller_); }
-  /// For what is compared with itself only: the beginning of the count is nobody's.
+  /// The time as a number, for differences only: the beginning of the count is arbitrary.
   std::uint64_t nanoseconds() const noexcept {
     const auto since = now().time_since_epoch();
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());

@@ -16,18 +16,19 @@
 
 namespace aqueduct::core {
 
-/// Names an operation to a conduit, which hands it back with the completion and never looks inside.
+/// Identifies a post. The conduit returns the token with the completion and does not interpret it. Several posts may
+/// have the same token (parts of one operation), and 0 is a token like any other.
 using Token = std::uint64_t;
 
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-/// The answer to a post.
+/// The answer to a post. No post blocks, and no post calls the inbox.
 ///
-/// done    it is over, and its buffers may be used again; no completion follows
-/// posted  exactly one Inbox::completed with the token follows; the buffers belong to the conduit until then
-/// retry   nothing happened: there was no room; try again after a poll
-/// failed  nothing was started, because of `why`
+/// done    The operation is complete and its buffers may be reused. No completion follows.
+/// posted  Exactly one Inbox::completed with the token follows. The buffers belong to the conduit until then.
+/// retry   Nothing happened, because there is no room now. The caller tries again after a poll.
+/// failed  Nothing was started, and trying again does not help. `why` is the reason, such as peer_lost.
 struct Post {
   enum class Kind : std::uint8_t { done, posted, retry, failed };
   Kind kind;
@@ -39,121 +40,158 @@ struct Post {
   static constexpr Post failed(ErrorCode why) noexcept { return {Kind::failed, why}; }
 };
 
-/// Where a conduit delivers what `poll` finds. Every call happens inside `poll`, on the poller's thread.
+/// Receives what a conduit finds. The conduit calls it inside `poll` and `check_peers` only, on the thread that called
+/// these.
+///
+/// Before a call returns, it may run handlers of active messages. These call other functions of the same conduit, above
+/// all `send`, but neither `poll` nor `check_peers`.
 class Inbox {
  public:
-  /// A packet has arrived: header and payload, contiguous, valid during the call, 8-byte aligned. It is always
-  /// taken: the layers above bound what a peer may have in flight.
+  /// A packet has arrived. `packet` is the header, directly followed by the payload; it begins at a multiple of 8 bytes
+  /// and need not stay valid after the call. The inbox takes every packet: credits bound how many a peer may have in
+  /// flight.
   virtual void packet(Rank from, Bytes packet) noexcept = 0;
-  /// What was posted under `token` is over.
+  /// The post with `token` has completed: its buffers may be reused. Called once for each answer `posted`, in any
+  /// order. `status` is ok, or says why the operation failed; then nothing is promised about the target's memory.
   virtual void completed(Token token, Status status) noexcept = 0;
-  /// A peer put data here with a native signal.
+  /// A peer's put with a native signal has arrived: its bytes are in place.
   virtual void signalled(Rank from, Signal signal) noexcept = 0;
-  /// A peer has died or left; said once per peer. Everything posted to it completes, before or after.
+  /// A peer has died or left. Called at most once for each peer, after the delivery of all that the peer sent before.
+  /// Every operation that was posted to it still completes, before or after this call.
+  /// The inbox may call `forget` for that peer before it returns.
   virtual void lost(Rank peer) noexcept = 0;
 
  protected:
   ~Inbox() = default;
 };
 
-/// What was done of a packet in its owner's place.
+/// The results of an Aside: what it has done in place of the owner of the memory.
 struct AsideDone {
   static constexpr std::size_t kMostAnswer = 64;
   static constexpr std::size_t kMostRest = 16;
-  alignas(8) std::array<std::byte, kMostAnswer> answer;  ///< a packet for whoever has sent it
-  alignas(8) std::array<std::byte, kMostRest> rest;      ///< what the owner gets in place of it, if anything
+  alignas(8) std::array<std::byte, kMostAnswer> answer;  ///< a packet, to be sent to the initiator
+  alignas(8) std::array<std::byte, kMostRest> rest;      ///< a packet for the owner, instead of the original
   std::size_t answer_bytes = 0;
-  std::size_t rest_bytes = 0;
+  std::size_t rest_bytes = 0;  ///< 0: the owner gets nothing
 };
 
-/// Does what a packet asks for without its owner, who computes: on the progress thread of a conduit that has one. It needs
-/// this rank's part of a segment and nothing else of the layers above: `memory(what, id)`, empty if the conduit does not
-/// know it. False: nothing has happened, the packet waits for the owner.
+/// Carries out a packet's request on the conduit's progress thread, while the endpoint's owner computes.
+///
+/// Returns true if the request is done: `done` is filled. Returns false if nothing happened: the owner must get the
+/// packet. `memory(what, id)` returns this rank's part of a segment, or an empty span if the conduit does not know the
+/// segment.
+///
+/// Threads: may run at the same time as the owner's thread. It uses nothing of the endpoint but `memory`.
 using Aside = bool (*)(Bytes packet, MutableBytes (*memory)(const void* what, SegmentId id) noexcept,
                        const void* what, AsideDone& done) noexcept;
 
-/// Facts about a conduit, the same for its whole life after `connect`.
+/// Facts about a conduit. They do not change after `connect`; `name` and `max_packet` do not change at all.
 struct Properties {
-  std::string name;                    ///< "smp"
-  std::size_t max_packet = 0;          ///< header + payload of one send, in bytes; at least kLeastPacket
-  std::size_t max_transfer = 0;        ///< bytes of one native put or get; longer ones are split above
-  std::size_t max_inject = 0;          ///< puts up to this size take the source at the call, when asked
+  std::string name;                    ///< such as "smp"
+  std::size_t max_packet = 0;          ///< bytes of one send, header and payload; the same on all ranks
+  std::size_t max_transfer = 0;        ///< bytes of one native put or get; the layers above split longer ones
+  std::size_t max_inject = 0;          ///< largest put for which NativeRma::put accepts `inject`
   bool put_before_send = false;        ///< a later send to the same peer arrives after an earlier put's bytes
-  std::size_t max_ordered = SIZE_MAX;  ///< put_before_send is promised of puts up to this size
-  bool concurrent_posts = false;       ///< posts may come from another thread than the poller's
-  bool reports_lost_peers = false;     ///< notices by itself that a peer is gone
-  bool copies = true;                  ///< send never answers `posted`: the payload is free at return
+  std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send holds
+  bool concurrent_posts = false;       ///< another thread may post while the endpoint's thread polls
+  bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
+  bool copies = true;                  ///< send never answers `posted`, and the payload is free at return
 };
 
-/// No conduit offers packets smaller than this.
+/// The least max_packet that a conduit may have.
 inline constexpr std::size_t kLeastPacket = 256;
-/// No layer above sends a longer header.
+/// The longest header that the layers above send.
 inline constexpr std::size_t kMostHeader = 128;
 
-/// Memory that a conduit's own RDMA (or what stands for it) reaches.
+/// Puts and gets that the network does itself, between any memory of this process and registered segments of peers.
 ///
-/// Keys travel as bytes, once; `import_key` is called at the first use of a peer's segment.
+/// The bytes that `register_segment` returns travel to the peers once. A peer gives them to its own `import_key` at the
+/// first use of the segment, and names the segment by the handle from then on.
+///
+/// In every operation `key` is a handle for a segment of that `peer`, `offset` and length lie inside the peer's part,
+/// and the length is 1 to max_transfer bytes: the layers above check this.
 class NativeRma {
  public:
   virtual ~NativeRma() = default;
-  /// Makes memory a legal target; the bytes returned are what peers need.
-  /// Errors: not_supported (the reference layer serves this segment), no_memory (names the limit in the log).
+  /// Lets peers put to and get from `memory`, which is not empty. Returns the bytes that peers need.
+  /// Called before `connect` for the segments that a job begins with, and after it for others.
+  /// Errors: not_supported (the reference layer serves this segment), no_memory (the log names the limit to raise). Any
+  ///         error but not_supported makes the creation of the segment fail.
   virtual Result<std::vector<std::byte>> register_segment(SegmentId id, MutableBytes memory) = 0;
+  /// Ends the registration. Does nothing if `id` is not registered.
   virtual void unregister_segment(SegmentId id) noexcept = 0;
-  /// A handle for a peer's segment. Errors: not_supported, peer_lost.
+  /// Returns a handle for a peer's segment. `key` is what the peer's `register_segment` returned. Called once for each.
+  /// Errors: not_supported (the reference layer serves this peer's part), peer_lost.
   virtual Result<std::uint64_t> import_key(Rank peer, Bytes key) = 0;
 
-  /// `inject`: the source is free when this returns (only asked for up to max_inject bytes).
-  /// A completion means the bytes are in the target's memory.
+  /// Writes `from` to the peer's segment.
+  ///
+  /// Completion:  the bytes are in the target's memory; it is not enough that they have left.
+  /// Lifetime:    `from` until completion; with `inject`, which is set for at most max_inject bytes, only during the
+  ///              call.
   virtual Post put(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, bool inject,
                    Token token) noexcept = 0;
+  /// Reads from the peer's segment.
+  ///
+  /// Completion:  `to` holds the bytes.
+  /// Lifetime:    `to` until completion.
   virtual Post get(Rank peer, std::uint64_t key, std::uint64_t offset, MutableBytes to,
                    Token token) noexcept = 0;
 };
 
-/// A part of a peer's segment.
+/// A range of a peer's segment.
 struct RemotePiece {
   std::uint64_t offset = 0;
   std::size_t bytes = 0;
 };
 
-/// Several pieces in one operation of the network: lists of local memory, lists of the peer's, or both. What is
-/// beyond the limits goes piece by piece or in a packet: the layers above decide.
+/// Puts and gets of several pieces in one operation of the network: lists of local pieces, of remote pieces, or both.
+/// Transfers beyond the limits go in other ways, which the layers above choose: one operation a piece, or packets.
 class NativeVector {
  public:
   virtual ~NativeVector() = default;
-  /// Pieces of local memory in one call, at least 2; and of the peer's, at least 1.
+  /// The most local pieces in one call: at least 2.
   virtual std::size_t most_local() const noexcept = 0;
+  /// The most remote pieces in one call: at least 1.
   virtual std::size_t most_remote() const noexcept = 0;
-  /// Takes the bytes of `from`, in order, to the pieces of `to`, in order. Both have the same sum, which is at most
-  /// max_transfer; no piece is empty. The lists may go at return, what they name at completion, which means what
-  /// NativeRma::put's does.
+  /// Writes the bytes of the pieces `from`, in order, to the pieces `to`, in order.
+  ///
+  /// Requires:    both lists have the same number of bytes in all, at most max_transfer; no piece is empty.
+  /// Completion:  as of NativeRma::put.
+  /// Lifetime:    the lists only during the call; the memory that they name until completion.
   virtual Post put_pieces(Rank peer, std::uint64_t key, std::span<const RemotePiece> to,
                           std::span<const Bytes> from, Token token) noexcept = 0;
+  /// Reads the pieces `from` into the pieces `to`: the reverse of put_pieces, with the same rules.
   virtual Post get_pieces(Rank peer, std::uint64_t key, std::span<const RemotePiece> from,
                           std::span<const MutableBytes> to, Token token) noexcept = 0;
 };
 
-/// A put whose arrival the target learns: Inbox::signalled there, after the bytes are in place.
+/// A put that the target notices: its conduit calls Inbox::signalled once, after the bytes are in place.
 class NativeSignal {
  public:
   virtual ~NativeSignal() = default;
+  /// As NativeRma::put without `inject`. The completion says that the bytes are in place; the target may not have
+  /// polled yet.
   virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
                           Token token) noexcept = 0;
 };
 
-/// Atomics done by the network. All of a job's atomics on a conduit's peers go one way: a conduit says here what
-/// it can do, and a (type) with a single operation missing stays on the owner's processor.
+/// Atomics that the network does. They need not be atomic with respect to a processor's instructions: the layers above
+/// do all atomics of a domain by the network, or all by the owner's processor (docs/decisions/0048-atomic-domains.md).
 class NativeAtomics {
  public:
   virtual ~NativeAtomics() = default;
+  /// Whether the network does `op` on `type`. The answer does not change.
   virtual bool can(aqueduct::AtomicOp op, aqueduct::AtomicType type) const noexcept = 0;
-  /// `call.result`, if not null, holds the old value at completion.
+  /// Does `call` on a word of the peer's segment, or of this rank's own. The word is aligned to its size.
+  ///
+  /// Completion:  the operation is done, and `*call.result` holds the old value if `call.result` is not null.
+  /// Lifetime:    `call` only during the call; `*call.result` until completion.
   virtual Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                       Token token) noexcept = 0;
 };
 
-/// Memory that neighbours map.
+/// Memory that neighbours map, so that plain instructions reach it.
 class CrossMap {
  public:
   virtual ~CrossMap() = default;
@@ -161,79 +199,106 @@ class CrossMap {
   virtual Result<MutableBytes> allocate(SegmentId id, std::size_t bytes) = 0;
   /// Gives back what `allocate` gave for a segment that came to nothing: no key of it has been used.
   virtual void release(SegmentId id, MutableBytes memory) noexcept = 0;
-  /// What a neighbour needs to map it; also for the caller's own memory (allocated = false), which can be
-  /// mapped only inside one process: an empty key means that it cannot be mapped at all.
+  /// Returns what a neighbour needs to map the segment; empty if no neighbour can.
+  /// `allocated` is false for memory that the program attaches: it can be mapped only inside its own process.
   virtual std::vector<std::byte> export_map(SegmentId id, MutableBytes memory, bool allocated) = 0;
-  /// A neighbour's segment, in this address space. Errors: not_supported, peer_lost, no_memory.
+  /// Returns the address at which a neighbour's segment of `bytes` bytes is mapped here. `key` is from its
+  /// `export_map`.
+  /// Errors: not_supported, peer_lost, no_memory. After an error the segment is reached over the wire.
   virtual Result<std::byte*> map(Rank peer, Bytes key, std::size_t bytes) = 0;
-  /// Memory a neighbour may be asleep over was changed: wakes it if so. A load when it is awake.
+  /// Wakes a neighbour that sleeps. The layers above call it when they have changed memory for which the neighbour
+  /// may be waiting, so it must be cheap if the neighbour is awake: a load.
   virtual void wake(Rank peer) noexcept = 0;
 };
 
-/// A barrier of the conduit's own, over a fixed set of ranks. Phases are numbered 1, 2, …
+/// A conduit's barrier over a fixed set of ranks. Its phases are numbered 1, 2, …
 class NativeBarrier {
  public:
   virtual ~NativeBarrier() = default;
+  /// This rank has arrived at `phase`. Called once for each phase, in order, after the phase before was reached.
+  /// A rank that knows of a lost member notifies no further phase. Does not block.
   virtual void notify(std::uint64_t phase) noexcept = 0;
-  /// Whether all have notified that phase. Called again and again, so cheap.
+  /// Whether all members have notified `phase`. Called repeatedly while a rank waits, so it must be cheap.
   virtual bool reached(std::uint64_t phase) noexcept = 0;
-  /// For the stall report: who has not notified that phase, as far as it can be told from here.
+  /// For the stall report: the members that have not notified `phase`, as far as this rank can know.
   virtual std::vector<Rank> missing(std::uint64_t) const { return {}; }
 };
 
-/// Operations on whole teams that a conduit does better than schedules of messages.
+/// Operations on whole teams that the conduit does better than a schedule of messages.
 class NativeCollectives {
  public:
   virtual ~NativeCollectives() = default;
-  /// Null when this set of ranks cannot have one.
+  /// Returns a barrier for a new team, or null if the team is to use messages.
+  ///
+  /// Every member calls it once for each team whose members this conduit serves. All members make their common teams in
+  /// the same order. The call does not wait for other members. Either all members of a team get a barrier or all get
+  /// null. `members` are ranks, in the order of the team.
   virtual std::unique_ptr<NativeBarrier> make_barrier(std::span<const Rank> members) = 0;
 };
 
-/// How to sleep until something arrives. Used so: arm, in one of two ways; poll once more; sleep; disarm.
+/// How an endpoint sleeps until something arrives. The order of calls is: `arm` or `arm_descriptor`; one more poll; a
+/// sleep, unless the poll found something; `disarm`.
 class Waitable {
  public:
   virtual ~Waitable() = default;
-  /// From now on an arrival ends a sleep, even one that begins later.
+  /// An arrival after this call ends a sleep, even a sleep that begins later than the arrival.
   virtual void arm() noexcept = 0;
+  /// Arrivals need not end sleeps any more.
   virtual void disarm() noexcept = 0;
-  /// Sleeps until an arrival, or for `limit`.
+  /// Sleeps until an arrival, but not longer than `limit`. May return early.
   virtual void sleep(std::chrono::nanoseconds limit) noexcept = 0;
 
-  /// A descriptor that is readable from an arrival on, for sleeping on several conduits at once; -1 if there is
-  /// none, or none before the first `arm_descriptor`.
+  /// A descriptor that becomes readable at an arrival, so that an endpoint can sleep on two conduits at once. -1 if the
+  /// conduit has none, or has none before the first `arm_descriptor`.
   virtual int descriptor() const noexcept { return -1; }
-  /// As `arm`, for a sleep on the descriptor, which it returns. -1: it has none, and nothing is armed. It may be
-  /// readable without an arrival, but not again after the poll that follows: errors of a socket must be taken too.
+  /// As `arm`, for a sleep on the descriptor, which it returns. -1: there is none, and nothing is armed.
+  ///
+  /// The descriptor may be readable without an arrival, but the next poll must end that: for a socket, the poll takes
+  /// pending errors too. Otherwise no sleep would last.
   virtual int arm_descriptor() noexcept {
     const int fd = descriptor();
     if (fd >= 0) arm();
     return fd;
   }
 
-  /// How long from now the conduit can do without a poll though nothing arrives: until the next of its timers.
-  /// Asked after the poll that follows arming; no sleep lasts longer. Zero or less: poll again at once.
+  /// How long the conduit needs no poll if nothing arrives, from now on: the time to the next of its timers. No sleep
+  /// lasts longer. Zero or less asks for a poll at once. Called after the poll that follows arming.
   virtual std::chrono::nanoseconds within() const noexcept { return std::chrono::nanoseconds::max(); }
 };
 
-/// A transport, as one endpoint sees it. Five functions make it complete; the rest are capabilities that a
-/// conduit may return, null when absent, and that the reference layer otherwise supplies.
+/// A transport, as one endpoint sees it. Five functions make it complete. The capabilities are optional: the default is
+/// null, and the reference layer does the same with packets.
 ///
-/// Threads: used by the endpoint's thread only, unless properties().concurrent_posts.
+/// Order:    `properties` and `address` are called before `connect`, posts and `poll` after it.
+/// Threads:  only the endpoint's thread calls it, unless properties().concurrent_posts. That thread may change between
+///           calls.
+/// Lifetime: ends before its Network, and before the memory of the segments. A forked child calls no function of a
+///           conduit, not even its destructor.
 class Conduit {
  public:
   virtual ~Conduit() = default;
 
   virtual const Properties& properties() const noexcept = 0;
-  /// What peers need to reach this endpoint: any bytes.
+  /// Returns the bytes that peers need to reach this endpoint. Not empty.
   virtual std::vector<std::byte> address() = 0;
-  /// Learns the addresses of its peers (indexed by rank; empty: not served by this conduit). Makes no connection
-  /// that a first send could make.
+  /// Gives the conduit the addresses of all ranks, indexed by rank. An empty address belongs to a rank that another
+  /// conduit serves; this may be the endpoint's own rank. Called once. The span is valid during the call.
+  ///
+  /// Makes no connection that the first send can make: most pairs of ranks never communicate.
+  /// Errors: the start of the job fails with the status. The conduit has logged the reason.
   virtual Status connect(std::span<const std::vector<std::byte>> addresses) = 0;
-  /// Sends one packet, header then payload, to a peer (or to itself). It arrives exactly once, in any order.
-  /// The header is 8-byte aligned, and a multiple of 8 bytes long.
-  /// `done`: both may be reused. `posted`: the payload belongs to the conduit until completed; the header never.
+  /// Sends one packet, header then payload, to a peer or to this rank itself.
+  ///
+  /// The packet arrives exactly once. Packets may overtake each other.
+  /// Requires:  the header begins at a multiple of 8 bytes, is a multiple of 8 bytes long and has at most kMostHeader
+  ///            bytes; header and payload have at most max_packet bytes together. The payload may be empty and is not
+  ///            aligned.
+  /// Lifetime:  the header only during the call; the payload too, unless the answer is `posted`: then until completion.
+  /// Errors:    peer_lost, network_failed.
   virtual Post send(Rank to, Bytes header, Bytes payload, Token token) noexcept = 0;
-  /// Delivers what has arrived or ended; returns how many calls it made to the inbox. Never blocks.
+  /// Delivers packets and completions to the inbox and returns how many calls it made. Does not block.
+  ///
+  /// Delivers a bounded number of packets, so that a flood from one peer cannot keep the caller here.
   virtual int poll(Inbox& inbox) noexcept = 0;
 
   virtual NativeRma* rma() noexcept { return nullptr; }
@@ -244,16 +309,18 @@ class Conduit {
   virtual NativeCollectives* collectives() noexcept { return nullptr; }
   virtual Waitable* waitable() noexcept { return nullptr; }
 
-  /// Packets that come while the owner neither polls nor sleeps are shown to `aside` first, by conduits that have a thread
-  /// to do so. Said once, after `connect`.
+  /// For a conduit with a progress thread: that thread offers each packet to the Aside first, if the packet arrives
+  /// while the endpoint's owner neither polls nor sleeps. Called once, after `connect`.
   virtual void serve_aside(Aside) noexcept {}
 
-  /// Looks whether its peers still live; called from time to time while something waits. Calls Inbox::lost.
+  /// Checks whether the peers are alive, and calls Inbox::lost for those that are not. Called at most every 20 ms,
+  /// while something waits and now and then by progress.
   virtual void check_peers(Inbox&) noexcept {}
-  /// The launcher says that a peer is gone, perhaps before the conduit has noticed: what was posted to it completes with
-  /// peer_lost, in the next poll unless the network still uses the caller's memory.
+  /// A peer is gone: the launcher says so, perhaps before the conduit has noticed, or the conduit itself has just
+  /// called Inbox::lost. Every operation that is posted to the peer completes with peer_lost in the next poll, or as
+  /// soon as the network no longer uses the caller's memory. May be called more than once.
   virtual void forget(Rank) noexcept {}
-  /// One line for the stall report about a peer: queue lengths, last sign of life.
+  /// One line about a peer for the stall report, such as queue lengths and the time since its last packet.
   virtual std::string state_of(Rank) const { return {}; }
 };
 

@@ -6,7 +6,7 @@
 
 namespace aqueduct::core {
 
-/// How operations, waits and the log behave.
+/// The settings of core: of operations, segments, waits and the log.
 std::span<const SettingInfo> core_settings() noexcept;
 
 }  // namespace aqueduct::core

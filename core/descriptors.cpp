@@ -26,7 +26,8 @@ int above_standard(int descriptor) noexcept {
   return moved;
 }
 
-// The system gives the lowest free number. A path alone can neither be read nor written.
+// The system gives the lowest free number, so this takes 0 to 2 if they are free, and then stops. O_PATH: reading and
+// writing fail.
 StandardPlaces::StandardPlaces() noexcept {
   for (int turn = 0; turn < kStandard; ++turn) {
     const int got = ::open("/", O_PATH | O_CLOEXEC);
@@ -39,7 +40,7 @@ StandardPlaces::StandardPlaces() noexcept {
   }
 }
 
-// The program may have put a file of its own there meanwhile.
+// The program may have replaced a place by a file of its own, which is not closed.
 void StandardPlaces::free() noexcept {
   for (int place = 0; place < kStandard; ++place) {
     if (!std::exchange(taken_[static_cast<std::size_t>(place)], false)) continue;

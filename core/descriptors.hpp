@@ -5,26 +5,29 @@
 
 namespace aqueduct::core {
 
-/// The same open file under a number of at least 3, closed on exec: 0 to 2 belong to the program, which may have closed
-/// them and still writes to them. Takes `descriptor`; below 0 is an error's answer, which stays with its errno.
+/// Moves an open file to a descriptor of at least 3 that is closed on exec, and returns it. 0 to 2 belong to the
+/// program: it may have closed them and still write to them. A negative `descriptor` (a failed open) is returned; errno
+/// stays.
+/// Errors: negative, with errno; `descriptor` is closed.
 [[nodiscard]] int above_standard(int descriptor) noexcept;
 
-/// Keeps the numbers 0 to 2 taken where they are free, so that no library opens anything there. To read or write there
-/// fails as before, with EBADF, and programs that are started do not inherit it.
+/// Occupies those of the descriptors 0 to 2 that the program has closed, so that no library opens a file there. Reading
+/// and writing there still fail with EBADF, and programs that this one starts do not inherit them.
 class StandardPlaces {
  public:
   StandardPlaces() noexcept;
   ~StandardPlaces() { free(); }
   StandardPlaces(const StandardPlaces&) = delete;
   StandardPlaces& operator=(const StandardPlaces&) = delete;
-  /// Gives them back.
+  /// Frees the occupied descriptors.
   void free() noexcept;
 
  private:
   std::array<bool, 3> taken_{};
 };
 
-/// For people, after EMFILE and ENFILE: which limit it was, and how to raise it. Else the system's own words.
+/// The text for an error of a call that opens something. After EMFILE and ENFILE it says which limit was reached and
+/// how to raise it; after other errors it is the system's text.
 std::string no_descriptor(int problem);
 
 }  // namespace aqueduct::core

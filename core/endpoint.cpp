@@ -65,9 +65,9 @@ std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes)
   core::CrossMap* map = state_->conduit_of[rank]->cross_map();
   if (map == nullptr) return nullptr;
   auto base = map->map(rank, part.map_key, part.bytes);
-  part.map_key.clear();  // tried once; a part that cannot be mapped goes over the wire
+  part.map_key.clear();  // one attempt: a part that cannot be mapped is reached over the wire from now on
   if (!base) return nullptr;
-  // Also for atomics: where conduits map, processors do them all (runtime/open.cpp, atomics_of).
+  // The window serves atomics too: if a conduit maps memory, processors do all atomics (runtime/open.cpp, atomics_of).
   state_->segments.set_window(place.segment(), rank, *base, part.bytes);
   return mapped(rank, place.segment(), place.offset(), bytes);
 }

@@ -13,7 +13,7 @@ void EndpointInbox::completed(Token token, Status status) noexcept {
   }
   Op* const op = state_.ops.find(token);
   if (op == nullptr) return;
-  if (op->sends != 0) {  // a packet whose payload was lent to the conduit
+  if (op->sends != 0) {  // the conduit has read a packet's payload from the caller's buffer
     if (--op->sends == 0 && !op->reads_more) state_.ops.source_free(*op, status);
   }
   state_.ops.part_ended(*op, status);

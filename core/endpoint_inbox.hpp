@@ -11,8 +11,8 @@ struct EndpointState;
 
 namespace aqueduct::core {
 
-/// Sorts what the conduits of an endpoint deliver: completions go to the operations that wait for them, signals to the
-/// counters, losses to everybody. Packets are the message layer's, which completes this class.
+/// The inbox of an endpoint's conduits. Completions end parts of operations, signals raise counters, losses go to
+/// EndpointState::peer_lost. Packets are active messages, so am::Messages implements `packet`.
 class EndpointInbox : public Inbox {
  public:
   explicit EndpointInbox(aqueduct::detail::EndpointState& state) noexcept : state_(state) {}
@@ -26,14 +26,15 @@ class EndpointInbox : public Inbox {
  protected:
   ~EndpointInbox() = default;
 
-  /// A conduit no longer reads the packet in that place, posted under tokens::of_kept(place).
+  /// A conduit no longer reads the kept packet number `place`, whose token is tokens::of_kept(place).
   virtual void kept_packet_sent(std::uint32_t place) noexcept = 0;
-  /// Counts a packet that a conduit holds (`posted`) and that no operation waits for.
+  /// Called for each packet for which `send` answered posted. Counts it if no operation waits for its completion, so
+  /// that a job's end can wait until all packets have left.
   void count_posted(Token token) noexcept {
     if (!tokens::is_operation(token)) [[unlikely]]
       ++posted_;
   }
-  /// Whether the conduits hold no such packet.
+  /// Whether all packets that `count_posted` counted have completed.
   bool none_posted() const noexcept { return posted_ == 0; }
 
   aqueduct::detail::EndpointState& state_;

@@ -7,9 +7,9 @@
 
 namespace aqueduct::detail {
 
-// The face lies across the border of two pages: its pointer to the state before it, and what inline code reads behind
-// it, where a forked child finds zeroes. So the child's calls find nothing mapped, and the cold paths that they then
-// take find the state, and no ranks (`in_child`).
+// The face lies across a page border. Its pointer to the state is before the border; the fields that inline code reads
+// are behind it, in pages that are zero in a forked child. So inline calls of a child find nothing mapped and take the
+// cold path. The cold path finds the state, with no ranks, and refuses the call (`in_child`).
 Endpoint& EndpointState::make_face(const core::WipedMemory& pages) noexcept {
   static_assert(offsetof(Endpoint, state_) == 0 && offsetof(Endpoint, rank_) == sizeof(EndpointState*));
   return *new (pages.border() - sizeof(EndpointState*)) Endpoint;
@@ -33,7 +33,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
         ops.capacity(), wanted);
   }
   implicit.pool = &ops;
-  implicit.parts = 1;  // stays: the group never ends
+  implicit.parts = 1;  // a part that never ends, so that the group does not end either
   pacing.spin_at_most = std::chrono::nanoseconds(settings.nanoseconds("spin"));
   pacing.yield_at_most = std::chrono::nanoseconds(settings.nanoseconds("yield"));
   pacing.stall_warn = std::chrono::nanoseconds(settings.nanoseconds("stall_warn"));
@@ -58,7 +58,7 @@ void EndpointState::peer_lost(Rank peer) noexcept {
   ++lost_count;
   segments.forget(peer);
   if (conduit_of[peer] != nullptr) conduit_of[peer]->forget(peer);
-  // A neighbour may be reached by the network too, for its atomics.
+  // If the network does atomics, the far conduit may have operations on a neighbour's memory too.
   if (far != nullptr && far.get() != conduit_of[peer] && !network_atomics.empty()) far->forget(peer);
   for (core::Layer* layer : layers) layer->peer_lost(peer);
   ops.fail_packets(peer, {ErrorCode::peer_lost, peer});

@@ -36,7 +36,8 @@ struct EndpointParts;
 
 namespace aqueduct::detail {
 
-/// Everything an endpoint is made of. Built by runtime/, used by the layers; each knows only those below it.
+/// The state of an endpoint: conduits, operations, segments, and pointers to the layers. runtime/ builds it. A layer
+/// uses core and the layers below it.
 struct EndpointState {
   EndpointState(Rank my_rank, Rank all, const Config& settings);
   ~EndpointState();
@@ -48,7 +49,7 @@ struct EndpointState {
   const Config& config;
   core::Log log;
 
-  // Who is reached how.
+  // How each peer is reached.
   std::unique_ptr<core::Conduit> near;     ///< null when switched off
   std::unique_ptr<core::Conduit> far;      ///< null in a job of one host
   std::vector<core::Conduit*> conduit_of;  // [rank]
@@ -65,7 +66,7 @@ struct EndpointState {
   core::Pacing pacing;
   Statistics statistics;
 
-  runtime::EndpointParts* owner = nullptr;  ///< what holds this and the layers
+  runtime::EndpointParts* owner = nullptr;  ///< the owner of this state and of the layers
 
   // The layers; null until built.
   am::Messages* messages = nullptr;
@@ -75,31 +76,33 @@ struct EndpointState {
   core::Inbox* inbox = nullptr;
   std::vector<core::Layer*> layers;
   std::unique_ptr<Team> world;
-  std::uint32_t busy = 0;            ///< how many pieces of work wait in the layers for `advance`
-  bool atomics_by_processor = true;  ///< atomics on mapped memory are plain instructions
-  core::AtomicSet network_atomics;   ///< what the far conduit does, for every rank of the job
+  std::uint32_t busy = 0;            ///< number of layers with queued work: see core::Busy
+  bool atomics_by_processor = true;  ///< processors do the atomics that belong to no domain
+  core::AtomicSet network_atomics;   ///< the atomics that the far conduit does at every rank of the job
 
   bool polling = false;  ///< inside progress: handlers run, nothing may wait
   bool in_handler = false;
   std::uint32_t polls = 0;
   core::Clock::time_point checked_peers{};
-  /// What the launcher says of lost peers; set by runtime/.
+  /// Calls `peer_lost` for the ranks that the launcher has reported; set by runtime/.
   std::function<void()> poll_losses;
 
-  /// Whether this is the copy of a forked child, to which nothing belongs: whatever communicates or waits asks this first.
+  /// Whether this is a forked child's copy of the state. Conduits and peers belong to the parent, so every call that
+  /// communicates or waits checks this first and refuses.
   bool in_child() const noexcept { return face.ranks() == 0; }
-  /// Why something that `ranks` or segments seem not to have is refused.
+  /// The error for a rank or segment that does not exist here: in a forked child, none does.
   ErrorCode refusal() const noexcept {
     return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
   }
   /// The group that `_nbi` operations join now.
   core::Op& group() noexcept { return region != nullptr ? *region : implicit; }
   core::Conduit& conduit(Rank peer) noexcept { return *conduit_of[peer]; }
-  /// Wakes a neighbour that may sleep over memory that this endpoint has changed.
+  /// Wakes a neighbour if it sleeps: this endpoint has changed memory for which it may be waiting.
   void wake(Rank peer) noexcept {
     if (core::CrossMap* map = conduit_of[peer]->cross_map()) map->wake(peer);
   }
-  /// Said once per peer: tells the layers, fails what was on its way.
+  /// A peer is gone. The first call for each peer closes its windows, tells conduits and layers, and ends the
+  /// operations that only packets carried, with peer_lost. Further calls do nothing.
   void peer_lost(Rank peer) noexcept;
   /// Makes the face show the segments that there are.
   void publish_segments() noexcept;
@@ -114,9 +117,10 @@ namespace aqueduct::core {
 
 using aqueduct::detail::EndpointState;
 
-/// One round: polls the conduits, then lets the layers go on. Nothing inside a handler.
+/// One round of progress: polls the conduits, then lets layers with queued work continue. Returns the number of
+/// arrivals. Does nothing when it is called inside itself, as by a handler.
 int progress(EndpointState& state) noexcept;
-/// Asks conduits and launcher who is gone; at most every 20 ms.
+/// Asks the conduits and the launcher for lost peers, at most every 20 ms.
 void check_peers(EndpointState& state) noexcept;
 
 }  // namespace aqueduct::core

@@ -10,7 +10,7 @@ std::size_t EventSet::add(Event event) {
   return events_.size() - 1;
 }
 
-// Collects into found_ what is done and was not reported; returns how many are still to be reported at all.
+// Puts the events that are done and not yet reported into found_. Returns the number of all events not yet reported.
 std::size_t EventSet::scan() {
   std::size_t open = 0;
   found_.clear();

@@ -7,22 +7,22 @@
 
 namespace aqueduct::core {
 
-/// One sleep that an arrival at any of an endpoint's conduits ends: arm, poll once more, sleep.
+/// A sleep that an arrival at either conduit of an endpoint ends. Order of calls: arm, one more poll, sleep.
 ///
-/// A conduit that is alone sleeps in its own way; two sleep on their descriptors, if both have one.
+/// With one conduit it is that conduit's own sleep. With two, it waits for the descriptors of both, if both have one.
 class JointSleep {
  public:
-  /// Either may be null: not slept on.
+  /// Either may be null: its arrivals then end no sleep.
   JointSleep(Conduit* near, Conduit* far) noexcept;
   ~JointSleep();  ///< disarms
   JointSleep(const JointSleep&) = delete;
   JointSleep& operator=(const JointSleep&) = delete;
 
-  /// False: nothing here can be slept on, or not together; then only `nap` is left.
+  /// False: a conduit cannot be slept on, or the two cannot be slept on together. Only `nap` is possible then.
   bool arm() noexcept;
-  /// Until an arrival, for `limit`, or until a conduit needs a poll, whichever is first.
+  /// Sleeps until an arrival, until `limit` has passed, or until a conduit needs a poll.
   void sleep(std::chrono::nanoseconds limit) noexcept;
-  /// For `limit`, or until a conduit needs a poll, whatever arrives.
+  /// Sleeps until `limit` has passed or a conduit needs a poll. Arrivals do not end it.
   void nap(std::chrono::nanoseconds limit) const noexcept;
 
  private:

@@ -6,14 +6,15 @@
 
 namespace aqueduct::core {
 
-/// A layer above the conduits that may have work of its own to go on with when there is progress.
+/// A layer above the conduits, as the endpoint sees it. runtime/layers.cpp adds it to EndpointState::layers.
 class Layer {
  public:
-  /// Goes on with what waited for room. Called while EndpointState::busy is not 0.
+  /// Continues queued work, such as packets that found no room. Called in every progress while any layer is busy
+  /// (core::Busy), so also when this one has nothing to do. It must not wait.
   virtual void advance() noexcept {}
-  /// A peer is gone: drops what was on its way there. Operations of the pool are failed afterwards.
+  /// A peer is gone: drops what is queued for it. Afterwards the pool ends the operations on that peer.
   virtual void peer_lost(Rank) noexcept {}
-  /// Adds to a stall report what a person would want to know of this layer and `peer` (or kNoRank).
+  /// Adds to a stall report what this layer has queued, for `peer` or in all (kNoRank).
   virtual void describe(std::string&, Rank) const {}
 
  protected:

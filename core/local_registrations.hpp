@@ -10,8 +10,8 @@
 
 namespace aqueduct::core {
 
-/// A registered range of local memory outside any segment. `Region` is what the network gives for one: a pointer that
-/// owns it, and null if there is none.
+/// A registered range of local memory outside segments. `Region` is the network's object for it: an owning pointer,
+/// null if there is none.
 template <class Region>
 class LocalRegistration {
  public:
@@ -32,11 +32,12 @@ class LocalRegistration {
   std::uint64_t last_use_ = 0;
 };
 
-/// Registers local buffers for networks that need it, while a transfer uses them; operations that overlap share one.
+/// Registers local buffers while transfers use them, for networks that need it. Transfers of the same memory share one
+/// registration.
 ///
-/// Nothing tells this library that a program gives memory back, so what nobody uses any more is kept only up to
-/// `keep` bytes, none by default: see docs/decisions/0021-local-registrations.md. What is kept stays until there are more than
-/// these, or than `most` bytes with those in use; then what was not used for longest goes first.
+/// The library does not learn when a program frees memory, and a registration of freed memory is wrong. So at most
+/// `keep` bytes stay registered without a user, none by default: docs/decisions/0021-local-registrations.md. If there
+/// are more, or more than `most` bytes with those in use, the registration that was unused for longest ends first.
 template <class Region>
 class LocalRegistrations {
  public:
@@ -46,9 +47,12 @@ class LocalRegistrations {
   explicit LocalRegistrations(std::size_t keep, std::size_t most = SIZE_MAX)
       : keep_(keep), most_(most), entries_(std::make_unique<Registration[]>(kEntries)) {}
 
+  /// Returns a registration that covers `buffer`: an existing one, or a new one.
+  ///
   /// `add` registers memory: Region(MutableBytes, int& error), null and a negative errno if the network refuses.
-  /// Null, and why: nothing is free, or no more can be pinned until others give back what they use (-EAGAIN); it is longer
-  /// than all may be, or the network pins nothing at all (-ENOMEM); or what else `add` said.
+  /// Errors: null, with `error`: -EAGAIN (every entry is in use, or no more can be pinned until a transfer gives a
+  ///         registration back), -ENOMEM (the buffer is longer than `most`, or the network pins nothing at all), or the
+  ///         error of `add`.
   template <class Add>
   Registration* borrow(Bytes buffer, int& error, const Add& add) noexcept;
   void give_back(Registration& registration) noexcept {
@@ -59,7 +63,7 @@ class LocalRegistrations {
   bool in_use() noexcept {
     return std::ranges::any_of(all(), [](const Registration& entry) { return entry.users_ != 0; });
   }
-  /// Memory that is about to end: nothing of it is kept.
+  /// `memory` is about to be freed: ends the registrations of it that nobody uses.
   void invalidate(Bytes memory) noexcept {
     for (Registration& entry : all()) {
       const bool apart = entry.memory_.data() + entry.memory_.size() <= memory.data() ||
@@ -86,8 +90,8 @@ class LocalRegistrations {
 
   std::size_t keep_;
   std::size_t most_;
-  std::size_t kept_ = 0;  // bytes that nobody uses
-  std::size_t held_ = 0;  // with those in use
+  std::size_t kept_ = 0;  // registered bytes without a user
+  std::size_t held_ = 0;  // all registered bytes
   std::uint64_t clock_ = 0;
   std::unique_ptr<Registration[]> entries_;
 };
@@ -116,10 +120,10 @@ auto LocalRegistrations<Region>::borrow(Bytes buffer, int& error, const Add& add
     }
     close(*empty);
   }
-  // Of memory that is only read, too: the network wants one kind of registration for both.
+  // Memory that is only read is registered as writable too: one kind of registration serves puts and gets.
   const MutableBytes memory{const_cast<std::byte*>(buffer.data()), buffer.size()};
   empty->region_ = add(memory, error);
-  while (empty->region_ == nullptr) {  // perhaps a limit on what is pinned: what nobody uses goes
+  while (empty->region_ == nullptr) {  // perhaps a limit on pinned memory: end registrations without a user
     Registration* const idle = oldest_idle();
     if (idle == nullptr) {
       if (error == -ENOMEM && in_use()) error = -EAGAIN;

@@ -34,8 +34,8 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 }
 
 std::unique_ptr<spdlog::logger> make_logger() {
-  // Not by spdlog's factories: they enter the logger in a registry of the whole process, which belongs to the
-  // program and holds one logger of a name.
+  // Not with spdlog's factories: these enter the logger into a registry of the process. The registry belongs to the
+  // program, and it holds only one logger of each name.
   auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
   auto logger = std::make_unique<spdlog::logger>("aqueduct", std::move(sink));
   logger->set_formatter(std::make_unique<spdlog::pattern_formatter>("%v"));
@@ -47,7 +47,7 @@ std::unique_ptr<spdlog::logger> make_logger() {
 
 struct Log::Impl {
   Rank rank = kNoRank;
-  Sink sink;  // when set, takes every line in the place of `logger`
+  Sink sink;  // if set, gets every line instead of `logger`
   std::mutex turn;
   std::unique_ptr<spdlog::logger> logger;  // made by the first line: most logs never write one
 };
@@ -78,7 +78,7 @@ void Log::write(LogLevel level, fmt::string_view format, fmt::format_args args) 
     const std::string_view word = kWords[static_cast<std::size_t>(level)];
     impl_->logger->log(to_spdlog(level), fmt::format("aqueduct: {}{}: {}", whose, word, text));
   } catch (...) {
-    // No memory for a line of text is no reason to end the program, and there is nowhere else to say it.
+    // There is no memory for a line of text. That must not end the program, and there is no other place to report it.
   }
 }
 

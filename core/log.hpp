@@ -12,12 +12,12 @@
 
 namespace aqueduct::core {
 
-/// error: work was lost · warn: it works, worse · info: once a job · debug: per object
+/// error: work was lost · warn: it works, but worse · info: once a job · debug: once an object
 enum class LogLevel : int { debug, info, warn, error, off };
 
-/// Where text goes that is meant for people. One per endpoint or job; nothing is global. Thread-safe.
+/// Text for people. Each endpoint and each job has its own log; nothing is global. Thread-safe.
 ///
-/// By default standard error through spdlog, from AQUEDUCT_LOG upwards, each line with the rank.
+/// Writes to standard error through spdlog, from the level AQUEDUCT_LOG upwards, each line with the rank.
 class Log {
  public:
   using Sink = std::function<void(LogLevel, std::string_view)>;

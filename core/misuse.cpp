@@ -5,7 +5,8 @@
 
 namespace aqueduct::detail {
 
-// Declared here too: a program compiled with AQUEDUCT_CHECKED may be linked with a library that was not.
+// Declared here too, since the header declares it only with AQUEDUCT_CHECKED: a program that is compiled with it may
+// use a library that is not.
 // NOLINTNEXTLINE(readability-redundant-declaration): for a checked library only
 [[noreturn]] void misuse(const char* file, int line, const char* why) noexcept;
 

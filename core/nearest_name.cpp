@@ -13,7 +13,8 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// Letters to insert, delete, replace or swap with their neighbour to turn one word into the other.
+/// The least number of letters to insert, delete, replace or swap with the next one, so that one word becomes the
+/// other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -34,9 +35,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// Chosen: a third of the letters wrong is a slip of the hand, more is another word.
+/// Chosen: up to a third of wrong letters is a typing error; more is another word.
 constexpr std::size_t kLettersPerSlip = 3;
-/// Chosen: the names are shorter, and the work grows with the square.
+/// Chosen: longer than all names. The work grows with the square.
 constexpr std::size_t kLongestWord = 64;
 
 }  // namespace

@@ -6,14 +6,14 @@
 
 namespace aqueduct::core {
 
-/// Chooses the name most like `word` among those it is offered, if one is alike enough to be what was meant.
+/// Finds the offered name that is closest to `word`, if it is close enough to be what a person meant.
 class NearestName {
  public:
   explicit NearestName(std::string_view word);
   void offer(std::string_view name);
-  /// Empty when nothing is near.
+  /// The closest name; empty if none is close enough.
   std::string_view name() const noexcept { return best_; }
-  /// For the end of a complaint: "; did you mean smp?", or nothing.
+  /// For the end of an error message: "; did you mean smp?", or an empty string.
   std::string hint() const;
 
  private:

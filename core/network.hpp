@@ -15,58 +15,71 @@
 
 namespace aqueduct::core {
 
-/// Raised whenever core/conduit.hpp or this file changes in a way that a plug-in would notice.
+/// Raised with every change of core/conduit.hpp or of this file that makes existing plug-ins invalid. The library
+/// refuses a plug-in with another number (version_mismatch).
 inline constexpr std::uint32_t kConduitInterface = 4;
 
-/// What a conduit is told about its process and job before it opens endpoints.
+/// The process and its job, as a conduit sees them before it opens endpoints. It outlives the Network.
 struct Process {
   const Config* config = nullptr;
-  Log* log = nullptr;
-  std::uint64_t job = 0;            ///< a number that other jobs on this host do not have
-  Rank ranks = 0;                   ///< in the whole job
-  std::vector<Rank> mine;           ///< this process's ranks, rising
-  std::vector<std::uint32_t> host;  ///< of each rank: equal numbers share a host
-  EndpointClock clock = {};         ///< what every wait, timer and backoff goes by
+  Log* log = nullptr;               ///< for errors that concern the whole process; thread-safe
+  std::uint64_t job = 0;            ///< no other job of this host has it: for names of files and sockets
+  Rank ranks = 0;                   ///< number of ranks of the whole job
+  std::vector<Rank> mine;           ///< this process's ranks, in rising order
+  std::vector<std::uint32_t> host;  ///< [rank]: ranks with equal numbers share a host
+  EndpointClock clock = {};         ///< the clock for every wait, timer and backoff
 };
 
-/// One conduit in one process: what its endpoints share. Outlives them.
+/// A conduit in one process: what its endpoints share. It outlives them.
+///
+/// Threads: the endpoints of a process run on different threads, so a Network guards what they share.
 class Network {
  public:
   virtual ~Network() = default;
+  /// Makes the conduit of one of this process's ranks. Called once for each, on one thread.
+  /// Errors: the start of the job fails with the status on all ranks. The conduit has logged the reason and what to
+  ///         try.
   virtual Result<std::unique_ptr<Conduit>> open(Rank me) = 0;
 };
 
-/// What carries a conduit's packets between hosts, the least wanted first: what the automatic choice goes by.
+/// What carries a conduit's packets between hosts, the least wanted first. The automatic choice compares these first.
 enum class Wire : std::uint8_t {
-  sockets_of_library,  ///< the system's sockets below a library's layers, which nobody measured to be faster than udp
+  sockets_of_library,  ///< the system's sockets, through a library not measured to be faster than udp
   sockets,             ///< the system's sockets
   hardware,            ///< a network card that moves data without the system
 };
 
-/// Whether a conduit can work here.
+/// The answer of a conduit's `probe`: whether it can work on this machine.
 struct Usability {
   bool usable = false;
   std::string why;  ///< for people: what was found, or what is missing and what to do
-  /// What was found, of a conduit that crosses hosts. A job is only given a conduit that has the same on all of them.
+  /// What would carry the packets; only for conduits that cross hosts. The automatic choice takes a conduit only if all
+  /// processes of the job give the same answer.
   Wire wire = Wire::sockets_of_library;
 };
 
-/// An entry of the list of conduits (conduits/builtin.cpp), or what a plug-in's `aqueduct_conduit` points to.
+/// Describes a conduit: an entry of the list in conduits/builtin.cpp, or the result of a plug-in's `aqueduct_conduit`.
+/// A constant: it is read by several threads and never ends.
 struct ConduitEntry {
   std::uint32_t interface_version = kConduitInterface;
-  const char* name = nullptr;
-  const char* summary = nullptr;
-  bool crosses_hosts = false;
-  /// Among usable conduits over the same kind of wire the automatic choice takes the one with the largest number.
+  const char* name = nullptr;     ///< for AQUEDUCT_CONDUIT, and the beginning of the names of its settings
+  const char* summary = nullptr;  ///< one line for aqinfo
+  bool crosses_hosts = false;     ///< false: it serves only jobs whose ranks share one host
+  /// If several usable conduits have the same kind of wire, the automatic choice takes the largest preference.
   std::uint8_t preference = 0;
   std::span<const SettingInfo> settings;
-  /// What is wrong with a value of one of `settings` beyond its type and limits, for people; empty: nothing. May be null.
+  /// Checks a value beyond its type and limits. Returns what is wrong with it, for people, or an empty string. May be
+  /// null.
   std::string (*check)(const SettingInfo& setting, std::string_view value) = nullptr;
+  /// Whether the conduit can work here. It is cheap, changes nothing and may be called more than once, without a job.
   Usability (*probe)(const Config&) = nullptr;
+  /// Makes the network of this process. Called once for a job.
+  /// Errors: the start of the job fails with the status on all ranks. The conduit has logged the reason and what to
+  ///         try.
   Result<std::unique_ptr<Network>> (*make)(const Process&) = nullptr;
 };
 
-/// The symbol that a plug-in exports: `extern "C" const aqueduct::core::ConduitEntry* aqueduct_conduit();`
+/// The function that a plug-in exports: `extern "C" const aqueduct::core::ConduitEntry* aqueduct_conduit();`
 using ConduitEntryFunction = const ConduitEntry* (*)();
 inline constexpr const char* kPluginSymbol = "aqueduct_conduit";
 

@@ -29,7 +29,7 @@ namespace core {
 
 namespace {
 
-// Chosen: memory is asked for in such steps, a system call for each.
+// Chosen: each system call makes this many bytes of the reserved addresses usable.
 constexpr std::size_t kPoolStep = std::size_t{1} << 20;
 constexpr std::size_t kPoolPage = 4096;
 
@@ -37,11 +37,11 @@ constexpr std::size_t in_pool_pages(std::size_t bytes) noexcept {
   return (bytes + kPoolPage - 1) / kPoolPage * kPoolPage;
 }
 
-/// Addresses without memory; null: the system does not give as many.
+/// Reserves addresses without memory. Null: the system does not give that much address space.
 std::byte* reserve_addresses(std::size_t bytes) noexcept {
   void* at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
-  // Else the first operation of an idle rank would take a large page.
+  // Otherwise the first operation of an idle rank would take a huge page.
   static_cast<void>(::madvise(at, bytes, MADV_NOHUGEPAGE));
   return static_cast<std::byte*>(at);
 }
@@ -53,7 +53,8 @@ OpPool::OpPool(std::uint32_t capacity, const Endpoint* owner) : owner_(owner), c
   internal_.capacity = std::min(capacity, kMostInternal);
   const std::size_t internal_bytes = in_pool_pages(internal_.capacity * sizeof(Op));
   std::byte* at = nullptr;
-  // Under `ulimit -v` a small share of the addresses, for segments, stacks and other endpoints need some too.
+  // With a limit on address space (`ulimit -v`), the pool takes at most 1/64 of it: segments, stacks and other
+  // endpoints need addresses too.
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
     while (capacity_ > kMostInternal && capacity_ * sizeof(Op) > limit.rlim_cur / 64) capacity_ /= 2;
@@ -126,7 +127,7 @@ void OpPool::complete(Op& op) noexcept {
 
 Status OpPool::collect(Op& op) noexcept {
   const Status outcome = op.outcome;
-  ++in_flight_;  // complete() took it off
+  ++in_flight_;  // complete() has counted this operation out, and release() does so again
   release(op);
   return outcome;
 }
@@ -156,7 +157,9 @@ void OpPool::fail_packets(Rank peer, Status status) noexcept {
     if (op.parts == 0 || op.peer != peer || !op.by_packets) return;
     op.outcome = op.outcome.ok() ? status : op.outcome;
     op.answers = 0;
-    op.parts = op.sends + 1;  // what a conduit still reads ends first
+    // Answers will not come. But a conduit may still read payloads, and their completions will come: the operation, and
+    // with it the caller's right to reuse the buffer, waits for these.
+    op.parts = op.sends + 1;
     part_ended(op, status);
   };
   for (std::uint32_t i = 0; i < explicit_.fresh; ++i) fail(explicit_.ops[i]);

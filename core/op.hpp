@@ -20,11 +20,11 @@ class Layer;
 class OpPool;
 struct Op;
 
-/// What a layer says of a kind of its operations. Constants: an operation points to its kind.
+/// A kind of operations, such as a put; the layer that has them defines it. A constant: operations point to it.
 struct OpKind {
-  const char* what;  ///< for the report of a stall: "a put"
-  /// Number of the AM handler whose messages end parts of such an operation; 0: no message does. A peer's answer of another kind is
-  /// ignored.
+  const char* what;  ///< for the stall report: "a put"
+  /// The number of the AM handler whose messages end parts of such an operation; 0: none does. A peer's answer to any
+  /// other handler is ignored, so that a faulty peer cannot end, say, a get without data.
   std::uint16_t answered_by = 0;
   /// Adds details to `what`. Null: there are none.
   void (*describe)(const Op&, std::string&) = nullptr;
@@ -35,35 +35,39 @@ inline constexpr OpKind kGroup{"a group of operations"};
 /// The use of a source buffer: ends when the caller may write to the buffer again.
 inline constexpr OpKind kSource{"the end of use of a source buffer"};
 
-/// An operation in flight. It is over when all its parts are; parts are packets, native posts, or whole
-/// operations of a group, and one more that its initiator holds while it begins the others.
+/// An operation in flight. It ends when its last part ends. A part is a packet, a native post, or a member of a group.
+///
+/// The initiator holds one more part while it begins the others. Otherwise the operation could end before all of it has
+/// begun: a post may be done at once, and a wait for room makes progress, which ends parts.
 struct Op : aqueduct::detail::OpFace {
-  /// Called when the last part has ended, well or badly (`op.outcome` says). True: the operation is over. False: the layer
-  /// goes on with it; it holds one part now, which it ends itself.
+  /// Called when the last part has ended, also after a failure: see `op.outcome`. Returns true if the operation is
+  /// over. Returns false if the layer continues with it, such as with a signal after the bytes. The operation then has
+  /// one part, which the layer ends.
   using Ended = bool (*)(Layer&, Op&) noexcept;
   static constexpr std::size_t kPayloadBytes = 96;
 
   const OpKind* kind = nullptr;
   std::uint32_t index = 0;
-  std::uint32_t generation = 0;  ///< raised at each release, so that a late completion finds nobody
-  std::uint32_t parts = 0;       ///< still to end
+  std::uint32_t generation = 0;  ///< raised at each release, so that a late completion matches no operation
+  std::uint32_t parts = 0;       ///< parts that have not ended
   std::uint32_t sends = 0;       ///< of these: packets whose payload a conduit still reads
-  std::uint32_t answers = 0;  ///< of these: packets that the peer has to answer; a word too many ends nothing
-  bool is_explicit = false;   ///< an Event of the caller's own refers to it
-  bool abandoned = false;     ///< that Event is gone
-  bool by_packets = false;    ///< the reference layer carries it: nobody but us notices a lost peer
-  bool reads_more = false;    ///< packets that read the caller's buffer are still to be sent
+  std::uint32_t answers = 0;     ///< of these: packets that the peer must answer; surplus answers are ignored
+  bool is_explicit = false;      ///< the caller has an Event for it
+  bool abandoned = false;        ///< the caller has dropped that Event
+  bool by_packets = false;       ///< in packets: peer_lost must end it, since no conduit will
+  bool reads_more = false;       ///< packets that read the caller's buffer are still to be sent
   Status outcome;
   Rank peer = kNoRank;
-  Op* group = nullptr;   ///< told when this ends, which then needs no Event
+  Op* group = nullptr;   ///< the group of which this is a part; then there is no Event for it
   Op* source = nullptr;  ///< ends as soon as the caller's buffer is free
   Op* next = nullptr;    ///< in the pool's free list, or in a layer's list of work
   OpPool* pool = nullptr;
 
-  Ended ended = nullptr;   ///< null: nothing is left to do
-  Layer* layer = nullptr;  ///< whose hook that is
+  Ended ended = nullptr;   ///< null: the operation is over when its last part ends
+  Layer* layer = nullptr;  ///< the argument of `ended`
 
-  /// What the layer keeps with the operation: always the same aggregate for one kind. Its fields are what the layer last set.
+  /// The layer's own data of the operation: the same aggregate T for all operations of a kind. It is not initialised: a
+  /// new operation finds the data of the previous one.
   template <class T>
   T& payload() noexcept {
     static_assert(std::is_aggregate_v<T> && std::is_trivially_destructible_v<T>);
@@ -79,30 +83,31 @@ struct Op : aqueduct::detail::OpFace {
   alignas(std::uint64_t) std::byte payload_[kPayloadBytes];
 };
 
-// What event.hpp says that an Event costs.
+// include/aqueduct/event.hpp says how much memory an Event takes.
 static_assert(sizeof(Op) <= 200);
 
-/// The operations of one endpoint, in address space that is reserved at the start and becomes memory as it is first used:
-/// a program may hold Events by the hundred thousand, and few do.
+/// The operations of one endpoint. Their addresses are reserved at the start and take memory at their first use: a
+/// program may hold hundreds of thousands of Events, but few programs do.
 ///
-/// Explicit operations (those the caller holds an Event of) and internal ones have room of their own: internal
-/// ones always end by themselves, so waiting for one to come free is safe whatever the caller holds.
+/// Explicit operations (those with an Event) and internal ones have separate room. An explicit operation is free only
+/// when the caller gives its Event up, which it may never do. Internal ones end by themselves, so the library can wait
+/// for one.
 class OpPool {
  public:
-  /// Room for `capacity` explicit operations, or for fewer if the system does not give that much address space, and for
-  /// as many internal ones, up to kMostInternal. Throws std::bad_alloc where there is none at all. `owner` is asked
-  /// whether this is a forked child's copy, where nothing ends any more; null: it is not.
+  /// Reserves room for `capacity` explicit operations, or for fewer if the system does not give that much address
+  /// space, and for as many internal ones, up to kMostInternal. Throws std::bad_alloc if the system gives none at all.
+  /// `owner` tells whether this is a forked child's copy, in which no operation ends; it may be null.
   explicit OpPool(std::uint32_t capacity, const Endpoint* owner = nullptr);
   ~OpPool();
   OpPool(const OpPool&) = delete;
   OpPool& operator=(const OpPool&) = delete;
 
-  /// Chosen: more of a group on their way at once make none of them faster.
+  /// Chosen: more members of groups in flight at once are not faster.
   static constexpr std::uint32_t kMostInternal = 4096;
-  /// How many explicit operations there is address space for.
+  /// The number of explicit operations for which there is address space.
   std::uint32_t capacity() const noexcept { return capacity_; }
 
-  /// An operation with one part (the initiator's), or null when there is no room.
+  /// An operation with one part, the initiator's. Null: there is no room.
   Op* acquire(const OpKind& kind, Rank peer, bool is_explicit) noexcept {
     Op*& free = is_explicit ? free_explicit_ : free_internal_;
     Op* const op = free != nullptr ? free : make(is_explicit);
@@ -127,7 +132,7 @@ class OpPool {
     ++in_flight_;
     return op;
   }
-  /// Of one that has not begun: as if it had not been acquired.
+  /// Returns an operation that has not begun, as if it had not been acquired.
   void take_back(Op& op) noexcept {
     op.parts = 0;
     release(op);
@@ -136,34 +141,36 @@ class OpPool {
   void part_ended(Op& op, Status status) noexcept;
   /// The caller's buffer is free: ends the source operation, if there is one.
   void source_free(Op& op, Status status) noexcept;
-  /// For the holder of an Event.
+  /// The outcome of a finished operation, which is then free. For the holder of its Event.
   Status collect(Op& op) noexcept;
+  /// The Event of an unfinished operation is dropped: the operation is free when it ends.
   void abandon(Op& op) noexcept;
 
-  /// What a completion or a reply carries for an operation. 0 is never one.
+  /// The token that completions and replies carry for an operation. Never 0.
   static Token token(const Op& op) noexcept { return tokens::of_operation(op.generation, op.index); }
-  /// Null when that operation is over.
+  /// The operation with that token; null if it is over.
   Op* find(Token token) noexcept;
 
-  /// Ends, with `status`, the parts of every operation on `peer` that only packets carried.
+  /// Ends with `status` every operation on `peer` that only packets carried: the peer will not answer.
   void fail_packets(Rank peer, Status status) noexcept;
-  /// Ends every operation whose Event somebody holds. Their parts are never told: only where nothing arrives any more.
+  /// Ends every explicit operation at once, though its parts have not ended. Only for a forked child, where nothing
+  /// arrives.
   void end_all(Status status) noexcept;
   bool in_child() const noexcept { return owner_ != nullptr && owner_->ranks() == 0; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
-  /// The longest-waiting facts for a stall report: how many operations go to each of the first few peers.
+  /// For the stall report: the number of operations in flight to each of the first eight peers that are found.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
 
  private:
-  /// A part of the reserved addresses, used from its start on.
+  /// A range of the reserved addresses. It is used from its start.
   struct Range {
     Op* ops = nullptr;
     std::uint32_t capacity = 0;
-    std::uint32_t usable = 0;  ///< of these have memory
-    std::uint32_t fresh = 0;   ///< of these have been used: constructed
+    std::uint32_t usable = 0;  ///< number of the first ones that may be accessed
+    std::uint32_t fresh = 0;   ///< number of the first ones that have been used, so are constructed
   };
 
-  /// One that has never been used, or null.
+  /// Constructs an operation that has never been used. Null: there is no room.
   Op* make(bool is_explicit) noexcept;
   bool extend(Range& range) noexcept;
   void complete(Op& op) noexcept;
@@ -174,8 +181,8 @@ class OpPool {
   Op* free_internal_ = nullptr;
   std::uint32_t in_flight_ = 0;
   std::uint32_t capacity_;
-  Range explicit_;  // indices [0, capacity)
-  Range internal_;  // and those after them
+  Range explicit_;  // indices 0 to capacity - 1
+  Range internal_;  // indices from capacity on
   std::size_t reserved_ = 0;
 };
 

@@ -9,16 +9,17 @@
 
 namespace aqueduct::core {
 
-/// What a conduit takes in one call of NativeVector.
+/// The limits of one call of a conduit's NativeVector.
 struct PieceLimits {
   std::size_t most_remote = 0;
   std::size_t most_local = 0;
   std::size_t max_transfer = 0;  ///< bytes in all
 };
 
-/// Whether two lists may be given to a conduit. `Local` is Bytes or MutableBytes.
+/// Checks two lists of pieces, for conduits. `Local` is Bytes or MutableBytes.
 ///
-/// Errors: too_large (a limit), invalid_argument (a piece is empty, or the lists differ in their sums).
+/// Errors: too_large (beyond a limit), invalid_argument (a piece is empty, or the lists differ in their total of
+///         bytes).
 template <class Local>
 ErrorCode check_pieces(std::span<const RemotePiece> remote, std::span<const Local> local,
                        const PieceLimits& limits) noexcept {
@@ -38,12 +39,12 @@ ErrorCode check_pieces(std::span<const RemotePiece> remote, std::span<const Loca
   return left_remote == left_local && !remote.empty() ? ErrorCode::ok : ErrorCode::invalid_argument;
 }
 
-/// Calls `use(offset, part)` for each part that lies in one piece of either list, in order.
+/// Calls `use(offset, part)` for each range that lies within one piece of both lists, in order.
 ///
-/// Requires: check_pieces.
+/// Requires: check_pieces has found no error.
 template <class Local, class Use>
 void walk_pieces(std::span<const RemotePiece> remote, std::span<const Local> local, const Use& use) {
-  std::size_t at = 0;  // of what is left of local.front()
+  std::size_t at = 0;  // bytes of local.front() that are done
   for (const RemotePiece& piece : remote) {
     for (std::size_t done = 0; done < piece.bytes;) {
       const Local part = local.front().subspan(at, std::min(piece.bytes - done, local.front().size() - at));

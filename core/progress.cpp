@@ -7,7 +7,7 @@ namespace aqueduct {
 namespace core {
 namespace {
 
-// In a forked child nothing ever arrives, so whoever polls until an operation is done must be told otherwise.
+// Nothing arrives in a forked child. Operations end here, so that a loop that polls until one is done ends too.
 [[gnu::cold]] int end_all(EndpointState& state) noexcept {
   state.ops.end_all(ErrorCode::invalid_argument);
   if (state.implicit.parts > 1) state.implicit.outcome = ErrorCode::invalid_argument;
@@ -30,7 +30,7 @@ int progress(EndpointState& state) noexcept {
     for (Layer* layer : state.layers) layer->advance();
   }
   state.polling = false;
-  // A program that only polls must hear of losses too.
+  // A program that never waits but only polls must learn of lost peers too.
   if ((++state.polls & 0xffff) == 0) [[unlikely]]
     check_peers(state);
   return found;
@@ -40,7 +40,7 @@ void check_peers(EndpointState& state) noexcept {
   const auto now = state.clock.now();
   if (now - state.checked_peers < std::chrono::milliseconds(20)) return;
   state.checked_peers = now;
-  // A conduit delivers a lost peer's last packets here, so handlers run as in progress.
+  // A conduit may deliver a lost peer's last packets here, and handlers then run as in progress.
   const bool polling = std::exchange(state.polling, true);
   if (state.near != nullptr) state.near->check_peers(*state.inbox);
   if (state.far != nullptr) state.far->check_peers(*state.inbox);

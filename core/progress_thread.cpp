@@ -9,12 +9,14 @@
 namespace aqueduct::core {
 namespace {
 
-// While the owner sleeps it looks after itself: this thread only has to notice when that ends.
+// While the owner sleeps, arrivals wake it, so this thread checks less often: it only has to notice the end of the
+// sleep.
 constexpr int kAsleepFactor = 10;
-// The longest wait while it stands in for the owner, who may come back and find everything done.
+// The longest wait while this thread stands in for the owner. The owner may be back, with nothing left to arrive.
 constexpr std::chrono::nanoseconds kLongestWait{20'000'000};
 
-/// No signal of the program's is handled on a thread that it does not know: new threads take over who blocks what.
+/// Blocks all signals, so that a thread that starts now blocks them too: the program's signal handlers must not run on
+/// a thread of the library's. Restores the mask at the end.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept {

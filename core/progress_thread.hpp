@@ -10,26 +10,26 @@
 
 namespace aqueduct::core {
 
-/// Looks after an endpoint whose owner does not: peers get their acknowledgements, puts land and gets are answered
-/// while the owner computes. Costs a look at a counter every `patience` while the owner polls.
+/// A thread that makes progress for a conduit while the endpoint's owner computes: peers get their acknowledgements,
+/// puts arrive and gets are answered. While the owner polls, the thread only wakes every `patience` to read a counter.
 class ProgressThread {
  public:
-  /// Makes one round of progress, unless the owner sleeps by now, and returns how long from then it can do without the
-  /// next though nothing arrives.
+  /// Makes one round of progress, unless the owner is asleep by then. Returns how long no further round is needed if
+  /// nothing arrives.
   using Turn = std::function<std::chrono::nanoseconds(const ProgressThread&)>;
 
-  /// `turn` is called on this thread, which is called `name` (15 characters at the most).
-  /// `descriptor` becomes readable when there is something to do.
+  /// Starts the thread; `name` has at most 15 characters. The thread calls `turn`. `descriptor` becomes readable when
+  /// something arrives.
   ProgressThread(const char* name, std::chrono::nanoseconds patience, int descriptor, Turn turn);
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
-  /// From the owner, at each poll.
+  /// The owner calls this at each poll.
   void owner_polls() noexcept {
     polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  /// From the owner, around its sleep: it will wake by itself.
+  /// The owner calls this before and after a sleep. Arrivals end its sleep, so it needs no help meanwhile.
   void owner_sleeps(bool sleeps) noexcept { asleep_.store(sleeps, std::memory_order_relaxed); }
   bool owner_is_awake() const noexcept { return !asleep_.load(std::memory_order_relaxed); }
 

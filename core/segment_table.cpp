@@ -6,7 +6,7 @@ namespace aqueduct::core {
 
 using aqueduct::detail::Window;
 
-// Two flat tables, a row for each segment. Its pages are touched where windows open: zeroes are windows of nothing.
+// Two flat tables with a row for each segment. Zeroes are closed windows, so pages take memory only where windows open.
 SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
     : capacity_(capacity),
       pages_(0, sizeof(Shown) + std::size_t{2} * capacity * ranks * sizeof(Window)),

@@ -7,7 +7,7 @@
 
 namespace aqueduct::core::setting {
 
-// For the tables of settings that layers and conduits have.
+// One function for each type of setting, for the tables of settings of layers and conduits.
 
 constexpr SettingInfo text(std::string_view name, std::string_view environment, std::string_view standard,
                            std::string_view help) {

@@ -31,7 +31,7 @@ std::optional<std::int64_t> factor_of(std::string_view suffix, std::span<const U
 
 enum class Reading { good, malformed, too_big };
 
-/// A whole number and a suffix; `plain` is the suffix that stands for none.
+/// Reads a whole number with a suffix. A number without a suffix has the suffix `plain`.
 Reading read_quantity(std::string_view value, std::span<const Unit> units, std::string_view plain,
                       std::int64_t& result) {
   const char* const end = value.data() + value.size();
@@ -45,7 +45,7 @@ Reading read_quantity(std::string_view value, std::span<const Unit> units, std::
   return __builtin_mul_overflow(number, *factor, &result) ? Reading::too_big : Reading::good;
 }
 
-/// Calls `each(word, index)` for the words of a choice until it says that it is content.
+/// Calls `each(word, index)` for the words of a choice until it returns true.
 template <class F>
 void for_each_choice(std::string_view choices, F&& each) {
   for (std::int64_t index = 0; !choices.empty(); ++index) {
@@ -126,7 +126,7 @@ std::string quoted(std::string_view value) {
 
 namespace {
 
-/// In the largest unit that it is a whole number of.
+/// A time in the largest of s, ms and ns in which it is a whole number.
 std::string time_text(std::int64_t nanoseconds) {
   if (nanoseconds % 1'000'000'000 == 0) return fmt::format("{}s", nanoseconds / 1'000'000'000);
   if (nanoseconds % 1'000'000 == 0) return fmt::format("{}ms", nanoseconds / 1'000'000);

@@ -7,14 +7,14 @@
 
 namespace aqueduct::core {
 
-/// The signal counters are a segment like any other, so that a neighbour raises them where they lie.
+/// The signal counters are a segment of their own, so that a neighbour can map them and add to them in place.
 inline constexpr SegmentId kSignalSegment = 1;
 
 inline std::uint64_t signal_slots(const EndpointState& state) noexcept {
   return state.segments[kSignalSegment].mine.size() / sizeof(std::uint64_t);
 }
 
-/// A counter in mapped memory. Raised with release after the bytes it announces, read with acquire.
+/// A counter in mapped memory. It is raised with release after the bytes that it announces, and read with acquire.
 inline std::atomic_ref<std::uint64_t> counter_at(std::byte* counters, SignalSlot slot) noexcept {
   return std::atomic_ref<std::uint64_t>(reinterpret_cast<std::uint64_t*>(counters)[slot]);
 }
@@ -23,7 +23,7 @@ inline std::atomic_ref<std::uint64_t> my_counter(EndpointState& state, SignalSlo
   return counter_at(state.segments[kSignalSegment].mine.data(), slot);
 }
 
-/// Adds to a counter of this endpoint's own.
+/// Adds to a counter of this endpoint. Ignores a slot that does not exist: the number comes from a peer.
 inline void raise(EndpointState& state, Signal signal) noexcept {
   if (signal.slot < signal_slots(state)) {
     my_counter(state, signal.slot).fetch_add(signal.add, std::memory_order_release);

@@ -6,21 +6,24 @@
 
 namespace aqueduct::core {
 
-/// The use of a caller's buffer as a source: when may the caller write to it again? A layer takes one with an operation that
-/// reads the buffer for longer than the call, and hands it over once the operation has begun.
+/// The use of a caller's buffer as the source of an operation: it ends when the caller may write to the buffer again. A
+/// layer takes one for an operation that reads the buffer for longer than the call lasts. Once the operation has begun,
+/// the layer hands the use over: to the caller as an Event, or to a wait.
 class SourceUse {
  public:
-  /// Takes an operation that ends when the buffer is free. The caller's `event` is to hold it; without an event, or when all
-  /// explicit operations are taken, the call waits for the buffer in `hand_over`.
+  /// Takes an operation of kind kSource, which ends when the buffer is free. With `event` it is explicit, and
+  /// `hand_over` gives it to the caller. Without one, or if all explicit operations are taken, it is internal, and
+  /// `hand_over` waits for it.
   /// Errors: refused (`immediate`, and all operations are taken), and those of wait_until.
   Status take(EndpointState& state, Rank peer, Event* event, bool immediate) noexcept;
 
   bool taken() const noexcept { return op_ != nullptr; }
-  /// Its operation, to be ended by whoever reads the buffer last; null if none was taken.
+  /// The operation. Its last part ends with the last read of the buffer. Null if none was taken.
   Op* op() const noexcept { return op_; }
-  /// Nothing has begun, so nothing reads the buffer: gives the operation back.
+  /// Ends the use if nothing has begun, so nothing reads the buffer.
   void give_up(EndpointState& state, Status why) noexcept;
-  /// Gives the caller the event, or waits until the buffer is free. Returns how the use ended, if it waited.
+  /// Gives the caller its Event, or waits until the buffer is free. Returns the outcome of the use if it has waited,
+  /// else ok.
   Status hand_over(EndpointState& state) noexcept;
 
  private:

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::array kErrors{
     ErrorInfo{ErrorCode::ok, "ok", "all went well", "nothing to do"},
-    ErrorInfo{ErrorCode::invalid_argument, "invalid_argument", "an argument is wrong in itself",
+    ErrorInfo{ErrorCode::invalid_argument, "invalid_argument",
+              "an argument is wrong, or the call is not legal at this point",
               "compare the call with the comment above it in its header; a checked build says more"},
     ErrorInfo{ErrorCode::out_of_range, "out_of_range",
               "a rank, team index, slot or address is outside its bounds",
@@ -65,7 +66,7 @@ static_assert(in_order(), "describe() finds an entry by its number");
 std::span<const ErrorInfo> errors() noexcept { return kErrors; }
 
 const ErrorInfo& describe(ErrorCode code) noexcept {
-  // A number that is no code can come off a wire; taking it for a bug of ours is the truth.
+  // A peer can send a number that is no code. Only a bug of the library does that.
   const auto index = static_cast<std::size_t>(code);
   return index < kErrors.size() ? kErrors[index] : kErrors.back();
 }

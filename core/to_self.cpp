@@ -7,9 +7,9 @@
 namespace aqueduct::core {
 namespace {
 
-/// In front of each thing.
+/// Precedes each packet and each signal in the buffer.
 struct Head {
-  std::uint64_t bytes = 0;  // of a packet; 0: a signal, which follows
+  std::uint64_t bytes = 0;  // length of the packet that follows; 0: a signal follows
   std::uint64_t zero = 0;
 };
 

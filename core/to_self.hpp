@@ -7,18 +7,20 @@
 
 namespace aqueduct::core {
 
-/// What a rank sends to itself, until its next poll. Bounded; nothing is allocated after the start.
+/// The packets and signals that a rank sends to itself, until its next poll. Bounded; allocates nothing after the
+/// start.
 class ToSelf {
  public:
-  /// `bytes` of packets, each with 16 more.
+  /// Room for `bytes` bytes. Each packet takes 16 bytes more than its length.
   explicit ToSelf(std::size_t bytes);
 
-  /// False: no room before the next poll.
+  /// Add a packet or a signal. False: there is no room before the next poll.
   bool packet(Bytes header, Bytes payload) noexcept;
   bool signal(Signal signal) noexcept;
   bool has_room_for_signal() const noexcept;
   bool empty() const noexcept { return filling_.used == 0; }
-  /// What has come before this call, not what comes meanwhile. Returns how many.
+  /// Delivers what was added before this call, and returns the number of calls of the inbox. What handlers add
+  /// meanwhile waits for the next call.
   int deliver(Rank me, Inbox& inbox) noexcept;
 
  private:

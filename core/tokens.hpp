@@ -6,15 +6,15 @@
 
 namespace aqueduct::core::tokens {
 
-// What a Token means. Its bits are given out here and nowhere else:
+// The meaning of a Token to the layers. All uses of its bits are defined here:
 //
-//   0            nobody waits for the completion; it is only counted
-//   bit 63 set   a packet that the message layer keeps; below, the number of its place
-//   else         an operation: in bits 32 to 62 its generation, below its index (OpPool)
+//   0            a packet for whose completion nothing waits; the completion is only counted
+//   bit 63 set   a packet in the outbox of the message layer; bits 0 to 31 are the number of its place
+//   otherwise    an operation of the OpPool: bits 32 to 62 are its generation, bits 0 to 31 its index
 
 inline constexpr Token kNobody = 0;
 inline constexpr Token kKept = Token{1} << 63;
-/// Generations of operations: 1 to this, exclusive.
+/// Generations of operations are 1 to kGenerations - 1.
 inline constexpr std::uint32_t kGenerations = 1u << 31;
 
 constexpr Token of_operation(std::uint32_t generation, std::uint32_t index) noexcept {

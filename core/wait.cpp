@@ -8,8 +8,9 @@
 namespace aqueduct::core {
 namespace {
 
-// Chosen: a job that sleeps looks up this often, as often as it asks whether its peers still live. Eight idle ranks
-// then take about 2 % of one core, their start included, with one conduit and 3 % with two (measured).
+// Chosen: the interval at which peers are checked. Measured: eight idle ranks take about 2 % of one core with one
+//         conduit and
+// 3 % with two, their start included.
 constexpr std::chrono::nanoseconds kLongestNap{20'000'000};
 constexpr std::chrono::nanoseconds kBriefNap{100'000};
 
@@ -28,7 +29,7 @@ bool LongWait::look_around() noexcept {
 }
 
 void LongWait::report(Clock::time_point now) noexcept try {
-  next_report_ = now + (now - began_);  // again when it has lasted twice as long
+  next_report_ = now + (now - began_);  // the next report when the wait has lasted twice as long
   ++state_.statistics.stalls;
   std::string text = describe_(what_);
   if (on_ < state_.ranks) {
@@ -55,8 +56,8 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
     nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - state_.clock.now(),
                                                std::chrono::nanoseconds{1}, nap);
   }
-  // What waits for room here needs looking after, and nobody rings when there is room, at least not a neighbour:
-  // a short nap then, which the network may end.
+  // Layers have queued work, which needs room. A neighbour that makes room wakes no one, so the sleep is short. An
+  // arrival from the network ends it.
   const bool busy = state_.busy != 0;
   if (busy) nap = std::min(nap, kBriefNap);
   JointSleep joint(busy ? nullptr : state_.near.get(), state_.far.get());

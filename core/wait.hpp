@@ -8,17 +8,17 @@
 
 namespace aqueduct::core {
 
-/// The slow side of a wait that has given up the core: looks after peers, reports a stall, sleeps.
+/// The slow part of a wait, after it has given up the core: checks peers and the time limit, reports stalls, sleeps.
 class LongWait {
  public:
-  /// `describe(what)` names what is waited for, `on` the peer if there is one: for the stall report.
+  /// For the stall report, `describe(what)` says what the wait waits for, and `on` is the peer, or kNoRank.
   LongWait(EndpointState& state, Rank on, std::chrono::nanoseconds limit,
            std::string (*describe)(const void*), const void* what) noexcept
       : state_(state), on_(on), limit_(limit), describe_(describe), what_(what) {}
 
-  /// Between two yields and around each sleep. False: the limit has passed.
+  /// Called between yields and around each sleep. False: the time limit has passed.
   bool look_around() noexcept;
-  /// Sleeps until something arrives; true, at once, if `done(what)` by then.
+  /// Sleeps until something arrives, or for a bounded time. Returns true, without sleeping, if `done(what)` is true.
   bool sleep(bool (*done)(const void*), const void* what) noexcept;
 
  private:
@@ -34,10 +34,11 @@ class LongWait {
   std::chrono::nanoseconds nap_{1'000'000};
 };
 
-/// Waits, making progress, until `done()`, which may do something when it succeeds: once it was true it is not
-/// called again.
+/// Makes progress until `done()` returns true. `done` may have an effect when it succeeds: it is not called again after
+/// that.
 ///
-/// Errors: in_handler, timed_out, invalid_argument in a forked child. The loss of a peer must make `done()` true.
+/// `done` must become true when the peer that it depends on is lost: otherwise only the time limit ends the wait.
+/// Errors: in_handler, timed_out, invalid_argument (in a forked child).
 template <class Done, class Describe>
 Status wait_until(EndpointState& state, const Done& done, Rank on, const Describe& describe,
                   std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) noexcept {
@@ -54,7 +55,7 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
     const int found = progress(state);
     if (done()) return {};
     if (found > 0) {
-      // Other traffic must hide neither a stall nor a limit.
+      // With steady other traffic too, stalls are reported and the limit holds.
       if (++arrivals % 1024 == 0 && !longer.look_around()) return ErrorCode::timed_out;
       backoff.restart();
       continue;

@@ -8,14 +8,15 @@ namespace aqueduct::detail {
 namespace {
 
 #if defined(__x86_64__)
-// From 2 KiB on the C library uses `rep movsb`, whose start waits for the addresses and costs a tenth of the whole:
-// measured on Zen 4, 4 KiB in 42 ns against 35 ns here. Beyond 12 KiB it makes that up. Requires: bytes >= 32.
+// Faster than memcpy from 2 to 12 KiB. From 2 KiB on the C library uses `rep movsb`, whose start-up waits for the
+// addresses and takes a tenth of the time: measured on Zen 4, 42 ns for 4 KiB against 35 ns here. Beyond 12 KiB `rep
+// movsb` makes up for its start-up. Requires: bytes >= 32.
 [[gnu::target("avx2")]] void copy_by_vectors(std::byte* to, const std::byte* from,
                                              std::size_t bytes) noexcept {
   constexpr std::size_t kVector = sizeof(__m256i);
   const auto* in = reinterpret_cast<const __m256i_u*>(from);
   auto* out = reinterpret_cast<__m256i_u*>(to);
-  // The last vector, which may overlap the one before, is read first: the two buffers may be the same.
+  // The last vector may overlap the one before, and `to` may be `from`: so it is read before anything is written.
   const __m256i last = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(from + bytes - kVector));
   std::size_t left = bytes / kVector;
   for (; left >= 4; left -= 4, in += 4, out += 4) {

@@ -19,7 +19,8 @@ bool is_known(const AtomicRequest& request) noexcept {
 
 }  // namespace
 
-// Runs beside the owner: it touches nothing of the endpoint but the word.
+// Runs at the same time as the owner's thread. So it uses nothing of the endpoint but the word, which it changes
+// atomically.
 bool atomics_aside(core::Bytes packet, core::MutableBytes (*memory)(const void* what, SegmentId id) noexcept,
                    const void* what, core::AsideDone& done) noexcept {
   am::PacketHeader header;
@@ -33,20 +34,20 @@ bool atomics_aside(core::Bytes packet, core::MutableBytes (*memory)(const void* 
   if (!is_atomic || !is_known(request)) return false;
   const core::MutableBytes mine = memory(what, request.segment);
   const std::size_t bytes = core::bytes_of(request.type);
-  // Whatever is wrong, the owner says so.
+  // A wrong request goes to the owner, which answers it with the error.
   if (request.offset > mine.size() || bytes > mine.size() - request.offset) return false;
   std::byte* const at = mine.data() + request.offset;
   if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) return false;
 
   const AtomicResult result{
       request.token, core::apply_atomic(request.op, request.type, request.operand, request.expected, at), 0};
-  // With the credit that the request took.
+  // The answer returns the request's credit, as every reply does.
   am::Head answer({am::PacketKind::reply, AmCategory::short_reply, kAtomicResult, 1, sizeof result, 0, 0});
   answer.append(&result, sizeof result);
   done.answer_bytes = answer.bytes().size();
   std::memcpy(done.answer.data(), answer.bytes().data(), done.answer_bytes);
   done.rest_bytes = 0;
-  if (header.credits != 0) {  // the owner's
+  if (header.credits != 0) {  // the request also returned credits to the owner, which gets them in a packet
     const am::PacketHeader rest{am::PacketKind::credits, AmCategory::short_reply, 0, header.credits, 0, 0, 0};
     done.rest_bytes = sizeof rest;
     std::memcpy(done.rest.data(), &rest, sizeof rest);

@@ -53,8 +53,9 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   operation.bytes = bytes;
   operation.atomic = call;
   if (by_network) {
-    // My own memory and my neighbours' too, though it is mapped: what a processor does, the network's would not wait for.
-    // Memory that the network has not registered is the owner's processor's, for everybody.
+    // The network also does the atomics on this rank's own words and on neighbours', though they are mapped: CPU
+    // atomics are not atomic with respect to the NIC's. If the network has not registered the memory, the owner's
+    // processor does the atomics of all ranks on it.
     const bool is_far = state_.conduit_of[at.rank()] == state_.far.get();
     if (Part* const part = is_far ? access.part : access.part->far.get()) {
       const auto has_key = this->has_key(*part, at.rank(), *state_.far);
@@ -68,10 +69,12 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   return finish(op, status, form, !status || operation.all_begun());
 }
 
-// A program that looks at its own word again and again, until others have changed it, must let them: what they ask for comes
-// to this processor.
+// A read that polls. A program may read its own word in a loop until other ranks have changed it. But their atomics are
+// requests that this rank's processor carries out, inside poll: without progress here the loop might never end.
 void Transfers::let_others_in() noexcept {
-  // Chosen: whoever waits for an atomic of ours waits for a network already; a round of progress takes half of this on udp.
+  // Chosen: short compared with a network's round trip, which the other ranks wait for anyway. A round of progress
+  //         takes half
+  // of this time on udp.
   constexpr std::chrono::nanoseconds kBetween{1000};
   if (state_.clock.now() - let_in_at_ < kBetween) return;
   core::progress(state_);

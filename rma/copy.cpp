@@ -18,7 +18,7 @@ Status copy(Endpoint& ep, GlobalPtr<std::byte> to, GlobalPtr<const std::byte> fr
     return put(ep, to, std::span<const std::byte>(here, bytes));
   }
   if (std::byte* here = ep.local(to, bytes)) return get(ep, std::span<std::byte>(here, bytes), source);
-  // Neither is mapped here: through this rank, a piece at a time.
+  // Neither is mapped here: the bytes pass through a buffer of this rank.
   std::array<std::byte, 16384> piece;
   for (std::size_t at = 0; at < bytes; at += piece.size()) {
     const std::span<std::byte> part(piece.data(), std::min(piece.size(), bytes - at));

@@ -5,9 +5,9 @@
 namespace aqueduct::rma {
 namespace {
 
-// A long request: the payload to its place, then the message. In one packet where it fits; by plain instructions
-// where the place is mapped; else as a put, and the message behind it where the network keeps that order, or once it is
-// complete.
+// Sends a long request: first the payload into its place, then the message. There are three ways. If the place is
+// mapped, the payload is copied there. If it fits into the message's packet, it travels there. Otherwise it is a put:
+// the message follows at once if the network keeps that order (put_before_send), or after the put has completed.
 Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, core::Bytes payload,
                  GlobalPtr<std::byte> place, const AmOptions& options) noexcept {
   auto& state = *static_cast<EndpointState*>(layer);
@@ -16,7 +16,8 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   if (!access.status) return access.status;
   const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
   if (access.mapped != nullptr && !payload.empty()) {
-    // Credit first: a refused message leaves no bytes behind, and once they are there it is no longer refused.
+    // The credit is checked before the copy: a message that is refused must not change memory, and after the copy it
+    // can no longer be refused.
     if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
     if (access.mapped != payload.data())
       aqueduct::detail::copy_bytes(access.mapped, payload.data(), payload.size());
@@ -33,9 +34,10 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   auto begun = state.transfers->put(place, payload.data(), payload.size(),
                                     ordered ? Transfers::Form::event : Transfers::Form::blocking, put);
   if (!begun.status) return begun.status;
-  // The bytes have arrived or are on their way, so the message must follow, whatever it waits for.
+  // The bytes have arrived or are in flight, so the message must follow. It is sent without `immediate`: it waits for
+  // room.
   const Status sent = messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
-  const Status there = state.face.wait(begun.event);  // until then the payload is read
+  const Status there = state.face.wait(begun.event);  // the put reads the payload until then
   return sent ? there : sent;
 }
 

@@ -4,7 +4,7 @@
 
 namespace aqueduct::rma {
 
-/// Makes long requests possible: called once per endpoint, after Transfers.
+/// Gives the message layer its function for long requests. Called once for each endpoint, after Transfers exists.
 void add_long_requests(aqueduct::detail::EndpointState& state) noexcept;
 
 }  // namespace aqueduct::rma

@@ -6,8 +6,8 @@
 
 namespace aqueduct::rma {
 
-// Posts until the conduit takes it. An immediate initiation gives up at the first `retry`, unless a part of it is
-// already on its way.
+// Posts until the conduit accepts. An immediate operation gives up at the first `retry`, but only before any part of it
+// is in flight: after that it can no longer be refused, so it waits.
 template <class Try>
 Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
   Post post = attempt();
@@ -28,14 +28,15 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
   return {};
 }
 
-// Its only part is the conduit's: as nothing else is begun, the initiator needs none.
+// The short path: a single post. The operation's only part is the conduit's. The initiator needs no part of its own,
+// because it begins nothing after the post, and no progress runs before this returns.
 template <class Begin>
 Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
                        std::uint64_t& counter, const Begin& begin) noexcept {
   Op* const op = state_.ops.acquire(kind, at.rank(), !group);
   if (op == nullptr) return nullptr;
   Operation& operation = Operation::of(*op);
-  operation.segment = at.segment();  // for the report of a stall
+  operation.segment = at.segment();  // for the stall report
   operation.offset = at.offset();
   operation.bytes = operation.begun = bytes;
   const Post post = begin(core::OpPool::token(*op));

@@ -8,18 +8,19 @@
 
 namespace aqueduct::rma {
 
-/// The payload of the operations of rma: what moves between which places. `unset()` says which fields always count.
+/// The payload of rma's operations: the bytes that move, and from where to where. `unset()` sets the fields that are
+/// always read; the others count only for some kinds.
 struct Operation {
   std::byte* local;  ///< my side
   SegmentId segment;
-  bool has_signal;  ///< after the bytes, `signal` is to be sent
+  bool has_signal;  ///< `signal` follows the bytes
   std::uint64_t offset;
   std::uint64_t bytes;
-  std::uint64_t begun;  ///< bytes that have been sent or requested
+  std::uint64_t begun;  ///< how many bytes have been sent or requested
   Signal signal;
   aqueduct::detail::AtomicCall atomic;
 
-  /// That of an operation about to begin: nothing moves yet.
+  /// The payload of an operation that is about to begin: nothing moves yet.
   static Operation& unset(core::Op& op) noexcept {
     Operation& operation = of(op);
     operation.local = nullptr;
@@ -33,7 +34,7 @@ struct Operation {
   bool all_begun() const noexcept { return begun == bytes; }
 };
 
-/// For the report of a stall.
+/// Adds size and place of a transfer to a stall report.
 void describe_bytes(const core::Op& op, std::string& text);
 
 inline constexpr core::OpKind kPutKind{"a put", kPutAck, describe_bytes};

@@ -2,7 +2,8 @@
 
 #include "rma/transfers.hpp"
 
-// Where the inline forms of include/aqueduct/rma.hpp go when the target is not mapped here.
+// The cold paths of include/aqueduct/rma.hpp, for targets that are not mapped here. Each first tries the short path, a
+// single native post (`put_at_once`, `get_at_once`), and otherwise takes the general one.
 
 namespace aqueduct::detail {
 

@@ -25,14 +25,17 @@ Transfers::Transfers(EndpointState& state)
   }
 }
 
-// Begins a reference operation. If there is no room for all of it, the peer's queue takes the rest, and the
-// initiator's part with it.
+// Begins a reference operation: sends its packets now, as far as credits and room allow. The rest waits in the peer's
+// queue, and `advance` sends it. The call itself does not wait: it may run inside a handler, for the signal after a
+// put. An operation in the queue keeps the initiator's part, because it could otherwise end when the packets sent so
+// far are answered. Operations on a peer with a queue join its end, so that each of them gets its turn.
 Status Transfers::launch(Op& op, bool immediate) noexcept {
   Queue& queue = queues_[op.peer];
   Operation& operation = Operation::of(op);
   if (operation.has_signal && op.kind == &kPutKind &&
       operation.bytes > messages_.room(op.peer, false, sizeof(PutPiece))) {
-    operation.has_signal = false;  // more than one packet: the signal follows when all have been answered
+    // More than one packet. Packets may overtake each other, so the signal follows when all have been answered.
+    operation.has_signal = false;
     op.ended = then_signal;
     op.layer = this;
   }
@@ -55,7 +58,8 @@ Status Transfers::launch(Op& op, bool immediate) noexcept {
   return {};
 }
 
-/// Sends pieces until all are on their way or there is no room. True: all are, or it has failed.
+/// Sends pieces until all are in flight or there is no room. Returns true if all are in flight, or the operation has
+/// failed.
 bool Transfers::push(Op& op) noexcept {
   Operation& operation = Operation::of(op);
   while (operation.begun < operation.bytes) {
@@ -82,6 +86,7 @@ Post Transfers::push_piece(Op& op) noexcept {
                          operation.has_signal ? operation.signal.slot : 0};
     post = messages_.try_request(op.peer, AmCategory::medium_request, kPut, pack(piece), nullptr,
                                  {operation.local + operation.begun, step}, token);
+    // Besides the answer, the operation waits for the conduit, which still reads the caller's buffer.
     if (post.kind == Post::Kind::posted) ++op.parts, ++op.sends;
   } else if (op.kind == &kGetKind) {
     step = std::min<std::uint64_t>(left, messages_.room(op.peer, false, sizeof(GetData)));
@@ -107,12 +112,15 @@ Post Transfers::push_piece(Op& op) noexcept {
   return post;
 }
 
+// The caller's buffer is free once the last packet has been sent and no conduit reads a packet's payload from it. That
+// is before the answers arrive, so the source operation may end long before the put.
 void Transfers::all_begun(Op& op) noexcept {
   op.reads_more = false;
   if (op.sends == 0) state_.ops.source_free(op, {});
 }
 
-// The last piece of a put has been answered: now the signal that it announces.
+// The bytes of a put are in place: now its signal follows. Not after a failure, since the signal would announce bytes
+// that are not there.
 bool Transfers::then_signal(core::Layer& layer, Op& op) noexcept {
   if (!op.outcome) return true;
   return static_cast<Transfers&>(layer).follow_with_signal(op, Operation::of(op).signal);
@@ -124,15 +132,15 @@ bool Transfers::follow_with_signal(Op& op, Signal signal) noexcept {
   op.by_packets = true;
   Operation& operation = Operation::unset(op);
   operation.signal = signal;
-  operation.bytes = 1;  // of work: one message
+  operation.bytes = 1;  // counts as one message to send, for all_begun()
   const Status status = launch(op, false);
   if (!status || operation.all_begun()) state_.ops.part_ended(op, status);
   return false;
 }
 
 void Transfers::advance() noexcept {
-  // A rank leaves the list with its last operation, and may come back at the end of it while that operation's
-  // signal is queued: so the list is walked by index and the ended operation told last.
+  // part_ended may queue the operation's signal, and so append its peer to waiting_on_ again. So the loop goes by
+  // index, and calls part_ended last, when the queue and the list are consistent.
   for (std::size_t i = 0; i < waiting_on_.size();) {
     Queue& queue = queues_[waiting_on_[i]];
     if (!push(*queue.head)) {

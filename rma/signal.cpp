@@ -51,7 +51,7 @@ Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value) noexcept
 }
 
 bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept {
-  if (ep.state().in_child()) return true;  // or a loop around this would never end; wait_until says why
+  if (ep.state().in_child()) return true;  // ends a loop that polls; wait_until returns the error
   if (signal_value(ep, slot) >= at_least) return true;
   ep.progress();
   return signal_value(ep, slot) >= at_least;
@@ -86,7 +86,7 @@ Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank fr
       },
       limit);
   if (!status) return status;
-  // What arrived before the loss still counts.
+  // A signal that arrived before the loss still counts.
   if (gone != kNoRank && counter.load(std::memory_order_acquire) < at_least)
     return {ErrorCode::peer_lost, gone};
   return {};

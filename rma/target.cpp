@@ -27,19 +27,19 @@ template <class T>
 void answer(Incoming& in, ReferenceHandler handler, const T& args, core::Bytes payload = {}) noexcept {
   const auto category =
       payload.empty() && handler != kGetData ? AmCategory::short_reply : AmCategory::medium_reply;
-  // A peer that is gone needs no answer.
+  // The reply fails only if the peer is lost, or has sent more requests than it has credits. Neither gets an answer.
   static_cast<void>(in.state.messages->reply(in, category, handler, {&args, sizeof(T), 0}, nullptr, payload));
 }
 
-/// My memory at a place that a peer named, or null when it is not in the segment.
+/// This rank's memory at a place that a peer names; null if the place is not inside the segment.
 std::byte* place(EndpointState& state, SegmentId segment, std::uint64_t offset,
                  std::uint64_t bytes) noexcept {
   if (!state.segments.check({state.rank, offset, segment}, bytes)) return nullptr;
   return state.segments[segment].mine.data() + offset;
 }
 
-/// The initiator's operation, if it is still there, was addressed to whoever answers, waits for an answer, and for one of
-/// this kind: a peer that says more, or something else, ends nothing and writes nowhere.
+/// The operation that an answer belongs to. Null if the operation is over, went to another peer, waits for no answer,
+/// or waits for one of another kind. So a faulty peer cannot end other operations, nor write to their buffers.
 core::Op* asked(Incoming& in, core::Token token, ReferenceHandler answer) noexcept {
   core::Op* op = in.state.ops.find(token);
   if (op == nullptr || op->peer != in.source || op->answers == 0) return nullptr;
@@ -75,7 +75,8 @@ void get(Incoming& in, const std::byte* args, core::MutableBytes) {
   const std::byte* from = fits ? place(in.state, piece.segment, piece.offset, piece.bytes) : nullptr;
   const auto code = from != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
   const std::size_t bytes = from != nullptr ? piece.bytes : 0;
-  // A word is read once: whoever copies the payload into a packet may read it in parts.
+  // An aligned word is read by one load, so that the initiator never gets half of an update. The copy into a packet may
+  // read it in parts.
   std::uint64_t word = 0;
   if (aqueduct::detail::copy_word(&word, from, bytes)) from = reinterpret_cast<const std::byte*>(&word);
   answer(in, kGetData, GetData{piece.token, piece.at, static_cast<std::uint64_t>(code)}, {from, bytes});
@@ -128,7 +129,7 @@ void signal(Incoming& in, const std::byte* args, core::MutableBytes) {
 
 using Body = void (*)(Incoming&, const std::byte*, core::MutableBytes);
 
-/// A layer's handler needs no state of its own: the endpoint comes with the message.
+/// A handler without state: Incoming has the endpoint.
 template <Body body>
 am::Callback callback() noexcept {
   return {

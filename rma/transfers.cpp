@@ -34,12 +34,14 @@ Result<bool> Transfers::has_key(Part& part, Rank rank, core::Conduit& conduit) n
   return part.has_key;
 }
 
-// Gives an operation for what is begun. When all explicit ones are taken, the call blocks in place of
-// returning an Event: the caller may hold finished Events that it has not looked at, so none need ever come free.
+// Takes an operation from the pool. If all explicit ones are in use, the form becomes blocking: the call itself waits
+// for the operation instead of returning an Event. It cannot wait for a free explicit one, because the caller may hold
+// Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is safe.
 Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Form& form, bool immediate) noexcept {
   if (state_.in_child()) [[unlikely]]
     return ErrorCode::invalid_argument;
-  // A layer that goes on with its work inside `progress` begins immediate operations, which wait for nothing.
+  // Nothing may wait inside progress. A layer's `advance` may begin immediate operations there; a handler may begin
+  // none.
   if (state_.polling && (state_.in_handler || !immediate)) return ErrorCode::in_handler;
   Op* op = nullptr;
   if (form == Form::event) {
@@ -65,8 +67,9 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Form& form, bo
   return op;
 }
 
-// Ends the initiator's part, unless the queue has taken it over (`begun` is then ok and not all has begun: the
-// caller passes what `launch` said). An operation that could not begin leaves no trace in its group.
+// `holds` is false if the peer's queue has taken over the initiator's part: `launch` has returned ok, but not all has
+// begun. An operation of which nothing has begun is removed from its group, so that the failure appears only in the
+// status.
 Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) noexcept {
   if (!begun && op.parts == 1) {
     if (op.group != nullptr) --std::exchange(op.group, nullptr)->parts;
@@ -139,6 +142,8 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   }
   if (!source.taken()) return finish(op, status, form, holds);
 
+  // The order matters. If all packets are copies, the source is free already, so it ends before `finish`, which may
+  // wait for the answers. `finish` may also release the operation, so after it only `source` is used.
   if (!status && op.parts == 1) {  // nothing was begun, so nothing reads the source
     op.source = nullptr;
     source.give_up(state_, status);
@@ -146,7 +151,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   }
   if (!native && operation.all_begun() && op.sends == 0) state_.ops.source_free(op, {});
   Begun result = finish(op, status, form, holds);
-  static_cast<void>(source.hand_over(state_));  // a failure is the operation's own
+  static_cast<void>(source.hand_over(state_));  // the operation reports a failure
   return result;
 }
 
@@ -197,7 +202,7 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Form form) noexcept {
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
   operation.signal = signal;
-  operation.bytes = 1;  // of work: one message
+  operation.bytes = 1;  // counts as one message to send, for all_begun()
   op.by_packets = true;
   const Status status = launch(op, false);
   return finish(op, status, form, !status || operation.all_begun());

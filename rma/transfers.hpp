@@ -17,25 +17,29 @@ using core::Op;
 using core::Part;
 using core::Post;
 
-/// A place in some segment, and how it is reached.
+/// How a place in a segment is reached.
 struct Access {
-  Status status;                ///< why it is nothing
-  std::byte* mapped = nullptr;  ///< plain instructions reach it here
-  Part* part = nullptr;         ///< else: native (`part->reach`) or by packets
+  Status status;                ///< ok, or why it is not reached
+  std::byte* mapped = nullptr;  ///< its address, if it is mapped here
+  Part* part = nullptr;         ///< otherwise `part->reach` says: native, or in packets
 };
 
-/// Puts, gets, atomics and signals that plain instructions cannot do: by the conduit where it can, else by the
-/// reference layer, in pieces of one packet, each answered.
+/// Puts, gets, atomics and signals on memory that is not mapped: by the conduit if it can, otherwise by the reference
+/// layer, in pieces of one packet each, which the target answers.
 ///
-/// Nothing waits for room here: what has no room is queued per peer, and goes on with progress.
+/// What may wait: a native post, for room in the conduit; any call, for a free operation; a put with
+/// SourceReuse::at_return, until its source is free. Immediate ones are refused instead, as long as nothing has begun.
+/// Pieces of the reference layer do not wait: those without a credit or without room are queued for their peer, and
+/// `advance` sends them.
 class Transfers final : public core::Layer {
  public:
   explicit Transfers(EndpointState& state);
 
-  /// Finds a place; maps a neighbour's segment or imports a key at the first use.
+  /// Finds out how a place is reached. The first use of a part maps it or imports its key.
   Access access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
 
-  /// How an operation is to end: with an Event of its own, in the group, or before the call returns.
+  /// How the caller learns of the end: by an Event of the operation's own, with the implicit group, or because the call
+  /// returns.
   enum class Form : std::uint8_t { event, group, blocking };
   struct Begun {
     Status status;
@@ -43,8 +47,9 @@ class Transfers final : public core::Layer {
   };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
             const PutOptions& options, const Signal* signal = nullptr) noexcept;
-  /// The short way of most: one post of the conduit's, and nothing to do when it ends. `group`: of the implicit ones,
-  /// and the operation returned may be over already. Null, and nothing has happened: `put`, `get` or `atomic` does it.
+  /// The short path, for most transfers: one native post, and nothing to do when it ends. With `group` the operation
+  /// joins the implicit group, and may be over when this returns. Null: nothing happened; call `put`, `get` or `atomic`
+  /// instead.
   Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
   Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept;
   Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, bool group) noexcept;
@@ -52,21 +57,21 @@ class Transfers final : public core::Layer {
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form, bool immediate) noexcept;
   Begun signal(Rank to, Signal signal, Form form) noexcept;
 
-  // For the layers above, whose operations are of many of these.
+  // For the layers above, whose operations consist of several of these.
 
   /// An operation with the initiator's part. Errors: in_handler, refused. The form may become blocking.
   Result<Op*> begin(const core::OpKind& kind, Rank peer, Form& form, bool immediate) noexcept;
-  /// Ends the initiator's part if it `holds` it, and answers as the form wants. An operation of which nothing was begun
-  /// leaves no trace.
+  /// Ends the initiator's part if the caller `holds` it, and returns or waits as the form says. If nothing was begun,
+  /// the operation is undone and `begun` is returned.
   Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
-  /// Takes a use of the source buffer as the options say, and sets op.source to it. None is taken at_completion.
+  /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
   Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
-  /// Imports the key of a part, once. Whether there is one: the conduit's own operations reach it then.
+  /// Imports the key of a part, once. Returns whether there is one, so that native operations reach the part.
   Result<bool> has_key(Part& part, Rank rank) noexcept { return has_key(part, rank, state_.conduit(rank)); }
-  /// From an operation's `ended`: goes on with a signal to its peer. False: the signal ends the operation; true: the
-  /// counter was raised at once.
+  /// For an operation's `ended`: continues with a signal to its peer. Returns true if the counter was raised at once,
+  /// false if the operation now waits for the signal's answer.
   bool follow_with_signal(Op& op, Signal signal) noexcept;
-  /// Raises a counter where it lies, if it is mapped here.
+  /// Raises a peer's counter in place. False: it is not mapped here.
   bool raise_mapped(Rank to, Signal signal) noexcept;
 
   // core::Layer
@@ -94,7 +99,8 @@ class Transfers final : public core::Layer {
               std::uint64_t& counter, const Begin& begin) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
-  /// At a look at my own memory, where others need my processor for theirs: makes progress now and then.
+  /// Called at reads of this rank's own memory if other ranks need its processor for their atomics: makes progress, but
+  /// at most once a microsecond.
   void let_others_in() noexcept;
   // The reference layer (reference.cpp).
   Status launch(Op& op, bool immediate) noexcept;
@@ -105,9 +111,9 @@ class Transfers final : public core::Layer {
 
   EndpointState& state_;
   am::Messages& messages_;
-  std::vector<Queue> queues_;     // [rank]
+  std::vector<Queue> queues_;     // [rank] operations with packets still to send
   std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
-  core::Busy busy_;               // while there are any
+  core::Busy busy_;               // set while there are any
   core::Clock::time_point let_in_at_{};
 };
 

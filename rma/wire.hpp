@@ -6,7 +6,7 @@
 
 namespace aqueduct::rma {
 
-/// The reference layer's own messages. Tokens are the initiator's: the target hands them back.
+/// The messages of the reference layer. A token is the initiator's: the answer carries it back.
 enum ReferenceHandler : HandlerId {
   kPut = am::kRmaPut,
   kPutAck = am::kRmaPutAck,
@@ -17,11 +17,11 @@ enum ReferenceHandler : HandlerId {
   kSignal = am::kRmaSignal,
 };
 
-/// One piece of a put, in one packet. With the signal it announces, if it is the only piece.
+/// One piece of a put, in one packet. If it is the only piece, it also carries the signal.
 struct PutPiece {
   core::Token token;
   std::uint64_t offset;
-  std::uint64_t add;  ///< to the signal; 0: none
+  std::uint64_t add;  ///< what the signal adds; 0: there is no signal
   SegmentId segment;
   SignalSlot slot;
 };
@@ -34,7 +34,7 @@ struct PutAck {
 struct GetPiece {
   core::Token token;
   std::uint64_t offset;
-  std::uint64_t at;  ///< where in the initiator's buffer
+  std::uint64_t at;  ///< position in the initiator's buffer
   SegmentId segment;
   std::uint32_t bytes;
 };

@@ -18,7 +18,7 @@ namespace aqueduct {
 namespace {
 
 constexpr std::string_view kPrefix = "AQUEDUCT_";
-/// How plug-ins are found, and what they may read by themselves.
+/// The prefix of variables that are no settings: the folders of plug-ins, and variables that plug-ins read themselves.
 constexpr std::string_view kPluginPrefix = "AQUEDUCT_PLUGIN_";
 
 std::vector<SettingInfo> collect() {
@@ -29,14 +29,15 @@ std::vector<SettingInfo> collect() {
   return all;
 }
 
-/// Made once and never changed: what this build knows, not what a job uses.
+/// The settings of the library and of built-in conduits. Made once and never changed, since they depend only on the
+/// build.
 const std::vector<SettingInfo>& registry() {
   static const std::vector<SettingInfo> all = collect();
   return all;
 }
 
-/// The same with those of the plug-ins in their folders. They are loaded for it, which takes time: so not before
-/// something is asked for that is not in the other list.
+/// The same, with the settings of the plug-ins in their folders. This loads the plug-ins, which takes time, so it is
+/// called only for a setting that is not in the other list.
 const std::vector<SettingInfo>& whole_registry() {
   static const std::vector<SettingInfo> all = [] {
     std::vector<SettingInfo> settings = registry();
@@ -71,7 +72,7 @@ std::string variable_of(std::string_view name) {
   return variable;
 }
 
-/// Answers in the form in which the user wrote the name.
+/// The text for a name that is no setting. It uses the form in which the user wrote the name: variable or setting.
 std::string unknown(std::string_view name) {
   const bool variable = name.starts_with(kPrefix);
   core::NearestName nearest(variable ? name.substr(kPrefix.size()) : name);
@@ -84,10 +85,12 @@ std::string unknown(std::string_view name) {
                      variable ? meant->environment : meant->name);
 }
 
-/// The one setting whose words depend on what was compiled in. Empty when there is such a conduit.
+/// Checks the value of AQUEDUCT_CONDUIT, the only setting whose values depend on what was compiled in. Returns what is
+/// wrong, or an empty string.
 std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
   if (value == "auto") return {};
-  // A file is loaded by this, so that its settings are known; what is wrong with it is told when it is to be used.
+  // This loads a plug-in named by its path, so that its settings are known. An error of the plug-in is reported when a
+  // job uses it.
   if (conduits::find(value) != nullptr) return {};
   core::NearestName nearest = conduits::nearest(value);
   nearest.offer("auto");
@@ -95,7 +98,7 @@ std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
                      info.environment, core::quoted(value), conduits::names(), nearest.hint());
 }
 
-/// What the conduit that the setting belongs to has against the value, if anything.
+/// Asks the conduit that has the setting to check the value. Returns what is wrong, or an empty string.
 std::string conduits_objection(const SettingInfo& info, std::string_view value) {
   std::string problem;
   const auto asked = [&](const core::ConduitEntry* conduit) {
@@ -106,7 +109,7 @@ std::string conduits_objection(const SettingInfo& info, std::string_view value) 
     return own;
   };
   if (std::ranges::any_of(conduits::builtin(), asked)) return problem;
-  // Plug-ins are looked for only where the setting can be one of theirs.
+  // Plug-ins are searched only if the setting may be one of theirs: the search loads them.
   if (std::ranges::any_of(registry(), [&](const auto& one) { return one.name == info.name; })) return {};
   const auto loaded = [&](const conduits::Available* one) { return asked(one->entry); };
   if (std::ranges::any_of(conduits::known_by_path(), loaded)) return problem;
@@ -118,7 +121,7 @@ std::string conduits_objection(const SettingInfo& info, std::string_view value) 
 
 Config::Config() {
   for (const SettingInfo& info : registry()) {
-    // A table's own mistake is a problem like any other: a test asks that there are none.
+    // A wrong default in a table is recorded like any other problem; a test checks that there is none.
     static_cast<void>(assign(info.name, info.default_value, SettingOrigin::built_in));
   }
 }
@@ -133,7 +136,7 @@ Config Config::from_environment() {
 
 Config Config::from_variables(std::span<const std::string> variables) {
   Config config;
-  // First the conduit: a plug-in brings settings of its own.
+  // The conduit comes first: if it is a plug-in, its settings are known only after it has been loaded.
   std::vector<std::string_view> entries(variables.begin(), variables.end());
   std::stable_partition(entries.begin(), entries.end(),
                         [](auto entry) { return entry.starts_with("AQUEDUCT_CONDUIT="); });
@@ -162,7 +165,7 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
     if (read.problem.empty()) read.problem = conduits_objection(*info, value);
   }
   const std::string variable = info != nullptr ? std::string(info->environment) : variable_of(name);
-  // The latest word counts: a good value takes the place of a bad one, and of the complaint about it.
+  // The last value counts: it also replaces the problem of an earlier value.
   std::erase_if(problems_, [&](const SettingProblem& old) { return old.variable == variable; });
   if (!read.problem.empty()) {
     problems_.push_back({variable, std::move(read.problem)});
@@ -174,8 +177,8 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
 }
 
 void Config::take_defaults_of(std::string_view conduit) {
-  // Kept here and not only looked up: a plug-in may have another copy of this library below it, which does not know
-  // what this one has loaded.
+  // The defaults are stored here, because a plug-in may be linked to another copy of this library. That copy does not
+  // know which plug-ins this one has loaded, so it would not find them.
   for (const conduits::Available* plugin : conduits::known_by_path()) {
     if (plugin->file != conduit || plugin->entry == nullptr) continue;
     for (const SettingInfo& info : plugin->entry->settings) {
@@ -189,7 +192,7 @@ std::span<const SettingInfo> Config::settings() const noexcept { return whole_re
 
 Config::Value Config::value(std::string_view name) const {
   if (const auto found = values_.find(name); found != values_.end()) return found->second;
-  // Of a plug-in, then, and never set.
+  // Then it is a plug-in's setting that has not been set.
   const SettingInfo* info = find(name);
   AQUEDUCT_EXPECT(info != nullptr, "Config was asked for something that is not a setting");
   if (info == nullptr) return {};
@@ -203,7 +206,7 @@ std::int64_t Config::nanoseconds(std::string_view name) const { return value(nam
 SettingOrigin Config::origin(std::string_view name) const { return value(name).origin; }
 
 bool Config::flag(std::string_view name) const {
-  // By its word, so that a choice of on and off answers like a truth.
+  // By its text, so that a choice of on and off works like a boolean.
   return core::read_truth(value(name).text) == 1;
 }
 

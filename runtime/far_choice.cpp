@@ -16,11 +16,12 @@ struct Candidate {
   const core::ConduitEntry* entry;
   core::Usability found;
 
-  /// "udp/1/2": what two hosts must have in common to talk, and to choose alike.
+  /// Conduit, wire and preference, such as "udp/1/2". Only if these are equal on two hosts, the hosts can communicate
+  /// through the conduit and make the same choice.
   std::string offer() const {
     return fmt::format("{}/{}/{}", entry->name, static_cast<int>(found.wire), entry->preference);
   }
-  /// Of equals the first by name: the order in which a host finds its conduits is its own.
+  /// Of equal candidates the first by name, because hosts may find their conduits in different orders.
   bool operator<(const Candidate& other) const {
     return std::tuple(found.wire, entry->preference, std::string_view(other.entry->name)) <
            std::tuple(other.found.wire, other.entry->preference, std::string_view(entry->name));
@@ -47,7 +48,7 @@ bool offers(std::string_view all, std::string_view one) {
   return all.starts_with(word) || all.find(" " + word) != std::string_view::npos;
 }
 
-/// The first process that lacks it; nothing when all have it.
+/// The first process that lacks a candidate; empty if all have it.
 std::optional<std::size_t> lacks(std::span<const std::string> offered, const Candidate& one) {
   const auto without =
       std::ranges::find_if(offered, [&](const auto& all) { return !offers(all, one.offer()); });

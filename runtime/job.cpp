@@ -13,7 +13,7 @@
 namespace aqueduct {
 namespace {
 
-/// What the launcher says of lost processes reaches each endpoint on its own thread.
+/// Makes each endpoint take the launcher's reports of lost processes, on the endpoint's own thread.
 void watch_losses(Job::Impl& job) {
   for (auto& parts : job.endpoints) {
     parts->state.poll_losses = [&job, &state = parts->state, seen = std::size_t{0}]() mutable {
@@ -27,19 +27,20 @@ void watch_losses(Job::Impl& job) {
   }
 }
 
-/// All endpoints of this process take part at once: each may have messages to pass on for the others.
+/// A barrier of all ranks, with all endpoints of this process at once: one after another would wait for ever, since an
+/// endpoint that is not polled passes no messages on.
 Status all_barrier(Job::Impl& job) {
   Status first;
   for (auto& parts : job.endpoints) {
     Team& world = *parts->state.world;
-    if (coll::barrier_of(world.state())->waiting) continue;  // notified by the program itself
+    if (coll::barrier_of(world.state())->waiting) continue;  // the program has notified it
     if (const Status status = world.notify(); !status && first.ok()) first = status;
   }
   auto& leading = job.endpoints.front()->state;
   const auto all = [&] {
     bool reached = true;
     for (auto& parts : job.endpoints) {
-      core::progress(parts->state);  // also of one that has heard all: others may wait for what it passes on
+      core::progress(parts->state);  // for all, even if its own barrier is reached: others need its messages
       reached = parts->state.world->try_wait() && reached;
     }
     return reached;
@@ -53,16 +54,17 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
-/// Whether all that this job opens later is opened by our own code, which keeps away from the standard streams.
+/// Whether only the library's own code opens files from now on. It uses above_standard, so it never takes the
+/// descriptors of the standard streams. Other libraries may.
 bool opens_all_itself(const Job::Impl& job) {
   const auto is_own = [](const core::ConduitEntry* entry) {
-    constexpr std::string_view kOwn[] = {"loop", "smp", "udp"};  // the others use libraries
+    constexpr std::string_view kOwn[] = {"loop", "smp", "udp"};  // the others use network libraries
     return entry == nullptr || std::ranges::find(kOwn, entry->name) != std::end(kOwn);
   };
   return job.launcher != "pmix" && is_own(job.choice.near) && is_own(job.choice.far);
 }
 
-/// Each rank of a process has a table of all of them, so that memory grows with the square: 0.3 GB of tables for these. Chosen.
+/// Chosen. Each rank has tables of all ranks, so memory grows with the square: the tables of this many take 0.3 GB.
 constexpr Rank kMostInProcess = 1024;
 
 Result<Job> build_steps(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
@@ -109,14 +111,14 @@ Result<Job> runtime::build_in_process(Rank ranks, const Config& config, core::Ne
   return build_here(ranks, config, &far);
 }
 
-// What a forked child holds of its parent's job are sockets, mapped memory and objects of network libraries that both
-// share: to end them properly would end the parent's. So the copy stays, as it is, for as long as the process.
+// A forked child has sockets, mapped memory and objects of network libraries in common with its parent. Ending them
+// would end the parent's. So the child's copy of the job is kept until the process ends.
 void Job::End::operator()(Impl* impl) const noexcept {
   if (!impl->in_child()) {
     delete impl;
     return;
   }
-  static std::atomic<Impl*> last_kept{nullptr};  // of the process: where leak checkers find them
+  static std::atomic<Impl*> last_kept{nullptr};  // the list of kept jobs, so that leak checkers find them
   impl->kept = last_kept.exchange(impl);
 }
 
@@ -144,7 +146,7 @@ void Job::run_each(const std::function<void(Endpoint&)>& body) {
     threads.emplace_back([&, i] {
       body(endpoint(i));
       ++ended;
-      // Its siblings may still need what this endpoint has to pass on.
+      // The other endpoints of this process may still need messages that this one passes on.
       static_cast<void>(core::wait_until(
           endpoint(i).state(), [&] { return ended == endpoints(); }, kNoRank,
           [&] { return fmt::format("{} other threads of this process", endpoints() - ended); }));
@@ -158,11 +160,12 @@ Status Job::finish() {
   if (impl_->finished) return {};
   impl_->finished = true;
   const Status first = all_barrier(*impl_);
-  // A rank that is through is gone for those that wait for a third rank's word still, and a loss ends their barrier. So
-  // nobody leaves before all are through, which a second barrier tells; whoever fails there has nothing more to lose.
+  // A rank that leaves counts as lost, and a loss ends the barriers of ranks that still wait for a third rank's
+  // message. So no rank leaves before all have passed the barrier: a second barrier tells that. A failure of the second
+  // one does no harm.
   if (first.ok()) static_cast<void>(all_barrier(*impl_));
   auto& leading = impl_->endpoints.front()->state;
-  // Others may wait for words that are still on their way out of here; a second is far more than they take.
+  // Other ranks may wait for messages that have not left this process yet. A second is far more than these need.
   const auto sent = [&] {
     bool all_sent = true;
     for (auto& parts : impl_->endpoints) {

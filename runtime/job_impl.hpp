@@ -20,12 +20,11 @@
 
 namespace aqueduct {
 
-/// A job as one process holds it. Members end in reverse order: endpoints, networks, bootstrap.
+/// The part of a job in one process. The order of members matters: they end in reverse, endpoints, networks, bootstrap.
 struct Job::Impl {
   explicit Impl(const Config& settings) : config(settings), log(config, kNoRank) {}
 
-  core::StandardPlaces
-      standard_places;  // until the start is over, or for as long as a library may open something
+  core::StandardPlaces standard_places;  // until the start is over, or as long as a library may open files
   Config config;
   core::Log log;
   std::string launcher;
@@ -39,16 +38,16 @@ struct Job::Impl {
   std::vector<std::unique_ptr<runtime::EndpointParts>> endpoints;
   bool finished = false;
   const pid_t process_id = ::getpid();
-  Impl* kept = nullptr;  ///< of a forked child's copies: the one before
+  Impl* kept = nullptr;  ///< in a forked child: the job that was kept before this one
 
-  /// Whether this is a forked child's copy. By the number of the process too: where the system wipes no pages, and while
-  /// there is no endpoint.
+  /// Whether this is a forked child's copy. Compares the process id too, for systems that do not wipe pages and for the
+  /// time before there is an endpoint.
   bool in_child() const noexcept {
     const auto is_copy = [](const auto& parts) { return parts->state.in_child(); };
     return ::getpid() != process_id || std::any_of(endpoints.begin(), endpoints.end(), is_copy);
   }
 
-  // Which processes the launcher has said to be gone; every endpoint's thread asks.
+  // The processes that the launcher has reported as lost. The threads of all endpoints read it.
   std::mutex losses_mutex;
   std::vector<std::uint32_t> losses;
 };

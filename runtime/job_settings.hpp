@@ -6,7 +6,7 @@
 
 namespace aqueduct::runtime {
 
-/// What a job is made of and how its processes meet.
+/// The settings of the job: its conduits, endpoints and segment, and how its processes meet.
 std::span<const SettingInfo> job_settings() noexcept;
 
 }  // namespace aqueduct::runtime

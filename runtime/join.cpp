@@ -38,8 +38,8 @@ Result<std::unique_ptr<Bootstrap>> join_pmi1(std::chrono::milliseconds limit,
   return bootstrap::from_pmi1(place, limit, report);
 }
 
-/// The sockets of launchers that this process has taken: each serves one Job, and its number may then be that of
-/// something else. So this is a fact of the process.
+/// The launcher's sockets that this process has used. Each serves one Job. Afterwards its descriptor number may belong
+/// to another file, so a second Job must not use it. This is a fact about the process, so it is global.
 struct TakenSockets {
   std::mutex mutex;
   std::set<std::string> names;
@@ -49,7 +49,7 @@ TakenSockets& taken_sockets() {
   return taken;
 }
 
-/// "AQUEDUCT_BOOTSTRAP=…" or "PMI_FD=…"; empty where the launcher leaves no socket.
+/// "AQUEDUCT_BOOTSTRAP=…" or "PMI_FD=…"; empty if the launcher passes no socket.
 std::string socket_of(Launcher launcher, const Config& config) {
   if (launcher == Launcher::aqrun)
     return fmt::format("{}={}", bootstrap::kVariable, config.text("bootstrap"));
@@ -73,7 +73,7 @@ Result<std::unique_ptr<Bootstrap>> join(Launcher launcher, const Config& config,
 }  // namespace
 
 Status join(Job::Impl& job) {
-  // A program may set our own by itself, so the setting counts, not the variable.
+  // A program may set the library's own variable as a setting, so the setting counts, not the environment.
   const auto variable = [own = job.config.text("bootstrap")](const char* name) {
     return name == std::string_view(bootstrap::kVariable) ? std::optional(own)
                                                           : bootstrap::environment_variable(name);
@@ -88,7 +88,7 @@ Status join(Job::Impl& job) {
     return ErrorCode::bootstrap_failed;
   }
   auto joined = join(launch.by, job.config, [&log = job.log](std::string_view why) { log.error("{}", why); });
-  // Also after a failure, for that has closed the socket; what is unreadable has named none.
+  // After a failure too, which has closed the socket. A value that cannot be read names no socket.
   if (!socket.empty() && joined.status().code() != ErrorCode::bad_setting) taken.names.insert(socket);
   if (!joined) return joined.status();
   if (launch.by == Launcher::alone && !launch.doubt.empty()) job.log.warn("{}", launch.doubt);

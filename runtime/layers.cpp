@@ -14,7 +14,7 @@
 namespace aqueduct::runtime {
 namespace {
 
-/// Adds a layer to an endpoint: from now on it hears of progress and of lost peers, and others find it.
+/// Builds a layer and adds it to the endpoint: progress and losses reach it, and other layers find it by `found`.
 template <class L>
 void add_layer(aqueduct::detail::EndpointState& state, std::optional<L>& layer, L*& found) {
   found = &layer.emplace(state);
@@ -46,7 +46,7 @@ Status build_layers(EndpointParts& parts) {
 }
 
 void end_layers(EndpointParts& parts) noexcept {
-  parts.state.world.reset();  // before the barriers that know of it
+  parts.state.world.reset();  // its destructor uses the barriers
   parts.state.layers.clear();
   parts.barriers.reset();
   parts.vis.reset();

@@ -9,15 +9,16 @@ namespace aqueduct::runtime {
 
 struct EndpointParts;
 
-// All that has to know which layers there are. A new layer is its folder, a member of EndpointParts, a line in each of these
-// functions, and, if it has handlers, their numbers in am/layer_handlers.hpp (docs/architecture.md has an example).
+// The only code that knows all layers. A new layer needs: its folder, a member of EndpointParts, a line in each of
+// these functions, and the numbers of its handlers in am/layer_handlers.hpp. docs/architecture.md has an example.
 
-/// The settings of the job, of core and of the layers, in the order in which they are shown.
+/// The settings of the job, of core and of the layers, in the order in which aqinfo shows them.
 std::vector<SettingInfo> layer_settings();
-/// Builds the layers of an endpoint, the lower ones first. Requires: the conduits are connected.
-/// Errors: internal (two layers want one handler's number).
+/// Builds the layers of an endpoint, the lower ones first: a layer finds those below it. Requires: the conduits are
+/// connected.
+/// Errors: internal (two layers use the same handler number).
 Status build_layers(EndpointParts& parts);
-/// Ends them, the upper ones first.
+/// Ends the layers, the upper ones first.
 void end_layers(EndpointParts& parts) noexcept;
 
 }  // namespace aqueduct::runtime

@@ -17,9 +17,9 @@ namespace aqueduct::runtime {
 
 namespace {
 
-/// Settings on which the ranks of a job have to agree. All others may differ from rank to rank: they are about this rank
-/// alone, or what follows from them travels with addresses and segments (sizes, keys, longest packets). A test has each
-/// setting of the library in one of the two lists.
+/// Settings that must be equal on all ranks of a job. The others may differ: they affect only their own rank, or their
+/// effects travel with addresses and segments (sizes, keys, longest packets). A test has each setting of the library in
+/// one of the two lists.
 constexpr const char* kCommon[] = {"conduit", "near", "segments", "credits", "atomics"};
 
 std::vector<std::string> common_settings(const Config& config) {
@@ -28,7 +28,7 @@ std::vector<std::string> common_settings(const Config& config) {
   return values;
 }
 
-/// "AQUEDUCT_SEGMENTS=8, here 16; …": where two processes differ.
+/// The settings in which two processes differ, such as "AQUEDUCT_SEGMENTS=8, here 16; …".
 std::string differences(std::span<const std::string> theirs, std::span<const std::string> mine) {
   std::string text;
   for (std::size_t i = 0; i < std::size(kCommon); ++i) {
@@ -41,13 +41,13 @@ std::string differences(std::span<const std::string> theirs, std::span<const std
   return text;
 }
 
-/// What one process says of itself.
+/// What a process sends in the first exchange.
 struct Introduction {
   std::uint64_t version = 0;
   std::uint64_t endpoints = 0;
   std::string host;
-  std::vector<std::string> settings;  // of kCommon
-  std::vector<std::string> problems;  // of its settings
+  std::vector<std::string> settings;  // values of kCommon
+  std::vector<std::string> problems;  // errors in its settings
 
   void write(BlobWriter& out) const {
     out.number(version);
@@ -80,7 +80,8 @@ Introduction introduce(const Job::Impl& job, std::size_t endpoints) {
   return me;
 }
 
-/// Says what is wrong with this process's settings, but not what a process before it says. Most often all have the same.
+/// Logs the errors in this process's settings, except those that a process with a lower number logs: most often all
+/// processes have the same.
 void tell_problems(Job::Impl& job, std::span<const Introduction> before, const Introduction& me) {
   for (const std::string& problem : me.problems) {
     const bool said = std::ranges::any_of(before, [&](const Introduction& other) {
@@ -90,7 +91,8 @@ void tell_problems(Job::Impl& job, std::span<const Introduction> before, const I
   }
 }
 
-/// The version comes first in what every version says of itself, so it can be told whatever follows.
+/// Compares the versions. The version is the first number in the introduction of every version, so it can be read even
+/// if the rest has another format.
 Status same_version(Job::Impl& job, const std::vector<Blob>& answers) {
   for (std::size_t process = 0; process < answers.size(); ++process) {
     const std::uint64_t version = BlobReader(answers[process]).number();

@@ -11,7 +11,7 @@ namespace {
 
 using aqueduct::detail::EndpointState;
 
-constexpr SegmentId kOwnSegments = 2;  // the primary one, and the signal counters
+constexpr SegmentId kOwnSegments = 2;  // the primary segment and the signal counters
 static_assert(core::kSignalSegment == 1);
 
 Result<std::vector<std::string>> exchange_text(Job::Impl& job, const std::string& mine) {
@@ -49,7 +49,7 @@ Status make_networks(Job::Impl& job) {
   return {};
 }
 
-/// Conduits and tables of one endpoint, before it knows anybody's address.
+/// Opens the conduits of an endpoint and fills its tables of hosts and conduits. It knows no peer's address yet.
 Status open_one(Job::Impl& job, EndpointParts& parts) {
   EndpointState& state = parts.state;
   const Rank me = state.rank;
@@ -73,27 +73,28 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
   return {};
 }
 
-/// How peers reach an endpoint through a conduit, and the longest packet that it takes: messages are cut to the sender's own
-/// limit, so that all must have the same one.
+/// Writes what peers need in order to reach an endpoint through a conduit: the address, and max_packet, which must be
+/// equal on all ranks, because a sender cuts its messages to its own limit.
 void tell_conduit(core::Conduit* conduit, core::AtomicSet atomics, BlobWriter& out) {
   out.bytes(conduit != nullptr ? conduit->address() : Blob{});
   out.number(conduit != nullptr ? conduit->properties().max_packet : 0);
   out.number(atomics.bits());
 }
 
-/// What the far conduit does here of atomics. All must know, for they go one way. One that maps memory gives processors a way
-/// past it.
+/// The atomics that the far conduit can do on this rank. All ranks exchange them, since a domain uses the network on
+/// all ranks or on none. Empty if the far conduit maps memory: processors could then change words without the network.
 core::AtomicSet atomics_of(const EndpointState& state) {
   const bool maps = state.far == nullptr || state.far->cross_map() != nullptr;
   if (maps || state.config.text("atomics") == "processor") return {};
   return core::AtomicSet::of(state.far->atomics());
 }
 
-/// What this process tells of one endpoint: to those that its near conduit serves, and to the others.
+/// Writes what other ranks need in order to reach one endpoint: `to_near` for ranks of this host, `to_far` for the
+/// others.
 Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine,
                     BlobWriter& to_near, BlobWriter& to_far) {
   EndpointState& state = parts.state;
-  // Neighbours too reach each other by the network, for atomics that it does.
+  // If the network does atomics, neighbours too reach each other through the far conduit.
   const core::AtomicSet atomics = atomics_of(state);
   tell_conduit(state.near.get(), {}, to_near);
   tell_conduit(atomics.empty() ? nullptr : state.far.get(), atomics, to_near);
@@ -112,7 +113,8 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
   return {};
 }
 
-/// The others wait for what this process has to say, so that a lack of memory has to be said too.
+/// Opens and describes an endpoint. The other processes wait for the description, so a lack of memory is returned
+/// rather than thrown, and is sent to them.
 Status open_and_describe(Job::Impl& job, Rank rank, std::vector<std::span<std::byte>>& mine,
                          BlobWriter& to_near, BlobWriter& to_far) try {
   auto& parts =
@@ -127,8 +129,8 @@ Status open_and_describe(Job::Impl& job, Rank rank, std::vector<std::span<std::b
   return ErrorCode::no_memory;
 }
 
-/// By process: whether it is on this host. All have to agree on who gets which part, also those that could make nothing
-/// here, so that hangs on nothing else.
+/// For each process, whether it is on this host. This decides which part of the exchange it gets. All processes must
+/// agree on that, also those on which something has failed, so it depends only on the hosts.
 std::vector<bool> on_this_host(const Job::Impl& job) {
   const auto host_of = [&](std::size_t process) { return job.process.host[job.ranks_of[process].front()]; };
   std::vector<bool> here(job.ranks_of.size());
@@ -138,11 +140,11 @@ std::vector<bool> on_this_host(const Job::Impl& job) {
   return here;
 }
 
-/// How many threads of this host's ranks can run at once; with fewer than ranks, spinning only delays.
+/// Sets how long waits spin at first. With more ranks than cores spinning only delays the others.
 void set_pace(EndpointState& state) {
   const auto cores = static_cast<std::size_t>(core::available_cores());
   if (state.neighbours.size() > cores) state.pacing.spins = core::Pacing::kFewestSpins;
-  // Ranks that are bound each see their own core only; the host has more.
+  // A rank that is bound to a core sees only that core, though the host has more.
   const auto of_host = static_cast<std::size_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
   if (state.neighbours.size() <= of_host) {
     state.pacing.fewest = core::Pacing::kFewestWithCores;
@@ -150,11 +152,11 @@ void set_pace(EndpointState& state) {
   }
 }
 
-/// What the others told of their endpoints on one conduit, by rank.
+/// What the ranks have written about their endpoints on one conduit, by rank.
 struct Reached {
   std::vector<Blob> addresses;
   std::vector<std::uint64_t> max_packets;
-  core::AtomicSet atomics = core::AtomicSet::whole();  ///< what all of them do
+  core::AtomicSet atomics = core::AtomicSet::whole();  ///< the atomics that it does on every rank
 
   void read(BlobReader& in) {
     addresses.push_back(in.bytes());
@@ -163,7 +165,7 @@ struct Reached {
   }
 };
 
-/// What the others told, by rank.
+/// What all ranks have written, by rank.
 struct Told {
   Reached near;
   Reached far;
@@ -207,8 +209,9 @@ Status connect_to(core::Conduit& conduit, Rank me, const Reached& others, core::
   return conduit.connect(others.addresses);
 }
 
-/// The free atomics of a job go one way. By processors wherever memory is mapped, for both must then agree; else by the
-/// network if it can do all of them. Domains go either way.
+/// Chooses how the atomics without a domain are done in this job: all in one way. If any memory is mapped, by
+/// processors, because mapped words are reached without the network. Otherwise by the network if it can do all of them.
+/// Each AtomicDomain chooses for itself.
 void set_atomics(EndpointState& state, core::AtomicSet of_all) {
   state.network_atomics = of_all;
   state.atomics_by_processor =
@@ -256,7 +259,7 @@ Status open_endpoints(Job::Impl& job, core::Network* far) {
     blob.insert(blob.end(), body.blob().begin(), body.blob().end());
     return blob;
   };
-  // Without a near conduit the far one serves neighbours as it does others.
+  // Without a near conduit the far one serves all ranks.
   const Blob neighbours = with_status(job.near_network != nullptr ? to_near : to_far);
   const Blob others = with_status(to_far);
   auto all = job.bootstrap->exchange_parts({neighbours, others}, on_this_host(job));

@@ -7,12 +7,13 @@
 
 namespace aqueduct::team {
 
-/// The ranks of a team in its order. Ranks at equal distances, the whole job among them, take no memory.
+/// The ranks of a team, in the team's order. If they are at equal distances, such as the ranks of the whole job, the
+/// map stores no list.
 class RankMap {
  public:
   /// Ranks 0 to `ranks` - 1.
   static RankMap world(Rank ranks) noexcept { return RankMap(ranks, 0, 1); }
-  /// Those ranks, each of them once.
+  /// The given ranks. Requires: no rank occurs twice.
   static RankMap of(std::vector<Rank> ranks);
 
   Rank size() const noexcept { return size_; }
@@ -22,9 +23,9 @@ class RankMap {
       return listed_[index];
     return static_cast<Rank>(first_ + step_ * std::int64_t{index});
   }
-  /// The index of a rank; kNoRank if it is not a member. Cost: logarithmic in the members where these are listed.
+  /// The index of a rank; kNoRank if it is not a member. Cost: constant, or with a list, logarithmic in its length.
   Rank find(Rank rank) const noexcept;
-  /// Whether index i is rank i.
+  /// Whether each index i is rank i.
   bool is_identity() const noexcept { return listed_.empty() && first_ == 0 && step_ == 1; }
   bool is_listed() const noexcept { return !listed_.empty(); }
 
@@ -34,8 +35,8 @@ class RankMap {
   Rank size_;
   std::int64_t first_;
   std::int64_t step_;
-  std::vector<Rank> listed_;   ///< [index]; empty: at equal distances
-  std::vector<Rank> by_rank_;  ///< the indices, by rising rank
+  std::vector<Rank> listed_;   ///< [index]; empty: the ranks are at equal distances
+  std::vector<Rank> by_rank_;  ///< the indices in the order of rising ranks, to search in
 };
 
 }  // namespace aqueduct::team

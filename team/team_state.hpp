@@ -12,16 +12,17 @@
 
 namespace aqueduct::detail {
 
-/// What a layer keeps of each team, by number. The layer sets the pointer and clears it.
+/// The data that layers keep for each team: a slot for each layer that has some. The layer sets its pointer and clears
+/// it.
 enum class TeamSlot : std::uint8_t { barrier, count };
 
-/// The members of a team in order, and what layers keep for the team.
+/// A team on one member: the members in order, and the layers' data for the team.
 struct TeamState {
   EndpointState& endpoint;
-  std::uint64_t id;  ///< the same on all members, different from that of other teams
+  std::uint64_t id;  ///< the same on all members; other teams have other ids
   team::RankMap members;
-  Rank index = 0;            ///< mine
-  std::uint32_t splits = 0;  ///< number of splits so far: a part of the children's ids
+  Rank index = 0;            ///< of this rank
+  std::uint32_t splits = 0;  ///< number of splits so far; the ids of child teams depend on it
 
   TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks);
 

@@ -9,25 +9,25 @@
 
 namespace aqueduct::vis {
 
-/// The payload of the operations of vis. It outlives the Transfer, which is over when only answers are left.
+/// The payload of vis's operations. It outlives the Transfer, which ends when only answers are outstanding.
 struct Operation {
-  bool has_signal;  ///< after the bytes, `signal` is to be sent
+  bool has_signal;  ///< `signal` follows the bytes
   Signal signal;
-  Choice choice;        ///< what the planner is told of at the end; key 0: it is told nothing
-  std::uint64_t since;  ///< when it began, in nanoseconds of the endpoint's clock
+  Choice choice;        ///< for the planner, which learns how long it took; key 0: it learns nothing
+  std::uint64_t since;  ///< time of the beginning, in nanoseconds of the endpoint's clock
   SegmentId segment;
-  std::uint64_t lowest;  ///< offset in the segment
+  std::uint64_t lowest;  ///< lowest offset in the segment
   std::uint64_t bytes;
-  std::uint64_t begun;  ///< bytes that have been sent or requested
+  std::uint64_t begun;  ///< how many bytes have been sent or requested
 
   static Operation& of(core::Op& op) noexcept { return op.payload<Operation>(); }
   static const Operation& of(const core::Op& op) noexcept { return op.payload<Operation>(); }
 };
 
-/// For the report of a stall.
+/// Adds size and place of a transfer to a stall report.
 void describe_pieces_of(const core::Op& op, std::string& text);
 
-/// A put or an accumulate; its packets are answered as pieces of rma's puts are.
+/// A put or an accumulate. The target answers its packets as it answers pieces of rma's puts.
 inline constexpr core::OpKind kPutKind{"a put", rma::kPutAck, describe_pieces_of};
 inline constexpr core::OpKind kGetKind{"a get", kPackedData, describe_pieces_of};
 

@@ -96,10 +96,13 @@ def missing_rows(rows, document):
 def wrong_words(text, exists, settings, commands):
     """Everything that the document names and that does not exist."""
     wrong = []
+    prose = re.sub(r"^```cpp\n.*?^```", "", text, flags=re.S | re.M)  # a lambda in code looks like a link
+    # A layer or conduit that a document shows as an example may have settings of its own.
+    settings = settings | set(re.findall(r'"(AQUEDUCT_[A-Z0-9_]*[A-Z0-9])"', "".join(blocks(text, "cpp"))))
     for path in re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", text):
         if not exists(path):
             wrong.append(f"file {path}")
-    for path in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text):
+    for path in re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", prose):
         if not exists(path, True):
             wrong.append(f"link to {path}")
     for word in set(re.findall(r"\bAQUEDUCT_[A-Z0-9_]*[A-Z0-9]\b", text)):
@@ -144,6 +147,8 @@ def self_test():
     text = "`core/no.hpp` `core/op.hpp` [x](gone.md) [y](https://a.b) AQUEDUCT_NEAR AQUEDUCT_FAR ./aq test ./aq fly"
     wrong = wrong_words(text, lambda path, link=False: path == "core/op.hpp", {"AQUEDUCT_NEAR"}, {"test"})
     assert wrong == ["file core/no.hpp", "link to gone.md", "setting AQUEDUCT_FAR", "command ./aq fly"], wrong
+    code = '```cpp\nnumber("own", "AQUEDUCT_OWN"); [](int x) {}\n```\nAQUEDUCT_OWN AQUEDUCT_OTHER'
+    assert wrong_words(code, lambda path, link=False: False, set(), set()) == ["setting AQUEDUCT_OTHER"]
 
 
 def main():

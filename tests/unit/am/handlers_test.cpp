@@ -1,4 +1,4 @@
-// Numbers of handlers: the library's own, then users'.
+// Numbers of handlers: the layers' first, then users'.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -25,7 +25,7 @@ Result<Job> two_ranks(const std::string& handlers) {
   return Job::in_process(2, config);
 }
 
-/// A put by messages of the library's own, and a barrier.
+/// Checks a put in packets, which uses layers' handlers, and a barrier.
 void expect_to_work(Job& job) {
   job.run_each([](Endpoint& ep) {
     const std::uint64_t value = 7 + ep.rank();

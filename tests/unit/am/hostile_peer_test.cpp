@@ -1,5 +1,5 @@
-// A peer that speaks the library's own messages, and lies: it cannot end what it was not asked, nor reach memory outside the
-// segments, nor make this rank keep more than it has credits for.
+// A peer that sends the layers' messages with wrong contents. It cannot end operations that it was not asked for, reach
+// memory outside the segments, or make this rank keep more replies than it has credits.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -42,9 +42,9 @@ class HostilePeer : public testing::Test {
   Endpoint& me() { return job_->endpoint(0); }
   Endpoint& peer() { return job_->endpoint(1); }
 
-  /// As if rank 1 had sent it.
+  /// Delivers a packet as if rank 1 had sent it.
   void say(const test::ExactPacket& packet) { me().state().messages->packet(1, packet.bytes()); }
-  /// The tokens of operations under way; the first was begun first.
+  /// The tokens of operations in flight, in the order in which they began.
   std::vector<core::Token> tokens() {
     std::vector<core::Token> found;
     const auto capacity = static_cast<std::uint32_t>(job_->config().number("operations"));
@@ -84,7 +84,7 @@ TEST_F(HostilePeer, EndsNoPutByAnswersOfAnotherKind) {
     say(test::packet_of(vis::kPackedData, vis::PackedData{token, 0, 0}, forged));
   }
   EXPECT_FALSE(put.done());
-  EXPECT_EQ(from, before);  // which is only read from
+  EXPECT_EQ(from, before);  // a put only reads it
   EXPECT_TRUE(ends(put));
   EXPECT_TRUE(put.status());
 }
@@ -112,7 +112,8 @@ TEST_F(HostilePeer, WritesOnlyWhereAGetHasAsked) {
   EXPECT_TRUE(std::ranges::all_of(to, [](std::byte one) { return one == std::byte{0}; }));
 }
 
-// More answers than packets, while the rest of the put waits for room: it would end, and be begun anew while it is queued.
+// More answers than packets, while the rest of the put waits for room. Otherwise the operation would end, and be reused
+// while it is still in the queue.
 TEST_F(HostilePeer, EndsNoPutOfWhichPartHasNotLeft) {
   const std::vector<std::byte> from(kSegment, std::byte{5});
   Event put = put_nb(me(), GlobalPtr<std::byte>{1, 0}, from);
@@ -138,7 +139,7 @@ TEST_F(HostilePeer, EndsNoTransferOfPiecesOfWhichPartHasNotLeft) {
   EXPECT_TRUE(ends(put));
 }
 
-// Requests beyond its credits, whose answers find no room: kept are as many as it has credits.
+// Requests beyond the peer's credits, whose replies find no room. As many replies are kept as it has credits.
 TEST_F(HostilePeer, ThatAsksWithoutCreditIsNotAnswered) {
   start({{"loop_queue", "4"}, {"credits", "8"}});
   constexpr std::uint64_t kRequests = 10'000;
@@ -149,14 +150,15 @@ TEST_F(HostilePeer, ThatAsksWithoutCreditIsNotAnswered) {
     peer().progress();
     me().progress();
   }
-  // To others, and to this one, it goes on.
+  // Communication with this peer and with others continues.
   std::vector<std::byte> to(3000);
   Event get = get_nb(me(), to, GlobalPtr<std::byte>{1, 0});
   EXPECT_TRUE(ends(get));
   EXPECT_TRUE(get.status());
 }
 
-// Under a sanitizer: no look outside. Without one too, nothing outside is written, and all operations can end.
+// Nothing outside the segments is written, and all operations end. A sanitizer also checks that nothing outside is
+// read.
 TEST_F(HostilePeer, OfRandomArgumentsDoesNoHarm) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -173,7 +175,7 @@ TEST_F(HostilePeer, OfRandomArgumentsDoesNoHarm) {
   for (int i = 0; i < 20'000; ++i) {
     const auto& handler = test::kLayersHandlers[random() % test::kLayersHandlers.size()];
     body.resize(random() % 200);
-    // Small numbers are more often right than large ones.
+    // Small numbers are more often valid than large ones.
     for (std::size_t at = 0; at < body.size(); ++at)
       body[at] = static_cast<std::byte>(random() % 4 == 0 ? random() : at % 4 == 0 ? random() % 16 : 0);
     if (body.size() >= 8 && random() % 2 == 0) std::memcpy(body.data(), &live[random() % live.size()], 8);

@@ -1,4 +1,4 @@
-// Packets that no correct peer sends: dropped and counted, whatever is in them.
+// Packets that no correct peer sends are dropped and counted, whatever they contain.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -37,7 +37,7 @@ class MalformedPacket : public testing::Test {
   }
   Endpoint& me() { return job_->endpoint(0); }
 
-  /// A packet: this header, then that many bytes of zeroes, in memory of exactly its size.
+  /// A packet: the header, then `more` zero bytes, in memory of exactly its size.
   std::vector<std::byte> packet(const PacketHeader& header, std::size_t more) {
     std::vector<std::byte> made(sizeof header + more);
     std::memcpy(made.data(), &header, sizeof header);
@@ -105,7 +105,7 @@ TEST_F(MalformedPacket, AGoodOneStillArrives) {
   EXPECT_EQ(me().statistics().rejected, 0u);
 }
 
-// Neither crashes nor, under a sanitizer, reads beyond the packet.
+// It does not crash. A sanitizer also checks that nothing beyond the packet is read.
 TEST_F(MalformedPacket, OfRandomBytesDoesNoHarm) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -118,7 +118,7 @@ TEST_F(MalformedPacket, OfRandomBytesDoesNoHarm) {
     header.args_bytes = static_cast<std::uint16_t>(random() % 3 == 0 ? random() : random() % 72);
     header.payload_bytes = random() % 3 == 0 ? static_cast<std::uint32_t>(random()) : random() % 64;
     header.credits = static_cast<std::uint16_t>(random());
-    // Not to the library's own handlers: hostile_peer_test.cpp.
+    // Not to layers' handlers: hostile_peer_test.cpp tests these.
     if (header.handler < kFirstUserHandler) header.handler = i % 2 == 0 ? short_ : long_;
     auto bytes = packet(header, random() % 200);
     for (std::size_t at = sizeof header; at < bytes.size(); ++at)

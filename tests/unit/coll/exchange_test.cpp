@@ -1,4 +1,4 @@
-// Set-up exchanges where a member has nothing to give, and where a peer says what no correct one does.
+// Set-up exchanges in which a member has failed, or a peer sends messages that no correct peer sends.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -33,7 +33,7 @@ class SetUpExchange : public testing::Test {
     return Blob(rank % 3 == 0 ? 0 : rank * 100, static_cast<std::byte>(rank));
   }
 
-  /// As if rank 1 had sent it to rank 0.
+  /// Delivers a message to rank 0 as if rank 1 had sent it.
   void say(const ExchangePiece& piece, std::size_t payload_bytes) {
     const am::PacketHeader header{am::PacketKind::request,
                                   AmCategory::medium_request,
@@ -60,12 +60,12 @@ TEST_F(SetUpExchange, GivesEachMemberWhatEachGave) {
       ASSERT_TRUE(all);
       ASSERT_EQ(all->size(), ep.ranks());
       for (Rank rank = 0; rank < ep.ranks(); ++rank) EXPECT_EQ((*all)[rank], bytes_of(rank));
-      EXPECT_LE(of(ep).kept(), ep.ranks());  // nothing of exchanges that are over
+      EXPECT_LE(of(ep).kept(), ep.ranks());  // nothing is kept of exchanges that are over
     }
   });
 }
 
-// Else the others would wait for what it does not send.
+// A member that has failed takes part: otherwise the others would wait for its messages.
 TEST_F(SetUpExchange, OfAMemberThatHasNothingToGiveFailsAlikeOnAll) {
   start(5);
   job_->run_each([](Endpoint& ep) {
@@ -111,7 +111,7 @@ TEST_F(SetUpExchange, InAHandlerIsRefusedThereAndTheOthersDoNotNotice) {
   });
 }
 
-// 4 GiB announced in a handler, which must not throw.
+// A message announces 4 GiB. The handler must not throw.
 TEST_F(SetUpExchange, OfAPeerThatAnnouncesWhatNobodySendsIsRefused) {
   start(2);
   say({7, 1, 0, 0, 0, std::uint64_t{1} << 32}, 64);
@@ -130,9 +130,9 @@ TEST_F(SetUpExchange, OfAPeerThatInventsExchangesTakesBoundedMemory) {
 TEST_F(SetUpExchange, WithForgedBytesFailsInsteadOfWaiting) {
   start(2);
   const std::uint64_t world_id = world(me()).id;
-  say({world_id, 1, 0, 0, 0, 24}, 24);  // no head of bytes that adds up: 24 zeroes are one and a half
+  say({world_id, 1, 0, 0, 0, 24}, 24);  // 24 zeroes are one and a half GivenHeads
   EXPECT_EQ(of(me()).exchange(world(me()), {}).status().code(), ErrorCode::internal);
-  say({world_id, 2, 0, UINT32_MAX, 1, 0}, 0);  // a failure that is none of ours
+  say({world_id, 2, 0, UINT32_MAX, 1, 0}, 0);  // a code that does not exist
   EXPECT_EQ(of(me()).exchange(world(me()), {}).status(), Status(ErrorCode::internal, 1));
 }
 

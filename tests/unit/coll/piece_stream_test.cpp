@@ -55,7 +55,7 @@ TEST(PieceStream, RefusesWhatContradictsItself) {
   EXPECT_FALSE(stream.whole());
 }
 
-// Announced, and never sent: what is kept is what came.
+// A length that is announced but never sent: memory is kept only for what has arrived.
 TEST(PieceStream, OfAnAnnouncedEndlessStreamKeepsWhatCame) {
   PieceStream stream;
   ASSERT_TRUE(stream.add(UINT64_MAX / 2, UINT64_MAX, numbered(10)));

@@ -1,4 +1,4 @@
-// What an endpoint is in a forked child, before any conduit is asked.
+// An endpoint in a forked child refuses calls before they reach a conduit.
 
 #include "core/endpoint_state.hpp"
 #include "core/wait.hpp"
@@ -46,7 +46,7 @@ TEST_F(EndpointInChild, HasNoRankNoSegmentAndNoWindow) {
   EXPECT_EQ(me_.mapped(1, 0, 8, 8), memory_.data() + 8);
 }
 
-// Without a conduit there is nothing that could be asked: progress of the parent would crash here.
+// The endpoint has no conduit, so a call that reached one would crash.
 TEST_F(EndpointInChild, WaitsForNothingAndEndsWhatWasInFlight) {
   Op* const op = state_.ops.acquire(kPutOfTest, 0, true);
   ++state_.implicit.parts;
@@ -68,7 +68,7 @@ TEST_F(EndpointInChild, WaitsForNothingAndEndsWhatWasInFlight) {
   EXPECT_TRUE(me_.wait(event));
 }
 
-// In a checked build the same in the parent is misuse, and ends the program.
+// In the parent the same is misuse, which ends the program in a checked build.
 TEST_F(EndpointInChild, DropsItsParentsEvents) {
   Op* const op = state_.ops.acquire(kPutOfTest, 0, true);
   Event event(op);

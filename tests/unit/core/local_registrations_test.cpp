@@ -1,4 +1,4 @@
-// Which local memory is registered, over a network that only counts.
+// Which local memory is registered, with a network that only counts.
 
 #include "core/local_registrations.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPiece = 1000;
 
-/// A network that says what it has pinned, and in which order that ended.
+/// A network that counts pinned bytes and records the order in which registrations end.
 struct Card {
   std::size_t pinned = 0;
   std::vector<std::size_t> ended;  ///< pieces, by number

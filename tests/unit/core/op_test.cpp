@@ -14,7 +14,7 @@
 namespace aqueduct::core {
 namespace {
 
-/// The n-th number of what the system says of this process's memory, in bytes.
+/// The n-th number of /proc/self/statm, in bytes.
 std::size_t of_memory(int n) {
   std::ifstream file("/proc/self/statm");
   std::size_t pages = 0;
@@ -28,7 +28,7 @@ constexpr Status kLost{ErrorCode::peer_lost, 3};
 constexpr OpKind kSomePut{"a put"};
 constexpr OpKind kSomeGet{"a get"};
 
-/// Counts how often its operations have ended, and goes on with the first `more` of them.
+/// Counts the calls of `ended`, and continues with the first `more` operations.
 struct CountingLayer final : Layer {
   int ended = 0;
   int more = 0;
@@ -108,7 +108,7 @@ TEST(OpPool, HasRoomForAHundredThousandHeldAndTakesMemoryForThoseOnly) {
     ASSERT_NE(op, nullptr);
   }
 #if !defined(__SANITIZE_THREAD__) && \
-    !defined(__SANITIZE_ADDRESS__)  // which keep notes about memory, in memory
+    !defined(__SANITIZE_ADDRESS__)  // these need memory for each page of the program's
   EXPECT_LE(resident_bytes() - before, kHeld * 200 + (2u << 20)) << "what event.hpp promises, and a step";
 #endif
   EXPECT_GE(resident_bytes() - before, kHeld * sizeof(Op) / 2) << "else this measures nothing";
@@ -130,7 +130,7 @@ TEST(OpPool, OfASizeThatNoMachineHasRoomForIsSmaller) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
   rlimit tight = before;
-  tight.rlim_cur = address_space() + (256u << 20);  // less than what follows wants
+  tight.rlim_cur = address_space() + (256u << 20);  // less than the pool below asks for
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the sanitizer has taken all addresses itself";
 #endif

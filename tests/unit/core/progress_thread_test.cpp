@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5ms;
 
-/// A thread that counts its turns, and a descriptor on which nothing arrives.
+/// A progress thread that counts its turns, with a descriptor on which nothing arrives.
 class Counted {
  public:
   Counted()
@@ -30,7 +30,7 @@ class Counted {
   ProgressThread& thread() noexcept { return thread_; }
   int turns() const noexcept { return turns_.load(); }
   int wrong_turns() const noexcept { return wrong_turns_.load(); }
-  /// Whether it makes that many more, in half a minute.
+  /// Whether it makes `more` further turns within half a minute.
   bool makes(
       int more, const std::function<void()>& meanwhile = [] {}) {
     const int wanted = turns() + more;
@@ -56,11 +56,11 @@ class Counted {
 TEST(ProgressThread, StandsInForAnOwnerWhoDoesNotPollUntilHeDoes) {
   Counted away;
   ASSERT_TRUE(away.makes(3));
-  away.thread().owner_polls();  // it leaves, and comes back later
+  away.thread().owner_polls();  // the thread stops standing in, and starts again later
   EXPECT_TRUE(away.makes(3));
 }
 
-// The other thread is the clock: a machine that stands still does so for both.
+// A second thread is the clock: if the machine is stopped for a time, it is stopped for both.
 TEST(ProgressThread, LeavesAnOwnerAloneWhoPolls) {
   Counted polled;
   Counted clock;
@@ -81,7 +81,7 @@ TEST(ProgressThread, LeavesAnOwnerAloneWhoSleeps) {
 }
 
 TEST(ProgressThread, TurnsAgainAtOnceWhenSomethingArrives) {
-  const int arrivals = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);  // something has, and nobody takes it
+  const int arrivals = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);  // readable, and never read
   ASSERT_GE(arrivals, 0);
   std::atomic<int> turns{0};
   Counted clock;  // a turn each millisecond

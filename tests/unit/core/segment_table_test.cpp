@@ -52,7 +52,7 @@ TEST(SegmentTable, HasAWindowForPutsAndNoneForValuesWhereTheProcessorIsNeeded) {
   EXPECT_EQ(table.value_windows()[2 * id + 1].base, nullptr);
 }
 
-// The numbers of one network's keys mean something else to another.
+// A key's handle is valid only for the network that has returned it.
 TEST(SegmentTable, KnowsAPartForANetworkByThatNetworksKeyOnly) {
   SegmentTable table(3, 4);
   auto* const near = reinterpret_cast<NativeRma*>(8);

@@ -1,4 +1,4 @@
-// What a stalled wait says of its operation: what the caller asked for.
+// The stall report of a wait describes the operation as the caller has asked for it.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -51,10 +51,10 @@ class StallReport : public testing::Test {
     }
     return found;
   }
-  /// What is said while it is waited for and rank 1 does nothing.
+  /// The report of a wait for `event` while rank 1 makes no progress.
   std::string report(Event& event) {
     testing::internal::CaptureStderr();
-    // On a busy machine a wait may be over before it has looked for a second time.
+    // On a busy machine a wait may reach its limit at its first check, before it reports.
     const auto before = me().statistics().stalls;
     for (int i = 0; i < 1000 && me().statistics().stalls == before; ++i)
       EXPECT_EQ(me().wait_for(event, 5ms).code(), ErrorCode::timed_out);
@@ -80,7 +80,7 @@ TEST_F(StallReport, OfAPutByMessages) {
 
 TEST_F(StallReport, OfAPutOfPieces) {
   start("none", "packed");
-  // A dozen packets, of which those have left that there is room for.
+  // A dozen packets. Some have left; for the others there is no room.
   const std::vector<std::byte> from(8192);
   Event event = put_nb(me(), pieces(GlobalPtr<std::byte>{1, 40}, Strided(8, {{1024, 16}})),
                        contiguous(from.data(), from.size()));
@@ -99,7 +99,7 @@ TEST_F(StallReport, OfAGetOfPiecesOfWhichPartHasNotLeft) {
   EXPECT_THAT(said, testing::Not(HasSubstr(" 131072 on their way")));
 }
 
-// What the report is made of, for this network's operations end as soon as somebody waits.
+// Checks the data for the report rather than the report: operations of this network end as soon as something waits.
 TEST_F(StallReport, OfANativePutHasWhatWasPosted) {
   start("rma");
   std::vector<std::byte> bytes(kSegment - 8);
@@ -113,7 +113,7 @@ TEST_F(StallReport, OfANativePutHasWhatWasPosted) {
     EXPECT_EQ(operation.begun, count);
     EXPECT_TRUE(me().wait(event));
   };
-  // The first imports the key; of the others the short ones go the short way, the long ones in several posts.
+  // The first put imports the key. After that a short put takes the short path, and a long one needs several posts.
   for (const std::size_t count : {std::size_t{8}, std::size_t{64}, bytes.size()}) {
     const auto some = std::span(bytes).first(count);
     expect_all_posted(put_nb(me(), GlobalPtr<std::byte>{1, 8}, std::span<const std::byte>(some)), 8, count);

@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// A conduit on which arrivals happen when the test says so.
+/// A conduit whose arrivals the test causes.
 class Fake final : public Conduit, public Waitable {
  public:
   enum class Sleeps : std::uint8_t { not_at_all, alone, with_others };
@@ -33,7 +33,7 @@ class Fake final : public Conduit, public Waitable {
   }
   ~Fake() override { ::close(event_); }
 
-  /// From any thread. As smp does it: only who is armed is woken.
+  /// Callable from any thread. As in smp, only a conduit that is armed is woken.
   void arrive() {
     arrived.fetch_add(1);
     if (armed.load() != 0) ring();
@@ -116,7 +116,7 @@ class Wait : public testing::Test {
         state_, over, kNoRank, [] { return std::string("a test"); }, limit);
   }
 
-  /// Nobody is asked for signs of life, and what waits sleeps at once.
+  /// Peers are not checked, and a wait sleeps at once.
   void set_up() {
     state_.inbox = &inbox_;
     state_.checked_peers = Clock::now() + 1h;
@@ -132,7 +132,8 @@ class Wait : public testing::Test {
   int wanted_ = 1;
 };
 
-/// The middle one of some waits that were each woken in their fifth sleep or later, which lasts 10 ms if nobody does.
+/// The median duration of several waits. Each is woken in its fifth sleep or later; without a wake-up this sleep lasts
+/// 10 ms.
 Nanoseconds woken_after(Fake& by, const std::function<Status(Nanoseconds)>& wait, int& wanted) {
   std::vector<Nanoseconds> took;
   for (int round = 0; round < 15; ++round, ++wanted) {
@@ -175,7 +176,7 @@ TEST_F(Wait, OnOneLeavesTheSleepToIt) {
   have_near(Sleeps::alone);
   EXPECT_EQ(wait(300ms).code(), ErrorCode::timed_out);
   ASSERT_GE(near_->slept.size(), 2u);
-  EXPECT_GT(near_->slept[1], near_->slept[0]);  // longer and longer
+  EXPECT_GT(near_->slept[1], near_->slept[0]);  // sleeps become longer
   EXPECT_EQ(near_->armed.load(), 0);
 }
 
@@ -214,10 +215,10 @@ TEST_F(Wait, ForRoomIsBriefAndEndedByTheFarOneOnly) {
   state_.busy = 1;
   EXPECT_EQ(wait(30ms).code(), ErrorCode::timed_out);
   EXPECT_EQ(near_->arms.load(), 0);
-  EXPECT_GT(far_->arms.load(), 10);  // sleeps that double from 1 ms would be five
+  EXPECT_GT(far_->arms.load(), 10);  // there would be five sleeps if they doubled from 1 ms
 }
 
-// One of two conduits rings at a time that nobody chose; a wake-up that is missed lasts to the sleep's limit.
+// One of two conduits wakes the sleep at a random time. If a wake-up were missed, the sleep would last until its limit.
 TEST(JointSleep, MissesNoWake) {
   constexpr int kRounds = 4000;
   Fake near(Sleeps::with_others), far(Sleeps::with_others);
@@ -226,7 +227,7 @@ TEST(JointSleep, MissesNoWake) {
   std::atomic<int> seen{0};
   std::thread waker([&] {
     for (int round = 1; round <= kRounds && Clock::now() < until; ++round) {
-      // Every other one comes in the sleep itself, or just before.
+      // Every second wake-up comes during the sleep, or just before it.
       while (round % 2 == 0 && far.armed.load() == 0 && Clock::now() < until) std::this_thread::yield();
       (round % 3 == 0 ? near : far).arrive();
       while (seen.load() < round && Clock::now() < until) std::this_thread::yield();

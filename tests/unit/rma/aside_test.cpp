@@ -13,7 +13,7 @@ namespace {
 
 constexpr SegmentId kSegment = 2;
 
-/// A rank's memory, and a conduit that has room to answer or has not.
+/// A rank's memory, and a conduit with or without room for answers.
 struct AsideTest : testing::Test {
   alignas(8) std::uint64_t words[4] = {5, 0, 0, 0};
   core::AsideAnswers answers;
@@ -41,7 +41,7 @@ struct AsideTest : testing::Test {
     answered.push_back(result);
     return room;
   }
-  /// Whether it was served; what is left for the owner is in `packet` then.
+  /// Whether the packet was carried out; `packet` is then what the owner still gets.
   bool serve(std::vector<std::byte>& packet) {
     core::Bytes left = packet;
     const auto memory = [this](SegmentId id) {
