@@ -1,5 +1,7 @@
 #include "core/apply_atomic.hpp"
 
+#include <aqueduct/atomics.hpp>
+
 #include <cstring>
 
 namespace aqueduct::core {

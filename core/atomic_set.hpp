@@ -1,6 +1,6 @@
 #pragma once
 
-#include <aqueduct/atomics.hpp>
+#include <aqueduct/atomic_types.hpp>
 
 #include "core/conduit.hpp"
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <aqueduct/atomics.hpp>
+#include <aqueduct/atomic_types.hpp>
+#include <aqueduct/global_ptr.hpp>
 #include <aqueduct/rank.hpp>
-#include <aqueduct/signal.hpp>
+#include <aqueduct/signal_types.hpp>
 #include <aqueduct/status.hpp>
 
 #include <array>

@@ -1,5 +1,7 @@
 #include "conduits/loop/loop_native.hpp"
 
+#include <aqueduct/atomics.hpp>
+
 #include "conduits/loop/loop_network.hpp"
 #include "core/apply_atomic.hpp"
 #include "core/pieces.hpp"
