@@ -13,6 +13,8 @@ Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept 
   if (state_.lost[at.rank()]) return {{ErrorCode::peer_lost, at.rank()}};
   if (std::byte* place = state_.face.local(at, bytes)) return {{}, place, &part};
   if (part.reach != Part::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
+  // The first use of this part. If importing its key fails, this operation fails with the reason, and later ones use
+  // packets.
   part.reach = Part::Reach::reference;
   const auto has_key = this->has_key(part, at.rank());
   if (!has_key) return {has_key.status()};
