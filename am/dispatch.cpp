@@ -34,9 +34,9 @@ void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes
   Incoming incoming{state_, from, header.kind == PacketKind::request};
   if (const char* why = run_handler(incoming, header, packet)) [[unlikely]]
     reject(from, header, why);
-  // A request without a reply returns its credit too, even if it was rejected: otherwise its sender would run out of
-  // credits. The credit travels with the next packet to that peer, or with others in a packet of its own once half of
-  // the credits are owed.
+  // A request without a reply returns its credit too, even if it was rejected: otherwise
+  // its sender would run out of credits. The credit travels with the next packet to that
+  // peer, or with others in a packet of its own once half of the credits are owed.
   if (!incoming.is_request || incoming.replied) return;
   if (++peer.owed * 2u >= credits_per_peer_) thank(from);
 }

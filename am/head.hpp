@@ -6,9 +6,9 @@
 
 namespace aqueduct::am {
 
-/// The part of a packet before the payload: header, target, arguments. It is written in words of 8 bytes and copied in
-/// such words right afterwards. A load that spans two smaller stores would have to wait until both have left the
-/// processor's store buffer.
+/// The part of a packet before the payload: header, target, arguments. It is written in
+/// words of 8 bytes and copied in such words right afterwards. A load that spans two
+/// smaller stores would have to wait until both have left the processor's store buffer.
 class Head {
  public:
   explicit Head(const PacketHeader& header) noexcept { append(&header, sizeof header); }

@@ -9,9 +9,9 @@
 
 namespace aqueduct::am {
 
-/// The numbers of all handlers that the library's layers register. They are in one place so that no two layers take the
-/// same number. Packets carry them, so all ranks must use the same ones: a job refuses different versions of the
-/// library.
+/// The numbers of all handlers that the library's layers register. They are in one
+/// place so that no two layers take the same number. Packets carry them, so all
+/// ranks must use the same ones: a job refuses different versions of the library.
 enum LayerHandler : HandlerId {
   kRmaPut = 1,
   kRmaPutAck = 2,
@@ -36,8 +36,8 @@ inline constexpr std::array kLayerHandlers{kRmaPut,       kRmaPutAck,       kRma
                                            kRmaAtomic,    kRmaAtomicResult, kRmaSignal,    kCollArrive,
                                            kCollExchange, kVisPackedPut,    kVisPackedGet, kVisPackedData};
 
-/// Whether no number occurs twice, and all are from 1 to kFirstUserHandler - 1. Requires that the array is in rising
-/// order.
+/// Whether no number occurs twice, and all are from 1 to
+/// kFirstUserHandler - 1. Requires that the array is in rising order.
 consteval bool layer_handlers_are_distinct() {
   for (std::size_t i = 1; i < kLayerHandlers.size(); ++i) {
     if (kLayerHandlers[i] <= kLayerHandlers[i - 1]) return false;

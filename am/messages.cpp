@@ -95,8 +95,8 @@ void Messages::advance() noexcept {
 void Messages::send_kept() noexcept {
   auto& waiting = outbox_.waiting();
   if (waiting.empty()) return;
-  // One attempt for each reply. After the first retry of a peer its other replies are skipped; the replies to other
-  // peers are still sent.
+  // One attempt for each reply. After the first retry of a peer its other
+  // replies are skipped; the replies to other peers are still sent.
   ++pass_;
   std::size_t kept = 0;
   for (const std::uint32_t place : waiting) {

@@ -27,9 +27,8 @@ using core::Token;
 /// The active messages of one endpoint.
 ///
 /// Credits: a request takes one of the credits that this rank has with the target. The target returns the credit with
-///          its
-/// reply or, if the handler does not reply, later, several at once. So a peer has at most `credits` requests in flight
-/// to this rank. This bounds the replies that may have to be kept for it, and no packet is refused on arrival.
+/// its reply or, if the handler does not reply, later, several at once. So a peer has at most `credits` requests in
+/// flight to this rank. This bounds the replies that may have to be kept for it, and no packet is refused on arrival.
 class Messages final : public core::EndpointInbox, public core::Layer {
  public:
   explicit Messages(EndpointState& state);
@@ -47,8 +46,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   /// Registers a user's handler under the next number.
   Result<HandlerId> add(AmCategory category, std::uint16_t args_bytes, std::uint16_t signature,
                         Callback callback) noexcept;
-  /// Whether a handler for such messages is registered here. All ranks register the same ones, so the target has it
-  /// too.
+  /// Whether a handler for such messages is registered here. All
+  /// ranks register the same ones, so the target has it too.
   bool knows(AmCategory category, HandlerId id, const Args& args) const noexcept {
     return id < handlers_.size() && handlers_[id].key == key_of(category, args.bytes, args.signature);
   }
@@ -57,13 +56,13 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   /// Conduit::send: its completion says that the payload may be reused. May be called inside progress.
   Post try_request(Rank to, AmCategory category, HandlerId handler, const Args& args,
                    const LongTarget* target, Bytes payload, Token token) noexcept;
-  /// Replies from inside a handler. Does not wait: the conduit or the outbox has room. The payload may be reused at
-  /// return.
+  /// Replies from inside a handler. Does not wait: the conduit or
+  /// the outbox has room. The payload may be reused at return.
   Status reply(Incoming& incoming, AmCategory category, HandlerId handler, const Args& args,
                const LongTarget* target, Bytes payload) noexcept;
 
-  /// The function that sends long requests. It is rma's, since moving bytes into a segment is a put, and am must not
-  /// include rma.
+  /// The function that sends long requests. It is rma's, since moving
+  /// bytes into a segment is a put, and am must not include rma.
   using LongSender = Status (*)(void* layer, Rank to, HandlerId handler, const Args& args, Bytes payload,
                                 GlobalPtr<std::byte> place, const AmOptions& options) noexcept;
   void set_long_sender(LongSender send, void* layer) noexcept {
@@ -75,8 +74,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
     return send_long_(send_long_layer_, to, handler, args, payload, place, options);
   }
 
-  /// Sends a request. Waits for a credit and for room, unless it is immediate. The options say when the payload may be
-  /// reused.
+  /// Sends a request. Waits for a credit and for room, unless it
+  /// is immediate. The options say when the payload may be reused.
   Status request(Rank to, AmCategory category, HandlerId handler, const Args& args, const LongTarget* target,
                  Bytes payload, const AmOptions& options) noexcept;
 

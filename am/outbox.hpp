@@ -10,9 +10,9 @@ namespace aqueduct::am {
 
 /// Replies for which a conduit had no room.
 ///
-/// A handler cannot wait, so its reply must always find a place. A peer has at most as many requests in flight to this
-/// rank as it has credits, so ranks × credits places are enough. They are reserved as addresses only, and take memory
-/// at their first use.
+/// A handler cannot wait, so its reply must always find a place. A peer has at most as
+/// many requests in flight to this rank as it has credits, so ranks × credits places
+/// are enough. They are reserved as addresses only, and take memory at their first use.
 class Outbox {
  public:
   struct Entry {

@@ -125,8 +125,8 @@ void Barriers::arrived(const Arrival& arrival) noexcept {
   if (barrier->team != nullptr && barrier->waiting) step(*barrier);
 }
 
-// The barrier of a team. If this rank has not made the team yet, the arrivals are remembered. Null: there is no room
-// for that.
+// The barrier of a team. If this rank has not made the team yet,
+// the arrivals are remembered. Null: there is no room for that.
 BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
   if (const auto known = barriers_.find(team); known != barriers_.end()) return &known->second;
   if (strange_ == kMostStrange) return nullptr;

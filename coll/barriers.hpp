@@ -48,7 +48,7 @@ class Barriers final : public core::Layer {
   explicit Barriers(EndpointState& state);
   ~Barriers();
 
-  /// A new team's barrier. What others said of it before is remembered.
+  /// Makes the barrier of a new team. It has the arrivals of members that have made the team earlier.
   void enter(TeamState& team);
   void leave(TeamState& team) noexcept;
 

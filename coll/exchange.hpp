@@ -13,8 +13,8 @@ namespace aqueduct::coll {
 
 struct ExchangePiece;
 
-/// Set-up exchanges over the network. A peer may be ahead: its messages are kept until this rank has begun the
-/// exchange.
+/// Set-up exchanges over the network. A peer may be ahead: its
+/// messages are kept until this rank has begun the exchange.
 class Exchanges {
  public:
   explicit Exchanges(aqueduct::detail::EndpointState& state);

@@ -14,8 +14,8 @@ using Blob = std::vector<std::byte>;
 
 /// The bytes of one set-up message, whose pieces arrive in any order.
 ///
-/// Memory grows with the bytes that have arrived, never with the announced length: a faulty peer may announce any
-/// length.
+/// Memory grows with the bytes that have arrived, never with
+/// the announced length: a faulty peer may announce any length.
 class PieceStream {
  public:
   /// Adds a piece. False: it is inconsistent, in itself or with earlier pieces. May throw std::bad_alloc.

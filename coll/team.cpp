@@ -14,8 +14,8 @@ using detail::TeamState;
 
 namespace {
 
-/// The id of a new team: a hash of parent, number of the split, and colour. All members compute the same one without a
-/// message.
+/// The id of a new team: a hash of parent, number of the split,
+/// and colour. All members compute the same one without a message.
 std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t colour) noexcept {
   std::uint64_t x = parent * 0x9e3779b97f4a7c15u + ((std::uint64_t{split} << 32) | colour);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;  // the finaliser of SplitMix64

@@ -35,8 +35,8 @@ Backoff::Step Backoff::give_way() noexcept {
 Backoff::~Backoff() {
   if (looks_ == 0) return;
   if (!timed_) {
-    // Spinning was enough. Spin only a little longer next time: one short wait must not undo what many long ones on a
-    // crowded host have taught.
+    // Spinning was enough. Spin only a little longer next time: one short
+    // wait must not undo what many long ones on a crowded host have taught.
     if (looks_ * 2 > pacing_.spins) {
       pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins + pacing_.spins / 8 + 1);
     }

@@ -27,17 +27,17 @@ int available_cores() noexcept;
 
 /// How all waiting is done: check again at once (spin), then yield the core, then sleep.
 ///
-/// With more ranks than cores, the peer may need this very core, and spinning keeps it from running. With a core for
-/// each rank, every pause costs latency. So a wait spins for as many checks as have lately been enough, and yields
-/// after that.
+/// With more ranks than cores, the peer may need this very core, and spinning keeps
+/// it from running. With a core for each rank, every pause costs latency. So a wait
+/// spins for as many checks as have lately been enough, and yields after that.
 class Backoff {
  public:
   enum class Step : std::uint8_t { again, yielded, sleep };
 
   explicit Backoff(Pacing& pacing, const EndpointClock& clock = kSystemClock) noexcept
       : pacing_(pacing), clock_(clock) {}
-  /// The wait has ended. Learns: changes `pacing.spins` according to how soon it ended, and whether others used the
-  /// core.
+  /// The wait has ended. Learns: changes `pacing.spins` according
+  /// to how soon it ended, and whether others used the core.
   ~Backoff();
   Backoff(const Backoff&) = delete;
   Backoff& operator=(const Backoff&) = delete;

@@ -8,9 +8,9 @@ namespace aqueduct::core {
 /// The type of times and durations in the whole library.
 using Clock = std::chrono::steady_clock;
 
-/// The clock of an endpoint. Its waits, timers and backoffs read this clock and no other, so that time can be
-/// simulated. By default it is the system's steady clock; otherwise `tell(teller)` returns the time. Copies tell the
-/// same time.
+/// The clock of an endpoint. Its waits, timers and backoffs read this clock and
+/// no other, so that time can be simulated. By default it is the system's steady
+/// clock; otherwise `tell(teller)` returns the time. Copies tell the same time.
 class EndpointClock {
  public:
   using Tell = Clock::time_point (*)(const void* teller) noexcept;

@@ -41,16 +41,16 @@ struct Post {
   static constexpr Post failed(ErrorCode why) noexcept { return {Kind::failed, why}; }
 };
 
-/// Receives what a conduit finds. The conduit calls it inside `poll` and `check_peers` only, on the thread that called
-/// these.
+/// Receives what a conduit finds. The conduit calls it inside
+/// `poll` and `check_peers` only, on the thread that called these.
 ///
 /// Before a call returns, it may run handlers of active messages. These call other functions of the same conduit, above
 /// all `send`, but neither `poll` nor `check_peers`.
 class Inbox {
  public:
-  /// A packet has arrived. `packet` is the header, directly followed by the payload; it begins at a multiple of 8 bytes
-  /// and need not stay valid after the call. The inbox takes every packet: credits bound how many a peer may have in
-  /// flight.
+  /// A packet has arrived. `packet` is the header, directly followed by the payload;
+  /// it begins at a multiple of 8 bytes and need not stay valid after the call. The
+  /// inbox takes every packet: credits bound how many a peer may have in flight.
   virtual void packet(Rank from, Bytes packet) noexcept = 0;
   /// The post with `token` has completed: its buffers may be reused. Called once for each answer `posted`, in any
   /// order. `status` is ok, or says why the operation failed; then nothing is promised about the target's memory.
@@ -78,9 +78,9 @@ struct AsideDone {
 
 /// Carries out a packet's request on the conduit's progress thread, while the endpoint's owner computes.
 ///
-/// Returns true if the request is done: `done` is filled. Returns false if nothing happened: the owner must get the
-/// packet. `memory(what, id)` returns this rank's part of a segment, or an empty span if the conduit does not know the
-/// segment.
+/// Returns true if the request is done: `done` is filled. Returns false if nothing
+/// happened: the owner must get the packet. `memory(what, id)` returns this rank's
+/// part of a segment, or an empty span if the conduit does not know the segment.
 ///
 /// Threads: may run at the same time as the owner's thread. It uses nothing of the endpoint but `memory`.
 using Aside = bool (*)(Bytes packet, MutableBytes (*memory)(const void* what, SegmentId id) noexcept,
@@ -128,8 +128,8 @@ class NativeRma {
   /// Writes `from` to the peer's segment.
   ///
   /// Completion:  the bytes are in the target's memory; it is not enough that they have left.
-  /// Lifetime:    `from` until completion; with `inject`, which is set for at most max_inject bytes, only during the
-  ///              call.
+  /// Lifetime:    `from` until completion; with `inject`, which is set
+  ///              for at most max_inject bytes, only during the call.
   virtual Post put(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, bool inject,
                    Token token) noexcept = 0;
   /// Reads from the peer's segment.
@@ -171,8 +171,8 @@ class NativeVector {
 class NativeSignal {
  public:
   virtual ~NativeSignal() = default;
-  /// As NativeRma::put without `inject`. The completion says that the bytes are in place; the target may not have
-  /// polled yet.
+  /// As NativeRma::put without `inject`. The completion says that
+  /// the bytes are in place; the target may not have polled yet.
   virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
                           Token token) noexcept = 0;
 };
@@ -203,8 +203,8 @@ class CrossMap {
   /// Returns what a neighbour needs to map the segment; empty if no neighbour can.
   /// `allocated` is false for memory that the program attaches: it can be mapped only inside its own process.
   virtual std::vector<std::byte> export_map(SegmentId id, MutableBytes memory, bool allocated) = 0;
-  /// Returns the address at which a neighbour's segment of `bytes` bytes is mapped here. `key` is from its
-  /// `export_map`.
+  /// Returns the address at which a neighbour's segment of `bytes`
+  /// bytes is mapped here. `key` is from its `export_map`.
   /// Errors: not_supported, peer_lost, no_memory. After an error the segment is reached over the wire.
   virtual Result<std::byte*> map(Rank peer, Bytes key, std::size_t bytes) = 0;
   /// Wakes a neighbour that sleeps. The layers above call it when they have changed memory for which the neighbour
@@ -271,8 +271,8 @@ class Waitable {
 /// null, and the reference layer does the same with packets.
 ///
 /// Order:    `properties` and `address` are called before `connect`, posts and `poll` after it.
-/// Threads:  only the endpoint's thread calls it, unless properties().concurrent_posts. That thread may change between
-///           calls.
+/// Threads:  only the endpoint's thread calls it, unless
+///           properties().concurrent_posts. That thread may change between calls.
 /// Lifetime: ends before its Network, and before the memory of the segments. A forked child calls no function of a
 ///           conduit, not even its destructor.
 class Conduit {
@@ -291,9 +291,9 @@ class Conduit {
   /// Sends one packet, header then payload, to a peer or to this rank itself.
   ///
   /// The packet arrives exactly once. Packets may overtake each other.
-  /// Requires:  the header begins at a multiple of 8 bytes, is a multiple of 8 bytes long and has at most kMostHeader
-  ///            bytes; header and payload have at most max_packet bytes together. The payload may be empty and is not
-  ///            aligned.
+  /// Requires:  the header begins at a multiple of 8 bytes, is a multiple of 8 bytes
+  ///            long and has at most kMostHeader bytes; header and payload have at most
+  ///            max_packet bytes together. The payload may be empty and is not aligned.
   /// Lifetime:  the header only during the call; the payload too, unless the answer is `posted`: then until completion.
   /// Errors:    peer_lost, network_failed.
   virtual Post send(Rank to, Bytes header, Bytes payload, Token token) noexcept = 0;

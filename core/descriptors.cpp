@@ -26,8 +26,8 @@ int above_standard(int descriptor) noexcept {
   return moved;
 }
 
-// The system gives the lowest free number, so this takes 0 to 2 if they are free, and then stops. O_PATH: reading and
-// writing fail.
+// The system gives the lowest free number, so this takes 0 to 2 if
+// they are free, and then stops. O_PATH: reading and writing fail.
 StandardPlaces::StandardPlaces() noexcept {
   for (int turn = 0; turn < kStandard; ++turn) {
     const int got = ::open("/", O_PATH | O_CLOEXEC);

@@ -10,8 +10,8 @@
 
 namespace aqueduct::core {
 
-/// A registered range of local memory outside segments. `Region` is the network's object for it: an owning pointer,
-/// null if there is none.
+/// A registered range of local memory outside segments. `Region` is the
+/// network's object for it: an owning pointer, null if there is none.
 template <class Region>
 class LocalRegistration {
  public:
@@ -32,8 +32,8 @@ class LocalRegistration {
   std::uint64_t last_use_ = 0;
 };
 
-/// Registers local buffers while transfers use them, for networks that need it. Transfers of the same memory share one
-/// registration.
+/// Registers local buffers while transfers use them, for networks
+/// that need it. Transfers of the same memory share one registration.
 ///
 /// The library does not learn when a program frees memory, and a registration of freed memory is wrong. So at most
 /// `keep` bytes stay registered without a user, none by default: docs/decisions/0021-local-registrations.md. If there
@@ -50,9 +50,9 @@ class LocalRegistrations {
   /// Returns a registration that covers `buffer`: an existing one, or a new one.
   ///
   /// `add` registers memory: Region(MutableBytes, int& error), null and a negative errno if the network refuses.
-  /// Errors: null, with `error`: -EAGAIN (every entry is in use, or no more can be pinned until a transfer gives a
-  ///         registration back), -ENOMEM (the buffer is longer than `most`, or the network pins nothing at all), or the
-  ///         error of `add`.
+  /// Errors: null, with `error`: -EAGAIN (every entry is in use, or no more can be pinned
+  ///         until a transfer gives a registration back), -ENOMEM (the buffer is longer
+  ///         than `most`, or the network pins nothing at all), or the error of `add`.
   template <class Add>
   Registration* borrow(Bytes buffer, int& error, const Add& add) noexcept;
   void give_back(Registration& registration) noexcept {

@@ -37,8 +37,8 @@ class Network {
  public:
   virtual ~Network() = default;
   /// Makes the conduit of one of this process's ranks. Called once for each, on one thread.
-  /// Errors: the start of the job fails with the status on all ranks. The conduit has logged the reason and what to
-  ///         try.
+  /// Errors: the start of the job fails with the status on all ranks.
+  ///         The conduit has logged the reason and what to try.
   virtual Result<std::unique_ptr<Conduit>> open(Rank me) = 0;
 };
 
@@ -68,14 +68,14 @@ struct ConduitEntry {
   /// If several usable conduits have the same kind of wire, the automatic choice takes the largest preference.
   std::uint8_t preference = 0;
   std::span<const SettingInfo> settings;
-  /// Checks a value beyond its type and limits. Returns what is wrong with it, for people, or an empty string. May be
-  /// null.
+  /// Checks a value beyond its type and limits. Returns what is
+  /// wrong with it, for people, or an empty string. May be null.
   std::string (*check)(const SettingInfo& setting, std::string_view value) = nullptr;
   /// Whether the conduit can work here. It is cheap, changes nothing and may be called more than once, without a job.
   Usability (*probe)(const Config&) = nullptr;
   /// Makes the network of this process. Called once for a job.
-  /// Errors: the start of the job fails with the status on all ranks. The conduit has logged the reason and what to
-  ///         try.
+  /// Errors: the start of the job fails with the status on all ranks.
+  ///         The conduit has logged the reason and what to try.
   Result<std::unique_ptr<Network>> (*make)(const Process&) = nullptr;
 };
 

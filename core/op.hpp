@@ -89,9 +89,9 @@ static_assert(sizeof(Op) <= 200);
 /// The operations of one endpoint. Their addresses are reserved at the start and take memory at their first use: a
 /// program may hold hundreds of thousands of Events, but few programs do.
 ///
-/// Explicit operations (those with an Event) and internal ones have separate room. An explicit operation is free only
-/// when the caller gives its Event up, which it may never do. Internal ones end by themselves, so the library can wait
-/// for one.
+/// Explicit operations (those with an Event) and internal ones have separate room.
+/// An explicit operation is free only when the caller gives its Event up, which it
+/// may never do. Internal ones end by themselves, so the library can wait for one.
 class OpPool {
  public:
   /// Reserves room for `capacity` explicit operations, or for fewer if the system does not give that much address
@@ -153,8 +153,8 @@ class OpPool {
 
   /// Ends with `status` every operation on `peer` that only packets carried: the peer will not answer.
   void fail_packets(Rank peer, Status status) noexcept;
-  /// Ends every explicit operation at once, though its parts have not ended. Only for a forked child, where nothing
-  /// arrives.
+  /// Ends every explicit operation at once, though its parts have
+  /// not ended. Only for a forked child, where nothing arrives.
   void end_all(Status status) noexcept;
   bool in_child() const noexcept { return owner_ != nullptr && owner_->ranks() == 0; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }

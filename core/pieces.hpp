@@ -18,8 +18,8 @@ struct PieceLimits {
 
 /// Checks two lists of pieces, for conduits. `Local` is Bytes or MutableBytes.
 ///
-/// Errors: too_large (beyond a limit), invalid_argument (a piece is empty, or the lists differ in their total of
-///         bytes).
+/// Errors: too_large (beyond a limit), invalid_argument (a piece
+///         is empty, or the lists differ in their total of bytes).
 template <class Local>
 ErrorCode check_pieces(std::span<const RemotePiece> remote, std::span<const Local> local,
                        const PieceLimits& limits) noexcept {

@@ -9,8 +9,8 @@
 namespace aqueduct::core {
 namespace {
 
-// While the owner sleeps, arrivals wake it, so this thread checks less often: it only has to notice the end of the
-// sleep.
+// While the owner sleeps, arrivals wake it, so this thread
+// checks less often: it only has to notice the end of the sleep.
 constexpr int kAsleepFactor = 10;
 // The longest wait while this thread stands in for the owner. The owner may be back, with nothing left to arrive.
 constexpr std::chrono::nanoseconds kLongestWait{20'000'000};

@@ -14,12 +14,12 @@ namespace aqueduct::core {
 /// puts arrive and gets are answered. While the owner polls, the thread only wakes every `patience` to read a counter.
 class ProgressThread {
  public:
-  /// Makes one round of progress, unless the owner is asleep by then. Returns how long no further round is needed if
-  /// nothing arrives.
+  /// Makes one round of progress, unless the owner is asleep by then.
+  /// Returns how long no further round is needed if nothing arrives.
   using Turn = std::function<std::chrono::nanoseconds(const ProgressThread&)>;
 
-  /// Starts the thread; `name` has at most 15 characters. The thread calls `turn`. `descriptor` becomes readable when
-  /// something arrives.
+  /// Starts the thread; `name` has at most 15 characters. The thread
+  /// calls `turn`. `descriptor` becomes readable when something arrives.
   ProgressThread(const char* name, std::chrono::nanoseconds patience, int descriptor, Turn turn);
   ~ProgressThread();
   ProgressThread(const ProgressThread&) = delete;

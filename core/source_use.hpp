@@ -11,9 +11,9 @@ namespace aqueduct::core {
 /// the layer hands the use over: to the caller as an Event, or to a wait.
 class SourceUse {
  public:
-  /// Takes an operation of kind kSource, which ends when the buffer is free. With `event` it is explicit, and
-  /// `hand_over` gives it to the caller. Without one, or if all explicit operations are taken, it is internal, and
-  /// `hand_over` waits for it.
+  /// Takes an operation of kind kSource, which ends when the buffer is free. With
+  /// `event` it is explicit, and `hand_over` gives it to the caller. Without one, or if
+  /// all explicit operations are taken, it is internal, and `hand_over` waits for it.
   /// Errors: refused (`immediate`, and all operations are taken), and those of wait_until.
   Status take(EndpointState& state, Rank peer, Event* event, bool immediate) noexcept;
 
@@ -22,8 +22,8 @@ class SourceUse {
   Op* op() const noexcept { return op_; }
   /// Ends the use if nothing has begun, so nothing reads the buffer.
   void give_up(EndpointState& state, Status why) noexcept;
-  /// Gives the caller its Event, or waits until the buffer is free. Returns the outcome of the use if it has waited,
-  /// else ok.
+  /// Gives the caller its Event, or waits until the buffer is free.
+  /// Returns the outcome of the use if it has waited, else ok.
   Status hand_over(EndpointState& state) noexcept;
 
  private:

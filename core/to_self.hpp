@@ -7,8 +7,8 @@
 
 namespace aqueduct::core {
 
-/// The packets and signals that a rank sends to itself, until its next poll. Bounded; allocates nothing after the
-/// start.
+/// The packets and signals that a rank sends to itself, until
+/// its next poll. Bounded; allocates nothing after the start.
 class ToSelf {
  public:
   /// Room for `bytes` bytes. Each packet takes 16 bytes more than its length.

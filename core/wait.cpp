@@ -8,9 +8,8 @@
 namespace aqueduct::core {
 namespace {
 
-// Chosen: the interval at which peers are checked. Measured: eight idle ranks take about 2 % of one core with one
-//         conduit and
-// 3 % with two, their start included.
+// Chosen: the interval at which peers are checked. Measured: eight idle ranks take
+// about 2 % of one core with one conduit and 3 % with two, their start included.
 constexpr std::chrono::nanoseconds kLongestNap{20'000'000};
 constexpr std::chrono::nanoseconds kBriefNap{100'000};
 

@@ -34,8 +34,8 @@ class LongWait {
   std::chrono::nanoseconds nap_{1'000'000};
 };
 
-/// Makes progress until `done()` returns true. `done` may have an effect when it succeeds: it is not called again after
-/// that.
+/// Makes progress until `done()` returns true. `done` may have an
+/// effect when it succeeds: it is not called again after that.
 ///
 /// `done` must become true when the peer that it depends on is lost: otherwise only the time limit ends the wait.
 /// Errors: in_handler, timed_out, invalid_argument (in a forked child).

@@ -72,9 +72,8 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
 // A read that polls. A program may read its own word in a loop until other ranks have changed it. But their atomics are
 // requests that this rank's processor carries out, inside poll: without progress here the loop might never end.
 void Transfers::let_others_in() noexcept {
-  // Chosen: short compared with a network's round trip, which the other ranks wait for anyway. A round of progress
-  //         takes half
-  // of this time on udp.
+  // Chosen: short compared with a network's round trip, which the other ranks
+  // wait for anyway. A round of progress takes half of this time on udp.
   constexpr std::chrono::nanoseconds kBetween{1000};
   if (state_.clock.now() - let_in_at_ < kBetween) return;
   core::progress(state_);

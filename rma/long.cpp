@@ -16,8 +16,8 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   if (!access.status) return access.status;
   const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
   if (access.mapped != nullptr && !payload.empty()) {
-    // The credit is checked before the copy: a message that is refused must not change memory, and after the copy it
-    // can no longer be refused.
+    // The credit is checked before the copy: a message that is refused must
+    // not change memory, and after the copy it can no longer be refused.
     if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
     if (access.mapped != payload.data())
       aqueduct::detail::copy_bytes(access.mapped, payload.data(), payload.size());
@@ -34,8 +34,8 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   auto begun = state.transfers->put(place, payload.data(), payload.size(),
                                     ordered ? Transfers::Form::event : Transfers::Form::blocking, put);
   if (!begun.status) return begun.status;
-  // The bytes have arrived or are in flight, so the message must follow. It is sent without `immediate`: it waits for
-  // room.
+  // The bytes have arrived or are in flight, so the message must
+  // follow. It is sent without `immediate`: it waits for room.
   const Status sent = messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
   const Status there = state.face.wait(begun.event);  // the put reads the payload until then
   return sent ? there : sent;

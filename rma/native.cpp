@@ -94,7 +94,7 @@ Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, 
   ++state_.statistics.native_puts;
   if (core::NativeSignal* announced = conduit.signal();
       operation.has_signal && announced != nullptr && from.size() <= most) {
-    op.ended = nullptr;
+    op.ended = nullptr;  // the network delivers the signal with the bytes, so nothing follows them
     operation.begun = from.size();
     return post(op, immediate, [&] {
       return announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal,

@@ -58,8 +58,8 @@ Status Transfers::launch(Op& op, bool immediate) noexcept {
   return {};
 }
 
-/// Sends pieces until all are in flight or there is no room. Returns true if all are in flight, or the operation has
-/// failed.
+/// Sends pieces until all are in flight or there is no room.
+/// Returns true if all are in flight, or the operation has failed.
 bool Transfers::push(Op& op) noexcept {
   Operation& operation = Operation::of(op);
   while (operation.begun < operation.bytes) {
@@ -119,8 +119,8 @@ void Transfers::all_begun(Op& op) noexcept {
   if (op.sends == 0) state_.ops.source_free(op, {});
 }
 
-// The bytes of a put are in place: now its signal follows. Not after a failure, since the signal would announce bytes
-// that are not there.
+// The bytes of a put are in place: now its signal follows. Not after a
+// failure, since the signal would announce bytes that are not there.
 bool Transfers::then_signal(core::Layer& layer, Op& op) noexcept {
   if (!op.outcome) return true;
   return static_cast<Transfers&>(layer).follow_with_signal(op, Operation::of(op).signal);

@@ -75,8 +75,8 @@ void get(Incoming& in, const std::byte* args, core::MutableBytes) {
   const std::byte* from = fits ? place(in.state, piece.segment, piece.offset, piece.bytes) : nullptr;
   const auto code = from != nullptr ? ErrorCode::ok : ErrorCode::out_of_range;
   const std::size_t bytes = from != nullptr ? piece.bytes : 0;
-  // An aligned word is read by one load, so that the initiator never gets half of an update. The copy into a packet may
-  // read it in parts.
+  // An aligned word is read by one load, so that the initiator never
+  // gets half of an update. The copy into a packet may read it in parts.
   std::uint64_t word = 0;
   if (aqueduct::detail::copy_word(&word, from, bytes)) from = reinterpret_cast<const std::byte*>(&word);
   answer(in, kGetData, GetData{piece.token, piece.at, static_cast<std::uint64_t>(code)}, {from, bytes});

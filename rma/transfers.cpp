@@ -13,6 +13,8 @@ Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept 
   if (state_.lost[at.rank()]) return {{ErrorCode::peer_lost, at.rank()}};
   if (std::byte* place = state_.face.local(at, bytes)) return {{}, place, &part};
   if (part.reach != Part::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
+  // The first use of this part. If importing its key fails, this operation fails with the reason, and later ones use
+  // packets.
   part.reach = Part::Reach::reference;
   const auto has_key = this->has_key(part, at.rank());
   if (!has_key) return {has_key.status()};
@@ -40,8 +42,8 @@ Result<bool> Transfers::has_key(Part& part, Rank rank, core::Conduit& conduit) n
 Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Form& form, bool immediate) noexcept {
   if (state_.in_child()) [[unlikely]]
     return ErrorCode::invalid_argument;
-  // Nothing may wait inside progress. A layer's `advance` may begin immediate operations there; a handler may begin
-  // none.
+  // Nothing may wait inside progress. A layer's `advance` may
+  // begin immediate operations there; a handler may begin none.
   if (state_.polling && (state_.in_handler || !immediate)) return ErrorCode::in_handler;
   Op* op = nullptr;
   if (form == Form::event) {
@@ -67,9 +69,9 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Form& form, bo
   return op;
 }
 
-// `holds` is false if the peer's queue has taken over the initiator's part: `launch` has returned ok, but not all has
-// begun. An operation of which nothing has begun is removed from its group, so that the failure appears only in the
-// status.
+// `holds` is false if the peer's queue has taken over the initiator's part: `launch`
+// has returned ok, but not all has begun. An operation of which nothing has begun is
+// removed from its group, so that the failure appears only in the status.
 Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) noexcept {
   if (!begun && op.parts == 1) {
     if (op.group != nullptr) --std::exchange(op.group, nullptr)->parts;

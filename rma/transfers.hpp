@@ -27,10 +27,10 @@ struct Access {
 /// Puts, gets, atomics and signals on memory that is not mapped: by the conduit if it can, otherwise by the reference
 /// layer, in pieces of one packet each, which the target answers.
 ///
-/// What may wait: a native post, for room in the conduit; any call, for a free operation; a put with
-/// SourceReuse::at_return, until its source is free. Immediate ones are refused instead, as long as nothing has begun.
-/// Pieces of the reference layer do not wait: those without a credit or without room are queued for their peer, and
-/// `advance` sends them.
+/// What may wait: a native post, for room in the conduit; any call, for a free operation;
+/// a put with SourceReuse::at_return, until its source is free. Immediate ones are refused
+/// instead, as long as nothing has begun. Pieces of the reference layer do not wait: those
+/// without a credit or without room are queued for their peer, and `advance` sends them.
 class Transfers final : public core::Layer {
  public:
   explicit Transfers(EndpointState& state);
@@ -38,8 +38,8 @@ class Transfers final : public core::Layer {
   /// Finds out how a place is reached. The first use of a part maps it or imports its key.
   Access access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
 
-  /// How the caller learns of the end: by an Event of the operation's own, with the implicit group, or because the call
-  /// returns.
+  /// How the caller learns of the end: by an Event of the operation's
+  /// own, with the implicit group, or because the call returns.
   enum class Form : std::uint8_t { event, group, blocking };
   struct Begun {
     Status status;
@@ -47,9 +47,9 @@ class Transfers final : public core::Layer {
   };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
             const PutOptions& options, const Signal* signal = nullptr) noexcept;
-  /// The short path, for most transfers: one native post, and nothing to do when it ends. With `group` the operation
-  /// joins the implicit group, and may be over when this returns. Null: nothing happened; call `put`, `get` or `atomic`
-  /// instead.
+  /// The short path, for most transfers: one native post, and nothing to do when it
+  /// ends. With `group` the operation joins the implicit group, and may be over when
+  /// this returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
   Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
   Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept;
   Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, bool group) noexcept;

@@ -59,8 +59,8 @@ Result<Choice> choose_conduits(const Config& config, const Circumstances& job, c
       choice.near = smp;
     } else {
       choice.far = *named;
-      // A conduit that does not cross hosts is named in order to serve the whole job. With one that does, smp serves
-      // each host.
+      // A conduit that does not cross hosts is named in order to serve
+      // the whole job. With one that does, smp serves each host.
       if (choice.far->crosses_hosts && near_on) choice.near = smp;
     }
   } else {

@@ -29,8 +29,8 @@ std::vector<SettingInfo> collect() {
   return all;
 }
 
-/// The settings of the library and of built-in conduits. Made once and never changed, since they depend only on the
-/// build.
+/// The settings of the library and of built-in conduits. Made
+/// once and never changed, since they depend only on the build.
 const std::vector<SettingInfo>& registry() {
   static const std::vector<SettingInfo> all = collect();
   return all;
@@ -89,8 +89,8 @@ std::string unknown(std::string_view name) {
 /// wrong, or an empty string.
 std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
   if (value == "auto") return {};
-  // This loads a plug-in named by its path, so that its settings are known. An error of the plug-in is reported when a
-  // job uses it.
+  // This loads a plug-in named by its path, so that its settings are
+  // known. An error of the plug-in is reported when a job uses it.
   if (conduits::find(value) != nullptr) return {};
   core::NearestName nearest = conduits::nearest(value);
   nearest.offer("auto");

@@ -6,10 +6,10 @@
 
 namespace aqueduct::runtime {
 
-/// A text that is equal for two processes exactly if they can share memory. It is AQUEDUCT_HOST_ID if that is set.
-/// Otherwise it consists of the host's name, the kernel's boot id, the namespace of process ids, and the launcher's
-/// name for the host: a launcher may start ranks on several pretended hosts of one machine, and then they must not
-/// share memory.
+/// A text that is equal for two processes exactly if they can share memory. It is
+/// AQUEDUCT_HOST_ID if that is set. Otherwise it consists of the host's name, the kernel's
+/// boot id, the namespace of process ids, and the launcher's name for the host: a launcher may
+/// start ranks on several pretended hosts of one machine, and then they must not share memory.
 std::string host_identity(const Config& config, const std::string& launchers_name);
 
 }  // namespace aqueduct::runtime

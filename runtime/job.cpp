@@ -160,9 +160,9 @@ Status Job::finish() {
   if (impl_->finished) return {};
   impl_->finished = true;
   const Status first = all_barrier(*impl_);
-  // A rank that leaves counts as lost, and a loss ends the barriers of ranks that still wait for a third rank's
-  // message. So no rank leaves before all have passed the barrier: a second barrier tells that. A failure of the second
-  // one does no harm.
+  // A rank that leaves counts as lost, and a loss ends the barriers of ranks that still
+  // wait for a third rank's message. So no rank leaves before all have passed the
+  // barrier: a second barrier tells that. A failure of the second one does no harm.
   if (first.ok()) static_cast<void>(all_barrier(*impl_));
   auto& leading = impl_->endpoints.front()->state;
   // Other ranks may wait for messages that have not left this process yet. A second is far more than these need.

@@ -14,8 +14,8 @@ struct EndpointParts;
 
 /// The settings of the job, of core and of the layers, in the order in which aqinfo shows them.
 std::vector<SettingInfo> layer_settings();
-/// Builds the layers of an endpoint, the lower ones first: a layer finds those below it. Requires: the conduits are
-/// connected.
+/// Builds the layers of an endpoint, the lower ones first: a layer
+/// finds those below it. Requires: the conduits are connected.
 /// Errors: internal (two layers use the same handler number).
 Status build_layers(EndpointParts& parts);
 /// Ends the layers, the upper ones first.

@@ -17,9 +17,9 @@ namespace aqueduct::runtime {
 
 namespace {
 
-/// Settings that must be equal on all ranks of a job. The others may differ: they affect only their own rank, or their
-/// effects travel with addresses and segments (sizes, keys, longest packets). A test has each setting of the library in
-/// one of the two lists.
+/// Settings that must be equal on all ranks of a job. The others may differ: they affect
+/// only their own rank, or their effects travel with addresses and segments (sizes, keys,
+/// longest packets). A test has each setting of the library in one of the two lists.
 constexpr const char* kCommon[] = {"conduit", "near", "segments", "credits", "atomics"};
 
 std::vector<std::string> common_settings(const Config& config) {
@@ -80,8 +80,8 @@ Introduction introduce(const Job::Impl& job, std::size_t endpoints) {
   return me;
 }
 
-/// Logs the errors in this process's settings, except those that a process with a lower number logs: most often all
-/// processes have the same.
+/// Logs the errors in this process's settings, except those that a process
+/// with a lower number logs: most often all processes have the same.
 void tell_problems(Job::Impl& job, std::span<const Introduction> before, const Introduction& me) {
   for (const std::string& problem : me.problems) {
     const bool said = std::ranges::any_of(before, [&](const Introduction& other) {

@@ -89,8 +89,8 @@ core::AtomicSet atomics_of(const EndpointState& state) {
   return core::AtomicSet::of(state.far->atomics());
 }
 
-/// Writes what other ranks need in order to reach one endpoint: `to_near` for ranks of this host, `to_far` for the
-/// others.
+/// Writes what other ranks need in order to reach one endpoint:
+/// `to_near` for ranks of this host, `to_far` for the others.
 Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine,
                     BlobWriter& to_near, BlobWriter& to_far) {
   EndpointState& state = parts.state;

@@ -9,8 +9,8 @@ namespace aqueduct::runtime {
 
 /// Finds the launcher that started this process, and joins its job.
 Status join(Job::Impl& job);
-/// Learns the processes of the job, their hosts and numbers of endpoints, and compares versions and settings: one
-/// exchange.
+/// Learns the processes of the job, their hosts and numbers of
+/// endpoints, and compares versions and settings: one exchange.
 Status meet(Job::Impl& job, std::size_t endpoints);
 /// Chooses the conduits (one exchange, if there are several hosts and no conduit is named). Opens conduits, endpoints
 /// and the job's own segments. Exchanges addresses and keys, or the error of this process: one exchange. Then connects

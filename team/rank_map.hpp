@@ -7,8 +7,8 @@
 
 namespace aqueduct::team {
 
-/// The ranks of a team, in the team's order. If they are at equal distances, such as the ranks of the whole job, the
-/// map stores no list.
+/// The ranks of a team, in the team's order. If they are at equal
+/// distances, such as the ranks of the whole job, the map stores no list.
 class RankMap {
  public:
   /// Ranks 0 to `ranks` - 1.

@@ -157,8 +157,8 @@ TEST_F(HostilePeer, ThatAsksWithoutCreditIsNotAnswered) {
   EXPECT_TRUE(get.status());
 }
 
-// Nothing outside the segments is written, and all operations end. A sanitizer also checks that nothing outside is
-// read.
+// Nothing outside the segments is written, and all operations
+// end. A sanitizer also checks that nothing outside is read.
 TEST_F(HostilePeer, OfRandomArgumentsDoesNoHarm) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));

@@ -132,8 +132,8 @@ class Wait : public testing::Test {
   int wanted_ = 1;
 };
 
-/// The median duration of several waits. Each is woken in its fifth sleep or later; without a wake-up this sleep lasts
-/// 10 ms.
+/// The median duration of several waits. Each is woken in its
+/// fifth sleep or later; without a wake-up this sleep lasts 10 ms.
 Nanoseconds woken_after(Fake& by, const std::function<Status(Nanoseconds)>& wait, int& wanted) {
   std::vector<Nanoseconds> took;
   for (int round = 0; round < 15; ++round, ++wanted) {
