@@ -56,10 +56,9 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
                requests_.slot_bytes()),
       objects_(std::move(objects)),
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
-      local_needed_(registrations_.local_needed() || options.register_local),
+      local_(registrations_, options.register_local, options.keep_registered),
       delivered_(provider.delivered()),
       give_back_(options.give_back),
-      cache_(registrations_, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
       aligned_(requests_.slot_bytes()),
       targets_must_look_(!provider.auto_progress && !provider.known->copies_at_once) {
@@ -118,32 +117,23 @@ Status OfiConduit::refused(const char* what, int error) const noexcept {
   return error == -FI_ENOMEM ? ErrorCode::no_memory : ErrorCode::network_failed;
 }
 
-int OfiConduit::register_slots(core::MutableBytes slots, void*& descriptor) noexcept {
-  int error = 0;
-  auto region = registrations_.add_local(slots, error);
-  if (error != 0) return error;
-  descriptor = ::fi_mr_desc(region.get());
-  slots_regions_.push_back(std::move(region));
-  return 0;
-}
-
 Status OfiConduit::start() {
   if (const int error = ::fi_enable(objects_.ep.get()); error != 0) return refused("to begin", error);
   // Not before: shm crashes then.
   if (const int error = receive_.prepare(*objects_.ep); error != 0) {
     return refused("room for several packets in a buffer", error);
   }
-  if (local_needed_) {
+  void* receive_descriptor = nullptr;
+  if (local_.needed()) {
     void* descriptor = nullptr;
-    int error = register_slots(requests_.slots(), descriptor);
-    if (error == 0) receive_region_ = registrations_.add_local(receive_.memory(), error);
+    int error = local_.add(requests_.slots(), descriptor);
+    if (error == 0) error = local_.add(receive_.memory(), receive_descriptor);
     if (error != 0) {
       return refused("to register its buffers (`ulimit -l`, AQUEDUCT_OFI_RECEIVE_BUFFER)", error);
     }
     requests_.describe(descriptor);
   }
-  void* const descriptor = receive_region_ != nullptr ? ::fi_mr_desc(receive_region_.get()) : nullptr;
-  if (const int error = receive_.post_all(*objects_.ep, descriptor); error != 0) {
+  if (const int error = receive_.post_all(*objects_.ep, receive_descriptor); error != 0) {
     return refused("its receive buffers", error);
   }
   if (provider_.atomics) learn_atomics();

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "conduits/ofi/local_cache.hpp"
+#include "conduits/ofi/local_buffers.hpp"
 #include "conduits/ofi/objects.hpp"
+#include "conduits/ofi/ofi_options.hpp"
 #include "conduits/ofi/peers.hpp"
 #include "conduits/ofi/receive_buffers.hpp"
 #include "conduits/ofi/registrations.hpp"
@@ -18,18 +19,6 @@
 #include <vector>
 
 namespace aqueduct::conduits::ofi {
-
-/// What the settings say of every endpoint of a process.
-struct OfiOptions {
-  std::size_t packet = 8192;
-  std::uint32_t queue = 512;            ///< operations under way at once
-  std::size_t receive_bytes = 1 << 20;  ///< for arriving packets, in all
-  std::size_t keep_registered = 0;      ///< of local memory outside segments that nobody uses
-  bool register_local = false;          ///< although the provider does not ask for it
-  /// How long a provider may keep what was posted to a lost peer. Chosen: within what a lost peer may hold anybody up (2 s),
-  /// and longer than what had left it can take.
-  std::chrono::milliseconds give_back{1000};
-};
 
 /// One rank's way to the others over libfabric.
 class OfiConduit final : public core::Conduit,
@@ -96,7 +85,6 @@ class OfiConduit final : public core::Conduit,
   static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
   Status refused(const char* what, int error) const noexcept;
-  int register_slots(core::MutableBytes slots, void*& descriptor) noexcept;
   void drain() noexcept;
   void learn_atomics() noexcept;  // ofi_atomics.cpp
 
@@ -123,9 +111,7 @@ class OfiConduit final : public core::Conduit,
   core::Post post_pieces(Request& request, std::uint64_t key, std::span<const core::RemotePiece> remote,
                          std::span<const Local> local) noexcept;
 
-  // Local buffers, and puts: ofi_rma.cpp.
-  void give_back(Request& request) noexcept;
-  bool lend(Request& request, core::Bytes buffer, void*& descriptor, std::int64_t& answer) noexcept;
+  // Puts: ofi_rma.cpp.
   core::Post write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                    std::uint64_t data, std::uint64_t flags) noexcept;
   core::Post put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept;
@@ -158,12 +144,9 @@ class OfiConduit final : public core::Conduit,
   ReceiveBuffers receive_;
   Objects objects_;
   Registrations registrations_;
-  bool local_needed_;
+  LocalBuffers local_;
   std::uint64_t delivered_;  ///< what to ask for so that an end is an arrival
   std::chrono::milliseconds give_back_;
-  LocalCache cache_;
-  std::vector<Fid<fid_mr>> slots_regions_;
-  Fid<fid_mr> receive_region_;
   core::ToSelf to_self_;
   Peers peers_;
   std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start

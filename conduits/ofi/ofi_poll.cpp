@@ -114,7 +114,7 @@ int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexc
   }
   if (gone && (request.kind == Request::Kind::announced || !status)) status = loss_of(request.peer);
   --peers_[request.peer].in_flight;
-  give_back(request);
+  local_.give_back(request);
   if (void* const result = std::exchange(request.result, nullptr);
       result != nullptr && status && !request.told) {
     std::memcpy(result, request.slot, request.result_bytes);
@@ -277,7 +277,7 @@ int OfiConduit::end_of_gone(core::Inbox& inbox) noexcept {
 // As many anew as the provider keeps for good.
 void OfiConduit::replace(std::uint32_t count, std::chrono::steady_clock::time_point now) noexcept {
   const bool grown = requests_.grow(count, [this](core::MutableBytes slots, void*& descriptor) {
-    return !local_needed_ || register_slots(slots, descriptor) == 0;
+    return !local_.needed() || local_.add(slots, descriptor) == 0;
   });
   if (!grown) {
     log_.warn("ofi: rank {}: {} keeps {} operations on lost peers, and there is no memory for others", me_,

@@ -44,7 +44,7 @@ core::Post OfiConduit::posted(Request& request, std::int64_t answer, const char*
     return core::Post::posted();
   }
   const Rank peer = request.peer;
-  give_back(request);
+  local_.give_back(request);
   request.result = nullptr;
   requests_.release(request);
   // What waits for a packet would wait for ever if one were dropped: it is sent, later, or the peer is lost.

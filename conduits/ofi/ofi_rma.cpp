@@ -17,7 +17,7 @@ Result<std::vector<std::byte>> OfiConduit::register_segment(SegmentId id, core::
 }
 
 void OfiConduit::unregister_segment(SegmentId id) noexcept {
-  cache_.invalidate(registrations_.segment(id));
+  local_.invalidate(registrations_.segment(id));
   registrations_.remove_segment(id);
 }
 
@@ -25,37 +25,18 @@ Result<std::uint64_t> OfiConduit::import_key(Rank peer, core::Bytes key) {
   return registrations_.import(peer, key);
 }
 
-// A local buffer that the provider wants registered: inside a segment it is; a small one goes by way of the slot; a
-// longer one is registered while the transfer lasts. False: it cannot be now, or at all, as `answer` says.
-bool OfiConduit::lend(Request& request, core::Bytes buffer, void*& descriptor,
-                      std::int64_t& answer) noexcept {
-  if ((descriptor = registrations_.descriptor_in_segment(buffer)) != nullptr) return true;
-  int error = 0;
-  Registration* const borrowed = cache_.borrow(buffer, error);
-  answer = error;
-  if (borrowed == nullptr) return false;
-  *std::ranges::find(request.borrowed, nullptr) = borrowed;
-  descriptor = descriptor_of(*borrowed);
-  return true;
-}
-
-void OfiConduit::give_back(Request& request) noexcept {
-  for (Registration*& borrowed : request.borrowed) {
-    if (borrowed == nullptr) return;
-    cache_.give_back(*std::exchange(borrowed, nullptr));
-  }
-}
-
+// Where the provider wants local buffers registered: one inside a segment is; a small one goes through the request's slot;
+// a longer one is registered while the transfer lasts.
 core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                              bool inject, std::uint64_t data, std::uint64_t flags) noexcept {
   iovec local{const_cast<std::byte*>(from.data()), from.size()};
   void* descriptor = nullptr;
   std::int64_t answer = 0;
-  if (inject || (local_needed_ && from.size() <= requests_.slot_bytes())) {
+  if (inject || (local_.needed() && from.size() <= requests_.slot_bytes())) {
     if (!from.empty()) std::memcpy(request.slot, from.data(), from.size());
     local.iov_base = request.slot;
     descriptor = request.descriptor;
-  } else if (local_needed_ && !lend(request, from, descriptor, answer)) {
+  } else if (local_.needed() && !local_.lend(request, from, descriptor, answer)) {
     return posted(request, answer, "to register a local buffer");
   }
   request.lent = local.iov_base != request.slot && !provider_.known->copies_at_once;
@@ -131,12 +112,12 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   std::byte* place = to.data();
   void* descriptor = nullptr;
   std::int64_t answer = 0;
-  if (local_needed_ && to.size() <= requests_.slot_bytes()) {
+  if (local_.needed() && to.size() <= requests_.slot_bytes()) {
     place = request->slot;
     descriptor = request->descriptor;
     request->result = to.data();
     request->result_bytes = static_cast<std::uint32_t>(to.size());
-  } else if (local_needed_ && !lend(*request, to, descriptor, answer)) {
+  } else if (local_.needed() && !local_.lend(*request, to, descriptor, answer)) {
     return posted(*request, answer, "to register a local buffer");
   }
   request->lent = place != request->slot && !provider_.known->copies_at_once;

@@ -64,7 +64,7 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
   std::array<iovec, kMostPieces> here;
   std::array<void*, kMostPieces> descriptors{};
   std::size_t count = local.size();
-  if (kIsPut && local_needed_ && bytes <= requests_.slot_bytes()) {
+  if (kIsPut && local_.needed() && bytes <= requests_.slot_bytes()) {
     std::size_t at = 0;
     for (const Local& piece : local) {
       std::memcpy(request.slot + at, piece.data(), piece.size());
@@ -78,7 +78,7 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
       const core::MutableBytes piece = writable(local[i]);
       here[i] = {piece.data(), piece.size()};
       std::int64_t answer = 0;
-      if (local_needed_ && !lend(request, piece, descriptors[i], answer)) {
+      if (local_.needed() && !local_.lend(request, piece, descriptors[i], answer)) {
         return posted(request, answer, "to register a local buffer");
       }
     }

@@ -1,0 +1,28 @@
+#include "conduits/ofi/local_buffers.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::conduits::ofi {
+
+int LocalBuffers::add(core::MutableBytes memory, void*& descriptor) noexcept {
+  int error = 0;
+  auto region = registrations_.add_local(memory, error);
+  if (error != 0) return error;
+  descriptor = ::fi_mr_desc(region.get());
+  own_.push_back(std::move(region));
+  return 0;
+}
+
+bool LocalBuffers::lend(Request& request, core::Bytes buffer, void*& descriptor,
+                        std::int64_t& answer) noexcept {
+  if ((descriptor = registrations_.descriptor_in_segment(buffer)) != nullptr) return true;
+  int error = 0;
+  Registration* const borrowed = cache_.borrow(buffer, error);
+  answer = error;
+  if (borrowed == nullptr) return false;
+  *std::ranges::find(request.borrowed, nullptr) = borrowed;
+  descriptor = descriptor_of(*borrowed);
+  return true;
+}
+
+}  // namespace aqueduct::conduits::ofi
