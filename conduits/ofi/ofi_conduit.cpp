@@ -58,8 +58,8 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
       local_(registrations_, options.register_local, options.keep_registered),
       delivered_(provider.delivered()),
-      give_back_(options.give_back),
       to_self_(kToSelf * requests_.slot_bytes()),
+      lost_(peers_, requests_, local_, provider, me, options.give_back, log),
       aligned_(requests_.slot_bytes()),
       targets_must_look_(!provider.auto_progress && !provider.known->copies_at_once) {
   properties_.name = "ofi";
@@ -75,7 +75,7 @@ OfiConduit::~OfiConduit() { drain(); }
 // What is still under way leaves before the connections close: peers may wait for it, if they live. Nobody waits for
 // what was to come here.
 void OfiConduit::drain() noexcept {
-  bury_all();
+  lost_.mark_gone();
   const auto until = std::chrono::steady_clock::now() + kLinger;
   const auto waits = [this](const Request& request) {
     return request.in_use && !request.told && request.kind != Request::Kind::fetch &&
@@ -92,7 +92,7 @@ void OfiConduit::drain() noexcept {
        static_cast<void>(backoff.next())) {  // the peers that it waits for may need this core
     if (std::chrono::steady_clock::now() >= until) return;
     if (unsent_ != nullptr) send_unsent();
-    bury_all();
+    lost_.mark_gone();
     std::array<fi_cq_data_entry, 16> batch;
     const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
     for (std::int64_t i = 0; i < found; ++i) {
@@ -182,14 +182,9 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     }
   }
   peers_.learn(*objects_.av, std::move(names));
-  forgotten_.reserve(addresses.size());
-  suspected_.reserve(addresses.size());
+  lost_.reserve();
   kept_awake_.reserve(addresses.size());
   return {};
-}
-
-void OfiConduit::forget(Rank peer) noexcept {
-  if (peer < peers_.count() && peer != me_ && !peers_[peer].gone) forgotten_.push_back(peer);
 }
 
 std::string OfiConduit::state_of(Rank peer) const {

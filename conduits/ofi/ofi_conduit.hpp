@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conduits/ofi/local_buffers.hpp"
+#include "conduits/ofi/lost_peers.hpp"
 #include "conduits/ofi/objects.hpp"
 #include "conduits/ofi/ofi_options.hpp"
 #include "conduits/ofi/peers.hpp"
@@ -45,7 +46,7 @@ class OfiConduit final : public core::Conduit,
   core::NativeVector* vector() noexcept override { return most_local() >= 2 ? this : nullptr; }
   core::NativeAtomics* atomics() noexcept override { return provider_.atomics ? this : nullptr; }
   core::Waitable* waitable() noexcept override { return objects_.descriptor >= 0 ? this : nullptr; }
-  void forget(Rank peer) noexcept override;
+  void forget(Rank peer) noexcept override { lost_.forget(peer); }
   std::string state_of(Rank peer) const override;
 
   // NativeRma, NativeSignal (ofi_rma.cpp)
@@ -82,7 +83,6 @@ class OfiConduit final : public core::Conduit,
  private:
   static constexpr std::size_t kTypes = 6;
   static constexpr std::size_t kOps = 10;
-  static constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
   Status refused(const char* what, int error) const noexcept;
   void drain() noexcept;
@@ -92,7 +92,6 @@ class OfiConduit final : public core::Conduit,
   Request* begin(Rank peer, Request::Kind kind, core::Token token) noexcept;
   core::Post no_request(Rank peer) noexcept;
   core::Post posted(Request& request, std::int64_t answer, const char* what) noexcept;
-  void condemn(Rank peer, const char* what, std::int64_t error) noexcept;
   void send_signal(Request& request) noexcept;
 
   // Who has to look for transfers to get on: ofi_awake.cpp.
@@ -123,18 +122,9 @@ class OfiConduit final : public core::Conduit,
   Request* oldest_copy() noexcept;
   void refill(void* context) noexcept;
   void give_up(std::string_view what, std::int64_t error) noexcept;
-  Status loss_of(Rank peer) const noexcept {
-    return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
-  }
   int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
   int lose(core::Inbox& inbox) noexcept;
-  void bury(Rank peer) noexcept;
-  void bury_all() noexcept;
-  void replace(std::uint32_t count, std::chrono::steady_clock::time_point now) noexcept;
   int end_unsent(core::Inbox& inbox) noexcept;
-  int end_of_gone(core::Inbox& inbox) noexcept;
-  void suspect(Rank peer, const char* why) noexcept;
-  bool is_suspected(Rank peer) const noexcept;
 
   const Provider& provider_;
   core::Log& log_;
@@ -146,16 +136,13 @@ class OfiConduit final : public core::Conduit,
   Registrations registrations_;
   LocalBuffers local_;
   std::uint64_t delivered_;  ///< what to ask for so that an end is an arrival
-  std::chrono::milliseconds give_back_;
   core::ToSelf to_self_;
   Peers peers_;
+  LostPeers lost_;
   std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
   Request* unsent_ = nullptr;       // signals that found no room
-  std::vector<Rank> forgotten_;     // the launcher's word, until the next poll
-  std::vector<Rank> suspected_;     // the provider's word, until the next poll
-  std::chrono::steady_clock::time_point look_at_gone_ = kNever;  // whether they still have memory of callers'
-  const bool targets_must_look_;  ///< at transfers that their completion queue does not tell of
-  std::vector<Rank> kept_awake_;  // with room for all
+  const bool targets_must_look_;    ///< at transfers that their completion queue does not tell of
+  std::vector<Rank> kept_awake_;    // with room for all
   std::chrono::steady_clock::time_point
       awake_until_{};  // a peer's transfers go on; none: not as far as is known
   std::uint32_t looks_ = 0;

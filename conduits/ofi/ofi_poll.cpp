@@ -46,10 +46,10 @@ int OfiConduit::poll(core::Inbox& inbox) noexcept {
     if (awake_until_ != std::chrono::steady_clock::time_point{}) calls += is_kept_awake() ? 1 : 0;
   }
   // What a lost peer had sent before is taken first.
-  if (found < std::int64_t{kBatch} && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
+  if (found < std::int64_t{kBatch} && lost_.has_news()) [[unlikely]]
     calls += lose(inbox);
-  if (look_at_gone_ != kNever && look_at_gone_ <= std::chrono::steady_clock::now()) [[unlikely]]
-    calls += end_of_gone(inbox);
+  if (lost_.is_due()) [[unlikely]]
+    calls += lost_.end_requests(inbox);
   return calls;
 }
 
@@ -112,7 +112,7 @@ int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexc
     send_signal(request);
     return 0;
   }
-  if (gone && (request.kind == Request::Kind::announced || !status)) status = loss_of(request.peer);
+  if (gone && (request.kind == Request::Kind::announced || !status)) status = lost_.status_of(request.peer);
   --peers_[request.peer].in_flight;
   local_.give_back(request);
   if (void* const result = std::exchange(request.result, nullptr);
@@ -163,7 +163,7 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
     log_.error("ofi: rank {}: {} rank {} failed: {} ({})", me_, is_packet ? "a packet to" : "an operation on",
                peer, provider_.library.text(entry.err), text);
   }
-  if (why == ErrorCode::peer_lost || is_packet) suspect(peer, text);
+  if (why == ErrorCode::peer_lost || is_packet) lost_.suspect(peer, text);
   return ended(*request, {why, peer}, inbox);
 }
 
@@ -179,49 +179,20 @@ Request* OfiConduit::oldest_copy() noexcept {
   return oldest;
 }
 
-// Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.
+// Nothing arrives or ends any more.
 void OfiConduit::give_up(std::string_view what, std::int64_t error) noexcept {
   queue_is_broken_ = true;
   const char* const text = provider_.library.text(error);
   log_.error("ofi: rank {}: {} of {} fails: {}; all peers are taken for lost", me_, what, provider_.name(),
              text);
-  for (Rank rank = 0; rank < peers_.count(); ++rank) {
-    if (rank != me_) suspect(rank, text);
-  }
-  if (me_ < peers_.count()) bury(me_);
-  look_at_gone_ = std::chrono::steady_clock::now();
-}
-
-void OfiConduit::suspect(Rank peer, const char* why) noexcept {
-  if (peers_[peer].gone || is_suspected(peer)) return;
-  log_.info("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
-  suspected_.push_back(peer);
-}
-
-bool OfiConduit::is_suspected(Rank peer) const noexcept {
-  return std::ranges::find(suspected_, peer) != suspected_.end();
+  lost_.suspect_all(text);
 }
 
 // Ends what was posted to lost peers.
 int OfiConduit::lose(core::Inbox& inbox) noexcept {
-  const auto said = static_cast<std::ptrdiff_t>(suspected_.size());  // what follows may add to them
-  bury_all();
-  int calls = end_unsent(inbox) + end_of_gone(inbox);
-  // The layers answer with `forget`, which has nothing left to do.
-  for (std::ptrdiff_t i = 0; i < said; ++i, ++calls) inbox.lost(suspected_[static_cast<std::size_t>(i)]);
-  suspected_.erase(suspected_.begin(), suspected_.begin() + said);
-  return calls;
-}
-
-void OfiConduit::bury(Rank peer) noexcept {
-  if (std::exchange(peers_[peer].gone, true)) return;
-  peers_[peer].no_longer = std::chrono::steady_clock::now() + give_back_;
-}
-
-void OfiConduit::bury_all() noexcept {
-  for (const Rank peer : forgotten_) bury(peer);
-  forgotten_.clear();
-  for (const Rank peer : suspected_) bury(peer);
+  const std::size_t suspects = lost_.mark_gone();
+  const int calls = end_unsent(inbox) + lost_.end_requests(inbox);
+  return calls + lost_.report(suspects, inbox);
 }
 
 // The provider has nothing of them: they end here.
@@ -237,57 +208,9 @@ int OfiConduit::end_unsent(core::Inbox& inbox) noexcept {
   int calls = 0;
   while (ending != nullptr) {
     Request& request = *std::exchange(ending, ending->next);
-    calls += ended(request, loss_of(request.peer), inbox);
+    calls += ended(request, lost_.status_of(request.peer), inbox);
   }
   return calls;
-}
-
-// The provider may still have what was posted to a lost peer: the requests stay until it ends them. What uses no memory
-// of the caller's is told at once; the rest when the provider ends it, so that it does not write into memory that has
-// another use by then. A provider that keeps it for good (a host that went silent) must hold up neither the caller nor,
-// by the requests that it keeps, what goes to others.
-int OfiConduit::end_of_gone(core::Inbox& inbox) noexcept {
-  const auto now = std::chrono::steady_clock::now();
-  look_at_gone_ = kNever;
-  int calls = 0;
-  std::uint32_t kept = 0;
-  requests_.for_each([&](Request& request) {
-    if (!request.in_use || request.replaced || !peers_[request.peer].gone) return;
-    const Peer& peer = peers_[request.peer];
-    const bool for_good = now >= peer.no_longer;
-    if (for_good) {
-      ++kept;
-    } else {
-      look_at_gone_ = std::min(look_at_gone_, peer.no_longer);
-    }
-    if (request.told || (request.lent && !for_good)) return;
-    request.told = true;
-    if (request.kind == Request::Kind::packet) return;
-    if (request.lent) {
-      log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it is told as over",
-                me_, provider_.name(), request.peer);
-    }
-    inbox.completed(request.token, loss_of(request.peer));
-    ++calls;
-  });
-  if (kept != 0) replace(kept, now);
-  return calls;
-}
-
-// As many anew as the provider keeps for good.
-void OfiConduit::replace(std::uint32_t count, std::chrono::steady_clock::time_point now) noexcept {
-  const bool grown = requests_.grow(count, [this](core::MutableBytes slots, void*& descriptor) {
-    return !local_.needed() || local_.add(slots, descriptor) == 0;
-  });
-  if (!grown) {
-    log_.warn("ofi: rank {}: {} keeps {} operations on lost peers, and there is no memory for others", me_,
-              provider_.name(), count);
-    return;
-  }
-  requests_.for_each([&](Request& request) {
-    if (!request.in_use || !peers_[request.peer].gone) return;
-    if (now >= peers_[request.peer].no_longer) request.replaced = true;
-  });
 }
 
 }  // namespace aqueduct::conduits::ofi

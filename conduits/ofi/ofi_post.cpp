@@ -15,7 +15,7 @@ Request* OfiConduit::begin(Rank peer, Request::Kind kind, core::Token token) noe
     return nullptr;
   if (const int error = peers_.reach(peer); error != 0) [[unlikely]] {
     // Nothing can be said to it, packets neither: those who wait for it must learn that.
-    if (!comes_again(error)) condemn(peer, "to take its address", error);
+    if (!comes_again(error)) lost_.refused(peer, "to take its address", error);
     return nullptr;
   }
   if (targets_must_look_ && kind != Request::Kind::packet && peer != me_ &&
@@ -26,16 +26,8 @@ Request* OfiConduit::begin(Rank peer, Request::Kind kind, core::Token token) noe
 }
 
 core::Post OfiConduit::no_request(Rank peer) noexcept {
-  return peers_[peer].gone || is_suspected(peer) ? core::Post::failed(loss_of(peer).code())
-                                                 : core::Post::retry();
-}
-
-void OfiConduit::condemn(Rank peer, const char* what, std::int64_t error) noexcept {
-  const char* const text = provider_.library.text(error);
-  if (code_of(static_cast<int>(-error)) != ErrorCode::peer_lost && !is_suspected(peer)) {
-    log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}", me_, what, peer, text);
-  }
-  suspect(peer, text);
+  return peers_[peer].gone || lost_.is_suspected(peer) ? core::Post::failed(lost_.status_of(peer).code())
+                                                       : core::Post::retry();
 }
 
 core::Post OfiConduit::posted(Request& request, std::int64_t answer, const char* what) noexcept {
@@ -52,7 +44,7 @@ core::Post OfiConduit::posted(Request& request, std::int64_t answer, const char*
   if (answer == -FI_EAGAIN || (is_packet && comes_again(answer))) return core::Post::retry();
   const ErrorCode why = is_packet ? ErrorCode::peer_lost : code_of(static_cast<int>(-answer));
   if (why == ErrorCode::peer_lost) {
-    condemn(peer, what, answer);
+    lost_.refused(peer, what, answer);
   } else {
     log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}", me_, what, peer,
                provider_.library.text(answer));
@@ -96,7 +88,7 @@ void OfiConduit::send_signal(Request& request) noexcept {
     request.kind = Request::Kind::transfer;
     return;
   }
-  if (!comes_again(answer)) condemn(request.peer, "a signal", answer);
+  if (!comes_again(answer)) lost_.refused(request.peer, "a signal", answer);
   request.next = unsent_;
   unsent_ = &request;
 }

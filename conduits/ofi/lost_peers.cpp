@@ -1,0 +1,112 @@
+#include "conduits/ofi/lost_peers.hpp"
+
+#include "conduits/ofi/errors.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace aqueduct::conduits::ofi {
+
+void LostPeers::reserve() {
+  forgotten_.reserve(peers_.count());
+  suspected_.reserve(peers_.count());
+}
+
+void LostPeers::forget(Rank peer) noexcept {
+  if (peer < peers_.count() && peer != me_ && !peers_[peer].gone) forgotten_.push_back(peer);
+}
+
+void LostPeers::suspect(Rank peer, const char* why) noexcept {
+  if (peers_[peer].gone || is_suspected(peer)) return;
+  log_.info("ofi: rank {}: the provider says of rank {}: {}; it is taken for lost", me_, peer, why);
+  suspected_.push_back(peer);
+}
+
+void LostPeers::refused(Rank peer, const char* what, std::int64_t error) noexcept {
+  const char* const text = provider_.library.text(error);
+  if (code_of(static_cast<int>(-error)) != ErrorCode::peer_lost && !is_suspected(peer)) {
+    log_.error("ofi: rank {}: the provider refuses {} for rank {}: {}", me_, what, peer, text);
+  }
+  suspect(peer, text);
+}
+
+void LostPeers::suspect_all(const char* why) noexcept {
+  for (Rank rank = 0; rank < peers_.count(); ++rank) {
+    if (rank != me_) suspect(rank, why);
+  }
+  if (me_ < peers_.count()) mark_gone(me_);
+  deadline_ = Clock::now();
+}
+
+bool LostPeers::is_suspected(Rank peer) const noexcept {
+  return std::ranges::find(suspected_, peer) != suspected_.end();
+}
+
+std::size_t LostPeers::mark_gone() noexcept {
+  for (const Rank peer : forgotten_) mark_gone(peer);
+  forgotten_.clear();
+  for (const Rank peer : suspected_) mark_gone(peer);
+  return suspected_.size();
+}
+
+void LostPeers::mark_gone(Rank peer) noexcept {
+  if (std::exchange(peers_[peer].gone, true)) return;
+  peers_[peer].no_longer = Clock::now() + give_back_;
+}
+
+int LostPeers::report(std::size_t count, core::Inbox& inbox) noexcept {
+  // The layers answer with `forget`, which has nothing left to do. Ends that came meanwhile may have added suspects.
+  for (std::size_t i = 0; i < count; ++i) inbox.lost(suspected_[i]);
+  suspected_.erase(suspected_.begin(), suspected_.begin() + static_cast<std::ptrdiff_t>(count));
+  return static_cast<int>(count);
+}
+
+// The provider may still have what was posted to a lost peer: the requests stay in use until it ends them. A request that
+// uses no memory of the caller's is reported at once. The others are reported when the provider ends them, so that it does
+// not write into memory that has another use by then. But a provider that keeps a request for good (a host that went
+// silent) must not hold up the caller, nor, by the requests that it keeps, what goes to other peers.
+int LostPeers::end_requests(core::Inbox& inbox) noexcept {
+  const auto now = Clock::now();
+  deadline_ = kNever;
+  int calls = 0;
+  std::uint32_t kept = 0;
+  requests_.for_each([&](Request& request) {
+    if (!request.in_use || request.replaced || !peers_[request.peer].gone) return;
+    const Peer& peer = peers_[request.peer];
+    const bool for_good = now >= peer.no_longer;
+    if (for_good) {
+      ++kept;
+    } else {
+      deadline_ = std::min(deadline_, peer.no_longer);
+    }
+    if (request.told || (request.lent && !for_good)) return;
+    request.told = true;
+    if (request.kind == Request::Kind::packet) return;
+    if (request.lent) {
+      log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it is told as over",
+                me_, provider_.name(), request.peer);
+    }
+    inbox.completed(request.token, status_of(request.peer));
+    ++calls;
+  });
+  if (kept != 0) replace(kept, now);
+  return calls;
+}
+
+// Adds as many requests as the provider keeps for good.
+void LostPeers::replace(std::uint32_t count, Clock::time_point now) noexcept {
+  const bool grown = requests_.grow(count, [this](core::MutableBytes slots, void*& descriptor) {
+    return !local_.needed() || local_.add(slots, descriptor) == 0;
+  });
+  if (!grown) {
+    log_.warn("ofi: rank {}: {} keeps {} operations on lost peers, and there is no memory for others", me_,
+              provider_.name(), count);
+    return;
+  }
+  requests_.for_each([&](Request& request) {
+    if (!request.in_use || !peers_[request.peer].gone) return;
+    if (now >= peers_[request.peer].no_longer) request.replaced = true;
+  });
+}
+
+}  // namespace aqueduct::conduits::ofi

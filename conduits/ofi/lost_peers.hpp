@@ -1,0 +1,84 @@
+#pragma once
+
+#include "conduits/ofi/local_buffers.hpp"
+#include "conduits/ofi/peers.hpp"
+#include "conduits/ofi/provider.hpp"
+#include "conduits/ofi/requests.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::conduits::ofi {
+
+/// Which peers are lost, and what becomes of the requests that the provider still has for them.
+///
+/// The launcher's word (`forget`) and the provider's (`suspect`) wait for the next poll, which first takes what those peers
+/// have sent. Then `mark_gone` stops all posts to them, and `end_requests` ends what was posted.
+class LostPeers {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  LostPeers(Peers& peers, Requests& requests, LocalBuffers& local, const Provider& provider, Rank me,
+            std::chrono::milliseconds give_back, core::Log& log)
+      : peers_(peers),
+        requests_(requests),
+        local_(local),
+        provider_(provider),
+        me_(me),
+        give_back_(give_back),
+        log_(log) {}
+
+  /// Once the peers are known: nothing is allocated later.
+  void reserve();
+
+  void forget(Rank peer) noexcept;
+  void suspect(Rank peer, const char* why) noexcept;
+  /// The provider refuses `what` for a peer, and would refuse it again.
+  void refused(Rank peer, const char* what, std::int64_t error) noexcept;
+  /// Nothing reaches anybody any more, not even this rank itself, whose atomics go through the provider.
+  void suspect_all(const char* why) noexcept;
+  bool is_suspected(Rank peer) const noexcept;
+  /// What operations on a lost peer end with.
+  Status status_of(Rank peer) const noexcept {
+    return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
+  }
+
+  /// Whether a word of either waits for the next poll.
+  bool has_news() const noexcept { return !forgotten_.empty() || !suspected_.empty(); }
+  /// Takes both words for true. Returns how many of the suspects `report` is to tell of.
+  std::size_t mark_gone() noexcept;
+  /// Tells the layers above of the first `count` suspects; returns the calls made.
+  int report(std::size_t count, core::Inbox& inbox) noexcept;
+
+  /// Ends the requests of gone peers as far as their memory allows it; returns the calls made.
+  int end_requests(core::Inbox& inbox) noexcept;
+  /// Whether `end_requests` has something to end by now.
+  bool is_due() const noexcept { return deadline_ != kNever && deadline_ <= Clock::now(); }
+  /// How long from now until it has.
+  std::chrono::nanoseconds within() const noexcept {
+    return deadline_ == kNever ? std::chrono::nanoseconds::max() : deadline_ - Clock::now();
+  }
+
+ private:
+  static constexpr auto kNever = Clock::time_point::max();
+
+  void mark_gone(Rank peer) noexcept;
+  void replace(std::uint32_t count, Clock::time_point now) noexcept;
+
+  Peers& peers_;
+  Requests& requests_;
+  LocalBuffers& local_;
+  const Provider& provider_;
+  Rank me_;
+  std::chrono::milliseconds give_back_;
+  core::Log& log_;
+  std::vector<Rank> forgotten_;
+  std::vector<Rank> suspected_;
+  Clock::time_point deadline_ = kNever;  // of the first gone peer whose requests the provider still has
+};
+
+}  // namespace aqueduct::conduits::ofi
