@@ -67,9 +67,9 @@ bool OfiConduit::can(AtomicOp op, AtomicType type) const noexcept {
 // To itself too by way of the provider: its atomics and a processor's need not be atomic to one another.
 core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
-  Request* const request = begin(peer, Request::Kind::transfer, token);
+  Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
+    return operations_.no_request(peer);
   std::memcpy(request->slot + kOperand, &call.operand, sizeof call.operand);
   std::memcpy(request->slot + kExpected, &call.expected, sizeof call.expected);
   request->result = call.result;
@@ -86,7 +86,7 @@ core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
           : ::fi_fetch_atomic(ep, request->slot + kOperand, 1, descriptor, request->slot, descriptor, to,
                               remote.base + offset, remote.key, datatype_of(call.type), operation_of(call.op),
                               &request->context);
-  return posted(*request, answer, "an atomic");
+  return operations_.posted(*request, answer, "an atomic");
 }
 
 }  // namespace aqueduct::conduits::ofi

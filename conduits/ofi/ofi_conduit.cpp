@@ -60,8 +60,10 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       delivered_(provider.delivered()),
       to_self_(kToSelf * requests_.slot_bytes()),
       lost_(peers_, requests_, local_, provider, me, options.give_back, log),
-      aligned_(requests_.slot_bytes()),
-      targets_must_look_(!provider.auto_progress && !provider.known->copies_at_once) {
+      hints_(provider, peers_, me),
+      operations_(requests_, peers_, lost_, hints_, local_, provider, me, log),
+      messages_(objects_, operations_, peers_, lost_, to_self_, provider, me),
+      aligned_(requests_.slot_bytes()) {
   properties_.name = "ofi";
   properties_.max_packet = options.packet;
   properties_.max_transfer =
@@ -91,7 +93,7 @@ void OfiConduit::drain() noexcept {
   for (core::Backoff backoff(pacing); !queue_is_broken_ && any_waits();
        static_cast<void>(backoff.next())) {  // the peers that it waits for may need this core
     if (std::chrono::steady_clock::now() >= until) return;
-    if (unsent_ != nullptr) send_unsent();
+    if (messages_.has_unsent()) messages_.send_unsent();
     lost_.mark_gone();
     std::array<fi_cq_data_entry, 16> batch;
     const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
@@ -99,7 +101,7 @@ void OfiConduit::drain() noexcept {
       Request* const request = requests_.of(batch[static_cast<std::size_t>(i)].op_context);
       if (request == nullptr) continue;
       if (request->kind == Request::Kind::announced && waits(*request)) {
-        send_signal(*request);  // the put has arrived; its signal has not
+        messages_.send_signal(*request);  // the put has arrived; its signal has not
       } else {
         requests_.release(*request);
       }
@@ -183,7 +185,7 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   }
   peers_.learn(*objects_.av, std::move(names));
   lost_.reserve();
-  kept_awake_.reserve(addresses.size());
+  hints_.reserve();
   return {};
 }
 

@@ -2,9 +2,12 @@
 
 #include "conduits/ofi/local_buffers.hpp"
 #include "conduits/ofi/lost_peers.hpp"
+#include "conduits/ofi/messages.hpp"
 #include "conduits/ofi/objects.hpp"
 #include "conduits/ofi/ofi_options.hpp"
+#include "conduits/ofi/operations.hpp"
 #include "conduits/ofi/peers.hpp"
+#include "conduits/ofi/poll_hints.hpp"
 #include "conduits/ofi/receive_buffers.hpp"
 #include "conduits/ofi/registrations.hpp"
 #include "conduits/ofi/requests.hpp"
@@ -38,7 +41,9 @@ class OfiConduit final : public core::Conduit,
   const core::Properties& properties() const noexcept override { return properties_; }
   std::vector<std::byte> address() override;
   Status connect(std::span<const std::vector<std::byte>> addresses) override;
-  core::Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override;
+  core::Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept override {
+    return messages_.send(to, header, payload);
+  }
   int poll(core::Inbox& inbox) noexcept override;
 
   core::NativeRma* rma() noexcept override { return this; }
@@ -88,19 +93,6 @@ class OfiConduit final : public core::Conduit,
   void drain() noexcept;
   void learn_atomics() noexcept;  // ofi_atomics.cpp
 
-  // What is posted: ofi_post.cpp.
-  Request* begin(Rank peer, Request::Kind kind, core::Token token) noexcept;
-  core::Post no_request(Rank peer) noexcept;
-  core::Post posted(Request& request, std::int64_t answer, const char* what) noexcept;
-  void send_signal(Request& request) noexcept;
-
-  // Who has to look for transfers to get on: ofi_awake.cpp.
-  void keep_awake(Rank peer) noexcept;
-  void keep_awake() noexcept;
-  void stay_awake() noexcept;
-  bool is_kept_awake() noexcept;
-  void send_unsent() noexcept;
-
   // Lists: ofi_vector.cpp.
   core::PieceLimits piece_limits() const noexcept;
   template <class Local, class Copy>
@@ -124,7 +116,6 @@ class OfiConduit final : public core::Conduit,
   void give_up(std::string_view what, std::int64_t error) noexcept;
   int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
   int lose(core::Inbox& inbox) noexcept;
-  int end_unsent(core::Inbox& inbox) noexcept;
 
   const Provider& provider_;
   core::Log& log_;
@@ -139,13 +130,10 @@ class OfiConduit final : public core::Conduit,
   core::ToSelf to_self_;
   Peers peers_;
   LostPeers lost_;
+  PollHints hints_;
+  Operations operations_;
+  Messages messages_;
   std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
-  Request* unsent_ = nullptr;       // signals that found no room
-  const bool targets_must_look_;    ///< at transfers that their completion queue does not tell of
-  std::vector<Rank> kept_awake_;    // with room for all
-  std::chrono::steady_clock::time_point
-      awake_until_{};  // a peer's transfers go on; none: not as far as is known
-  std::uint32_t looks_ = 0;
   bool queue_is_broken_ = false;
   std::array<std::array<bool, kOps>, kTypes> can_{};  // [type][operation]
 };

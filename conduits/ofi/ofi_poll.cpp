@@ -22,10 +22,6 @@ bool is_of_mine(std::uint64_t flags) noexcept {
 // Chosen: so many completions, then the caller has its turn.
 constexpr std::size_t kBatch = 16;
 
-// Chosen: some microseconds, so that reading the clock costs nothing beside them; and fewer looks than come before a rank
-// with a core of its own gives way, so that it does not.
-constexpr std::uint32_t kLooksBetween = 64;
-
 }  // namespace
 
 int OfiConduit::poll(core::Inbox& inbox) noexcept {
@@ -39,12 +35,10 @@ int OfiConduit::poll(core::Inbox& inbox) noexcept {
   if (receive_.waits() && !queue_is_broken_) [[unlikely]] {
     if (const int error = receive_.repost(); error != 0) give_up("room for what arrives", error);
   }
-  if (unsent_ != nullptr) [[unlikely]]
-    send_unsent();
-  if (++looks_ % kLooksBetween == 0) [[unlikely]] {
-    if (!kept_awake_.empty()) keep_awake();
-    if (awake_until_ != std::chrono::steady_clock::time_point{}) calls += is_kept_awake() ? 1 : 0;
-  }
+  if (messages_.has_unsent()) [[unlikely]]
+    messages_.send_unsent();
+  if (hints_.counts_poll()) [[unlikely]]
+    calls += hints_.round(messages_);
   // What a lost peer had sent before is taken first.
   if (found < std::int64_t{kBatch} && lost_.has_news()) [[unlikely]]
     calls += lose(inbox);
@@ -90,7 +84,7 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
   const std::byte* start = bytes + sizeof head;
   if ((head.bytes & kIsSignal) != 0) {
     if (body == 0) {
-      stay_awake();
+      hints_.arrived();
       return 1;
     }
     Signal signal;
@@ -109,22 +103,11 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
 int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexcept {
   const bool gone = peers_[request.peer].gone;
   if (request.kind == Request::Kind::announced && status && !gone) {
-    send_signal(request);
+    messages_.send_signal(request);
     return 0;
   }
   if (gone && (request.kind == Request::Kind::announced || !status)) status = lost_.status_of(request.peer);
-  --peers_[request.peer].in_flight;
-  local_.give_back(request);
-  if (void* const result = std::exchange(request.result, nullptr);
-      result != nullptr && status && !request.told) {
-    std::memcpy(result, request.slot, request.result_bytes);
-  }
-  const bool tell = request.kind != Request::Kind::packet && !request.told;
-  const core::Token token = request.token;
-  requests_.release(request);
-  if (!tell) return 0;
-  inbox.completed(token, status);
-  return 1;
+  return operations_.finish(request, status, inbox);
 }
 
 int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
@@ -191,26 +174,8 @@ void OfiConduit::give_up(std::string_view what, std::int64_t error) noexcept {
 // Ends what was posted to lost peers.
 int OfiConduit::lose(core::Inbox& inbox) noexcept {
   const std::size_t suspects = lost_.mark_gone();
-  const int calls = end_unsent(inbox) + lost_.end_requests(inbox);
+  const int calls = messages_.end_unsent(inbox) + lost_.end_requests(inbox);
   return calls + lost_.report(suspects, inbox);
-}
-
-// The provider has nothing of them: they end here.
-int OfiConduit::end_unsent(core::Inbox& inbox) noexcept {
-  Request* ending = nullptr;
-  for (Request* request = std::exchange(unsent_, nullptr); request != nullptr;) {
-    Request* const next = request->next;
-    Request*& list = peers_[request->peer].gone ? ending : unsent_;
-    request->next = list;
-    list = request;
-    request = next;
-  }
-  int calls = 0;
-  while (ending != nullptr) {
-    Request& request = *std::exchange(ending, ending->next);
-    calls += ended(request, lost_.status_of(request.peer), inbox);
-  }
-  return calls;
 }
 
 }  // namespace aqueduct::conduits::ofi

@@ -37,7 +37,7 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
     local.iov_base = request.slot;
     descriptor = request.descriptor;
   } else if (local_.needed() && !local_.lend(request, from, descriptor, answer)) {
-    return posted(request, answer, "to register a local buffer");
+    return operations_.posted(request, answer, "to register a local buffer");
   }
   request.lent = local.iov_base != request.slot && !provider_.known->copies_at_once;
   const RemoteKey& remote = registrations_.remote(key);
@@ -53,7 +53,7 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
   message.data = data;
   // What ends is a put whose bytes are in the target's memory, not one whose bytes have left.
   answer = ::fi_writemsg(objects_.ep.get(), &message, flags | delivered_);
-  return posted(request, answer, "a put");
+  return operations_.posted(request, answer, "a put");
 }
 
 core::Post OfiConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept {
@@ -68,9 +68,9 @@ core::Post OfiConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
                            core::Token token) noexcept {
   if (from.empty()) return core::Post::done();  // not every provider ends such
   if (peer == me_) return put_to_self(key, offset, from);
-  Request* const request = begin(peer, Request::Kind::transfer, token);
+  Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
+    return operations_.no_request(peer);
   return write(*request, key, offset, from, inject, 0, 0);
 }
 
@@ -84,15 +84,16 @@ core::Post OfiConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
     return post;
   }
   const auto data = provider_.signals ? encode({me_, signal}) : std::nullopt;
-  Request* const request = begin(peer, data ? Request::Kind::transfer : Request::Kind::announced, token);
+  Request* const request =
+      operations_.begin(peer, data ? Request::Kind::transfer : Request::Kind::announced, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
+    return operations_.no_request(peer);
   if (data && !from.empty()) return write(*request, key, offset, from, false, *data, FI_REMOTE_CQ_DATA);
   request->signal = signal;
   if (!from.empty()) return write(*request, key, offset, from, false, 0, 0);
-  ++peers_[peer].in_flight;
-  send_signal(*request);
-  return core::Post::posted();
+  const core::Post post = operations_.posted(*request, 0, "a signal");
+  messages_.send_signal(*request);
+  return post;
 }
 
 core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -106,9 +107,9 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     detail::move_bytes(to.data(), from.data() + offset, to.size());
     return core::Post::done();
   }
-  Request* const request = begin(peer, Request::Kind::fetch, token);
+  Request* const request = operations_.begin(peer, Request::Kind::fetch, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
+    return operations_.no_request(peer);
   std::byte* place = to.data();
   void* descriptor = nullptr;
   std::int64_t answer = 0;
@@ -118,12 +119,12 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     request->result = to.data();
     request->result_bytes = static_cast<std::uint32_t>(to.size());
   } else if (local_.needed() && !local_.lend(*request, to, descriptor, answer)) {
-    return posted(*request, answer, "to register a local buffer");
+    return operations_.posted(*request, answer, "to register a local buffer");
   }
   request->lent = place != request->slot && !provider_.known->copies_at_once;
   answer = ::fi_read(objects_.ep.get(), place, to.size(), descriptor, peers_[peer].at, remote.base + offset,
                      remote.key, &request->context);
-  return posted(*request, answer, "a get");
+  return operations_.posted(*request, answer, "a get");
 }
 
 }  // namespace aqueduct::conduits::ofi

@@ -79,7 +79,7 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
       here[i] = {piece.data(), piece.size()};
       std::int64_t answer = 0;
       if (local_.needed() && !local_.lend(request, piece, descriptors[i], answer)) {
-        return posted(request, answer, "to register a local buffer");
+        return operations_.posted(request, answer, "to register a local buffer");
       }
     }
     request.lent = !provider_.known->copies_at_once;
@@ -94,7 +94,7 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
   message.context = &request.context;
   const std::int64_t answer = kIsPut ? ::fi_writemsg(objects_.ep.get(), &message, delivered_)
                                      : ::fi_readmsg(objects_.ep.get(), &message, FI_COMPLETION);
-  return posted(request, answer, kIsPut ? "a put of pieces" : "a get of pieces");
+  return operations_.posted(request, answer, kIsPut ? "a put of pieces" : "a get of pieces");
 }
 
 core::Post OfiConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
@@ -106,9 +106,9 @@ core::Post OfiConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const 
       detail::move_bytes(place.data(), part.data(), part.size());
     });
   }
-  Request* const request = begin(peer, Request::Kind::transfer, token);
+  Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
+    return operations_.no_request(peer);
   return post_pieces(*request, key, to, from);
 }
 
@@ -121,9 +121,9 @@ core::Post OfiConduit::get_pieces(Rank peer, std::uint64_t key, std::span<const 
       detail::move_bytes(part.data(), place.data(), part.size());
     });
   }
-  Request* const request = begin(peer, Request::Kind::fetch, token);
+  Request* const request = operations_.begin(peer, Request::Kind::fetch, token);
   if (request == nullptr) [[unlikely]]
-    return no_request(peer);
+    return operations_.no_request(peer);
   return post_pieces(*request, key, from, to);
 }
 

@@ -9,7 +9,7 @@ namespace aqueduct::conduits::ofi {
 // The descriptor says nothing of what came before it was looked at: the provider is asked, after the poll that follows
 // arming, whether one may sleep on it now.
 std::chrono::nanoseconds OfiConduit::within() const noexcept {
-  const bool busy = !to_self_.empty() || unsent_ != nullptr || receive_.waits() || lost_.has_news();
+  const bool busy = !to_self_.empty() || messages_.has_unsent() || receive_.waits() || lost_.has_news();
   fid* queue = &objects_.cq->fid;
   if (busy || ::fi_trywait(objects_.fabric, &queue, 1) != FI_SUCCESS) return std::chrono::nanoseconds::zero();
   return lost_.within();

@@ -14,10 +14,10 @@ struct Peer {
   fi_addr_t at = FI_ADDR_NOTAVAIL;  ///< in the address vector, from the first use on
   std::uint32_t in_flight = 0;      ///< requests of this endpoint's that it has not ended
   bool gone = false;
-  bool kept_awake = false;                            ///< is told of transfers under way
-  std::chrono::steady_clock::time_point say_again{};  ///< when it is due to be told once more
-  std::chrono::steady_clock::time_point
-      no_longer{};  ///< when what a gone one has not given back counts as free
+  bool is_hinted = false;                             ///< gets poll hints, while something is under way to it
+  std::chrono::steady_clock::time_point next_hint{};  ///< when the next one is due
+  /// When what a gone peer has not completed counts as never completed.
+  std::chrono::steady_clock::time_point no_longer{};
 };
 
 /// The peers' addresses. The provider learns one when something is first posted to it.

@@ -8,7 +8,7 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// In front of every packet and signal, and of nothing, which asks a peer to keep looking (ofi_awake.cpp). What travels is
+/// In front of every packet and signal, and of nothing, which asks a peer to keep looking (poll_hints.hpp). What travels is
 /// a multiple of 8 bytes long, so that packets which the provider puts one behind the other all start where a word may.
 struct PacketHead {
   std::uint32_t from = 0;

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "conduits/ofi/peers.hpp"
+#include "conduits/ofi/provider.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::conduits::ofi {
+
+class Messages;
+
+/// Asks the targets of transfers to keep polling while the transfers last (decision 36).
+///
+/// With manual progress the target's polls carry puts and gets out, but its completion queue does not show them: a rank that
+/// waits for something else would take naps of 100 us between its polls. So an initiator sends its targets a hint from time
+/// to time, as far as there is room for one.
+class PollHints {
+ public:
+  PollHints(const Provider& provider, Peers& peers, Rank me)
+      : peers_(peers), me_(me), needed_(!provider.auto_progress && !provider.known->copies_at_once) {}
+
+  /// Once the peers are known: nothing is allocated later.
+  void reserve() { targets_.reserve(peers_.count()); }
+
+  /// A put, a get or an atomic is about to be posted.
+  void transfer_begins(Rank target) noexcept {
+    if (needed_ && target != me_ && !std::exchange(peers_[target].is_hinted, true))
+      targets_.push_back(target);
+  }
+  /// A peer has sent a hint.
+  void arrived() noexcept { busy_until_ = Clock::now() + kBusyFor; }
+
+  /// Counts a poll; whether `round` is due.
+  bool counts_poll() noexcept { return ++polls_ % kPollsBetween == 0; }
+  /// Sends the hints that are due. Returns 1 if this rank itself is to keep polling, else 0.
+  int round(Messages& messages) noexcept;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // Chosen: some microseconds, so that reading the clock costs nothing beside them; and fewer polls than a rank with a core
+  // of its own makes before it yields, so that it does not.
+  static constexpr std::uint32_t kPollsBetween = 64;
+  // Chosen: the hint itself waits behind the bytes of a transfer over a stream, of 20 MB at 1 GB/s. Far more than a rank
+  // yields by itself, and nothing beside what a job's start takes of a core.
+  static constexpr std::chrono::milliseconds kBusyFor{20};
+  // Chosen: half of it.
+  static constexpr std::chrono::milliseconds kHintEvery{10};
+
+  Peers& peers_;
+  Rank me_;
+  const bool needed_;
+  std::vector<Rank> targets_;       // of transfers since the last round, or under way
+  Clock::time_point busy_until_{};  // of the latest hint that arrived; the epoch: none lately
+  std::uint32_t polls_ = 0;
+};
+
+}  // namespace aqueduct::conduits::ofi
