@@ -1,4 +1,4 @@
-#include "conduits/ofi/ofi_conduit.hpp"
+#include "conduits/ofi/ofi_atomics.hpp"
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_errno.h>
@@ -47,26 +47,26 @@ constexpr std::size_t kExpected = 16;
 }  // namespace
 
 // All of them fetch: the answer is then the proof that it has been done.
-void OfiConduit::learn_atomics() noexcept {
+void Atomics::learn() noexcept {
   for (std::size_t type = 0; type < kTypes; ++type) {
     for (std::size_t op = 0; op < kOps; ++op) {
       const auto wanted = static_cast<AtomicOp>(op);
       fi_atomic_attr found{};
       const std::uint64_t kind = wanted == AtomicOp::compare_swap ? FI_COMPARE_ATOMIC : FI_FETCH_ATOMIC;
-      const int error = ::fi_query_atomic(objects_.domain.get(), datatype_of(static_cast<AtomicType>(type)),
+      const int error = ::fi_query_atomic(domain_, datatype_of(static_cast<AtomicType>(type)),
                                           operation_of(wanted), &found, kind);
       can_[type][op] = error == 0 && found.count > 0 && found.size == size_of(static_cast<AtomicType>(type));
     }
   }
 }
 
-bool OfiConduit::can(AtomicOp op, AtomicType type) const noexcept {
+bool Atomics::can(AtomicOp op, AtomicType type) const noexcept {
   return can_[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)];
 }
 
 // To itself too by way of the provider: its atomics and a processor's need not be atomic to one another.
-core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
-                              const detail::AtomicCall& call, core::Token token) noexcept {
+core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                           core::Token token) noexcept {
   Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
     return operations_.no_request(peer);
@@ -75,15 +75,14 @@ core::Post OfiConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   request->result = call.result;
   request->result_bytes = static_cast<std::uint32_t>(size_of(call.type));
   const RemoteKey& remote = registrations_.remote(key);
-  fid_ep* const ep = objects_.ep.get();
   void* const descriptor = request->descriptor;
   const fi_addr_t to = peers_[peer].at;
   const std::int64_t answer =
       call.op == AtomicOp::compare_swap
-          ? ::fi_compare_atomic(ep, request->slot + kOperand, 1, descriptor, request->slot + kExpected,
+          ? ::fi_compare_atomic(ep_, request->slot + kOperand, 1, descriptor, request->slot + kExpected,
                                 descriptor, request->slot, descriptor, to, remote.base + offset, remote.key,
                                 datatype_of(call.type), operation_of(call.op), &request->context)
-          : ::fi_fetch_atomic(ep, request->slot + kOperand, 1, descriptor, request->slot, descriptor, to,
+          : ::fi_fetch_atomic(ep_, request->slot + kOperand, 1, descriptor, request->slot, descriptor, to,
                               remote.base + offset, remote.key, datatype_of(call.type), operation_of(call.op),
                               &request->context);
   return operations_.posted(*request, answer, "an atomic");

@@ -42,6 +42,10 @@ Receiving receiving_of(const Provider& provider, const OfiOptions& options) {
   return {std::min(std::max(options.receive_bytes / packet, kPacketsInBuffer), most), packet};
 }
 
+std::size_t max_transfer_of(const Provider& provider) {
+  return std::min<std::size_t>(provider.info->ep_attr->max_msg_size, std::size_t{1} << 30);
+}
+
 }  // namespace
 
 OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me,
@@ -57,17 +61,21 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       objects_(std::move(objects)),
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
       local_(registrations_, options.register_local, options.keep_registered),
-      delivered_(provider.delivered()),
       to_self_(kToSelf * requests_.slot_bytes()),
       lost_(peers_, requests_, local_, provider, me, options.give_back, log),
       hints_(provider, peers_, me),
       operations_(requests_, peers_, lost_, hints_, local_, provider, me, log),
       messages_(objects_, operations_, peers_, lost_, to_self_, provider, me),
+      rma_(objects_, operations_, messages_, peers_, registrations_, local_, to_self_, provider,
+           requests_.slot_bytes(), me),
+      vector_(objects_, operations_, peers_, registrations_, local_, provider, requests_.slot_bytes(),
+              max_transfer_of(provider), me),
+      atomics_(objects_, operations_, peers_, registrations_),
+      sleeper_(objects_, to_self_, messages_, receive_, lost_),
       aligned_(requests_.slot_bytes()) {
   properties_.name = "ofi";
   properties_.max_packet = options.packet;
-  properties_.max_transfer =
-      std::min<std::size_t>(provider.info->ep_attr->max_msg_size, std::size_t{1} << 30);
+  properties_.max_transfer = max_transfer_of(provider);
   properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);
   properties_.reports_lost_peers = true;
 }
@@ -138,7 +146,7 @@ Status OfiConduit::start() {
   if (const int error = receive_.post_all(*objects_.ep, receive_descriptor); error != 0) {
     return refused("its receive buffers", error);
   }
-  if (provider_.atomics) learn_atomics();
+  if (provider_.atomics) atomics_.learn();
   return {};
 }
 

@@ -1,6 +1,7 @@
+#include "conduits/ofi/ofi_rma.hpp"
+
 #include <aqueduct/copy_bytes.hpp>
 
-#include "conduits/ofi/ofi_conduit.hpp"
 #include "conduits/ofi/wire.hpp"
 
 #include <rdma/fi_errno.h>
@@ -12,27 +13,25 @@
 
 namespace aqueduct::conduits::ofi {
 
-Result<std::vector<std::byte>> OfiConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+Result<std::vector<std::byte>> Rma::register_segment(SegmentId id, core::MutableBytes memory) {
   return registrations_.add_segment(id, memory);
 }
 
-void OfiConduit::unregister_segment(SegmentId id) noexcept {
+void Rma::unregister_segment(SegmentId id) noexcept {
   local_.invalidate(registrations_.segment(id));
   registrations_.remove_segment(id);
 }
 
-Result<std::uint64_t> OfiConduit::import_key(Rank peer, core::Bytes key) {
-  return registrations_.import(peer, key);
-}
+Result<std::uint64_t> Rma::import_key(Rank peer, core::Bytes key) { return registrations_.import(peer, key); }
 
 // Where the provider wants local buffers registered: one inside a segment is; a small one goes through the request's slot;
 // a longer one is registered while the transfer lasts.
-core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                             bool inject, std::uint64_t data, std::uint64_t flags) noexcept {
+core::Post Rma::write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                      bool inject, std::uint64_t data, std::uint64_t flags) noexcept {
   iovec local{const_cast<std::byte*>(from.data()), from.size()};
   void* descriptor = nullptr;
   std::int64_t answer = 0;
-  if (inject || (local_.needed() && from.size() <= requests_.slot_bytes())) {
+  if (inject || (local_.needed() && from.size() <= slot_bytes_)) {
     if (!from.empty()) std::memcpy(request.slot, from.data(), from.size());
     local.iov_base = request.slot;
     descriptor = request.descriptor;
@@ -52,11 +51,11 @@ core::Post OfiConduit::write(Request& request, std::uint64_t key, std::uint64_t 
   message.context = &request.context;
   message.data = data;
   // What ends is a put whose bytes are in the target's memory, not one whose bytes have left.
-  answer = ::fi_writemsg(objects_.ep.get(), &message, flags | delivered_);
+  answer = ::fi_writemsg(ep_, &message, flags | delivered_);
   return operations_.posted(request, answer, "a put");
 }
 
-core::Post OfiConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept {
+core::Post Rma::put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes from) noexcept {
   const core::MutableBytes to = registrations_.segment(registrations_.remote(key).id);
   if (offset > to.size() || from.size() > to.size() - offset)
     return core::Post::failed(ErrorCode::out_of_range);
@@ -64,8 +63,8 @@ core::Post OfiConduit::put_to_self(std::uint64_t key, std::uint64_t offset, core
   return core::Post::done();
 }
 
-core::Post OfiConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
-                           core::Token token) noexcept {
+core::Post Rma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                    core::Token token) noexcept {
   if (from.empty()) return core::Post::done();  // not every provider ends such
   if (peer == me_) return put_to_self(key, offset, from);
   Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
@@ -74,8 +73,8 @@ core::Post OfiConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
   return write(*request, key, offset, from, inject, 0, 0);
 }
 
-core::Post OfiConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                  Signal signal, core::Token token) noexcept {
+core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                           Signal signal, core::Token token) noexcept {
   if (peer == me_) {
     if (!to_self_.has_room_for_signal())
       return core::Post::retry();  // before the bytes: nothing has happened
@@ -96,8 +95,8 @@ core::Post OfiConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   return post;
 }
 
-core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
-                           core::Token token) noexcept {
+core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                    core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
   const RemoteKey& remote = registrations_.remote(key);
   if (peer == me_) {
@@ -113,7 +112,7 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   std::byte* place = to.data();
   void* descriptor = nullptr;
   std::int64_t answer = 0;
-  if (local_.needed() && to.size() <= requests_.slot_bytes()) {
+  if (local_.needed() && to.size() <= slot_bytes_) {
     place = request->slot;
     descriptor = request->descriptor;
     request->result = to.data();
@@ -122,8 +121,8 @@ core::Post OfiConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     return operations_.posted(*request, answer, "to register a local buffer");
   }
   request->lent = place != request->slot && !provider_.known->copies_at_once;
-  answer = ::fi_read(objects_.ep.get(), place, to.size(), descriptor, peers_[peer].at, remote.base + offset,
-                     remote.key, &request->context);
+  answer = ::fi_read(ep_, place, to.size(), descriptor, peers_[peer].at, remote.base + offset, remote.key,
+                     &request->context);
   return operations_.posted(*request, answer, "a get");
 }
 

@@ -1,6 +1,7 @@
+#include "conduits/ofi/ofi_vector.hpp"
+
 #include <aqueduct/copy_bytes.hpp>
 
-#include "conduits/ofi/ofi_conduit.hpp"
 #include "core/pieces.hpp"
 
 #include <rdma/fi_errno.h>
@@ -20,23 +21,19 @@ core::MutableBytes writable(core::MutableBytes bytes) noexcept { return bytes; }
 
 }  // namespace
 
-std::size_t OfiConduit::most_local() const noexcept {
+std::size_t Vector::most_local() const noexcept {
   return std::min(provider_.info->tx_attr->iov_limit, kMostPieces);
 }
 
-std::size_t OfiConduit::most_remote() const noexcept {
+std::size_t Vector::most_remote() const noexcept {
   // shm copies one remote piece itself; of several it leaves a note to the peer, and says at once that all is done.
   if (provider_.known->copies_at_once) return 1;
   return std::min(provider_.info->tx_attr->rma_iov_limit, kMostPieces);
 }
 
-core::PieceLimits OfiConduit::piece_limits() const noexcept {
-  return {most_remote(), most_local(), properties_.max_transfer};
-}
-
 template <class Local, class Copy>
-core::Post OfiConduit::pieces_of_self(std::uint64_t key, std::span<const core::RemotePiece> remote,
-                                      std::span<const Local> local, const Copy& copy) noexcept {
+core::Post Vector::copy_own(std::uint64_t key, std::span<const core::RemotePiece> remote,
+                            std::span<const Local> local, const Copy& copy) noexcept {
   const core::MutableBytes mine = registrations_.segment(registrations_.remote(key).id);
   for (const core::RemotePiece& piece : remote) {
     if (piece.offset > mine.size() || piece.bytes > mine.size() - piece.offset)
@@ -50,9 +47,8 @@ core::Post OfiConduit::pieces_of_self(std::uint64_t key, std::span<const core::R
 
 // The lists in libfabric's words. Where the provider wants local buffers registered, a short put is gathered in the slot.
 template <class Local>
-core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
-                                   std::span<const core::RemotePiece> remote,
-                                   std::span<const Local> local) noexcept {
+core::Post Vector::post(Request& request, std::uint64_t key, std::span<const core::RemotePiece> remote,
+                        std::span<const Local> local) noexcept {
   constexpr bool kIsPut = std::is_same_v<Local, core::Bytes>;
   const RemoteKey& segment = registrations_.remote(key);
   std::array<fi_rma_iov, kMostPieces> there;
@@ -64,7 +60,7 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
   std::array<iovec, kMostPieces> here;
   std::array<void*, kMostPieces> descriptors{};
   std::size_t count = local.size();
-  if (kIsPut && local_.needed() && bytes <= requests_.slot_bytes()) {
+  if (kIsPut && local_.needed() && bytes <= slot_bytes_) {
     std::size_t at = 0;
     for (const Local& piece : local) {
       std::memcpy(request.slot + at, piece.data(), piece.size());
@@ -92,39 +88,39 @@ core::Post OfiConduit::post_pieces(Request& request, std::uint64_t key,
   message.rma_iov = there.data();
   message.rma_iov_count = remote.size();
   message.context = &request.context;
-  const std::int64_t answer = kIsPut ? ::fi_writemsg(objects_.ep.get(), &message, delivered_)
-                                     : ::fi_readmsg(objects_.ep.get(), &message, FI_COMPLETION);
+  const std::int64_t answer =
+      kIsPut ? ::fi_writemsg(ep_, &message, delivered_) : ::fi_readmsg(ep_, &message, FI_COMPLETION);
   return operations_.posted(request, answer, kIsPut ? "a put of pieces" : "a get of pieces");
 }
 
-core::Post OfiConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
-                                  std::span<const core::Bytes> from, core::Token token) noexcept {
-  if (const auto why = core::check_pieces(to, from, piece_limits()); why != ErrorCode::ok)
+core::Post Vector::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                              std::span<const core::Bytes> from, core::Token token) noexcept {
+  if (const auto why = core::check_pieces(to, from, limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
   if (peer == me_) {
-    return pieces_of_self(key, to, from, [](core::MutableBytes place, core::Bytes part) {
+    return copy_own(key, to, from, [](core::MutableBytes place, core::Bytes part) {
       detail::move_bytes(place.data(), part.data(), part.size());
     });
   }
   Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
     return operations_.no_request(peer);
-  return post_pieces(*request, key, to, from);
+  return post(*request, key, to, from);
 }
 
-core::Post OfiConduit::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
-                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
-  if (const auto why = core::check_pieces(from, to, piece_limits()); why != ErrorCode::ok)
+core::Post Vector::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                              std::span<const core::MutableBytes> to, core::Token token) noexcept {
+  if (const auto why = core::check_pieces(from, to, limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
   if (peer == me_) {
-    return pieces_of_self(key, from, to, [](core::MutableBytes place, core::MutableBytes part) {
+    return copy_own(key, from, to, [](core::MutableBytes place, core::MutableBytes part) {
       detail::move_bytes(part.data(), place.data(), part.size());
     });
   }
   Request* const request = operations_.begin(peer, Request::Kind::fetch, token);
   if (request == nullptr) [[unlikely]]
     return operations_.no_request(peer);
-  return post_pieces(*request, key, from, to);
+  return post(*request, key, from, to);
 }
 
 }  // namespace aqueduct::conduits::ofi

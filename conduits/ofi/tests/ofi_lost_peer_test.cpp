@@ -33,7 +33,7 @@ class OfiLostPeer : public testing::Test {
   void SetUp() override {
     if (HasFatalFailure()) return;
     if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
-    const auto warm = [this] { return pair[0].put(1, pair.key(), 0, bytes, false, 999); };
+    const auto warm = [this] { return pair[0].rma()->put(1, pair.key(), 0, bytes, false, 999); };
     ASSERT_EQ(pair.insist(warm).kind, Kind::posted);
     ASSERT_TRUE(pair.end_of(999));
   }
@@ -47,12 +47,12 @@ class OfiLostPeer : public testing::Test {
 
 TEST_F(OfiLostPeer, WhatWasPostedToAPeerThatIsGoneEndsInTheNextPoll) {
   // Nobody polls at rank 1, so it cannot end by itself. The caller's memory is free: it ends at once.
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   pair[0].forget(1);
   pair[0].poll(pair.heard(0));
   ASSERT_EQ(pair.heard(0).completed_ones.count(7), 1u);
   EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
-  EXPECT_EQ(pair[0].put(1, pair.key(), 0, bytes, false, 8).why, ErrorCode::peer_lost);
+  EXPECT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, false, 8).why, ErrorCode::peer_lost);
   EXPECT_EQ(send().why, ErrorCode::peer_lost);
 }
 
@@ -61,7 +61,7 @@ TEST_F(OfiLostPeer, AGetFromAPeerThatIsGoneEndsWhenItsMemoryIsFree) {
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 7 + 1);
   std::ranges::copy(sent, pair.memory().begin());
   std::vector<std::byte> got(sent.size());
-  ASSERT_EQ(pair[0].get(1, pair.key(), 0, got, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->get(1, pair.key(), 0, got, 7).kind, Kind::posted);
   pair[0].forget(1);
   for (int polls = 0; polls < 100; ++polls) pair[0].poll(pair.heard(0));
   EXPECT_EQ(pair.heard(0).completed_ones.count(7), 0u) << "the provider may still write into its memory";
@@ -85,7 +85,7 @@ class OfiLongLostPeer : public OfiLostPeer {
 
 TEST_F(OfiLongLostPeer, AGetThatTheProviderNeverEndsHoldsTheCallerUpForABoundedTime) {
   std::vector<std::byte> got(5000);
-  ASSERT_EQ(pair[0].get(1, pair.key(), 0, got, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->get(1, pair.key(), 0, got, 7).kind, Kind::posted);
   pair[0].forget(1);
   ASSERT_TRUE(alone_until([&] { return pair.heard(0).completed_ones.count(7) != 0; }));
   EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
@@ -99,7 +99,7 @@ TEST_F(OfiLongLostPeer, AGetThatTheProviderNeverEndsHoldsTheCallerUpForABoundedT
 
 TEST_F(OfiLongLostPeer, WhatTheProviderKeepsIsReplaced) {
   int kept = 0;
-  while (pair[0].put(1, pair.key(), 0, bytes, true, 20 + kept).kind == Kind::posted) ++kept;
+  while (pair[0].rma()->put(1, pair.key(), 0, bytes, true, 20 + kept).kind == Kind::posted) ++kept;
   ASSERT_EQ(kept, 4) << "half of the queue";
   pair[0].forget(1);
   ASSERT_TRUE(alone_until([&] { return pair.heard(0).completed_ones.size() == 5u; }));  // these, and SetUp's
@@ -156,7 +156,7 @@ TEST(OfiLostPeerOfShm, IsOneWhoseMemoryCannotBeCopied) {
     if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
     const std::vector<std::byte> bytes(64);
     Pair::faults().writes_end_with = error;
-    const auto put = [&] { return pair[0].put(1, pair.key(), 0, bytes, false, 7); };
+    const auto put = [&] { return pair[0].rma()->put(1, pair.key(), 0, bytes, false, 7); };
     ASSERT_EQ(pair.insist(put).kind, Kind::posted);
     EXPECT_EQ(pair.end_of(7).code(), ErrorCode::peer_lost) << error;
     EXPECT_TRUE(pair.until([&] { return !pair.heard(0).losses.empty(); }));
@@ -166,7 +166,7 @@ TEST(OfiLostPeerOfShm, IsOneWhoseMemoryCannotBeCopied) {
 TEST_F(OfiLostPeer, IsEveryoneWhenAnErrorDoesNotSayWhatItEnded) {
   Pair::faults().writes_end_with = -FI_EIO;
   Pair::faults().write_flags = FI_RMA | FI_WRITE;
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   for (int polls = 0; polls < 3; ++polls) pair[0].poll(pair.heard(0));
   EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
   EXPECT_THAT(pair.heard(0).losses, testing::UnorderedElementsAre(1u, 2u));
@@ -175,7 +175,7 @@ TEST_F(OfiLostPeer, IsEveryoneWhenAnErrorDoesNotSayWhatItEnded) {
 TEST_F(OfiLostPeer, IsNobodyWhenAnErrorIsOfWhatArrives) {
   Pair::faults().writes_end_with = -FI_EIO;
   Pair::faults().write_flags = FI_MSG | FI_RECV;
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   for (int polls = 0; polls < 3; ++polls) pair[0].poll(pair.heard(0));
   EXPECT_TRUE(pair.heard(0).losses.empty());
   EXPECT_EQ(pair.log().size(), 1u);
@@ -183,7 +183,7 @@ TEST_F(OfiLostPeer, IsNobodyWhenAnErrorIsOfWhatArrives) {
 }
 
 TEST_F(OfiLostPeer, IsEveryoneWhenTheCompletionQueueBreaks) {
-  ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
+  ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   Pair::faults().queue = -FI_EINVAL;
   pair[0].poll(pair.heard(0));
   pair[0].poll(pair.heard(0));

@@ -25,7 +25,8 @@ std::vector<std::byte> bytes_of(std::size_t count) {
 /// The first use of a peer makes the connection.
 void warm_up(Pair& pair) {
   const auto bytes = bytes_of(8);
-  ASSERT_EQ(pair.insist([&] { return pair[0].put(1, pair.key(), 0, bytes, false, 999); }).kind, Kind::posted);
+  ASSERT_EQ(pair.insist([&] { return pair[0].rma()->put(1, pair.key(), 0, bytes, false, 999); }).kind,
+            Kind::posted);
   ASSERT_TRUE(pair.end_of(999));
   Pair::calls() = {};
 }
@@ -45,7 +46,7 @@ TEST(OfiOperations, APutIsOneCallAndNoAllocation) {
   const auto before = loop::allocations();
   for (int i = 0; i < 200; ++i) {
     core::Post post = core::Post::retry();
-    while ((post = pair[0].put(1, pair.key(), 8, bytes, i % 2 == 0, 1)).kind == Kind::retry)
+    while ((post = pair[0].rma()->put(1, pair.key(), 8, bytes, i % 2 == 0, 1)).kind == Kind::retry)
       pair[0].poll(quiet);
     for (int rounds = 0; quiet.ended <= i && rounds < 10'000'000; ++rounds) {
       pair[0].poll(quiet);
@@ -68,7 +69,7 @@ TEST(OfiOperations, WhoeverTransfersTellsItsTargetToKeepLooking) {
   int signs = 0;
   // As long as it takes to hear that; what the target's polls return is all that its waits go by.
   const bool heard = pair.until([&] {
-    if (pair.insist([&] { return pair[0].put(1, pair.key(), 8, bytes, false, ++token); }).kind !=
+    if (pair.insist([&] { return pair[0].rma()->put(1, pair.key(), 8, bytes, false, ++token); }).kind !=
         Kind::posted)
       return true;
     for (int i = 0; i < 100; ++i) signs += pair[1].poll(pair.heard(1));
@@ -91,8 +92,9 @@ TEST(OfiOperations, APutWithSignalIsOneCallAndTwoWhereItsNumbersAreLarge) {
     std::ranges::fill(pair.memory(), std::byte{0});
     pair.heard(1).signals.clear();
     pair.heard(0).completed_ones.clear();
-    ASSERT_EQ(pair.insist([&] { return pair[0].put_signal(1, pair.key(), 16, bytes, signal, 5); }).kind,
-              Kind::posted);
+    ASSERT_EQ(
+        pair.insist([&] { return pair[0].signal()->put_signal(1, pair.key(), 16, bytes, signal, 5); }).kind,
+        Kind::posted);
     ASSERT_TRUE(pair.until([&] { return !pair.heard(1).signals.empty(); }));
     EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), pair.memory().begin() + 16));
     EXPECT_EQ(pair.heard(1).signals.front().add, signal.add);
@@ -114,7 +116,7 @@ TEST(OfiOperations, MoreThanTheQueueAnswersRetryAndHalfIsLeftForOthers) {
     ASSERT_TRUE(pair.until([&] { return !pair.heard(2).packets.empty(); }));
     const auto bytes = bytes_of(100'000);
     core::Token posted = 0;
-    while (pair[0].put(1, pair.key(), 0, bytes, false, 100 + posted).kind == Kind::posted) ++posted;
+    while (pair[0].rma()->put(1, pair.key(), 0, bytes, false, 100 + posted).kind == Kind::posted) ++posted;
     EXPECT_EQ(posted, (queue + 1) / 2);
     if (queue > 1) {
       EXPECT_EQ(to_third().kind, Kind::done) << "the others' half";
@@ -129,10 +131,10 @@ TEST(OfiOperations, AWrongKeyEndsThePutWithAnError) {
   ASSERT_NO_FATAL_FAILURE(warm_up(pair));
   auto blob = pair.exported();
   blob[0] ^= std::byte{0x55};
-  const auto wrong = pair[0].import_key(1, blob);
+  const auto wrong = pair[0].rma()->import_key(1, blob);
   ASSERT_TRUE(wrong);
   const auto bytes = bytes_of(100);
-  const core::Post post = pair.insist([&] { return pair[0].put(1, *wrong, 0, bytes, false, 6); });
+  const core::Post post = pair.insist([&] { return pair[0].rma()->put(1, *wrong, 0, bytes, false, 6); });
   if (post.kind == Kind::posted) {
     const Status status = pair.end_of(6);
     EXPECT_FALSE(status) << "it ended well";
@@ -155,7 +157,7 @@ TEST(OfiOperations, PiecesAreOneCallAlsoWhereLocalBuffersAreRegistered) {
       const std::vector<core::Bytes> from{all.first(10), all.subspan(10)};
       const std::vector<core::RemotePiece> to{{70'000, bytes - 20}, {8, 20}};
       Pair::calls() = {};
-      ASSERT_EQ(pair.insist([&] { return pair[0].put_pieces(1, pair.key(), to, from, 5); }).kind,
+      ASSERT_EQ(pair.insist([&] { return pair[0].vector()->put_pieces(1, pair.key(), to, from, 5); }).kind,
                 Kind::posted);
       EXPECT_TRUE(pair.end_of(5));
       EXPECT_EQ(Pair::calls().all(), 1);
@@ -164,7 +166,7 @@ TEST(OfiOperations, PiecesAreOneCallAlsoWhereLocalBuffersAreRegistered) {
       std::vector<std::byte> read(bytes);
       const core::MutableBytes whole(read);
       const std::vector<core::MutableBytes> places{whole.first(1), whole.subspan(1)};
-      ASSERT_EQ(pair.insist([&] { return pair[0].get_pieces(1, pair.key(), to, places, 6); }).kind,
+      ASSERT_EQ(pair.insist([&] { return pair[0].vector()->get_pieces(1, pair.key(), to, places, 6); }).kind,
                 Kind::posted);
       EXPECT_TRUE(pair.end_of(6));
       EXPECT_EQ(read, sent);
@@ -181,7 +183,8 @@ TEST(OfiOperations, PiecesOutsideTheSegmentEndWithAnError) {
   const auto bytes = bytes_of(100);
   const std::vector<core::Bytes> from{bytes};
   const std::vector<core::RemotePiece> to{{0, 60}, {pair.memory().size() - 39, 40}};
-  ASSERT_EQ(pair.insist([&] { return pair[0].put_pieces(1, pair.key(), to, from, 5); }).kind, Kind::posted);
+  ASSERT_EQ(pair.insist([&] { return pair[0].vector()->put_pieces(1, pair.key(), to, from, 5); }).kind,
+            Kind::posted);
   const Status status = pair.end_of(5);
   EXPECT_FALSE(status);
   EXPECT_NE(status.code(), ErrorCode::timed_out);
@@ -191,26 +194,26 @@ TEST(OfiOperations, PiecesOutsideTheSegmentEndWithAnError) {
 TEST(OfiOperations, PiecesOfOnesOwnMemoryAreCopiedAtOnce) {
   Pair pair(kProvider);
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
-  const auto mine = pair[1].import_key(1, pair.exported());
+  const auto mine = pair[1].rma()->import_key(1, pair.exported());
   ASSERT_TRUE(mine);
   const auto bytes = bytes_of(10);
   const std::vector<core::Bytes> from{core::Bytes(bytes).first(3), core::Bytes(bytes).subspan(3)};
   const std::vector<core::RemotePiece> to{{5, 4}, {100, 6}};
-  ASSERT_EQ(pair[1].put_pieces(1, *mine, to, from, 5).kind, Kind::done);
+  ASSERT_EQ(pair[1].vector()->put_pieces(1, *mine, to, from, 5).kind, Kind::done);
   std::vector<std::byte> read(10);
   const std::vector<core::MutableBytes> places{read};
-  ASSERT_EQ(pair[1].get_pieces(1, *mine, to, places, 6).kind, Kind::done);
+  ASSERT_EQ(pair[1].vector()->get_pieces(1, *mine, to, places, 6).kind, Kind::done);
   EXPECT_EQ(read, bytes);
   EXPECT_EQ(pair.memory()[100], bytes[4]);
   const std::vector<core::RemotePiece> outside{{5, 4}, {pair.memory().size() - 5, 6}};
-  EXPECT_EQ(pair[1].put_pieces(1, *mine, outside, from, 7).why, ErrorCode::out_of_range);
+  EXPECT_EQ(pair[1].vector()->put_pieces(1, *mine, outside, from, 7).why, ErrorCode::out_of_range);
 }
 
 TEST(OfiOperations, AKeyOfAnotherShapeIsNotSupported) {
   Pair pair(kProvider);
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
   const auto blob = bytes_of(5);
-  EXPECT_EQ(pair[0].import_key(1, blob).status().code(), ErrorCode::not_supported);
+  EXPECT_EQ(pair[0].rma()->import_key(1, blob).status().code(), ErrorCode::not_supported);
 }
 
 TEST(OfiOperations, AnotherProvidersAddressIsRefusedByName) {

@@ -142,10 +142,10 @@ void Pair::open(const OfiOptions& options, Rank ranks) {
     addresses.push_back(ends_.back()->address());
   }
   for (auto& end : ends_) ASSERT_TRUE(end->connect(addresses));
-  auto exported = ends_[1]->register_segment(0, memory_);
+  auto exported = ends_[1]->rma()->register_segment(0, memory_);
   ASSERT_TRUE(exported);
   exported_ = *exported;
-  const auto imported = ends_[0]->import_key(1, exported_);
+  const auto imported = ends_[0]->rma()->import_key(1, exported_);
   ASSERT_TRUE(imported);
   key_ = *imported;
 }

@@ -1,4 +1,4 @@
-#include "conduits/ofi/ofi_conduit.hpp"
+#include "conduits/ofi/sleeper.hpp"
 
 #include <algorithm>
 
@@ -8,14 +8,14 @@ namespace aqueduct::conduits::ofi {
 
 // The descriptor says nothing of what came before it was looked at: the provider is asked, after the poll that follows
 // arming, whether one may sleep on it now.
-std::chrono::nanoseconds OfiConduit::within() const noexcept {
+std::chrono::nanoseconds Sleeper::within() const noexcept {
   const bool busy = !to_self_.empty() || messages_.has_unsent() || receive_.waits() || lost_.has_news();
   fid* queue = &objects_.cq->fid;
   if (busy || ::fi_trywait(objects_.fabric, &queue, 1) != FI_SUCCESS) return std::chrono::nanoseconds::zero();
   return lost_.within();
 }
 
-void OfiConduit::sleep(std::chrono::nanoseconds limit) noexcept {
+void Sleeper::sleep(std::chrono::nanoseconds limit) noexcept {
   const auto wait = std::min(limit, within());
   if (wait.count() <= 0) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(wait);
