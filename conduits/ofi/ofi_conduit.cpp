@@ -1,13 +1,11 @@
 #include "conduits/ofi/ofi_conduit.hpp"
 
 #include "conduits/ofi/wire.hpp"
-#include "core/backoff.hpp"
 
 #include <fmt/format.h>
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 namespace aqueduct::conduits::ofi {
@@ -24,8 +22,6 @@ constexpr std::size_t kPacketsInBuffer = 16;
 constexpr std::size_t kReceiveBuffers = 4;
 // Chosen: packets of its own that a rank may have on their way to itself.
 constexpr std::size_t kToSelf = 16;
-// Chosen: how long the end waits for what is still under way here.
-constexpr std::chrono::milliseconds kLinger{500};
 
 /// How many buffers there are for arriving packets, and how large they are.
 struct Receiving {
@@ -66,13 +62,14 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       hints_(provider, peers_, me),
       operations_(requests_, peers_, lost_, hints_, local_, provider, me, log),
       messages_(objects_, operations_, peers_, lost_, to_self_, provider, me),
+      completions_(objects_, requests_, receive_, peers_, operations_, messages_, lost_, hints_, provider,
+                   options.packet, me, log),
       rma_(objects_, operations_, messages_, peers_, registrations_, local_, to_self_, provider,
            requests_.slot_bytes(), me),
       vector_(objects_, operations_, peers_, registrations_, local_, provider, requests_.slot_bytes(),
               max_transfer_of(provider), me),
       atomics_(objects_, operations_, peers_, registrations_),
-      sleeper_(objects_, to_self_, messages_, receive_, lost_),
-      aligned_(requests_.slot_bytes()) {
+      sleeper_(objects_, to_self_, messages_, receive_, lost_) {
   properties_.name = "ofi";
   properties_.max_packet = options.packet;
   properties_.max_transfer = max_transfer_of(provider);
@@ -80,46 +77,7 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
   properties_.reports_lost_peers = true;
 }
 
-OfiConduit::~OfiConduit() { drain(); }
-
-// What is still under way leaves before the connections close: peers may wait for it, if they live. Nobody waits for
-// what was to come here.
-void OfiConduit::drain() noexcept {
-  lost_.mark_gone();
-  const auto until = std::chrono::steady_clock::now() + kLinger;
-  const auto waits = [this](const Request& request) {
-    return request.in_use && !request.told && request.kind != Request::Kind::fetch &&
-           !peers_[request.peer].gone;
-  };
-  const auto any_waits = [&] {
-    bool any = false;
-    requests_.for_each([&](const Request& request) { any = any || waits(request); });
-    return any;
-  };
-  core::Pacing pacing;
-  pacing.yield_at_most = kLinger;
-  for (core::Backoff backoff(pacing); !queue_is_broken_ && any_waits();
-       static_cast<void>(backoff.next())) {  // the peers that it waits for may need this core
-    if (std::chrono::steady_clock::now() >= until) return;
-    if (messages_.has_unsent()) messages_.send_unsent();
-    lost_.mark_gone();
-    std::array<fi_cq_data_entry, 16> batch;
-    const auto found = ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
-    for (std::int64_t i = 0; i < found; ++i) {
-      Request* const request = requests_.of(batch[static_cast<std::size_t>(i)].op_context);
-      if (request == nullptr) continue;
-      if (request->kind == Request::Kind::announced && waits(*request)) {
-        messages_.send_signal(*request);  // the put has arrived; its signal has not
-      } else {
-        requests_.release(*request);
-      }
-    }
-    if (found >= 0 || found == -FI_EAGAIN) continue;
-    fi_cq_err_entry error{};
-    if (found != -FI_EAVAIL || ::fi_cq_readerr(objects_.cq.get(), &error, 0) < 1) return;
-    if (Request* const request = requests_.of(error.op_context)) requests_.release(*request);
-  }
-}
+OfiConduit::~OfiConduit() { completions_.drain(); }
 
 Status OfiConduit::refused(const char* what, int error) const noexcept {
   log_.error("ofi: rank {}: provider {} on {} refuses {}: {}", me_, provider_.name(), provider_.domain(),
@@ -195,6 +153,27 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   lost_.reserve();
   hints_.reserve();
   return {};
+}
+
+int OfiConduit::poll(core::Inbox& inbox) noexcept {
+  int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
+  const bool is_empty = completions_.read(inbox, calls);
+  if (messages_.has_unsent()) [[unlikely]]
+    messages_.send_unsent();
+  if (hints_.counts_poll()) [[unlikely]]
+    calls += hints_.round(messages_);
+  // What a lost peer had sent before is taken first.
+  if (is_empty && lost_.has_news()) [[unlikely]]
+    calls += end_lost(inbox);
+  if (lost_.is_due()) [[unlikely]]
+    calls += lost_.end_requests(inbox);
+  return calls;
+}
+
+int OfiConduit::end_lost(core::Inbox& inbox) noexcept {
+  const std::size_t suspects = lost_.mark_gone();
+  const int calls = messages_.end_unsent(inbox) + lost_.end_requests(inbox);
+  return calls + lost_.report(suspects, inbox);
 }
 
 std::string OfiConduit::state_of(Rank peer) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ofi/completions.hpp"
 #include "conduits/ofi/local_buffers.hpp"
 #include "conduits/ofi/lost_peers.hpp"
 #include "conduits/ofi/messages.hpp"
@@ -17,18 +18,19 @@
 #include "conduits/ofi/sleeper.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
-#include "core/pieces.hpp"
 #include "core/to_self.hpp"
 
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <string_view>
+#include <cstddef>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace aqueduct::conduits::ofi {
 
-/// One rank's way to the others over libfabric.
+/// One rank's endpoint of libfabric. The parts that do the work are members, each with a file of its own; the conduit wires
+/// them, and exchanges addresses.
+///
+/// Threads: the owner's only. A provider may have threads of its own below.
 class OfiConduit final : public core::Conduit {
  public:
   OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me, core::Log& log);
@@ -55,25 +57,17 @@ class OfiConduit final : public core::Conduit {
 
  private:
   Status refused(const char* what, int error) const noexcept;
-  void drain() noexcept;
-
-  // What comes back: ofi_poll.cpp.
-  int take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept;
-  int take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept;
-  int take_error(std::int64_t found, core::Inbox& inbox) noexcept;
-  Request* oldest_copy() noexcept;
-  void refill(void* context) noexcept;
-  void give_up(std::string_view what, std::int64_t error) noexcept;
-  int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
-  int lose(core::Inbox& inbox) noexcept;
+  int end_lost(core::Inbox& inbox) noexcept;
 
   const Provider& provider_;
   core::Log& log_;
   Rank me_;
   core::Properties properties_;
-  Requests requests_;  // before the endpoint: until it is closed the provider writes into their memory
+  // Memory that the provider writes into until the endpoint is closed: it must outlive `objects_`.
+  Requests requests_;
   ReceiveBuffers receive_;
   Objects objects_;
+  // Registrations must end before the domain.
   Registrations registrations_;
   LocalBuffers local_;
   core::ToSelf to_self_;
@@ -82,12 +76,11 @@ class OfiConduit final : public core::Conduit {
   PollHints hints_;
   Operations operations_;
   Messages messages_;
+  Completions completions_;
   Rma rma_;
   Vector vector_;
   Atomics atomics_;
   Sleeper sleeper_;
-  std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
-  bool queue_is_broken_ = false;
 };
 
 }  // namespace aqueduct::conduits::ofi

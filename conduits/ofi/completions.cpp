@@ -1,11 +1,14 @@
+#include "conduits/ofi/completions.hpp"
+
 #include "conduits/ofi/errors.hpp"
-#include "conduits/ofi/ofi_conduit.hpp"
 #include "conduits/ofi/wire.hpp"
+#include "core/backoff.hpp"
 
 #include <rdma/fi_errno.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,33 +24,24 @@ bool is_of_mine(std::uint64_t flags) noexcept {
 
 // Chosen: so many completions, then the caller has its turn.
 constexpr std::size_t kBatch = 16;
+// Chosen: how long the end waits for what is still under way here.
+constexpr std::chrono::milliseconds kLinger{500};
 
 }  // namespace
 
-int OfiConduit::poll(core::Inbox& inbox) noexcept {
-  int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
+bool Completions::read(core::Inbox& inbox, int& calls) noexcept {
   std::array<fi_cq_data_entry, kBatch> batch;
-  const std::int64_t found =
-      queue_is_broken_ ? -FI_EAGAIN : ::fi_cq_read(objects_.cq.get(), batch.data(), batch.size());
+  const std::int64_t found = is_broken_ ? -FI_EAGAIN : ::fi_cq_read(cq_, batch.data(), batch.size());
   for (std::int64_t i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
   if (found < 0 && found != -FI_EAGAIN) [[unlikely]]
     calls += take_error(found, inbox);
-  if (receive_.waits() && !queue_is_broken_) [[unlikely]] {
+  if (receive_.waits() && !is_broken_) [[unlikely]] {
     if (const int error = receive_.repost(); error != 0) give_up("room for what arrives", error);
   }
-  if (messages_.has_unsent()) [[unlikely]]
-    messages_.send_unsent();
-  if (hints_.counts_poll()) [[unlikely]]
-    calls += hints_.round(messages_);
-  // What a lost peer had sent before is taken first.
-  if (found < std::int64_t{kBatch} && lost_.has_news()) [[unlikely]]
-    calls += lose(inbox);
-  if (lost_.is_due()) [[unlikely]]
-    calls += lost_.end_requests(inbox);
-  return calls;
+  return found < std::int64_t{kBatch};
 }
 
-int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept {
+int Completions::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept {
   if (Request* const request = requests_.of(entry.op_context)) return ended(*request, {}, inbox);
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0) {
     const Announcement what = decode(entry.data);
@@ -67,15 +61,15 @@ int OfiConduit::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept
   return calls;
 }
 
-void OfiConduit::refill(void* context) noexcept {
+void Completions::refill(void* context) noexcept {
   if (const int error = receive_.filled(context); error != 0) give_up("room for what arrives", error);
 }
 
-int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept {
+int Completions::take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept {
   PacketHead head;
   if (length >= sizeof head) std::memcpy(&head, bytes, sizeof head);
   const std::size_t body = head.bytes & ~kIsSignal;
-  if (length < sizeof head || body > length - sizeof head || body > properties_.max_packet ||
+  if (length < sizeof head || body > length - sizeof head || body > max_packet_ ||
       head.from >= peers_.count()) {
     log_.error("ofi: rank {}: {} bytes that are no packet of this job were dropped (rank {}, {} bytes)", me_,
                length, head.from, head.bytes);
@@ -100,7 +94,7 @@ int OfiConduit::take_packet(const std::byte* bytes, std::size_t length, core::In
   return 1;
 }
 
-int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexcept {
+int Completions::ended(Request& request, Status status, core::Inbox& inbox) noexcept {
   const bool gone = peers_[request.peer].gone;
   if (request.kind == Request::Kind::announced && status && !gone) {
     messages_.send_signal(request);
@@ -110,16 +104,15 @@ int OfiConduit::ended(Request& request, Status status, core::Inbox& inbox) noexc
   return operations_.finish(request, status, inbox);
 }
 
-int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
+int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   fi_cq_err_entry entry{};
-  if (found == -FI_EAVAIL) found = ::fi_cq_readerr(objects_.cq.get(), &entry, 0);
+  if (found == -FI_EAVAIL) found = ::fi_cq_readerr(cq_, &entry, 0);
   if (found < 1) {
     if (found != 0 && found != -FI_EAGAIN && found != -FI_EINTR) give_up("the completion queue", found);
     return 0;
   }
   char room[128];
-  const char* const text =
-      ::fi_cq_strerror(objects_.cq.get(), entry.prov_errno, entry.err_data, room, sizeof room);
+  const char* const text = ::fi_cq_strerror(cq_, entry.prov_errno, entry.err_data, room, sizeof room);
   const int error = std::abs(entry.err);  // shm's are of either sign
   const ErrorCode why = error == ESRCH ? ErrorCode::peer_lost : code_of(error);
   Request* request = requests_.of(entry.op_context);
@@ -152,7 +145,7 @@ int OfiConduit::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
 
 // shm does not say which copy failed (of a dead peer's memory, above all). It does them in order, at the call, and tells
 // their ends in that order: what came before has ended.
-Request* OfiConduit::oldest_copy() noexcept {
+Request* Completions::oldest_copy() noexcept {
   Request* oldest = nullptr;
   requests_.for_each([&](Request& request) {
     const bool copies =
@@ -163,19 +156,59 @@ Request* OfiConduit::oldest_copy() noexcept {
 }
 
 // Nothing arrives or ends any more.
-void OfiConduit::give_up(std::string_view what, std::int64_t error) noexcept {
-  queue_is_broken_ = true;
+void Completions::give_up(std::string_view what, std::int64_t error) noexcept {
+  is_broken_ = true;
   const char* const text = provider_.library.text(error);
   log_.error("ofi: rank {}: {} of {} fails: {}; all peers are taken for lost", me_, what, provider_.name(),
              text);
   lost_.suspect_all(text);
 }
 
-// Ends what was posted to lost peers.
-int OfiConduit::lose(core::Inbox& inbox) noexcept {
-  const std::size_t suspects = lost_.mark_gone();
-  const int calls = messages_.end_unsent(inbox) + lost_.end_requests(inbox);
-  return calls + lost_.report(suspects, inbox);
+// Peers may wait for what this rank has posted, so it must leave before the connections close. Nobody waits for the results
+// of this rank's own gets any more.
+bool Completions::is_awaited(const Request& request) const noexcept {
+  return request.in_use && !request.told && request.kind != Request::Kind::fetch &&
+         !peers_[request.peer].gone;
+}
+
+void Completions::drain() noexcept {
+  lost_.mark_gone();
+  const auto until = std::chrono::steady_clock::now() + kLinger;
+  const auto any_awaited = [&] {
+    bool any = false;
+    requests_.for_each([&](const Request& request) { any = any || is_awaited(request); });
+    return any;
+  };
+  core::Pacing pacing;
+  pacing.yield_at_most = kLinger;
+  core::Backoff backoff(pacing);  // the peers that it waits for may need this core
+  while (!is_broken_ && any_awaited()) {
+    if (std::chrono::steady_clock::now() >= until) return;
+    if (messages_.has_unsent()) messages_.send_unsent();
+    lost_.mark_gone();
+    if (!drain_batch()) return;
+    static_cast<void>(backoff.next());
+  }
+}
+
+/// False: the queue has failed.
+bool Completions::drain_batch() noexcept {
+  std::array<fi_cq_data_entry, kBatch> batch;
+  const auto found = ::fi_cq_read(cq_, batch.data(), batch.size());
+  for (std::int64_t i = 0; i < found; ++i) {
+    Request* const request = requests_.of(batch[static_cast<std::size_t>(i)].op_context);
+    if (request == nullptr) continue;
+    if (request->kind == Request::Kind::announced && is_awaited(*request)) {
+      messages_.send_signal(*request);  // the put has arrived; its signal has not
+    } else {
+      requests_.release(*request);
+    }
+  }
+  if (found >= 0 || found == -FI_EAGAIN) return true;
+  fi_cq_err_entry error{};
+  if (found != -FI_EAVAIL || ::fi_cq_readerr(cq_, &error, 0) < 1) return false;
+  if (Request* const request = requests_.of(error.op_context)) requests_.release(*request);
+  return true;
 }
 
 }  // namespace aqueduct::conduits::ofi

@@ -1,0 +1,73 @@
+#pragma once
+
+#include "conduits/ofi/lost_peers.hpp"
+#include "conduits/ofi/messages.hpp"
+#include "conduits/ofi/objects.hpp"
+#include "conduits/ofi/operations.hpp"
+#include "conduits/ofi/poll_hints.hpp"
+#include "conduits/ofi/receive_buffers.hpp"
+#include "conduits/ofi/requests.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace aqueduct::conduits::ofi {
+
+/// Reads the completion queue: ends operations, and delivers packets and signals.
+class Completions {
+ public:
+  Completions(const Objects& objects, Requests& requests, ReceiveBuffers& receive, const Peers& peers,
+              Operations& operations, Messages& messages, LostPeers& lost, PollHints& hints,
+              const Provider& provider, std::size_t max_packet, Rank me, core::Log& log)
+      : cq_(objects.cq.get()),
+        requests_(requests),
+        receive_(receive),
+        peers_(peers),
+        operations_(operations),
+        messages_(messages),
+        lost_(lost),
+        hints_(hints),
+        provider_(provider),
+        max_packet_(max_packet),
+        me_(me),
+        log_(log),
+        aligned_(max_packet) {}
+
+  /// Takes one batch from the queue, and adds the calls made to `calls`. Whether that emptied the queue.
+  bool read(core::Inbox& inbox, int& calls) noexcept;
+
+  /// The end of the endpoint: waits for what is still on its way from here, for a bounded time.
+  void drain() noexcept;
+
+ private:
+  int take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept;
+  int take_packet(const std::byte* bytes, std::size_t length, core::Inbox& inbox) noexcept;
+  int take_error(std::int64_t found, core::Inbox& inbox) noexcept;
+  int ended(Request& request, Status status, core::Inbox& inbox) noexcept;
+  Request* oldest_copy() noexcept;
+  void refill(void* context) noexcept;
+  void give_up(std::string_view what, std::int64_t error) noexcept;
+  bool is_awaited(const Request& request) const noexcept;
+  bool drain_batch() noexcept;
+
+  fid_cq* cq_;
+  Requests& requests_;
+  ReceiveBuffers& receive_;
+  const Peers& peers_;
+  Operations& operations_;
+  Messages& messages_;
+  LostPeers& lost_;
+  PollHints& hints_;
+  const Provider& provider_;
+  std::size_t max_packet_;
+  Rank me_;
+  core::Log& log_;
+  std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
+  bool is_broken_ = false;          // the queue
+};
+
+}  // namespace aqueduct::conduits::ofi
