@@ -18,6 +18,10 @@ static_assert(sizeof(AddressHead) == 8);
 
 constexpr std::size_t kMostTransfer = std::size_t{1} << 30;
 
+std::size_t max_packet_of(const core::Process& process) {
+  return static_cast<std::size_t>(process.config->number("ucx_packet")) & ~std::size_t{7};
+}
+
 }  // namespace
 
 UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
@@ -27,6 +31,9 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       log_(*process.log),
       put_by_(process.config->text("ucx_put")),
       me_(me),
+      filter_(me, process.ranks, process.job, counts_, *process.log),
+      delivery_(max_packet_of(process), static_cast<std::size_t>(process.config->number("signals")), counts_),
+      worker_(context),
       peers_(process.ranks),
       most_packets_each_(static_cast<std::size_t>(process.config->number("ucx_packets")) / 4),
       packets_(*this, static_cast<std::size_t>(process.config->number("ucx_packets")),
@@ -34,13 +41,11 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       pending_(*this, static_cast<std::size_t>(process.config->number("ucx_operations"))),
       maps_(process.config->flag("ucx_map") && context.maps_memory() &&
             std::ranges::count(process.host, process.host[me]) ==
-                static_cast<std::ptrdiff_t>(process.host.size())),
-      held_signals_(static_cast<std::size_t>(process.config->number("signals"))) {
+                static_cast<std::ptrdiff_t>(process.host.size())) {
   properties_.name = "ucx";
-  properties_.max_packet = static_cast<std::size_t>(process.config->number("ucx_packet")) & ~std::size_t{7};
+  properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;
-  aligned_.resize(properties_.max_packet);
   dirty_.reserve(process.ranks);
   flushing_.reserve(process.ranks);
   answering_.reserve(process.ranks);
@@ -54,30 +59,16 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
 
 UcxConduit::~UcxConduit() {
   thread_.reset();
-  if (worker_ != nullptr) close();
+  lock_.share(false);
+  if (worker_.is_open()) close();
 }
 
 Status UcxConduit::open() {
-  ucp_worker_params_t params{};
-  params.field_mask =
-      UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
-  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  params.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;  // what a lost peer never answered
-  params.am_alignment = 8;
-  ucs_status_t status = ucp_.worker_create(context_.handle(), &params, &worker_);
-  const std::pair<MessageId, ucp_am_recv_callback_t> handlers[] = {
-      {kPacket, on_packet}, {kPut, on_put}, {kPutDone, on_put_done}, {kShortPut, on_short_put}};
-  for (const auto& [id, callback] : handlers) {
-    if (status != UCS_OK) break;
-    ucp_am_handler_param_t handler{};
-    handler.field_mask =
-        UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-    handler.id = id;
-    handler.cb = callback;
-    handler.arg = this;
-    status = ucp_.worker_set_am_recv_handler(worker_, &handler);
-  }
-  if (status == UCS_OK) status = ucp_.worker_get_efd(worker_, &event_fd_);
+  const Worker::Handler handlers[] = {{kPacket, on_packet, this},
+                                      {kPut, on_put, this},
+                                      {kPutDone, on_put_done, this},
+                                      {kShortPut, on_short_put, this}};
+  const ucs_status_t status = worker_.open(handlers);
   if (status == UCS_OK) return {};
   log_.error(
       "ucx: rank {}: UCX gives no worker: {}; see ucx_info -d for what this host has, and ulimit -n and -l",
@@ -88,7 +79,8 @@ Status UcxConduit::open() {
 std::vector<std::byte> UcxConduit::address() {
   ucp_address_t* address = nullptr;
   std::size_t bytes = 0;
-  if (const ucs_status_t status = ucp_.worker_get_address(worker_, &address, &bytes); status != UCS_OK) {
+  if (const ucs_status_t status = ucp_.worker_get_address(worker_.handle(), &address, &bytes);
+      status != UCS_OK) {
     log_.error("ucx: rank {}: UCX gives no address: {}", me_, ucp_.status_string(status));
     return {};
   }
@@ -102,7 +94,7 @@ std::vector<std::byte> UcxConduit::address() {
   std::vector<std::byte> form(sizeof head + bytes);
   std::memcpy(form.data(), &head, sizeof head);
   std::memcpy(form.data() + sizeof head, address, bytes);
-  ucp_.worker_release_address(worker_, address);
+  ucp_.worker_release_address(worker_.handle(), address);
   return form;
 }
 
@@ -135,27 +127,19 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   return start_thread();
 }
 
-// Of strangers, or of peers that break the protocol: the first is told, as what was lost with it may be waited for.
-void UcxConduit::reject(std::string_view what) noexcept {
-  if (counts_.rejected++ == 0) log_.warn("ucx: rank {}: dropped {}; more are only counted", me_, what);
-}
-
 int UcxConduit::poll(core::Inbox& inbox) noexcept {
   if (thread_) thread_->owner_polls();
-  const Entry entry(*this);
-  inbox_ = &inbox;
-  calls_ = 0;
-  if (!arrivals_.empty()) calls_ += arrivals_.deliver(inbox);
+  const Entry entry(lock_);
+  delivery_.begin_poll(inbox);
+  delivery_.deliver_packets();
   for (Pending* one = std::exchange(ended_, nullptr); one != nullptr;) {
     Pending* const next = one->next;
     end(*one, one->outcome);
     one = next;
   }
-  if (!held_signals_.empty()) [[unlikely]] {
-    calls_ += held_signals_.take_all([&](Rank from, Signal signal) { inbox.signalled(from, signal); });
-  }
+  delivery_.deliver_signals();
   if (!dirty_.empty()) flush_dirty();
-  const unsigned events = ucp_.worker_progress(worker_);
+  const unsigned events = worker_.progress();
   if (!answering_.empty()) send_answers();
   if (!aside_answers_.empty()) [[unlikely]]
     send_aside_answers();
@@ -163,13 +147,13 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
     settle_losses();
   if (!leaving_.empty()) [[unlikely]]
     settle_rest();
-  inbox_ = nullptr;
-  return calls_ != 0 ? calls_ : events != 0;
+  const int calls = delivery_.end_poll();
+  return calls != 0 ? calls : events != 0;
 }
 
 std::string UcxConduit::state_of(Rank rank) const {
   if (rank >= peers_.size() || peers_[rank].address.empty()) return {};
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const Peer& peer = peers_[rank];
   std::string lanes;
   if (peer.ep != nullptr) {
@@ -190,7 +174,7 @@ std::string UcxConduit::state_of(Rank rank) const {
 }
 
 void UcxConduit::forget(Rank rank) noexcept {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   if (rank != me_ && rank < peers_.size()) condemn(peers_[rank], UCS_OK);
 }
 

@@ -2,12 +2,15 @@
 
 #include "conduits/ucx/arriving.hpp"
 #include "conduits/ucx/context.hpp"
-#include "conduits/ucx/held_signals.hpp"
+#include "conduits/ucx/counts.hpp"
+#include "conduits/ucx/delivery.hpp"
+#include "conduits/ucx/message_filter.hpp"
+#include "conduits/ucx/owner_lock.hpp"
 #include "conduits/ucx/packet_pool.hpp"
 #include "conduits/ucx/peer.hpp"
 #include "conduits/ucx/pending.hpp"
 #include "conduits/ucx/wire.hpp"
-#include "core/arrivals.hpp"
+#include "conduits/ucx/worker.hpp"
 #include "core/aside.hpp"
 #include "core/conduit.hpp"
 #include "core/network.hpp"
@@ -15,26 +18,12 @@
 #include "core/progress_thread.hpp"
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace aqueduct::conduits::ucx {
-
-/// What an endpoint has asked of UCX so far.
-struct Counts {
-  std::uint64_t packets = 0;       ///< messages of the layers above
-  std::uint64_t puts = 0;          ///< by the network
-  std::uint64_t flushes = 0;       ///< that ended such puts
-  std::uint64_t put_messages = 0;  ///< puts by message
-  std::uint64_t answers = 0;       ///< messages that answer puts, of one or more
-  std::uint64_t gets = 0;
-  std::uint64_t copied = 0;    ///< packets that came to an odd address
-  std::uint64_t rejected = 0;  ///< messages that were not of this job, or made no sense
-};
 
 /// One rank's way to the others through UCX: a UCP worker, and an endpoint for each peer that it talks to.
 ///
@@ -102,10 +91,10 @@ class UcxConduit final : public core::Conduit,
   void disarm() noexcept override;
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   std::chrono::nanoseconds within() const noexcept override;
-  int descriptor() const noexcept override { return event_fd_; }
+  int descriptor() const noexcept override { return worker_.descriptor(); }
 
  private:
-  class Entry;
+  using Entry = OwnerLock::Entry;
 
   /// The pieces of one call lie where an injected put's bytes would.
   static constexpr std::size_t kMostPieces = kMostInject / sizeof(ucp_dt_iov_t);
@@ -146,8 +135,6 @@ class UcxConduit final : public core::Conduit,
   void arrived_aside(Rank from, core::Bytes packet) noexcept;
   void send_aside_answers() noexcept;
   core::Post send_message(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept;
-  bool is_ours(const PacketHead& head) noexcept;
-  void reject(std::string_view what) noexcept;
 
   // Puts by message (ucx_put.cpp).
   core::Post put_by_message(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
@@ -188,8 +175,11 @@ class UcxConduit final : public core::Conduit,
   core::Properties properties_;
   std::string put_by_;  ///< AQUEDUCT_UCX_PUT
   Rank me_;
-  ucp_worker_h worker_ = nullptr;
-  int event_fd_ = -1;
+  OwnerLock lock_;
+  Counts counts_;
+  MessageFilter filter_;
+  Delivery delivery_;
+  Worker worker_;
   bool ready_ = false;       ///< UCX would not be armed: it has work
   std::vector<Peer> peers_;  // [rank]
   std::size_t most_packets_each_;
@@ -200,44 +190,15 @@ class UcxConduit final : public core::Conduit,
   bool maps_;  ///< the ranks share a host, and UCX gives memory that all of them can map
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;   // by id
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> allocated_;  // what UCX gave, for segments
-  std::vector<Rank> dirty_;         // peers with puts that no flush follows yet
-  std::vector<Rank> flushing_;      // those whose turn it is
-  std::vector<Rank> answering_;     // peers whose puts have been carried out and not answered
-  std::vector<Rank> losing_;        // peers whose loss is still to be settled
-  std::vector<Rank> leaving_;       // lost peers of which UCX may still have something
-  std::vector<std::byte> aligned_;  // for packets that UCX delivers at odd addresses
-  core::Inbox* inbox_ = nullptr;    // while the owner polls
-  int calls_ = 0;
-  core::Arrivals arrivals_;           // packets that came outside of poll
+  std::vector<Rank> dirty_;           // peers with puts that no flush follows yet
+  std::vector<Rank> flushing_;        // those whose turn it is
+  std::vector<Rank> answering_;       // peers whose puts have been carried out and not answered
+  std::vector<Rank> losing_;          // peers whose loss is still to be settled
+  std::vector<Rank> leaving_;         // lost peers of which UCX may still have something
   Pending* ended_ = nullptr;          // operations that did so: they keep their places until they are told
   core::Aside aside_ = nullptr;       // what may be done outside of poll
   core::AsideAnswers aside_answers_;  // of that
-  HeldSignals held_signals_;
-  Counts counts_;
-  mutable std::mutex mutex_;
-  mutable bool inside_ = false;  // the owner is
   std::optional<core::ProgressThread> thread_;
-};
-
-/// Lets the owner in; nothing where it is in already (a handler that sends), or where there is no thread beside it.
-class UcxConduit::Entry {
- public:
-  explicit Entry(const UcxConduit& conduit) noexcept
-      : conduit_(conduit.thread_ && !conduit.inside_ ? &conduit : nullptr) {
-    if (conduit_ == nullptr) return;
-    conduit_->mutex_.lock();
-    conduit_->inside_ = true;
-  }
-  ~Entry() {
-    if (conduit_ == nullptr) return;
-    conduit_->inside_ = false;
-    conduit_->mutex_.unlock();
-  }
-  Entry(const Entry&) = delete;
-  Entry& operator=(const Entry&) = delete;
-
- private:
-  const UcxConduit* conduit_;
 };
 
 }  // namespace aqueduct::conduits::ucx

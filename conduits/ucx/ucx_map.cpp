@@ -9,7 +9,7 @@
 namespace aqueduct::conduits::ucx {
 
 Result<core::MutableBytes> UcxConduit::allocate(SegmentId id, std::size_t bytes) {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   if (bytes == 0) return core::MutableBytes{};
   allocated_.reserve(allocated_.size() + 1);
   ucp_mem_map_params_t params{};
@@ -38,7 +38,7 @@ Result<core::MutableBytes> UcxConduit::allocate(SegmentId id, std::size_t bytes)
 }
 
 void UcxConduit::release(SegmentId, core::MutableBytes memory) noexcept {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const auto given =
       std::ranges::find(allocated_, memory.data(), [](const auto& one) { return one.first.data(); });
   if (memory.empty() || given == allocated_.end()) return;
@@ -47,7 +47,7 @@ void UcxConduit::release(SegmentId, core::MutableBytes memory) noexcept {
 }
 
 std::vector<std::byte> UcxConduit::export_map(SegmentId id, core::MutableBytes memory, bool allocated) {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const auto given =
       std::ranges::find(allocated_, memory.data(), [](const auto& one) { return one.first.data(); });
   if (!allocated || memory.empty() || given == allocated_.end()) return {};
@@ -56,7 +56,7 @@ std::vector<std::byte> UcxConduit::export_map(SegmentId id, core::MutableBytes m
 }
 
 Result<std::byte*> UcxConduit::map(Rank rank, core::Bytes key, std::size_t) {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   KeyHead head;
   if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
   std::memcpy(&head, key.data(), sizeof head);

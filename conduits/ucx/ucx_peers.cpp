@@ -44,7 +44,7 @@ core::Post UcxConduit::reach(Peer& peer) noexcept {
     params.err_handler.cb = on_failure;
     params.err_handler.arg = &peer;
   }
-  const ucs_status_t status = ucp_.ep_create(worker_, &params, &peer.ep);
+  const ucs_status_t status = ucp_.ep_create(worker_.handle(), &params, &peer.ep);
   if (status == UCS_OK) return core::Post::done();
   peer.ep = nullptr;
   if (no_room(status)) return core::Post::retry();
@@ -125,8 +125,7 @@ void UcxConduit::settle(Peer& peer) noexcept {
   leaving_.push_back(peer.rank);
   log_.debug("ucx: rank {} is gone: {}", peer.rank,
              peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
-  ++calls_;
-  inbox_->lost(peer.rank);
+  delivery_.lost(peer.rank);
 }
 
 /// Waits for UCX's word about what lost peers have left behind. It has none for a peer that it does not watch.
@@ -155,8 +154,7 @@ void UcxConduit::give_up(Peer& peer) noexcept {
     if (!one.in_use || one.peer != peer.rank) continue;
     one.orphan = true;
     ++orphans;
-    ++calls_;
-    inbox_->completed(one.token, lost);
+    delivery_.completed(one.token, lost);
   }
   pending_.replace(orphans);
 }
@@ -183,7 +181,7 @@ void UcxConduit::close() noexcept {
     }
   }
   while (!closing.empty() && Clock::now() < until) {
-    ucp_.worker_progress(worker_);
+    worker_.progress();
     std::erase_if(closing, [&](ucs_status_ptr_t request) {
       if (ucp_.request_check_status(request) == UCS_INPROGRESS) return false;
       ucp_.request_free(request);
@@ -207,7 +205,7 @@ void UcxConduit::close() noexcept {
     log_.debug("ucx: rank {}: UCX has not ended what it has for lost peers: its worker stays as it is", me_);
     context_.stay();
   } else {
-    ucp_.worker_destroy(worker_);
+    worker_.destroy();
   }
 }
 

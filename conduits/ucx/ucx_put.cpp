@@ -15,7 +15,7 @@ namespace aqueduct::conduits::ucx {
 /// UCX reads until it says that it has sent it.
 core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
                                       std::size_t bytes, PutHead head) noexcept {
-  head.head = {me_, static_cast<std::uint32_t>(process_.job)};
+  head.head = filter_.own_head();
   head.index = pending.index;
   head.generation = pending.generation;
   std::memcpy(pending.head, &head, sizeof head);
@@ -66,11 +66,11 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
   auto& self = *static_cast<UcxConduit*>(arg);
   PutHead head;
   if (header_bytes != sizeof head) {
-    self.reject("a message of another form than a put's");
+    self.filter_.reject("a message of another form than a put's");
     return UCS_OK;
   }
   std::memcpy(&head, header, sizeof head);
-  if (!self.is_ours(head.head)) return UCS_OK;
+  if (!self.filter_.is_ours(head.head)) return UCS_OK;
   const auto place = self.place_of(head, bytes);
   if (!place) return UCS_OK;
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
@@ -89,7 +89,8 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
       UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   receive.cb.recv_am = on_received;
   receive.user_data = arriving;
-  const ucs_status_ptr_t request = self.ucp_.am_recv_data_nbx(self.worker_, data, *place, bytes, &receive);
+  const ucs_status_ptr_t request =
+      self.ucp_.am_recv_data_nbx(self.worker_.handle(), data, *place, bytes, &receive);
   if (UCS_PTR_IS_ERR(request)) {
     self.arriving_.give(*arriving);
     self.answer_put(head, ErrorCode::network_failed);
@@ -103,11 +104,11 @@ ucs_status_t UcxConduit::on_short_put(void* arg, const void*, std::size_t header
   auto& self = *static_cast<UcxConduit*>(arg);
   PutHead head;
   if (header_bytes != 0 || bytes < sizeof head || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
-    self.reject("a message of another form than a put's");
+    self.filter_.reject("a message of another form than a put's");
     return UCS_OK;
   }
   std::memcpy(&head, data, sizeof head);
-  if (!self.is_ours(head.head)) return UCS_OK;
+  if (!self.filter_.is_ours(head.head)) return UCS_OK;
   bytes -= sizeof head;
   const auto place = self.place_of(head, bytes);
   if (!place) return UCS_OK;
@@ -141,12 +142,7 @@ void UcxConduit::in_place(const PutHead& head) noexcept {
   answer_put(head, ErrorCode::ok);
   if (head.add == 0) return;
   const Signal signal{head.slot, head.add};
-  if (inbox_ == nullptr) {
-    if (!held_signals_.add(head.head.from, signal)) condemn(peers_[head.head.from], UCS_ERR_NO_MEMORY);
-    return;
-  }
-  ++calls_;
-  inbox_->signalled(head.head.from, signal);
+  if (!delivery_.signal(head.head.from, signal)) condemn(peers_[head.head.from], UCS_ERR_NO_MEMORY);
 }
 
 /// Answers gather during one round of progress: a window of puts has one.
@@ -184,11 +180,11 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
   auto& self = *static_cast<UcxConduit*>(arg);
   PacketHead head;
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || bytes < sizeof head) {
-    self.reject("a message of another form than a put's answer");
+    self.filter_.reject("a message of another form than a put's answer");
     return UCS_OK;
   }
   std::memcpy(&head, data, sizeof head);
-  if (!self.is_ours(head)) return UCS_OK;
+  if (!self.filter_.is_ours(head)) return UCS_OK;
   const auto* at = static_cast<const std::byte*>(data) + sizeof head;
   for (std::size_t left = bytes - sizeof head; left >= sizeof(PutDone); left -= sizeof(PutDone)) {
     PutDone done;
@@ -209,12 +205,12 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
 
 core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                   Signal signal, core::Token token) noexcept {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const Key& place = keys_[key];
   if (rank == me_) {
-    if (!held_signals_.has(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
+    if (!delivery_.has_counter(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
     detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
-    held_signals_.add(me_, signal);
+    delivery_.keep_signal(me_, signal);
     return core::Post::done();
   }
   Peer& peer = peers_[rank];

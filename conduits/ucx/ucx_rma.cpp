@@ -18,7 +18,7 @@ constexpr unsigned kMostFlushes = 4;
 core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                            core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const Key& place = keys_[key];
   if (rank == me_) {
     detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
@@ -58,7 +58,7 @@ void UcxConduit::await_flush(Peer& peer, Pending& put) noexcept {
 core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                            core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const Key& place = keys_[key];
   if (rank == me_) {
     detail::move_bytes(to.data(), reinterpret_cast<const std::byte*>(place.address) + offset, to.size());
@@ -162,7 +162,7 @@ void UcxConduit::end_puts(Pending* puts, Status status) noexcept {
 }
 
 void UcxConduit::end(Pending& pending, Status status) noexcept {
-  if (inbox_ == nullptr && !pending.orphan) {
+  if (!delivery_.is_polled() && !pending.orphan) {
     pending.outcome = status;
     pending.next = std::exchange(ended_, &pending);
     return;
@@ -171,8 +171,7 @@ void UcxConduit::end(Pending& pending, Status status) noexcept {
   const bool known = pending.orphan;
   give(pending);
   if (known) return;
-  ++calls_;
-  inbox_->completed(token, status);
+  delivery_.completed(token, status);
 }
 
 }  // namespace aqueduct::conduits::ucx

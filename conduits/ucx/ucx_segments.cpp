@@ -8,7 +8,7 @@
 namespace aqueduct::conduits::ucx {
 
 Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
   const auto given =
       std::ranges::find(allocated_, memory.data(), [](const auto& one) { return one.first.data(); });
@@ -58,14 +58,14 @@ Result<std::vector<std::byte>> UcxConduit::packed(SegmentId id, core::MutableByt
 }
 
 void UcxConduit::unregister_segment(SegmentId id) noexcept {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   if (id >= segments_.size()) return;
   const ucp_mem_h handle = std::exchange(segments_[id], {}).second;
   if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
 }
 
 Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   KeyHead head;
   if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
   std::memcpy(&head, key.data(), sizeof head);

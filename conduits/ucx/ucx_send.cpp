@@ -9,9 +9,9 @@
 namespace aqueduct::conduits::ucx {
 
 core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   if (to == me_) {
-    return arrivals_.add(me_, header, payload) ? core::Post::done() : core::Post::retry();
+    return delivery_.keep_packet(me_, header, payload) ? core::Post::done() : core::Post::retry();
   }
   return send_message(peers_[to], kPacket, header, payload);
 }
@@ -26,7 +26,7 @@ core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header
   PacketBuffer* const packet = packets_.take(peer.rank);
   if (packet == nullptr) [[unlikely]]
     return core::Post::retry();
-  const PacketHead head{me_, static_cast<std::uint32_t>(process_.job)};
+  const PacketHead head = filter_.own_head();
   std::byte* at = packet->bytes;
   std::memcpy(at, &head, sizeof head);
   std::memcpy(at += sizeof head, header.data(), header.size());
@@ -69,38 +69,24 @@ ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_by
                                    std::size_t bytes, const ucp_am_recv_param_t* param) {
   auto& self = *static_cast<UcxConduit*>(arg);
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || header_bytes != 0) {
-    self.reject("a message of another form than a packet's");
+    self.filter_.reject("a message of another form than a packet's");
     return UCS_OK;
   }
   self.arrived(static_cast<const std::byte*>(data), bytes);
   return UCS_OK;
 }
 
-/// Whether a message is of this job; rejected if not.
-bool UcxConduit::is_ours(const PacketHead& head) noexcept {
-  const bool ours =
-      head.from < peers_.size() && head.from != me_ && head.job == static_cast<std::uint32_t>(process_.job);
-  if (!ours) reject("a message that is not of this job");
-  return ours;
-}
-
 void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
   PacketHead head;
   if (bytes < sizeof head || bytes - sizeof head > properties_.max_packet) {
-    reject("a packet that is too long or has no head");
+    filter_.reject("a packet that is too long or has no head");
     return;
   }
   std::memcpy(&head, data, sizeof head);
-  if (!is_ours(head)) return;
-  core::Bytes packet(data + sizeof head, bytes - sizeof head);
-  if (inbox_ == nullptr) return arrived_aside(head.from, packet);
-  if (reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0) [[unlikely]] {
-    std::memcpy(aligned_.data(), packet.data(), packet.size());
-    packet = {aligned_.data(), packet.size()};
-    ++counts_.copied;
-  }
-  ++calls_;
-  inbox_->packet(head.from, packet);
+  if (!filter_.is_ours(head)) return;
+  const core::Bytes packet(data + sizeof head, bytes - sizeof head);
+  if (!delivery_.is_polled()) return arrived_aside(head.from, packet);
+  delivery_.packet(head.from, packet);
 }
 
 /// While the owner computes, or leaves.
@@ -113,7 +99,7 @@ void UcxConduit::arrived_aside(Rank from, core::Bytes packet) noexcept {
   };
   const bool served = aside_answers_.serve(aside_, from, packet, memory, send);
   if (served && packet.empty()) return;
-  if (!arrivals_.add(from, packet, {})) condemn(peers_[from], UCS_ERR_NO_MEMORY);
+  if (!delivery_.keep_packet(from, packet, {})) condemn(peers_[from], UCS_ERR_NO_MEMORY);
 }
 
 void UcxConduit::send_aside_answers() noexcept {
@@ -122,7 +108,7 @@ void UcxConduit::send_aside_answers() noexcept {
 }
 
 void UcxConduit::serve_aside(core::Aside aside) noexcept {
-  const Entry entry(*this);
+  const Entry entry(lock_);
   aside_ = aside;
 }
 

@@ -11,7 +11,7 @@ core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const 
                                   std::span<const core::Bytes> from, core::Token token) noexcept {
   if (const ErrorCode why = core::check_pieces(to, from, piece_limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const Key& place = keys_[key];
   const std::uint64_t offset = to.front().offset;
   if (rank == me_) {
@@ -58,7 +58,7 @@ core::Post UcxConduit::get_pieces(Rank rank, std::uint64_t key, std::span<const 
                                   std::span<const core::MutableBytes> to, core::Token token) noexcept {
   if (const ErrorCode why = core::check_pieces(from, to, piece_limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
-  const Entry entry(*this);
+  const Entry entry(lock_);
   const Key& place = keys_[key];
   std::uint64_t at = place.address + from.front().offset;
   if (rank == me_) {

@@ -21,8 +21,8 @@ constexpr std::chrono::nanoseconds kLeavingNap{10'000'000};
 // owner. What it did before, the poll that follows `arm` finds.
 void UcxConduit::arm() noexcept {
   if (thread_) thread_->owner_sleeps(true);
-  const Entry entry(*this);
-  ready_ = ucp_.worker_arm(worker_) != UCS_OK;
+  const Entry entry(lock_);
+  ready_ = !worker_.arm();
 }
 
 void UcxConduit::disarm() noexcept {
@@ -30,9 +30,9 @@ void UcxConduit::disarm() noexcept {
 }
 
 std::chrono::nanoseconds UcxConduit::within() const noexcept {
-  const Entry entry(*this);
-  const bool has_work = ready_ || !arrivals_.empty() || ended_ != nullptr || !held_signals_.empty() ||
-                        !dirty_.empty() || !answering_.empty() || !aside_answers_.empty() || !losing_.empty();
+  const Entry entry(lock_);
+  const bool has_work = ready_ || !delivery_.empty() || ended_ != nullptr || !dirty_.empty() ||
+                        !answering_.empty() || !aside_answers_.empty() || !losing_.empty();
   if (has_work) return std::chrono::nanoseconds::zero();
   return leaving_.empty() ? std::chrono::nanoseconds::max() : kLeavingNap;
 }
@@ -42,7 +42,7 @@ void UcxConduit::sleep(std::chrono::nanoseconds limit) noexcept {
   if (limit.count() <= 0) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
   const timespec time{seconds.count(), (limit - seconds).count()};
-  pollfd readable{event_fd_, POLLIN, 0};
+  pollfd readable{worker_.descriptor(), POLLIN, 0};
   ::ppoll(&readable, 1, &time, nullptr);
 }
 
@@ -50,7 +50,7 @@ Status UcxConduit::start_thread() {
   const std::chrono::nanoseconds patience(process_.config->nanoseconds("ucx_progress"));
   if (patience.count() <= 0) return {};
   try {
-    thread_.emplace("aqueduct-ucx", patience, event_fd_,
+    thread_.emplace("aqueduct-ucx", patience, worker_.descriptor(),
                     [this](const core::ProgressThread& thread) { return stand_in(thread); });
   } catch (const std::system_error& problem) {
     log_.error(
@@ -60,21 +60,21 @@ Status UcxConduit::start_thread() {
         problem.what());
     return {ErrorCode::no_memory, me_};
   }
+  lock_.share(true);
   return {};
 }
 
 /// On the progress thread: what a poll does, but that what is for the layers above is kept for the owner.
 std::chrono::nanoseconds UcxConduit::stand_in(const core::ProgressThread& thread) noexcept {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(lock_.mutex());
   if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
   if (!dirty_.empty()) flush_dirty();
   for (int round = 0; round < kRounds; ++round) {
-    if (ucp_.worker_progress(worker_) == 0) break;
+    if (worker_.progress() == 0) break;
   }
   if (!answering_.empty()) send_answers();
   if (!aside_answers_.empty()) send_aside_answers();
-  return ucp_.worker_arm(worker_) == UCS_OK ? std::chrono::nanoseconds::max()
-                                            : std::chrono::nanoseconds::zero();
+  return worker_.arm() ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds::zero();
 }
 
 }  // namespace aqueduct::conduits::ucx

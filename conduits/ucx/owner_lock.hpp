@@ -1,0 +1,43 @@
+#pragma once
+
+#include <mutex>
+
+namespace aqueduct::conduits::ucx {
+
+/// Lets one thread at a time work on an endpoint: its owner, or the progress thread in the owner's place. Costs a test of a
+/// flag while there is no progress thread.
+class OwnerLock {
+ public:
+  /// Lets the owner in. Does nothing where the owner is in already (a handler that sends), or where there is no progress
+  /// thread.
+  class Entry {
+   public:
+    explicit Entry(const OwnerLock& lock) noexcept : lock_(lock.shared_ && !lock.inside_ ? &lock : nullptr) {
+      if (lock_ == nullptr) return;
+      lock_->mutex_.lock();
+      lock_->inside_ = true;
+    }
+    ~Entry() {
+      if (lock_ == nullptr) return;
+      lock_->inside_ = false;
+      lock_->mutex_.unlock();
+    }
+    Entry(const Entry&) = delete;
+    Entry& operator=(const Entry&) = delete;
+
+   private:
+    const OwnerLock* lock_;
+  };
+
+  /// From the owner: whether there is a progress thread.
+  void share(bool shared) noexcept { shared_ = shared; }
+  /// For the progress thread.
+  std::mutex& mutex() noexcept { return mutex_; }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable bool inside_ = false;  // the owner is
+  bool shared_ = false;
+};
+
+}  // namespace aqueduct::conduits::ucx
