@@ -15,11 +15,13 @@ constexpr bool no_room(ucs_status_t status) noexcept {
   return status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY;
 }
 
+class Peers;
+
 /// One peer, as an endpoint sees it. Its UCP endpoint is made at the first use.
 struct Peer {
   std::vector<std::byte> address;  ///< of its worker; empty: another conduit serves it
   ucp_ep_h ep = nullptr;
-  UcxConduit* owner = nullptr;
+  Peers* owner = nullptr;
   Rank rank = kNoRank;
   /// UCX watches this connection, and ends what is on its way if it breaks. It cannot where memory is shared.
   bool watched = true;

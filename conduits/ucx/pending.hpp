@@ -13,7 +13,7 @@
 
 namespace aqueduct::conduits::ucx {
 
-class UcxConduit;
+class Operations;
 
 /// Chosen: a copy of so many bytes costs less than waiting for the source.
 inline constexpr std::size_t kMostInject = 1024;
@@ -21,7 +21,7 @@ inline constexpr std::size_t kMostInject = 1024;
 /// An operation of the layers above that was given to UCX and has not ended.
 struct Pending {
   Pending* next = nullptr;  ///< in the free list, or in a list of puts that one flush ends
-  UcxConduit* owner = nullptr;
+  Operations* owner = nullptr;
   core::Token token = 0;
   Rank peer = kNoRank;
   bool in_use = false;
@@ -51,7 +51,7 @@ inline ucp_request_param_t param_for(Pending& pending, ucp_send_nbx_callback_t c
 /// All that an endpoint may have pending, made once. What is given back last is taken first: it is still in the cache.
 class PendingPool {
  public:
-  PendingPool(UcxConduit& owner, std::size_t count) : owner_(owner) { add(count); }
+  PendingPool(Operations& owner, std::size_t count) : owner_(owner) { add(count); }
 
   /// Makes up for so many that UCX never gives back, as far as there is memory.
   void replace(std::size_t count) noexcept try { add(count); } catch (const std::bad_alloc&) {
@@ -102,7 +102,7 @@ class PendingPool {
     }
   }
 
-  UcxConduit& owner_;
+  Operations& owner_;
   std::vector<std::unique_ptr<std::byte[]>> rooms_;
   std::deque<Pending> all_;  // none of which ever moves
   Pending* free_ = nullptr;

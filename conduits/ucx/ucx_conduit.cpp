@@ -34,11 +34,13 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       filter_(me, process.ranks, process.job, counts_, *process.log),
       delivery_(max_packet_of(process), static_cast<std::size_t>(process.config->number("signals")), counts_),
       worker_(context),
-      peers_(process.ranks),
+      peers_(context, worker_, process.ranks, me, *process.log),
       most_packets_each_(static_cast<std::size_t>(process.config->number("ucx_packets")) / 4),
       packets_(*this, static_cast<std::size_t>(process.config->number("ucx_packets")),
                sizeof(PacketHead) + static_cast<std::size_t>(process.config->number("ucx_packet"))),
-      pending_(*this, static_cast<std::size_t>(process.config->number("ucx_operations"))),
+      operations_(ucp_, peers_, delivery_,
+                  static_cast<std::size_t>(process.config->number("ucx_operations"))),
+      lost_(ucp_, peers_, operations_, packets_, delivery_, *process.log),
       maps_(process.config->flag("ucx_map") && context.maps_memory() &&
             std::ranges::count(process.host, process.host[me]) ==
                 static_cast<std::ptrdiff_t>(process.host.size())) {
@@ -49,18 +51,29 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   dirty_.reserve(process.ranks);
   flushing_.reserve(process.ranks);
   answering_.reserve(process.ranks);
-  losing_.reserve(process.ranks);
-  leaving_.reserve(process.ranks);
-  for (Rank rank = 0; rank < process.ranks; ++rank) {
-    peers_[rank].owner = this;
-    peers_[rank].rank = rank;
-  }
 }
 
 UcxConduit::~UcxConduit() {
   thread_.reset();
   lock_.share(false);
-  if (worker_.is_open()) close();
+  if (!worker_.is_open()) return;
+  send_answers();
+  peers_.close(process_.mine);
+  for (const Key& key : keys_) {  // what was on its way may have used them until now
+    if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
+  }
+  for (const auto& [memory, handle] : segments_) {
+    if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
+  }
+  for (const auto& [memory, handle] : allocated_) context_.keep(handle);
+  // UCX 1.13.1 aborts the program if it still has something for a lost peer then (ucp_ep.c:437, over cards).
+  if (peers_.is_owed_to_lost()) {
+    // Nobody makes progress on it any more, so it calls nothing of this endpoint's.
+    log_.debug("ucx: rank {}: UCX has not ended what it has for lost peers: its worker stays as it is", me_);
+    context_.stay();
+  } else {
+    worker_.destroy();
+  }
 }
 
 Status UcxConduit::open() {
@@ -119,10 +132,9 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
           rank, head.ucx_major, head.ucx_minor, head.version, mine.ucx_major, mine.ucx_minor, mine.version);
       return {ErrorCode::version_mismatch, rank};
     }
-    Peer& peer = peers_[rank];
-    peer.address.assign(form.begin() + sizeof head, form.end());
-    peer.watched = context_.can_watch(process_.host[rank] == process_.host[me_]);
-    if (rank != me_ && !peer.watched) properties_.reports_lost_peers = false;
+    const bool watched =
+        peers_.learn(rank, std::span(form).subspan(sizeof head), process_.host[rank] == process_.host[me_]);
+    if (rank != me_ && !watched) properties_.reports_lost_peers = false;
   }
   return start_thread();
 }
@@ -132,21 +144,14 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
   const Entry entry(lock_);
   delivery_.begin_poll(inbox);
   delivery_.deliver_packets();
-  for (Pending* one = std::exchange(ended_, nullptr); one != nullptr;) {
-    Pending* const next = one->next;
-    end(*one, one->outcome);
-    one = next;
-  }
+  operations_.report_ended();
   delivery_.deliver_signals();
   if (!dirty_.empty()) flush_dirty();
   const unsigned events = worker_.progress();
   if (!answering_.empty()) send_answers();
   if (!aside_answers_.empty()) [[unlikely]]
     send_aside_answers();
-  if (!losing_.empty()) [[unlikely]]
-    settle_losses();
-  if (!leaving_.empty()) [[unlikely]]
-    settle_rest();
+  lost_.poll();
   const int calls = delivery_.end_poll();
   return calls != 0 ? calls : events != 0;
 }
@@ -168,14 +173,14 @@ std::string UcxConduit::state_of(Rank rank) const {
       peer.gone            ? "gone"
       : peer.ep == nullptr ? "not connected"
                            : "connected",
-      peer.watched ? "" : ", not watched", peer.packets, peer.flushes, pending_.in_use(), counts_.packets,
+      peer.watched ? "" : ", not watched", peer.packets, peer.flushes, operations_.in_use(), counts_.packets,
       counts_.puts, counts_.flushes, counts_.put_messages, counts_.answers, counts_.gets, counts_.copied,
       counts_.rejected, lanes);
 }
 
 void UcxConduit::forget(Rank rank) noexcept {
   const Entry entry(lock_);
-  if (rank != me_ && rank < peers_.size()) condemn(peers_[rank], UCS_OK);
+  if (rank != me_ && rank < peers_.size()) peers_.condemn(peers_[rank], UCS_OK);
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -4,10 +4,12 @@
 #include "conduits/ucx/context.hpp"
 #include "conduits/ucx/counts.hpp"
 #include "conduits/ucx/delivery.hpp"
+#include "conduits/ucx/lost_peers.hpp"
 #include "conduits/ucx/message_filter.hpp"
+#include "conduits/ucx/operations.hpp"
 #include "conduits/ucx/owner_lock.hpp"
 #include "conduits/ucx/packet_pool.hpp"
-#include "conduits/ucx/peer.hpp"
+#include "conduits/ucx/peers.hpp"
 #include "conduits/ucx/pending.hpp"
 #include "conduits/ucx/wire.hpp"
 #include "conduits/ucx/worker.hpp"
@@ -115,18 +117,6 @@ class UcxConduit final : public core::Conduit,
   bool has_rma(const Peer& peer, core::Bytes packed) const;
   Result<std::vector<std::byte>> packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle);
 
-  // Connections (ucx_peers.cpp).
-  core::Post reach(Peer& peer) noexcept;
-  void condemn(Peer& peer, ucs_status_t why) noexcept;
-  static void on_failure(void* arg, ucp_ep_h ep, ucs_status_t status);
-  void settle_losses() noexcept;
-  void settle(Peer& peer) noexcept;
-  void settle_rest() noexcept;
-  void give_up(Peer& peer) noexcept;
-  bool can_force_close(const Peer& peer) const noexcept;
-  void close() noexcept;
-  ErrorCode code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept;
-
   // Packets (ucx_send.cpp).
   static ucs_status_t on_packet(void* arg, const void* header, std::size_t header_bytes, void* data,
                                 std::size_t bytes, const ucp_am_recv_param_t* param);
@@ -141,7 +131,6 @@ class UcxConduit final : public core::Conduit,
                             std::size_t bytes, PutHead head) noexcept;
   core::Post put_pieces_by_network(Peer& peer, Pending& pending, const Key& place, std::uint64_t offset,
                                    std::span<const core::Bytes> from) noexcept;
-  static void on_put_sent(void* request, ucs_status_t status, void* user_data);
   static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
                              std::size_t bytes, const ucp_am_recv_param_t* param);
   static ucs_status_t on_short_put(void* arg, const void* header, std::size_t header_bytes, void* data,
@@ -155,18 +144,10 @@ class UcxConduit final : public core::Conduit,
   void send_answers() noexcept;
 
   // Operations (ucx_rma.cpp).
-  static void on_got(void* request, ucs_status_t status, void* user_data);
-  static void on_flushed(void* request, ucs_status_t status, void* user_data);
   void flush_dirty() noexcept;
   void make_dirty(Peer& peer) noexcept;
   bool flush(Peer& peer) noexcept;
   void await_flush(Peer& peer, Pending& put) noexcept;
-  Pending* begin(Peer& peer, core::Token token) noexcept;
-  void give(Pending& pending) noexcept;
-  core::Post refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept;
-  void end_puts(Pending* puts, Status status) noexcept;
-  void end(Pending& pending, Status status) noexcept;
-  Status status_of(Rank peer, ucs_status_t status) noexcept;
 
   Context& context_;
   const Library& ucp_;
@@ -180,11 +161,12 @@ class UcxConduit final : public core::Conduit,
   MessageFilter filter_;
   Delivery delivery_;
   Worker worker_;
-  bool ready_ = false;       ///< UCX would not be armed: it has work
-  std::vector<Peer> peers_;  // [rank]
+  bool ready_ = false;  ///< UCX would not be armed: it has work
+  Peers peers_;
   std::size_t most_packets_each_;
   PacketPool packets_;
-  PendingPool pending_;
+  Operations operations_;
+  LostPeers lost_;
   ArrivingPool arriving_;
   std::vector<Key> keys_;
   bool maps_;  ///< the ranks share a host, and UCX gives memory that all of them can map
@@ -193,9 +175,6 @@ class UcxConduit final : public core::Conduit,
   std::vector<Rank> dirty_;           // peers with puts that no flush follows yet
   std::vector<Rank> flushing_;        // those whose turn it is
   std::vector<Rank> answering_;       // peers whose puts have been carried out and not answered
-  std::vector<Rank> losing_;          // peers whose loss is still to be settled
-  std::vector<Rank> leaving_;         // lost peers of which UCX may still have something
-  Pending* ended_ = nullptr;          // operations that did so: they keep their places until they are told
   core::Aside aside_ = nullptr;       // what may be done outside of poll
   core::AsideAnswers aside_answers_;  // of that
   std::optional<core::ProgressThread> thread_;

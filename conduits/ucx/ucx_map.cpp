@@ -61,7 +61,7 @@ Result<std::byte*> UcxConduit::map(Rank rank, core::Bytes key, std::size_t) {
   if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
   std::memcpy(&head, key.data(), sizeof head);
   if (rank == me_) return reinterpret_cast<std::byte*>(head.address);
-  const core::Post way = reach(peers_[rank]);
+  const core::Post way = peers_.reach(peers_[rank]);
   if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
   if (way.kind == core::Post::Kind::failed) return {way.why, rank};
   ucp_rkey_h rkey = nullptr;

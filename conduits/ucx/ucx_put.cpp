@@ -19,7 +19,7 @@ core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, std::span<co
   head.index = pending.index;
   head.generation = pending.generation;
   std::memcpy(pending.head, &head, sizeof head);
-  ucp_request_param_t param = param_for(pending, on_put_sent);
+  ucp_request_param_t param = param_for(pending, Operations::on_put_sent);
   ucs_status_ptr_t answer = nullptr;
   if (bytes <= kMostInject) {
     std::byte* at = pending.inject();
@@ -42,23 +42,10 @@ core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, std::span<co
     answer = ucp_.am_send_nbx(peer.ep, kPut, pending.head, sizeof head, pieces, from.size(), &param);
   }
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
-    return refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
+    return operations_.refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
   ++counts_.put_messages;
   pending.parts = answer == nullptr ? Pending::kAnswer : Pending::kAnswer | Pending::kUcx;
   return core::Post::posted();
-}
-
-void UcxConduit::on_put_sent(void* request, ucs_status_t status, void* user_data) {
-  auto& pending = *static_cast<Pending*>(user_data);
-  UcxConduit& self = *pending.owner;
-  self.ucp_.request_free(request);
-  pending.parts &= static_cast<std::uint8_t>(~Pending::kUcx);
-  if (status != UCS_OK || self.peers_[pending.peer].gone) {
-    pending.parts = 0;  // an answer that comes nevertheless ends nothing
-    self.end(pending, self.status_of(pending.peer, status == UCS_OK ? UCS_ERR_CANCELED : status));
-  } else if (pending.parts == 0) {
-    self.end(pending, pending.outcome);
-  }
 }
 
 ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
@@ -142,7 +129,7 @@ void UcxConduit::in_place(const PutHead& head) noexcept {
   answer_put(head, ErrorCode::ok);
   if (head.add == 0) return;
   const Signal signal{head.slot, head.add};
-  if (!delivery_.signal(head.head.from, signal)) condemn(peers_[head.head.from], UCS_ERR_NO_MEMORY);
+  if (!delivery_.signal(head.head.from, signal)) peers_.condemn(peers_[head.head.from], UCS_ERR_NO_MEMORY);
 }
 
 /// Answers gather during one round of progress: a window of puts has one.
@@ -152,7 +139,7 @@ void UcxConduit::answer_put(const PutHead& head, ErrorCode code) noexcept {
   try {
     peer.answers.push_back({head.index, head.generation, static_cast<std::uint64_t>(code)});
   } catch (const std::bad_alloc&) {
-    return condemn(peer, UCS_ERR_NO_MEMORY);
+    return peers_.condemn(peer, UCS_ERR_NO_MEMORY);
   }
   if (first) answering_.push_back(head.head.from);
 }
@@ -190,7 +177,7 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
     PutDone done;
     std::memcpy(&done, at, sizeof done);
     at += sizeof done;
-    Pending* const pending = self.pending_.find(done.index, done.generation);
+    Pending* const pending = self.operations_.find(done.index, done.generation);
     if (pending == nullptr || pending->peer != head.from || (pending->parts & Pending::kAnswer) == 0) {
       ++self.counts_.rejected;  // of one that was given up, say
       continue;
@@ -198,7 +185,7 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
     pending->parts &= static_cast<std::uint8_t>(~Pending::kAnswer);
     const auto code = static_cast<ErrorCode>(done.code);
     pending->outcome = code == ErrorCode::ok ? Status{} : Status{code, head.from};
-    if (pending->parts == 0) self.end(*pending, pending->outcome);
+    if (pending->parts == 0) self.operations_.end(*pending, pending->outcome);
   }
   return UCS_OK;
 }
@@ -214,9 +201,9 @@ core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t of
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = begin(peer, token);
+  Pending* const pending = operations_.begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   return put_by_message(peer, *pending, {&from, 1}, from.size(),

@@ -25,9 +25,9 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = begin(peer, token);
+  Pending* const pending = operations_.begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   if (!place.by_network) {
@@ -42,7 +42,7 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
   const ucs_status_ptr_t answer =
       ucp_.put_nbx(peer.ep, from.data(), from.size(), place.address + offset, place.rkey, &param);
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
-    return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+    return operations_.refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
   ++counts_.puts;
   if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
   await_flush(peer, *pending);
@@ -65,50 +65,21 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = begin(peer, token);
+  Pending* const pending = operations_.begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
-  const ucp_request_param_t param = param_for(*pending, on_got);
+  const ucp_request_param_t param = param_for(*pending, Operations::on_got);
   pending->gets = 1;
   const ucs_status_ptr_t answer =
       ucp_.get_nbx(peer.ep, to.data(), to.size(), place.address + offset, place.rkey, &param);
   ++counts_.gets;
   if (UCS_PTR_IS_PTR(answer)) return core::Post::posted();
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
-    return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
-  give(*pending);
+    return operations_.refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+  operations_.give(*pending);
   return core::Post::done();
-}
-
-/// Null: there is no room. Nobody has more under way than is still free, so a peer that answers nothing leaves room for
-/// the others.
-Pending* UcxConduit::begin(Peer& peer, core::Token token) noexcept {
-  if (peer.operations >= pending_.left()) [[unlikely]]
-    return nullptr;
-  ++peer.operations;
-  return pending_.take(peer.rank, token);
-}
-
-void UcxConduit::give(Pending& pending) noexcept {
-  --peers_[pending.peer].operations;
-  pending_.give(pending);
-}
-
-/// What UCX did not take.
-core::Post UcxConduit::refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept {
-  give(pending);
-  const ErrorCode why = code_of(peer, status, "an operation");
-  return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
-}
-
-void UcxConduit::on_got(void* request, ucs_status_t status, void* user_data) {
-  auto& pending = *static_cast<Pending*>(user_data);
-  UcxConduit& self = *pending.owner;
-  self.ucp_.request_free(request);
-  if (status != UCS_OK) pending.outcome = self.status_of(pending.peer, status);
-  if (--pending.gets == 0) self.end(pending, pending.outcome);
 }
 
 void UcxConduit::flush_dirty() noexcept {
@@ -132,7 +103,7 @@ void UcxConduit::make_dirty(Peer& peer) noexcept {
 bool UcxConduit::flush(Peer& peer) noexcept {
   if (peer.gone) return true;
   if (peer.flushes >= kMostFlushes) return false;
-  const ucp_request_param_t param = param_for(*peer.puts, on_flushed);
+  const ucp_request_param_t param = param_for(*peer.puts, Operations::on_flushed);
   const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
   if (UCS_PTR_IS_ERR(answer) && no_room(UCS_PTR_RAW_STATUS(answer))) return false;
   Pending* const puts = std::exchange(peer.puts, nullptr);
@@ -140,38 +111,9 @@ bool UcxConduit::flush(Peer& peer) noexcept {
   if (UCS_PTR_IS_PTR(answer)) {
     ++peer.flushes;
   } else {
-    end_puts(puts, status_of(peer.rank, UCS_PTR_RAW_STATUS(answer)));
+    operations_.end_puts(puts, peers_.status_of(peer.rank, UCS_PTR_RAW_STATUS(answer)));
   }
   return true;
-}
-
-void UcxConduit::on_flushed(void* request, ucs_status_t status, void* user_data) {
-  auto& first = *static_cast<Pending*>(user_data);
-  UcxConduit& self = *first.owner;
-  --self.peers_[first.peer].flushes;
-  self.ucp_.request_free(request);
-  self.end_puts(&first, self.status_of(first.peer, status));
-}
-
-void UcxConduit::end_puts(Pending* puts, Status status) noexcept {
-  while (puts != nullptr) {
-    Pending* const next = puts->next;
-    end(*puts, status ? puts->outcome : status);
-    puts = next;
-  }
-}
-
-void UcxConduit::end(Pending& pending, Status status) noexcept {
-  if (!delivery_.is_polled() && !pending.orphan) {
-    pending.outcome = status;
-    pending.next = std::exchange(ended_, &pending);
-    return;
-  }
-  const core::Token token = pending.token;
-  const bool known = pending.orphan;
-  give(pending);
-  if (known) return;
-  delivery_.completed(token, status);
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -72,7 +72,7 @@ Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
   ucp_rkey_h rkey = nullptr;
   bool by_network = false;
   if (rank != me_) {
-    const core::Post way = reach(peers_[rank]);
+    const core::Post way = peers_.reach(peers_[rank]);
     if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
     if (way.kind == core::Post::Kind::failed) return {way.why, rank};
     const ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);

@@ -18,7 +18,7 @@ core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
 
 core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header,
                                     core::Bytes payload) noexcept {
-  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
   // A peer that takes nothing leaves room for the others, and so do several.
   if (peer.packets >= std::min(most_packets_each_, packets_.left())) [[unlikely]]
@@ -48,9 +48,9 @@ core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header
   if (answer == nullptr) [[likely]]
     return core::Post::done();
   const ucs_status_t status = UCS_PTR_RAW_STATUS(answer);
-  const ErrorCode why = code_of(peer, status, "a message");
+  const ErrorCode why = peers_.code_of(peer, status, "a message");
   if (why == ErrorCode::ok) return core::Post::retry();
-  condemn(peer, status);
+  peers_.condemn(peer, status);
   return core::Post::failed(why);
 }
 
@@ -60,7 +60,7 @@ void UcxConduit::on_sent(void* request, ucs_status_t status, void* user_data) {
   Peer& peer = self.peers_[packet.peer];
   --peer.packets;
   if (status != UCS_OK)
-    self.condemn(peer, status);  // UCX does not always say by itself that the connection has failed
+    self.peers_.condemn(peer, status);  // UCX does not always say by itself that the connection has failed
   self.packets_.give(packet);
   self.ucp_.request_free(request);
 }
@@ -99,7 +99,7 @@ void UcxConduit::arrived_aside(Rank from, core::Bytes packet) noexcept {
   };
   const bool served = aside_answers_.serve(aside_, from, packet, memory, send);
   if (served && packet.empty()) return;
-  if (!delivery_.keep_packet(from, packet, {})) condemn(peers_[from], UCS_ERR_NO_MEMORY);
+  if (!delivery_.keep_packet(from, packet, {})) peers_.condemn(peers_[from], UCS_ERR_NO_MEMORY);
 }
 
 void UcxConduit::send_aside_answers() noexcept {

@@ -23,9 +23,9 @@ core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const 
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = begin(peer, token);
+  Pending* const pending = operations_.begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   if (place.by_network) return put_pieces_by_network(peer, *pending, place, offset, from);
@@ -42,8 +42,8 @@ core::Post UcxConduit::put_pieces_by_network(Peer& peer, Pending& pending, const
   for (const core::Bytes& piece : from) {
     const ucs_status_ptr_t answer = ucp_.put_nbx(peer.ep, piece.data(), piece.size(), at, place.rkey, &param);
     if (UCS_PTR_IS_ERR(answer)) [[unlikely]] {
-      if (&piece == from.data()) return refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
-      pending.outcome = status_of(peer.rank, UCS_PTR_RAW_STATUS(answer));
+      if (&piece == from.data()) return operations_.refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
+      pending.outcome = peers_.status_of(peer.rank, UCS_PTR_RAW_STATUS(answer));
       break;
     }
     ++counts_.puts;
@@ -69,18 +69,18 @@ core::Post UcxConduit::get_pieces(Rank rank, std::uint64_t key, std::span<const 
     return core::Post::done();
   }
   Peer& peer = peers_[rank];
-  if (const core::Post way = reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = begin(peer, token);
+  Pending* const pending = operations_.begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
-  const ucp_request_param_t param = param_for(*pending, on_got);
+  const ucp_request_param_t param = param_for(*pending, Operations::on_got);
   pending->gets = 0;
   for (const core::MutableBytes& piece : to) {
     const ucs_status_ptr_t answer = ucp_.get_nbx(peer.ep, piece.data(), piece.size(), at, place.rkey, &param);
     if (UCS_PTR_IS_ERR(answer)) [[unlikely]] {
-      if (pending->gets == 0) return refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
-      pending->outcome = status_of(rank, UCS_PTR_RAW_STATUS(answer));
+      if (pending->gets == 0) return operations_.refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+      pending->outcome = peers_.status_of(rank, UCS_PTR_RAW_STATUS(answer));
       break;
     }
     ++counts_.gets;
@@ -88,7 +88,7 @@ core::Post UcxConduit::get_pieces(Rank rank, std::uint64_t key, std::span<const 
     at += piece.size();
   }
   if (pending->gets != 0) return core::Post::posted();
-  give(*pending);
+  operations_.give(*pending);
   return core::Post::done();
 }
 

@@ -31,10 +31,10 @@ void UcxConduit::disarm() noexcept {
 
 std::chrono::nanoseconds UcxConduit::within() const noexcept {
   const Entry entry(lock_);
-  const bool has_work = ready_ || !delivery_.empty() || ended_ != nullptr || !dirty_.empty() ||
-                        !answering_.empty() || !aside_answers_.empty() || !losing_.empty();
+  const bool has_work = ready_ || !delivery_.empty() || operations_.has_ended() || !dirty_.empty() ||
+                        !answering_.empty() || !aside_answers_.empty() || peers_.has_condemned();
   if (has_work) return std::chrono::nanoseconds::zero();
-  return leaving_.empty() ? std::chrono::nanoseconds::max() : kLeavingNap;
+  return !lost_.is_waiting() ? std::chrono::nanoseconds::max() : kLeavingNap;
 }
 
 void UcxConduit::sleep(std::chrono::nanoseconds limit) noexcept {

@@ -1,0 +1,61 @@
+#include "conduits/ucx/lost_peers.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+// Twice as long as a rank that leaves may still answer: what UCX has not ended by then, it never touches again.
+constexpr std::chrono::seconds kLostTimeout = 2 * kCloseTimeout;
+
+}  // namespace
+
+/// Ends the operations on a lost peer that UCX has done with. The others use the callers' memory, which an answer that is on
+/// its way already may still reach: they end as soon as UCX says so (settle_rest).
+void LostPeers::settle(Peer& peer) noexcept {
+  if (peer.gone) return;
+  peer.gone = true;
+  const Status lost{ErrorCode::peer_lost, peer.rank};
+  const bool ends_here = peers_.can_force_close(peer);
+  if (ends_here) {
+    // Ends what UCX has of it, each with its callback.
+    ucp_request_param_t param;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
+    if (UCS_PTR_IS_PTR(answer))
+      peer.closing = answer;
+    else
+      operations_.end_puts(std::exchange(peer.puts, nullptr), lost);
+  }
+  operations_.end_unanswered(peer.rank, lost);
+  if (!ends_here) packets_.replace(peer.packets);
+  peer.give_up = std::chrono::steady_clock::now() + kLostTimeout;
+  leaving_.push_back(peer.rank);
+  log_.debug("ucx: rank {} is gone: {}", peer.rank,
+             peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
+  delivery_.lost(peer.rank);
+}
+
+/// Waits for UCX to end what lost peers have left behind. It never does for a peer that it does not watch.
+void LostPeers::settle_rest() noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  std::erase_if(leaving_, [&](Rank rank) {
+    Peer& peer = peers_[rank];
+    const Status lost{ErrorCode::peer_lost, rank};
+    if (peer.closing != nullptr && ucp_.request_check_status(peer.closing) != UCS_INPROGRESS) {
+      ucp_.request_free(std::exchange(peer.closing, nullptr));
+      operations_.end_puts(std::exchange(peer.puts, nullptr), lost);
+    }
+    if (peer.operations == 0 && peer.closing == nullptr) return true;
+    if (now < peer.give_up) return false;
+    // UCX keeps what it has for that peer, and never goes on with it: that must not take room from other peers.
+    if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
+    operations_.end_puts(std::exchange(peer.puts, nullptr), lost);
+    operations_.abandon(rank, lost);
+    return true;
+  });
+}
+
+}  // namespace aqueduct::conduits::ucx

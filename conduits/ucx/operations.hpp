@@ -1,0 +1,71 @@
+#pragma once
+
+#include "conduits/ucx/delivery.hpp"
+#include "conduits/ucx/library.hpp"
+#include "conduits/ucx/peers.hpp"
+#include "conduits/ucx/pending.hpp"
+#include "core/conduit.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace aqueduct::conduits::ucx {
+
+/// The outstanding operations of the layers above: each has a place in the pool from its post to its completion, and counts
+/// against its peer.
+class Operations {
+ public:
+  Operations(const Library& ucp, Peers& peers, Delivery& delivery, std::size_t count)
+      : ucp_(ucp), peers_(peers), delivery_(delivery), pool_(*this, count) {}
+
+  /// Null: there is no room. Nobody has more under way than is still free, so a peer that answers nothing leaves room for
+  /// the others.
+  Pending* begin(Peer& peer, core::Token token) noexcept {
+    if (peer.operations >= pool_.left()) [[unlikely]]
+      return nullptr;
+    ++peer.operations;
+    return pool_.take(peer.rank, token);
+  }
+  /// Frees one that was over at once.
+  void give(Pending& pending) noexcept {
+    --peers_[pending.peer].operations;
+    pool_.give(pending);
+  }
+  /// Frees one that UCX did not take; the answer to the layers above.
+  core::Post refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept;
+
+  /// Reports the end of one: at once during a poll, else at the next one.
+  void end(Pending& pending, Status status) noexcept;
+  /// Ends a list of puts with one status; a put that has failed by itself ends with its own.
+  void end_puts(Pending* puts, Status status) noexcept;
+  /// Reports what ended outside of a poll.
+  void report_ended() noexcept;
+  bool has_ended() const noexcept { return ended_ != nullptr; }
+
+  /// Null: that operation is over.
+  Pending* find(std::uint32_t index, std::uint32_t generation) noexcept {
+    return pool_.find(index, generation);
+  }
+  std::size_t in_use() const noexcept { return pool_.in_use(); }
+  /// Ends the puts by message that only an answer of this lost peer could end.
+  void end_unanswered(Rank peer, Status status) noexcept;
+  /// Reports all operations of a lost peer as over although UCX has not ended them, and never will. They keep their places
+  /// until it does; others take over.
+  void abandon(Rank peer, Status status) noexcept;
+
+  /// Called by UCX: a get, or a piece of one, has ended.
+  static void on_got(void* request, ucs_status_t status, void* user_data);
+  /// Called by UCX: a flush has ended, and with it the puts whose first is `user_data`.
+  static void on_flushed(void* request, ucs_status_t status, void* user_data);
+  /// Called by UCX: it has sent all of a put by message.
+  static void on_put_sent(void* request, ucs_status_t status, void* user_data);
+
+ private:
+  const Library& ucp_;
+  Peers& peers_;
+  Delivery& delivery_;
+  PendingPool pool_;
+  Pending* ended_ = nullptr;  // outside of a poll: they keep their places until they are reported
+};
+
+}  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,128 @@
+#include "conduits/ucx/peers.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace aqueduct::conduits::ucx {
+namespace {
+
+bool means_lost(ucs_status_t status) noexcept {
+  switch (status) {
+    case UCS_ERR_CONNECTION_RESET:
+    case UCS_ERR_ENDPOINT_TIMEOUT:
+    case UCS_ERR_CANCELED:
+    case UCS_ERR_NOT_CONNECTED:
+    case UCS_ERR_REJECTED:
+    case UCS_ERR_SHMEM_SEGMENT:  // of a process that is gone
+    case UCS_ERR_TIMED_OUT: return true;
+    default: return UCS_IS_ENDPOINT_ERROR(status) || UCS_IS_LINK_ERROR(status);
+  }
+}
+
+}  // namespace
+
+Peers::Peers(Context& context, Worker& worker, Rank ranks, Rank me, core::Log& log)
+    : context_(context), ucp_(context.ucp()), worker_(worker), me_(me), log_(log), peers_(ranks) {
+  condemned_.reserve(ranks);
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    peers_[rank].owner = this;
+    peers_[rank].rank = rank;
+  }
+}
+
+bool Peers::learn(Rank rank, std::span<const std::byte> address, bool on_this_host) {
+  Peer& peer = peers_[rank];
+  peer.address.assign(address.begin(), address.end());
+  peer.watched = context_.can_watch(on_this_host);
+  return peer.watched;
+}
+
+core::Post Peers::connect(Peer& peer) noexcept {
+  if (peer.gone || peer.failed) return core::Post::failed(ErrorCode::peer_lost);
+  if (peer.address.empty()) return core::Post::failed(ErrorCode::not_supported);
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+  params.address = reinterpret_cast<const ucp_address_t*>(peer.address.data());
+  params.err_mode = peer.watched ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+  if (peer.watched) {
+    params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER;
+    params.err_handler.cb = on_failure;
+    params.err_handler.arg = &peer;
+  }
+  const ucs_status_t status = ucp_.ep_create(worker_.handle(), &params, &peer.ep);
+  if (status == UCS_OK) return core::Post::done();
+  peer.ep = nullptr;
+  if (no_room(status)) return core::Post::retry();
+  log_.error(
+      "ucx: rank {} cannot reach rank {}: {}. Both need a transport in common: compare aqinfo, "
+      "AQUEDUCT_UCX_TRANSPORTS "
+      "and AQUEDUCT_UCX_DEVICES on the two hosts",
+      me_, peer.rank, ucp_.status_string(status));
+  condemn(peer, status);  // a second attempt would fail in the same way
+  return core::Post::failed(ErrorCode::network_failed);
+}
+
+void Peers::condemn(Peer& peer, ucs_status_t why) noexcept {
+  if (peer.gone || peer.failed) return;
+  peer.failed = true;
+  peer.why = why;
+  condemned_.push_back(peer.rank);
+}
+
+ErrorCode Peers::code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept {
+  if (no_room(status)) return ErrorCode::ok;
+  if (means_lost(status) || peer.failed) return ErrorCode::peer_lost;
+  log_.error("ucx: rank {}: {} for rank {} failed: {}", me_, what, peer.rank, ucp_.status_string(status));
+  return ErrorCode::network_failed;
+}
+
+Status Peers::status_of(Rank rank, ucs_status_t status) noexcept {
+  if (status == UCS_OK) return {};
+  const ErrorCode code = code_of(peers_[rank], status, "an operation");
+  return {code == ErrorCode::ok ? ErrorCode::no_memory : code, rank};
+}
+
+// Called by UCX during progress.
+void Peers::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
+  Peer& peer = *static_cast<Peer*>(arg);
+  peer.owner->condemn(peer, status);
+}
+
+void Peers::close(std::span<const Rank> mine) noexcept {
+  const auto until = std::chrono::steady_clock::now() + kCloseTimeout;
+  std::vector<ucs_status_ptr_t> closing;
+  for (Peer& peer : peers_) {
+    if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
+    if (peer.ep == nullptr || peer.gone) continue;
+    // The ranks of a process end one after the other, in one thread: none answers any more, or waits for a message of another.
+    const bool ends_with_me = std::ranges::binary_search(mine, peer.rank);
+    ucp_request_param_t param;
+    param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = ends_with_me && can_force_close(peer) ? UCP_EP_CLOSE_FLAG_FORCE : 0;
+    const ucs_status_ptr_t answer = ucp_.ep_close_nbx(std::exchange(peer.ep, nullptr), &param);
+    if (!UCS_PTR_IS_PTR(answer)) continue;
+    if (ends_with_me) {
+      ucp_.request_free(answer);
+    } else {
+      closing.push_back(answer);
+    }
+  }
+  while (!closing.empty() && std::chrono::steady_clock::now() < until) {
+    worker_.progress();
+    std::erase_if(closing, [&](ucs_status_ptr_t request) {
+      if (ucp_.request_check_status(request) == UCS_INPROGRESS) return false;
+      ucp_.request_free(request);
+      return true;
+    });
+  }
+  for (const ucs_status_ptr_t request : closing) ucp_.request_free(request);
+}
+
+bool Peers::is_owed_to_lost() const noexcept {
+  return std::ranges::any_of(peers_, [](const Peer& peer) {
+    return peer.gone && peer.ep != nullptr && (peer.operations != 0 || peer.packets != 0);
+  });
+}
+
+}  // namespace aqueduct::conduits::ucx
