@@ -29,7 +29,6 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       ucp_(context.ucp()),
       process_(process),
       log_(*process.log),
-      put_by_(process.config->text("ucx_put")),
       me_(me),
       filter_(me, process.ranks, process.job, counts_, *process.log),
       delivery_(max_packet_of(process), static_cast<std::size_t>(process.config->number("signals")), counts_),
@@ -41,6 +40,8 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       operations_(ucp_, peers_, delivery_,
                   static_cast<std::size_t>(process.config->number("ucx_operations"))),
       lost_(ucp_, peers_, operations_, packets_, delivery_, *process.log),
+      segments_(context, peers_, process.config->text("ucx_put"), me, *process.log),
+      map_(segments_, lock_),
       maps_(process.config->flag("ucx_map") && context.maps_memory() &&
             std::ranges::count(process.host, process.host[me]) ==
                 static_cast<std::ptrdiff_t>(process.host.size())) {
@@ -59,13 +60,7 @@ UcxConduit::~UcxConduit() {
   if (!worker_.is_open()) return;
   send_answers();
   peers_.close(process_.mine);
-  for (const Key& key : keys_) {  // what was on its way may have used them until now
-    if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
-  }
-  for (const auto& [memory, handle] : segments_) {
-    if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
-  }
-  for (const auto& [memory, handle] : allocated_) context_.keep(handle);
+  segments_.end();
   // UCX 1.13.1 aborts the program if it still has something for a lost peer then (ucp_ep.c:437, over cards).
   if (peers_.is_owed_to_lost()) {
     // Nobody makes progress on it any more, so it calls nothing of this endpoint's.

@@ -11,6 +11,8 @@
 #include "conduits/ucx/packet_pool.hpp"
 #include "conduits/ucx/peers.hpp"
 #include "conduits/ucx/pending.hpp"
+#include "conduits/ucx/segments.hpp"
+#include "conduits/ucx/ucx_map.hpp"
 #include "conduits/ucx/wire.hpp"
 #include "conduits/ucx/worker.hpp"
 #include "core/aside.hpp"
@@ -34,7 +36,6 @@ class UcxConduit final : public core::Conduit,
                          public core::NativeRma,
                          public core::NativeSignal,
                          public core::NativeVector,
-                         public core::CrossMap,
                          public core::Waitable {
  public:
   UcxConduit(Context& context, const core::Process& process, Rank me);
@@ -51,7 +52,7 @@ class UcxConduit final : public core::Conduit,
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
   core::NativeVector* vector() noexcept override { return this; }
-  core::CrossMap* cross_map() noexcept override { return maps_ ? this : nullptr; }
+  core::CrossMap* cross_map() noexcept override { return maps_ ? &map_ : nullptr; }
   /// None where neighbours write to this rank's memory: nobody would wake it. A wait naps.
   core::Waitable* waitable() noexcept override { return maps_ ? nullptr : this; }
   std::string state_of(Rank peer) const override;
@@ -81,13 +82,6 @@ class UcxConduit final : public core::Conduit,
   core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
                         std::span<const core::MutableBytes> to, core::Token token) noexcept override;
 
-  // CrossMap (ucx_map.cpp)
-  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
-  void release(SegmentId id, core::MutableBytes memory) noexcept override;
-  std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
-  Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
-  void wake(Rank) noexcept override {}  // nobody sleeps: see waitable()
-
   // Waitable (ucx_wait.cpp)
   void arm() noexcept override;
   void disarm() noexcept override;
@@ -102,20 +96,9 @@ class UcxConduit final : public core::Conduit,
   static constexpr std::size_t kMostPieces = kMostInject / sizeof(ucp_dt_iov_t);
   core::PieceLimits piece_limits() const noexcept { return {1, kMostPieces, properties_.max_transfer}; }
 
-  /// A segment of a peer's: where it lies there, and what UCX needs to reach it.
-  struct Key {
-    std::uint64_t address = 0;
-    ucp_rkey_h rkey = nullptr;
-    SegmentId segment = 0;
-    bool by_network = false;  ///< the network itself reaches it; else its owner's processor must help
-  };
-
   // The progress thread (ucx_wait.cpp).
   Status start_thread();
   std::chrono::nanoseconds stand_in(const core::ProgressThread& thread) noexcept;
-
-  bool has_rma(const Peer& peer, core::Bytes packed) const;
-  Result<std::vector<std::byte>> packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle);
 
   // Packets (ucx_send.cpp).
   static ucs_status_t on_packet(void* arg, const void* header, std::size_t header_bytes, void* data,
@@ -129,7 +112,7 @@ class UcxConduit final : public core::Conduit,
   // Puts by message (ucx_put.cpp).
   core::Post put_by_message(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
                             std::size_t bytes, PutHead head) noexcept;
-  core::Post put_pieces_by_network(Peer& peer, Pending& pending, const Key& place, std::uint64_t offset,
+  core::Post put_pieces_by_network(Peer& peer, Pending& pending, const RemoteKey& place, std::uint64_t offset,
                                    std::span<const core::Bytes> from) noexcept;
   static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
                              std::size_t bytes, const ucp_am_recv_param_t* param);
@@ -154,7 +137,6 @@ class UcxConduit final : public core::Conduit,
   core::Process process_;
   core::Log& log_;
   core::Properties properties_;
-  std::string put_by_;  ///< AQUEDUCT_UCX_PUT
   Rank me_;
   OwnerLock lock_;
   Counts counts_;
@@ -167,15 +149,14 @@ class UcxConduit final : public core::Conduit,
   PacketPool packets_;
   Operations operations_;
   LostPeers lost_;
+  Segments segments_;
+  Map map_;
   ArrivingPool arriving_;
-  std::vector<Key> keys_;
-  bool maps_;  ///< the ranks share a host, and UCX gives memory that all of them can map
-  std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;   // by id
-  std::vector<std::pair<core::MutableBytes, ucp_mem_h>> allocated_;  // what UCX gave, for segments
-  std::vector<Rank> dirty_;           // peers with puts that no flush follows yet
-  std::vector<Rank> flushing_;        // those whose turn it is
-  std::vector<Rank> answering_;       // peers whose puts have been carried out and not answered
-  core::Aside aside_ = nullptr;       // what may be done outside of poll
+  bool maps_;                    ///< the ranks share a host, and UCX gives memory that all of them can map
+  std::vector<Rank> dirty_;      // peers with puts that no flush follows yet
+  std::vector<Rank> flushing_;   // those whose turn it is
+  std::vector<Rank> answering_;  // peers whose puts have been carried out and not answered
+  core::Aside aside_ = nullptr;  // what may be done outside of poll
   core::AsideAnswers aside_answers_;  // of that
   std::optional<core::ProgressThread> thread_;
 };

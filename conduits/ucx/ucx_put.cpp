@@ -106,8 +106,7 @@ ucs_status_t UcxConduit::on_short_put(void* arg, const void*, std::size_t header
 
 /// Where so many bytes of a put belong; nothing, and the put is answered so, if that is outside of the segment.
 std::optional<std::byte*> UcxConduit::place_of(const PutHead& head, std::size_t bytes) noexcept {
-  const core::MutableBytes memory =
-      head.segment < segments_.size() ? segments_[head.segment].first : core::MutableBytes{};
+  const core::MutableBytes memory = segments_.of(head.segment);
   if (head.offset <= memory.size() && bytes <= memory.size() - head.offset)
     return memory.data() + head.offset;
   answer_put(head, ErrorCode::out_of_range);
@@ -193,7 +192,7 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
 core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                   Signal signal, core::Token token) noexcept {
   const Entry entry(lock_);
-  const Key& place = keys_[key];
+  const RemoteKey& place = segments_.remote(key);
   if (rank == me_) {
     if (!delivery_.has_counter(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
     detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());

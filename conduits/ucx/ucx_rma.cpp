@@ -15,11 +15,26 @@ constexpr unsigned kMostFlushes = 4;
 
 }  // namespace
 
+Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+  const Entry entry(lock_);
+  return segments_.add(id, memory);
+}
+
+void UcxConduit::unregister_segment(SegmentId id) noexcept {
+  const Entry entry(lock_);
+  segments_.remove(id);
+}
+
+Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
+  const Entry entry(lock_);
+  return segments_.import(rank, key);
+}
+
 core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                            core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
   const Entry entry(lock_);
-  const Key& place = keys_[key];
+  const RemoteKey& place = segments_.remote(key);
   if (rank == me_) {
     detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
     return core::Post::done();
@@ -59,7 +74,7 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
                            core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
   const Entry entry(lock_);
-  const Key& place = keys_[key];
+  const RemoteKey& place = segments_.remote(key);
   if (rank == me_) {
     detail::move_bytes(to.data(), reinterpret_cast<const std::byte*>(place.address) + offset, to.size());
     return core::Post::done();

@@ -91,9 +91,7 @@ void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
 
 /// While the owner computes, or leaves.
 void UcxConduit::arrived_aside(Rank from, core::Bytes packet) noexcept {
-  const auto memory = [this](SegmentId id) {
-    return id < segments_.size() ? segments_[id].first : core::MutableBytes{};
-  };
+  const auto memory = [this](SegmentId id) { return segments_.of(id); };
   const auto send = [this](Rank to, core::Bytes answer) {
     return send_message(peers_[to], kPacket, answer, {}).kind;
   };

@@ -12,7 +12,7 @@ core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const 
   if (const ErrorCode why = core::check_pieces(to, from, piece_limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
   const Entry entry(lock_);
-  const Key& place = keys_[key];
+  const RemoteKey& place = segments_.remote(key);
   const std::uint64_t offset = to.front().offset;
   if (rank == me_) {
     auto* at = reinterpret_cast<std::byte*>(place.address) + offset;
@@ -33,7 +33,7 @@ core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const 
 }
 
 /// All of them end with one flush. One that UCX refuses after others is what the whole comes to: UCX still reads those.
-core::Post UcxConduit::put_pieces_by_network(Peer& peer, Pending& pending, const Key& place,
+core::Post UcxConduit::put_pieces_by_network(Peer& peer, Pending& pending, const RemoteKey& place,
                                              std::uint64_t offset,
                                              std::span<const core::Bytes> from) noexcept {
   std::uint64_t at = place.address + offset;
@@ -59,7 +59,7 @@ core::Post UcxConduit::get_pieces(Rank rank, std::uint64_t key, std::span<const 
   if (const ErrorCode why = core::check_pieces(from, to, piece_limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
   const Entry entry(lock_);
-  const Key& place = keys_[key];
+  const RemoteKey& place = segments_.remote(key);
   std::uint64_t at = place.address + from.front().offset;
   if (rank == me_) {
     for (const core::MutableBytes piece : to) {

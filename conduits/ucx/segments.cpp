@@ -1,0 +1,182 @@
+#include "conduits/ucx/segments.hpp"
+
+#include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/puts_reach.hpp"
+#include "conduits/ucx/wire.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace aqueduct::conduits::ucx {
+
+Result<std::vector<std::byte>> Segments::add(SegmentId id, core::MutableBytes memory) {
+  if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
+  if (const Memory* const allocation = allocation_at(memory.data())) {
+    auto key = packed(id, memory, allocation->handle);
+    if (key) segments_[id] = {memory, nullptr};  // `allocated_` has the handle
+    return key;
+  }
+  ucp_mem_map_params_t params{};
+  params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  params.address = memory.data();
+  params.length = memory.size();
+  ucp_mem_h handle = nullptr;
+  if (const ucs_status_t status = ucp_.mem_map(context_.handle(), &params, &handle); status != UCS_OK) {
+    log_.warn(
+        "ucx: rank {}: segment {} of {} bytes cannot be registered: {}. Messages carry its puts and gets, "
+        "which is "
+        "slower; a larger ulimit -l (locked memory), or a smaller segment, may help",
+        me_, id, memory.size(), ucp_.status_string(status));
+    return ErrorCode::not_supported;
+  }
+  auto key = packed(id, memory, handle);
+  if (key) {
+    segments_[id] = {memory, handle};
+  } else {
+    ucp_.mem_unmap(context_.handle(), handle);
+  }
+  return key;
+}
+
+/// What peers need to reach it.
+Result<std::vector<std::byte>> Segments::packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle) {
+  void* form = nullptr;
+  std::size_t bytes = 0;
+  if (const ucs_status_t status = ucp_.rkey_pack(context_.handle(), handle, &form, &bytes);
+      status != UCS_OK) {
+    log_.warn("ucx: rank {}: segment {} has no key: {}. Messages carry its puts and gets, which is slower",
+              me_, id, ucp_.status_string(status));
+    return ErrorCode::not_supported;
+  }
+  const KeyHead head{reinterpret_cast<std::uint64_t>(memory.data()), id};
+  std::vector<std::byte> key(sizeof head + bytes);
+  std::memcpy(key.data(), &head, sizeof head);
+  std::memcpy(key.data() + sizeof head, form, bytes);
+  ucp_.rkey_buffer_release(form);
+  return key;
+}
+
+void Segments::remove(SegmentId id) noexcept {
+  if (id >= segments_.size()) return;
+  const ucp_mem_h handle = std::exchange(segments_[id], {}).handle;
+  if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
+}
+
+Result<std::uint64_t> Segments::import(Rank rank, core::Bytes key) {
+  KeyHead head;
+  if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
+  std::memcpy(&head, key.data(), sizeof head);
+  ucp_rkey_h rkey = nullptr;
+  bool by_network = false;
+  if (rank != me_) {
+    const core::Post way = peers_.reach(peers_[rank]);
+    if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
+    if (way.kind == core::Post::Kind::failed) return {way.why, rank};
+    const ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
+    if (status != UCS_OK) {
+      log_.warn(
+          "ucx: rank {}: a segment of rank {} cannot be reached directly: {}. Messages carry its puts and "
+          "gets",
+          me_, rank, ucp_.status_string(status));
+      return {ErrorCode::not_supported, rank};
+    }
+    by_network =
+        put_by_ == "network" || (put_by_ == "auto" && has_rma(peers_[rank], key.subspan(sizeof head)));
+  }
+  remote_.push_back({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
+  return std::uint64_t{remote_.size() - 1};
+}
+
+/// Whether UCX has a lane for puts to that memory. Without one it makes messages of them, and does so worse than this conduit: it is
+/// only said in what UCX prints of an endpoint.
+bool Segments::has_rma(const Peer& peer, core::Bytes packed) const {
+  return puts_reach(printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }), packed);
+}
+
+Result<core::MutableBytes> Segments::allocate(SegmentId id, std::size_t bytes) {
+  if (bytes == 0) return core::MutableBytes{};
+  allocated_.reserve(allocated_.size() + 1);
+  ucp_mem_map_params_t params{};
+  params.field_mask =
+      UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+  params.address = nullptr;
+  params.length = bytes;
+  params.flags = UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_NONBLOCK;
+  ucp_mem_h handle = nullptr;
+  ucp_mem_attr_t found{};
+  found.field_mask = UCP_MEM_ATTR_FIELD_ADDRESS;
+  ucs_status_t status = ucp_.mem_map(context_.handle(), &params, &handle);
+  if (status == UCS_OK) status = ucp_.mem_query(handle, &found);
+  if (status != UCS_OK) {
+    if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
+    log_.error(
+        "ucx: rank {}: UCX gives no {} bytes of shared memory for segment {}: {}. Ask for less "
+        "(AQUEDUCT_SEGMENT_BYTES), "
+        "raise the limits of System V shared memory (ipcs -lm), or set AQUEDUCT_UCX_MAP=off",
+        me_, bytes, id, ucp_.status_string(status));
+    return ErrorCode::no_memory;
+  }
+  const core::MutableBytes memory(static_cast<std::byte*>(found.address), bytes);
+  allocated_.push_back({memory, handle});
+  return memory;
+}
+
+void Segments::release(core::MutableBytes memory) noexcept {
+  const auto allocation =
+      std::ranges::find(allocated_, memory.data(), [](const Memory& one) { return one.memory.data(); });
+  if (memory.empty() || allocation == allocated_.end()) return;
+  ucp_.mem_unmap(context_.handle(), allocation->handle);
+  allocated_.erase(allocation);
+}
+
+std::vector<std::byte> Segments::key_of_allocated(SegmentId id, core::MutableBytes memory) {
+  const Memory* const allocation = allocation_at(memory.data());
+  if (allocation == nullptr) return {};
+  auto key = packed(id, memory, allocation->handle);
+  return key ? *std::move(key) : std::vector<std::byte>{};
+}
+
+const Segments::Memory* Segments::allocation_at(const std::byte* start) const noexcept {
+  const auto found =
+      std::ranges::find(allocated_, start, [](const Memory& one) { return one.memory.data(); });
+  return found != allocated_.end() ? &*found : nullptr;
+}
+
+Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
+  KeyHead head;
+  if (rank >= peers_.size() || key.size() <= sizeof head) return {ErrorCode::not_supported, rank};
+  std::memcpy(&head, key.data(), sizeof head);
+  if (rank == me_) return reinterpret_cast<std::byte*>(head.address);
+  const core::Post way = peers_.reach(peers_[rank]);
+  if (way.kind == core::Post::Kind::retry) return {ErrorCode::no_memory, rank};
+  if (way.kind == core::Post::Kind::failed) return {way.why, rank};
+  ucp_rkey_h rkey = nullptr;
+  void* place = nullptr;
+  ucs_status_t status = ucp_.ep_rkey_unpack(peers_[rank].ep, key.data() + sizeof head, &rkey);
+  if (status == UCS_OK) status = ucp_.rkey_ptr(rkey, head.address, &place);
+  if (status != UCS_OK) {
+    log_.warn(
+        "ucx: rank {}: segment {} of rank {} cannot be mapped: {}. Messages carry its puts and gets, which "
+        "is slower; "
+        "the limits of System V shared memory (ipcs -lm) may be reached",
+        me_, head.segment, rank, ucp_.status_string(status));
+    if (rkey != nullptr) ucp_.rkey_destroy(rkey);
+    return {ErrorCode::not_supported, rank};
+  }
+  remote_.push_back(
+      {head.address, rkey, static_cast<SegmentId>(head.segment), false});  // the mapping lives with it
+  return static_cast<std::byte*>(place);
+}
+
+void Segments::end() noexcept {
+  for (const RemoteKey& key : remote_) {
+    if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
+  }
+  for (const Memory& one : segments_) {
+    if (one.handle != nullptr) ucp_.mem_unmap(context_.handle(), one.handle);
+  }
+  for (const Memory& one : allocated_) context_.keep(one.handle);
+}
+
+}  // namespace aqueduct::conduits::ucx

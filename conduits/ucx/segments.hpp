@@ -1,0 +1,77 @@
+#pragma once
+
+#include "conduits/ucx/context.hpp"
+#include "conduits/ucx/peers.hpp"
+#include "core/conduit.hpp"
+#include "core/log.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::conduits::ucx {
+
+/// A segment of a peer's: where it lies there, and what UCX needs to reach it.
+struct RemoteKey {
+  std::uint64_t address = 0;
+  ucp_rkey_h rkey = nullptr;
+  SegmentId segment = 0;
+  bool by_network = false;  ///< the network itself puts there; else its owner's processor must help
+};
+
+/// Registered memory: this rank's segments, memory that UCX allocated for them, and the keys of peers' segments.
+class Segments {
+ public:
+  /// `put_by` is AQUEDUCT_UCX_PUT.
+  Segments(Context& context, Peers& peers, std::string put_by, Rank me, core::Log& log)
+      : context_(context),
+        ucp_(context.ucp()),
+        peers_(peers),
+        put_by_(std::move(put_by)),
+        me_(me),
+        log_(log) {}
+
+  Result<std::vector<std::byte>> add(SegmentId id, core::MutableBytes memory);
+  void remove(SegmentId id) noexcept;
+  /// This rank's part of a segment; empty if there is none.
+  core::MutableBytes of(SegmentId id) const noexcept {
+    return id < segments_.size() ? segments_[id].memory : core::MutableBytes{};
+  }
+
+  /// Takes a key that a peer's `add` made. A handle for `remote`.
+  Result<std::uint64_t> import(Rank rank, core::Bytes key);
+  const RemoteKey& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
+
+  /// Memory from UCX, which processes of this host can map.
+  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes);
+  void release(core::MutableBytes memory) noexcept;
+  /// The key of allocated memory; empty if it was not allocated here.
+  std::vector<std::byte> key_of_allocated(SegmentId id, core::MutableBytes memory);
+  /// A neighbour's allocated memory in this address space.
+  Result<std::byte*> map(Rank rank, core::Bytes key);
+
+  /// Gives all of it back to UCX, once the connections are closed: what was on its way may have used it until then.
+  void end() noexcept;
+
+ private:
+  struct Memory {
+    core::MutableBytes memory;
+    ucp_mem_h handle = nullptr;  // null in a segment: of allocated memory, which ends with that
+  };
+
+  const Memory* allocation_at(const std::byte* start) const noexcept;
+  Result<std::vector<std::byte>> packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle);
+  bool has_rma(const Peer& peer, core::Bytes packed) const;
+
+  Context& context_;
+  const Library& ucp_;
+  Peers& peers_;
+  std::string put_by_;
+  Rank me_;
+  core::Log& log_;
+  std::vector<Memory> segments_;   // by id
+  std::vector<Memory> allocated_;  // by UCX, for segments
+  std::vector<RemoteKey> remote_;  // by handle
+};
+
+}  // namespace aqueduct::conduits::ucx
