@@ -7,12 +7,12 @@
 
 namespace aqueduct::conduits::ucx {
 
-class UcxConduit;
+class PutMessages;
 
 /// A put by message whose bytes UCX is still fetching.
 struct Arriving {
   Arriving* next = nullptr;
-  UcxConduit* owner = nullptr;
+  PutMessages* owner = nullptr;
   PutHead head{};
 };
 

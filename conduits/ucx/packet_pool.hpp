@@ -10,12 +10,12 @@
 
 namespace aqueduct::conduits::ucx {
 
-class UcxConduit;
+class Messages;
 
 /// A buffer for one packet, which UCX reads until it says that it has sent it.
 struct PacketBuffer {
   PacketBuffer* next = nullptr;
-  UcxConduit* owner = nullptr;
+  Messages* owner = nullptr;
   Rank peer = kNoRank;
   std::byte* bytes = nullptr;
 };
@@ -24,7 +24,7 @@ struct PacketBuffer {
 /// few buffers serve an endpoint whose packets leave at once.
 class PacketPool {
  public:
-  PacketPool(UcxConduit& owner, std::size_t count, std::size_t bytes) : owner_(owner), bytes_(bytes) {
+  PacketPool(Messages& owner, std::size_t count, std::size_t bytes) : owner_(owner), bytes_(bytes) {
     add(count);
   }
 
@@ -60,7 +60,7 @@ class PacketPool {
     }
   }
 
-  UcxConduit& owner_;
+  Messages& owner_;
   std::size_t bytes_;
   std::vector<std::unique_ptr<std::byte[], Free>> memory_;
   std::deque<PacketBuffer> all_;  // none of which ever moves

@@ -34,14 +34,17 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       delivery_(max_packet_of(process), static_cast<std::size_t>(process.config->number("signals")), counts_),
       worker_(context),
       peers_(context, worker_, process.ranks, me, *process.log),
-      most_packets_each_(static_cast<std::size_t>(process.config->number("ucx_packets")) / 4),
-      packets_(*this, static_cast<std::size_t>(process.config->number("ucx_packets")),
+      packets_(messages_, static_cast<std::size_t>(process.config->number("ucx_packets")),
                sizeof(PacketHead) + static_cast<std::size_t>(process.config->number("ucx_packet"))),
       operations_(ucp_, peers_, delivery_,
                   static_cast<std::size_t>(process.config->number("ucx_operations"))),
       lost_(ucp_, peers_, operations_, packets_, delivery_, *process.log),
       segments_(context, peers_, process.config->text("ucx_put"), me, *process.log),
       map_(segments_, lock_),
+      messages_(ucp_, peers_, packets_, static_cast<std::size_t>(process.config->number("ucx_packets")) / 4,
+                filter_, delivery_, segments_, max_packet_of(process), counts_),
+      flushes_(ucp_, peers_, operations_, counts_),
+      put_messages_(ucp_, worker_, peers_, operations_, messages_, filter_, delivery_, segments_, counts_),
       maps_(process.config->flag("ucx_map") && context.maps_memory() &&
             std::ranges::count(process.host, process.host[me]) ==
                 static_cast<std::ptrdiff_t>(process.host.size())) {
@@ -49,16 +52,13 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;
-  dirty_.reserve(process.ranks);
-  flushing_.reserve(process.ranks);
-  answering_.reserve(process.ranks);
 }
 
 UcxConduit::~UcxConduit() {
   thread_.reset();
   lock_.share(false);
   if (!worker_.is_open()) return;
-  send_answers();
+  put_messages_.send_answers();
   peers_.close(process_.mine);
   segments_.end();
   // UCX 1.13.1 aborts the program if it still has something for a lost peer then (ucp_ep.c:437, over cards).
@@ -72,10 +72,10 @@ UcxConduit::~UcxConduit() {
 }
 
 Status UcxConduit::open() {
-  const Worker::Handler handlers[] = {{kPacket, on_packet, this},
-                                      {kPut, on_put, this},
-                                      {kPutDone, on_put_done, this},
-                                      {kShortPut, on_short_put, this}};
+  const Worker::Handler handlers[] = {{kPacket, Messages::on_packet, &messages_},
+                                      {kPut, PutMessages::on_put, &put_messages_},
+                                      {kPutDone, PutMessages::on_put_done, &put_messages_},
+                                      {kShortPut, PutMessages::on_short_put, &put_messages_}};
   const ucs_status_t status = worker_.open(handlers);
   if (status == UCS_OK) return {};
   log_.error(
@@ -134,6 +134,14 @@ Status UcxConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   return start_thread();
 }
 
+core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
+  const Entry entry(lock_);
+  if (to == me_) {
+    return delivery_.keep_packet(me_, header, payload) ? core::Post::done() : core::Post::retry();
+  }
+  return messages_.send(peers_[to], kPacket, header, payload);
+}
+
 int UcxConduit::poll(core::Inbox& inbox) noexcept {
   if (thread_) thread_->owner_polls();
   const Entry entry(lock_);
@@ -141,14 +149,19 @@ int UcxConduit::poll(core::Inbox& inbox) noexcept {
   delivery_.deliver_packets();
   operations_.report_ended();
   delivery_.deliver_signals();
-  if (!dirty_.empty()) flush_dirty();
+  flushes_.begin();
   const unsigned events = worker_.progress();
-  if (!answering_.empty()) send_answers();
-  if (!aside_answers_.empty()) [[unlikely]]
-    send_aside_answers();
+  if (put_messages_.owes_answers()) put_messages_.send_answers();
+  if (messages_.owes_aside_answers()) [[unlikely]]
+    messages_.send_aside_answers();
   lost_.poll();
   const int calls = delivery_.end_poll();
   return calls != 0 ? calls : events != 0;
+}
+
+void UcxConduit::serve_aside(core::Aside aside) noexcept {
+  const Entry entry(lock_);
+  messages_.serve_aside(aside);
 }
 
 std::string UcxConduit::state_of(Rank rank) const {

@@ -1,21 +1,22 @@
 #pragma once
 
-#include "conduits/ucx/arriving.hpp"
 #include "conduits/ucx/context.hpp"
 #include "conduits/ucx/counts.hpp"
 #include "conduits/ucx/delivery.hpp"
+#include "conduits/ucx/flushes.hpp"
 #include "conduits/ucx/lost_peers.hpp"
 #include "conduits/ucx/message_filter.hpp"
+#include "conduits/ucx/messages.hpp"
 #include "conduits/ucx/operations.hpp"
 #include "conduits/ucx/owner_lock.hpp"
 #include "conduits/ucx/packet_pool.hpp"
 #include "conduits/ucx/peers.hpp"
 #include "conduits/ucx/pending.hpp"
+#include "conduits/ucx/put_messages.hpp"
 #include "conduits/ucx/segments.hpp"
 #include "conduits/ucx/ucx_map.hpp"
 #include "conduits/ucx/wire.hpp"
 #include "conduits/ucx/worker.hpp"
-#include "core/aside.hpp"
 #include "core/conduit.hpp"
 #include "core/network.hpp"
 #include "core/pieces.hpp"
@@ -100,37 +101,8 @@ class UcxConduit final : public core::Conduit,
   Status start_thread();
   std::chrono::nanoseconds stand_in(const core::ProgressThread& thread) noexcept;
 
-  // Packets (ucx_send.cpp).
-  static ucs_status_t on_packet(void* arg, const void* header, std::size_t header_bytes, void* data,
-                                std::size_t bytes, const ucp_am_recv_param_t* param);
-  static void on_sent(void* request, ucs_status_t status, void* user_data);
-  void arrived(const std::byte* data, std::size_t bytes) noexcept;
-  void arrived_aside(Rank from, core::Bytes packet) noexcept;
-  void send_aside_answers() noexcept;
-  core::Post send_message(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept;
-
-  // Puts by message (ucx_put.cpp).
-  core::Post put_by_message(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
-                            std::size_t bytes, PutHead head) noexcept;
   core::Post put_pieces_by_network(Peer& peer, Pending& pending, const RemoteKey& place, std::uint64_t offset,
                                    std::span<const core::Bytes> from) noexcept;
-  static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
-                             std::size_t bytes, const ucp_am_recv_param_t* param);
-  static ucs_status_t on_short_put(void* arg, const void* header, std::size_t header_bytes, void* data,
-                                   std::size_t bytes, const ucp_am_recv_param_t* param);
-  std::optional<std::byte*> place_of(const PutHead& head, std::size_t bytes) noexcept;
-  static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
-  static ucs_status_t on_put_done(void* arg, const void* header, std::size_t header_bytes, void* data,
-                                  std::size_t bytes, const ucp_am_recv_param_t* param);
-  void in_place(const PutHead& head) noexcept;
-  void answer_put(const PutHead& head, ErrorCode code) noexcept;
-  void send_answers() noexcept;
-
-  // Operations (ucx_rma.cpp).
-  void flush_dirty() noexcept;
-  void make_dirty(Peer& peer) noexcept;
-  bool flush(Peer& peer) noexcept;
-  void await_flush(Peer& peer, Pending& put) noexcept;
 
   Context& context_;
   const Library& ucp_;
@@ -145,19 +117,15 @@ class UcxConduit final : public core::Conduit,
   Worker worker_;
   bool ready_ = false;  ///< UCX would not be armed: it has work
   Peers peers_;
-  std::size_t most_packets_each_;
   PacketPool packets_;
   Operations operations_;
   LostPeers lost_;
   Segments segments_;
   Map map_;
-  ArrivingPool arriving_;
+  Messages messages_;
+  Flushes flushes_;
+  PutMessages put_messages_;
   bool maps_;                    ///< the ranks share a host, and UCX gives memory that all of them can map
-  std::vector<Rank> dirty_;      // peers with puts that no flush follows yet
-  std::vector<Rank> flushing_;   // those whose turn it is
-  std::vector<Rank> answering_;  // peers whose puts have been carried out and not answered
-  core::Aside aside_ = nullptr;  // what may be done outside of poll
-  core::AsideAnswers aside_answers_;  // of that
   std::optional<core::ProgressThread> thread_;
 };
 

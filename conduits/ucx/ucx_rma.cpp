@@ -4,17 +4,7 @@
 
 #include <cstring>
 
-// UCX ends a put when its source is free, and says with a flush of the connection that bytes are in place. So puts gather
-// from one poll to the next, and one flush ends all of them (decision 26).
-
 namespace aqueduct::conduits::ucx {
-namespace {
-
-// Chosen: while some flushes are on their way, later puts gather for the next one.
-constexpr unsigned kMostFlushes = 4;
-
-}  // namespace
-
 Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
   const Entry entry(lock_);
   return segments_.add(id, memory);
@@ -46,7 +36,8 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   if (!place.by_network) {
-    return put_by_message(peer, *pending, {&from, 1}, from.size(), {{}, 0, 0, offset, 0, place.segment, 0});
+    return put_messages_.put(peer, *pending, {&from, 1}, from.size(),
+                             {{}, 0, 0, offset, 0, place.segment, 0});
   }
   if (inject) {
     std::memcpy(pending->inject(), from.data(), from.size());
@@ -60,14 +51,8 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
     return operations_.refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
   ++counts_.puts;
   if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
-  await_flush(peer, *pending);
+  flushes_.await(peer, *pending);
   return core::Post::posted();
-}
-
-/// A put that UCX has taken ends with the next flush of its connection.
-void UcxConduit::await_flush(Peer& peer, Pending& put) noexcept {
-  put.next = std::exchange(peer.puts, &put);
-  make_dirty(peer);
 }
 
 core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -97,38 +82,24 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
   return core::Post::done();
 }
 
-void UcxConduit::flush_dirty() noexcept {
-  // Puts that end here may be followed by others at once, which belong to the next round.
-  dirty_.swap(flushing_);
-  for (const Rank rank : flushing_) {
-    Peer& peer = peers_[rank];
-    peer.is_dirty = false;
-    if (!flush(peer)) make_dirty(peer);
+core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                  Signal signal, core::Token token) noexcept {
+  const Entry entry(lock_);
+  const RemoteKey& place = segments_.remote(key);
+  if (rank == me_) {
+    if (!delivery_.has_counter(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
+    detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
+    delivery_.keep_signal(me_, signal);
+    return core::Post::done();
   }
-  flushing_.clear();
-}
-
-void UcxConduit::make_dirty(Peer& peer) noexcept {
-  if (peer.is_dirty) return;
-  peer.is_dirty = true;
-  dirty_.push_back(peer.rank);
-}
-
-/// True: nothing is left to flush there.
-bool UcxConduit::flush(Peer& peer) noexcept {
-  if (peer.gone) return true;
-  if (peer.flushes >= kMostFlushes) return false;
-  const ucp_request_param_t param = param_for(*peer.puts, Operations::on_flushed);
-  const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
-  if (UCS_PTR_IS_ERR(answer) && no_room(UCS_PTR_RAW_STATUS(answer))) return false;
-  Pending* const puts = std::exchange(peer.puts, nullptr);
-  ++counts_.flushes;
-  if (UCS_PTR_IS_PTR(answer)) {
-    ++peer.flushes;
-  } else {
-    operations_.end_puts(puts, peers_.status_of(peer.rank, UCS_PTR_RAW_STATUS(answer)));
-  }
-  return true;
+  Peer& peer = peers_[rank];
+  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
+    return way;
+  Pending* const pending = operations_.begin(peer, token);
+  if (pending == nullptr) [[unlikely]]
+    return core::Post::retry();
+  return put_messages_.put(peer, *pending, {&from, 1}, from.size(),
+                           {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -29,7 +29,7 @@ core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const 
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
   if (place.by_network) return put_pieces_by_network(peer, *pending, place, offset, from);
-  return put_by_message(peer, *pending, from, to.front().bytes, {{}, 0, 0, offset, 0, place.segment, 0});
+  return put_messages_.put(peer, *pending, from, to.front().bytes, {{}, 0, 0, offset, 0, place.segment, 0});
 }
 
 /// All of them end with one flush. One that UCX refuses after others is what the whole comes to: UCX still reads those.
@@ -50,7 +50,7 @@ core::Post UcxConduit::put_pieces_by_network(Peer& peer, Pending& pending, const
     if (answer != nullptr) ucp_.request_free(answer);
     at += piece.size();
   }
-  await_flush(peer, pending);
+  flushes_.await(peer, pending);
   return core::Post::posted();
 }
 

@@ -31,8 +31,9 @@ void UcxConduit::disarm() noexcept {
 
 std::chrono::nanoseconds UcxConduit::within() const noexcept {
   const Entry entry(lock_);
-  const bool has_work = ready_ || !delivery_.empty() || operations_.has_ended() || !dirty_.empty() ||
-                        !answering_.empty() || !aside_answers_.empty() || peers_.has_condemned();
+  const bool has_work = ready_ || !delivery_.empty() || operations_.has_ended() || !flushes_.is_idle() ||
+                        put_messages_.owes_answers() || messages_.owes_aside_answers() ||
+                        peers_.has_condemned();
   if (has_work) return std::chrono::nanoseconds::zero();
   return !lost_.is_waiting() ? std::chrono::nanoseconds::max() : kLeavingNap;
 }
@@ -68,12 +69,12 @@ Status UcxConduit::start_thread() {
 std::chrono::nanoseconds UcxConduit::stand_in(const core::ProgressThread& thread) noexcept {
   const std::lock_guard lock(lock_.mutex());
   if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
-  if (!dirty_.empty()) flush_dirty();
+  flushes_.begin();
   for (int round = 0; round < kRounds; ++round) {
     if (worker_.progress() == 0) break;
   }
-  if (!answering_.empty()) send_answers();
-  if (!aside_answers_.empty()) send_aside_answers();
+  if (put_messages_.owes_answers()) put_messages_.send_answers();
+  if (messages_.owes_aside_answers()) messages_.send_aside_answers();
   return worker_.arm() ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds::zero();
 }
 

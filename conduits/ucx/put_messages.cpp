@@ -1,20 +1,17 @@
-#include <aqueduct/copy_bytes.hpp>
+#include "conduits/ucx/put_messages.hpp"
 
-#include "conduits/ucx/ucx_conduit.hpp"
+#include <aqueduct/copy_bytes.hpp>
 
 #include <cstring>
 #include <new>
-
-// Puts by message (decision 26): one message there, which says where its bytes belong, and one back when they are there.
-// The target needs no handler of the layers above, so its progress thread serves them too.
 
 namespace aqueduct::conduits::ucx {
 
 /// Begins one of pieces that have so many bytes together. A short one is copied behind its head and leaves as one contiguous
 /// message, which costs UCX no request; of a longer one the pending operation holds the head and the list of pieces, which
 /// UCX reads until it says that it has sent it.
-core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
-                                      std::size_t bytes, PutHead head) noexcept {
+core::Post PutMessages::put(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
+                            std::size_t bytes, PutHead head) noexcept {
   head.head = filter_.own_head();
   head.index = pending.index;
   head.generation = pending.generation;
@@ -48,9 +45,9 @@ core::Post UcxConduit::put_by_message(Peer& peer, Pending& pending, std::span<co
   return core::Post::posted();
 }
 
-ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
-                                std::size_t bytes, const ucp_am_recv_param_t* param) {
-  auto& self = *static_cast<UcxConduit*>(arg);
+ucs_status_t PutMessages::on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
+                                 std::size_t bytes, const ucp_am_recv_param_t* param) {
+  auto& self = *static_cast<PutMessages*>(arg);
   PutHead head;
   if (header_bytes != sizeof head) {
     self.filter_.reject("a message of another form than a put's");
@@ -67,7 +64,7 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
   }
   Arriving* const arriving = self.arriving_.take();
   if (arriving == nullptr) {
-    self.answer_put(head, ErrorCode::no_memory);
+    self.answer(head, ErrorCode::no_memory);
     return UCS_OK;
   }
   *arriving = {nullptr, &self, head};
@@ -80,15 +77,15 @@ ucs_status_t UcxConduit::on_put(void* arg, const void* header, std::size_t heade
       self.ucp_.am_recv_data_nbx(self.worker_.handle(), data, *place, bytes, &receive);
   if (UCS_PTR_IS_ERR(request)) {
     self.arriving_.give(*arriving);
-    self.answer_put(head, ErrorCode::network_failed);
+    self.answer(head, ErrorCode::network_failed);
     return UCS_PTR_RAW_STATUS(request);
   }
   return UCS_INPROGRESS;
 }
 
-ucs_status_t UcxConduit::on_short_put(void* arg, const void*, std::size_t header_bytes, void* data,
-                                      std::size_t bytes, const ucp_am_recv_param_t* param) {
-  auto& self = *static_cast<UcxConduit*>(arg);
+ucs_status_t PutMessages::on_short_put(void* arg, const void*, std::size_t header_bytes, void* data,
+                                       std::size_t bytes, const ucp_am_recv_param_t* param) {
+  auto& self = *static_cast<PutMessages*>(arg);
   PutHead head;
   if (header_bytes != 0 || bytes < sizeof head || (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
     self.filter_.reject("a message of another form than a put's");
@@ -105,34 +102,34 @@ ucs_status_t UcxConduit::on_short_put(void* arg, const void*, std::size_t header
 }
 
 /// Where so many bytes of a put belong; nothing, and the put is answered so, if that is outside of the segment.
-std::optional<std::byte*> UcxConduit::place_of(const PutHead& head, std::size_t bytes) noexcept {
+std::optional<std::byte*> PutMessages::place_of(const PutHead& head, std::size_t bytes) noexcept {
   const core::MutableBytes memory = segments_.of(head.segment);
   if (head.offset <= memory.size() && bytes <= memory.size() - head.offset)
     return memory.data() + head.offset;
-  answer_put(head, ErrorCode::out_of_range);
+  answer(head, ErrorCode::out_of_range);
   return std::nullopt;
 }
 
-void UcxConduit::on_received(void* request, ucs_status_t status, std::size_t, void* user_data) {
+void PutMessages::on_received(void* request, ucs_status_t status, std::size_t, void* user_data) {
   auto& arriving = *static_cast<Arriving*>(user_data);
-  UcxConduit& self = *arriving.owner;
+  PutMessages& self = *arriving.owner;
   const PutHead head = arriving.head;
   self.ucp_.request_free(request);
   self.arriving_.give(arriving);
   if (status == UCS_OK) return self.in_place(head);
-  self.answer_put(head, ErrorCode::network_failed);
+  self.answer(head, ErrorCode::network_failed);
 }
 
 /// The bytes of a put by message are in this rank's memory.
-void UcxConduit::in_place(const PutHead& head) noexcept {
-  answer_put(head, ErrorCode::ok);
+void PutMessages::in_place(const PutHead& head) noexcept {
+  answer(head, ErrorCode::ok);
   if (head.add == 0) return;
   const Signal signal{head.slot, head.add};
   if (!delivery_.signal(head.head.from, signal)) peers_.condemn(peers_[head.head.from], UCS_ERR_NO_MEMORY);
 }
 
 /// Answers gather during one round of progress: a window of puts has one.
-void UcxConduit::answer_put(const PutHead& head, ErrorCode code) noexcept {
+void PutMessages::answer(const PutHead& head, ErrorCode code) noexcept {
   Peer& peer = peers_[head.head.from];
   const bool first = peer.answers.empty();
   try {
@@ -143,13 +140,13 @@ void UcxConduit::answer_put(const PutHead& head, ErrorCode code) noexcept {
   if (first) answering_.push_back(head.head.from);
 }
 
-void UcxConduit::send_answers() noexcept {
+void PutMessages::send_answers() noexcept {
   std::erase_if(answering_, [&](Rank rank) {
     Peer& peer = peers_[rank];
     while (!peer.answers.empty()) {
-      const std::size_t most = properties_.max_packet / sizeof(PutDone);
+      const std::size_t most = messages_.max_packet() / sizeof(PutDone);
       const auto some = std::as_bytes(std::span(peer.answers).first(std::min(most, peer.answers.size())));
-      const core::Post post = send_message(peer, kPutDone, some, {});
+      const core::Post post = messages_.send(peer, kPutDone, some, {});
       if (post.kind == core::Post::Kind::retry) return false;
       if (post.kind == core::Post::Kind::failed)
         peer.answers.clear();
@@ -161,9 +158,9 @@ void UcxConduit::send_answers() noexcept {
   });
 }
 
-ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* data, std::size_t bytes,
-                                     const ucp_am_recv_param_t* param) {
-  auto& self = *static_cast<UcxConduit*>(arg);
+ucs_status_t PutMessages::on_put_done(void* arg, const void*, std::size_t, void* data, std::size_t bytes,
+                                      const ucp_am_recv_param_t* param) {
+  auto& self = *static_cast<PutMessages*>(arg);
   PacketHead head;
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || bytes < sizeof head) {
     self.filter_.reject("a message of another form than a put's answer");
@@ -187,26 +184,6 @@ ucs_status_t UcxConduit::on_put_done(void* arg, const void*, std::size_t, void* 
     if (pending->parts == 0) self.operations_.end(*pending, pending->outcome);
   }
   return UCS_OK;
-}
-
-core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                  Signal signal, core::Token token) noexcept {
-  const Entry entry(lock_);
-  const RemoteKey& place = segments_.remote(key);
-  if (rank == me_) {
-    if (!delivery_.has_counter(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
-    detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
-    delivery_.keep_signal(me_, signal);
-    return core::Post::done();
-  }
-  Peer& peer = peers_[rank];
-  if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
-    return way;
-  Pending* const pending = operations_.begin(peer, token);
-  if (pending == nullptr) [[unlikely]]
-    return core::Post::retry();
-  return put_by_message(peer, *pending, {&from, 1}, from.size(),
-                        {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
 }
 
 }  // namespace aqueduct::conduits::ucx

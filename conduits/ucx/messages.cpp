@@ -1,23 +1,11 @@
-#include "conduits/ucx/ucx_conduit.hpp"
+#include "conduits/ucx/messages.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-// A packet is copied into a buffer of ours, with its head in front, and leaves as one contiguous eager message: the
-// layers above have their memory back at once, and a short one costs UCX no request (decision 25).
-
 namespace aqueduct::conduits::ucx {
 
-core::Post UcxConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
-  const Entry entry(lock_);
-  if (to == me_) {
-    return delivery_.keep_packet(me_, header, payload) ? core::Post::done() : core::Post::retry();
-  }
-  return send_message(peers_[to], kPacket, header, payload);
-}
-
-core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header,
-                                    core::Bytes payload) noexcept {
+core::Post Messages::send(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept {
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
   // A peer that takes nothing leaves room for the others, and so do several.
@@ -54,9 +42,9 @@ core::Post UcxConduit::send_message(Peer& peer, MessageId id, core::Bytes header
   return core::Post::failed(why);
 }
 
-void UcxConduit::on_sent(void* request, ucs_status_t status, void* user_data) {
+void Messages::on_sent(void* request, ucs_status_t status, void* user_data) {
   auto& packet = *static_cast<PacketBuffer*>(user_data);
-  UcxConduit& self = *packet.owner;
+  Messages& self = *packet.owner;
   Peer& peer = self.peers_[packet.peer];
   --peer.packets;
   if (status != UCS_OK)
@@ -65,9 +53,9 @@ void UcxConduit::on_sent(void* request, ucs_status_t status, void* user_data) {
   self.ucp_.request_free(request);
 }
 
-ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_bytes, void* data,
-                                   std::size_t bytes, const ucp_am_recv_param_t* param) {
-  auto& self = *static_cast<UcxConduit*>(arg);
+ucs_status_t Messages::on_packet(void* arg, const void*, std::size_t header_bytes, void* data,
+                                 std::size_t bytes, const ucp_am_recv_param_t* param) {
+  auto& self = *static_cast<Messages*>(arg);
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || header_bytes != 0) {
     self.filter_.reject("a message of another form than a packet's");
     return UCS_OK;
@@ -76,9 +64,9 @@ ucs_status_t UcxConduit::on_packet(void* arg, const void*, std::size_t header_by
   return UCS_OK;
 }
 
-void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
+void Messages::arrived(const std::byte* data, std::size_t bytes) noexcept {
   PacketHead head;
-  if (bytes < sizeof head || bytes - sizeof head > properties_.max_packet) {
+  if (bytes < sizeof head || bytes - sizeof head > max_packet_) {
     filter_.reject("a packet that is too long or has no head");
     return;
   }
@@ -90,24 +78,19 @@ void UcxConduit::arrived(const std::byte* data, std::size_t bytes) noexcept {
 }
 
 /// While the owner computes, or leaves.
-void UcxConduit::arrived_aside(Rank from, core::Bytes packet) noexcept {
+void Messages::arrived_aside(Rank from, core::Bytes packet) noexcept {
   const auto memory = [this](SegmentId id) { return segments_.of(id); };
-  const auto send = [this](Rank to, core::Bytes answer) {
-    return send_message(peers_[to], kPacket, answer, {}).kind;
+  const auto send_answer = [this](Rank to, core::Bytes answer) {
+    return send(peers_[to], kPacket, answer, {}).kind;
   };
-  const bool served = aside_answers_.serve(aside_, from, packet, memory, send);
+  const bool served = aside_answers_.serve(aside_, from, packet, memory, send_answer);
   if (served && packet.empty()) return;
   if (!delivery_.keep_packet(from, packet, {})) peers_.condemn(peers_[from], UCS_ERR_NO_MEMORY);
 }
 
-void UcxConduit::send_aside_answers() noexcept {
+void Messages::send_aside_answers() noexcept {
   aside_answers_.send_again(
-      [this](Rank to, core::Bytes answer) { return send_message(peers_[to], kPacket, answer, {}).kind; });
-}
-
-void UcxConduit::serve_aside(core::Aside aside) noexcept {
-  const Entry entry(lock_);
-  aside_ = aside;
+      [this](Rank to, core::Bytes answer) { return send(peers_[to], kPacket, answer, {}).kind; });
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "conduits/ucx/arriving.hpp"
+#include "conduits/ucx/counts.hpp"
+#include "conduits/ucx/delivery.hpp"
+#include "conduits/ucx/library.hpp"
+#include "conduits/ucx/message_filter.hpp"
+#include "conduits/ucx/messages.hpp"
+#include "conduits/ucx/operations.hpp"
+#include "conduits/ucx/peers.hpp"
+#include "conduits/ucx/segments.hpp"
+#include "conduits/ucx/wire.hpp"
+#include "conduits/ucx/worker.hpp"
+#include "core/conduit.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace aqueduct::conduits::ucx {
+
+/// Puts by message (decision 26): one message there, which says where its bytes belong, and one back when they are there.
+///
+/// The target needs no handler of the layers above, so its progress thread serves them too.
+class PutMessages {
+ public:
+  PutMessages(const Library& ucp, Worker& worker, Peers& peers, Operations& operations, Messages& messages,
+              MessageFilter& filter, Delivery& delivery, const Segments& segments, Counts& counts)
+      : ucp_(ucp),
+        worker_(worker),
+        peers_(peers),
+        operations_(operations),
+        messages_(messages),
+        filter_(filter),
+        delivery_(delivery),
+        segments_(segments),
+        counts_(counts) {
+    answering_.reserve(peers.size());
+  }
+
+  /// Begins one of pieces that have so many bytes together.
+  core::Post put(Peer& peer, Pending& pending, std::span<const core::Bytes> from, std::size_t bytes,
+                 PutHead head) noexcept;
+
+  /// Answers what has arrived since the last time.
+  void send_answers() noexcept;
+  bool owes_answers() const noexcept { return !answering_.empty(); }
+
+  /// Called by UCX, with this as the argument: a put, a short one, and an answer.
+  static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
+                             std::size_t bytes, const ucp_am_recv_param_t* param);
+  static ucs_status_t on_short_put(void* arg, const void* header, std::size_t header_bytes, void* data,
+                                   std::size_t bytes, const ucp_am_recv_param_t* param);
+  static ucs_status_t on_put_done(void* arg, const void* header, std::size_t header_bytes, void* data,
+                                  std::size_t bytes, const ucp_am_recv_param_t* param);
+
+ private:
+  std::optional<std::byte*> place_of(const PutHead& head, std::size_t bytes) noexcept;
+  static void on_received(void* request, ucs_status_t status, std::size_t bytes, void* user_data);
+  void in_place(const PutHead& head) noexcept;
+  void answer(const PutHead& head, ErrorCode code) noexcept;
+
+  const Library& ucp_;
+  Worker& worker_;
+  Peers& peers_;
+  Operations& operations_;
+  Messages& messages_;
+  MessageFilter& filter_;
+  Delivery& delivery_;
+  const Segments& segments_;
+  Counts& counts_;
+  ArrivingPool arriving_;
+  std::vector<Rank> answering_;  // peers whose puts have been carried out and not answered
+};
+
+}  // namespace aqueduct::conduits::ucx
