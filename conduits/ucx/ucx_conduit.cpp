@@ -40,14 +40,18 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
                   static_cast<std::size_t>(process.config->number("ucx_operations"))),
       lost_(ucp_, peers_, operations_, packets_, delivery_, *process.log),
       segments_(context, peers_, process.config->text("ucx_put"), me, *process.log),
+      maps_(process.config->flag("ucx_map") && context.maps_memory() &&
+            std::ranges::count(process.host, process.host[me]) ==
+                static_cast<std::ptrdiff_t>(process.host.size())),
       map_(segments_, lock_),
       messages_(ucp_, peers_, packets_, static_cast<std::size_t>(process.config->number("ucx_packets")) / 4,
                 filter_, delivery_, segments_, max_packet_of(process), counts_),
       flushes_(ucp_, peers_, operations_, counts_),
       put_messages_(ucp_, worker_, peers_, operations_, messages_, filter_, delivery_, segments_, counts_),
-      maps_(process.config->flag("ucx_map") && context.maps_memory() &&
-            std::ranges::count(process.host, process.host[me]) ==
-                static_cast<std::ptrdiff_t>(process.host.size())) {
+      rma_(ucp_, peers_, operations_, segments_, flushes_, put_messages_, delivery_, lock_, counts_, me),
+      vector_(ucp_, peers_, operations_, segments_, flushes_, put_messages_, lock_, counts_, kMostTransfer,
+              me),
+      sleeper_(worker_, lock_, delivery_, operations_, flushes_, put_messages_, messages_, peers_, lost_) {
   properties_.name = "ucx";
   properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;

@@ -1,27 +1,27 @@
-#include <aqueduct/copy_bytes.hpp>
+#include "conduits/ucx/ucx_rma.hpp"
 
-#include "conduits/ucx/ucx_conduit.hpp"
+#include <aqueduct/copy_bytes.hpp>
 
 #include <cstring>
 
 namespace aqueduct::conduits::ucx {
-Result<std::vector<std::byte>> UcxConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+Result<std::vector<std::byte>> Rma::register_segment(SegmentId id, core::MutableBytes memory) {
   const Entry entry(lock_);
   return segments_.add(id, memory);
 }
 
-void UcxConduit::unregister_segment(SegmentId id) noexcept {
+void Rma::unregister_segment(SegmentId id) noexcept {
   const Entry entry(lock_);
   segments_.remove(id);
 }
 
-Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
+Result<std::uint64_t> Rma::import_key(Rank rank, core::Bytes key) {
   const Entry entry(lock_);
   return segments_.import(rank, key);
 }
 
-core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
-                           core::Token token) noexcept {
+core::Post Rma::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                    core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
   const Entry entry(lock_);
   const RemoteKey& place = segments_.remote(key);
@@ -55,8 +55,8 @@ core::Post UcxConduit::put(Rank rank, std::uint64_t key, std::uint64_t offset, c
   return core::Post::posted();
 }
 
-core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
-                           core::Token token) noexcept {
+core::Post Rma::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                    core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
   const Entry entry(lock_);
   const RemoteKey& place = segments_.remote(key);
@@ -82,8 +82,8 @@ core::Post UcxConduit::get(Rank rank, std::uint64_t key, std::uint64_t offset, c
   return core::Post::done();
 }
 
-core::Post UcxConduit::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                  Signal signal, core::Token token) noexcept {
+core::Post Rma::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                           Signal signal, core::Token token) noexcept {
   const Entry entry(lock_);
   const RemoteKey& place = segments_.remote(key);
   if (rank == me_) {

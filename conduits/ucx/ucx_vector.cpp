@@ -1,15 +1,12 @@
+#include "conduits/ucx/ucx_vector.hpp"
+
 #include <aqueduct/copy_bytes.hpp>
-
-#include "conduits/ucx/ucx_conduit.hpp"
-
-// UCX 1.13 puts and gets contiguous memory only (it answers an IOV datatype with "unsupported"), and sends messages from
-// lists. So a put by message gathers its pieces as it leaves; elsewhere the pieces are calls of UCX's each, and end as one.
 
 namespace aqueduct::conduits::ucx {
 
-core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const core::RemotePiece> to,
-                                  std::span<const core::Bytes> from, core::Token token) noexcept {
-  if (const ErrorCode why = core::check_pieces(to, from, piece_limits()); why != ErrorCode::ok)
+core::Post Vector::put_pieces(Rank rank, std::uint64_t key, std::span<const core::RemotePiece> to,
+                              std::span<const core::Bytes> from, core::Token token) noexcept {
+  if (const ErrorCode why = core::check_pieces(to, from, limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
   const Entry entry(lock_);
   const RemoteKey& place = segments_.remote(key);
@@ -28,14 +25,13 @@ core::Post UcxConduit::put_pieces(Rank rank, std::uint64_t key, std::span<const 
   Pending* const pending = operations_.begin(peer, token);
   if (pending == nullptr) [[unlikely]]
     return core::Post::retry();
-  if (place.by_network) return put_pieces_by_network(peer, *pending, place, offset, from);
+  if (place.by_network) return put_by_network(peer, *pending, place, offset, from);
   return put_messages_.put(peer, *pending, from, to.front().bytes, {{}, 0, 0, offset, 0, place.segment, 0});
 }
 
 /// All of them end with one flush. One that UCX refuses after others is what the whole comes to: UCX still reads those.
-core::Post UcxConduit::put_pieces_by_network(Peer& peer, Pending& pending, const RemoteKey& place,
-                                             std::uint64_t offset,
-                                             std::span<const core::Bytes> from) noexcept {
+core::Post Vector::put_by_network(Peer& peer, Pending& pending, const RemoteKey& place, std::uint64_t offset,
+                                  std::span<const core::Bytes> from) noexcept {
   std::uint64_t at = place.address + offset;
   ucp_request_param_t param;
   param.op_attr_mask = 0;
@@ -54,9 +50,9 @@ core::Post UcxConduit::put_pieces_by_network(Peer& peer, Pending& pending, const
   return core::Post::posted();
 }
 
-core::Post UcxConduit::get_pieces(Rank rank, std::uint64_t key, std::span<const core::RemotePiece> from,
-                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
-  if (const ErrorCode why = core::check_pieces(from, to, piece_limits()); why != ErrorCode::ok)
+core::Post Vector::get_pieces(Rank rank, std::uint64_t key, std::span<const core::RemotePiece> from,
+                              std::span<const core::MutableBytes> to, core::Token token) noexcept {
+  if (const ErrorCode why = core::check_pieces(from, to, limits()); why != ErrorCode::ok)
     return core::Post::failed(why);
   const Entry entry(lock_);
   const RemoteKey& place = segments_.remote(key);
