@@ -15,16 +15,16 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-/// Whether a completion's flags say that it ends what this rank posted, other than room for what arrives.
+/// Whether a completion's flags say that it ends an operation of this rank, not a receive buffer.
 bool is_of_mine(std::uint64_t flags) noexcept {
   constexpr std::uint64_t kPosted = FI_SEND | FI_READ | FI_WRITE | FI_RMA | FI_ATOMIC;
   constexpr std::uint64_t kArriving = FI_RECV | FI_MULTI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE;
   return (flags & kPosted) != 0 && (flags & kArriving) == 0;
 }
 
-// Chosen: so many completions, then the caller has its turn.
+// Chosen: completions that one poll takes.
 constexpr std::size_t kBatch = 16;
-// Chosen: how long the end waits for what is still under way here.
+// Chosen: how long `drain` waits for outstanding operations.
 constexpr std::chrono::milliseconds kLinger{500};
 
 }  // namespace
@@ -113,17 +113,17 @@ int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   }
   char room[128];
   const char* const text = ::fi_cq_strerror(cq_, entry.prov_errno, entry.err_data, room, sizeof room);
-  const int error = std::abs(entry.err);  // shm's are of either sign
+  const int error = std::abs(entry.err);  // shm's errors have either sign
   const ErrorCode why = error == ESRCH ? ErrorCode::peer_lost : code_of(error);
   Request* request = requests_.of(entry.op_context);
   if (entry.op_context == nullptr && provider_.known->copies_at_once) request = oldest_copy();
   if (request == nullptr) {
-    // Whose it was is not said: one of those that wait would wait for ever.
+    // The error does not say which operation failed, so that one would never end.
     if (entry.op_context == nullptr && is_of_mine(entry.flags)) {
       give_up("the completion queue", error);
       return 0;
     }
-    // Of a rank that ended as it sent, or of a stranger: it is not said of whom.
+    // From a rank that ended as it sent, or from a stranger: libfabric does not say which.
     if (error != FI_ECANCELED) {
       log_.error(
           "ofi: rank {}: something that arrived is lost: {} ({}); if no rank ended, its sender waits for "
@@ -134,7 +134,8 @@ int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
     return 0;
   }
   const Rank peer = request->peer;
-  const bool is_packet = request->kind == Request::Kind::packet;  // what waits for it would do so for ever
+  // A peer that waits for a packet that was dropped would wait for ever.
+  const bool is_packet = request->kind == Request::Kind::packet;
   if (why != ErrorCode::peer_lost && !request->told) {
     log_.error("ofi: rank {}: {} rank {} failed: {} ({})", me_, is_packet ? "a packet to" : "an operation on",
                peer, provider_.library.text(entry.err), text);
@@ -143,8 +144,8 @@ int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   return ended(*request, {why, peer}, inbox);
 }
 
-// shm does not say which copy failed (of a dead peer's memory, above all). It does them in order, at the call, and tells
-// their ends in that order: what came before has ended.
+// shm does not say which copy failed (mostly one from or to a dead peer's memory). It copies at the call, and completes in the
+// order of the calls, so that all copies before the failed one have ended.
 Request* Completions::oldest_copy() noexcept {
   Request* oldest = nullptr;
   requests_.for_each([&](Request& request) {
@@ -155,7 +156,7 @@ Request* Completions::oldest_copy() noexcept {
   return oldest;
 }
 
-// Nothing arrives or ends any more.
+// Nothing arrives or completes any more.
 void Completions::give_up(std::string_view what, std::int64_t error) noexcept {
   is_broken_ = true;
   const char* const text = provider_.library.text(error);

@@ -40,7 +40,7 @@ class Completions {
   /// Takes one batch from the queue, and adds the calls made to `calls`. Whether that emptied the queue.
   bool read(core::Inbox& inbox, int& calls) noexcept;
 
-  /// The end of the endpoint: waits for what is still on its way from here, for a bounded time.
+  /// At the end of the endpoint: waits for outstanding operations to leave, for a bounded time.
   void drain() noexcept;
 
  private:
@@ -66,7 +66,7 @@ class Completions {
   std::size_t max_packet_;
   Rank me_;
   core::Log& log_;
-  std::vector<std::byte> aligned_;  // for a packet that the provider puts where no word may start
+  std::vector<std::byte> aligned_;  // for a packet that the provider delivers at an odd address
   bool is_broken_ = false;          // the queue
 };
 

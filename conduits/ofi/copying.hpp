@@ -4,9 +4,9 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// What the system says of copies from one process's memory to another's (process_vm_readv).
+/// What the system allows of copies between processes (process_vm_readv).
 struct Copying {
-  int error = 0;  ///< of a copy inside this process, which only a filter of system calls refuses
+  int error = 0;  ///< of a trial copy inside this process, which only a filter of system calls refuses
   int ptrace_scope =
       0;  ///< Yama's: from 1 on a process may copy from its descendants only, from 3 on from none
   bool may_trace = false;  ///< CAP_SYS_PTRACE, which lifts that up to 2
@@ -16,7 +16,7 @@ Copying look_at_copying() noexcept;
 
 /// Why processes cannot copy from one another, and what to do; empty: they can.
 ///
-/// Without these copies shm says that a put has arrived before its bytes have left: it sends them by messages then.
+/// Without these copies shm sends a put's bytes in messages, and completes the put before its bytes have left.
 std::string why_no_copies(const Copying& found);
 
 }  // namespace aqueduct::conduits::ofi

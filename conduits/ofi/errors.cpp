@@ -15,7 +15,7 @@ ErrorCode code_of(int error) noexcept {
     case FI_EHOSTDOWN:
     case FI_EHOSTUNREACH:
     case FI_EIO:
-    case FI_ENOENT:  // sockets, of a connection that has ended
+    case FI_ENOENT:  // from `sockets`, after a connection has ended
     case FI_ENETUNREACH:
     case FI_ENOTCONN:
     case FI_ESHUTDOWN:

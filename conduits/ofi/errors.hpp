@@ -8,10 +8,10 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// What an error of libfabric's (a positive FI_E…) means for the operation that it ended.
+/// The status of an operation that ended with an error of libfabric's (a positive FI_E…).
 ErrorCode code_of(int error) noexcept;
 
-/// Whether what the provider refused with this (negative) answer may be tried again.
+/// Whether a post that the provider refused with this (negative) answer may be tried again.
 inline bool comes_again(std::int64_t answer) noexcept { return answer == -FI_EAGAIN || answer == -FI_ENOMEM; }
 
 }  // namespace aqueduct::conduits::ofi

@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// Closes an object of libfabric. What refuses to close is left to the process's end: nothing better can be done.
+/// Closes an object of libfabric. One that refuses to close stays open until the process ends.
 template <class T>
 struct CloseFid {
   void operator()(T* object) const noexcept { static_cast<void>(::fi_close(&object->fid)); }
@@ -19,7 +19,7 @@ struct CloseFid {
 template <class T>
 using Fid = std::unique_ptr<T, CloseFid<T>>;
 
-/// Opens one: `call` gets the address of a plain pointer to write, and answers 0 or a negative error.
+/// Opens one. `call` gets the address of a plain pointer to set, and answers 0 or a negative error.
 template <class T, class Call>
 int open_fid(Fid<T>& fid, const Call& call) {
   T* raw = nullptr;

@@ -7,25 +7,27 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// What is known of a provider beyond what it says of itself.
+/// How a provider differs from what it says of itself.
 struct Known {
-  std::string_view name{};            ///< as `fi_info` prints it
-  bool hardware = false;              ///< a card that moves data without the system
+  std::string_view name{};            ///< as fi_info prints it
+  bool hardware = false;              ///< a network card that moves data without the system
   bool crosses_hosts = true;          ///< reaches other hosts
-  bool progresses_by_itself = false;  ///< a thread of its own answers peers, whatever was asked for
-  bool fills_buffers = true;          ///< one large buffer takes many packets, and comes back when it is full
-  bool copies_at_once = false;  ///< a put or get is over, there and here, when the call that posts it returns
-  std::string_view no_atomics{};  ///< why its atomics are not used; empty: they are, if it says it has them
-  std::string_view no_signals{};  ///< why its remote completion data are not used; empty: they are
-  std::string_view no_descriptor{};       ///< why it is not slept on; empty: it is
-  std::uint32_t most_queue = UINT32_MAX;  ///< operations under way that it bears
-  std::size_t most_packet = SIZE_MAX;     ///< a longer message is better sent in several
+  bool progresses_by_itself = false;  ///< its own thread answers peers even if manual progress was asked for
+  bool fills_buffers = true;    ///< FI_MULTI_RECV works: one large buffer takes packets until it is full
+  bool copies_at_once = false;  ///< puts and gets are complete, on both sides, when their post returns
+  std::string_view
+      no_atomics{};  ///< why its atomics are not used; empty: they are used if it advertises them
+  std::string_view no_signals{};          ///< why FI_REMOTE_CQ_DATA is not used; empty: it is
+  std::string_view no_descriptor{};       ///< why waits do not sleep on its descriptor; empty: they do
+  std::uint32_t most_queue = UINT32_MAX;  ///< outstanding operations that it can handle
+  std::size_t most_packet = SIZE_MAX;     ///< longer messages are better split
 };
 
-/// The providers in order of preference: networks with hardware for it, then the most complete over TCP, then others.
+/// The providers in order of preference: first those for network hardware, then the most complete one over TCP, then the
+/// others.
 std::span<const Known> known_providers() noexcept;
 
-/// What is known of a provider; of one that is not in the list: nothing, under an empty name.
+/// A provider's entry; for one that is not in the list an entry without quirks and with an empty name.
 const Known& known_of(std::string_view name) noexcept;
 
 /// Why a provider's atomics are not to be used; empty: they may be.

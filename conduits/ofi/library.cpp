@@ -19,11 +19,11 @@ void find(void* library, const char* name, Function& function, std::string& prob
 
 Loaded load_library() {
   Loaded loaded;
-  // Without this `verbs;ofi_rxm` posts what it had received on a connection to that connection again, once it has closed
-  // it: programs ended by a segmentation fault (libfabric's issue 11828, mended by pull request 12674 in August 2026).
-  // Receives that all connections share outlive each. Over tcp it is libfabric's own choice.
+  // Without this, `verbs;ofi_rxm` posts receive buffers to a connection that it has closed, and the program ends with a
+  // segmentation fault (libfabric's issue 11828, fixed by pull request 12674 in August 2026). Receives that all connections
+  // share outlive each connection. Over tcp, libfabric shares them by default.
   ::setenv("FI_OFI_RXM_USE_SRX", "1", /*replace*/ 0);
-  // It stays: libraries of its own start threads and leave handlers behind.
+  // Never unloaded: libraries that it loads start threads and install handlers.
   void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* const why = ::dlerror();

@@ -7,10 +7,10 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// What libfabric exports and this conduit calls; all else goes through tables in its objects.
+/// The exported functions of libfabric that this conduit calls. All other calls go through tables in libfabric's objects.
 ///
-/// The library is loaded when something first asks for this conduit, not with the program: loading it costs 0.2 s
-/// (its providers' own libraries calibrate clocks), and a site without it can run the same program.
+/// The library is loaded when a job first asks for this conduit, not with the program: loading takes 0.2 s (the providers'
+/// own libraries calibrate clocks), and the same program runs at a site without it.
 struct Library {
   int (*getinfo)(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
                  const fi_info* hints, fi_info** info) = nullptr;
@@ -30,7 +30,7 @@ struct Loaded {
   std::string problem;  ///< for people; empty: it is there
 };
 
-/// Loads it, once per process; it stays.
+/// Loads it. It stays loaded until the process ends.
 Loaded load_library();
 
 }  // namespace aqueduct::conduits::ofi

@@ -7,7 +7,7 @@ namespace aqueduct::conduits::ofi {
 
 using Registration = core::LocalRegistration<Fid<fid_mr>>;
 
-/// Registers local buffers for providers that need it.
+/// Registers callers' buffers for providers that need it.
 class LocalCache : public core::LocalRegistrations<Fid<fid_mr>> {
  public:
   LocalCache(Registrations& registrations, std::size_t keep)

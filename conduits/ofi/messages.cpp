@@ -37,7 +37,7 @@ void Messages::send_hint(Rank to) noexcept {
 
 void Messages::send_signal(Request& request) noexcept {
   request.lent = false;
-  request.order = UINT64_MAX;  // no copy any more
+  request.order = UINT64_MAX;  // Completions::oldest_copy passes over it
   const PacketHead head{me_, kIsSignal | static_cast<std::uint32_t>(sizeof(Signal))};
   std::memcpy(request.slot, &head, sizeof head);
   std::memcpy(request.slot + sizeof head, &request.signal, sizeof request.signal);

@@ -8,7 +8,7 @@ namespace {
 
 int open_queue(const Provider& provider, bool sleeps, Objects& objects) {
   fi_cq_attr attributes{};
-  // Room for all that can be under way: what is posted here, and what arrives between two polls.
+  // Room for all that can complete between two polls: operations posted here, and arrivals.
   attributes.size = provider.info->tx_attr->size + provider.info->rx_attr->size;
   attributes.format = FI_CQ_FORMAT_DATA;
   attributes.wait_obj = sleeps ? FI_WAIT_FD : FI_WAIT_NONE;

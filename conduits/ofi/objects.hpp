@@ -7,22 +7,22 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// One endpoint's objects of libfabric, opened in order and closed in the reverse one.
+/// One endpoint's objects of libfabric, closed in the reverse of the order in which they are opened.
 ///
-/// Each endpoint has a domain of its own: an endpoint belongs to one thread, and providers take no locks then.
+/// Each endpoint has its own domain: only one thread uses it, so providers take no locks.
 struct Objects {
   fid_fabric* fabric = nullptr;  ///< the process's
   Fid<fid_domain> domain;
   Fid<fid_av> av;
   Fid<fid_cq> cq;
   Fid<fid_ep> ep;
-  int descriptor = -1;  ///< readable when the queue has something; -1: the queue has none
+  int descriptor = -1;  ///< readable when the queue has an entry; -1: the queue has no descriptor
 
   /// The endpoint's address.
   Result<std::vector<std::byte>> name() const;
 };
 
-/// Opens them, up to an endpoint that is not enabled yet. The log says what was refused.
+/// Opens them. The endpoint is not enabled yet. The log says what the provider refused.
 Result<Objects> open_objects(fid_fabric& fabric, const Provider& provider, Rank ranks, bool sleeps, Rank me,
                              core::Log& log);
 

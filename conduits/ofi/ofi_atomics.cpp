@@ -40,13 +40,12 @@ constexpr std::size_t size_of(AtomicType type) noexcept {
   return type == AtomicType::i32 || type == AtomicType::u32 || type == AtomicType::f32 ? 4 : 8;
 }
 
-// Where in a request's slot the numbers of an atomic lie. The result is at the start, where a get's bytes would be.
+// Offsets of an atomic's operands in the request's slot. The result is at the start, where a get's bytes would be.
 constexpr std::size_t kOperand = 8;
 constexpr std::size_t kExpected = 16;
 
 }  // namespace
 
-// All of them fetch: the answer is then the proof that it has been done.
 void Atomics::learn() noexcept {
   for (std::size_t type = 0; type < kTypes; ++type) {
     for (std::size_t op = 0; op < kOps; ++op) {
@@ -64,7 +63,7 @@ bool Atomics::can(AtomicOp op, AtomicType type) const noexcept {
   return can_[static_cast<std::size_t>(type)][static_cast<std::size_t>(op)];
 }
 
-// To itself too by way of the provider: its atomics and a processor's need not be atomic to one another.
+// This rank's own memory goes through the provider too: CPU atomics need not be atomic with respect to the provider's.
 core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                            core::Token token) noexcept {
   Request* const request = operations_.begin(peer, Request::Kind::transfer, token);

@@ -10,7 +10,7 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// Atomics by the provider. All of them fetch: the answer proves that the operation has been done.
+/// Atomics by the provider. All of them are fetching ones: the answer proves that the operation has been done.
 class Atomics final : public core::NativeAtomics {
  public:
   Atomics(const Objects& objects, Operations& operations, const Peers& peers,

@@ -11,19 +11,19 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-/// In front of a provider's name and an endpoint's address, in what it tells its peers.
+/// Starts an address blob; the provider's name and the endpoint's address follow.
 struct AddressHead {
   std::uint32_t wire_version = 1;
   std::uint32_t name_bytes = 0;
 };
 
-// Chosen: how many arriving packets share one buffer at least, so that refilling is rare.
+// Chosen: the least number of packets that share a buffer, so that buffers are rarely posted again.
 constexpr std::size_t kPacketsInBuffer = 16;
 constexpr std::size_t kReceiveBuffers = 4;
-// Chosen: packets of its own that a rank may have on their way to itself.
+// Chosen: packets to itself that a rank may have queued.
 constexpr std::size_t kToSelf = 16;
 
-/// How many buffers there are for arriving packets, and how large they are.
+/// The number and size of receive buffers.
 struct Receiving {
   std::size_t count;
   std::size_t bytes;
@@ -87,7 +87,7 @@ Status OfiConduit::refused(const char* what, int error) const noexcept {
 
 Status OfiConduit::start() {
   if (const int error = ::fi_enable(objects_.ep.get()); error != 0) return refused("to begin", error);
-  // Not before: shm crashes then.
+  // Only after fi_enable: shm crashes otherwise.
   if (const int error = receive_.prepare(*objects_.ep); error != 0) {
     return refused("room for several packets in a buffer", error);
   }
@@ -139,7 +139,7 @@ Status OfiConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     }
     auto& name = names[rank];
     name.assign(blob.begin() + sizeof head + head.name_bytes, blob.end());
-    // The provider takes as many bytes as its own addresses have, whatever is given. A text ends by itself.
+    // The provider reads as many bytes as its own addresses have, whatever length is given. A string address ends by itself.
     if (provider_.info->addr_format != FI_ADDR_STR && own && name.size() != own->size()) {
       log_.error(
           "ofi: the address of rank {} has {} bytes, and that of rank {} {}, so one may be of IPv4 and one "
@@ -162,7 +162,7 @@ int OfiConduit::poll(core::Inbox& inbox) noexcept {
     messages_.send_unsent();
   if (hints_.counts_poll()) [[unlikely]]
     calls += hints_.round(messages_);
-  // What a lost peer had sent before is taken first.
+  // Packets that a lost peer had sent are taken first.
   if (is_empty && lost_.has_news()) [[unlikely]]
     calls += end_lost(inbox);
   if (lost_.is_due()) [[unlikely]]

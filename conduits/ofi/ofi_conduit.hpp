@@ -36,7 +36,7 @@ class OfiConduit final : public core::Conduit {
   OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me, core::Log& log);
   ~OfiConduit() override;
 
-  /// Makes the endpoint ready to receive. The log says what was refused.
+  /// Makes the endpoint ready to receive. The log says what the provider refused.
   Status start();
 
   const core::Properties& properties() const noexcept override { return properties_; }

@@ -26,7 +26,7 @@ class OfiNetwork final : public core::Network {
   Fid<fid_fabric> fabric_;
 };
 
-/// What the settings ask for; `one_host` is the job's.
+/// What the settings ask for. `one_host`: all ranks of the job share a host.
 Wish wish_of(const Config& config, bool one_host);
 
 }  // namespace aqueduct::conduits::ofi

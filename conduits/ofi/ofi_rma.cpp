@@ -24,8 +24,8 @@ void Rma::unregister_segment(SegmentId id) noexcept {
 
 Result<std::uint64_t> Rma::import_key(Rank peer, core::Bytes key) { return registrations_.import(peer, key); }
 
-// Where the provider wants local buffers registered: one inside a segment is; a small one goes through the request's slot;
-// a longer one is registered while the transfer lasts.
+// Where the provider wants local buffers registered: a small source is copied to the request's slot, a buffer inside a segment
+// is registered already, and any other is registered while the transfer lasts.
 core::Post Rma::write(Request& request, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                       bool inject, std::uint64_t data, std::uint64_t flags) noexcept {
   iovec local{const_cast<std::byte*>(from.data()), from.size()};
@@ -50,7 +50,7 @@ core::Post Rma::write(Request& request, std::uint64_t key, std::uint64_t offset,
   message.rma_iov_count = 1;
   message.context = &request.context;
   message.data = data;
-  // What ends is a put whose bytes are in the target's memory, not one whose bytes have left.
+  // `delivered_`: the put completes when its bytes are in the target's memory, not when they have left.
   answer = ::fi_writemsg(ep_, &message, flags | delivered_);
   return operations_.posted(request, answer, "a put");
 }
@@ -65,7 +65,7 @@ core::Post Rma::put_to_self(std::uint64_t key, std::uint64_t offset, core::Bytes
 
 core::Post Rma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                     core::Token token) noexcept {
-  if (from.empty()) return core::Post::done();  // not every provider ends such
+  if (from.empty()) return core::Post::done();  // not every provider completes an empty put
   if (peer == me_) return put_to_self(key, offset, from);
   Request* const request = operations_.begin(peer, Request::Kind::transfer, token);
   if (request == nullptr) [[unlikely]]
@@ -77,7 +77,7 @@ core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, c
                            Signal signal, core::Token token) noexcept {
   if (peer == me_) {
     if (!to_self_.has_room_for_signal())
-      return core::Post::retry();  // before the bytes: nothing has happened
+      return core::Post::retry();  // checked before the copy: `retry` means that nothing happened
     const core::Post post = from.empty() ? core::Post::done() : put_to_self(key, offset, from);
     if (post.kind == core::Post::Kind::done) static_cast<void>(to_self_.signal(signal));
     return post;

@@ -15,7 +15,8 @@ namespace aqueduct::conduits::ofi {
 namespace {
 
 core::MutableBytes writable(core::Bytes bytes) noexcept {
-  return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // libfabric has one kind of list for both
+  return {const_cast<std::byte*>(bytes.data()),
+          bytes.size()};  // libfabric has one type of list for puts and gets
 }
 core::MutableBytes writable(core::MutableBytes bytes) noexcept { return bytes; }
 
@@ -26,7 +27,7 @@ std::size_t Vector::most_local() const noexcept {
 }
 
 std::size_t Vector::most_remote() const noexcept {
-  // shm copies one remote piece itself; of several it leaves a note to the peer, and says at once that all is done.
+  // shm copies a single remote piece itself. Several remote pieces it leaves to the peer, and completes at once all the same.
   if (provider_.known->copies_at_once) return 1;
   return std::min(provider_.info->tx_attr->rma_iov_limit, kMostPieces);
 }
@@ -45,7 +46,7 @@ core::Post Vector::copy_own(std::uint64_t key, std::span<const core::RemotePiece
   return core::Post::done();
 }
 
-// The lists in libfabric's words. Where the provider wants local buffers registered, a short put is gathered in the slot.
+// Where the provider wants local buffers registered, a short put is gathered in the request's slot.
 template <class Local>
 core::Post Vector::post(Request& request, std::uint64_t key, std::span<const core::RemotePiece> remote,
                         std::span<const Local> local) noexcept {

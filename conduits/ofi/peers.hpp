@@ -12,7 +12,7 @@ namespace aqueduct::conduits::ofi {
 /// One peer, as this endpoint knows it.
 struct Peer {
   fi_addr_t at = FI_ADDR_NOTAVAIL;  ///< in the address vector, from the first use on
-  std::uint32_t in_flight = 0;      ///< requests of this endpoint's that it has not ended
+  std::uint32_t in_flight = 0;      ///< outstanding requests
   bool gone = false;
   bool is_hinted = false;                             ///< gets poll hints, while something is under way to it
   std::chrono::steady_clock::time_point next_hint{};  ///< when the next one is due
@@ -20,7 +20,7 @@ struct Peer {
   std::chrono::steady_clock::time_point no_longer{};
 };
 
-/// The peers' addresses. The provider learns one when something is first posted to it.
+/// The peers' addresses. The provider learns an address at the first post to that peer.
 class Peers {
  public:
   void learn(fid_av& av, std::vector<std::vector<std::byte>> addresses);
@@ -28,7 +28,7 @@ class Peers {
   const Peer& operator[](Rank rank) const noexcept { return peers_[rank]; }
   Rank count() const noexcept { return static_cast<Rank>(peers_.size()); }
 
-  /// Makes sure that the provider knows a peer. A negative error: it does not take the address.
+  /// Makes sure that the provider knows a peer's address. Answers 0, or the negative error with which it refuses the address.
   int reach(Rank rank) noexcept { return peers_[rank].at != FI_ADDR_NOTAVAIL ? 0 : insert(rank); }
 
  private:

@@ -13,7 +13,7 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-// The interface that is asked for. Later libraries serve it too.
+// The version of the interface that is asked for. Later libraries have it too.
 constexpr std::uint32_t kVersion = FI_VERSION(1, 14);
 
 Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{library.freeinfo}); }
@@ -21,7 +21,8 @@ Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{l
 /// What is asked for beside the wish.
 struct Question {
   std::uint64_t caps = FI_MSG | FI_RMA | FI_MULTI_RECV;
-  std::uint64_t operations = FI_DELIVERY_COMPLETE;  // a put's end is to mean that its bytes are in place
+  std::uint64_t operations =
+      FI_DELIVERY_COMPLETE;  // a put's completion must mean that its bytes are in place
   const char* provider = nullptr;
   const char* domain = nullptr;
 };
@@ -33,7 +34,7 @@ Info ask(const Library& library, const Wish& wish, const Question& question) {
   hints->tx_attr->op_flags = question.operations;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
-  // An endpoint, its domain and all else of it are used by one thread at a time. A provider's own thread comes on top.
+  // One thread at a time uses an endpoint, its domain and its queues. With auto progress, a thread of the provider does too.
   hints->domain_attr->threading = wish.auto_progress ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
   hints->domain_attr->data_progress = wish.auto_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
@@ -62,10 +63,10 @@ bool is_loopback(const fi_info& info) {
          IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
 }
 
-/// How good an answer of libfabric's is: less is better; of equals the first, which the provider prefers.
+/// Ranks the answers of libfabric: less is better. Among equals the first is taken, which the provider prefers.
 struct Rating {
   std::size_t provider;
-  bool wrong_place;  // loopback for several hosts, or not loopback for one
+  bool wrong_place;  // loopback for several hosts, or no loopback for one
 
   bool operator<(const Rating& other) const {
     return provider != other.provider ? provider < other.provider : wrong_place < other.wrong_place;
@@ -81,7 +82,7 @@ const fi_info* best_of(const fi_info* all, const Wish& wish) {
     if (wish.provider.empty() && !known_of(name).crosses_hosts && !wish.one_host) continue;
     if (!wish.domain.empty() && wish.domain != info->domain_attr->name) continue;
     const bool one_place = is_loopback(*info);
-    // Without a named domain, loopback would keep hosts apart.
+    // Unless a domain is named, loopback is avoided in a job of several hosts: they could not reach one another.
     const Rating rating{preference_of(name), wish.domain.empty() && one_place != wish.one_host};
     if (best == nullptr || rating < best_rating) best = info, best_rating = rating;
   }
@@ -116,7 +117,7 @@ std::string why_none(const Wish& wish, const fi_info* all) {
                      wish.domain, names);
 }
 
-/// Why there is none that serves the wish.
+/// Why no provider serves the wish.
 std::string why_nothing(const Library& library, const Wish& wish, const char* named, const Info& all) {
   const Info lax = ask(library, wish, {.operations = 0, .provider = named});
   if (const fi_info* silent = best_of(lax.get(), wish)) {
@@ -157,7 +158,7 @@ Found find_provider(const Wish& wish) {
     }
   }
   if (provider.why_no_atomics().empty()) {
-    // A capability that is not asked for is not there; one that is asked for may cost the provider.
+    // Asked separately: a capability that is not asked for is not there, but asking for it may rule the provider out.
     Question question{.provider = best->fabric_attr->prov_name, .domain = best->domain_attr->name};
     question.caps |= FI_ATOMIC;
     const Info more = ask(library, wish, question);
@@ -171,9 +172,10 @@ Found find_provider(const Wish& wish) {
     found.problem = "no memory";
     return found;
   }
-  provider.info->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;  // asked for by each put: packets need not wait
-  // It can do without its thread, and then leaves what is sent lying until the next poll: a rank that computes would hold
-  // its peers up.
+  provider.info->tx_attr->op_flags &=
+      ~FI_DELIVERY_COMPLETE;  // each put asks for it; packets need not wait for delivery
+  // With manual progress such a provider runs without its thread, and packets wait for the next poll: a rank that computes
+  // would hold up its peers.
   if (provider.known->progresses_by_itself) provider.info->domain_attr->data_progress = FI_PROGRESS_AUTO;
   provider.auto_progress = provider.info->domain_attr->data_progress == FI_PROGRESS_AUTO;
   provider.signals =

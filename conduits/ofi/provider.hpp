@@ -12,29 +12,29 @@ namespace aqueduct::conduits::ofi {
 /// What the settings and the job ask of a provider.
 struct Wish {
   std::string provider{};      ///< its name; empty: the best one
-  std::string domain{};        ///< of its domains the one of this name (eth0, mlx5_0); empty chooses
-  bool one_host = false;       ///< all ranks share a host: loopback will do
-  bool auto_progress = false;  ///< a thread of the provider's is to answer peers while the program computes
+  std::string domain{};        ///< its domain (eth0, mlx5_0); empty: one is chosen
+  bool one_host = false;       ///< all ranks share a host: loopback is enough
+  bool auto_progress = false;  ///< a thread of the provider must answer peers while the program computes
 };
 
-/// A provider on one of its domains, asked for exactly what the conduit uses.
+/// A provider on one of its domains, with exactly the capabilities that the conduit uses.
 struct Provider {
   Library library;
   Info info;
   const Known* known = nullptr;
-  bool atomics = false;        ///< its endpoints have them; which, the domain says
-  bool signals = false;        ///< a put can bring 8 bytes to the target's completion queue
+  bool atomics = false;  ///< its endpoints have atomics; Atomics::learn asks which
+  bool signals = false;  ///< a put can carry 8 bytes to the target's completion queue (FI_REMOTE_CQ_DATA)
   bool auto_progress = false;  ///< peers are answered while the program computes
 
   /// Why its atomics are not to be used; empty: they may be.
   std::string_view why_no_atomics() const noexcept { return ofi::why_no_atomics(*known); }
-  /// The flags of a put or get that ends in the queue, and whose end means that its bytes are in place.
+  /// The flags of a put: it has a completion, which means that its bytes are in place.
   std::uint64_t delivered() const noexcept {
     return FI_COMPLETION | (known->copies_at_once ? 0 : FI_DELIVERY_COMPLETE);
   }
   std::string name() const { return info->fabric_attr->prov_name; }
   std::string domain() const { return info->domain_attr->name; }
-  /// For people: where it is and what of it is used.
+  /// For people: its domain, and which of its capabilities are used.
   std::string text() const;
 };
 
@@ -43,7 +43,7 @@ struct Found {
   std::string problem;  ///< for people: why there is none, and what to do; empty: there is
 };
 
-/// Asks libfabric. Takes some hundred milliseconds where many providers are installed: once per process.
+/// Asks libfabric, once per process: that takes some hundred milliseconds where many providers are installed.
 Found find_provider(const Wish& wish);
 
 }  // namespace aqueduct::conduits::ofi

@@ -10,32 +10,32 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// Where peers' packets land: a few large buffers, each of which takes packets until it is full; or many small ones, each
-/// for one packet.
+/// Receive buffers: a few large ones, each of which takes packets until it is full (FI_MULTI_RECV), or many small ones for
+/// one packet each.
 class ReceiveBuffers {
  public:
-  /// A buffer holds `bytes`, a packet is at most `most`; if these are equal, each takes one packet.
+  /// A buffer holds `bytes`, a packet at most `most`. If these are equal, each buffer takes one packet.
   ReceiveBuffers(std::size_t count, std::size_t bytes, std::size_t most);
 
   /// All of the memory, for registration.
   core::MutableBytes memory() noexcept { return {memory_.get(), buffers_.size() * bytes_}; }
-  /// Tells the endpoint, once it is enabled, how much room a packet needs.
+  /// Tells the endpoint, once it is enabled, how much room a packet needs (FI_OPT_MIN_MULTI_RECV).
   int prepare(fid_ep& ep) const noexcept;
-  /// Hands all buffers to the endpoint.
+  /// Posts all buffers.
   int post_all(fid_ep& ep, void* descriptor) noexcept;
 
   /// Whether a completion's context is one of these.
   bool owns(const void* context) const noexcept {
     return context >= buffers_.data() && context < buffers_.data() + buffers_.size();
   }
-  /// Whether a completion with these flags says that the provider has done with the buffer.
+  /// Whether a completion with these flags means that the provider no longer uses the buffer.
   bool ends(std::uint64_t flags) const noexcept { return (flags & FI_MULTI_RECV) != 0 || !shared(); }
-  /// Where a packet is that the provider says to be at `said`, which means something for shared buffers only.
+  /// Where a packet is. The provider says at `said`, which it sets for shared buffers only.
   const std::byte* place_of(void* context, const std::byte* said) const noexcept {
     return shared() ? said : static_cast<Buffer*>(context)->bytes;
   }
-  /// The provider has filled one: hands it over again, or at a later `repost` if there is no room now. Answers 0, or why
-  /// the provider takes no more of them.
+  /// Posts a buffer again that the provider has filled; if there is no room now, a later `repost` does. Answers 0, or why the
+  /// provider takes no more buffers.
   int filled(void* context) noexcept;
   int repost() noexcept;
   bool waits() const noexcept { return waiting_ != nullptr; }

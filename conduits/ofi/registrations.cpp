@@ -9,7 +9,7 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-/// What travels. A raw key, where the provider's do not fit a word, follows.
+/// Starts the bytes of a key. A raw key follows where the provider's keys do not fit a word.
 struct KeyHead {
   std::uint64_t key = 0;
   std::uint64_t base = 0;
@@ -50,7 +50,7 @@ std::uint64_t Registrations::base_of(core::MutableBytes memory) const noexcept {
 }
 
 Result<std::vector<std::byte>> Registrations::add_segment(SegmentId id, core::MutableBytes memory) {
-  if (memory.empty()) return ErrorCode::not_supported;  // nobody will ask for its bytes
+  if (memory.empty()) return ErrorCode::not_supported;  // nobody can put or get there
   if (id >= segments_.size()) segments_.resize(id + std::size_t{1});
   Segment& segment = segments_[id];
   const int error = add(memory, kLocalAccess | FI_REMOTE_READ | FI_REMOTE_WRITE, segment.region);
@@ -67,7 +67,7 @@ Result<std::vector<std::byte>> Registrations::add_segment(SegmentId id, core::Mu
   KeyHead head{::fi_mr_key(segment.region.get()), base_of(memory), id, 0};
   std::vector<std::byte> blob(sizeof head);
   if ((mode_ & FI_MR_RAW) != 0 && head.key == FI_KEY_NOTAVAIL) {
-    std::size_t raw_bytes = 0;  // asked for first: then the answer is that it is more
+    std::size_t raw_bytes = 0;  // with 0 the call only tells the length
     static_cast<void>(::fi_mr_raw_attr(segment.region.get(), &head.base, nullptr, &raw_bytes, 0));
     blob.resize(sizeof head + raw_bytes);
     auto* raw = reinterpret_cast<std::uint8_t*>(blob.data() + sizeof head);

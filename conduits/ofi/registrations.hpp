@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// Where in a peer's segment something lies, in the provider's words.
+/// A peer's segment, as libfabric addresses it.
 struct RemoteKey {
   std::uint64_t key = 0;
   std::uint64_t base =
@@ -17,10 +17,10 @@ struct RemoteKey {
   SegmentId id = 0;
 };
 
-/// An endpoint's memory and its peers', as the provider knows them: registrations, and keys that travel as bytes.
+/// The registrations of this rank's memory, and the keys of peers' segments.
 ///
-/// Covers every mode of libfabric: keys chosen here or by the provider, offsets or addresses, keys longer than a
-/// word, memory that is bound to the endpoint.
+/// Handles every registration mode of libfabric: keys chosen here or by the provider (FI_MR_PROV_KEY), offsets or addresses
+/// (FI_MR_VIRT_ADDR), keys longer than a word (FI_MR_RAW), memory that is bound to the endpoint (FI_MR_ENDPOINT).
 class Registrations {
  public:
   /// Lifetime: ends before the domain.
@@ -35,16 +35,16 @@ class Registrations {
   Result<std::uint64_t> import(Rank peer, core::Bytes key);
   const RemoteKey& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
 
-  /// My own; empty if there is no such.
+  /// This rank's part of a segment; empty if there is none.
   core::MutableBytes segment(SegmentId id) const noexcept {
     return id < segments_.size() ? segments_[id].memory : core::MutableBytes{};
   }
 
-  /// Memory of this endpoint's that only it touches. Null, and a negative error, if the provider refuses.
+  /// Registers memory for local use. Null, and a negative error, if the provider refuses.
   Fid<fid_mr> add_local(core::MutableBytes memory, int& error) noexcept;
   /// Whether local buffers need a descriptor at all.
   bool local_needed() const noexcept { return local_needed_; }
-  /// Of a buffer inside a segment of mine; null if it is in none.
+  /// The descriptor of a buffer inside a segment of this rank; null if it is in none.
   void* descriptor_in_segment(core::Bytes buffer) const noexcept;
 
  private:
@@ -63,10 +63,10 @@ class Registrations {
   Rank me_;
   core::Log& log_;
   bool local_needed_;
-  std::uint64_t next_key_ = 1;              // where keys are chosen here
+  std::uint64_t next_key_ = 1;              // where this conduit chooses keys
   std::vector<Segment> segments_;           // by id
   std::vector<RemoteKey> remote_;           // by handle
-  std::vector<std::uint64_t> mapped_keys_;  // what the provider made of raw ones
+  std::vector<std::uint64_t> mapped_keys_;  // from raw keys; to be unmapped
 };
 
 }  // namespace aqueduct::conduits::ofi

@@ -12,49 +12,49 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// Chosen: pieces of local memory in one operation; no provider here takes more.
+/// Chosen: pieces in one operation; no provider tried so far takes more.
 inline constexpr std::size_t kMostPieces = 8;
 
-/// Something that the provider is doing for this rank. Its completion points back here.
+/// One outstanding operation. Its completion's context points back to it.
 struct Request {
   enum class Kind : std::uint8_t {
-    packet,    ///< a send of the layers above: they are not told when it ends
-    transfer,  ///< a put or an atomic, of which they are
-    fetch,     ///< a get: as that, and nobody else waits for it
-    announced  ///< a put that a signal of its own packet is to follow
+    packet,    ///< a send; its completion is not reported to the layers above
+    transfer,  ///< a put or an atomic; its completion is reported
+    fetch,     ///< a get; the same, but no peer waits for it
+    announced  ///< a put whose signal follows in a packet of its own
   };
 
-  fi_context2 context;  ///< the provider's room; first, so that its address is the request's
+  fi_context2 context;  ///< for the provider's use; first, so that its address is the request's
   Request* next = nullptr;
   core::Token token = 0;
-  std::uint64_t order = 0;  ///< less than that of all that began later
+  std::uint64_t order = 0;  ///< rises with each request
   Rank peer = kNoRank;
   Kind kind = Kind::packet;
   bool in_use = false;
-  bool told = false;           ///< the layers above know that it is over
-  bool replaced = false;       ///< there is another in its place
-  bool lent = false;           ///< the provider uses memory of the caller's, not only the slot
-  std::byte* slot = nullptr;   ///< bytes of its own, registered where the provider wants that
-  void* descriptor = nullptr;  ///< of the slot's registration; null: it has none
-  void* result = nullptr;      ///< where bytes go that have arrived in the slot
+  bool told = false;           ///< its end has been reported to the layers above
+  bool replaced = false;       ///< another one has taken its place
+  bool lent = false;           ///< the provider uses the caller's memory, not only the slot
+  std::byte* slot = nullptr;   ///< its own memory, registered where the provider wants that
+  void* descriptor = nullptr;  ///< of the slot's registration; null: not registered
+  void* result = nullptr;      ///< where to copy the bytes that arrive in the slot
   std::uint32_t result_bytes = 0;
-  /// Of local buffers, until this is over; null from the first that is null on.
+  /// Registrations of the caller's buffers, given back at the end; the first null one ends the list.
   std::array<Registration*, kMostPieces> borrowed{};
   Signal signal;  ///< of an announced put
 };
 static_assert(offsetof(Request, context) == 0);
 
-/// The requests of one endpoint, made at the start. As many as the provider's queue takes, so that it never overruns.
+/// The pool of an endpoint's requests, made at the start: as many as the provider's queue takes, so that it never overruns.
 ///
-/// Those that the provider keeps for good, of dead peers, are replaced.
+/// Requests to dead peers that the provider never completes are replaced.
 class Requests {
  public:
   /// `slot_bytes` is a multiple of 8.
   Requests(std::uint32_t count, std::size_t slot_bytes);
 
-  /// Says what the provider calls the memory of the slots made at the start.
+  /// Sets the descriptor of the slots made at the start.
   void describe(void* descriptor) noexcept { describe(blocks_.front(), descriptor); }
-  /// So many more, for those marked `replaced`, which are used no more when they end after all. `registers(slots,
+  /// Adds `count` requests in place of those marked `replaced`, which are not used again even if they end. `registers(slots,
   /// descriptor)` may refuse. False: it did, or there is no memory, and nothing has changed.
   template <class Register>
   bool grow(std::uint32_t count, const Register& registers) noexcept {
@@ -121,7 +121,7 @@ class Requests {
   struct Block {
     std::uint32_t count = 0;
     std::unique_ptr<Request[]> requests;
-    std::unique_ptr<std::byte, FreePages> slots;  // touched only when used
+    std::unique_ptr<std::byte, FreePages> slots;  // the system gives pages when they are used
   };
 
   core::MutableBytes slots_of(const Block& block) const noexcept {
@@ -132,7 +132,7 @@ class Requests {
   void describe(Block& block, void* descriptor) noexcept;
 
   std::size_t slot_bytes_;
-  std::vector<Block> blocks_;  // one, while no peer has died that the provider keeps
+  std::vector<Block> blocks_;  // one, unless requests had to be replaced
   std::uint32_t left_ = 0;
   Request* free_ = nullptr;
   std::uint64_t began_ = 0;

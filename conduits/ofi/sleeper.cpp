@@ -6,8 +6,8 @@
 
 namespace aqueduct::conduits::ofi {
 
-// The descriptor says nothing of what came before it was looked at: the provider is asked, after the poll that follows
-// arming, whether one may sleep on it now.
+// The descriptor does not report entries that were queued before. So after the poll that follows arming, fi_trywait asks the
+// provider whether a sleep may begin now.
 std::chrono::nanoseconds Sleeper::within() const noexcept {
   const bool busy = !to_self_.empty() || messages_.has_unsent() || receive_.waits() || lost_.has_news();
   fid* queue = &objects_.cq->fid;

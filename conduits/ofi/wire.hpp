@@ -8,11 +8,11 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// In front of every packet and signal, and of nothing, which asks a peer to keep looking (poll_hints.hpp). What travels is
-/// a multiple of 8 bytes long, so that packets which the provider puts one behind the other all start where a word may.
+/// Starts every packet and signal. Alone, with the signal bit, it is a poll hint (poll_hints.hpp). A message's length is a
+/// multiple of 8 bytes, so that packets which the provider places one after the other are all aligned.
 struct PacketHead {
   std::uint32_t from = 0;
-  std::uint32_t bytes = 0;  ///< that follow; the highest bit is set but for packets
+  std::uint32_t bytes = 0;  ///< that follow; the highest bit is set in signals and poll hints
 };
 static_assert(sizeof(PacketHead) == 8);
 
@@ -20,13 +20,13 @@ inline constexpr std::uint32_t kIsSignal = 0x8000'0000u;
 
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 
-/// A signal in the 8 bytes that a provider can carry beside a put: rank and slot of 24 bits, an amount of 16.
+/// A signal in the 8 bytes that a put can carry to the target's completion queue: 24 bits of rank, 24 of slot, 16 of amount.
 struct Announcement {
   Rank from = 0;
   Signal signal;
 };
 
-/// Nothing if one of its numbers is too large for that.
+/// Nothing if one of its numbers does not fit.
 constexpr std::optional<std::uint64_t> encode(const Announcement& what) noexcept {
   constexpr std::uint64_t kMost24 = (1u << 24) - 1;
   if (what.from > kMost24 || what.signal.slot > kMost24 || what.signal.add > 0xffff) return std::nullopt;

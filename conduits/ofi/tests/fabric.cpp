@@ -7,8 +7,8 @@
 namespace aqueduct::conformance {
 namespace {
 
-/// Asks libfabric before the ranks are forked. Its libraries calibrate clocks as they are loaded, and its first question reads
-/// /proc/kallsyms twice: 0.4 s of every rank of every case. What is wrong, if anything, is for the ranks to say.
+/// Loads and probes libfabric before the ranks are forked, because it takes 0.4 s that every rank of every case would spend:
+/// its libraries calibrate clocks as they are loaded, and its first query reads /proc/kallsyms twice. The ranks report problems.
 std::string load_before_ranks() {
   static const bool loaded = [] {
     const conduits::Available* const ofi = conduits::find("ofi");
@@ -39,7 +39,7 @@ std::vector<Fabric> ofi_fabrics() {
     made.has_atomics = true;
     return made;
   };
-  // Its own threads need the cores that ranks would look on: few ranks, which sleep at once.
+  // Its own threads need the cores on which ranks would poll: few ranks, which sleep at once.
   Fabric sockets =
       fabric("ofi-sockets-processes", "sockets", 0, {{"ofi_sleep", "on"}, {"spin", "0"}, {"yield", "0"}});
   sockets.most_ranks = 3;
@@ -47,7 +47,7 @@ std::vector<Fabric> ofi_fabrics() {
       fabric("ofi-tcp-threads", "tcp;ofi_rxm", 1),
       fabric("ofi-tcp-processes", "tcp;ofi_rxm", 0),
       fabric("ofi-tcp-mixed", "tcp;ofi_rxm", 2),
-      // As a provider has it that wants every local buffer registered, and small queues.
+      // Behaves like a provider that wants every local buffer registered, and has small queues.
       fabric("ofi-tcp-registering", "tcp;ofi_rxm", 0,
              {{"ofi_register_local", "on"}, {"ofi_queue", "8"}, {"ofi_packet", "512"}}),
       fabric("ofi-tcp-auto", "tcp;ofi_rxm", 0, {{"ofi_progress", "auto"}}),
@@ -58,7 +58,7 @@ std::vector<Fabric> ofi_fabrics() {
       fabric("ofi-shm-threads", "shm", 1),
       fabric("ofi-shm-processes", "shm", 0),
       sockets,
-      // Beside smp, over two hosts, which any two ranks that follow one another are on; and without smp.
+      // Beside smp, over two hosts, with consecutive ranks on different hosts; and without smp.
       over_tcp("ofi-hosts", {}, [](std::uint32_t process) { return process % 2; }),
       over_tcp("ofi-hosts-alone", {{"near", "off"}}, [](std::uint32_t process) { return process; }),
       over_hosts({.name = "ofi-net-hosts-alone",

@@ -1,4 +1,4 @@
-// What ends, and when, with a peer that is gone or that the network does not reach.
+// When operations on a peer end that is gone or that the network does not reach.
 
 #include "conduits/ofi/tests/pair.hpp"
 
@@ -26,7 +26,7 @@ OfiOptions giving_back(std::chrono::milliseconds after) {
 /// Three endpoints, of which the first two are connected.
 class OfiLostPeer : public testing::Test {
  protected:
-  // Longer than any test: what ends does so for another reason.
+  // Longer than any test: operations end for another reason.
   explicit OfiLostPeer(std::chrono::milliseconds give_back = std::chrono::hours(24))
       : pair("tcp;ofi_rxm", giving_back(give_back), 3) {}
 
@@ -46,7 +46,7 @@ class OfiLostPeer : public testing::Test {
 };
 
 TEST_F(OfiLostPeer, WhatWasPostedToAPeerThatIsGoneEndsInTheNextPoll) {
-  // Nobody polls at rank 1, so it cannot end by itself. The caller's memory is free: it ends at once.
+  // Nobody polls at rank 1, so the put cannot end by itself. The provider does not use the caller's memory: it ends at once.
   ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 7).kind, Kind::posted);
   pair[0].forget(1);
   pair[0].poll(pair.heard(0));
@@ -65,13 +65,13 @@ TEST_F(OfiLostPeer, AGetFromAPeerThatIsGoneEndsWhenItsMemoryIsFree) {
   pair[0].forget(1);
   for (int polls = 0; polls < 100; ++polls) pair[0].poll(pair.heard(0));
   EXPECT_EQ(pair.heard(0).completed_ones.count(7), 0u) << "the provider may still write into its memory";
-  // It is not gone after all, and answers: only then is the memory free.
+  // The peer is not gone after all, and answers: only then is the memory free.
   ASSERT_TRUE(pair.until([&] { return pair.heard(0).completed_ones.count(7) != 0; }));
   EXPECT_EQ(got, sent);
   EXPECT_TRUE(pair.log().empty()) << pair.log().front();
 }
 
-/// The same, and the provider does not keep anything for long.
+/// The same with a short time for which the provider may keep operations.
 class OfiLongLostPeer : public OfiLostPeer {
  protected:
   OfiLongLostPeer() : OfiLostPeer(std::chrono::milliseconds(20)) {}
@@ -91,7 +91,7 @@ TEST_F(OfiLongLostPeer, AGetThatTheProviderNeverEndsHoldsTheCallerUpForABoundedT
   EXPECT_EQ(pair.heard(0).completed_ones[7].code(), ErrorCode::peer_lost);
   ASSERT_FALSE(pair.log().empty());
   EXPECT_THAT(pair.log().back(), testing::HasSubstr("rank 1"));
-  // What arrives after all is told to nobody again.
+  // A completion that arrives after all is not reported again.
   pair.heard(0).completed_ones.clear();
   for (int polls = 0; polls < 1000; ++polls) pair.poll();
   EXPECT_TRUE(pair.heard(0).completed_ones.empty());
@@ -109,7 +109,7 @@ TEST_F(OfiLongLostPeer, WhatTheProviderKeepsIsReplaced) {
     ASSERT_TRUE(pair.until([&] { return to_third() == Kind::done; })) << sent;
   }
   ASSERT_TRUE(pair.until([&] { return pair.heard(2).packets.size() == 20u; }));
-  // The provider ends after all what it kept: those are not used again, beside those in their place.
+  // The provider completes the requests that it kept: those are not used again beside their replacements.
   EXPECT_NE(pair[0].state_of(1).find("room for 8 more"), std::string::npos) << pair[0].state_of(1);
 }
 

@@ -1,4 +1,4 @@
-// Registrations, on a domain that only counts: the card that pins memory and has long keys is not here.
+// Registrations on a fake domain: no card that pins memory and has long keys is at hand.
 
 #include "conduits/ofi/local_cache.hpp"
 #include "conduits/ofi/registrations.hpp"
@@ -15,7 +15,7 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-/// A domain of libfabric's that pins up to `most` ranges, and makes a word of a long key.
+/// A fake domain that pins up to `most` ranges, and maps long keys to words.
 struct Card {
   fid_domain domain{};  // first: the functions below get its address
   fi_ops ops{};
@@ -96,7 +96,7 @@ class OfiMemory : public testing::Test {
 };
 
 TEST_F(OfiMemory, LongKeysAreGivenBackAtTheEnd) {
-  // A peer's key as register_segment makes it: 24 bytes, the last four of which are how many of the raw one follow.
+  // A peer's key as register_segment makes it: 24 bytes, the last four of which are the length of the raw key that follows.
   std::array<std::byte, 24 + 5> blob{};
   blob[20] = std::byte{5};
   const auto first = registrations->import(1, blob);

@@ -1,4 +1,4 @@
-// How many calls of libfabric an operation is, and what becomes of those that cannot be done.
+// How many calls of libfabric an operation takes, and what happens to operations that cannot be done.
 
 #include "conduits/loop/tests/allocation_count.hpp"
 #include "conduits/ofi/tests/pair.hpp"
@@ -59,7 +59,7 @@ TEST(OfiOperations, APutIsOneCallAndNoAllocation) {
   EXPECT_EQ(Pair::calls().all(), 200);
 }
 
-// Its own polls carry the transfers out, and tell it nothing of them.
+// The target's own polls carry the transfers out, and its completion queue does not show them.
 TEST(OfiOperations, WhoeverTransfersTellsItsTargetToKeepLooking) {
   Pair pair(kProvider);
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
@@ -67,7 +67,7 @@ TEST(OfiOperations, WhoeverTransfersTellsItsTargetToKeepLooking) {
   const auto bytes = bytes_of(64);
   core::Token token = 0;
   int signs = 0;
-  // As long as it takes to hear that; what the target's polls return is all that its waits go by.
+  // Until a hint arrives. The target's waits depend only on what its polls return.
   const bool heard = pair.until([&] {
     if (pair.insist([&] { return pair[0].rma()->put(1, pair.key(), 8, bytes, false, ++token); }).kind !=
         Kind::posted)

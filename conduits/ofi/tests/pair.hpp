@@ -12,30 +12,30 @@ namespace aqueduct::conduits::ofi {
 
 using support::Heard;
 
-/// What rank 0 has asked of libfabric since `clear`.
+/// Calls of libfabric by rank 0 since the counters were cleared.
 struct Calls {
   int writes = 0;
   int reads = 0;
-  int sends = 0;  ///< but for the words that keep a peer awake
+  int sends = 0;  ///< without poll hints
   int words = 0;
 
   int all() const { return writes + reads + sends; }
 };
 
-/// What goes wrong at rank 0 from now on. Errors are negative, as libfabric answers them; 0: nothing.
+/// Failures to inject at rank 0 from now on. Errors are negative, as libfabric answers them; 0: none.
 struct Faults {
   int sends_answer = 0;
-  int sends_end_with = 0;   ///< they are taken, go nowhere, and complete with this
-  int writes_end_with = 0;  ///< as shm's that fail: they complete with this, and do not say who they are
+  int sends_end_with = 0;         ///< sends are accepted, go nowhere, and complete with this
+  int writes_end_with = 0;        ///< like failed writes of shm: they complete with this, without a context
   std::uint64_t write_flags = 0;  ///< of these completions
   int queue = 0;                  ///< reading the completion queue, and its errors
 };
 
-/// Two endpoints, or more, of one provider in this process, without the library above them. Rank 0's calls are counted, and
-/// may be made to fail.
+/// Two or more endpoints of one provider in this process, without the library above them. Rank 0's calls are counted, and can
+/// be made to fail.
 class Pair {
  public:
-  /// A provider that is there and does not work fails the test.
+  /// A provider that is installed but does not work fails the test.
   explicit Pair(const std::string& provider, const OfiOptions& options = {}, Rank ranks = 2);
 
   /// Why this host has no such provider; empty: it has.
@@ -51,11 +51,11 @@ class Pair {
   const std::vector<std::string>& log() const { return lines_; }
 
   void poll();
-  /// Polls all until it holds, for at most ten seconds.
+  /// Polls all ranks until the condition holds, for at most ten seconds.
   bool until(const std::function<bool()>& holds);
   /// Tries until the answer is not `retry`.
   core::Post insist(const std::function<core::Post()>& attempt);
-  /// Ends all that rank 0's `token` began: the status, or that nothing came.
+  /// Waits for rank 0's completion of `token`: its status, or timed_out.
   Status end_of(core::Token token);
 
  private:

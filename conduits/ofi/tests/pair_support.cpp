@@ -11,7 +11,7 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-/// An endpoint's tables with functions that count, and fail, in front of the provider's own.
+/// Function tables that count calls, and inject failures, in front of the provider's own tables.
 struct Counting {
   fi_ops_rma rma;
   fi_ops_msg msg;
@@ -22,10 +22,10 @@ struct Counting {
   Calls calls;
   Faults faults;
   bool write_failed;
-  void* failed_send;  // its context, until the queue has told it
+  void* failed_send;  // its context, until the queue has reported it
 };
 
-// The tables are found from C functions that get an endpoint and nothing else; tests run one after the other.
+// Static, because libfabric's functions get an endpoint and nothing else; tests run one after the other.
 Counting& counting() {
   static Counting one;
   return one;
