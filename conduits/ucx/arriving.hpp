@@ -9,17 +9,17 @@ namespace aqueduct::conduits::ucx {
 
 class PutMessages;
 
-/// A put by message whose bytes UCX is still fetching.
+/// A put by message that UCX is receiving by its rendezvous protocol: its bytes are still on their way.
 struct Arriving {
   Arriving* next = nullptr;
   PutMessages* owner = nullptr;
   PutHead head{};
 };
 
-/// As many as peers have on their way here at a time; memory is taken for the first ones only.
+/// A pool that grows to the largest number that arrive at a time.
 class ArrivingPool {
  public:
-  /// Null: there is no memory.
+  /// Null: no memory.
   Arriving* take() noexcept try {
     if (free_ == nullptr) return &all_.emplace_back();
     Arriving* const one = free_;

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kNoSharedMemory = "^sm";
 constexpr std::string_view kLoopback = "/lo";
 
-/// UCX's own settings: those of the environment, and what is changed of them.
+/// UCX's own settings: the environment's, with the conduit's changes.
 class Configuration {
  public:
   explicit Configuration(const Library& ucp) : ucp_(ucp) {
@@ -49,8 +49,8 @@ ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string
     configuration.set("TLS", kNoSharedMemory);
   }
   if (!devices.empty()) configuration.set("NET_DEVICES", devices);
-  // posix would fill /dev/shm with all of a segment at once, and the machine with it if that is too large: the system says
-  // so only by ending processes. sysv's takes what is touched, and a size that cannot be had is refused.
+  // UCX's posix transport would allocate all of a segment in /dev/shm at once. If the segment is too large for the machine, the
+  // system kills processes. Memory of sysv is taken when it is touched, and a size beyond the limits is refused.
   if (!is_set("UCX_ALLOC_PRIO")) configuration.set("ALLOC_PRIO", "md:sysv,mmap");
   if (configuration.status() != UCS_OK) return configuration.status();
   ucp_params_t params{};
@@ -62,7 +62,7 @@ ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string
   return ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, configuration.get(), &made);
 }
 
-/// The network devices but the loopback, as a list for UCX; empty: there is no loopback among them, or nothing else.
+/// The network devices without the loopback, as a list for UCX; empty: the loopback is not among them, or is the only one.
 std::string without_loopback(const std::vector<std::string>& resources) {
   std::vector<std::string> devices;
   bool found = false;
@@ -111,7 +111,7 @@ std::unique_ptr<Context> Context::open(const Library& ucp, const ContextWish& wi
   auto context = attempt(wish.devices);
   if (context == nullptr || wish.one_host || !wish.devices.empty() || is_set("UCX_NET_DEVICES"))
     return context;
-  // UCX takes two hosts that share a kernel, such as network namespaces, for one, and would join them by the loopback.
+  // UCX takes two hosts with one kernel (network namespaces) for the same host, and would connect them by the loopback.
   const std::string devices = without_loopback(context->resources());
   return devices.empty() ? std::move(context) : attempt(devices);
 }

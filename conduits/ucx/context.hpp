@@ -11,22 +11,22 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// What a job wants of UCX.
+/// How a job will use UCX.
 struct ContextWish {
   std::string transports;         ///< as UCX_TLS; empty: the environment's, else all
   std::string devices;            ///< as UCX_NET_DEVICES; empty: the environment's, else all
-  bool one_host = true;           ///< all ranks that it serves share this host
-  bool other_hosts_only = false;  ///< none of them does
+  bool one_host = true;           ///< all ranks that UCX serves share this host
+  bool other_hosts_only = false;  ///< none of them does: smp serves this host
   std::size_t ranks = 1;
-  bool threads = false;  ///< several workers, each used by a thread of its own
+  bool threads = false;  ///< several workers, each with its own thread
 };
 
 /// A UCP context: the transports of one process.
 class Context {
  public:
-  /// Opens it, or says in `why` what is wrong and what to do.
+  /// Opens a context. Null: `why` says what is wrong and what to do.
   static std::unique_ptr<Context> open(const ContextWish& wish, std::string& why);
-  /// The same with functions that a test may have replaced.
+  /// The same with given functions, some of which a test may have replaced.
   static std::unique_ptr<Context> open(const Library& ucp, const ContextWish& wish, std::string& why);
   ~Context();
   Context(const Context&) = delete;
@@ -34,22 +34,22 @@ class Context {
 
   const Library& ucp() const noexcept { return ucp_; }
   ucp_context_h handle() const noexcept { return handle_; }
-  /// "self/memory0", "tcp/eth0", …: what UCX may choose from.
+  /// The transports and devices that UCX may use: "self/memory0", "tcp/eth0", …
   const std::vector<std::string>& resources() const noexcept { return resources_; }
   /// Whether a transport of that name is among them.
   bool has(std::string_view transport) const noexcept;
-  /// Whether a card that moves data without the system is among them.
+  /// Whether a network card that moves data without the system is among them.
   bool has_hardware() const noexcept;
-  /// Whether it gives memory that other processes of this host can map.
+  /// Whether UCX allocates memory that other processes of this host can map.
   bool maps_memory() const noexcept;
-  /// Memory that UCX gave, to be returned at the end: endpoints of this process may have mapped one another's.
+  /// Takes over memory that UCX allocated, and frees it at the end: other endpoints of this process may have mapped it.
   void keep(ucp_mem_h memory);
-  /// It is left to the end of the process, for a worker that could not be destroyed.
+  /// Never closes the context, because one of its workers could not be destroyed.
   void stay() noexcept { stays_ = true; }
-  /// Whether processes of one host may be joined by shared memory.
+  /// Whether UCX may connect processes of one host by shared memory.
   bool shares_memory() const noexcept;
-  /// Whether UCX can watch the connection to a peer, on this host or not, and end what is on its way if it breaks. It
-  /// cannot over shared memory.
+  /// Whether UCX can watch the connection to a peer, and end outstanding operations if it breaks. It cannot over shared
+  /// memory.
   bool can_watch(bool on_this_host) const noexcept { return !(on_this_host && shares_memory()); }
 
  private:

@@ -3,13 +3,13 @@
 namespace aqueduct::conduits::ucx {
 namespace {
 
-// Chosen: while some flushes are on their way, later puts gather for the next one.
+// Chosen: outstanding flushes of a connection; later puts wait for the next flush.
 constexpr unsigned kMostFlushes = 4;
 
 }  // namespace
 
 void Flushes::flush_dirty() noexcept {
-  // Puts that end here may be followed by others at once, which belong to the next round.
+  // A put that ends here may cause another put at once, which belongs to the next round.
   dirty_.swap(flushing_);
   for (const Rank rank : flushing_) {
     Peer& peer = peers_[rank];
@@ -19,7 +19,7 @@ void Flushes::flush_dirty() noexcept {
   flushing_.clear();
 }
 
-/// True: nothing is left to flush there.
+/// True: nothing is left to flush on that connection.
 bool Flushes::flush(Peer& peer) noexcept {
   if (peer.gone) return true;
   if (peer.flushes >= kMostFlushes) return false;

@@ -12,8 +12,8 @@ namespace aqueduct::conduits::ucx {
 
 /// Flushes connections, which ends puts by the network.
 ///
-/// UCX ends a put when its source is free, and says with a flush of the connection that bytes are in place. So puts gather
-/// from one poll to the next, and one flush ends all of them (decision 26).
+/// UCX completes a put when its source is free. Only a flush of the connection tells that bytes are in place. So puts are
+/// collected from one poll to the next, and one flush completes all of them (decision 26).
 class Flushes {
  public:
   Flushes(const Library& ucp, Peers& peers, Operations& operations, Counts& counts)

@@ -10,8 +10,8 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Signals that came outside of a poll. They add up by their counters, so that any number of them takes no more memory than
-/// there are counters, and holding one takes none anew.
+/// Signals that arrived outside of a poll. They are added up per counter, so their memory is bounded by the number of counters
+/// and allocated at the start.
 class HeldSignals {
  public:
   explicit HeldSignals(std::size_t slots) : sums_(slots) {
@@ -32,8 +32,8 @@ class HeldSignals {
     return true;
   }
 
-  /// Calls `deliver(from, signal)` once for each counter that is raised at the call, where `from` is who raised it last;
-  /// returns how many. What `deliver` raises anew is for the next time.
+  /// Calls `deliver(from, signal)` once for each raised counter, where `from` is the rank that raised it last; returns how many.
+  /// Signals that are added meanwhile wait for the next call.
   template <class Deliver>
   int take_all(const Deliver& deliver) {
     raised_.swap(taking_);
@@ -54,7 +54,7 @@ class HeldSignals {
   };
   std::vector<Sum> sums_;           // [slot]
   std::vector<SignalSlot> raised_;  // each once
-  std::vector<SignalSlot> taking_;  // those that are being delivered
+  std::vector<SignalSlot> taking_;  // being delivered
 };
 
 }  // namespace aqueduct::conduits::ucx

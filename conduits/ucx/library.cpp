@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kName = "libucp.so.0";
 
-/// A variable of the environment for a while, unless somebody has set it.
+/// Sets an environment variable for its lifetime, unless the user has set it.
 class Default {
  public:
   Default(const char* name, const char* value) : name_(name), ours_(std::getenv(name) == nullptr) {
@@ -28,10 +28,10 @@ class Default {
   bool ours_;
 };
 
-/// UCX reads these when it is loaded, and only then.
+/// UCX reads these variables only when it is loaded.
 void* open_quietly() {
   constexpr int kHow = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
-  // Other threads may be reading the environment: it is changed once, not at each look for a network.
+  // Other threads may be reading the environment, so it is changed only at the first call.
   if (void* const loaded = ::dlopen(kName, kHow | RTLD_NOLOAD); loaded != nullptr) return loaded;
   const Default no_handlers("UCX_HANDLE_ERRORS", "none");
   const Default no_debugger("UCX_DEBUG_SIGNO", "0");
@@ -57,7 +57,8 @@ class Finder {
 };
 
 #ifdef __SANITIZE_ADDRESS__
-// The leak checker asks at the end of a program. Where UCX's threads have been, its own mostly ends by a segmentation fault.
+// The leak checker calls this at the end of a program. In programs that had threads of UCX's the checker itself mostly ends with
+// a segmentation fault.
 extern "C" [[gnu::visibility("default"), gnu::used]] int __lsan_is_turned_off() {
   return ::dlopen(kName, RTLD_NOW | RTLD_NOLOAD) != nullptr ? 1 : 0;
 }

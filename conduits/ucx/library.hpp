@@ -9,16 +9,18 @@ namespace aqueduct::conduits::ucx {
 
 /// The functions of UCX that the conduit calls, from the library that this host has.
 ///
-/// UCX is loaded when a job asks for it, not linked: merely loading it installs signal handlers, and a host without it
-/// still runs everything else. `load` keeps it from that, from printing, and from patching the program's memory calls,
-/// unless the environment says otherwise (UCX_HANDLE_ERRORS, UCX_LOG_LEVEL, UCX_MEM_EVENTS). Once loaded it stays.
+/// UCX is loaded when a job asks for it, not linked: loading it installs signal handlers, and a host without UCX can run all
+/// other conduits. Unless the environment sets UCX_HANDLE_ERRORS, UCX_LOG_LEVEL or UCX_MEM_EVENTS, `load` keeps UCX from
+/// installing handlers, from printing, and from patching the program's memory calls. Once loaded it stays loaded.
 struct Library {
-  /// Loads UCX, or says in `why` what is missing and what to do. Threads: changes the environment for its duration.
+  /// Loads UCX. Nothing: `why` says what is missing and what to do.
+  ///
+  /// Threads: changes the environment during the first call.
   static std::optional<Library> load(std::string& why);
 
   /// "1.13.1"
   std::string version() const { return get_version_string(); }
-  /// Whether several threads may use it at once, each a worker of its own.
+  /// Whether several threads may use UCX at once, each with its own worker.
   bool has_threads() const noexcept;
 
   decltype(&::ucp_get_version) get_version = nullptr;

@@ -6,7 +6,7 @@
 namespace aqueduct::conduits::ucx {
 namespace {
 
-// Twice as long as a rank that leaves may still answer: what UCX has not ended by then, it never touches again.
+// Twice the time for which a rank that leaves may still answer: UCX never touches again what it has not completed by then.
 constexpr std::chrono::seconds kLostTimeout = 2 * kCloseTimeout;
 
 }  // namespace
@@ -19,7 +19,7 @@ void LostPeers::settle(Peer& peer) noexcept {
   const Status lost{ErrorCode::peer_lost, peer.rank};
   const bool ends_here = peers_.can_force_close(peer);
   if (ends_here) {
-    // Ends what UCX has of it, each with its callback.
+    // Completes all of the peer's operations in UCX, with a callback each.
     ucp_request_param_t param;
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_EP_CLOSE_FLAG_FORCE;
@@ -38,7 +38,7 @@ void LostPeers::settle(Peer& peer) noexcept {
   delivery_.lost(peer.rank);
 }
 
-/// Waits for UCX to end what lost peers have left behind. It never does for a peer that it does not watch.
+/// Waits for UCX to complete the remaining operations on lost peers. It never does for a peer that it does not watch.
 void LostPeers::settle_rest() noexcept {
   const auto now = std::chrono::steady_clock::now();
   std::erase_if(leaving_, [&](Rank rank) {
@@ -50,7 +50,7 @@ void LostPeers::settle_rest() noexcept {
     }
     if (peer.operations == 0 && peer.closing == nullptr) return true;
     if (now < peer.give_up) return false;
-    // UCX keeps what it has for that peer, and never goes on with it: that must not take room from other peers.
+    // UCX will never complete the rest. That must not take room from other peers.
     if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
     operations_.end_puts(std::exchange(peer.puts, nullptr), lost);
     operations_.abandon(rank, lost);

@@ -11,8 +11,7 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// What becomes of the operations on lost peers: reports the loss, and ends each operation once UCX no longer uses the
-/// caller's memory.
+/// Reports lost peers, and ends the operations on them once UCX no longer uses the callers' memory.
 class LostPeers {
  public:
   LostPeers(const Library& ucp, Peers& peers, Operations& operations, PacketPool& packets, Delivery& delivery,

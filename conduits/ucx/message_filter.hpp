@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Keeps out messages of strangers, and of peers that break the protocol.
+/// Drops messages that are not of this job or not well-formed.
 class MessageFilter {
  public:
   MessageFilter(Rank me, Rank ranks, std::uint64_t job, Counts& counts, core::Log& log)
@@ -23,7 +23,7 @@ class MessageFilter {
     if (!ours) reject("a message that is not of this job");
     return ours;
   }
-  /// Counts a message that is dropped. The log has the first one: somebody may wait for what was lost with it.
+  /// Counts a message that is dropped. The first one is logged, because a rank may wait for it.
   void reject(std::string_view what) noexcept {
     if (counts_.rejected++ == 0) log_.warn("ucx: rank {}: dropped {}; more are only counted", me_, what);
   }

@@ -8,7 +8,7 @@ namespace aqueduct::conduits::ucx {
 core::Post Messages::send(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept {
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  // A peer that takes nothing leaves room for the others, and so do several.
+  // One peer that takes nothing must leave room for the others, and so must several.
   if (peer.packets >= std::min(most_packets_each_, packets_.left())) [[unlikely]]
     return core::Post::retry();
   PacketBuffer* const packet = packets_.take(peer.rank);
@@ -47,8 +47,8 @@ void Messages::on_sent(void* request, ucs_status_t status, void* user_data) {
   Messages& self = *packet.owner;
   Peer& peer = self.peers_[packet.peer];
   --peer.packets;
-  if (status != UCS_OK)
-    self.peers_.condemn(peer, status);  // UCX does not always say by itself that the connection has failed
+  // UCX does not always call on_failure when the connection has failed.
+  if (status != UCS_OK) self.peers_.condemn(peer, status);
   self.packets_.give(packet);
   self.ucp_.request_free(request);
 }
@@ -77,7 +77,7 @@ void Messages::arrived(const std::byte* data, std::size_t bytes) noexcept {
   delivery_.packet(head.from, packet);
 }
 
-/// While the owner computes, or leaves.
+/// Outside of a poll: the owner computes, or ends.
 void Messages::arrived_aside(Rank from, core::Bytes packet) noexcept {
   const auto memory = [this](SegmentId id) { return segments_.of(id); };
   const auto send_answer = [this](Rank to, core::Bytes answer) {

@@ -37,7 +37,7 @@ class Messages {
   core::Post send(Peer& peer, MessageId id, core::Bytes header, core::Bytes payload) noexcept;
   std::size_t max_packet() const noexcept { return max_packet_; }
 
-  /// How packets may be answered outside of a poll.
+  /// Sets what serves packets that arrive outside of a poll.
   void serve_aside(core::Aside aside) noexcept { aside_ = aside; }
   bool owes_aside_answers() const noexcept { return !aside_answers_.empty(); }
   void send_aside_answers() noexcept;

@@ -78,7 +78,7 @@ void Operations::on_put_sent(void* request, ucs_status_t status, void* user_data
   self.ucp_.request_free(request);
   pending.parts &= static_cast<std::uint8_t>(~Pending::kUcx);
   if (status != UCS_OK || self.peers_[pending.peer].gone) {
-    pending.parts = 0;  // an answer that comes nevertheless ends nothing
+    pending.parts = 0;  // an answer that still arrives ends nothing
     self.end(pending, self.peers_.status_of(pending.peer, status == UCS_OK ? UCS_ERR_CANCELED : status));
   } else if (pending.parts == 0) {
     self.end(pending, pending.outcome);

@@ -18,39 +18,39 @@ class Operations {
   Operations(const Library& ucp, Peers& peers, Delivery& delivery, std::size_t count)
       : ucp_(ucp), peers_(peers), delivery_(delivery), pool_(*this, count) {}
 
-  /// Null: there is no room. Nobody has more under way than is still free, so a peer that answers nothing leaves room for
-  /// the others.
+  /// Null: no room. No peer has more outstanding than is still free, so a peer that answers nothing leaves room for the
+  /// others.
   Pending* begin(Peer& peer, core::Token token) noexcept {
     if (peer.operations >= pool_.left()) [[unlikely]]
       return nullptr;
     ++peer.operations;
     return pool_.take(peer.rank, token);
   }
-  /// Frees one that was over at once.
+  /// Frees an operation that completed at once.
   void give(Pending& pending) noexcept {
     --peers_[pending.peer].operations;
     pool_.give(pending);
   }
-  /// Frees one that UCX did not take; the answer to the layers above.
+  /// Frees an operation that UCX refused. Returns the answer to the layers above.
   core::Post refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept;
 
-  /// Reports the end of one: at once during a poll, else at the next one.
+  /// Ends an operation and reports it: at once during a poll, else at the next poll.
   void end(Pending& pending, Status status) noexcept;
-  /// Ends a list of puts with one status; a put that has failed by itself ends with its own.
+  /// Ends a list of puts with a status. If that is ok, a put that has failed by itself ends with its own.
   void end_puts(Pending* puts, Status status) noexcept;
-  /// Reports what ended outside of a poll.
+  /// Reports the operations that ended outside of a poll.
   void report_ended() noexcept;
   bool has_ended() const noexcept { return ended_ != nullptr; }
 
-  /// Null: that operation is over.
+  /// The operation that a put's answer names; null: it is over.
   Pending* find(std::uint32_t index, std::uint32_t generation) noexcept {
     return pool_.find(index, generation);
   }
   std::size_t in_use() const noexcept { return pool_.in_use(); }
   /// Ends the puts by message that only an answer of this lost peer could end.
   void end_unanswered(Rank peer, Status status) noexcept;
-  /// Reports all operations of a lost peer as over although UCX has not ended them, and never will. They keep their places
-  /// until it does; others take over.
+  /// Reports all operations on a lost peer as over although UCX has not completed them. They stay in use, in case it still
+  /// does, and the pool grows by as many.
   void abandon(Rank peer, Status status) noexcept;
 
   /// Called by UCX: a get, or a piece of one, has ended.

@@ -4,11 +4,11 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Lets one thread at a time work on an endpoint: its owner, or the progress thread in the owner's place. Costs a test of a
-/// flag while there is no progress thread.
+/// Lets one thread at a time work on an endpoint: its owner or the progress thread. Without a progress thread it costs the test of
+/// a flag.
 class OwnerLock {
  public:
-  /// Lets the owner in. Does nothing where the owner is in already (a handler that sends), or where there is no progress
+  /// Locks for the owner. Does nothing if the owner holds the lock already (a handler that sends), or without a progress
   /// thread.
   class Entry {
    public:
@@ -29,14 +29,14 @@ class OwnerLock {
     const OwnerLock* lock_;
   };
 
-  /// From the owner: whether there is a progress thread.
+  /// Says whether there is a progress thread. Called by the owner.
   void share(bool shared) noexcept { shared_ = shared; }
   /// For the progress thread.
   std::mutex& mutex() noexcept { return mutex_; }
 
  private:
   mutable std::mutex mutex_;
-  mutable bool inside_ = false;  // the owner is
+  mutable bool inside_ = false;  // the owner holds it
   bool shared_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace aqueduct::conduits::ucx {
 
 class Messages;
 
-/// A buffer for one packet, which UCX reads until it says that it has sent it.
+/// A buffer for one packet. UCX reads it until it calls back.
 struct PacketBuffer {
   PacketBuffer* next = nullptr;
   Messages* owner = nullptr;
@@ -20,19 +20,19 @@ struct PacketBuffer {
   std::byte* bytes = nullptr;
 };
 
-/// All packets that an endpoint may have on their way out. Their memory is touched when it is first used, and the same
-/// few buffers serve an endpoint whose packets leave at once.
+/// Buffers for all packets that an endpoint may have outstanding. The last one given back is taken first, so an endpoint whose
+/// packets leave at once touches few of them.
 class PacketPool {
  public:
   PacketPool(Messages& owner, std::size_t count, std::size_t bytes) : owner_(owner), bytes_(bytes) {
     add(count);
   }
 
-  /// Makes up for so many that UCX never gives back, as far as there is memory.
+  /// Replaces `count` buffers that UCX never gives back, if there is memory.
   void replace(std::size_t count) noexcept try { add(count); } catch (const std::bad_alloc&) {
   }
 
-  /// Null: there is no room.
+  /// Null: no room.
   PacketBuffer* take(Rank peer) noexcept {
     PacketBuffer* const one = free_;
     if (one == nullptr) return nullptr;
@@ -63,7 +63,7 @@ class PacketPool {
   Messages& owner_;
   std::size_t bytes_;
   std::vector<std::unique_ptr<std::byte[], Free>> memory_;
-  std::deque<PacketBuffer> all_;  // none of which ever moves
+  std::deque<PacketBuffer> all_;  // stable addresses
   PacketBuffer* free_ = nullptr;
   std::size_t in_use_ = 0;
 };

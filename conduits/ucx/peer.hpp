@@ -10,7 +10,7 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Whether what UCX has refused may work later: what was begun ends, and others give memory back.
+/// Whether a call that UCX refused may succeed later, when others have ended and given back memory.
 constexpr bool no_room(ucs_status_t status) noexcept {
   return status == UCS_ERR_NO_RESOURCE || status == UCS_ERR_NO_MEMORY;
 }
@@ -19,25 +19,24 @@ class Peers;
 
 /// One peer, as an endpoint sees it. Its UCP endpoint is made at the first use.
 struct Peer {
-  std::vector<std::byte> address;  ///< of its worker; empty: another conduit serves it
+  std::vector<std::byte> address;  ///< its worker's; empty: another conduit serves it
   ucp_ep_h ep = nullptr;
   Peers* owner = nullptr;
   Rank rank = kNoRank;
-  /// UCX watches this connection, and ends what is on its way if it breaks. It cannot where memory is shared.
+  /// UCX watches this connection, and ends outstanding operations if it breaks. It cannot over shared memory.
   bool watched = true;
-  bool gone = false;    ///< lost: it is used no more, though UCX may still have what was on its way
-  bool failed = false;  ///< UCX has said so, and it is still to be settled
+  bool gone = false;    ///< lost: nothing more is posted, though UCX may still have outstanding operations
+  bool failed = false;  ///< condemned: the next poll settles it
   ucs_status_t why = UCS_OK;
 
-  ucs_status_ptr_t closing = nullptr;  ///< the end of a lost connection
-  std::chrono::steady_clock::time_point
-      give_up;  ///< of a lost one: UCX has said by then what it will ever say
+  ucs_status_ptr_t closing = nullptr;             ///< the request that closes a lost connection
+  std::chrono::steady_clock::time_point give_up;  ///< once lost: UCX completes nothing after this time
 
-  std::size_t packets = 0;     ///< on their way out
-  std::size_t operations = 0;  ///< under way
-  Pending* puts = nullptr;     ///< begun since the last flush
-  bool is_dirty = false;       ///< in the list of those with such puts
-  unsigned flushes = 0;        ///< on their way
+  std::size_t packets = 0;     ///< outstanding
+  std::size_t operations = 0;  ///< outstanding
+  Pending* puts = nullptr;     ///< posted since the last flush
+  bool is_dirty = false;       ///< Flushes has it in its list
+  unsigned flushes = 0;        ///< outstanding
 
   std::vector<PutDone> answers;  ///< to its puts, still to be sent
 };

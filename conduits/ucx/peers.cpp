@@ -95,7 +95,7 @@ void Peers::close(std::span<const Rank> mine) noexcept {
   for (Peer& peer : peers_) {
     if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
     if (peer.ep == nullptr || peer.gone) continue;
-    // The ranks of a process end one after the other, in one thread: none answers any more, or waits for a message of another.
+    // The ranks of a process end together, one after the other: none of them answers any more, or waits for another's message.
     const bool ends_with_me = std::ranges::binary_search(mine, peer.rank);
     ucp_request_param_t param;
     param.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;

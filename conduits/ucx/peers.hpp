@@ -13,10 +13,10 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Chosen: far more than the last messages take to leave, and little for those who wait for the end of a job.
+/// Chosen: far longer than the last messages take to leave, and short for a user who waits for the end of a job.
 inline constexpr std::chrono::seconds kCloseTimeout{1};
 
-/// The peers, and the connections (UCP endpoints) to them. A connection is made by the first thing sent.
+/// The peers, and the connections (UCP endpoints) to them. The first use of a peer makes its connection.
 class Peers {
  public:
   Peers(Context& context, Worker& worker, Rank ranks, Rank me, core::Log& log);
@@ -34,8 +34,8 @@ class Peers {
       return core::Post::done();
     return connect(peer);
   }
-  /// Takes a peer for lost: it cannot be reached, or a message from it or to it was dropped. The ranks that wait for it must
-  /// learn that, at the next poll.
+  /// Treats a peer as lost from the next poll on: it cannot be reached, or a message from it or to it was dropped, so that
+  /// ranks that wait for that message must learn of it.
   void condemn(Peer& peer, ucs_status_t why) noexcept;
   bool has_condemned() const noexcept { return !condemned_.empty(); }
   /// Calls `use(peer)` for each condemned peer, also for those that are added meanwhile.
@@ -45,21 +45,22 @@ class Peers {
     condemned_.clear();
   }
 
-  /// What the layers above are told of an answer of UCX's: `ok` means that UCX had no room.
+  /// The error code for an answer of UCX's to a post; `ok`: UCX had no room.
   ErrorCode code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept;
-  /// The same for an operation that has ended.
+  /// The status of an operation that UCX has completed.
   Status status_of(Rank rank, ucs_status_t status) noexcept;
 
-  /// Whether UCX ends at once what it has for that peer. Never where it does not watch; and over cards it aborts the program
-  /// if its own messages that were to connect the two still wait (ucp_request.c:684 of 1.13.1), which it does not tell.
+  /// Whether a forced close of that connection is safe. It is not where UCX does not watch the connection. Over cards UCX aborts
+  /// the program if its own messages that make the connection are still queued (ucp_request.c:684 of 1.13.1), which it does not
+  /// tell.
   bool can_force_close(const Peer& peer) const noexcept {
     return peer.ep != nullptr && peer.watched && !context_.has_hardware();
   }
 
-  /// Ends the connections once what was sent has arrived, or after a time, since peers may be gone. `mine` are the ranks of
-  /// this process, in order.
+  /// Closes the connections once all messages have arrived, or after kCloseTimeout, since peers may be gone. `mine` are the ranks
+  /// of this process, in order.
   void close(std::span<const Rank> mine) noexcept;
-  /// Whether UCX still has something for a lost peer.
+  /// Whether UCX still has outstanding operations on a lost peer.
   bool is_owed_to_lost() const noexcept;
 
  private:

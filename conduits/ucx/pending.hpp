@@ -15,31 +15,30 @@ namespace aqueduct::conduits::ucx {
 
 class Operations;
 
-/// Chosen: a copy of so many bytes costs less than waiting for the source.
+/// Chosen: copying up to this many bytes costs less than waiting for the source.
 inline constexpr std::size_t kMostInject = 1024;
 
-/// An operation of the layers above that was given to UCX and has not ended.
+/// An outstanding operation of the layers above.
 struct Pending {
-  Pending* next = nullptr;  ///< in the free list, or in a list of puts that one flush ends
+  Pending* next = nullptr;  ///< in the free list, or in a list of puts that one flush completes
   Operations* owner = nullptr;
   core::Token token = 0;
   Rank peer = kNoRank;
   bool in_use = false;
-  bool orphan = false;                        ///< its end has been reported: UCX never says it, or too late
-  std::uint32_t index = 0;                    ///< in the pool
-  std::uint32_t generation = 0;               ///< rises each time: an answer that comes late finds nobody
-  std::uint8_t parts = 0;                     ///< of a put by message: whose end is still awaited
-  static constexpr std::uint8_t kUcx = 1;     ///< UCX has not sent all of it
+  bool orphan = false;                     ///< its end has been reported, although UCX has not completed it
+  std::uint32_t index = 0;                 ///< in the pool
+  std::uint32_t generation = 0;            ///< rises with each use, so that stale answers are recognised
+  std::uint8_t parts = 0;                  ///< of a put by message: kUcx, kAnswer, both or none
+  static constexpr std::uint8_t kUcx = 1;  ///< UCX is still sending
   static constexpr std::uint8_t kAnswer = 2;  ///< the target has not answered
-  std::uint8_t gets = 0;                      ///< of UCX's, whose end is still awaited
-  Status outcome;  ///< what the target has answered, or what a part of it has come to
-  /// Room for the head of a put by message; and after it kMostInject bytes, for a source that is to be free at once or a
-  /// list of pieces.
+  std::uint8_t gets = 0;                      ///< outstanding get calls of UCX
+  Status outcome;                             ///< what the target has answered, or how a piece has failed
+  /// Room for the head of a put by message, and then kMostInject bytes for an injected source or a list of pieces.
   std::byte* head = nullptr;
   std::byte* inject() const noexcept { return head + sizeof(PutHead); }
 };
 
-/// What UCX is given with an operation, for `callback` to find it again.
+/// The parameters of a call of UCX whose `callback` gets the operation.
 inline ucp_request_param_t param_for(Pending& pending, ucp_send_nbx_callback_t callback) noexcept {
   ucp_request_param_t param;
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
@@ -48,16 +47,16 @@ inline ucp_request_param_t param_for(Pending& pending, ucp_send_nbx_callback_t c
   return param;
 }
 
-/// All that an endpoint may have pending, made once. What is given back last is taken first: it is still in the cache.
+/// The pool of an endpoint's operations, made once. The last one given back is taken first: it is still in the cache.
 class PendingPool {
  public:
   PendingPool(Operations& owner, std::size_t count) : owner_(owner) { add(count); }
 
-  /// Makes up for so many that UCX never gives back, as far as there is memory.
+  /// Replaces `count` entries that UCX never completes, if there is memory.
   void replace(std::size_t count) noexcept try { add(count); } catch (const std::bad_alloc&) {
   }
 
-  /// Null: there is no room.
+  /// Null: no room.
   Pending* take(Rank peer, core::Token token) noexcept {
     Pending* const one = free_;
     if (one == nullptr) return nullptr;
@@ -78,7 +77,7 @@ class PendingPool {
     free_ = &one;
     --in_use_;
   }
-  /// Null when that operation is over.
+  /// Null: that operation is over.
   Pending* find(std::uint32_t index, std::uint32_t generation) noexcept {
     if (index >= all_.size() || !all_[index].in_use || all_[index].generation != generation) return nullptr;
     return &all_[index];
@@ -104,7 +103,7 @@ class PendingPool {
 
   Operations& owner_;
   std::vector<std::unique_ptr<std::byte[]>> rooms_;
-  std::deque<Pending> all_;  // none of which ever moves
+  std::deque<Pending> all_;  // stable addresses
   Pending* free_ = nullptr;
   std::size_t in_use_ = 0;
 };

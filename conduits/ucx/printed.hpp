@@ -8,7 +8,7 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// The lines that `print` writes: some of what UCX knows it only prints.
+/// The lines that `print` writes: UCX offers some of its information only by printing it.
 std::vector<std::string> printed_lines(const std::function<void(std::FILE*)>& print);
 
 /// What follows `mark` in a line, without the spaces around it; empty if the mark is not there.

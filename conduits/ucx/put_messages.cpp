@@ -7,9 +7,8 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Begins one of pieces that have so many bytes together. A short one is copied behind its head and leaves as one contiguous
-/// message, which costs UCX no request; of a longer one the pending operation holds the head and the list of pieces, which
-/// UCX reads until it says that it has sent it.
+/// A short put is copied behind its head and leaves as one contiguous message, which costs UCX no request. For a longer one the
+/// operation holds the head and the list of pieces, which UCX reads until it calls back.
 core::Post PutMessages::put(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
                             std::size_t bytes, PutHead head) noexcept {
   head.head = filter_.own_head();
@@ -101,7 +100,7 @@ ucs_status_t PutMessages::on_short_put(void* arg, const void*, std::size_t heade
   return UCS_OK;
 }
 
-/// Where so many bytes of a put belong; nothing, and the put is answered so, if that is outside of the segment.
+/// Where a put's bytes belong. Nothing: outside the segment, and the put has been answered with that error.
 std::optional<std::byte*> PutMessages::place_of(const PutHead& head, std::size_t bytes) noexcept {
   const core::MutableBytes memory = segments_.of(head.segment);
   if (head.offset <= memory.size() && bytes <= memory.size() - head.offset)
@@ -128,7 +127,7 @@ void PutMessages::in_place(const PutHead& head) noexcept {
   if (!delivery_.signal(head.head.from, signal)) peers_.condemn(peers_[head.head.from], UCS_ERR_NO_MEMORY);
 }
 
-/// Answers gather during one round of progress: a window of puts has one.
+/// Answers are collected during one round of progress, so that a window of puts gets one message.
 void PutMessages::answer(const PutHead& head, ErrorCode code) noexcept {
   Peer& peer = peers_[head.head.from];
   const bool first = peer.answers.empty();
@@ -175,7 +174,7 @@ ucs_status_t PutMessages::on_put_done(void* arg, const void*, std::size_t, void*
     at += sizeof done;
     Pending* const pending = self.operations_.find(done.index, done.generation);
     if (pending == nullptr || pending->peer != head.from || (pending->parts & Pending::kAnswer) == 0) {
-      ++self.counts_.rejected;  // of one that was given up, say
+      ++self.counts_.rejected;  // its operation was given up, for instance
       continue;
     }
     pending->parts &= static_cast<std::uint8_t>(~Pending::kAnswer);

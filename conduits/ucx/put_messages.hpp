@@ -20,9 +20,9 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Puts by message (decision 26): one message there, which says where its bytes belong, and one back when they are there.
+/// Puts by message (decision 26): one message with the bytes and where they belong, and one answer when they are in place.
 ///
-/// The target needs no handler of the layers above, so its progress thread serves them too.
+/// The target needs no handler of the layers above, so its progress thread serves such puts too.
 class PutMessages {
  public:
   PutMessages(const Library& ucp, Worker& worker, Peers& peers, Operations& operations, Messages& messages,
@@ -39,15 +39,15 @@ class PutMessages {
     answering_.reserve(peers.size());
   }
 
-  /// Begins one of pieces that have so many bytes together.
+  /// Posts a put of pieces, which have `bytes` in all.
   core::Post put(Peer& peer, Pending& pending, std::span<const core::Bytes> from, std::size_t bytes,
                  PutHead head) noexcept;
 
-  /// Answers what has arrived since the last time.
+  /// Answers the puts that have been carried out since the last call.
   void send_answers() noexcept;
   bool owes_answers() const noexcept { return !answering_.empty(); }
 
-  /// Called by UCX, with this as the argument: a put, a short one, and an answer.
+  /// Called by UCX, with this as the argument, for a put, a short put, and an answer.
   static ucs_status_t on_put(void* arg, const void* header, std::size_t header_bytes, void* data,
                              std::size_t bytes, const ucp_am_recv_param_t* param);
   static ucs_status_t on_short_put(void* arg, const void* header, std::size_t header_bytes, void* data,

@@ -9,7 +9,7 @@
 namespace aqueduct::conduits::ucx {
 namespace {
 
-/// The number that follows `mark` in a line; none if either is missing.
+/// The number that follows `mark` in a line; nothing if there is none.
 std::optional<unsigned> number_after(const std::string& line, std::string_view mark) {
   const std::string rest = after(line, mark);
   unsigned number = 0;

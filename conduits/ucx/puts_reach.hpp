@@ -7,10 +7,10 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// Whether UCX puts bytes by itself through an endpoint of which it prints these lines, into memory of this packed key.
+/// Whether the network itself can put to memory of this packed key, through an endpoint of which UCX prints these lines.
 ///
-/// UCX has no call for that question. It prints a line "put[N]" for each lane N that can put, and with the lane which of the
-/// peer's memory domains it leads to; a packed key starts with a mask of the domains that hold the memory.
+/// UCX has no call that answers this. It prints a line "put[N]" for each lane N that can put, and with each lane the memory
+/// domain of the peer that it leads to. A packed key starts with a mask of the domains in which the memory is registered.
 bool puts_reach(const std::vector<std::string>& endpoint, core::Bytes packed_key);
 
 }  // namespace aqueduct::conduits::ucx

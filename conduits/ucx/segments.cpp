@@ -39,7 +39,7 @@ Result<std::vector<std::byte>> Segments::add(SegmentId id, core::MutableBytes me
   return key;
 }
 
-/// What peers need to reach it.
+/// The bytes that peers need to reach this memory.
 Result<std::vector<std::byte>> Segments::packed(SegmentId id, core::MutableBytes memory, ucp_mem_h handle) {
   void* form = nullptr;
   std::size_t bytes = 0;
@@ -88,8 +88,7 @@ Result<std::uint64_t> Segments::import(Rank rank, core::Bytes key) {
   return std::uint64_t{remote_.size() - 1};
 }
 
-/// Whether UCX has a lane for puts to that memory. Without one it makes messages of them, and does so worse than this conduit: it is
-/// only said in what UCX prints of an endpoint.
+/// Whether UCX has a lane for puts to that memory. Without one UCX sends puts as messages, and does so worse than this conduit.
 bool Segments::has_rma(const Peer& peer, core::Bytes packed) const {
   return puts_reach(printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }), packed);
 }
@@ -165,7 +164,7 @@ Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
     return {ErrorCode::not_supported, rank};
   }
   remote_.push_back(
-      {head.address, rkey, static_cast<SegmentId>(head.segment), false});  // the mapping lives with it
+      {head.address, rkey, static_cast<SegmentId>(head.segment), false});  // the mapping ends with the key
   return static_cast<std::byte*>(place);
 }
 

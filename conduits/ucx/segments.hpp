@@ -11,12 +11,13 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// A segment of a peer's: where it lies there, and what UCX needs to reach it.
+/// A peer's segment: its address there, and the key that UCX needs to reach it.
 struct RemoteKey {
   std::uint64_t address = 0;
   ucp_rkey_h rkey = nullptr;
   SegmentId segment = 0;
-  bool by_network = false;  ///< the network itself puts there; else its owner's processor must help
+  bool by_network =
+      false;  ///< puts go by the network; else by message, with the help of the owner's processor
 };
 
 /// Registered memory: this rank's segments, memory that UCX allocated for them, and the keys of peers' segments.
@@ -38,25 +39,25 @@ class Segments {
     return id < segments_.size() ? segments_[id].memory : core::MutableBytes{};
   }
 
-  /// Takes a key that a peer's `add` made. A handle for `remote`.
+  /// Imports a key that a peer's `add` returned. Returns a handle for `remote`.
   Result<std::uint64_t> import(Rank rank, core::Bytes key);
   const RemoteKey& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
 
-  /// Memory from UCX, which processes of this host can map.
+  /// Memory from UCX that other processes of this host can map.
   Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes);
   void release(core::MutableBytes memory) noexcept;
   /// The key of allocated memory; empty if it was not allocated here.
   std::vector<std::byte> key_of_allocated(SegmentId id, core::MutableBytes memory);
-  /// A neighbour's allocated memory in this address space.
+  /// Maps a neighbour's allocated memory.
   Result<std::byte*> map(Rank rank, core::Bytes key);
 
-  /// Gives all of it back to UCX, once the connections are closed: what was on its way may have used it until then.
+  /// Gives everything back to UCX. Only after the connections are closed: outstanding operations use it until then.
   void end() noexcept;
 
  private:
   struct Memory {
     core::MutableBytes memory;
-    ucp_mem_h handle = nullptr;  // null in a segment: of allocated memory, which ends with that
+    ucp_mem_h handle = nullptr;  // null in a segment of allocated memory: `allocated_` owns it
   };
 
   const Memory* allocation_at(const std::byte* start) const noexcept;

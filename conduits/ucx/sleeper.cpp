@@ -8,14 +8,14 @@
 namespace aqueduct::conduits::ucx {
 namespace {
 
-// Chosen: how long to sleep at a time while a lost peer's last operations are awaited, of which nothing may arrive.
+// Chosen: the longest sleep while operations on a lost peer are outstanding, whose end may not wake the sleeper.
 constexpr std::chrono::nanoseconds kLeavingNap{10'000'000};
 
 }  // namespace
 
-// UCX refuses to be armed while it has work. The poll that follows does some of it, and the sleep then must not begin.
-// While the owner is about to sleep, or sleeps, the progress thread touches nothing: whatever it did would not wake the
-// owner. What it did before, the poll that follows `arm` finds.
+// UCX refuses to be armed while it has work. The poll that follows does some of that work, and then the sleep must not begin.
+// From before the arming to the end of the sleep the progress thread does nothing, because its progress would not wake the
+// owner. The poll that follows `arm` finds what the thread did before.
 void Sleeper::arm() noexcept {
   if (thread_) thread_->owner_sleeps(true);
   const Entry entry(lock_);

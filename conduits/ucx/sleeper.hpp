@@ -32,8 +32,7 @@ class Sleeper final : public core::Waitable {
         peers_(peers),
         lost_(lost) {}
 
-  /// A thread that makes progress while the owner is away, and must not while the owner sleeps: what it did would not wake
-  /// the owner.
+  /// Names the progress thread, which must pause while the owner sleeps: its progress would not wake the owner.
   void pauses(core::ProgressThread& thread) noexcept { thread_ = &thread; }
 
   void arm() noexcept override;
@@ -55,7 +54,7 @@ class Sleeper final : public core::Waitable {
   const Peers& peers_;
   const LostPeers& lost_;
   core::ProgressThread* thread_ = nullptr;
-  bool ready_ = false;  ///< UCX would not be armed: it has work
+  bool ready_ = false;  ///< UCX refused to be armed: it has work
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -8,7 +8,7 @@
 namespace aqueduct::conduits::ucx {
 namespace {
 
-/// In front of a worker's address. Raised in `version` when what the conduit itself sends changes.
+/// Starts an address blob; the worker's address follows. `version` rises when the conduit's own wire format changes.
 struct AddressHead {
   std::uint32_t version = 2;
   std::uint16_t ucx_major = 0;
@@ -65,9 +65,9 @@ UcxConduit::~UcxConduit() {
   put_messages_.send_answers();
   peers_.close(process_.mine);
   segments_.end();
-  // UCX 1.13.1 aborts the program if it still has something for a lost peer then (ucp_ep.c:437, over cards).
+  // UCX 1.13.1 aborts the program if a worker is destroyed with operations on a lost peer outstanding (ucp_ep.c:437, over cards).
   if (peers_.is_owed_to_lost()) {
-    // Nobody makes progress on it any more, so it calls nothing of this endpoint's.
+    // Nothing makes progress on the worker any more, so it does not call back into this endpoint.
     log_.debug("ucx: rank {}: UCX has not ended what it has for lost peers: its worker stays as it is", me_);
     context_.stay();
   } else {

@@ -31,14 +31,15 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// One rank's way to the others through UCX: a UCP worker, and an endpoint for each peer that it talks to.
+/// One rank's endpoint of UCX: a UCP worker, and a UCP endpoint for each peer that it talks to. The parts that do the work are
+/// members, each with a file of its own; the conduit wires them, and exchanges addresses.
 ///
-/// Threads: the owner's, and a progress thread that does its work while it is away; one lock lets in one at a time.
+/// Threads: the owner's, and a progress thread that works in its place while the owner computes. A lock lets in one at a time.
 class UcxConduit final : public core::Conduit {
  public:
   UcxConduit(Context& context, const core::Process& process, Rank me);
   ~UcxConduit() override;
-  /// Makes the worker; before anything else.
+  /// Opens the worker. Called before anything else.
   Status open();
 
   const core::Properties& properties() const noexcept override { return properties_; }
@@ -51,7 +52,7 @@ class UcxConduit final : public core::Conduit {
   core::NativeSignal* signal() noexcept override { return &rma_; }
   core::NativeVector* vector() noexcept override { return &vector_; }
   core::CrossMap* cross_map() noexcept override { return maps_ ? &map_ : nullptr; }
-  /// None where neighbours write to this rank's memory: nobody would wake it. A wait naps.
+  /// Null where neighbours write to this rank's memory, because that would not wake it: a wait takes short naps instead.
   core::Waitable* waitable() noexcept override { return maps_ ? nullptr : &sleeper_; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
@@ -82,7 +83,7 @@ class UcxConduit final : public core::Conduit {
   Operations operations_;
   LostPeers lost_;
   Segments segments_;
-  bool maps_;  ///< the ranks share a host, and UCX gives memory that all of them can map
+  bool maps_;  ///< all ranks share a host, and UCX allocates memory that they can map
   Map map_;
   Messages messages_;
   Flushes flushes_;

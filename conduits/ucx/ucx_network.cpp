@@ -15,7 +15,7 @@ ContextWish wish_of(const Config& config, std::span<const std::uint32_t> host_of
   wish.transports = config.text("ucx_transports");
   wish.devices = config.text("ucx_devices");
   wish.one_host = one_host;
-  wish.other_hosts_only = config.flag("near") && !one_host;  // smp has this one
+  wish.other_hosts_only = config.flag("near") && !one_host;  // smp serves this host
   wish.ranks = host_of.size();
   wish.threads = workers > 1;
   return wish;

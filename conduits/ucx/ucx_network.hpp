@@ -10,10 +10,10 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// What a process wants of UCX that has so many workers in a job whose ranks are on these hosts.
+/// How a process with `workers` workers will use UCX, in a job whose ranks are on these hosts.
 ContextWish wish_of(const Config& config, std::span<const std::uint32_t> host_of, std::size_t workers);
 
-/// UCX in one process: the context that its endpoints share. Each endpoint has a worker of its own.
+/// UCX in one process: the context that its endpoints share. Each endpoint has its own worker.
 class UcxNetwork final : public core::Network {
  public:
   static Result<std::unique_ptr<core::Network>> make(const core::Process& process);

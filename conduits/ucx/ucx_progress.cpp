@@ -5,7 +5,7 @@
 namespace aqueduct::conduits::ucx {
 namespace {
 
-// Chosen: rounds of progress that the thread makes before it lets the owner in again.
+// Chosen: rounds of progress that the thread makes before it gives the lock back.
 constexpr int kRounds = 64;
 
 }  // namespace
@@ -29,7 +29,7 @@ Status UcxConduit::start_thread() {
   return {};
 }
 
-/// On the progress thread: what a poll does, but that what is for the layers above is kept for the owner.
+/// On the progress thread: does what a poll does, except that all calls to the layers above wait for the owner's poll.
 std::chrono::nanoseconds UcxConduit::stand_in(const core::ProgressThread& thread) noexcept {
   const std::lock_guard lock(lock_.mutex());
   if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();

@@ -50,7 +50,8 @@ core::Post Rma::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::By
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return operations_.refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
   ++counts_.puts;
-  if (answer != nullptr) ucp_.request_free(answer);  // when it ends; the flush says when that is
+  if (answer != nullptr)
+    ucp_.request_free(answer);  // UCX frees it when the put ends; a flush tells when that is
   flushes_.await(peer, *pending);
   return core::Post::posted();
 }

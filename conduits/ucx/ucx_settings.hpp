@@ -4,7 +4,7 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// The conduit's settings, known to builds without UCX too: a job script need not ask which build it runs on.
+/// The conduit's settings. Builds without UCX know them too, so that one job script serves all builds.
 inline constexpr SettingInfo kSettings[] = {
     {"ucx_transports", "AQUEDUCT_UCX_TRANSPORTS", SettingType::text, "", "",
      "what UCX may use, as in its own UCX_TLS (tcp,self or ^sm); empty leaves it to UCX_TLS and the conduit"},

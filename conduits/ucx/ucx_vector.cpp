@@ -29,7 +29,8 @@ core::Post Vector::put_pieces(Rank rank, std::uint64_t key, std::span<const core
   return put_messages_.put(peer, *pending, from, to.front().bytes, {{}, 0, 0, offset, 0, place.segment, 0});
 }
 
-/// All of them end with one flush. One that UCX refuses after others is what the whole comes to: UCX still reads those.
+/// One flush completes all pieces. If UCX refuses a later piece, the operation fails with that only at the flush: UCX still reads
+/// the earlier pieces.
 core::Post Vector::put_by_network(Peer& peer, Pending& pending, const RemoteKey& place, std::uint64_t offset,
                                   std::span<const core::Bytes> from) noexcept {
   std::uint64_t at = place.address + offset;

@@ -42,7 +42,7 @@ class Vector final : public core::NativeVector {
 
  private:
   using Entry = OwnerLock::Entry;
-  /// The pieces of one call lie where an injected put's bytes would.
+  /// The list of pieces of one call is stored where an injected put's bytes would be.
   static constexpr std::size_t kMostPieces = kMostInject / sizeof(ucp_dt_iov_t);
 
   core::PieceLimits limits() const noexcept { return {1, kMostPieces, max_transfer_}; }

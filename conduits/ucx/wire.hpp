@@ -7,26 +7,26 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// What travels as active messages of UCX's, by their ids. All ranks of a job have the same version of this.
+/// The ids of UCX's active messages. All ranks of a job have the same version of this.
 enum MessageId : unsigned {
   kPacket = 1,   ///< PacketHead, and a packet of the layers above
-  kPut = 2,      ///< as UCX's header a PutHead; as its data the bytes
-  kPutDone = 3,  ///< PacketHead, and some PutDone: bytes are in place
+  kPut = 2,      ///< a PutHead as UCX's header, the bytes as its data
+  kPutDone = 3,  ///< PacketHead, and some PutDone: the answers to puts
   kShortPut = 4  ///< PutHead, and the bytes
 };
 
-/// Starts every message: UCX does not say whose it is.
+/// Starts every message: UCX does not tell its sender.
 struct PacketHead {
   Rank from;
-  std::uint32_t job;  ///< of whose number this is the lower half: strangers' messages are not for us
+  std::uint32_t job;  ///< the lower half of the job's number, to recognise messages of other jobs
 };
 static_assert(sizeof(PacketHead) == 8);
 
-/// A put that goes by message: where the network has none of its own, and where the target is to be told.
+/// A put by message: where the network cannot put by itself, and puts with a signal.
 struct PutHead {
   PacketHead head;
-  std::uint32_t index;       ///< which operation of the initiator's this is: PutDone brings it back
-  std::uint32_t generation;  ///< which of those that had that index
+  std::uint32_t index;       ///< of the initiator's operation; PutDone returns it
+  std::uint32_t generation;  ///< of that operation, likewise
   std::uint64_t offset;
   std::uint64_t add;  ///< to the signal; 0: none
   SegmentId segment;
@@ -41,7 +41,7 @@ struct PutDone {
 };
 static_assert(sizeof(PutDone) == 16);
 
-/// What a rank tells of a segment, in front of UCX's packed key.
+/// Starts the key of a segment; UCX's packed key follows.
 struct KeyHead {
   std::uint64_t address;
   std::uint64_t segment;

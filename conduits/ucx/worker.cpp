@@ -7,7 +7,7 @@ ucs_status_t Worker::open(std::span<const Handler> handlers) noexcept {
   params.field_mask =
       UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_FLAGS | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  params.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;  // what a lost peer never answered
+  params.flags = UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK;  // requests that a lost peer never answered
   params.am_alignment = 8;
   ucs_status_t status = ucp_.worker_create(context_.handle(), &params, &handle_);
   for (const auto& [id, callback, argument] : handlers) {

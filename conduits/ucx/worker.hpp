@@ -7,10 +7,10 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// A UCP worker: one endpoint's queues of UCX.
+/// A UCP worker, with its handlers of active messages and its descriptor.
 class Worker {
  public:
-  /// What UCX calls for messages of one id.
+  /// The handler of messages of one id.
   struct Handler {
     MessageId id;
     ucp_am_recv_callback_t callback;
@@ -23,14 +23,14 @@ class Worker {
 
   ucs_status_t open(std::span<const Handler> handlers) noexcept;
   bool is_open() const noexcept { return handle_ != nullptr; }
-  /// Ends it. Not in the destructor: UCX calls back meanwhile.
+  /// Not done by the destructor, because UCX calls back meanwhile.
   void destroy() noexcept { ucp_.worker_destroy(handle_); }
 
   ucp_worker_h handle() const noexcept { return handle_; }
   unsigned progress() const noexcept { return ucp_.worker_progress(handle_); }
-  /// Whether the descriptor becomes readable from now on. False: UCX has work.
+  /// Makes the descriptor readable at the next event. False: UCX has work now.
   bool arm() const noexcept { return ucp_.worker_arm(handle_) == UCS_OK; }
-  /// Readable when UCX has work, once armed; -1: not open.
+  /// Once armed, readable when UCX has work; -1: the worker is not open.
   int descriptor() const noexcept { return descriptor_; }
 
  private:

@@ -67,7 +67,7 @@ TEST(UcxMessages, OfAnotherJobAreRejected) {
   EXPECT_TRUE(inbox.packets.empty());
 }
 
-/// What is posted to a peer that leaves ends with peer_lost, and the peer is reported lost once.
+/// Operations on a peer that leaves end with peer_lost, and the peer is reported lost once.
 void loses_a_peer(const std::string& transports, bool by_itself) {
   UcxParty party(3, transports);
   ASSERT_TRUE(party.complete());
@@ -94,7 +94,7 @@ void loses_a_peer(const std::string& transports, bool by_itself) {
   EXPECT_EQ(party[0].send(1, bytes_of_value(kWord), {}, 0).why, ErrorCode::peer_lost);
   EXPECT_EQ(party[0].rma()->put(1, *handle, 0, bytes_of_value(kWord), false, 5).why, ErrorCode::peer_lost);
   EXPECT_THAT(party[0].state_of(1), HasSubstr("gone"));
-  // The third goes on.
+  // The third rank is not affected.
   ASSERT_EQ(party[0].send(2, bytes_of_value(kWord), {}, 0).kind, Post::Kind::done);
   ASSERT_TRUE(party.poll_until([&] { return party.inbox(2).packets.size() == 1; }));
   EXPECT_THAT(party.inbox(0).losses, ElementsAre(1));
@@ -107,7 +107,7 @@ TEST(UcxLoss, IsBelievedWhereMemoryIsShared) { loses_a_peer("posix,self", false)
 TEST(UcxWait, ArrivalEndsASleepThatBeginsLater) {
   UcxParty party(2, "tcp,self");
   ASSERT_TRUE(party.complete());
-  // Connected both ways first: making a connection is an arrival, too.
+  // Both connections are made first, because making one counts as an arrival.
   for (Rank rank = 0; rank < 2; ++rank)
     ASSERT_EQ(party[rank].send(1 - rank, bytes_of_value(kWord), {}, 0).kind, Post::Kind::done);
   ASSERT_TRUE(party.poll_until(
@@ -155,9 +155,9 @@ TEST(UcxProgress, PutsAndGetsEndWhileTheTargetComputes) {
   ASSERT_EQ(party[0].rma()->get(1, *handle, 0, mine, 2).kind, Post::Kind::posted);
   ASSERT_NO_FATAL_FAILURE(owner_polls_until(2));
   EXPECT_EQ(memory, mine);
-  // A packet and a signal wait for their rank.
+  // A packet and signals wait for the owner's poll.
   ASSERT_EQ(party[0].send(1, bytes_of_value(kWord), {}, 0).kind, Post::Kind::done);
-  // However many came.
+  // Several signals to one counter are delivered as one.
   for (core::Token token = 3; token < 6; ++token) {
     ASSERT_EQ(party[0].signal()->put_signal(1, *handle, 0, {}, {3, 1}, token).kind, Post::Kind::posted);
     ASSERT_NO_FATAL_FAILURE(owner_polls_until(token));

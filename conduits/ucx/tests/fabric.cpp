@@ -47,22 +47,22 @@ std::vector<Fabric> ucx_fabrics() {
       fabric("ucx-posix", 0, "posix,self"),
       fabric("ucx-posix-cma", 0, "posix,cma,self"),
       fabric("ucx-sysv", 0, "sysv,self"),
-      // Skipped where there is no InfiniBand or RoCE device. Datagrams by a device in software take UCX milliseconds each,
-      // and the kit minutes for a case: ucx-ud is run when it is named.
+      // Skipped without an InfiniBand or RoCE device. On a software device UCX takes milliseconds for a datagram, and the kit
+      // minutes for a case, so ucx-ud runs only when it is named.
       on_card(fabric("ucx-rc", 0, "rc_v,self")),
       hidden(on_card(fabric("ucx-ud", 0, "ud_v,self"))),
-      // Beside smp, over two hosts, which any two ranks that follow one another are on; and without smp.
+      // Beside smp, over two hosts, with consecutive ranks on different hosts; and without smp.
       over_hosts({.name = "ucx-hosts", .conduit = "ucx", .settings = {}},
                  [](std::uint32_t process) { return process % 2; }),
       over_hosts({.name = "ucx-hosts-alone", .conduit = "ucx", .settings = {{"near", "off"}}},
                  [](std::uint32_t process) { return process; }),
-      // Shared memory by messages alone, as between segments that UCX did not give.
+      // Shared memory by messages only, as with segments that UCX did not allocate.
       fabric("ucx-unmapped", 0, "all", {{"ucx_map", "off"}}),
       fabric("ucx-unmapped-threads", 1, "all", {{"ucx_map", "off"}}),
-      // As on a network that has puts: gathered flushes.
+      // As on a network with its own puts: shared flushes.
       fabric("ucx-network-puts", 0, "tcp,self", {{"ucx_put", "network"}}),
       fabric("ucx-network-puts-threads", 1, "all", {{"ucx_put", "network"}, {"ucx_map", "off"}}),
-      // Few of everything, so that nearly each post has to wait for room.
+      // Small limits, so that nearly every post has to wait for room.
       fabric("ucx-cramped", 0, "tcp,self",
              {{"ucx_packet", "1K"}, {"ucx_packets", "16"}, {"ucx_operations", "16"}}),
   };

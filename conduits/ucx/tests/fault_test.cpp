@@ -1,4 +1,4 @@
-// What UCX answers rarely, made to be answered: its functions are replaced one by one.
+// Rare answers of UCX, forced by replacing single functions.
 
 #include "conduits/ucx/tests/ucx_party.hpp"
 
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 constexpr std::uint64_t kFaultWord = 0x0123456789abcdef;
 
-/// What replaced functions remember: UCX's are plain functions.
+/// The replacements and their state, static because UCX's functions are plain functions.
 struct Replaced {
   static inline Library real;
 
@@ -35,7 +35,7 @@ struct Replaced {
 
   static ucs_status_ptr_t flush_at_once(ucp_ep_h, const ucp_request_param_t*) { return nullptr; }
 
-  // A put by message that UCX has sent, and says so later, as a failure, when the first worker makes progress.
+  // Sends a put by message, but completes it later as a failure, when the first worker makes progress.
   static inline ucp_worker_h first_worker = nullptr;
   static inline char request[8];
   static inline ucp_send_nbx_callback_t told = nullptr;
@@ -102,7 +102,7 @@ TEST(UcxFault, AFlushWithoutRoomIsTriedAgain) {
   EXPECT_EQ(std::memcmp(memory.data(), &kFaultWord, sizeof kFaultWord), 0);
 }
 
-// UCX aborts the program otherwise, over cards; here a peer over shared memory is one that it does not let go.
+// Over cards UCX would abort the program. Here shared memory stands in for a card: UCX does not complete operations on a lost peer.
 TEST(UcxFault, AWorkerWithSomethingLeftForALostPeerIsNotDestroyed) {
   Replaced::workers_destroyed = Replaced::contexts_ended = 0;
   std::vector<std::byte> memory(4096);
@@ -129,13 +129,13 @@ TEST(UcxFault, AWorkerWithSomethingLeftForALostPeerIsNotDestroyed) {
     ASSERT_TRUE(is_over());
     party.leave(0);
     EXPECT_EQ(Replaced::workers_destroyed,
-              answered ? 1 : 2);  // the second one's: rank 1's, of the first round
+              answered ? 1 : 2);  // 2: with rank 1's of the first round
   }
   EXPECT_EQ(Replaced::workers_destroyed, 3) << "rank 1 has nothing left for anybody";
   EXPECT_EQ(Replaced::contexts_ended, 1) << "with a worker in it that remains";
 }
 
-/// Puts once more when it is told of an end.
+/// Puts once more when the first put completes.
 class PutsAgain final : public core::Inbox {
  public:
   PutsAgain(core::NativeRma& rma, std::uint64_t key) : rma_(rma), key_(key) {}
@@ -197,7 +197,7 @@ TEST(UcxFault, APutThatHasFailedIsNotEndedAgainByItsAnswer) {
     return party[0].state_of(1).find(" 1 messages rejected") != std::string::npos;
   };
   while (!(Replaced::has_failed && answer_is_rejected()) && std::chrono::steady_clock::now() < end) {
-    std::this_thread::yield();  // nobody polls: the threads stand in
+    std::this_thread::yield();  // nobody polls: the progress threads work
   }
   EXPECT_TRUE(Replaced::has_failed);
   EXPECT_THAT(party[0].state_of(1), HasSubstr(" 1 messages rejected"));

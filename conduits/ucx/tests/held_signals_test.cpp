@@ -39,7 +39,7 @@ TEST(HeldSignals, OfNoCounterAreRefused) {
   EXPECT_TRUE(held.empty());
 }
 
-// Somebody who is told raises his own counters.
+// A handler of a signal may raise more counters.
 TEST(HeldSignals, RaisedDuringTheDeliveryAreNotLost) {
   HeldSignals held(2);
   ASSERT_TRUE(held.add(1, {0, 1}));

@@ -24,7 +24,7 @@ std::array<void*, NSIG> handlers() {
   return found;
 }
 
-// Each in a process of its own: what loading does, it does once.
+// Each test runs in its own process, because UCX is loaded once per process.
 TEST(UcxLibraryDeathTest, LeavesSignalsAndEnvironmentAsTheyWere) {
   ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
   const auto play = [] {

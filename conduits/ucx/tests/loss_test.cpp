@@ -1,4 +1,4 @@
-// What a peer leaves behind that UCX does not watch: nobody is told too early, and nobody lacks it for long.
+// Operations on a lost peer that UCX does not watch: none ends too early, and their room is not missing for long.
 
 #include "conduits/ucx/tests/ucx_party.hpp"
 
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr std::uint64_t kLossWord = 42;
 
-/// Ranks of one host; every one but the first has registered some memory, and rank 0 imported its key.
+/// Three ranks of one host. All but rank 0 have registered memory, and rank 0 has imported their keys.
 class UcxUnwatched : public ::testing::Test {
  protected:
   UcxUnwatched() : party_(3, "posix,self") {}
@@ -34,7 +34,7 @@ class UcxUnwatched : public ::testing::Test {
   Post get(Rank from, std::vector<std::byte>& to) {
     return party_[0].rma()->get(from, keys_[from], 0, to, ++token_);
   }
-  /// As many as there is room for.
+  /// Posts as many gets as there is room for.
   std::size_t get_all(Rank from, std::vector<std::byte>& to) {
     std::size_t posted = 0;
     while (get(from, to).kind == Post::Kind::posted) ++posted;

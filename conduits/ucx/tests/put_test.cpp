@@ -1,4 +1,4 @@
-// What a put costs is counted, not measured; and what a wrong one does.
+// The cost of a put, in calls and allocations, and what invalid puts do.
 
 #include "conduits/loop/tests/allocation_count.hpp"
 #include "conduits/ucx/tests/ucx_party.hpp"
@@ -16,7 +16,7 @@ using core::Post;
 using loop::allocations;
 using loop::bytes_of_value;
 
-/// Two ranks over TCP; rank 1 has registered some memory, and rank 0 imported its key.
+/// Two ranks over TCP. Rank 1 has registered memory, and rank 0 has imported its key.
 class UcxPut : public ::testing::Test {
  protected:
   explicit UcxPut(const std::string& put = "auto") : party_(2, "tcp,self", "0", put) {}
@@ -55,7 +55,7 @@ class UcxPut : public ::testing::Test {
 };
 
 TEST_F(UcxPut, IsOneOperationAndOneAnswerWithoutAllocation) {
-  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));  // connects, and takes what memory there is to take
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));  // connects, and makes all first allocations
   const Counts writer = party_.ucx(0).counts();
   const Counts target = party_.ucx(1).counts();
   const auto before = allocations();
@@ -159,7 +159,7 @@ TEST_F(UcxPut, WithASignalOfNoCounterToItselfWritesNothing) {
 }
 
 TEST_F(UcxPut, BeyondTheRoomThereIsIsToldToRetry) {
-  // Half of all: the other half is for the other peers.
+  // One peer gets half of the room; the other half is for other peers.
   const auto operations = static_cast<int>(Config().number("ucx_operations")) / 2;
   int posted = 0;
   while (posted <= operations &&

@@ -15,7 +15,7 @@ std::vector<std::byte> key_of_domains(std::uint64_t mask) {
   return key;
 }
 
-// As UCX 1.13 prints them.
+// In the format of UCX 1.13.
 const Lines kRc{
     "# UCP endpoint",
     "#                 lane[0]:  1:rc_verbs/rxe0:1.0 md[1]       -> md[1]/ib/sysdev[255] am am_bw#0",

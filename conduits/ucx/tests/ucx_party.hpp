@@ -19,7 +19,7 @@ namespace aqueduct::conduits::ucx {
 /// Replaces functions of UCX.
 using Faults = std::function<void(Library&)>;
 
-/// A process of a job of its own: settings, a log that remembers, and the network.
+/// One process of a job: settings, a log whose lines are kept, and the network.
 class UcxProcess {
  public:
   UcxProcess(Rank ranks, const std::string& transports, const std::string& progress = "0",
@@ -59,7 +59,7 @@ class UcxProcess {
   std::unique_ptr<core::Network> network_;
 };
 
-/// Its ranks, opened and connected.
+/// A process with all ranks of a job, opened and connected.
 class UcxParty : public UcxProcess, public loop::Party {
  public:
   explicit UcxParty(Rank ranks, const std::string& transports, const std::string& progress = "0",
@@ -68,7 +68,7 @@ class UcxParty : public UcxProcess, public loop::Party {
 
   UcxConduit& ucx(Rank rank) { return dynamic_cast<UcxConduit&>((*this)[rank]); }
 
-  /// Polls everybody that is still there until the condition, or 20 s.
+  /// Polls all ranks that are open until the condition holds, for at most 20 s.
   template <class Condition>
   bool poll_until(Condition condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -16,7 +16,7 @@ using core::Post;
 using loop::allocations;
 using ::testing::Pair;
 
-/// Which transports, and which way of putting.
+/// The transports, and the setting of AQUEDUCT_UCX_PUT.
 struct Way {
   const char* name;
   const char* transports;
@@ -24,7 +24,7 @@ struct Way {
 };
 void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
-/// Two ranks; rank 1 has registered some memory, and rank 0 imported its key, as rank 1 did itself.
+/// Two ranks. Rank 1 has registered memory, and both ranks have imported its key.
 class UcxVector : public ::testing::TestWithParam<Way> {
  protected:
   UcxVector() : party_(2, GetParam().transports, "0", GetParam().put) {}
@@ -42,7 +42,7 @@ class UcxVector : public ::testing::TestWithParam<Way> {
     }
   }
 
-  /// Pieces of this rank's memory with a gap after each, and what they make together.
+  /// Pieces of this rank's memory with a gap after each, and their bytes in one row.
   struct Pieces {
     std::vector<core::Bytes> from;
     std::vector<core::MutableBytes> to;
