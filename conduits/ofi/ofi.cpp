@@ -33,7 +33,7 @@ constexpr SettingInfo kSettings[] = {
 core::Usability probe(const Config& config) {
   if (const Found far = find_provider(wish_of(config, false)); far.problem.empty()) {
     return {true, far.provider.text(),
-            far.provider.known->hardware ? core::Wire::hardware : core::Wire::sockets_of_library};
+            far.provider.quirks->hardware ? core::Wire::hardware : core::Wire::sockets_of_library};
   }
   // A job of one host can be served by more providers.
   const Found found = find_provider(wish_of(config, true));

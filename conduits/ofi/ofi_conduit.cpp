@@ -31,7 +31,7 @@ struct Receiving {
 
 Receiving receiving_of(const Provider& provider, const OfiOptions& options) {
   const std::size_t packet = padded(sizeof(PacketHead) + options.packet);
-  if (provider.known->fills_buffers) {
+  if (provider.quirks->fills_buffers) {
     return {kReceiveBuffers, std::max(options.receive_bytes / kReceiveBuffers, kPacketsInBuffer * packet)};
   }
   const std::size_t most = provider.info->rx_attr->size;
@@ -177,12 +177,12 @@ int OfiConduit::end_lost(core::Inbox& inbox) noexcept {
 }
 
 std::string OfiConduit::state_of(Rank peer) const {
-  const Peer& known = peers_[peer];
+  const Peer& to = peers_[peer];
   return fmt::format("provider {}, {}, {} operations under way to it, room for {} more", provider_.name(),
-                     known.gone                     ? "gone"
-                     : known.at == FI_ADDR_NOTAVAIL ? "not used so far"
-                                                    : "known",
-                     known.in_flight, requests_.left());
+                     to.gone                     ? "gone"
+                     : to.at == FI_ADDR_NOTAVAIL ? "not used so far"
+                                                 : "known",
+                     to.in_flight, requests_.left());
 }
 
 }  // namespace aqueduct::conduits::ofi

@@ -24,7 +24,7 @@ Status OfiNetwork::choose() {
     process_.log->error("ofi: {}", found.problem);
     return ErrorCode::not_supported;
   }
-  if (!one_host && !found.provider.known->crosses_hosts) {
+  if (!one_host && !found.provider.quirks->crosses_hosts) {
     process_.log->error(
         "ofi: provider {} stays on one host, and this job has several: set AQUEDUCT_OFI_PROVIDER",
         found.provider.name());
@@ -44,7 +44,7 @@ Status OfiNetwork::choose() {
 // A queue with a descriptor signals each arrival to the system (measured: 1.3 µs of a put's 10 over tcp). Where ranks share
 // cores, a rank that only polls takes more time from the others than that.
 bool OfiNetwork::sleeps(Rank me) const {
-  if (!provider_.known->no_descriptor.empty()) return false;
+  if (!provider_.quirks->no_descriptor.empty()) return false;
   const std::string wanted = process_.config->text("ofi_sleep");
   if (wanted != "auto") return wanted == "on";
   const auto neighbours = std::count(process_.host.begin(), process_.host.end(), process_.host[me]);
@@ -57,10 +57,10 @@ Result<std::unique_ptr<core::Conduit>> OfiNetwork::open(Rank me) {
   auto objects = open_objects(*fabric_, provider_, process_.ranks, sleeps(me), me, *process_.log);
   if (!objects) return objects.status();
   OfiOptions options;
-  const Known& known = *provider_.known;
+  const Quirks& quirks = *provider_.quirks;
   options.packet =
-      std::min(static_cast<std::size_t>(config.number("ofi_packet")), known.most_packet) & ~std::size_t{7};
-  options.queue = std::min(static_cast<std::uint32_t>(config.number("ofi_queue")), known.most_queue);
+      std::min(static_cast<std::size_t>(config.number("ofi_packet")), quirks.most_packet) & ~std::size_t{7};
+  options.queue = std::min(static_cast<std::uint32_t>(config.number("ofi_queue")), quirks.most_queue);
   options.receive_bytes = static_cast<std::size_t>(config.number("ofi_receive_buffer"));
   options.keep_registered = static_cast<std::size_t>(config.number("ofi_keep_registered"));
   options.register_local = config.flag("ofi_register_local");

@@ -79,7 +79,7 @@ const fi_info* best_of(const fi_info* all, const Wish& wish) {
   for (const fi_info* info = all; info != nullptr; info = info->next) {
     const std::string name = info->fabric_attr->prov_name;
     if (!wish.provider.empty() && name != wish.provider) continue;
-    if (wish.provider.empty() && !known_of(name).crosses_hosts && !wish.one_host) continue;
+    if (wish.provider.empty() && !quirks_of(name).crosses_hosts && !wish.one_host) continue;
     if (!wish.domain.empty() && wish.domain != info->domain_attr->name) continue;
     const bool one_place = is_loopback(*info);
     // Unless a domain is named, loopback is avoided in a job of several hosts: they could not reach one another.
@@ -150,10 +150,10 @@ Found find_provider(const Wish& wish) {
   }
   Provider& provider = found.provider;
   provider.library = library;
-  provider.known = &known_of(best->fabric_attr->prov_name);
-  if (provider.known->copies_at_once) {
+  provider.quirks = &quirks_of(best->fabric_attr->prov_name);
+  if (provider.quirks->copies_at_once) {
     if (const std::string why = why_no_copies(look_at_copying()); !why.empty()) {
-      found.problem = fmt::format("provider {} copies between processes, and {}", provider.known->name, why);
+      found.problem = fmt::format("provider {} copies between processes, and {}", provider.quirks->name, why);
       return found;
     }
   }
@@ -176,10 +176,10 @@ Found find_provider(const Wish& wish) {
       ~FI_DELIVERY_COMPLETE;  // each put asks for it; packets need not wait for delivery
   // With manual progress such a provider runs without its thread, and packets wait for the next poll: a rank that computes
   // would hold up its peers.
-  if (provider.known->progresses_by_itself) provider.info->domain_attr->data_progress = FI_PROGRESS_AUTO;
+  if (provider.quirks->progresses_by_itself) provider.info->domain_attr->data_progress = FI_PROGRESS_AUTO;
   provider.auto_progress = provider.info->domain_attr->data_progress == FI_PROGRESS_AUTO;
-  provider.signals =
-      provider.known->no_signals.empty() && provider.info->domain_attr->cq_data_size >= sizeof(std::uint64_t);
+  provider.signals = provider.quirks->no_signals.empty() &&
+                     provider.info->domain_attr->cq_data_size >= sizeof(std::uint64_t);
   return found;
 }
 
@@ -191,7 +191,7 @@ std::string Provider::text() const {
                                       : atomics ? "native"
                                                 : "by the owner (it has none)");
   text += signals ? "; signals native" : "; signals in a packet of their own";
-  if (!known->no_descriptor.empty()) text += fmt::format("; not slept on ({})", known->no_descriptor);
+  if (!quirks->no_descriptor.empty()) text += fmt::format("; not slept on ({})", quirks->no_descriptor);
   if ((info->domain_attr->mr_mode & FI_MR_LOCAL) != 0) text += "; local buffers are registered";
   return text;
 }

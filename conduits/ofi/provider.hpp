@@ -1,8 +1,8 @@
 #pragma once
 
 #include "conduits/ofi/fid.hpp"
-#include "conduits/ofi/known.hpp"
 #include "conduits/ofi/library.hpp"
+#include "conduits/ofi/quirks.hpp"
 
 #include <string>
 #include <string_view>
@@ -21,16 +21,16 @@ struct Wish {
 struct Provider {
   Library library;
   Info info;
-  const Known* known = nullptr;
+  const Quirks* quirks = nullptr;
   bool atomics = false;  ///< its endpoints have atomics; Atomics::learn asks which
   bool signals = false;  ///< a put can carry 8 bytes to the target's completion queue (FI_REMOTE_CQ_DATA)
   bool auto_progress = false;  ///< peers are answered while the program computes
 
   /// Why its atomics are not to be used; empty: they may be.
-  std::string_view why_no_atomics() const noexcept { return ofi::why_no_atomics(*known); }
+  std::string_view why_no_atomics() const noexcept { return ofi::why_no_atomics(*quirks); }
   /// The flags of a put: it has a completion, which means that its bytes are in place.
   std::uint64_t delivered() const noexcept {
-    return FI_COMPLETION | (known->copies_at_once ? 0 : FI_DELIVERY_COMPLETE);
+    return FI_COMPLETION | (quirks->copies_at_once ? 0 : FI_DELIVERY_COMPLETE);
   }
   std::string name() const { return info->fabric_attr->prov_name; }
   std::string domain() const { return info->domain_attr->name; }

@@ -2,8 +2,8 @@
 
 #include "conduits/ofi/copying.hpp"
 #include "conduits/ofi/errors.hpp"
-#include "conduits/ofi/known.hpp"
 #include "conduits/ofi/provider.hpp"
+#include "conduits/ofi/quirks.hpp"
 #include "conduits/ofi/requests.hpp"
 #include "conduits/ofi/wire.hpp"
 #include "core/to_self.hpp"
@@ -37,18 +37,19 @@ TEST(OfiAnnouncement, CarriesAllThatFitsAndNothingElse) {
   }
 }
 
-TEST(OfiKnown, PrefersHardwareAndKnowsWhatIsBroken) {
+TEST(OfiQuirks, PrefersHardwareAndKnowsWhatIsBroken) {
   EXPECT_LT(preference_of("verbs;ofi_rxm"), preference_of("tcp;ofi_rxm"));
   EXPECT_LT(preference_of("tcp;ofi_rxm"), preference_of("sockets"));
   EXPECT_LT(preference_of("shm"), preference_of("something new"));
-  EXPECT_FALSE(known_of("udp;ofi_rxd").no_atomics.empty());
-  EXPECT_TRUE(why_no_atomics(known_of("tcp;ofi_rxm")).empty());
-  EXPECT_EQ(why_no_atomics(known_of("udp;ofi_rxd")), known_of("udp;ofi_rxd").no_atomics);
-  EXPECT_THAT(std::string(why_no_atomics(known_of("something new"))), testing::HasSubstr("nobody has tried"));
-  EXPECT_FALSE(known_of("shm").crosses_hosts);
-  EXPECT_TRUE(known_of("something new").crosses_hosts);
+  EXPECT_FALSE(quirks_of("udp;ofi_rxd").no_atomics.empty());
+  EXPECT_TRUE(why_no_atomics(quirks_of("tcp;ofi_rxm")).empty());
+  EXPECT_EQ(why_no_atomics(quirks_of("udp;ofi_rxd")), quirks_of("udp;ofi_rxd").no_atomics);
+  EXPECT_THAT(std::string(why_no_atomics(quirks_of("something new"))),
+              testing::HasSubstr("nobody has tried"));
+  EXPECT_FALSE(quirks_of("shm").crosses_hosts);
+  EXPECT_TRUE(quirks_of("something new").crosses_hosts);
   std::set<std::string_view> names;
-  for (const Known& known : known_providers()) EXPECT_TRUE(names.insert(known.name).second) << known.name;
+  for (const Quirks& quirks : provider_quirks()) EXPECT_TRUE(names.insert(quirks.name).second) << quirks.name;
 }
 
 TEST(OfiProvider, ThatDoesNotExistIsNamedTogetherWithThoseThatDo) {

@@ -8,7 +8,7 @@
 namespace aqueduct::conduits::ofi {
 
 /// How a provider differs from what it says of itself.
-struct Known {
+struct Quirks {
   std::string_view name{};            ///< as fi_info prints it
   bool hardware = false;              ///< a network card that moves data without the system
   bool crosses_hosts = true;          ///< reaches other hosts
@@ -25,13 +25,13 @@ struct Known {
 
 /// The providers in order of preference: first those for network hardware, then the most complete one over TCP, then the
 /// others.
-std::span<const Known> known_providers() noexcept;
+std::span<const Quirks> provider_quirks() noexcept;
 
 /// A provider's entry; for one that is not in the list an entry without quirks and with an empty name.
-const Known& known_of(std::string_view name) noexcept;
+const Quirks& quirks_of(std::string_view name) noexcept;
 
 /// Why a provider's atomics are not to be used; empty: they may be.
-std::string_view why_no_atomics(const Known& known) noexcept;
+std::string_view why_no_atomics(const Quirks& quirks) noexcept;
 
 /// Its place in the order of preference; unknown ones come last.
 std::size_t preference_of(std::string_view name) noexcept;

@@ -1,4 +1,4 @@
-#include "conduits/ofi/known.hpp"
+#include "conduits/ofi/quirks.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@ namespace {
 // An entry overrides advertised capabilities where a test has shown otherwise (libfabric 1.17, Debian 12). Providers for
 // hardware that nobody has tried are believed. Atomics of providers that are not in the list are not used: wrong results
 // would go unnoticed.
-constexpr Known kKnown[] = {
+constexpr Quirks kQuirks[] = {
     {.name = "cxi", .hardware = true},
     {.name = "opx", .hardware = true},
     {.name = "psm3", .hardware = true},
@@ -48,23 +48,23 @@ constexpr Known kKnown[] = {
      .most_packet = 4080},
 };
 
-constexpr Known kUnknown{};
+constexpr Quirks kNoQuirks{};
 
 }  // namespace
 
-std::span<const Known> known_providers() noexcept { return kKnown; }
+std::span<const Quirks> provider_quirks() noexcept { return kQuirks; }
 
 std::size_t preference_of(std::string_view name) noexcept {
-  return static_cast<std::size_t>(std::ranges::find(kKnown, name, &Known::name) - std::begin(kKnown));
+  return static_cast<std::size_t>(std::ranges::find(kQuirks, name, &Quirks::name) - std::begin(kQuirks));
 }
 
-const Known& known_of(std::string_view name) noexcept {
+const Quirks& quirks_of(std::string_view name) noexcept {
   const std::size_t at = preference_of(name);
-  return at < std::size(kKnown) ? kKnown[at] : kUnknown;
+  return at < std::size(kQuirks) ? kQuirks[at] : kNoQuirks;
 }
 
-std::string_view why_no_atomics(const Known& known) noexcept {
-  return known.name.empty() ? "nobody has tried this provider's" : known.no_atomics;
+std::string_view why_no_atomics(const Quirks& quirks) noexcept {
+  return quirks.name.empty() ? "nobody has tried this provider's" : quirks.no_atomics;
 }
 
 }  // namespace aqueduct::conduits::ofi
