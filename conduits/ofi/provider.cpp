@@ -1,6 +1,6 @@
 #include "conduits/ofi/provider.hpp"
 
-#include "conduits/ofi/copying.hpp"
+#include "conduits/ofi/cma_access.hpp"
 
 #include <fmt/format.h>
 #include <rdma/fi_errno.h>
@@ -152,7 +152,7 @@ Found find_provider(const Wish& wish) {
   provider.library = library;
   provider.quirks = &quirks_of(best->fabric_attr->prov_name);
   if (provider.quirks->copies_at_once) {
-    if (const std::string why = why_no_copies(look_at_copying()); !why.empty()) {
+    if (const std::string why = why_no_cma(probe_cma()); !why.empty()) {
       found.problem = fmt::format("provider {} copies between processes, and {}", provider.quirks->name, why);
       return found;
     }

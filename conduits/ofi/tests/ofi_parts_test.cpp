@@ -1,6 +1,6 @@
 // The parts of the conduit that need no network.
 
-#include "conduits/ofi/copying.hpp"
+#include "conduits/ofi/cma_access.hpp"
 #include "conduits/ofi/errors.hpp"
 #include "conduits/ofi/provider.hpp"
 #include "conduits/ofi/quirks.hpp"
@@ -79,12 +79,13 @@ TEST(OfiProvider, ProgressesByItselfOnlyWhereAskedOrKnownTo) {
   }
 }
 
-TEST(OfiCopying, IsRefusedWithTheReason) {
-  EXPECT_EQ(why_no_copies({}), "");
-  EXPECT_EQ(why_no_copies({.ptrace_scope = 2, .may_trace = true}), "");
-  EXPECT_THAT(why_no_copies({.error = EPERM}), testing::HasSubstr("seccomp"));
-  for (const Copying& found : {Copying{.ptrace_scope = 1}, Copying{.ptrace_scope = 3, .may_trace = true}}) {
-    EXPECT_THAT(why_no_copies(found), testing::HasSubstr("ptrace_scope"));
+TEST(OfiCma, IsRefusedWithTheReason) {
+  EXPECT_EQ(why_no_cma({}), "");
+  EXPECT_EQ(why_no_cma({.ptrace_scope = 2, .may_trace = true}), "");
+  EXPECT_THAT(why_no_cma({.error = EPERM}), testing::HasSubstr("seccomp"));
+  for (const CmaAccess& found :
+       {CmaAccess{.ptrace_scope = 1}, CmaAccess{.ptrace_scope = 3, .may_trace = true}}) {
+    EXPECT_THAT(why_no_cma(found), testing::HasSubstr("ptrace_scope"));
   }
 }
 

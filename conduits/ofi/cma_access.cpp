@@ -1,4 +1,4 @@
-#include "conduits/ofi/copying.hpp"
+#include "conduits/ofi/cma_access.hpp"
 
 #include <fmt/format.h>
 
@@ -23,8 +23,8 @@ bool has_capability(unsigned which) noexcept {
 
 }  // namespace
 
-Copying look_at_copying() noexcept {
-  Copying found;
+CmaAccess probe_cma() noexcept {
+  CmaAccess found;
   char from = 1;
   char to = 0;
   const iovec here{&to, 1};
@@ -36,7 +36,7 @@ Copying look_at_copying() noexcept {
   return found;
 }
 
-std::string why_no_copies(const Copying& found) {
+std::string why_no_cma(const CmaAccess& found) {
   if (found.error != 0) {
     return fmt::format(
         "the system refuses process_vm_readv ({}): containers allow it with CAP_SYS_PTRACE or "
