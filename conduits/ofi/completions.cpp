@@ -116,7 +116,7 @@ int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   const int error = std::abs(entry.err);  // shm's errors have either sign
   const ErrorCode why = error == ESRCH ? ErrorCode::peer_lost : code_of(error);
   Request* request = requests_.of(entry.op_context);
-  if (entry.op_context == nullptr && provider_.quirks->copies_at_once) request = oldest_copy();
+  if (entry.op_context == nullptr && provider_.quirks->completes_at_post) request = oldest_copy();
   if (request == nullptr) {
     // The error does not say which operation failed, so that one would never end.
     if (entry.op_context == nullptr && is_of_mine(entry.flags)) {

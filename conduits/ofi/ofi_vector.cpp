@@ -28,7 +28,7 @@ std::size_t Vector::most_local() const noexcept {
 
 std::size_t Vector::most_remote() const noexcept {
   // shm copies a single remote piece itself. Several remote pieces it leaves to the peer, and completes at once all the same.
-  if (provider_.quirks->copies_at_once) return 1;
+  if (provider_.quirks->completes_at_post) return 1;
   return std::min(provider_.info->tx_attr->rma_iov_limit, kMostPieces);
 }
 
@@ -79,7 +79,7 @@ core::Post Vector::post(Request& request, std::uint64_t key, std::span<const cor
         return operations_.posted(request, answer, "to register a local buffer");
       }
     }
-    request.lent = !provider_.quirks->copies_at_once;
+    request.lent = !provider_.quirks->completes_at_post;
   }
   fi_msg_rma message{};
   message.msg_iov = here.data();

@@ -20,7 +20,7 @@ class Messages;
 class PollHints {
  public:
   PollHints(const Provider& provider, Peers& peers, Rank me)
-      : peers_(peers), me_(me), needed_(!provider.auto_progress && !provider.quirks->copies_at_once) {}
+      : peers_(peers), me_(me), needed_(!provider.auto_progress && !provider.quirks->completes_at_post) {}
 
   /// Once the peers are known: nothing is allocated later.
   void reserve() { targets_.reserve(peers_.count()); }

@@ -151,7 +151,7 @@ Found find_provider(const Wish& wish) {
   Provider& provider = found.provider;
   provider.library = library;
   provider.quirks = &quirks_of(best->fabric_attr->prov_name);
-  if (provider.quirks->copies_at_once) {
+  if (provider.quirks->completes_at_post) {
     if (const std::string why = why_no_cma(probe_cma()); !why.empty()) {
       found.problem = fmt::format("provider {} copies between processes, and {}", provider.quirks->name, why);
       return found;

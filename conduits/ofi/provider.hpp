@@ -30,7 +30,7 @@ struct Provider {
   std::string_view why_no_atomics() const noexcept { return ofi::why_no_atomics(*quirks); }
   /// The flags of a put: it has a completion, which means that its bytes are in place.
   std::uint64_t delivered() const noexcept {
-    return FI_COMPLETION | (quirks->copies_at_once ? 0 : FI_DELIVERY_COMPLETE);
+    return FI_COMPLETION | (quirks->completes_at_post ? 0 : FI_DELIVERY_COMPLETE);
   }
   std::string name() const { return info->fabric_attr->prov_name; }
   std::string domain() const { return info->domain_attr->name; }

@@ -41,7 +41,7 @@ constexpr Quirks kQuirks[] = {
     // the peer's queue.
     {.name = "shm",
      .crosses_hosts = false,
-     .copies_at_once = true,
+     .completes_at_post = true,
      .no_atomics = "a lost peer would block everybody's",
      .no_signals = "a lost peer would block everybody's",
      .no_descriptor = "it has none",

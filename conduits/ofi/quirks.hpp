@@ -13,8 +13,8 @@ struct Quirks {
   bool hardware = false;              ///< a network card that moves data without the system
   bool crosses_hosts = true;          ///< reaches other hosts
   bool progresses_by_itself = false;  ///< its own thread answers peers even if manual progress was asked for
-  bool fills_buffers = true;    ///< FI_MULTI_RECV works: one large buffer takes packets until it is full
-  bool copies_at_once = false;  ///< puts and gets are complete, on both sides, when their post returns
+  bool fills_buffers = true;       ///< FI_MULTI_RECV works: one large buffer takes packets until it is full
+  bool completes_at_post = false;  ///< puts and gets are complete, on both sides, when their post returns
   std::string_view
       no_atomics{};  ///< why its atomics are not used; empty: they are used if it advertises them
   std::string_view no_signals{};          ///< why FI_REMOTE_CQ_DATA is not used; empty: it is
