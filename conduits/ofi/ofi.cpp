@@ -31,12 +31,12 @@ constexpr SettingInfo kSettings[] = {
 };
 
 core::Usability probe(const Config& config) {
-  if (const Found far = find_provider(wish_of(config, false)); far.problem.empty()) {
+  if (const Found far = find_provider(criteria_of(config, false)); far.problem.empty()) {
     return {true, far.provider.text(),
             far.provider.quirks->hardware ? core::Wire::hardware : core::Wire::sockets_of_library};
   }
   // A job of one host can be served by more providers.
-  const Found found = find_provider(wish_of(config, true));
+  const Found found = find_provider(criteria_of(config, true));
   if (!found.problem.empty()) return {false, found.problem};
   return {true, found.provider.text()};
 }

@@ -8,7 +8,7 @@
 
 namespace aqueduct::conduits::ofi {
 
-Wish wish_of(const Config& config, bool one_host) {
+ProviderCriteria criteria_of(const Config& config, bool one_host) {
   return {.provider = config.text("ofi_provider"),
           .domain = config.text("ofi_domain"),
           .one_host = one_host,
@@ -19,7 +19,7 @@ Status OfiNetwork::choose() {
   const std::lock_guard lock(mutex_);
   if (fabric_ != nullptr) return {};
   const bool one_host = std::equal(process_.host.begin() + 1, process_.host.end(), process_.host.begin());
-  Found found = find_provider(wish_of(*process_.config, one_host));
+  Found found = find_provider(criteria_of(*process_.config, one_host));
   if (!found.problem.empty()) {
     process_.log->error("ofi: {}", found.problem);
     return ErrorCode::not_supported;

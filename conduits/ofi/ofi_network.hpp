@@ -27,6 +27,6 @@ class OfiNetwork final : public core::Network {
 };
 
 /// What the settings ask for. `one_host`: all ranks of the job share a host.
-Wish wish_of(const Config& config, bool one_host);
+ProviderCriteria criteria_of(const Config& config, bool one_host);
 
 }  // namespace aqueduct::conduits::ofi

@@ -18,7 +18,7 @@ constexpr std::uint32_t kVersion = FI_VERSION(1, 14);
 
 Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{library.freeinfo}); }
 
-/// What is asked for beside the wish.
+/// What is asked for beside the criteria.
 struct Question {
   std::uint64_t caps = FI_MSG | FI_RMA | FI_MULTI_RECV;
   std::uint64_t operations =
@@ -27,7 +27,7 @@ struct Question {
   const char* domain = nullptr;
 };
 
-Info ask(const Library& library, const Wish& wish, const Question& question) {
+Info ask(const Library& library, const ProviderCriteria& criteria, const Question& question) {
   const Info hints = owned(library, library.dupinfo(nullptr));
   if (hints == nullptr) return {};
   hints->caps = question.caps;
@@ -35,8 +35,8 @@ Info ask(const Library& library, const Wish& wish, const Question& question) {
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   // One thread at a time uses an endpoint, its domain and its queues. With auto progress, a thread of the provider does too.
-  hints->domain_attr->threading = wish.auto_progress ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
-  hints->domain_attr->data_progress = wish.auto_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
+  hints->domain_attr->threading = criteria.auto_progress ? FI_THREAD_SAFE : FI_THREAD_DOMAIN;
+  hints->domain_attr->data_progress = criteria.auto_progress ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->mr_mode =
       FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
@@ -73,17 +73,17 @@ struct Rating {
   }
 };
 
-const fi_info* best_of(const fi_info* all, const Wish& wish) {
+const fi_info* best_of(const fi_info* all, const ProviderCriteria& criteria) {
   const fi_info* best = nullptr;
   Rating best_rating{};
   for (const fi_info* info = all; info != nullptr; info = info->next) {
     const std::string name = info->fabric_attr->prov_name;
-    if (!wish.provider.empty() && name != wish.provider) continue;
-    if (wish.provider.empty() && !quirks_of(name).crosses_hosts && !wish.one_host) continue;
-    if (!wish.domain.empty() && wish.domain != info->domain_attr->name) continue;
+    if (!criteria.provider.empty() && name != criteria.provider) continue;
+    if (criteria.provider.empty() && !quirks_of(name).crosses_hosts && !criteria.one_host) continue;
+    if (!criteria.domain.empty() && criteria.domain != info->domain_attr->name) continue;
     const bool one_place = is_loopback(*info);
     // Unless a domain is named, loopback is avoided in a job of several hosts: they could not reach one another.
-    const Rating rating{preference_of(name), wish.domain.empty() && one_place != wish.one_host};
+    const Rating rating{preference_of(name), criteria.domain.empty() && one_place != criteria.one_host};
     if (best == nullptr || rating < best_rating) best = info, best_rating = rating;
   }
   return best;
@@ -98,42 +98,44 @@ std::string all_names(const fi_info* all, const std::string& of_provider) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string why_none(const Wish& wish, const fi_info* all) {
+std::string why_none(const ProviderCriteria& criteria, const fi_info* all) {
   if (all == nullptr) {
     return fmt::format(
         "no provider of libfabric here has reliable messages and one-sided access{}; `fi_info -t FI_EP_RDM` "
         "lists what there is",
-        wish.auto_progress ? " with progress of its own (AQUEDUCT_OFI_PROGRESS=auto)" : "");
+        criteria.auto_progress ? " with progress of its own (AQUEDUCT_OFI_PROGRESS=auto)" : "");
   }
   const std::string names = all_names(all, {});
-  if (!wish.provider.empty() && !all_names(all, wish.provider).empty()) {
-    return fmt::format("AQUEDUCT_OFI_DOMAIN={} is not a domain of provider {}; it has {}", wish.domain,
-                       wish.provider, all_names(all, wish.provider));
+  if (!criteria.provider.empty() && !all_names(all, criteria.provider).empty()) {
+    return fmt::format("AQUEDUCT_OFI_DOMAIN={} is not a domain of provider {}; it has {}", criteria.domain,
+                       criteria.provider, all_names(all, criteria.provider));
   }
-  if (!wish.provider.empty()) {
-    return fmt::format("AQUEDUCT_OFI_PROVIDER={} cannot be used here; there are {}", wish.provider, names);
+  if (!criteria.provider.empty()) {
+    return fmt::format("AQUEDUCT_OFI_PROVIDER={} cannot be used here; there are {}", criteria.provider,
+                       names);
   }
   return fmt::format("no provider has the domain AQUEDUCT_OFI_DOMAIN={}; `fi_info` lists domains of {}",
-                     wish.domain, names);
+                     criteria.domain, names);
 }
 
-/// Why no provider serves the wish.
-std::string why_nothing(const Library& library, const Wish& wish, const char* named, const Info& all) {
-  const Info lax = ask(library, wish, {.operations = 0, .provider = named});
-  if (const fi_info* silent = best_of(lax.get(), wish)) {
+/// Why no provider serves the criteria.
+std::string why_nothing(const Library& library, const ProviderCriteria& criteria, const char* named,
+                        const Info& all) {
+  const Info lax = ask(library, criteria, {.operations = 0, .provider = named});
+  if (const fi_info* silent = best_of(lax.get(), criteria)) {
     return fmt::format(
         "provider {} does not tell when a put has arrived (FI_DELIVERY_COMPLETE); set AQUEDUCT_OFI_PROVIDER "
         "to one "
         "that does, as `fi_info` lists them",
         silent->fabric_attr->prov_name);
   }
-  const Info any = wish.provider.empty() ? Info() : ask(library, wish, {});
-  return why_none(wish, all != nullptr ? all.get() : any.get());
+  const Info any = criteria.provider.empty() ? Info() : ask(library, criteria, {});
+  return why_none(criteria, all != nullptr ? all.get() : any.get());
 }
 
 }  // namespace
 
-Found find_provider(const Wish& wish) {
+Found find_provider(const ProviderCriteria& criteria) {
   Found found;
   const Loaded loaded = load_library();
   if (!loaded.problem.empty()) {
@@ -141,11 +143,11 @@ Found find_provider(const Wish& wish) {
     return found;
   }
   const Library& library = loaded.library;
-  const char* const named = wish.provider.empty() ? nullptr : wish.provider.c_str();
-  const Info all = ask(library, wish, {.provider = named});
-  const fi_info* best = best_of(all.get(), wish);
+  const char* const named = criteria.provider.empty() ? nullptr : criteria.provider.c_str();
+  const Info all = ask(library, criteria, {.provider = named});
+  const fi_info* best = best_of(all.get(), criteria);
   if (best == nullptr) {
-    found.problem = why_nothing(library, wish, named, all);
+    found.problem = why_nothing(library, criteria, named, all);
     return found;
   }
   Provider& provider = found.provider;
@@ -161,8 +163,8 @@ Found find_provider(const Wish& wish) {
     // Asked separately: a capability that is not asked for is not there, but asking for it may rule the provider out.
     Question question{.provider = best->fabric_attr->prov_name, .domain = best->domain_attr->name};
     question.caps |= FI_ATOMIC;
-    const Info more = ask(library, wish, question);
-    if (const fi_info* same = best_of(more.get(), wish); same != nullptr) {
+    const Info more = ask(library, criteria, question);
+    if (const fi_info* same = best_of(more.get(), criteria); same != nullptr) {
       provider.info = owned(library, library.dupinfo(same));
       provider.atomics = true;
     }

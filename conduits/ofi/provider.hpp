@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::ofi {
 
 /// What the settings and the job ask of a provider.
-struct Wish {
+struct ProviderCriteria {
   std::string provider{};      ///< its name; empty: the best one
   std::string domain{};        ///< its domain (eth0, mlx5_0); empty: one is chosen
   bool one_host = false;       ///< all ranks share a host: loopback is enough
@@ -44,6 +44,6 @@ struct Found {
 };
 
 /// Asks libfabric, once per process: that takes some hundred milliseconds where many providers are installed.
-Found find_provider(const Wish& wish);
+Found find_provider(const ProviderCriteria& criteria);
 
 }  // namespace aqueduct::conduits::ofi
