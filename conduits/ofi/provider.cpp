@@ -19,7 +19,7 @@ constexpr std::uint32_t kVersion = FI_VERSION(1, 14);
 Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{library.freeinfo}); }
 
 /// What is asked for beside the criteria.
-struct Question {
+struct InfoQuery {
   std::uint64_t caps = FI_MSG | FI_RMA | FI_MULTI_RECV;
   std::uint64_t operations =
       FI_DELIVERY_COMPLETE;  // a put's completion must mean that its bytes are in place
@@ -27,11 +27,11 @@ struct Question {
   const char* domain = nullptr;
 };
 
-Info ask(const Library& library, const ProviderCriteria& criteria, const Question& question) {
+Info query_info(const Library& library, const ProviderCriteria& criteria, const InfoQuery& query) {
   const Info hints = owned(library, library.dupinfo(nullptr));
   if (hints == nullptr) return {};
-  hints->caps = question.caps;
-  hints->tx_attr->op_flags = question.operations;
+  hints->caps = query.caps;
+  hints->tx_attr->op_flags = query.operations;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   // One thread at a time uses an endpoint, its domain and its queues. With auto progress, a thread of the provider does too.
@@ -41,8 +41,8 @@ Info ask(const Library& library, const ProviderCriteria& criteria, const Questio
   hints->domain_attr->mr_mode =
       FI_MR_LOCAL | FI_MR_RAW | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
   // Freed together with the hints.
-  if (question.provider != nullptr) hints->fabric_attr->prov_name = ::strdup(question.provider);
-  if (question.domain != nullptr) hints->domain_attr->name = ::strdup(question.domain);
+  if (query.provider != nullptr) hints->fabric_attr->prov_name = ::strdup(query.provider);
+  if (query.domain != nullptr) hints->domain_attr->name = ::strdup(query.domain);
   fi_info* found = nullptr;
   if (library.getinfo(kVersion, nullptr, nullptr, 0, hints.get(), &found) != 0) return {};
   return owned(library, found);
@@ -121,7 +121,7 @@ std::string why_none(const ProviderCriteria& criteria, const fi_info* all) {
 /// Why no provider serves the criteria.
 std::string why_nothing(const Library& library, const ProviderCriteria& criteria, const char* named,
                         const Info& all) {
-  const Info lax = ask(library, criteria, {.operations = 0, .provider = named});
+  const Info lax = query_info(library, criteria, {.operations = 0, .provider = named});
   if (const fi_info* silent = best_of(lax.get(), criteria)) {
     return fmt::format(
         "provider {} does not tell when a put has arrived (FI_DELIVERY_COMPLETE); set AQUEDUCT_OFI_PROVIDER "
@@ -129,7 +129,7 @@ std::string why_nothing(const Library& library, const ProviderCriteria& criteria
         "that does, as `fi_info` lists them",
         silent->fabric_attr->prov_name);
   }
-  const Info any = criteria.provider.empty() ? Info() : ask(library, criteria, {});
+  const Info any = criteria.provider.empty() ? Info() : query_info(library, criteria, {});
   return why_none(criteria, all != nullptr ? all.get() : any.get());
 }
 
@@ -144,7 +144,7 @@ Found find_provider(const ProviderCriteria& criteria) {
   }
   const Library& library = loaded.library;
   const char* const named = criteria.provider.empty() ? nullptr : criteria.provider.c_str();
-  const Info all = ask(library, criteria, {.provider = named});
+  const Info all = query_info(library, criteria, {.provider = named});
   const fi_info* best = best_of(all.get(), criteria);
   if (best == nullptr) {
     found.problem = why_nothing(library, criteria, named, all);
@@ -161,9 +161,9 @@ Found find_provider(const ProviderCriteria& criteria) {
   }
   if (provider.why_no_atomics().empty()) {
     // Asked separately: a capability that is not asked for is not there, but asking for it may rule the provider out.
-    Question question{.provider = best->fabric_attr->prov_name, .domain = best->domain_attr->name};
-    question.caps |= FI_ATOMIC;
-    const Info more = ask(library, criteria, question);
+    InfoQuery query{.provider = best->fabric_attr->prov_name, .domain = best->domain_attr->name};
+    query.caps |= FI_ATOMIC;
+    const Info more = query_info(library, criteria, query);
     if (const fi_info* same = best_of(more.get(), criteria); same != nullptr) {
       provider.info = owned(library, library.dupinfo(same));
       provider.atomics = true;
