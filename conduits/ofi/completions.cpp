@@ -44,7 +44,7 @@ bool Completions::read(core::Inbox& inbox, int& calls) noexcept {
 int Completions::take(const fi_cq_data_entry& entry, core::Inbox& inbox) noexcept {
   if (Request* const request = requests_.of(entry.op_context)) return ended(*request, {}, inbox);
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0) {
-    const Announcement what = decode(entry.data);
+    const CqData what = decode(entry.data);
     if (what.from >= peers_.count()) {
       log_.error("ofi: rank {}: a signal of rank {}, which this job does not have, was dropped", me_,
                  what.from);
@@ -96,11 +96,12 @@ int Completions::take_packet(const std::byte* bytes, std::size_t length, core::I
 
 int Completions::ended(Request& request, Status status, core::Inbox& inbox) noexcept {
   const bool gone = peers_[request.peer].gone;
-  if (request.kind == Request::Kind::announced && status && !gone) {
+  if (request.kind == Request::Kind::put_then_signal && status && !gone) {
     messages_.send_signal(request);
     return 0;
   }
-  if (gone && (request.kind == Request::Kind::announced || !status)) status = lost_.status_of(request.peer);
+  if (gone && (request.kind == Request::Kind::put_then_signal || !status))
+    status = lost_.status_of(request.peer);
   return operations_.finish(request, status, inbox);
 }
 
@@ -199,7 +200,7 @@ bool Completions::drain_batch() noexcept {
   for (std::int64_t i = 0; i < found; ++i) {
     Request* const request = requests_.of(batch[static_cast<std::size_t>(i)].op_context);
     if (request == nullptr) continue;
-    if (request->kind == Request::Kind::announced && is_awaited(*request)) {
+    if (request->kind == Request::Kind::put_then_signal && is_awaited(*request)) {
       messages_.send_signal(*request);  // the put has arrived; its signal has not
     } else {
       requests_.release(*request);

@@ -84,7 +84,7 @@ core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, c
   }
   const auto data = provider_.signals ? encode({me_, signal}) : std::nullopt;
   Request* const request =
-      operations_.begin(peer, data ? Request::Kind::transfer : Request::Kind::announced, token);
+      operations_.begin(peer, data ? Request::Kind::transfer : Request::Kind::put_then_signal, token);
   if (request == nullptr) [[unlikely]]
     return operations_.no_request(peer);
   if (data && !from.empty()) return write(*request, key, offset, from, false, *data, FI_REMOTE_CQ_DATA);

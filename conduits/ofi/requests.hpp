@@ -18,10 +18,10 @@ inline constexpr std::size_t kMostPieces = 8;
 /// One outstanding operation. Its completion's context points back to it.
 struct Request {
   enum class Kind : std::uint8_t {
-    packet,    ///< a send; its completion is not reported to the layers above
-    transfer,  ///< a put or an atomic; its completion is reported
-    fetch,     ///< a get; the same, but no peer waits for it
-    announced  ///< a put whose signal follows in a packet of its own
+    packet,          ///< a send; its completion is not reported to the layers above
+    transfer,        ///< a put or an atomic; its completion is reported
+    fetch,           ///< a get; the same, but no peer waits for it
+    put_then_signal  ///< a put whose signal follows in a packet of its own
   };
 
   fi_context2 context;  ///< for the provider's use; first, so that its address is the request's
@@ -40,7 +40,7 @@ struct Request {
   std::uint32_t result_bytes = 0;
   /// Registrations of the caller's buffers, given back at the end; the first null one ends the list.
   std::array<Registration*, kMostPieces> borrowed{};
-  Signal signal;  ///< of an announced put
+  Signal signal;  ///< of an put_then_signal put
 };
 static_assert(offsetof(Request, context) == 0);
 

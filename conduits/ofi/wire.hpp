@@ -21,19 +21,19 @@ inline constexpr std::uint32_t kIsSignal = 0x8000'0000u;
 constexpr std::size_t padded(std::size_t bytes) noexcept { return (bytes + 7) & ~std::size_t{7}; }
 
 /// A signal in the 8 bytes that a put can carry to the target's completion queue: 24 bits of rank, 24 of slot, 16 of amount.
-struct Announcement {
+struct CqData {
   Rank from = 0;
   Signal signal;
 };
 
 /// Nothing if one of its numbers does not fit.
-constexpr std::optional<std::uint64_t> encode(const Announcement& what) noexcept {
+constexpr std::optional<std::uint64_t> encode(const CqData& what) noexcept {
   constexpr std::uint64_t kMost24 = (1u << 24) - 1;
   if (what.from > kMost24 || what.signal.slot > kMost24 || what.signal.add > 0xffff) return std::nullopt;
   return (std::uint64_t{what.from} << 40) | (std::uint64_t{what.signal.slot} << 16) | what.signal.add;
 }
 
-constexpr Announcement decode(std::uint64_t data) noexcept {
+constexpr CqData decode(std::uint64_t data) noexcept {
   return {static_cast<Rank>(data >> 40), {static_cast<SignalSlot>((data >> 16) & 0xff'ffff), data & 0xffff}};
 }
 

@@ -19,16 +19,16 @@
 namespace aqueduct::conduits::ofi {
 namespace {
 
-TEST(OfiAnnouncement, CarriesAllThatFitsAndNothingElse) {
+TEST(OfiCqData, CarriesAllThatFitsAndNothingElse) {
   constexpr std::uint64_t kMost24 = (1u << 24) - 1;
   for (const std::uint64_t rank : {std::uint64_t{0}, std::uint64_t{7}, kMost24, kMost24 + 1}) {
     for (const std::uint64_t slot : {std::uint64_t{0}, kMost24, kMost24 + 1}) {
       for (const std::uint64_t add : {0, 1, 0xffff, 0x10000}) {
-        const Announcement sent{static_cast<Rank>(rank), {static_cast<SignalSlot>(slot), add}};
+        const CqData sent{static_cast<Rank>(rank), {static_cast<SignalSlot>(slot), add}};
         const auto data = encode(sent);
         ASSERT_EQ(data.has_value(), rank <= kMost24 && slot <= kMost24 && add <= 0xffff);
         if (!data) continue;
-        const Announcement heard = decode(*data);
+        const CqData heard = decode(*data);
         EXPECT_EQ(heard.from, sent.from);
         EXPECT_EQ(heard.signal.slot, sent.signal.slot);
         EXPECT_EQ(heard.signal.add, sent.signal.add);
