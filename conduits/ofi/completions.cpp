@@ -137,7 +137,7 @@ int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   const Rank peer = request->peer;
   // A peer that waits for a packet that was dropped would wait for ever.
   const bool is_packet = request->kind == Request::Kind::packet;
-  if (why != ErrorCode::peer_lost && !request->told) {
+  if (why != ErrorCode::peer_lost && !request->reported) {
     log_.error("ofi: rank {}: {} rank {} failed: {} ({})", me_, is_packet ? "a packet to" : "an operation on",
                peer, provider_.library.text(entry.err), text);
   }
@@ -169,7 +169,7 @@ void Completions::give_up(std::string_view what, std::int64_t error) noexcept {
 // Peers may wait for what this rank has posted, so it must leave before the connections close. Nobody waits for the results
 // of this rank's own gets any more.
 bool Completions::is_awaited(const Request& request) const noexcept {
-  return request.in_use && !request.told && request.kind != Request::Kind::fetch &&
+  return request.in_use && !request.reported && request.kind != Request::Kind::fetch &&
          !peers_[request.peer].gone;
 }
 

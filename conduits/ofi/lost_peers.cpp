@@ -79,8 +79,8 @@ int LostPeers::end_requests(core::Inbox& inbox) noexcept {
     } else {
       deadline_ = std::min(deadline_, peer.no_longer);
     }
-    if (request.told || (request.lent && !for_good)) return;
-    request.told = true;
+    if (request.reported || (request.lent && !for_good)) return;
+    request.reported = true;
     if (request.kind == Request::Kind::packet) return;
     if (request.lent) {
       log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it is told as over",

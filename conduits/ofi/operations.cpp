@@ -54,10 +54,10 @@ int Operations::finish(Request& request, Status status, core::Inbox& inbox) noex
   --peers_[request.peer].in_flight;
   local_.give_back(request);
   if (void* const result = std::exchange(request.result, nullptr);
-      result != nullptr && status && !request.told) {
+      result != nullptr && status && !request.reported) {
     std::memcpy(result, request.slot, request.result_bytes);
   }
-  const bool tell = request.kind != Request::Kind::packet && !request.told;
+  const bool tell = request.kind != Request::Kind::packet && !request.reported;
   const core::Token token = request.token;
   requests_.release(request);
   if (!tell) return 0;

@@ -31,7 +31,7 @@ struct Request {
   Rank peer = kNoRank;
   Kind kind = Kind::packet;
   bool in_use = false;
-  bool told = false;           ///< its end has been reported to the layers above
+  bool reported = false;       ///< its end has been reported to the layers above
   bool replaced = false;       ///< another one has taken its place
   bool lent = false;           ///< the provider uses the caller's memory, not only the slot
   std::byte* slot = nullptr;   ///< its own memory, registered where the provider wants that
@@ -80,7 +80,7 @@ class Requests {
     request->kind = kind;
     request->token = token;
     request->in_use = true;
-    request->told = false;
+    request->reported = false;
     request->lent = false;
     return request;
   }
