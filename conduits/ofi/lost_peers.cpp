@@ -79,10 +79,10 @@ int LostPeers::end_requests(core::Inbox& inbox) noexcept {
     } else {
       deadline_ = std::min(deadline_, peer.no_longer);
     }
-    if (request.reported || (request.lent && !for_good)) return;
+    if (request.reported || (request.uses_caller_memory && !for_good)) return;
     request.reported = true;
     if (request.kind == Request::Kind::packet) return;
-    if (request.lent) {
+    if (request.uses_caller_memory) {
       log_.warn("ofi: rank {}: {} has not ended an operation on rank {}, which is lost; it is told as over",
                 me_, provider_.name(), request.peer);
     }

@@ -36,7 +36,7 @@ void Messages::send_hint(Rank to) noexcept {
 }
 
 void Messages::send_signal(Request& request) noexcept {
-  request.lent = false;
+  request.uses_caller_memory = false;
   request.order = UINT64_MAX;  // Completions::oldest_copy passes over it
   const PacketHead head{me_, kIsSignal | static_cast<std::uint32_t>(sizeof(Signal))};
   std::memcpy(request.slot, &head, sizeof head);

@@ -38,7 +38,7 @@ core::Post Rma::write(Request& request, std::uint64_t key, std::uint64_t offset,
   } else if (local_.needed() && !local_.lend(request, from, descriptor, answer)) {
     return operations_.posted(request, answer, "to register a local buffer");
   }
-  request.lent = local.iov_base != request.slot && !provider_.quirks->completes_at_post;
+  request.uses_caller_memory = local.iov_base != request.slot && !provider_.quirks->completes_at_post;
   const RemoteKey& remote = registrations_.remote(key);
   const fi_rma_iov there{remote.base + offset, from.size(), remote.key};
   fi_msg_rma message{};
@@ -120,7 +120,7 @@ core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::Mu
   } else if (local_.needed() && !local_.lend(*request, to, descriptor, answer)) {
     return operations_.posted(*request, answer, "to register a local buffer");
   }
-  request->lent = place != request->slot && !provider_.quirks->completes_at_post;
+  request->uses_caller_memory = place != request->slot && !provider_.quirks->completes_at_post;
   answer = ::fi_read(ep_, place, to.size(), descriptor, peers_[peer].at, remote.base + offset, remote.key,
                      &request->context);
   return operations_.posted(*request, answer, "a get");

@@ -79,7 +79,7 @@ core::Post Vector::post(Request& request, std::uint64_t key, std::span<const cor
         return operations_.posted(request, answer, "to register a local buffer");
       }
     }
-    request.lent = !provider_.quirks->completes_at_post;
+    request.uses_caller_memory = !provider_.quirks->completes_at_post;
   }
   fi_msg_rma message{};
   message.msg_iov = here.data();

@@ -31,12 +31,12 @@ struct Request {
   Rank peer = kNoRank;
   Kind kind = Kind::packet;
   bool in_use = false;
-  bool reported = false;       ///< its end has been reported to the layers above
-  bool replaced = false;       ///< another one has taken its place
-  bool lent = false;           ///< the provider uses the caller's memory, not only the slot
-  std::byte* slot = nullptr;   ///< its own memory, registered where the provider wants that
-  void* descriptor = nullptr;  ///< of the slot's registration; null: not registered
-  void* result = nullptr;      ///< where to copy the bytes that arrive in the slot
+  bool reported = false;            ///< its end has been reported to the layers above
+  bool replaced = false;            ///< another one has taken its place
+  bool uses_caller_memory = false;  ///< the provider uses the caller's memory, not only the slot
+  std::byte* slot = nullptr;        ///< its own memory, registered where the provider wants that
+  void* descriptor = nullptr;       ///< of the slot's registration; null: not registered
+  void* result = nullptr;           ///< where to copy the bytes that arrive in the slot
   std::uint32_t result_bytes = 0;
   /// Registrations of the caller's buffers, given back at the end; the first null one ends the list.
   std::array<Registration*, kMostPieces> borrowed{};
@@ -81,7 +81,7 @@ class Requests {
     request->token = token;
     request->in_use = true;
     request->reported = false;
-    request->lent = false;
+    request->uses_caller_memory = false;
     return request;
   }
   void release(Request& request) noexcept {
