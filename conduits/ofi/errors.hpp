@@ -12,6 +12,6 @@ namespace aqueduct::conduits::ofi {
 ErrorCode code_of(int error) noexcept;
 
 /// Whether a post that the provider refused with this (negative) answer may be tried again.
-inline bool comes_again(std::int64_t answer) noexcept { return answer == -FI_EAGAIN || answer == -FI_ENOMEM; }
+inline bool may_retry(std::int64_t answer) noexcept { return answer == -FI_EAGAIN || answer == -FI_ENOMEM; }
 
 }  // namespace aqueduct::conduits::ofi

@@ -53,7 +53,7 @@ void Messages::send_signal(Request& request) noexcept {
     request.kind = Request::Kind::transfer;
     return;
   }
-  if (!comes_again(answer)) lost_.refused(request.peer, "a signal", answer);
+  if (!may_retry(answer)) lost_.refused(request.peer, "a signal", answer);
   request.next = unsent_;
   unsent_ = &request;
 }

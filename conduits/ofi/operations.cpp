@@ -16,7 +16,7 @@ Request* Operations::begin(Rank peer, Request::Kind kind, core::Token token) noe
     return nullptr;
   if (const int error = peers_.reach(peer); error != 0) [[unlikely]] {
     // Nothing can be sent to it, packets neither: the ranks that wait for it must learn that.
-    if (!comes_again(error)) lost_.refused(peer, "to take its address", error);
+    if (!may_retry(error)) lost_.refused(peer, "to take its address", error);
     return nullptr;
   }
   if (kind != Request::Kind::packet) hints_.transfer_begins(peer);
@@ -39,7 +39,7 @@ core::Post Operations::posted(Request& request, std::int64_t answer, const char*
   requests_.release(request);
   // A peer that waits for a packet would wait for ever if the packet were dropped: it is sent later, or the peer is lost.
   const bool is_packet = request.kind == Request::Kind::packet;
-  if (answer == -FI_EAGAIN || (is_packet && comes_again(answer))) return core::Post::retry();
+  if (answer == -FI_EAGAIN || (is_packet && may_retry(answer))) return core::Post::retry();
   const ErrorCode why = is_packet ? ErrorCode::peer_lost : code_of(static_cast<int>(-answer));
   if (why == ErrorCode::peer_lost) {
     lost_.refused(peer, what, answer);

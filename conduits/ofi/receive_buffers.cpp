@@ -59,7 +59,7 @@ int ReceiveBuffers::filled(void* context) noexcept {
 
 int ReceiveBuffers::repost() noexcept {
   while (waiting_ != nullptr) {
-    if (const int error = post(*waiting_); error != 0) return comes_again(error) ? 0 : error;
+    if (const int error = post(*waiting_); error != 0) return may_retry(error) ? 0 : error;
     waiting_ = waiting_->next;
   }
   return 0;
