@@ -51,7 +51,7 @@ std::size_t LostPeers::mark_gone() noexcept {
 
 void LostPeers::mark_gone(Rank peer) noexcept {
   if (std::exchange(peers_[peer].gone, true)) return;
-  peers_[peer].no_longer = Clock::now() + give_back_;
+  peers_[peer].give_up_at = Clock::now() + give_back_;
 }
 
 int LostPeers::report(std::size_t count, core::Inbox& inbox) noexcept {
@@ -73,11 +73,11 @@ int LostPeers::end_requests(core::Inbox& inbox) noexcept {
   requests_.for_each([&](Request& request) {
     if (!request.in_use || request.replaced || !peers_[request.peer].gone) return;
     const Peer& peer = peers_[request.peer];
-    const bool for_good = now >= peer.no_longer;
+    const bool for_good = now >= peer.give_up_at;
     if (for_good) {
       ++kept;
     } else {
-      deadline_ = std::min(deadline_, peer.no_longer);
+      deadline_ = std::min(deadline_, peer.give_up_at);
     }
     if (request.reported || (request.uses_caller_memory && !for_good)) return;
     request.reported = true;
@@ -105,7 +105,7 @@ void LostPeers::replace(std::uint32_t count, Clock::time_point now) noexcept {
   }
   requests_.for_each([&](Request& request) {
     if (!request.in_use || !peers_[request.peer].gone) return;
-    if (now >= peers_[request.peer].no_longer) request.replaced = true;
+    if (now >= peers_[request.peer].give_up_at) request.replaced = true;
   });
 }
 

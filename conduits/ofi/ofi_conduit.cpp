@@ -182,7 +182,7 @@ std::string OfiConduit::state_of(Rank peer) const {
                      to.gone                     ? "gone"
                      : to.at == FI_ADDR_NOTAVAIL ? "not used so far"
                                                  : "known",
-                     to.in_flight, requests_.left());
+                     to.in_flight, requests_.available());
 }
 
 }  // namespace aqueduct::conduits::ofi

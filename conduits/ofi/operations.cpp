@@ -12,7 +12,7 @@ namespace aqueduct::conduits::ofi {
 // A peer that completes nothing must leave room for the others: it gets half of what was free.
 Request* Operations::begin(Rank peer, Request::Kind kind, core::Token token) noexcept {
   Peer& to = peers_[peer];
-  if (to.gone || to.in_flight >= requests_.left()) [[unlikely]]
+  if (to.gone || to.in_flight >= requests_.available()) [[unlikely]]
     return nullptr;
   if (const int error = peers_.reach(peer); error != 0) [[unlikely]] {
     // Nothing can be sent to it, packets neither: the ranks that wait for it must learn that.

@@ -17,7 +17,7 @@ struct Peer {
   bool is_hinted = false;                             ///< gets poll hints, while something is under way to it
   std::chrono::steady_clock::time_point next_hint{};  ///< when the next one is due
   /// When what a gone peer has not completed counts as never completed.
-  std::chrono::steady_clock::time_point no_longer{};
+  std::chrono::steady_clock::time_point give_up_at{};
 };
 
 /// The peers' addresses. The provider learns an address at the first post to that peer.

@@ -40,7 +40,7 @@ void Requests::hand_out(Block& block, void* descriptor) noexcept {
     request.next = free_;
     free_ = &request;
   }
-  left_ += block.count;
+  available_ += block.count;
   describe(block, descriptor);
 }
 

@@ -74,7 +74,7 @@ class Requests {
     if (request == nullptr) [[unlikely]]
       return nullptr;
     free_ = request->next;
-    --left_;
+    --available_;
     request->order = ++began_;
     request->peer = peer;
     request->kind = kind;
@@ -90,7 +90,7 @@ class Requests {
       return;
     request.next = free_;
     free_ = &request;
-    ++left_;
+    ++available_;
   }
 
   /// The request that a completion's context points to; null if it is none of these.
@@ -102,7 +102,7 @@ class Requests {
     return nullptr;
   }
 
-  std::uint32_t left() const noexcept { return left_; }
+  std::uint32_t available() const noexcept { return available_; }
   std::size_t slot_bytes() const noexcept { return slot_bytes_; }
   template <class Use>
   void for_each(const Use& use) noexcept {
@@ -133,7 +133,7 @@ class Requests {
 
   std::size_t slot_bytes_;
   std::vector<Block> blocks_;  // one, unless requests had to be replaced
-  std::uint32_t left_ = 0;
+  std::uint32_t available_ = 0;
   Request* free_ = nullptr;
   std::uint64_t began_ = 0;
 };

@@ -102,7 +102,7 @@ TEST(OfiRequests, AreFoundByTheirContextAndEndWithTheirNumber) {
   std::vector<Request*> taken;
   while (Request* request = requests.acquire(1, Request::Kind::transfer, 9)) taken.push_back(request);
   EXPECT_EQ(taken.size(), 3u);
-  EXPECT_EQ(requests.left(), 0u);
+  EXPECT_EQ(requests.available(), 0u);
   for (Request* request : taken) {
     EXPECT_EQ(requests.of(&request->context), request);
     std::fill_n(request->slot, 64, std::byte{1});  // each has its own
