@@ -26,7 +26,7 @@ bool Flushes::flush(Peer& peer) noexcept {
   const ucp_request_param_t param = param_for(*peer.puts, Operations::on_flushed);
   const ucs_status_ptr_t answer = ucp_.ep_flush_nbx(peer.ep, &param);
   if (UCS_PTR_IS_ERR(answer) && no_room(UCS_PTR_RAW_STATUS(answer))) return false;
-  Pending* const puts = std::exchange(peer.puts, nullptr);
+  Operation* const puts = std::exchange(peer.puts, nullptr);
   ++counts_.flushes;
   if (UCS_PTR_IS_PTR(answer)) {
     ++peer.flushes;

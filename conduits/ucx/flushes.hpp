@@ -23,7 +23,7 @@ class Flushes {
   }
 
   /// A put that UCX has taken ends with the next flush of its connection.
-  void await(Peer& peer, Pending& put) noexcept {
+  void await(Peer& peer, Operation& put) noexcept {
     put.next = std::exchange(peer.puts, &put);
     make_dirty(peer);
   }

@@ -2,8 +2,8 @@
 
 #include "conduits/ucx/delivery.hpp"
 #include "conduits/ucx/library.hpp"
+#include "conduits/ucx/operation.hpp"
 #include "conduits/ucx/peers.hpp"
-#include "conduits/ucx/pending.hpp"
 #include "core/conduit.hpp"
 
 #include <cstddef>
@@ -20,30 +20,30 @@ class Operations {
 
   /// Null: no room. No peer has more outstanding than is still free, so a peer that answers nothing leaves room for the
   /// others.
-  Pending* begin(Peer& peer, core::Token token) noexcept {
+  Operation* begin(Peer& peer, core::Token token) noexcept {
     if (peer.operations >= pool_.left()) [[unlikely]]
       return nullptr;
     ++peer.operations;
     return pool_.take(peer.rank, token);
   }
   /// Frees an operation that completed at once.
-  void give(Pending& pending) noexcept {
-    --peers_[pending.peer].operations;
-    pool_.give(pending);
+  void give(Operation& operation) noexcept {
+    --peers_[operation.peer].operations;
+    pool_.give(operation);
   }
   /// Frees an operation that UCX refused. Returns the answer to the layers above.
-  core::Post refused(const Peer& peer, Pending& pending, ucs_status_t status) noexcept;
+  core::Post refused(const Peer& peer, Operation& operation, ucs_status_t status) noexcept;
 
   /// Ends an operation and reports it: at once during a poll, else at the next poll.
-  void end(Pending& pending, Status status) noexcept;
+  void end(Operation& operation, Status status) noexcept;
   /// Ends a list of puts with a status. If that is ok, a put that has failed by itself ends with its own.
-  void end_puts(Pending* puts, Status status) noexcept;
+  void end_puts(Operation* puts, Status status) noexcept;
   /// Reports the operations that ended outside of a poll.
   void report_ended() noexcept;
   bool has_ended() const noexcept { return ended_ != nullptr; }
 
   /// The operation that a put's answer names; null: it is over.
-  Pending* find(std::uint32_t index, std::uint32_t generation) noexcept {
+  Operation* find(std::uint32_t index, std::uint32_t generation) noexcept {
     return pool_.find(index, generation);
   }
   std::size_t in_use() const noexcept { return pool_.in_use(); }
@@ -64,8 +64,8 @@ class Operations {
   const Library& ucp_;
   Peers& peers_;
   Delivery& delivery_;
-  PendingPool pool_;
-  Pending* ended_ = nullptr;  // outside of a poll: they keep their places until they are reported
+  OperationPool pool_;
+  Operation* ended_ = nullptr;  // outside of a poll: they keep their places until they are reported
 };
 
 }  // namespace aqueduct::conduits::ucx

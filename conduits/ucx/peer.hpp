@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/ucx/library.hpp"
-#include "conduits/ucx/pending.hpp"
+#include "conduits/ucx/operation.hpp"
 #include "conduits/ucx/wire.hpp"
 
 #include <chrono>
@@ -34,7 +34,7 @@ struct Peer {
 
   std::size_t packets = 0;     ///< outstanding
   std::size_t operations = 0;  ///< outstanding
-  Pending* puts = nullptr;     ///< posted since the last flush
+  Operation* puts = nullptr;   ///< posted since the last flush
   bool is_dirty = false;       ///< Flushes has it in its list
   unsigned flushes = 0;        ///< outstanding
 

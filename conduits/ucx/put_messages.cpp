@@ -9,16 +9,16 @@ namespace aqueduct::conduits::ucx {
 
 /// A short put is copied behind its head and leaves as one contiguous message, which costs UCX no request. For a longer one the
 /// operation holds the head and the list of pieces, which UCX reads until it calls back.
-core::Post PutMessages::put(Peer& peer, Pending& pending, std::span<const core::Bytes> from,
+core::Post PutMessages::put(Peer& peer, Operation& operation, std::span<const core::Bytes> from,
                             std::size_t bytes, PutHead head) noexcept {
   head.head = filter_.own_head();
-  head.index = pending.index;
-  head.generation = pending.generation;
-  std::memcpy(pending.head, &head, sizeof head);
-  ucp_request_param_t param = param_for(pending, Operations::on_put_sent);
+  head.index = operation.index;
+  head.generation = operation.generation;
+  std::memcpy(operation.head, &head, sizeof head);
+  ucp_request_param_t param = param_for(operation, Operations::on_put_sent);
   ucs_status_ptr_t answer = nullptr;
   if (bytes <= kMostInject) {
-    std::byte* at = pending.inject();
+    std::byte* at = operation.inject();
     for (const core::Bytes piece : from) {
       if (piece.empty()) continue;
       std::memcpy(at, piece.data(), piece.size());
@@ -26,21 +26,21 @@ core::Post PutMessages::put(Peer& peer, Pending& pending, std::span<const core::
     }
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
     param.flags = UCP_AM_SEND_FLAG_EAGER;
-    answer = ucp_.am_send_nbx(peer.ep, kShortPut, nullptr, 0, pending.head, sizeof head + bytes, &param);
+    answer = ucp_.am_send_nbx(peer.ep, kShortPut, nullptr, 0, operation.head, sizeof head + bytes, &param);
   } else if (from.size() == 1) {
-    answer = ucp_.am_send_nbx(peer.ep, kPut, pending.head, sizeof head, from.front().data(), bytes, &param);
+    answer = ucp_.am_send_nbx(peer.ep, kPut, operation.head, sizeof head, from.front().data(), bytes, &param);
   } else {
-    auto* const pieces = reinterpret_cast<ucp_dt_iov_t*>(pending.inject());
+    auto* const pieces = reinterpret_cast<ucp_dt_iov_t*>(operation.inject());
     for (std::size_t i = 0; i < from.size(); ++i)
       pieces[i] = {const_cast<std::byte*>(from[i].data()), from[i].size()};
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
     param.datatype = ucp_dt_make_iov();
-    answer = ucp_.am_send_nbx(peer.ep, kPut, pending.head, sizeof head, pieces, from.size(), &param);
+    answer = ucp_.am_send_nbx(peer.ep, kPut, operation.head, sizeof head, pieces, from.size(), &param);
   }
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
-    return operations_.refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
+    return operations_.refused(peer, operation, UCS_PTR_RAW_STATUS(answer));
   ++counts_.put_messages;
-  pending.parts = answer == nullptr ? Pending::kAnswer : Pending::kAnswer | Pending::kUcx;
+  operation.parts = answer == nullptr ? Operation::kAnswer : Operation::kAnswer | Operation::kUcx;
   return core::Post::posted();
 }
 
@@ -172,15 +172,16 @@ ucs_status_t PutMessages::on_put_done(void* arg, const void*, std::size_t, void*
     PutDone done;
     std::memcpy(&done, at, sizeof done);
     at += sizeof done;
-    Pending* const pending = self.operations_.find(done.index, done.generation);
-    if (pending == nullptr || pending->peer != head.from || (pending->parts & Pending::kAnswer) == 0) {
+    Operation* const operation = self.operations_.find(done.index, done.generation);
+    if (operation == nullptr || operation->peer != head.from ||
+        (operation->parts & Operation::kAnswer) == 0) {
       ++self.counts_.rejected;  // its operation was given up, for instance
       continue;
     }
-    pending->parts &= static_cast<std::uint8_t>(~Pending::kAnswer);
+    operation->parts &= static_cast<std::uint8_t>(~Operation::kAnswer);
     const auto code = static_cast<ErrorCode>(done.code);
-    pending->outcome = code == ErrorCode::ok ? Status{} : Status{code, head.from};
-    if (pending->parts == 0) self.operations_.end(*pending, pending->outcome);
+    operation->outcome = code == ErrorCode::ok ? Status{} : Status{code, head.from};
+    if (operation->parts == 0) self.operations_.end(*operation, operation->outcome);
   }
   return UCS_OK;
 }

@@ -40,7 +40,7 @@ class PutMessages {
   }
 
   /// Posts a put of pieces, which have `bytes` in all.
-  core::Post put(Peer& peer, Pending& pending, std::span<const core::Bytes> from, std::size_t bytes,
+  core::Post put(Peer& peer, Operation& operation, std::span<const core::Bytes> from, std::size_t bytes,
                  PutHead head) noexcept;
 
   /// Answers the puts that have been carried out since the last call.

@@ -32,27 +32,27 @@ core::Post Rma::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::By
   Peer& peer = peers_[rank];
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = operations_.begin(peer, token);
-  if (pending == nullptr) [[unlikely]]
+  Operation* const operation = operations_.begin(peer, token);
+  if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
   if (!place.by_network) {
-    return put_messages_.put(peer, *pending, {&from, 1}, from.size(),
+    return put_messages_.put(peer, *operation, {&from, 1}, from.size(),
                              {{}, 0, 0, offset, 0, place.segment, 0});
   }
   if (inject) {
-    std::memcpy(pending->inject(), from.data(), from.size());
-    from = {pending->inject(), from.size()};
+    std::memcpy(operation->inject(), from.data(), from.size());
+    from = {operation->inject(), from.size()};
   }
   ucp_request_param_t param;
   param.op_attr_mask = 0;
   const ucs_status_ptr_t answer =
       ucp_.put_nbx(peer.ep, from.data(), from.size(), place.address + offset, place.rkey, &param);
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
-    return operations_.refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
+    return operations_.refused(peer, *operation, UCS_PTR_RAW_STATUS(answer));
   ++counts_.puts;
   if (answer != nullptr)
     ucp_.request_free(answer);  // UCX frees it when the put ends; a flush tells when that is
-  flushes_.await(peer, *pending);
+  flushes_.await(peer, *operation);
   return core::Post::posted();
 }
 
@@ -68,18 +68,18 @@ core::Post Rma::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::Mu
   Peer& peer = peers_[rank];
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = operations_.begin(peer, token);
-  if (pending == nullptr) [[unlikely]]
+  Operation* const operation = operations_.begin(peer, token);
+  if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
-  const ucp_request_param_t param = param_for(*pending, Operations::on_got);
-  pending->gets = 1;
+  const ucp_request_param_t param = param_for(*operation, Operations::on_got);
+  operation->gets = 1;
   const ucs_status_ptr_t answer =
       ucp_.get_nbx(peer.ep, to.data(), to.size(), place.address + offset, place.rkey, &param);
   ++counts_.gets;
   if (UCS_PTR_IS_PTR(answer)) return core::Post::posted();
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
-    return operations_.refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
-  operations_.give(*pending);
+    return operations_.refused(peer, *operation, UCS_PTR_RAW_STATUS(answer));
+  operations_.give(*operation);
   return core::Post::done();
 }
 
@@ -96,10 +96,10 @@ core::Post Rma::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, c
   Peer& peer = peers_[rank];
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = operations_.begin(peer, token);
-  if (pending == nullptr) [[unlikely]]
+  Operation* const operation = operations_.begin(peer, token);
+  if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
-  return put_messages_.put(peer, *pending, {&from, 1}, from.size(),
+  return put_messages_.put(peer, *operation, {&from, 1}, from.size(),
                            {{}, 0, 0, offset, signal.add, place.segment, signal.slot});
 }
 

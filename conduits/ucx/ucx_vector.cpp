@@ -22,32 +22,32 @@ core::Post Vector::put_pieces(Rank rank, std::uint64_t key, std::span<const core
   Peer& peer = peers_[rank];
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = operations_.begin(peer, token);
-  if (pending == nullptr) [[unlikely]]
+  Operation* const operation = operations_.begin(peer, token);
+  if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
-  if (place.by_network) return put_by_network(peer, *pending, place, offset, from);
-  return put_messages_.put(peer, *pending, from, to.front().bytes, {{}, 0, 0, offset, 0, place.segment, 0});
+  if (place.by_network) return put_by_network(peer, *operation, place, offset, from);
+  return put_messages_.put(peer, *operation, from, to.front().bytes, {{}, 0, 0, offset, 0, place.segment, 0});
 }
 
 /// One flush completes all pieces. If UCX refuses a later piece, the operation fails with that only at the flush: UCX still reads
 /// the earlier pieces.
-core::Post Vector::put_by_network(Peer& peer, Pending& pending, const RemoteKey& place, std::uint64_t offset,
-                                  std::span<const core::Bytes> from) noexcept {
+core::Post Vector::put_by_network(Peer& peer, Operation& operation, const RemoteKey& place,
+                                  std::uint64_t offset, std::span<const core::Bytes> from) noexcept {
   std::uint64_t at = place.address + offset;
   ucp_request_param_t param;
   param.op_attr_mask = 0;
   for (const core::Bytes& piece : from) {
     const ucs_status_ptr_t answer = ucp_.put_nbx(peer.ep, piece.data(), piece.size(), at, place.rkey, &param);
     if (UCS_PTR_IS_ERR(answer)) [[unlikely]] {
-      if (&piece == from.data()) return operations_.refused(peer, pending, UCS_PTR_RAW_STATUS(answer));
-      pending.outcome = peers_.status_of(peer.rank, UCS_PTR_RAW_STATUS(answer));
+      if (&piece == from.data()) return operations_.refused(peer, operation, UCS_PTR_RAW_STATUS(answer));
+      operation.outcome = peers_.status_of(peer.rank, UCS_PTR_RAW_STATUS(answer));
       break;
     }
     ++counts_.puts;
     if (answer != nullptr) ucp_.request_free(answer);
     at += piece.size();
   }
-  flushes_.await(peer, pending);
+  flushes_.await(peer, operation);
   return core::Post::posted();
 }
 
@@ -68,24 +68,24 @@ core::Post Vector::get_pieces(Rank rank, std::uint64_t key, std::span<const core
   Peer& peer = peers_[rank];
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
-  Pending* const pending = operations_.begin(peer, token);
-  if (pending == nullptr) [[unlikely]]
+  Operation* const operation = operations_.begin(peer, token);
+  if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
-  const ucp_request_param_t param = param_for(*pending, Operations::on_got);
-  pending->gets = 0;
+  const ucp_request_param_t param = param_for(*operation, Operations::on_got);
+  operation->gets = 0;
   for (const core::MutableBytes& piece : to) {
     const ucs_status_ptr_t answer = ucp_.get_nbx(peer.ep, piece.data(), piece.size(), at, place.rkey, &param);
     if (UCS_PTR_IS_ERR(answer)) [[unlikely]] {
-      if (pending->gets == 0) return operations_.refused(peer, *pending, UCS_PTR_RAW_STATUS(answer));
-      pending->outcome = peers_.status_of(rank, UCS_PTR_RAW_STATUS(answer));
+      if (operation->gets == 0) return operations_.refused(peer, *operation, UCS_PTR_RAW_STATUS(answer));
+      operation->outcome = peers_.status_of(rank, UCS_PTR_RAW_STATUS(answer));
       break;
     }
     ++counts_.gets;
-    if (answer != nullptr) ++pending->gets;
+    if (answer != nullptr) ++operation->gets;
     at += piece.size();
   }
-  if (pending->gets != 0) return core::Post::posted();
-  operations_.give(*pending);
+  if (operation->gets != 0) return core::Post::posted();
+  operations_.give(*operation);
   return core::Post::done();
 }
 

@@ -46,7 +46,7 @@ class Vector final : public core::NativeVector {
   static constexpr std::size_t kMostPieces = kMostInject / sizeof(ucp_dt_iov_t);
 
   core::PieceLimits limits() const noexcept { return {1, kMostPieces, max_transfer_}; }
-  core::Post put_by_network(Peer& peer, Pending& pending, const RemoteKey& place, std::uint64_t offset,
+  core::Post put_by_network(Peer& peer, Operation& operation, const RemoteKey& place, std::uint64_t offset,
                             std::span<const core::Bytes> from) noexcept;
 
   const Library& ucp_;

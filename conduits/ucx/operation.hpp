@@ -19,8 +19,8 @@ class Operations;
 inline constexpr std::size_t kMostInject = 1024;
 
 /// An outstanding operation of the layers above.
-struct Pending {
-  Pending* next = nullptr;  ///< in the free list, or in a list of puts that one flush completes
+struct Operation {
+  Operation* next = nullptr;  ///< in the free list, or in a list of puts that one flush completes
   Operations* owner = nullptr;
   core::Token token = 0;
   Rank peer = kNoRank;
@@ -39,26 +39,26 @@ struct Pending {
 };
 
 /// The parameters of a call of UCX whose `callback` gets the operation.
-inline ucp_request_param_t param_for(Pending& pending, ucp_send_nbx_callback_t callback) noexcept {
+inline ucp_request_param_t param_for(Operation& operation, ucp_send_nbx_callback_t callback) noexcept {
   ucp_request_param_t param;
   param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   param.cb.send = callback;
-  param.user_data = &pending;
+  param.user_data = &operation;
   return param;
 }
 
 /// The pool of an endpoint's operations, made once. The last one given back is taken first: it is still in the cache.
-class PendingPool {
+class OperationPool {
  public:
-  PendingPool(Operations& owner, std::size_t count) : owner_(owner) { add(count); }
+  OperationPool(Operations& owner, std::size_t count) : owner_(owner) { add(count); }
 
   /// Replaces `count` entries that UCX never completes, if there is memory.
   void replace(std::size_t count) noexcept try { add(count); } catch (const std::bad_alloc&) {
   }
 
   /// Null: no room.
-  Pending* take(Rank peer, core::Token token) noexcept {
-    Pending* const one = free_;
+  Operation* take(Rank peer, core::Token token) noexcept {
+    Operation* const one = free_;
     if (one == nullptr) return nullptr;
     free_ = one->next;
     one->next = nullptr;
@@ -68,7 +68,7 @@ class PendingPool {
     ++in_use_;
     return one;
   }
-  void give(Pending& one) noexcept {
+  void give(Operation& one) noexcept {
     one.in_use = one.orphan = false;
     one.parts = 0;
     one.outcome = {};
@@ -78,13 +78,13 @@ class PendingPool {
     --in_use_;
   }
   /// Null: that operation is over.
-  Pending* find(std::uint32_t index, std::uint32_t generation) noexcept {
+  Operation* find(std::uint32_t index, std::uint32_t generation) noexcept {
     if (index >= all_.size() || !all_[index].in_use || all_[index].generation != generation) return nullptr;
     return &all_[index];
   }
   std::size_t in_use() const noexcept { return in_use_; }
   std::size_t left() const noexcept { return all_.size() - in_use_; }
-  std::deque<Pending>& all() noexcept { return all_; }
+  std::deque<Operation>& all() noexcept { return all_; }
 
  private:
   void add(std::size_t count) {
@@ -92,7 +92,7 @@ class PendingPool {
     static_assert(kRoom % alignof(ucp_dt_iov_t) == 0 && sizeof(PutHead) % alignof(ucp_dt_iov_t) == 0);
     std::byte* room = rooms_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(count * kRoom)).get();
     for (; count-- > 0; room += kRoom) {
-      Pending& one = all_.emplace_back();
+      Operation& one = all_.emplace_back();
       one.owner = &owner_;
       one.index = static_cast<std::uint32_t>(all_.size() - 1);
       one.head = room;
@@ -103,8 +103,8 @@ class PendingPool {
 
   Operations& owner_;
   std::vector<std::unique_ptr<std::byte[]>> rooms_;
-  std::deque<Pending> all_;  // stable addresses
-  Pending* free_ = nullptr;
+  std::deque<Operation> all_;  // stable addresses
+  Operation* free_ = nullptr;
   std::size_t in_use_ = 0;
 };
 
