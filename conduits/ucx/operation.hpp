@@ -25,11 +25,11 @@ struct Operation {
   core::Token token = 0;
   Rank peer = kNoRank;
   bool in_use = false;
-  bool orphan = false;                     ///< its end has been reported, although UCX has not completed it
-  std::uint32_t index = 0;                 ///< in the pool
-  std::uint32_t generation = 0;            ///< rises with each use, so that stale answers are recognised
-  std::uint8_t parts = 0;                  ///< of a put by message: kUcx, kAnswer, both or none
-  static constexpr std::uint8_t kUcx = 1;  ///< UCX is still sending
+  bool orphan = false;                      ///< its end has been reported, although UCX has not completed it
+  std::uint32_t index = 0;                  ///< in the pool
+  std::uint32_t generation = 0;             ///< rises with each use, so that stale answers are recognised
+  std::uint8_t awaited = 0;                 ///< of a put by message: kSend, kAnswer, both or none
+  static constexpr std::uint8_t kSend = 1;  ///< UCX is still sending
   static constexpr std::uint8_t kAnswer = 2;  ///< the target has not answered
   std::uint8_t gets = 0;                      ///< outstanding get calls of UCX
   Status outcome;                             ///< what the target has answered, or how a piece has failed
@@ -70,7 +70,7 @@ class OperationPool {
   }
   void give(Operation& one) noexcept {
     one.in_use = one.orphan = false;
-    one.parts = 0;
+    one.awaited = 0;
     one.outcome = {};
     ++one.generation;
     one.next = free_;

@@ -41,7 +41,7 @@ void Operations::report_ended() noexcept {
 
 void Operations::end_unanswered(Rank peer, Status status) noexcept {
   for (Operation& one : pool_.all()) {
-    if (one.in_use && one.peer == peer && one.parts == Operation::kAnswer) end(one, status);
+    if (one.in_use && one.peer == peer && one.awaited == Operation::kAnswer) end(one, status);
   }
 }
 
@@ -76,11 +76,11 @@ void Operations::on_put_sent(void* request, ucs_status_t status, void* user_data
   auto& operation = *static_cast<Operation*>(user_data);
   Operations& self = *operation.owner;
   self.ucp_.request_free(request);
-  operation.parts &= static_cast<std::uint8_t>(~Operation::kUcx);
+  operation.awaited &= static_cast<std::uint8_t>(~Operation::kSend);
   if (status != UCS_OK || self.peers_[operation.peer].gone) {
-    operation.parts = 0;  // an answer that still arrives ends nothing
+    operation.awaited = 0;  // an answer that still arrives ends nothing
     self.end(operation, self.peers_.status_of(operation.peer, status == UCS_OK ? UCS_ERR_CANCELED : status));
-  } else if (operation.parts == 0) {
+  } else if (operation.awaited == 0) {
     self.end(operation, operation.outcome);
   }
 }

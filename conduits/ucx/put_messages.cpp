@@ -40,7 +40,7 @@ core::Post PutMessages::put(Peer& peer, Operation& operation, std::span<const co
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return operations_.refused(peer, operation, UCS_PTR_RAW_STATUS(answer));
   ++counts_.put_messages;
-  operation.parts = answer == nullptr ? Operation::kAnswer : Operation::kAnswer | Operation::kUcx;
+  operation.awaited = answer == nullptr ? Operation::kAnswer : Operation::kAnswer | Operation::kSend;
   return core::Post::posted();
 }
 
@@ -174,14 +174,14 @@ ucs_status_t PutMessages::on_put_done(void* arg, const void*, std::size_t, void*
     at += sizeof done;
     Operation* const operation = self.operations_.find(done.index, done.generation);
     if (operation == nullptr || operation->peer != head.from ||
-        (operation->parts & Operation::kAnswer) == 0) {
+        (operation->awaited & Operation::kAnswer) == 0) {
       ++self.counts_.rejected;  // its operation was given up, for instance
       continue;
     }
-    operation->parts &= static_cast<std::uint8_t>(~Operation::kAnswer);
+    operation->awaited &= static_cast<std::uint8_t>(~Operation::kAnswer);
     const auto code = static_cast<ErrorCode>(done.code);
     operation->outcome = code == ErrorCode::ok ? Status{} : Status{code, head.from};
-    if (operation->parts == 0) self.operations_.end(*operation, operation->outcome);
+    if (operation->awaited == 0) self.operations_.end(*operation, operation->outcome);
   }
   return UCS_OK;
 }
