@@ -61,21 +61,21 @@ ucs_status_t PutMessages::on_put(void* arg, const void* header, std::size_t head
     self.in_place(head);
     return UCS_OK;
   }
-  Arriving* const arriving = self.arriving_.take();
-  if (arriving == nullptr) {
+  RendezvousPut* const put = self.rendezvous_.take();
+  if (put == nullptr) {
     self.answer(head, ErrorCode::no_memory);
     return UCS_OK;
   }
-  *arriving = {nullptr, &self, head};
+  *put = {nullptr, &self, head};
   ucp_request_param_t receive;
   receive.op_attr_mask =
       UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   receive.cb.recv_am = on_received;
-  receive.user_data = arriving;
+  receive.user_data = put;
   const ucs_status_ptr_t request =
       self.ucp_.am_recv_data_nbx(self.worker_.handle(), data, *place, bytes, &receive);
   if (UCS_PTR_IS_ERR(request)) {
-    self.arriving_.give(*arriving);
+    self.rendezvous_.give(*put);
     self.answer(head, ErrorCode::network_failed);
     return UCS_PTR_RAW_STATUS(request);
   }
@@ -110,11 +110,11 @@ std::optional<std::byte*> PutMessages::place_of(const PutHead& head, std::size_t
 }
 
 void PutMessages::on_received(void* request, ucs_status_t status, std::size_t, void* user_data) {
-  auto& arriving = *static_cast<Arriving*>(user_data);
-  PutMessages& self = *arriving.owner;
-  const PutHead head = arriving.head;
+  auto& put = *static_cast<RendezvousPut*>(user_data);
+  PutMessages& self = *put.owner;
+  const PutHead head = put.head;
   self.ucp_.request_free(request);
-  self.arriving_.give(arriving);
+  self.rendezvous_.give(put);
   if (status == UCS_OK) return self.in_place(head);
   self.answer(head, ErrorCode::network_failed);
 }

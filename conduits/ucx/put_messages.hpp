@@ -1,6 +1,5 @@
 #pragma once
 
-#include "conduits/ucx/arriving.hpp"
 #include "conduits/ucx/counts.hpp"
 #include "conduits/ucx/delivery.hpp"
 #include "conduits/ucx/library.hpp"
@@ -8,6 +7,7 @@
 #include "conduits/ucx/messages.hpp"
 #include "conduits/ucx/operations.hpp"
 #include "conduits/ucx/peers.hpp"
+#include "conduits/ucx/rendezvous.hpp"
 #include "conduits/ucx/segments.hpp"
 #include "conduits/ucx/wire.hpp"
 #include "conduits/ucx/worker.hpp"
@@ -70,7 +70,7 @@ class PutMessages {
   Delivery& delivery_;
   const Segments& segments_;
   Counts& counts_;
-  ArrivingPool arriving_;
+  RendezvousPool rendezvous_;
   std::vector<Rank> answering_;  // peers whose puts have been carried out and not answered
 };
 

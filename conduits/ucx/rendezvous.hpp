@@ -10,32 +10,32 @@ namespace aqueduct::conduits::ucx {
 class PutMessages;
 
 /// A put by message that UCX is receiving by its rendezvous protocol: its bytes are still on their way.
-struct Arriving {
-  Arriving* next = nullptr;
+struct RendezvousPut {
+  RendezvousPut* next = nullptr;
   PutMessages* owner = nullptr;
   PutHead head{};
 };
 
 /// A pool that grows to the largest number that arrive at a time.
-class ArrivingPool {
+class RendezvousPool {
  public:
   /// Null: no memory.
-  Arriving* take() noexcept try {
+  RendezvousPut* take() noexcept try {
     if (free_ == nullptr) return &all_.emplace_back();
-    Arriving* const one = free_;
+    RendezvousPut* const one = free_;
     free_ = one->next;
     return one;
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  void give(Arriving& one) noexcept {
+  void give(RendezvousPut& one) noexcept {
     one.next = free_;
     free_ = &one;
   }
 
  private:
-  std::deque<Arriving> all_;
-  Arriving* free_ = nullptr;
+  std::deque<RendezvousPut> all_;
+  RendezvousPut* free_ = nullptr;
 };
 
 }  // namespace aqueduct::conduits::ucx
