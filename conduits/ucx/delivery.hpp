@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/ucx/counts.hpp"
-#include "conduits/ucx/held_signals.hpp"
+#include "conduits/ucx/deferred_signals.hpp"
 #include "core/arrivals.hpp"
 #include "core/conduit.hpp"
 
@@ -17,7 +17,7 @@ namespace aqueduct::conduits::ucx {
 class Delivery {
  public:
   Delivery(std::size_t max_packet, std::size_t signal_slots, Counts& counts)
-      : counts_(counts), aligned_(max_packet), held_signals_(signal_slots) {}
+      : counts_(counts), aligned_(max_packet), deferred_signals_(signal_slots) {}
 
   void begin_poll(core::Inbox& inbox) noexcept {
     inbox_ = &inbox;
@@ -30,7 +30,7 @@ class Delivery {
   }
   bool is_polled() const noexcept { return inbox_ != nullptr; }
   /// Whether nothing waits for the next poll.
-  bool empty() const noexcept { return arrivals_.empty() && held_signals_.empty(); }
+  bool empty() const noexcept { return arrivals_.empty() && deferred_signals_.empty(); }
 
   // During a poll.
   void packet(Rank from, core::Bytes packet) noexcept {
@@ -54,22 +54,23 @@ class Delivery {
     if (!arrivals_.empty()) calls_ += arrivals_.deliver(*inbox_);
   }
   void deliver_signals() noexcept {
-    if (held_signals_.empty()) [[likely]]
+    if (deferred_signals_.empty()) [[likely]]
       return;
-    calls_ += held_signals_.take_all([this](Rank from, Signal signal) { inbox_->signalled(from, signal); });
+    calls_ +=
+        deferred_signals_.take_all([this](Rank from, Signal signal) { inbox_->signalled(from, signal); });
   }
 
   // At any time.
   /// Keeps a packet for the next poll. False: there is no memory.
-  bool keep_packet(Rank from, core::Bytes header, core::Bytes payload) noexcept {
+  bool defer_packet(Rank from, core::Bytes header, core::Bytes payload) noexcept {
     return arrivals_.add(from, header, payload);
   }
-  bool has_counter(SignalSlot slot) const noexcept { return held_signals_.has(slot); }
+  bool has_counter(SignalSlot slot) const noexcept { return deferred_signals_.has(slot); }
   /// Keeps a signal for the next poll. False: there is no such counter.
-  bool keep_signal(Rank from, Signal signal) noexcept { return held_signals_.add(from, signal); }
+  bool defer_signal(Rank from, Signal signal) noexcept { return deferred_signals_.add(from, signal); }
   /// Delivers a signal, or keeps it. False: it cannot be kept.
   bool signal(Rank from, Signal signal) noexcept {
-    if (inbox_ == nullptr) return keep_signal(from, signal);
+    if (inbox_ == nullptr) return defer_signal(from, signal);
     ++calls_;
     inbox_->signalled(from, signal);
     return true;
@@ -81,7 +82,7 @@ class Delivery {
   core::Inbox* inbox_ = nullptr;
   int calls_ = 0;
   core::Arrivals arrivals_;
-  HeldSignals held_signals_;
+  DeferredSignals deferred_signals_;
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -85,7 +85,7 @@ void Messages::arrived_aside(Rank from, core::Bytes packet) noexcept {
   };
   const bool served = aside_answers_.serve(aside_, from, packet, memory, send_answer);
   if (served && packet.empty()) return;
-  if (!delivery_.keep_packet(from, packet, {})) peers_.condemn(peers_[from], UCS_ERR_NO_MEMORY);
+  if (!delivery_.defer_packet(from, packet, {})) peers_.condemn(peers_[from], UCS_ERR_NO_MEMORY);
 }
 
 void Messages::send_aside_answers() noexcept {

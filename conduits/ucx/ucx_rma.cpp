@@ -90,7 +90,7 @@ core::Post Rma::put_signal(Rank rank, std::uint64_t key, std::uint64_t offset, c
   if (rank == me_) {
     if (!delivery_.has_counter(signal.slot)) return core::Post::failed(ErrorCode::out_of_range);
     detail::move_bytes(reinterpret_cast<std::byte*>(place.address) + offset, from.data(), from.size());
-    delivery_.keep_signal(me_, signal);
+    delivery_.defer_signal(me_, signal);
     return core::Post::done();
   }
   Peer& peer = peers_[rank];

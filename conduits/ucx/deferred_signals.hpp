@@ -12,9 +12,9 @@ namespace aqueduct::conduits::ucx {
 
 /// Signals that arrived outside of a poll. They are added up per counter, so their memory is bounded by the number of counters
 /// and allocated at the start.
-class HeldSignals {
+class DeferredSignals {
  public:
-  explicit HeldSignals(std::size_t slots) : sums_(slots) {
+  explicit DeferredSignals(std::size_t slots) : sums_(slots) {
     raised_.reserve(slots);
     taking_.reserve(slots);
   }
