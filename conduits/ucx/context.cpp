@@ -1,6 +1,6 @@
 #include "conduits/ucx/context.hpp"
 
-#include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/info_text.hpp"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -117,10 +117,9 @@ std::unique_ptr<Context> Context::open(const Library& ucp, const ContextWish& wi
 }
 
 Context::Context(const Library& ucp, ucp_context_h handle) : ucp_(ucp), handle_(handle) {
-  for (const std::string& line :
-       printed_lines([&](std::FILE* out) { ucp_.context_print_info(handle_, out); })) {
+  for (const std::string& line : info_lines([&](std::FILE* out) { ucp_.context_print_info(handle_, out); })) {
     if (line.find("resource") == std::string::npos) continue;
-    if (std::string name = after(line, "-- "); !name.empty()) resources_.push_back(std::move(name));
+    if (std::string name = text_after(line, "-- "); !name.empty()) resources_.push_back(std::move(name));
   }
 }
 

@@ -1,6 +1,6 @@
 #include "conduits/ucx/puts_reach.hpp"
 
-#include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/info_text.hpp"
 
 #include <charconv>
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 
 /// The number that follows `mark` in a line; nothing if there is none.
 std::optional<unsigned> number_after(const std::string& line, std::string_view mark) {
-  const std::string rest = after(line, mark);
+  const std::string rest = text_after(line, mark);
   unsigned number = 0;
   const auto found = std::from_chars(rest.data(), rest.data() + rest.size(), number);
   if (found.ec != std::errc()) return std::nullopt;

@@ -1,6 +1,6 @@
 #include "conduits/ucx/ucx_conduit.hpp"
 
-#include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/info_text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -174,8 +174,8 @@ std::string UcxConduit::state_of(Rank rank) const {
   const Peer& peer = peers_[rank];
   std::string lanes;
   if (peer.ep != nullptr) {
-    for (const std::string& line : printed_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); })) {
-      if (const std::string lane = after(line, "lane["); !lane.empty()) lanes += "; lane [" + lane;
+    for (const std::string& line : info_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); })) {
+      if (const std::string lane = text_after(line, "lane["); !lane.empty()) lanes += "; lane [" + lane;
     }
   }
   return fmt::format(

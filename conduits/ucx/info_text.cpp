@@ -1,11 +1,11 @@
-#include "conduits/ucx/printed.hpp"
+#include "conduits/ucx/info_text.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
 namespace aqueduct::conduits::ucx {
 
-std::vector<std::string> printed_lines(const std::function<void(std::FILE*)>& print) {
+std::vector<std::string> info_lines(const std::function<void(std::FILE*)>& print) {
   char* text = nullptr;
   std::size_t bytes = 0;
   std::FILE* const stream = ::open_memstream(&text, &bytes);
@@ -23,7 +23,7 @@ std::vector<std::string> printed_lines(const std::function<void(std::FILE*)>& pr
   return lines;
 }
 
-std::string after(const std::string& line, std::string_view mark) {
+std::string text_after(const std::string& line, std::string_view mark) {
   const std::size_t at = line.find(mark);
   if (at == std::string::npos) return {};
   const std::size_t first = line.find_first_not_of(' ', at + mark.size());
