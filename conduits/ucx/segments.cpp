@@ -1,7 +1,7 @@
 #include "conduits/ucx/segments.hpp"
 
+#include "conduits/ucx/has_put_lane.hpp"
 #include "conduits/ucx/info_text.hpp"
-#include "conduits/ucx/puts_reach.hpp"
 #include "conduits/ucx/wire.hpp"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ Result<std::uint64_t> Segments::import(Rank rank, core::Bytes key) {
 
 /// Whether UCX has a lane for puts to that memory. Without one UCX sends puts as messages, and does so worse than this conduit.
 bool Segments::has_rma(const Peer& peer, core::Bytes packed) const {
-  return puts_reach(info_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }), packed);
+  return has_put_lane(info_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }), packed);
 }
 
 Result<core::MutableBytes> Segments::allocate(SegmentId id, std::size_t bytes) {

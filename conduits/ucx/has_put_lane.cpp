@@ -1,4 +1,4 @@
-#include "conduits/ucx/puts_reach.hpp"
+#include "conduits/ucx/has_put_lane.hpp"
 
 #include "conduits/ucx/info_text.hpp"
 
@@ -20,7 +20,7 @@ std::optional<unsigned> number_after(const std::string& line, std::string_view m
 
 }  // namespace
 
-bool puts_reach(const std::vector<std::string>& endpoint, core::Bytes packed_key) {
+bool has_put_lane(const std::vector<std::string>& endpoint, core::Bytes packed_key) {
   std::uint64_t domains = 0;
   if (packed_key.size() < sizeof domains) return false;
   std::memcpy(&domains, packed_key.data(), sizeof domains);

@@ -1,4 +1,4 @@
-#include "conduits/ucx/puts_reach.hpp"
+#include "conduits/ucx/has_put_lane.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,25 +34,25 @@ const Lines kPosix{
     "#                  put[0]: 0..<short>..4294967296..<bcopy>..(inf)",
 };
 
-TEST(PutsReach, MemoryThatTheDomainOfAPuttingLaneHolds) {
-  EXPECT_TRUE(puts_reach(kRc, key_of_domains(0b10)));
-  EXPECT_TRUE(puts_reach(kRc, key_of_domains(0b111)));
+TEST(HasPutLane, MemoryThatTheDomainOfAPuttingLaneHolds) {
+  EXPECT_TRUE(has_put_lane(kRc, key_of_domains(0b10)));
+  EXPECT_TRUE(has_put_lane(kRc, key_of_domains(0b111)));
 }
 
-TEST(PutsReach, NoMemoryOfOtherDomains) {
-  EXPECT_FALSE(puts_reach(kRc, key_of_domains(0b101)));
-  EXPECT_FALSE(puts_reach(kPosix, key_of_domains(0))) << "the caller's own memory";
+TEST(HasPutLane, NoMemoryOfOtherDomains) {
+  EXPECT_FALSE(has_put_lane(kRc, key_of_domains(0b101)));
+  EXPECT_FALSE(has_put_lane(kPosix, key_of_domains(0))) << "the caller's own memory";
 }
 
-TEST(PutsReach, NothingWithoutAPuttingLane) {
-  EXPECT_FALSE(puts_reach(kTcp, key_of_domains(~std::uint64_t{0})));
-  EXPECT_FALSE(puts_reach({}, key_of_domains(1)));
+TEST(HasPutLane, NothingWithoutAPuttingLane) {
+  EXPECT_FALSE(has_put_lane(kTcp, key_of_domains(~std::uint64_t{0})));
+  EXPECT_FALSE(has_put_lane({}, key_of_domains(1)));
 }
 
-TEST(PutsReach, NothingThatIsNotUnderstood) {
-  EXPECT_FALSE(puts_reach(kRc, {}));
-  EXPECT_FALSE(
-      puts_reach({"lane[x]: -> md[y]", "put[0]:", "lane[99]: -> md[99]/", "put[99]: 0"}, key_of_domains(1)));
+TEST(HasPutLane, NothingThatIsNotUnderstood) {
+  EXPECT_FALSE(has_put_lane(kRc, {}));
+  EXPECT_FALSE(has_put_lane({"lane[x]: -> md[y]", "put[0]:", "lane[99]: -> md[99]/", "put[99]: 0"},
+                            key_of_domains(1)));
 }
 
 }  // namespace
