@@ -12,8 +12,8 @@ constexpr std::chrono::seconds kLostTimeout = 2 * kCloseTimeout;
 }  // namespace
 
 /// Ends the operations on a lost peer that UCX has done with. The others use the callers' memory, which an answer that is on
-/// its way already may still reach: they end as soon as UCX says so (settle_rest).
-void LostPeers::settle(Peer& peer) noexcept {
+/// its way already may still reach: they end as soon as UCX says so (finish_rest).
+void LostPeers::report(Peer& peer) noexcept {
   if (peer.gone) return;
   peer.gone = true;
   const Status lost{ErrorCode::peer_lost, peer.rank};
@@ -32,16 +32,16 @@ void LostPeers::settle(Peer& peer) noexcept {
   operations_.end_unanswered(peer.rank, lost);
   if (!ends_here) packets_.replace(peer.packets);
   peer.give_up = std::chrono::steady_clock::now() + kLostTimeout;
-  leaving_.push_back(peer.rank);
+  unfinished_.push_back(peer.rank);
   log_.debug("ucx: rank {} is gone: {}", peer.rank,
              peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
   delivery_.lost(peer.rank);
 }
 
 /// Waits for UCX to complete the remaining operations on lost peers. It never does for a peer that it does not watch.
-void LostPeers::settle_rest() noexcept {
+void LostPeers::finish_rest() noexcept {
   const auto now = std::chrono::steady_clock::now();
-  std::erase_if(leaving_, [&](Rank rank) {
+  std::erase_if(unfinished_, [&](Rank rank) {
     Peer& peer = peers_[rank];
     const Status lost{ErrorCode::peer_lost, rank};
     if (peer.closing != nullptr && ucp_.request_check_status(peer.closing) != UCS_INPROGRESS) {

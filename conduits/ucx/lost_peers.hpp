@@ -17,22 +17,22 @@ class LostPeers {
   LostPeers(const Library& ucp, Peers& peers, Operations& operations, PacketPool& packets, Delivery& delivery,
             core::Log& log)
       : ucp_(ucp), peers_(peers), operations_(operations), packets_(packets), delivery_(delivery), log_(log) {
-    leaving_.reserve(peers.size());
+    unfinished_.reserve(peers.size());
   }
 
   /// Whether UCX may still have something for lost peers.
-  bool is_waiting() const noexcept { return !leaving_.empty(); }
-  /// During a poll: settles the peers that were condemned, and looks after those that were settled before.
+  bool is_waiting() const noexcept { return !unfinished_.empty(); }
+  /// During a poll: reports the peers that have failed, and waits for the remaining operations on those reported before.
   void poll() noexcept {
-    if (peers_.has_condemned()) [[unlikely]]
-      peers_.take_condemned([this](Peer& peer) { settle(peer); });
-    if (!leaving_.empty()) [[unlikely]]
-      settle_rest();
+    if (peers_.has_failed()) [[unlikely]]
+      peers_.take_failed([this](Peer& peer) { report(peer); });
+    if (!unfinished_.empty()) [[unlikely]]
+      finish_rest();
   }
 
  private:
-  void settle(Peer& peer) noexcept;
-  void settle_rest() noexcept;
+  void report(Peer& peer) noexcept;
+  void finish_rest() noexcept;
 
   const Library& ucp_;
   Peers& peers_;
@@ -40,7 +40,7 @@ class LostPeers {
   PacketPool& packets_;
   Delivery& delivery_;
   core::Log& log_;
-  std::vector<Rank> leaving_;
+  std::vector<Rank> unfinished_;
 };
 
 }  // namespace aqueduct::conduits::ucx

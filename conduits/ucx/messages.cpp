@@ -38,7 +38,7 @@ core::Post Messages::send(Peer& peer, MessageId id, core::Bytes header, core::By
   const ucs_status_t status = UCS_PTR_RAW_STATUS(answer);
   const ErrorCode why = peers_.code_of(peer, status, "a message");
   if (why == ErrorCode::ok) return core::Post::retry();
-  peers_.condemn(peer, status);
+  peers_.fail(peer, status);
   return core::Post::failed(why);
 }
 
@@ -48,7 +48,7 @@ void Messages::on_sent(void* request, ucs_status_t status, void* user_data) {
   Peer& peer = self.peers_[packet.peer];
   --peer.packets;
   // UCX does not always call on_failure when the connection has failed.
-  if (status != UCS_OK) self.peers_.condemn(peer, status);
+  if (status != UCS_OK) self.peers_.fail(peer, status);
   self.packets_.give(packet);
   self.ucp_.request_free(request);
 }
@@ -85,7 +85,7 @@ void Messages::arrived_aside(Rank from, core::Bytes packet) noexcept {
   };
   const bool served = aside_answers_.serve(aside_, from, packet, memory, send_answer);
   if (served && packet.empty()) return;
-  if (!delivery_.defer_packet(from, packet, {})) peers_.condemn(peers_[from], UCS_ERR_NO_MEMORY);
+  if (!delivery_.defer_packet(from, packet, {})) peers_.fail(peers_[from], UCS_ERR_NO_MEMORY);
 }
 
 void Messages::send_aside_answers() noexcept {

@@ -26,7 +26,7 @@ struct Peer {
   /// UCX watches this connection, and ends outstanding operations if it breaks. It cannot over shared memory.
   bool watched = true;
   bool gone = false;    ///< lost: nothing more is posted, though UCX may still have outstanding operations
-  bool failed = false;  ///< condemned: the next poll settles it
+  bool failed = false;  ///< the next poll reports it as lost
   ucs_status_t why = UCS_OK;
 
   ucs_status_ptr_t closing = nullptr;             ///< the request that closes a lost connection

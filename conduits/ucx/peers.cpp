@@ -24,7 +24,7 @@ bool means_lost(ucs_status_t status) noexcept {
 
 Peers::Peers(Context& context, Worker& worker, Rank ranks, Rank me, core::Log& log)
     : context_(context), ucp_(context.ucp()), worker_(worker), me_(me), log_(log), peers_(ranks) {
-  condemned_.reserve(ranks);
+  failed_.reserve(ranks);
   for (Rank rank = 0; rank < ranks; ++rank) {
     peers_[rank].owner = this;
     peers_[rank].rank = rank;
@@ -59,15 +59,15 @@ core::Post Peers::connect(Peer& peer) noexcept {
       "AQUEDUCT_UCX_TRANSPORTS "
       "and AQUEDUCT_UCX_DEVICES on the two hosts",
       me_, peer.rank, ucp_.status_string(status));
-  condemn(peer, status);  // a second attempt would fail in the same way
+  fail(peer, status);  // a second attempt would fail in the same way
   return core::Post::failed(ErrorCode::network_failed);
 }
 
-void Peers::condemn(Peer& peer, ucs_status_t why) noexcept {
+void Peers::fail(Peer& peer, ucs_status_t why) noexcept {
   if (peer.gone || peer.failed) return;
   peer.failed = true;
   peer.why = why;
-  condemned_.push_back(peer.rank);
+  failed_.push_back(peer.rank);
 }
 
 ErrorCode Peers::code_of(const Peer& peer, ucs_status_t status, const char* what) noexcept {
@@ -86,7 +86,7 @@ Status Peers::status_of(Rank rank, ucs_status_t status) noexcept {
 // Called by UCX during progress.
 void Peers::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
   Peer& peer = *static_cast<Peer*>(arg);
-  peer.owner->condemn(peer, status);
+  peer.owner->fail(peer, status);
 }
 
 void Peers::close(std::span<const Rank> mine) noexcept {

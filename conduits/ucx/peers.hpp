@@ -36,13 +36,13 @@ class Peers {
   }
   /// Treats a peer as lost from the next poll on: it cannot be reached, or a message from it or to it was dropped, so that
   /// ranks that wait for that message must learn of it.
-  void condemn(Peer& peer, ucs_status_t why) noexcept;
-  bool has_condemned() const noexcept { return !condemned_.empty(); }
-  /// Calls `use(peer)` for each condemned peer, also for those that are added meanwhile.
+  void fail(Peer& peer, ucs_status_t why) noexcept;
+  bool has_failed() const noexcept { return !failed_.empty(); }
+  /// Calls `use(peer)` for each failed peer, also for those that are added meanwhile.
   template <class Use>
-  void take_condemned(const Use& use) noexcept {
-    for (std::size_t i = 0; i < condemned_.size(); ++i) use(peers_[condemned_[i]]);
-    condemned_.clear();
+  void take_failed(const Use& use) noexcept {
+    for (std::size_t i = 0; i < failed_.size(); ++i) use(peers_[failed_[i]]);
+    failed_.clear();
   }
 
   /// The error code for an answer of UCX's to a post; `ok`: UCX had no room.
@@ -72,8 +72,8 @@ class Peers {
   Worker& worker_;
   Rank me_;
   core::Log& log_;
-  std::vector<Peer> peers_;      // [rank]
-  std::vector<Rank> condemned_;  // to be reported as lost
+  std::vector<Peer> peers_;   // [rank]
+  std::vector<Rank> failed_;  // to be reported as lost
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -124,7 +124,7 @@ void PutMessages::in_place(const PutHead& head) noexcept {
   answer(head, ErrorCode::ok);
   if (head.add == 0) return;
   const Signal signal{head.slot, head.add};
-  if (!delivery_.signal(head.head.from, signal)) peers_.condemn(peers_[head.head.from], UCS_ERR_NO_MEMORY);
+  if (!delivery_.signal(head.head.from, signal)) peers_.fail(peers_[head.head.from], UCS_ERR_NO_MEMORY);
 }
 
 /// Answers are collected during one round of progress, so that a window of puts gets one message.
@@ -134,7 +134,7 @@ void PutMessages::answer(const PutHead& head, ErrorCode code) noexcept {
   try {
     peer.answers.push_back({head.index, head.generation, static_cast<std::uint64_t>(code)});
   } catch (const std::bad_alloc&) {
-    return peers_.condemn(peer, UCS_ERR_NO_MEMORY);
+    return peers_.fail(peer, UCS_ERR_NO_MEMORY);
   }
   if (first) answering_.push_back(head.head.from);
 }

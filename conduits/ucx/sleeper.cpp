@@ -9,7 +9,7 @@ namespace aqueduct::conduits::ucx {
 namespace {
 
 // Chosen: the longest sleep while operations on a lost peer are outstanding, whose end may not wake the sleeper.
-constexpr std::chrono::nanoseconds kLeavingNap{10'000'000};
+constexpr std::chrono::nanoseconds kLostPeerNap{10'000'000};
 
 }  // namespace
 
@@ -29,10 +29,9 @@ void Sleeper::disarm() noexcept {
 std::chrono::nanoseconds Sleeper::within() const noexcept {
   const Entry entry(lock_);
   const bool has_work = ready_ || !delivery_.empty() || operations_.has_ended() || !flushes_.is_idle() ||
-                        put_messages_.owes_answers() || messages_.owes_aside_answers() ||
-                        peers_.has_condemned();
+                        put_messages_.owes_answers() || messages_.owes_aside_answers() || peers_.has_failed();
   if (has_work) return std::chrono::nanoseconds::zero();
-  return !lost_.is_waiting() ? std::chrono::nanoseconds::max() : kLeavingNap;
+  return !lost_.is_waiting() ? std::chrono::nanoseconds::max() : kLostPeerNap;
 }
 
 void Sleeper::sleep(std::chrono::nanoseconds limit) noexcept {

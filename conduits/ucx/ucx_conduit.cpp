@@ -192,7 +192,7 @@ std::string UcxConduit::state_of(Rank rank) const {
 
 void UcxConduit::forget(Rank rank) noexcept {
   const Entry entry(lock_);
-  if (rank != me_ && rank < peers_.size()) peers_.condemn(peers_[rank], UCS_OK);
+  if (rank != me_ && rank < peers_.size()) peers_.fail(peers_[rank], UCS_OK);
 }
 
 }  // namespace aqueduct::conduits::ucx
