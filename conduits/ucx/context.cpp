@@ -124,7 +124,7 @@ Context::Context(const Library& ucp, ucp_context_h handle) : ucp_(ucp), handle_(
 }
 
 Context::~Context() {
-  if (stays_) return;
+  if (leaked_) return;
   for (const ucp_mem_h memory : kept_) ucp_.mem_unmap(handle_, memory);
   ucp_.cleanup(handle_);
 }

@@ -45,7 +45,7 @@ class Context {
   /// Takes over memory that UCX allocated, and frees it at the end: other endpoints of this process may have mapped it.
   void keep(ucp_mem_h memory);
   /// Never closes the context, because one of its workers could not be destroyed.
-  void stay() noexcept { stays_ = true; }
+  void leak() noexcept { leaked_ = true; }
   /// Whether UCX may connect processes of one host by shared memory.
   bool shares_memory() const noexcept;
   /// Whether UCX can watch the connection to a peer, and end outstanding operations if it breaks. It cannot over shared
@@ -60,7 +60,7 @@ class Context {
   std::vector<std::string> resources_;
   std::mutex mutex_;
   std::vector<ucp_mem_h> kept_;
-  std::atomic<bool> stays_ = false;
+  std::atomic<bool> leaked_ = false;
 };
 
 }  // namespace aqueduct::conduits::ucx

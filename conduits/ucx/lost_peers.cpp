@@ -31,7 +31,7 @@ void LostPeers::report(Peer& peer) noexcept {
   }
   operations_.end_unanswered(peer.rank, lost);
   if (!ends_here) packets_.replace(peer.packets);
-  peer.give_up = std::chrono::steady_clock::now() + kLostTimeout;
+  peer.give_up_at = std::chrono::steady_clock::now() + kLostTimeout;
   unfinished_.push_back(peer.rank);
   log_.debug("ucx: rank {} is gone: {}", peer.rank,
              peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
@@ -49,7 +49,7 @@ void LostPeers::finish_rest() noexcept {
       operations_.end_puts(std::exchange(peer.puts, nullptr), lost);
     }
     if (peer.operations == 0 && peer.closing == nullptr) return true;
-    if (now < peer.give_up) return false;
+    if (now < peer.give_up_at) return false;
     // UCX will never complete the rest. That must not take room from other peers.
     if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
     operations_.end_puts(std::exchange(peer.puts, nullptr), lost);

@@ -25,7 +25,7 @@ struct Operation {
   core::Token token = 0;
   Rank peer = kNoRank;
   bool in_use = false;
-  bool orphan = false;                      ///< its end has been reported, although UCX has not completed it
+  bool abandoned = false;                   ///< its end has been reported, although UCX has not completed it
   std::uint32_t index = 0;                  ///< in the pool
   std::uint32_t generation = 0;             ///< rises with each use, so that stale answers are recognised
   std::uint8_t awaited = 0;                 ///< of a put by message: kSend, kAnswer, both or none
@@ -69,7 +69,7 @@ class OperationPool {
     return one;
   }
   void give(Operation& one) noexcept {
-    one.in_use = one.orphan = false;
+    one.in_use = one.abandoned = false;
     one.awaited = 0;
     one.outcome = {};
     ++one.generation;

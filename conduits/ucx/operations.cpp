@@ -11,13 +11,13 @@ core::Post Operations::refused(const Peer& peer, Operation& operation, ucs_statu
 }
 
 void Operations::end(Operation& operation, Status status) noexcept {
-  if (!delivery_.is_polled() && !operation.orphan) {
+  if (!delivery_.is_polled() && !operation.abandoned) {
     operation.outcome = status;
     operation.next = std::exchange(ended_, &operation);
     return;
   }
   const core::Token token = operation.token;
-  const bool reported = operation.orphan;
+  const bool reported = operation.abandoned;
   give(operation);
   if (reported) return;
   delivery_.completed(token, status);
@@ -46,14 +46,14 @@ void Operations::end_unanswered(Rank peer, Status status) noexcept {
 }
 
 void Operations::abandon(Rank peer, Status status) noexcept {
-  std::size_t orphans = 0;
+  std::size_t abandoned = 0;
   for (Operation& one : pool_.all()) {
     if (!one.in_use || one.peer != peer) continue;
-    one.orphan = true;
-    ++orphans;
+    one.abandoned = true;
+    ++abandoned;
     delivery_.completed(one.token, status);
   }
-  pool_.replace(orphans);
+  pool_.replace(abandoned);
 }
 
 void Operations::on_got(void* request, ucs_status_t status, void* user_data) {

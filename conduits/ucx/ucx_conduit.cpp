@@ -69,7 +69,7 @@ UcxConduit::~UcxConduit() {
   if (peers_.is_owed_to_lost()) {
     // Nothing makes progress on the worker any more, so it does not call back into this endpoint.
     log_.debug("ucx: rank {}: UCX has not ended what it has for lost peers: its worker stays as it is", me_);
-    context_.stay();
+    context_.leak();
   } else {
     worker_.destroy();
   }
