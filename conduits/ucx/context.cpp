@@ -40,12 +40,12 @@ class Configuration {
 
 bool is_set(const char* variable) { return std::getenv(variable) != nullptr; }
 
-ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string& devices,
+ucs_status_t init(const Library& ucp, const ContextOptions& options, const std::string& devices,
                   ucp_context_h& made) {
   Configuration configuration(ucp);
-  if (!wish.transports.empty()) {
-    configuration.set("TLS", wish.transports);
-  } else if (wish.other_hosts_only && !is_set("UCX_TLS")) {
+  if (!options.transports.empty()) {
+    configuration.set("TLS", options.transports);
+  } else if (options.other_hosts_only && !is_set("UCX_TLS")) {
     configuration.set("TLS", kNoSharedMemory);
   }
   if (!devices.empty()) configuration.set("NET_DEVICES", devices);
@@ -57,8 +57,8 @@ ucs_status_t init(const Library& ucp, const ContextWish& wish, const std::string
   params.field_mask =
       UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_WAKEUP;
-  params.mt_workers_shared = wish.threads ? 1 : 0;
-  params.estimated_num_eps = wish.ranks;
+  params.mt_workers_shared = options.threads ? 1 : 0;
+  params.estimated_num_eps = options.ranks;
   return ucp.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, configuration.get(), &made);
 }
 
@@ -81,13 +81,13 @@ std::string without_loopback(const std::vector<std::string>& resources) {
 
 }  // namespace
 
-std::unique_ptr<Context> Context::open(const ContextWish& wish, std::string& why) {
+std::unique_ptr<Context> Context::open(const ContextOptions& options, std::string& why) {
   const auto ucp = Library::load(why);
-  return ucp ? open(*ucp, wish, why) : nullptr;
+  return ucp ? open(*ucp, options, why) : nullptr;
 }
 
-std::unique_ptr<Context> Context::open(const Library& ucp, const ContextWish& wish, std::string& why) {
-  if (wish.threads && !ucp.has_threads()) {
+std::unique_ptr<Context> Context::open(const Library& ucp, const ContextOptions& options, std::string& why) {
+  if (options.threads && !ucp.has_threads()) {
     why = fmt::format(
         "UCX {} was built without threads (--enable-mt), so a process can have one endpoint: start a process "
         "for each "
@@ -97,19 +97,19 @@ std::unique_ptr<Context> Context::open(const Library& ucp, const ContextWish& wi
   }
   const auto attempt = [&](const std::string& devices) -> std::unique_ptr<Context> {
     ucp_context_h handle = nullptr;
-    if (const ucs_status_t status = init(ucp, wish, devices, handle); status != UCS_OK) {
+    if (const ucs_status_t status = init(ucp, options, devices, handle); status != UCS_OK) {
       const char* tls = std::getenv("UCX_TLS");
       why = fmt::format(
           "UCX {} cannot be opened: {}. AQUEDUCT_UCX_TRANSPORTS is '{}', UCX_TLS '{}', devices '{}'; "
           "ucx_info -d lists "
           "what this host has",
-          ucp.version(), ucp.status_string(status), wish.transports, tls != nullptr ? tls : "", devices);
+          ucp.version(), ucp.status_string(status), options.transports, tls != nullptr ? tls : "", devices);
       return nullptr;
     }
     return std::unique_ptr<Context>(new Context(ucp, handle));
   };
-  auto context = attempt(wish.devices);
-  if (context == nullptr || wish.one_host || !wish.devices.empty() || is_set("UCX_NET_DEVICES"))
+  auto context = attempt(options.devices);
+  if (context == nullptr || options.one_host || !options.devices.empty() || is_set("UCX_NET_DEVICES"))
     return context;
   // UCX takes two hosts with one kernel (network namespaces) for the same host, and would connect them by the loopback.
   const std::string devices = without_loopback(context->resources());

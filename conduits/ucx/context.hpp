@@ -12,7 +12,7 @@
 namespace aqueduct::conduits::ucx {
 
 /// How a job will use UCX.
-struct ContextWish {
+struct ContextOptions {
   std::string transports;         ///< as UCX_TLS; empty: the environment's, else all
   std::string devices;            ///< as UCX_NET_DEVICES; empty: the environment's, else all
   bool one_host = true;           ///< all ranks that UCX serves share this host
@@ -25,9 +25,9 @@ struct ContextWish {
 class Context {
  public:
   /// Opens a context. Null: `why` says what is wrong and what to do.
-  static std::unique_ptr<Context> open(const ContextWish& wish, std::string& why);
+  static std::unique_ptr<Context> open(const ContextOptions& options, std::string& why);
   /// The same with given functions, some of which a test may have replaced.
-  static std::unique_ptr<Context> open(const Library& ucp, const ContextWish& wish, std::string& why);
+  static std::unique_ptr<Context> open(const Library& ucp, const ContextOptions& options, std::string& why);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -12,10 +12,10 @@ namespace {
 
 core::Usability probe(const Config& config) {
   std::string why;
-  ContextWish wish;
-  wish.transports = config.text("ucx_transports");
-  wish.devices = config.text("ucx_devices");
-  const auto context = Context::open(wish, why);
+  ContextOptions options;
+  options.transports = config.text("ucx_transports");
+  options.devices = config.text("ucx_devices");
+  const auto context = Context::open(options, why);
   if (context == nullptr) return {false, why};
   return {true,
           fmt::format("UCX {}{}, which may use {}", context->ucp().version(),

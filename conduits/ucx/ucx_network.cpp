@@ -8,22 +8,23 @@
 
 namespace aqueduct::conduits::ucx {
 
-ContextWish wish_of(const Config& config, std::span<const std::uint32_t> host_of, std::size_t workers) {
+ContextOptions context_options_of(const Config& config, std::span<const std::uint32_t> host_of,
+                                  std::size_t workers) {
   const bool one_host =
       std::ranges::count(host_of, host_of.front()) == static_cast<std::ptrdiff_t>(host_of.size());
-  ContextWish wish;
-  wish.transports = config.text("ucx_transports");
-  wish.devices = config.text("ucx_devices");
-  wish.one_host = one_host;
-  wish.other_hosts_only = config.flag("near") && !one_host;  // smp serves this host
-  wish.ranks = host_of.size();
-  wish.threads = workers > 1;
-  return wish;
+  ContextOptions options;
+  options.transports = config.text("ucx_transports");
+  options.devices = config.text("ucx_devices");
+  options.one_host = one_host;
+  options.other_hosts_only = config.flag("near") && !one_host;  // smp serves this host
+  options.ranks = host_of.size();
+  options.threads = workers > 1;
+  return options;
 }
 
 Result<std::unique_ptr<core::Network>> UcxNetwork::make(const core::Process& process) {
   std::string why;
-  auto context = Context::open(wish_of(*process.config, process.host, process.mine.size()), why);
+  auto context = Context::open(context_options_of(*process.config, process.host, process.mine.size()), why);
   if (context == nullptr) {
     process.log->error("ucx: {}", why);
     return ErrorCode::not_supported;

@@ -11,7 +11,8 @@
 namespace aqueduct::conduits::ucx {
 
 /// How a process with `workers` workers will use UCX, in a job whose ranks are on these hosts.
-ContextWish wish_of(const Config& config, std::span<const std::uint32_t> host_of, std::size_t workers);
+ContextOptions context_options_of(const Config& config, std::span<const std::uint32_t> host_of,
+                                  std::size_t workers);
 
 /// UCX in one process: the context that its endpoints share. Each endpoint has its own worker.
 class UcxNetwork final : public core::Network {

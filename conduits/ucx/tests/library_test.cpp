@@ -53,9 +53,9 @@ TEST(UcxLibraryDeathTest, HeedsWhatTheEnvironmentSays) {
 
 TEST(UcxContext, SaysWhichTransportsThereAre) {
   std::string why;
-  ContextWish wish;
-  wish.transports = "tcp,self";
-  const auto context = Context::open(wish, why);
+  ContextOptions options;
+  options.transports = "tcp,self";
+  const auto context = Context::open(options, why);
   ASSERT_NE(context, nullptr) << why;
   EXPECT_TRUE(context->has("tcp"));
   EXPECT_TRUE(context->has("self"));
@@ -66,10 +66,10 @@ TEST(UcxContext, SaysWhichTransportsThereAre) {
 
 TEST(UcxContext, OfRanksOfOtherHostsOnlyHasNoSharedMemoryAndNoLoopback) {
   std::string why;
-  ContextWish wish;
-  wish.one_host = false;
-  wish.other_hosts_only = true;
-  const auto context = Context::open(wish, why);
+  ContextOptions options;
+  options.one_host = false;
+  options.other_hosts_only = true;
+  const auto context = Context::open(options, why);
   ASSERT_NE(context, nullptr) << why;
   EXPECT_FALSE(context->shares_memory());
   EXPECT_THAT(context->resources(), ::testing::Not(::testing::Contains("tcp/lo")));
@@ -77,14 +77,14 @@ TEST(UcxContext, OfRanksOfOtherHostsOnlyHasNoSharedMemoryAndNoLoopback) {
 
 TEST(UcxContext, ThatCannotBeOpenedSaysWhatWasAskedFor) {
   std::string why;
-  ContextWish wish;
-  wish.transports = "warp";
-  EXPECT_EQ(Context::open(wish, why), nullptr);
+  ContextOptions options;
+  options.transports = "warp";
+  EXPECT_EQ(Context::open(options, why), nullptr);
   EXPECT_THAT(why, HasSubstr("AQUEDUCT_UCX_TRANSPORTS is 'warp'"));
   EXPECT_THAT(why, HasSubstr("ucx_info -d"));
-  wish.transports = "tcp";
-  wish.devices = "no-such-device0";
-  EXPECT_EQ(Context::open(wish, why), nullptr);
+  options.transports = "tcp";
+  options.devices = "no-such-device0";
+  EXPECT_EQ(Context::open(options, why), nullptr);
   EXPECT_THAT(why, HasSubstr("no-such-device0"));
 }
 

@@ -48,7 +48,7 @@ class UcxProcess {
     auto ucp = Library::load(why);
     if (!ucp) return;
     faults(*ucp);
-    auto context = Context::open(*ucp, wish_of(config_, process_.host, process_.mine.size()), why);
+    auto context = Context::open(*ucp, context_options_of(config_, process_.host, process_.mine.size()), why);
     if (context != nullptr) network_ = std::make_unique<UcxNetwork>(process_, std::move(context));
   }
 
