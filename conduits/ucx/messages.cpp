@@ -9,9 +9,9 @@ core::Post Messages::send(Peer& peer, MessageId id, core::Bytes header, core::By
   if (const core::Post way = peers_.reach(peer); way.kind != core::Post::Kind::done) [[unlikely]]
     return way;
   // One peer that takes nothing must leave room for the others, and so must several.
-  if (peer.packets >= std::min(most_packets_each_, packets_.left())) [[unlikely]]
+  if (peer.packets >= std::min(most_packets_each_, packets_.available())) [[unlikely]]
     return core::Post::retry();
-  PacketBuffer* const packet = packets_.take(peer.rank);
+  PacketBuffer* const packet = packets_.acquire(peer.rank);
   if (packet == nullptr) [[unlikely]]
     return core::Post::retry();
   const PacketHead head = filter_.own_head();
@@ -32,7 +32,7 @@ core::Post Messages::send(Peer& peer, MessageId id, core::Bytes header, core::By
     ++peer.packets;
     return core::Post::done();
   }
-  packets_.give(*packet);
+  packets_.release(*packet);
   if (answer == nullptr) [[likely]]
     return core::Post::done();
   const ucs_status_t status = UCS_PTR_RAW_STATUS(answer);
@@ -49,7 +49,7 @@ void Messages::on_sent(void* request, ucs_status_t status, void* user_data) {
   --peer.packets;
   // UCX does not always call on_failure when the connection has failed.
   if (status != UCS_OK) self.peers_.fail(peer, status);
-  self.packets_.give(packet);
+  self.packets_.release(packet);
   self.ucp_.request_free(request);
 }
 

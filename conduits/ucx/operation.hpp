@@ -57,7 +57,7 @@ class OperationPool {
   }
 
   /// Null: no room.
-  Operation* take(Rank peer, core::Token token) noexcept {
+  Operation* acquire(Rank peer, core::Token token) noexcept {
     Operation* const one = free_;
     if (one == nullptr) return nullptr;
     free_ = one->next;
@@ -68,7 +68,7 @@ class OperationPool {
     ++in_use_;
     return one;
   }
-  void give(Operation& one) noexcept {
+  void release(Operation& one) noexcept {
     one.in_use = one.abandoned = false;
     one.awaited = 0;
     one.outcome = {};
@@ -83,7 +83,7 @@ class OperationPool {
     return &all_[index];
   }
   std::size_t in_use() const noexcept { return in_use_; }
-  std::size_t left() const noexcept { return all_.size() - in_use_; }
+  std::size_t available() const noexcept { return all_.size() - in_use_; }
   std::deque<Operation>& all() noexcept { return all_; }
 
  private:

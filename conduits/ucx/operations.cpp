@@ -5,7 +5,7 @@
 namespace aqueduct::conduits::ucx {
 
 core::Post Operations::refused(const Peer& peer, Operation& operation, ucs_status_t status) noexcept {
-  give(operation);
+  release(operation);
   const ErrorCode why = peers_.code_of(peer, status, "an operation");
   return why == ErrorCode::ok ? core::Post::retry() : core::Post::failed(why);
 }
@@ -18,7 +18,7 @@ void Operations::end(Operation& operation, Status status) noexcept {
   }
   const core::Token token = operation.token;
   const bool reported = operation.abandoned;
-  give(operation);
+  release(operation);
   if (reported) return;
   delivery_.completed(token, status);
 }

@@ -21,15 +21,15 @@ class Operations {
   /// Null: no room. No peer has more outstanding than is still free, so a peer that answers nothing leaves room for the
   /// others.
   Operation* begin(Peer& peer, core::Token token) noexcept {
-    if (peer.operations >= pool_.left()) [[unlikely]]
+    if (peer.operations >= pool_.available()) [[unlikely]]
       return nullptr;
     ++peer.operations;
-    return pool_.take(peer.rank, token);
+    return pool_.acquire(peer.rank, token);
   }
   /// Frees an operation that completed at once.
-  void give(Operation& operation) noexcept {
+  void release(Operation& operation) noexcept {
     --peers_[operation.peer].operations;
-    pool_.give(operation);
+    pool_.release(operation);
   }
   /// Frees an operation that UCX refused. Returns the answer to the layers above.
   core::Post refused(const Peer& peer, Operation& operation, ucs_status_t status) noexcept;

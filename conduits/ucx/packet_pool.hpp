@@ -33,7 +33,7 @@ class PacketPool {
   }
 
   /// Null: no room.
-  PacketBuffer* take(Rank peer) noexcept {
+  PacketBuffer* acquire(Rank peer) noexcept {
     PacketBuffer* const one = free_;
     if (one == nullptr) return nullptr;
     free_ = one->next;
@@ -41,12 +41,12 @@ class PacketPool {
     ++in_use_;
     return one;
   }
-  void give(PacketBuffer& one) noexcept {
+  void release(PacketBuffer& one) noexcept {
     one.next = free_;
     free_ = &one;
     --in_use_;
   }
-  std::size_t left() const noexcept { return all_.size() - in_use_; }
+  std::size_t available() const noexcept { return all_.size() - in_use_; }
 
  private:
   struct Free {

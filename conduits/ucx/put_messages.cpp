@@ -61,7 +61,7 @@ ucs_status_t PutMessages::on_put(void* arg, const void* header, std::size_t head
     self.in_place(head);
     return UCS_OK;
   }
-  RendezvousPut* const put = self.rendezvous_.take();
+  RendezvousPut* const put = self.rendezvous_.acquire();
   if (put == nullptr) {
     self.answer(head, ErrorCode::no_memory);
     return UCS_OK;
@@ -75,7 +75,7 @@ ucs_status_t PutMessages::on_put(void* arg, const void* header, std::size_t head
   const ucs_status_ptr_t request =
       self.ucp_.am_recv_data_nbx(self.worker_.handle(), data, *place, bytes, &receive);
   if (UCS_PTR_IS_ERR(request)) {
-    self.rendezvous_.give(*put);
+    self.rendezvous_.release(*put);
     self.answer(head, ErrorCode::network_failed);
     return UCS_PTR_RAW_STATUS(request);
   }
@@ -114,7 +114,7 @@ void PutMessages::on_received(void* request, ucs_status_t status, std::size_t, v
   PutMessages& self = *put.owner;
   const PutHead head = put.head;
   self.ucp_.request_free(request);
-  self.rendezvous_.give(put);
+  self.rendezvous_.release(put);
   if (status == UCS_OK) return self.in_place(head);
   self.answer(head, ErrorCode::network_failed);
 }

@@ -20,7 +20,7 @@ struct RendezvousPut {
 class RendezvousPool {
  public:
   /// Null: no memory.
-  RendezvousPut* take() noexcept try {
+  RendezvousPut* acquire() noexcept try {
     if (free_ == nullptr) return &all_.emplace_back();
     RendezvousPut* const one = free_;
     free_ = one->next;
@@ -28,7 +28,7 @@ class RendezvousPool {
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
-  void give(RendezvousPut& one) noexcept {
+  void release(RendezvousPut& one) noexcept {
     one.next = free_;
     free_ = &one;
   }

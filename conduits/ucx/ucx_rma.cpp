@@ -79,7 +79,7 @@ core::Post Rma::get(Rank rank, std::uint64_t key, std::uint64_t offset, core::Mu
   if (UCS_PTR_IS_PTR(answer)) return core::Post::posted();
   if (UCS_PTR_IS_ERR(answer)) [[unlikely]]
     return operations_.refused(peer, *operation, UCS_PTR_RAW_STATUS(answer));
-  operations_.give(*operation);
+  operations_.release(*operation);
   return core::Post::done();
 }
 

@@ -85,7 +85,7 @@ core::Post Vector::get_pieces(Rank rank, std::uint64_t key, std::span<const core
     at += piece.size();
   }
   if (operation->gets != 0) return core::Post::posted();
-  operations_.give(*operation);
+  operations_.release(*operation);
   return core::Post::done();
 }
 
