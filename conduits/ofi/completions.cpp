@@ -166,8 +166,8 @@ void Completions::give_up(std::string_view what, std::int64_t error) noexcept {
   lost_.suspect_all(text);
 }
 
-// Peers may wait for what this rank has posted, so it must leave before the connections close. Nobody waits for the results
-// of this rank's own gets any more.
+// Peers may wait for this rank's packets and puts, which must leave before the connections close. The results of its gets are
+// not needed any more.
 bool Completions::is_awaited(const Request& request) const noexcept {
   return request.in_use && !request.reported && request.kind != Request::Kind::fetch &&
          !peers_[request.peer].gone;

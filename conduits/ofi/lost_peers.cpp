@@ -55,16 +55,16 @@ void LostPeers::mark_gone(Rank peer) noexcept {
 }
 
 int LostPeers::report(std::size_t count, core::Inbox& inbox) noexcept {
-  // The layers answer with `forget`, which has nothing left to do. Ends that came meanwhile may have added suspects.
+  // The layers above call `forget` in answer, which has nothing left to do. More suspects may have been added meanwhile.
   for (std::size_t i = 0; i < count; ++i) inbox.lost(suspected_[i]);
   suspected_.erase(suspected_.begin(), suspected_.begin() + static_cast<std::ptrdiff_t>(count));
   return static_cast<int>(count);
 }
 
-// The provider may still have what was posted to a lost peer: the requests stay in use until it ends them. A request that
-// uses no memory of the caller's is reported at once. The others are reported when the provider ends them, so that it does
-// not write into memory that has another use by then. But a provider that keeps a request for good (a host that went
-// silent) must not hold up the caller, nor, by the requests that it keeps, what goes to other peers.
+// The provider may still use the requests to a lost peer, so they stay in use until it completes them. A request that does not
+// use the caller's memory is reported at once. The others are reported when the provider completes them, because until then it
+// may write into that memory. But a provider that never completes a request (to a host that went silent) must not hold up the
+// caller, nor take room from operations on other peers.
 int LostPeers::end_requests(core::Inbox& inbox) noexcept {
   const auto now = Clock::now();
   deadline_ = kNever;

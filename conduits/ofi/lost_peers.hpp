@@ -16,8 +16,8 @@ namespace aqueduct::conduits::ofi {
 
 /// Which peers are lost, and what becomes of the requests that the provider still has for them.
 ///
-/// The launcher's word (`forget`) and the provider's (`suspect`) wait for the next poll, which first takes what those peers
-/// have sent. Then `mark_gone` stops all posts to them, and `end_requests` ends what was posted.
+/// The launcher (`forget`) and the provider (`suspect`) report losses. The next poll takes all packets that those peers have
+/// sent. Then `mark_gone` stops all posts to them, and `end_requests` ends the outstanding operations.
 class LostPeers {
  public:
   using Clock = std::chrono::steady_clock;
@@ -39,7 +39,7 @@ class LostPeers {
   void suspect(Rank peer, const char* why) noexcept;
   /// The provider refuses `what` for a peer, and would refuse it again.
   void refused(Rank peer, const char* what, std::int64_t error) noexcept;
-  /// Nothing reaches anybody any more, not even this rank itself, whose atomics go through the provider.
+  /// The provider has failed: no peer can be reached, not even this rank itself, whose atomics go through the provider.
   void suspect_all(const char* why) noexcept;
   bool is_suspected(Rank peer) const noexcept;
   /// What operations on a lost peer end with.
@@ -47,11 +47,11 @@ class LostPeers {
     return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
   }
 
-  /// Whether a word of either waits for the next poll.
+  /// Whether a reported loss waits for the next poll.
   bool has_news() const noexcept { return !forgotten_.empty() || !suspected_.empty(); }
-  /// Takes both words for true. Returns how many of the suspects `report` is to tell of.
+  /// Marks all reported peers as gone. Returns how many suspects there are, for `report`.
   std::size_t mark_gone() noexcept;
-  /// Tells the layers above of the first `count` suspects; returns the calls made.
+  /// Reports the first `count` suspects to the layers above; returns the calls made.
   int report(std::size_t count, core::Inbox& inbox) noexcept;
 
   /// Ends the requests of gone peers as far as their memory allows it; returns the calls made.

@@ -29,9 +29,9 @@ class Messages {
   void send_signal(Request& request) noexcept;
 
   bool has_unsent() const noexcept { return unsent_ != nullptr; }
-  /// Tries the signals once more that found no room.
+  /// Tries again to send the signals that found no room.
   void send_unsent() noexcept;
-  /// Ends those to gone peers: the provider has nothing of them. Returns the calls made.
+  /// Ends the unsent signals to gone peers; the provider does not have them. Returns the calls made.
   int end_unsent(core::Inbox& inbox) noexcept;
 
  private:

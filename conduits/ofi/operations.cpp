@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::ofi {
 
-// A peer that completes nothing must leave room for the others: it gets half of what was free.
+// A peer that completes nothing must leave room for the others, so it gets at most half of the requests.
 Request* Operations::begin(Rank peer, Request::Kind kind, core::Token token) noexcept {
   Peer& to = peers_[peer];
   if (to.gone || to.in_flight >= requests_.available()) [[unlikely]]

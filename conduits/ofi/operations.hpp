@@ -30,7 +30,7 @@ class Operations {
   /// A request for a post to a peer. Null: `no_request` is the answer to the layers above.
   Request* begin(Rank peer, Request::Kind kind, core::Token token) noexcept;
   core::Post no_request(Rank peer) const noexcept;
-  /// Takes libfabric's answer to the post of `what`; what it refused has ended.
+  /// Takes libfabric's answer to the post of `what`. A refused request is freed.
   core::Post posted(Request& request, std::int64_t answer, const char* what) noexcept;
   /// The provider has done with a request: frees it, and tells the layers above if they wait for it. Returns the calls made.
   int finish(Request& request, Status status, core::Inbox& inbox) noexcept;

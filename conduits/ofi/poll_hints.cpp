@@ -5,7 +5,7 @@
 namespace aqueduct::conduits::ofi {
 
 int PollHints::round(Messages& messages) noexcept {
-  // A target stays in the list while something is under way to it: more often follows.
+  // A target stays in the list while operations on it are outstanding, because more operations often follow.
   std::erase_if(targets_, [&](Rank rank) {
     Peer& peer = peers_[rank];
     if (const auto now = Clock::now(); !peer.gone && now >= peer.next_hint) {

@@ -43,10 +43,10 @@ class PollHints {
   // Chosen: some microseconds, so that reading the clock costs nothing beside them; and fewer polls than a rank with a core
   // of its own makes before it yields, so that it does not.
   static constexpr std::uint32_t kPollsBetween = 64;
-  // Chosen: the hint itself waits behind the bytes of a transfer over a stream, of 20 MB at 1 GB/s. Far more than a rank
-  // yields by itself, and nothing beside what a job's start takes of a core.
+  // Chosen: the hint itself waits behind the bytes of a transfer on the same stream: 20 ms are 20 MB at 1 GB/s. That is far
+  // longer than a rank yields by itself, and far less than a job's start takes of a core.
   static constexpr std::chrono::milliseconds kBusyFor{20};
-  // Chosen: half of it.
+  // Chosen: half of kBusyFor.
   static constexpr std::chrono::milliseconds kHintEvery{10};
 
   Peers& peers_;

@@ -18,7 +18,7 @@ constexpr std::uint32_t kVersion = FI_VERSION(1, 14);
 
 Info owned(const Library& library, fi_info* info) { return Info(info, FreeInfo{library.freeinfo}); }
 
-/// What is asked for beside the criteria.
+/// What fi_getinfo is asked for beside the criteria.
 struct InfoQuery {
   std::uint64_t caps = FI_MSG | FI_RMA | FI_MULTI_RECV;
   std::uint64_t operations =

@@ -76,7 +76,7 @@ class OfiLongLostPeer : public OfiLostPeer {
  protected:
   OfiLongLostPeer() : OfiLostPeer(std::chrono::milliseconds(20)) {}
 
-  /// Polls rank 0 only, until it holds, for at most so many times.
+  /// Polls rank 0 only, until the condition holds, with a bound on the polls.
   bool alone_until(const std::function<bool()>& holds) {
     for (long polls = 0; polls < 1'000'000'000 && !holds(); ++polls) pair[0].poll(pair.heard(0));
     return holds();

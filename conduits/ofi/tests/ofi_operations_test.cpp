@@ -60,7 +60,7 @@ TEST(OfiOperations, APutIsOneCallAndNoAllocation) {
 }
 
 // The target's own polls carry the transfers out, and its completion queue does not show them.
-TEST(OfiOperations, WhoeverTransfersTellsItsTargetToKeepLooking) {
+TEST(OfiOperations, ATransferSendsItsTargetPollHints) {
   Pair pair(kProvider);
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
   ASSERT_NO_FATAL_FAILURE(warm_up(pair));
@@ -73,10 +73,10 @@ TEST(OfiOperations, WhoeverTransfersTellsItsTargetToKeepLooking) {
         Kind::posted)
       return true;
     for (int i = 0; i < 100; ++i) signs += pair[1].poll(pair.heard(1));
-    return Pair::calls().words != 0 && signs > 1;
+    return Pair::calls().hints != 0 && signs > 1;
   });
   EXPECT_TRUE(heard);
-  EXPECT_GT(Pair::calls().words, 0);
+  EXPECT_GT(Pair::calls().hints, 0);
   EXPECT_GT(signs, 1);
   EXPECT_TRUE(pair.heard(1).packets.empty());
   EXPECT_TRUE(pair.heard(1).signals.empty());

@@ -17,7 +17,7 @@ struct Calls {
   int writes = 0;
   int reads = 0;
   int sends = 0;  ///< without poll hints
-  int words = 0;
+  int hints = 0;
 
   int all() const { return writes + reads + sends; }
 };

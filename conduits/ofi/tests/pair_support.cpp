@@ -62,7 +62,7 @@ ssize_t count_send(fid_ep* ep, const void* from, std::size_t bytes, void* descri
     return 0;
   }
   const ssize_t answer = counting().own_msg->send(ep, from, bytes, descriptor, to, context);
-  (bytes == sizeof(PacketHead) ? counting().calls.words : counting().calls.sends) += answer == 0;
+  (bytes == sizeof(PacketHead) ? counting().calls.hints : counting().calls.sends) += answer == 0;
   return answer;
 }
 
