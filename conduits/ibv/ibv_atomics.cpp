@@ -4,7 +4,7 @@ namespace aqueduct::conduits::ibv {
 
 // What adapters do: adding and comparing, on 64 bits. Reading is adding nothing.
 bool IbvConduit::can(AtomicOp op, AtomicType type) const noexcept {
-  if (!objects_.sizes.atomics || (type != AtomicType::i64 && type != AtomicType::u64)) return false;
+  if (!env_.sizes().atomics || (type != AtomicType::i64 && type != AtomicType::u64)) return false;
   return op == AtomicOp::load || op == AtomicOp::add || op == AtomicOp::compare_swap;
 }
 

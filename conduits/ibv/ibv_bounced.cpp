@@ -14,13 +14,13 @@ core::Post IbvConduit::or_bounce(core::Post post, std::span<const Bounced> trans
   if (post.kind != core::Post::Kind::failed || post.why != ErrorCode::no_memory) return post;
   if (bounced_.room() < transfer.size()) return core::Post::retry();
   if (!std::exchange(bounce_said_, true)) {
-    log_.warn(
+    env_.log.warn(
         "ibv: rank {}: {} bytes of local memory outside segments cannot be registered: such transfers go by "
         "way of "
         "buffers, in pieces, which is slower. Use memory of segments, or `ulimit -l unlimited` before the "
         "job "
         "starts, or raise AQUEDUCT_IBV_PINNED",
-        me_, transfer.back().left);
+        env_.me, transfer.back().left);
   }
   for (const Bounced& one : transfer) bounced_.add(one);
   go_on_bouncing();
@@ -54,7 +54,7 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
   flight->bytes = static_cast<std::uint32_t>(bytes);
   if (one.gets) {
     flight->result = one.local;
-    flight->reads = !objects_.sizes.in_order;
+    flight->reads = !env_.sizes().in_order;
   } else {
     std::memcpy(slot, one.local, bytes);
   }

@@ -45,28 +45,21 @@ struct Deaf final : core::Inbox {
 
 IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
                        std::uint64_t job, Rank ranks, Rank me, core::Log& log)
-    : verbs_(verbs),
-      port_(port),
-      log_(log),
-      options_(options),
-      job_(job),
-      me_(me),
-      ranks_(ranks),
-      objects_(std::move(objects)),
-      memory_(verbs, *objects_.domain, job, segment_access(objects_), local_access(objects_),
+    : env_{verbs, port, log, options, job, me, ranks, std::move(objects)},
+      memory_(verbs, *env_.objects.domain, job, segment_access(env_.objects), local_access(env_.objects),
               port.limits.max_mr_size, options.on_demand ? port.paging : Paging{}, options.large_pages, me,
               log),
       cache_(options.keep_registered, options.pinned),
-      receive_(verbs, *objects_.domain, objects_.receives.get(), objects_.sizes.receives,
+      receive_(verbs, *env_.objects.domain, env_.objects.receives.get(), env_.sizes().receives,
                sizeof(PacketHead) + options.packet),
       to_self_(kToSelf * options.packet),
       addresses_(ranks),
       gone_(ranks),
       links_(ranks),
-      left_(objects_.sizes.queue),
+      left_(env_.sizes().queue),
       inline_bytes_(options.inline_bytes),
-      burst_bytes_(objects_.sizes.confirms ? options.inline_bytes : 0) {
-  if (!objects_.sizes.confirms) ++reserved_;  // a put takes two
+      burst_bytes_(env_.sizes().confirms ? options.inline_bytes : 0) {
+  if (!env_.sizes().confirms) ++reserved_;  // a put takes two
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
   // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.
@@ -101,7 +94,7 @@ void IbvConduit::drain() noexcept {
   for (const auto& link : links_) {
     if (link == nullptr || link->pair == nullptr) continue;
     // Where the end of a request says nothing of its arrival, the connection may not close before a read behind it.
-    if (!objects_.sizes.confirms && link->ready) static_cast<void>(probe(*link, Flight::Kind::part));
+    if (!env_.sizes().confirms && link->ready) static_cast<void>(probe(*link, Flight::Kind::part));
     if (!matters(*link)) continue;
     waiting.push_back(link.get());
     if (link->quiet > 0) static_cast<void>(probe(*link, Flight::Kind::own));  // its end is theirs, too
@@ -112,14 +105,14 @@ void IbvConduit::drain() noexcept {
   while (!broken_ && (!waiting.empty() || by_rail()) && Clock::now() < until) {
     if (by_rail()) poll_rails(nobody);
     std::array<ibv_wc, 16> batch;
-    const int found = ::ibv_poll_cq(objects_.queue.get(), static_cast<int>(batch.size()), batch.data());
+    const int found = ::ibv_poll_cq(env_.objects.queue.get(), static_cast<int>(batch.size()), batch.data());
     if (found < 0) return;
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
       if (WorkId::kind(completion.wr_id) != WorkId::Kind::flight) continue;
       Link* const link = links_[WorkId::peer(completion.wr_id)].get();
       const std::uint32_t number = WorkId::number(completion.wr_id);
-      if (objects_.sizes.in_order || completion.status != IBV_WC_SUCCESS) {
+      if (env_.sizes().in_order || completion.status != IBV_WC_SUCCESS) {
         while (link->flights.has(number)) link->flights.end_front();
       } else if (link->flights.has(number)) {
         note_end(*link, number);
@@ -131,53 +124,54 @@ void IbvConduit::drain() noexcept {
 }
 
 Status IbvConduit::refused(const char* what, int error) const noexcept {
-  log_.error("ibv: rank {}: {} refuses {}: {}. {}", me_, port_.device, what, std::strerror(error),
-             advice_for_errno(error));
+  env_.log.error("ibv: rank {}: {} refuses {}: {}. {}", env_.me, env_.port.device, what, std::strerror(error),
+                 advice_for_errno(error));
   return code_of_errno(error);
 }
 
 Status IbvConduit::start(std::span<const Port> rails) {
   const auto errno_or = [](int other) { return errno != 0 ? errno : other; };
   errno = 0;
-  const Slots::Kind small{std::min(kSlots, objects_.sizes.queue), sizeof(PacketHead) + options_.packet};
-  const Slots::Kind large{std::min(kLargeSlots, objects_.sizes.queue), kLargeSlotBytes};
-  if (!slots_.open(verbs_, *objects_.domain, small, large, local_access(objects_))) {
+  const Slots::Kind small{std::min(kSlots, env_.sizes().queue), sizeof(PacketHead) + env_.options.packet};
+  const Slots::Kind large{std::min(kLargeSlots, env_.sizes().queue), kLargeSlotBytes};
+  if (!slots_.open(env_.verbs, *env_.objects.domain, small, large, local_access(env_.objects))) {
     return refused("to register its buffers", errno_or(ENOMEM));
   }
-  const std::size_t cells = (objects_.sizes.confirms ? 1 : 2) * std::max<std::size_t>(links_.size(), 1);
-  const int read_back = objects_.sizes.confirms ? 0 : IBV_ACCESS_REMOTE_READ;
-  cells_ = RegisteredPages(verbs_, *objects_.domain, cells * sizeof(std::uint64_t),
+  const std::size_t cells = (env_.sizes().confirms ? 1 : 2) * std::max<std::size_t>(links_.size(), 1);
+  const int read_back = env_.sizes().confirms ? 0 : IBV_ACCESS_REMOTE_READ;
+  cells_ = RegisteredPages(env_.verbs, *env_.objects.domain, cells * sizeof(std::uint64_t),
                            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | read_back);
   if (!cells_) return refused("to register its counters", errno_or(ENOMEM));
   std::memset(cells_.data(), 0, links_.size() * sizeof(std::uint64_t));
-  if (port_.iwarp()) {
-    const int error = manager_.open(verbs_, port_, ranks_, objects_.channel->fd);
+  if (env_.port.iwarp()) {
+    const int error = manager_.open(env_.verbs, env_.port, env_.ranks, env_.objects.channel->fd);
     if (error == EADDRNOTAVAIL) {
-      log_.error("ibv: rank {}: {} is iWARP, and its network interface has no IP address that is up", me_,
-                 port_.device);
+      env_.log.error("ibv: rank {}: {} is iWARP, and its network interface has no IP address that is up",
+                     env_.me, env_.port.device);
       return ErrorCode::not_supported;
     }
     return error == 0 ? Status{} : refused("to listen for connections (librdmacm)", error);
   }
-  const int error = door_.open(verbs_, *objects_.domain, *objects_.queue, port_, job_);
+  const int error = door_.open(env_.verbs, *env_.objects.domain, *env_.objects.queue, env_.port, env_.job);
   if (error != 0) return refused("a datagram queue pair", error);
   if (rails.empty()) return {};
   for (const Port& rail : rails) {
     properties_.max_transfer = std::min<std::size_t>(properties_.max_transfer, rail.attributes.max_msg_sz);
   }
-  properties_.max_ordered = 2 * options_.rail_bytes - 1;
+  properties_.max_ordered = 2 * env_.options.rail_bytes - 1;
   if (properties_.max_transfer <= properties_.max_ordered) {
-    log_.warn(
+    env_.log.warn(
         "ibv: rank {}: transfers go in pieces of {} bytes, so that none is dealt over several ports: raise "
         "AQUEDUCT_IBV_PINNED, or lower AQUEDUCT_IBV_RAIL_BYTES ({})",
-        me_, properties_.max_transfer, options_.rail_bytes);
+        env_.me, properties_.max_transfer, env_.options.rail_bytes);
   }
   deals_.open();
-  return rails_.open(verbs_, rails, options_, job_, ranks_, me_, log_, objects_.channel->fd);
+  return rails_.open(env_.verbs, rails, env_.options, env_.job, env_.ranks, env_.me, env_.log,
+                     env_.objects.channel->fd);
 }
 
 std::vector<std::byte> IbvConduit::address() {
-  std::vector<Address> mine{address_of(port_, objects_)};
+  std::vector<Address> mine{address_of(env_.port, env_.objects)};
   if (manager_.is_open()) {
     manager_.tell(mine[0]);
   } else {
@@ -200,16 +194,16 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     if (address.wire_version != kWireVersion) return {ErrorCode::version_mismatch, rank};
     if (blob.size() % sizeof address != 0) return {ErrorCode::bootstrap_failed, rank};
     std::memcpy(&address, blob.data(), sizeof address);
-    if (address.network != port_.network()) {
-      log_.error(
+    if (address.network != env_.port.network()) {
+      env_.log.error(
           "ibv: rank {} uses {} ({}), and rank {} a port of {}: set AQUEDUCT_IBV_DEVICE to ports of one "
           "network",
-          me_, port_.device, name_of(port_.network()), rank, name_of(address.network));
+          env_.me, env_.port.device, name_of(env_.port.network()), rank, name_of(address.network));
       return {ErrorCode::bad_setting, rank};
     }
-    if (address.mtu != static_cast<std::uint8_t>(port_.attributes.active_mtu)) {
-      log_.info("ibv: rank {} and rank {} have MTUs of {} and {} bytes: the smaller one is used", me_, rank,
-                128 << port_.attributes.active_mtu, 128 << address.mtu);
+    if (address.mtu != static_cast<std::uint8_t>(env_.port.attributes.active_mtu)) {
+      env_.log.info("ibv: rank {} and rank {} have MTUs of {} and {} bytes: the smaller one is used", env_.me,
+                    rank, 128 << env_.port.attributes.active_mtu, 128 << address.mtu);
     }
     const std::size_t both = std::min(blob.size() / sizeof address - 1, rails_.size());
     for (std::size_t i = 0; i < both; ++i) {
@@ -227,15 +221,16 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
 }
 
 void IbvConduit::forget(Rank peer) noexcept {
-  if (peer < gone_.size() && peer != me_ && gone_[peer] == 0) forgotten_.push_back(peer);
+  if (peer < gone_.size() && peer != env_.me && gone_[peer] == 0) forgotten_.push_back(peer);
 }
 
 std::string IbvConduit::state_of(Rank peer) const {
   const Link* const link = links_[peer].get();
-  if (gone_[peer] != 0) return fmt::format("{}, gone", port_.device);
-  if (link == nullptr) return fmt::format("{}, no connection so far", port_.device);
-  if (!link->ready) return fmt::format("{}, has not answered the request for a connection yet", port_.device);
-  std::string ports = port_.device;
+  if (gone_[peer] != 0) return fmt::format("{}, gone", env_.port.device);
+  if (link == nullptr) return fmt::format("{}, no connection so far", env_.port.device);
+  if (!link->ready)
+    return fmt::format("{}, has not answered the request for a connection yet", env_.port.device);
+  std::string ports = env_.port.device;
   for (const auto& rail : rails_) {
     if (rail->reaches(peer)) ports += " and " + rail->port().device;
   }

@@ -5,10 +5,10 @@
 #include "conduits/ibv/connection_manager.hpp"
 #include "conduits/ibv/deals.hpp"
 #include "conduits/ibv/door.hpp"
+#include "conduits/ibv/environment.hpp"
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/link_map.hpp"
 #include "conduits/ibv/memory.hpp"
-#include "conduits/ibv/objects.hpp"
 #include "conduits/ibv/rails.hpp"
 #include "conduits/ibv/receive_room.hpp"
 #include "conduits/ibv/slots.hpp"
@@ -52,7 +52,7 @@ class IbvConduit final : public core::Conduit,
   core::NativeRma* rma() noexcept override { return this; }
   core::NativeSignal* signal() noexcept override { return this; }
   core::NativeVector* vector() noexcept override;
-  core::NativeAtomics* atomics() noexcept override { return objects_.sizes.atomics ? this : nullptr; }
+  core::NativeAtomics* atomics() noexcept override { return env_.sizes().atomics ? this : nullptr; }
   core::Waitable* waitable() noexcept override { return this; }
   void check_peers(core::Inbox& inbox) noexcept override;
   void forget(Rank peer) noexcept override;
@@ -89,7 +89,7 @@ class IbvConduit final : public core::Conduit,
   std::chrono::nanoseconds within() const noexcept override;
   int descriptor() const noexcept override {
     if (manager_.is_open()) return manager_.descriptor();
-    return rails_.empty() ? objects_.channel->fd : rails_.descriptor();
+    return rails_.empty() ? env_.objects.channel->fd : rails_.descriptor();
   }
 
  private:
@@ -133,7 +133,7 @@ class IbvConduit final : public core::Conduit,
 
   // What is posted: ibv_post.cpp.
   Link* reach(Rank peer) noexcept {
-    Link* const link = peer < ranks_ ? links_[peer].get() : nullptr;
+    Link* const link = peer < env_.ranks ? links_[peer].get() : nullptr;
     return link != nullptr && link->ready ? link : knock(peer);
   }
   // What a peer does not end must leave room for the others: nobody has more under way than is still free.
@@ -148,7 +148,7 @@ class IbvConduit final : public core::Conduit,
   core::Post launch(Link& link, ibv_send_wr& request, bool tells) noexcept;
   // Writes whose end says nothing of their arrival: ibv_confirm.cpp.
   bool must_confirm(Link& link) noexcept {
-    return !objects_.sizes.confirms && link.flights[link.flights.next() - 1].kind == Flight::Kind::put;
+    return !env_.sizes().confirms && link.flights[link.flights.next() - 1].kind == Flight::Kind::put;
   }
   void add_confirmation(Link& link, Work& read) noexcept;
   core::Post launch_confirmed(Link& link, ibv_send_wr& request) noexcept;
@@ -243,7 +243,7 @@ class IbvConduit final : public core::Conduit,
   bool listen(Link& link, const Hello& hello) noexcept;
   void learn(Link& link, const Hello& hello) noexcept;
   Hello hello_for(const Link& link) const noexcept;
-  bool can_count() const noexcept { return objects_.sizes.depth <= BesidePut::kMostDepth; }
+  bool can_count() const noexcept { return env_.sizes().depth <= BesidePut::kMostDepth; }
   bool make_way(Link& link) noexcept;
   void say_hello(Link& link) noexcept;
   void heard(const Hello& hello) noexcept;
@@ -277,18 +277,11 @@ class IbvConduit final : public core::Conduit,
   int bury(Rank peer, core::Inbox& inbox) noexcept;
   void give_up(const char* why) noexcept;
   Status loss_of(Rank peer) const noexcept {
-    return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
+    return {peer == env_.me ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
   }
 
-  const Verbs& verbs_;
-  const Port& port_;
-  core::Log& log_;
-  IbvOptions options_;
-  std::uint64_t job_;
-  Rank me_;
-  Rank ranks_;
+  Environment env_;
   core::Properties properties_;
-  Objects objects_;
   Memory memory_;
   LocalCache cache_;
   Slots slots_;

@@ -10,8 +10,9 @@ namespace aqueduct::conduits::ibv {
 
 // Of the 8 bytes where I write what I have taken of the peer's messages: what they say is of no concern.
 void IbvConduit::fill_read_back(const Link& link, Work& read) noexcept {
-  read.piece = {reinterpret_cast<std::uint64_t>(cells_.data()) + (ranks_ + link.peer) * sizeof(std::uint64_t),
-                sizeof(std::uint64_t), cells_.region().lkey};
+  read.piece = {
+      reinterpret_cast<std::uint64_t>(cells_.data()) + (env_.ranks + link.peer) * sizeof(std::uint64_t),
+      sizeof(std::uint64_t), cells_.region().lkey};
   read.request.sg_list = &read.piece;
   read.request.num_sge = 1;
   read.request.opcode = IBV_WR_RDMA_READ;
@@ -28,7 +29,7 @@ void IbvConduit::add_confirmation(Link& link, Work& read) noexcept {
   confirmation.offset = put.offset;
   confirmation.key = put.key;
   confirmation.bytes = put.bytes;
-  confirmation.reads = !objects_.sizes.in_order;
+  confirmation.reads = !env_.sizes().in_order;
   fill_read_back(link, read);
   name(link, read.request, true);
 }
@@ -46,11 +47,11 @@ core::Post IbvConduit::launch_confirmed(Link& link, ibv_send_wr& request) noexce
 
 // A request that does nothing, whose end shows that the peer is there, and that all before it has arrived. False: no room.
 bool IbvConduit::probe(Link& link, Flight::Kind kind) noexcept {
-  if (objects_.sizes.confirms) return post_own(link, 0, 0, 0, false);
+  if (env_.sizes().confirms) return post_own(link, 0, 0, 0, false);
   Flight* const flight = begin(link, Flight::Kind::own, 0);
   if (flight == nullptr) return false;
   flight->kind = kind;
-  flight->reads = !objects_.sizes.in_order;
+  flight->reads = !env_.sizes().in_order;
   Work read;
   fill_read_back(link, read);
   return launch(link, read.request, true).kind == core::Post::Kind::posted;

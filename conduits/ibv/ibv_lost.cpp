@@ -30,20 +30,20 @@ const char* name_of(Flight::Kind kind) {
 // A failed request ends the queue pair, and with it what was under way to that peer: messages among it, which others
 // wait for. So the peer is lost, whatever the reason.
 void IbvConduit::explain(const Link& link, const Flight& flight, const ibv_wc& completion) noexcept {
-  const char* const text = verbs_.wc_status_str(completion.status);
+  const char* const text = env_.verbs.wc_status_str(completion.status);
   if (code_of(completion.status) != ErrorCode::peer_lost) {
     if (flight.kind >= Flight::Kind::part) {
       const Key& key = memory_.remote(flight.key);
-      log_.error(
+      env_.log.error(
           "ibv: rank {}: {} of {} bytes failed, rank {}, segment {}, offset {}, key {:#x}: {} ({:#x}). {}",
-          me_, name_of(flight.kind), flight.bytes, link.peer, key.id, flight.offset, key.key, text,
+          env_.me, name_of(flight.kind), flight.bytes, link.peer, key.id, flight.offset, key.key, text,
           completion.vendor_err, advice_for(completion.status));
     } else {
-      log_.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", me_, name_of(flight.kind), link.peer,
-                 text, completion.vendor_err, advice_for(completion.status));
+      env_.log.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", env_.me, name_of(flight.kind),
+                     link.peer, text, completion.vendor_err, advice_for(completion.status));
     }
   } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !is_suspected(link.peer)) {
-    log_.info("ibv: rank {}: rank {}: {}: {}", me_, link.peer, text, advice_for(completion.status));
+    env_.log.info("ibv: rank {}: rank {}: {}: {}", env_.me, link.peer, text, advice_for(completion.status));
   }
   take_events();  // the device may know more
   suspect(link.peer, text);
@@ -51,7 +51,8 @@ void IbvConduit::explain(const Link& link, const Flight& flight, const ibv_wc& c
 
 void IbvConduit::suspect(Rank peer, const char* why) noexcept {
   if (gone_[peer] != 0 || is_suspected(peer)) return;
-  log_.info("ibv: rank {}: {} says of rank {}: {}; it is taken for lost", me_, port_.device, peer, why);
+  env_.log.info("ibv: rank {}: {} says of rank {}: {}; it is taken for lost", env_.me, env_.port.device, peer,
+                why);
   suspected_.push_back(peer);
 }
 
@@ -68,7 +69,7 @@ int IbvConduit::lose(core::Inbox& inbox) noexcept {
   suspected.swap(suspected_);
   for (const Rank peer : suspected) {
     calls += bury(peer, inbox);
-    if (peer == me_) continue;
+    if (peer == env_.me) continue;
     inbox.lost(peer);  // answered by `forget`, which has nothing left to do
     ++calls;
   }
@@ -96,8 +97,8 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
 // Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.
 void IbvConduit::give_up(const char* why) noexcept {
   if (std::exchange(broken_, true)) return;
-  log_.error("ibv: rank {}: {}: {}; all peers are taken for lost. dmesg may say more", me_, port_.device,
-             why);
+  env_.log.error("ibv: rank {}: {}: {}; all peers are taken for lost. dmesg may say more", env_.me,
+                 env_.port.device, why);
   for (Rank rank = 0; rank < gone_.size(); ++rank) suspect(rank, why);
 }
 
@@ -109,7 +110,7 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
   Rank asked = 0;
   for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
     Link* const link = links_[probed_].get();
-    if (link == nullptr || !link->ready || probed_ == me_) continue;
+    if (link == nullptr || !link->ready || probed_ == env_.me) continue;
     if (link->flights.count() != 0 && link->quiet == 0) continue;
     static_cast<void>(probe(*link, Flight::Kind::own));
     ++asked;
@@ -119,35 +120,38 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
 void IbvConduit::take_events() noexcept {
   for (const auto& rail : rails_) take_events(*rail);
   ibv_async_event event{};
-  while (verbs_.get_async_event(objects_.context.get(), &event) == 0) {
-    const char* const text = verbs_.event_type_str(event.event_type);
+  while (env_.verbs.get_async_event(env_.objects.context.get(), &event) == 0) {
+    const char* const text = env_.verbs.event_type_str(event.event_type);
     switch (event.event_type) {
       case IBV_EVENT_DEVICE_FATAL:
       case IBV_EVENT_CQ_ERR:
       case IBV_EVENT_SRQ_ERR: give_up(text); break;
       case IBV_EVENT_PORT_ERR:
-        log_.warn("ibv: rank {}: the link of {}:{} is down ({}): peers are lost if it stays so", me_,
-                  port_.device, event.element.port_num, text);
+        env_.log.warn("ibv: rank {}: the link of {}:{} is down ({}): peers are lost if it stays so", env_.me,
+                      env_.port.device, event.element.port_num, text);
         break;
       case IBV_EVENT_PORT_ACTIVE:
-        log_.info("ibv: rank {}: the link of {}:{} is up again", me_, port_.device, event.element.port_num);
+        env_.log.info("ibv: rank {}: the link of {}:{} is up again", env_.me, env_.port.device,
+                      event.element.port_num);
         break;
       case IBV_EVENT_GID_CHANGE:
       case IBV_EVENT_LID_CHANGE:
-        log_.warn("ibv: rank {}: {}:{} has other addresses now ({}): who is not connected yet will not be",
-                  me_, port_.device, event.element.port_num, text);
+        env_.log.warn(
+            "ibv: rank {}: {}:{} has other addresses now ({}): who is not connected yet will not be", env_.me,
+            env_.port.device, event.element.port_num, text);
         break;
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
       case IBV_EVENT_QP_ACCESS_ERR:
         if (const Link* const link = by_pair_.find(event.element.qp->qp_num); link != nullptr) {
-          log_.warn("ibv: rank {}: {}: the queue pair of rank {}: {}", me_, port_.device, link->peer, text);
+          env_.log.warn("ibv: rank {}: {}: the queue pair of rank {}: {}", env_.me, env_.port.device,
+                        link->peer, text);
           suspect(link->peer, text);
         }
         break;
-      default: log_.debug("ibv: rank {}: {}: {}", me_, port_.device, text); break;
+      default: env_.log.debug("ibv: rank {}: {}: {}", env_.me, env_.port.device, text); break;
     }
-    verbs_.ack_async_event(&event);
+    env_.verbs.ack_async_event(&event);
   }
 }
 

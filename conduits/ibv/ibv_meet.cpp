@@ -18,24 +18,25 @@ constexpr std::chrono::milliseconds kLongestPause{200};
 }  // namespace
 
 Link* IbvConduit::make_link(Rank peer) noexcept {
-  auto link = std::make_unique<Link>(peer, objects_.sizes.depth);
-  MadePair made = make_pair(verbs_, objects_, port_, options_);
+  auto link = std::make_unique<Link>(peer, env_.sizes().depth);
+  MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
   if (made.pair == nullptr) {
     const int error = errno;
-    log_.error("ibv: rank {}: {} gives no queue pair for rank {}: {} (it has {} in all). {}", me_,
-               port_.device, peer, std::strerror(error), port_.limits.max_qp, advice_for_errno(error));
+    env_.log.error("ibv: rank {}: {} gives no queue pair for rank {}: {} (it has {} in all). {}", env_.me,
+                   env_.port.device, peer, std::strerror(error), env_.port.limits.max_qp,
+                   advice_for_errno(error));
     suspect(peer, "there is no queue pair for it");
     return nullptr;
   }
   link->pair = std::move(made.pair);
   inline_bytes_ = std::min<std::uint32_t>(made.inline_bytes, Burst::kMostBytes);
-  if (objects_.sizes.confirms) burst_bytes_ = inline_bytes_;
-  link->first = first_of(link->pair->qp_num, me_);
-  const std::int64_t grants = receive_.add(*link, options_.credits);
+  if (env_.sizes().confirms) burst_bytes_ = inline_bytes_;
+  link->first = first_of(link->pair->qp_num, env_.me);
+  const std::int64_t grants = receive_.add(*link, env_.options.credits);
   if (grants < 0) {
     const int error = static_cast<int>(-grants);
-    log_.error("ibv: rank {}: no room for messages of rank {}: {}. {}", me_, peer, std::strerror(error),
-               advice_for_errno(error));
+    env_.log.error("ibv: rank {}: no room for messages of rank {}: {}. {}", env_.me, peer,
+                   std::strerror(error), advice_for_errno(error));
     suspect(peer, "there is no memory for its messages");
     return nullptr;
   }
@@ -43,20 +44,20 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   by_pair_.add(link->pair->qp_num, *link);
   make_rails(peer);
   links_[peer] = std::move(link);
-  log_.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", me_, links_[peer]->pair->qp_num,
-             peer, inline_bytes_);
+  env_.log.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", env_.me,
+                 links_[peer]->pair->qp_num, peer, inline_bytes_);
   return links_[peer].get();
 }
 
 bool IbvConduit::make_way(Link& link) noexcept {
   if (link.way != nullptr) return true;
-  ibv_ah_attr way = way_to(addresses_[link.peer], port_, options_);
-  link.way = {verbs_.create_ah(objects_.domain.get(), &way), {verbs_.destroy_ah}};
+  ibv_ah_attr way = way_to(addresses_[link.peer], env_.port, env_.options);
+  link.way = {env_.verbs.create_ah(env_.objects.domain.get(), &way), {env_.verbs.destroy_ah}};
   if (link.way != nullptr) return true;
-  log_.error(
+  env_.log.error(
       "ibv: rank {}: {} knows no way to rank {}: {}. Do both hosts' ports have addresses of one network "
       "(AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
-      me_, port_.device, link.peer, std::strerror(errno));
+      env_.me, env_.port.device, link.peer, std::strerror(errno));
   suspect(link.peer, "there is no way to it");
   return false;
 }
@@ -66,7 +67,7 @@ Link* IbvConduit::knock(Rank peer) noexcept {
   if (peer >= links_.size() || gone_[peer] != 0 || broken_ || is_suspected(peer)) return nullptr;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return nullptr;
-  if (peer == me_) {  // for atomics, which must all go one way
+  if (peer == env_.me) {  // for atomics, which must all go one way
     Hello mine;
     mine.pair = link->pair->qp_num;
     mine.first = link->first;
@@ -90,14 +91,14 @@ Link* IbvConduit::knock(Rank peer) noexcept {
 }
 
 bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
-  const int error =
-      connect_pair(verbs_, *link.pair, objects_, port_, options_, addresses_[link.peer], hello, link.first);
+  const int error = connect_pair(env_.verbs, *link.pair, env_.objects, env_.port, env_.options,
+                                 addresses_[link.peer], hello, link.first);
   if (error != 0) {
-    log_.error(
+    env_.log.error(
         "ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have "
         "addresses "
         "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
-        me_, port_.device, link.peer, std::strerror(error));
+        env_.me, env_.port.device, link.peer, std::strerror(error));
     suspect(link.peer, "it cannot be connected with");
     return false;
   }
@@ -118,8 +119,8 @@ void IbvConduit::learn(Link& link, const Hello& hello) noexcept {
 
 Hello IbvConduit::hello_for(const Link& link) const noexcept {
   Hello hello;
-  hello.job = job_;
-  hello.from = me_;
+  hello.job = env_.job;
+  hello.from = env_.me;
   hello.pair = link.pair->qp_num;
   hello.first = link.first;
   hello.cell = reinterpret_cast<std::uint64_t>(cells_.data()) + link.peer * sizeof(std::uint64_t);
@@ -140,7 +141,7 @@ void IbvConduit::say_hello(Link& link) noexcept {
 
 void IbvConduit::heard(const Hello& hello) noexcept {
   const Rank peer = hello.from;
-  if (peer >= links_.size() || peer == me_ || gone_[peer] != 0) return;
+  if (peer >= links_.size() || peer == env_.me || gone_[peer] != 0) return;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return;
   if (link->pair == nullptr || (!link->listening && !listen(*link, hello))) return;

@@ -28,15 +28,15 @@ bool IbvConduit::renew(Link& link) noexcept {
   link.call.reset();
   link.pair.reset();
   link.asked = link.listening = link.ready = false;
-  MadePair made = make_pair(verbs_, objects_, port_, options_);
+  MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
   const int error = made.pair != nullptr ? 0 : errno;
   if (made.pair != nullptr) {
     link.pair = std::move(made.pair);
     by_pair_.add(link.pair->qp_num, link);
   }
   if (error == 0 && receive_.post_again(link)) return true;
-  log_.error("ibv: rank {}: {} gives no queue pair for rank {}: {}", me_, port_.device, link.peer,
-             std::strerror(error != 0 ? error : ENOMEM));
+  env_.log.error("ibv: rank {}: {} gives no queue pair for rank {}: {}", env_.me, env_.port.device, link.peer,
+                 std::strerror(error != 0 ? error : ENOMEM));
   suspect(link.peer, "there is no queue pair for it");
   return false;
 }
@@ -62,9 +62,9 @@ void IbvConduit::accept(Link& link, Call call, const Hello& hello) noexcept {
   link.asked = false;
   link.listening = true;
   link.next_hello = Clock::time_point::max();
-  if (const int error = manager_.accept(*link.call, hello_for(link), objects_.sizes); error != 0) {
-    log_.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", me_, link.peer,
-               std::strerror(error));
+  if (const int error = manager_.accept(*link.call, hello_for(link), env_.sizes()); error != 0) {
+    env_.log.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", env_.me, link.peer,
+                   std::strerror(error));
     call_later(link);
   }
 }
@@ -73,13 +73,13 @@ void IbvConduit::called(const ConnectionManager::Event& event) noexcept {
   Call call = manager_.own(event.id);
   const Hello hello = event.hello.value_or(Hello{});
   const Rank peer = hello.from;
-  const bool known = event.hello && hello.job == job_ && hello.wire_version == kWireVersion &&
-                     peer < links_.size() && peer != me_ && gone_[peer] == 0 && !broken_;
+  const bool known = event.hello && hello.job == env_.job && hello.wire_version == kWireVersion &&
+                     peer < links_.size() && peer != env_.me && gone_[peer] == 0 && !broken_;
   Link* link = known ? links_[peer].get() : nullptr;
   if (known && link == nullptr) link = make_link(peer);
   // What is connected already does not want another; and of two calls the lower rank's counts.
   const bool wanted =
-      link != nullptr && link->pair != nullptr && !link->listening && !(link->asked && me_ < peer);
+      link != nullptr && link->pair != nullptr && !link->listening && !(link->asked && env_.me < peer);
   if (!wanted) return manager_.reject(*call);
   if (link->asked) {  // the peer will reject mine
     link->held_hello = hello;
@@ -103,7 +103,7 @@ void IbvConduit::take_calls() noexcept {
     switch (event->what) {
       case RDMA_CM_EVENT_ADDR_RESOLVED: error = manager_.resolve_route(*event->id); break;
       case RDMA_CM_EVENT_ROUTE_RESOLVED:
-        error = manager_.connect(*event->id, hello_for(link), objects_.sizes);
+        error = manager_.connect(*event->id, hello_for(link), env_.sizes());
         break;
       case RDMA_CM_EVENT_ESTABLISHED:
         if (link.asked && !event->hello) {
@@ -158,7 +158,8 @@ void IbvConduit::take_hang_ups() noexcept {
       suspect(link->peer, "the connection has ended");
       continue;
     }
-    log_.debug("ibv: rank {}: no connection with rank {} so far: {}", me_, link->peer, std::strerror(why));
+    env_.log.debug("ibv: rank {}: no connection with rank {} so far: {}", env_.me, link->peer,
+                   std::strerror(why));
     const bool refused = why == ECONNREFUSED && link->held == nullptr;
     link->refusals = refused ? link->refusals + 1 : 0;
     if (link->refusals >= kMostRefusals) {

@@ -24,7 +24,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (!burst_.empty()) ring();
   if (!owing_.empty()) [[unlikely]]
     give_owed();
-  int calls = to_self_.empty() ? 0 : to_self_.deliver(me_, inbox);
+  int calls = to_self_.empty() ? 0 : to_self_.deliver(env_.me, inbox);
   // Before completions: what a peer had sent before it hung up is then among them.
   if (manager_.is_open()) [[unlikely]] {
     if (look_at_channel_ || !knocking_.empty() || ++polls_uncalled_ >= kPollsUncalled) {
@@ -36,7 +36,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (look_at_channel_) [[unlikely]]
     empty_channel();
   std::array<ibv_wc, kBatch> batch;
-  const int found = broken_ ? 0 : ::ibv_poll_cq(objects_.queue.get(), int{kBatch}, batch.data());
+  const int found = broken_ ? 0 : ::ibv_poll_cq(env_.objects.queue.get(), int{kBatch}, batch.data());
   for (int i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
   more_ = found == int{kBatch};
   if (deals_.any()) [[unlikely]]
@@ -74,9 +74,9 @@ int IbvConduit::take_message(const ibv_wc& completion, core::Inbox& inbox) noexc
   Link* const link = by_pair_.find(completion.qp_num);
   if (link == nullptr || link->pair == nullptr || completion.status != IBV_WC_SUCCESS) {
     if (link != nullptr && link->pair != nullptr && completion.status != IBV_WC_WR_FLUSH_ERR) {
-      log_.error("ibv: rank {}: a message of rank {} cannot be taken: {}. {}", me_, link->peer,
-                 verbs_.wc_status_str(completion.status), advice_for(completion.status));
-      suspect(link->peer, verbs_.wc_status_str(completion.status));
+      env_.log.error("ibv: rank {}: a message of rank {} cannot be taken: {}. {}", env_.me, link->peer,
+                     env_.verbs.wc_status_str(completion.status), advice_for(completion.status));
+      suspect(link->peer, env_.verbs.wc_status_str(completion.status));
     }
     if (receive_.is_shared()) receive_.freed(buffer);
     return 0;
@@ -159,7 +159,7 @@ int IbvConduit::take_flight(const ibv_wc& completion, core::Inbox& inbox) noexce
   Link* const link = links_[WorkId::peer(completion.wr_id)].get();
   const std::uint32_t number = WorkId::number(completion.wr_id);
   if (link == nullptr || link->pair == nullptr || !link->flights.has(number)) return 0;  // of a lost peer's
-  if (!objects_.sizes.in_order) [[unlikely]]
+  if (!env_.sizes().in_order) [[unlikely]]
     return take_unordered(*link, number, completion, inbox);
   int calls = 0;
   while (link->flights.oldest() != number) calls += end_front(*link, {}, inbox);

@@ -32,8 +32,7 @@ void IbvConduit::undo(Link& link) noexcept {
 // Where room is short every one tells its end: what is quiet might hold it for ever.
 void IbvConduit::name(Link& link, ibv_send_wr& request, bool tells) noexcept {
   request.wr_id = WorkId::flight(link.peer, link.flights.next() - 1);
-  if (tells || ++link.quiet >= std::min(kQuiet, objects_.sizes.depth / 4) ||
-      left_ < objects_.sizes.queue / 2) {
+  if (tells || ++link.quiet >= std::min(kQuiet, env_.sizes().depth / 4) || left_ < env_.sizes().queue / 2) {
     request.send_flags |= IBV_SEND_SIGNALED;
     link.quiet = 0;
   }
@@ -43,8 +42,8 @@ void IbvConduit::name(Link& link, ibv_send_wr& request, bool tells) noexcept {
 void IbvConduit::refused(Link& link, int error, const ibv_send_wr* bad) noexcept {
   const bool only_newest = bad != nullptr && WorkId::number(bad->wr_id) == link.flights.next() - 1;
   if (error == ENOMEM && only_newest) return;
-  log_.error("ibv: rank {}: {} does not take work for rank {}: {}", me_, port_.device, link.peer,
-             std::strerror(error));
+  env_.log.error("ibv: rank {}: {} does not take work for rank {}: {}", env_.me, env_.port.device, link.peer,
+                 std::strerror(error));
   suspect(link.peer, std::strerror(error));
 }
 
@@ -125,7 +124,7 @@ core::Post IbvConduit::send_message(Link& link, PacketHead::Kind what, core::Byt
 }
 
 core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
-  if (to == me_) return to_self_.packet(header, payload) ? core::Post::done() : core::Post::retry();
+  if (to == env_.me) return to_self_.packet(header, payload) ? core::Post::done() : core::Post::retry();
   Link* const link = reach(to);
   if (link == nullptr) [[unlikely]]
     return no_link(to);

@@ -11,9 +11,9 @@ namespace aqueduct::conduits::ibv {
 void IbvConduit::make_rails(Rank peer) noexcept {
   for (const auto& rail : rails_) {
     if (rail->make(peer)) continue;
-    log_.warn(
+    env_.log.warn(
         "ibv: rank {}: {} gives no queue pair for rank {}: {}. Large transfers with it go by other ports",
-        me_, rail->port().device, peer, std::strerror(errno));
+        env_.me, rail->port().device, peer, std::strerror(errno));
   }
 }
 
@@ -23,12 +23,12 @@ void IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
     const int error = rails_[i].connect(peer, hello.rails[i]);
     if (error == 0) continue;
     const Port& port = rails_[i].port();
-    log_.warn(
+    env_.log.warn(
         "ibv: rank {}: {}:{} does not connect a queue pair with rank {}: {}. Large transfers with it go by "
         "other ports. Are the ports of both hosts cabled in the same order? AQUEDUCT_IBV_DEVICE names them "
         "in "
         "any order, AQUEDUCT_IBV_RAILS=1 takes one only",
-        me_, port.device, port.number, peer, std::strerror(error));
+        env_.me, port.device, port.number, peer, std::strerror(error));
     rails_[i].drop(peer);
   }
 }
@@ -38,12 +38,12 @@ void IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
 void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
   if (!rail.reaches(peer)) return;
   if (gone_[peer] == 0 && !is_suspected(peer)) {
-    log_.warn(
+    env_.log.warn(
         "ibv: rank {}: {}:{} does not carry large transfers with rank {}: {}. They go by the other ports. "
         "Has the peer ended? "
         "Is the link up (`rdma link`)? Are the ports of both hosts cabled in the same order "
         "(AQUEDUCT_IBV_DEVICE)?",
-        me_, rail.port().device, rail.port().number, peer, why);
+        env_.me, rail.port().device, rail.port().number, peer, why);
   }
   rail.drop(peer);
   for (Deal& deal : deals_.all()) {
@@ -58,7 +58,7 @@ void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
 }
 
 void IbvConduit::leave_rail(Rail& rail, const char* why) noexcept {
-  for (Rank peer = 0; peer < ranks_; ++peer) leave_rail(rail, peer, why);
+  for (Rank peer = 0; peer < env_.ranks; ++peer) leave_rail(rail, peer, why);
 }
 
 // Those on the first port have ended with its queue pair.
@@ -77,8 +77,8 @@ int IbvConduit::end_shares_with(Rank peer, core::Inbox& inbox) noexcept {
 // The device's word is acknowledged first: a queue pair that it speaks of could not end before.
 void IbvConduit::take_events(Rail& rail) noexcept {
   ibv_async_event event{};
-  while (verbs_.get_async_event(rail.objects().context.get(), &event) == 0) {
-    const char* const text = verbs_.event_type_str(event.event_type);
+  while (env_.verbs.get_async_event(rail.objects().context.get(), &event) == 0) {
+    const char* const text = env_.verbs.event_type_str(event.event_type);
     Rank peer = kNoRank;
     bool all = false;
     switch (event.event_type) {
@@ -87,9 +87,11 @@ void IbvConduit::take_events(Rail& rail) noexcept {
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
       case IBV_EVENT_QP_ACCESS_ERR: peer = rail.peer_of(event.element.qp->qp_num); break;
-      default: log_.info("ibv: rank {}: {}:{}: {}", me_, rail.port().device, rail.port().number, text); break;
+      default:
+        env_.log.info("ibv: rank {}: {}:{}: {}", env_.me, rail.port().device, rail.port().number, text);
+        break;
     }
-    verbs_.ack_async_event(&event);
+    env_.verbs.ack_async_event(&event);
     if (all) leave_rail(rail, text);
     if (peer != kNoRank) leave_rail(rail, peer, text);
   }

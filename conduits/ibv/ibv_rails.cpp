@@ -30,7 +30,7 @@ std::optional<core::Post> IbvConduit::deal(Rank peer, std::uint64_t key, std::ui
     lanes[count].rail = &rails_[i];
     lanes[count++].rail_key = rail_key;
   }
-  const std::size_t shares = std::min(count, buffer.size() / options_.rail_bytes);
+  const std::size_t shares = std::min(count, buffer.size() / env_.options.rail_bytes);
   if (shares < 2) return std::nullopt;
   Deal* const deal = deals_.begin(peer, key, opcode, token);
   if (deal == nullptr) return core::Post::retry();
@@ -138,7 +138,7 @@ int IbvConduit::poll_rails(core::Inbox& inbox) noexcept {
       if (completion.status == IBV_WC_SUCCESS) [[likely]] {
         calls += end_share(*share, {}, inbox);
       } else {
-        leave_rail(*rail, deals_.deal_of(completion.wr_id).peer, verbs_.wc_status_str(completion.status));
+        leave_rail(*rail, deals_.deal_of(completion.wr_id).peer, env_.verbs.wc_status_str(completion.status));
       }
     }
   }

@@ -32,8 +32,8 @@ Result<std::uint64_t> IbvConduit::import_key(Rank peer, core::Bytes key) {
 
 void IbvConduit::out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
                               const char* what) noexcept {
-  log_.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes", me_,
-             what, bytes, offset, peer, key.id, key.bytes);
+  env_.log.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes",
+                 env_.me, what, bytes, offset, peer, key.id, key.bytes);
 }
 
 // Gives the device a local buffer: one inside a segment as it is; a short one by way of a slot, whose bytes are copied
@@ -65,8 +65,8 @@ IbvConduit::Lent IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copie
   }
   if (error == -EAGAIN) return {Lent::Kind::in_use};
   if (error == -ENOMEM) return {Lent::Kind::too_much};
-  log_.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", me_,
-             buffer.size(), std::strerror(-error), advice_for_errno(-error));
+  env_.log.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", env_.me,
+                 buffer.size(), std::strerror(-error), advice_for_errno(-error));
   return {Lent::Kind::failed, code_of_errno(-error)};
 }
 
@@ -110,7 +110,7 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
                            core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
   if (!in_range(peer, remote, offset, from.size(), "put")) return core::Post::failed(ErrorCode::out_of_range);
-  if (peer == me_) return put_to_self(remote, offset, from);
+  if (peer == env_.me) return put_to_self(remote, offset, from);
   if (from.size() - 1 >= burst_bytes_) return put_long(peer, key, offset, from, inject, token);
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
@@ -166,7 +166,7 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   if (!from.empty() && !in_range(peer, remote, offset, from.size(), "put")) {
     return core::Post::failed(ErrorCode::out_of_range);
   }
-  if (peer == me_) {
+  if (peer == env_.me) {
     if (!to_self_.has_room_for_signal())
       return core::Post::retry();  // before the bytes: nothing has happened
     static_cast<void>(put_to_self(remote, offset, from));
@@ -192,7 +192,7 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
                                 Signal signal, core::Token token) noexcept {
   Work work;
   const std::uint32_t taken = link.taken;
-  if (const auto data = objects_.sizes.immediate ? encode(signal, taken) : std::nullopt) {
+  if (const auto data = env_.sizes().immediate ? encode(signal, taken) : std::nullopt) {
     if (!has_credit(link)) return core::Post::retry();
     Flight* const flight = begin(link, Flight::Kind::put, token);
     if (flight == nullptr) return core::Post::retry();
@@ -229,7 +229,7 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   if (to.empty()) return core::Post::done();
   const Key& remote = memory_.remote(key);
   if (!in_range(peer, remote, offset, to.size(), "get")) return core::Post::failed(ErrorCode::out_of_range);
-  if (peer == me_) {
+  if (peer == env_.me) {
     detail::move_bytes(to.data(), memory_.segment(remote.id).data() + offset, to.size());
     return core::Post::done();
   }
@@ -263,7 +263,7 @@ core::Post IbvConduit::read(Link& link, Flight& flight, std::uint64_t key, std::
     return lent.post();
   }
   if (flight.slot != nullptr) flight.result = to.data();
-  flight.reads = !objects_.sizes.in_order;
+  flight.reads = !env_.sizes().in_order;
   return launch(link, work.request, true);
 }
 

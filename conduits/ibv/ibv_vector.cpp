@@ -40,12 +40,12 @@ struct IbvConduit::Pieces {
 };
 
 std::size_t IbvConduit::most_local() const noexcept {
-  return std::min<std::size_t>(Pieces::kMost, objects_.sizes.pieces);
+  return std::min<std::size_t>(Pieces::kMost, env_.sizes().pieces);
 }
 std::size_t IbvConduit::most_remote() const noexcept { return Pieces::kMost; }
 
 core::NativeVector* IbvConduit::vector() noexcept {
-  const bool room = objects_.sizes.depth >= 4 * Pieces::kMost && objects_.sizes.queue >= 8 * Pieces::kMost;
+  const bool room = env_.sizes().depth >= 4 * Pieces::kMost && env_.sizes().queue >= 8 * Pieces::kMost;
   return room && most_local() >= 2 ? this : nullptr;
 }
 
@@ -73,7 +73,7 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
     if (!in_range(peer, segment, piece.offset, piece.bytes, "piece"))
       return core::Post::failed(ErrorCode::out_of_range);
   }
-  if (peer == me_) {
+  if (peer == env_.me) {
     core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
       std::byte* const here = memory_.segment(segment.id).data() + offset;
       if constexpr (std::is_same_v<Local, core::Bytes>) {
@@ -125,7 +125,7 @@ IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t
   const ibv_sge direct{reinterpret_cast<std::uint64_t>(part.data()), length, here.value_or(0)};
   if (goes_on && here && pieces.count > 0) {
     Pieces::One& one = pieces.all[pieces.count - 1];
-    const std::size_t most = opcode == IBV_WR_RDMA_READ ? objects_.sizes.read_pieces : most_local();
+    const std::size_t most = opcode == IBV_WR_RDMA_READ ? env_.sizes().read_pieces : most_local();
     if (static_cast<std::size_t>(one.request.num_sge) < most) {
       one.pieces[static_cast<std::size_t>(one.request.num_sge++)] = direct;
       Flight& flight = link.flights[link.flights.next() - 1];
@@ -153,7 +153,7 @@ IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t
   one.pieces[0] = work.piece;
   one.request.sg_list = one.pieces.data();
   one.request.num_sge = 1;
-  flight->reads = opcode == IBV_WR_RDMA_READ && !objects_.sizes.in_order;
+  flight->reads = opcode == IBV_WR_RDMA_READ && !env_.sizes().in_order;
   name(link, one.request, flight->reads);  // such a one ends by its own completion only
   if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
   return {};

@@ -16,7 +16,7 @@ constexpr std::chrono::nanoseconds kCreditNap{100'000};
 // The channel says once for each request that something has come; what it says is taken in the polls until disarmed, and
 // in the one after that.
 void IbvConduit::arm() noexcept {
-  static_cast<void>(::ibv_req_notify_cq(objects_.queue.get(), 0));
+  static_cast<void>(::ibv_req_notify_cq(env_.objects.queue.get(), 0));
   for (const auto& rail : rails_) rail->arm();
   look_at_channel_ = true;
   disarmed_ = false;
@@ -27,8 +27,8 @@ void IbvConduit::disarm() noexcept { disarmed_ = true; }
 // What it has said may be of no concern to the sleeper (the end of a message, a Hello), so that it sleeps all the same:
 // it is asked again, before the poll looks for what came in between.
 void IbvConduit::empty_channel() noexcept {
-  const bool said = ibv::empty_channel(verbs_, *objects_.channel);
-  if (said && !disarmed_) static_cast<void>(::ibv_req_notify_cq(objects_.queue.get(), 0));
+  const bool said = ibv::empty_channel(env_.verbs, *env_.objects.channel);
+  if (said && !disarmed_) static_cast<void>(::ibv_req_notify_cq(env_.objects.queue.get(), 0));
   for (const auto& rail : rails_) {
     if (rail->empty_channel() && !disarmed_) rail->arm();
   }
@@ -54,7 +54,7 @@ void IbvConduit::sleep(std::chrono::nanoseconds limit) noexcept {
   if (wait.count() <= 0) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(wait);
   const timespec pause{seconds.count(), (wait - seconds).count()};
-  pollfd readable[] = {{descriptor(), POLLIN, 0}, {objects_.context->async_fd, POLLIN, 0}};
+  pollfd readable[] = {{descriptor(), POLLIN, 0}, {env_.objects.context->async_fd, POLLIN, 0}};
   ::ppoll(readable, 2, &pause, nullptr);
 }
 
