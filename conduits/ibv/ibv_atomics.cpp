@@ -19,7 +19,7 @@ core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   if ((remote.at + offset) % sizeof(std::uint64_t) != 0) return core::Post::failed(ErrorCode::misaligned);
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
-    return no_link(peer);
+    return losses_.no_connection(peer);
   Flight* const flight = begin(*link, Flight::Kind::atomic, token);
   if (flight == nullptr) [[unlikely]]
     return core::Post::retry();

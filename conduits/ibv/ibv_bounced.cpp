@@ -88,7 +88,7 @@ core::Post IbvConduit::announce_bounced(Bounced& one) noexcept {
 int IbvConduit::end_bounced(Rank peer, core::Inbox& inbox) noexcept {
   int calls = 0;
   while (const std::optional<Bounced> one = bounced_.take(peer)) {
-    if (one->token) calls += tell(one->ends, *one->token, loss_of(peer), inbox);
+    if (one->token) calls += tell(one->ends, *one->token, losses_.status_of(peer), inbox);
   }
   return calls;
 }

@@ -46,6 +46,7 @@ struct Deaf final : core::Inbox {
 IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
                        std::uint64_t job, Rank ranks, Rank me, core::Log& log)
     : env_{verbs, port, log, options, job, me, ranks, std::move(objects)},
+      losses_(env_),
       memory_(verbs, *env_.objects.domain, job, segment_access(env_.objects), local_access(env_.objects),
               port.limits.max_mr_size, options.on_demand ? port.paging : Paging{}, options.large_pages, me,
               log),
@@ -54,7 +55,6 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
                sizeof(PacketHead) + options.packet),
       to_self_(kToSelf * options.packet),
       addresses_(ranks),
-      gone_(ranks),
       links_(ranks),
       left_(env_.sizes().queue),
       inline_bytes_(options.inline_bytes),
@@ -102,7 +102,7 @@ void IbvConduit::drain() noexcept {
   const auto until = Clock::now() + kLinger;
   Deaf nobody;
   const auto by_rail = [&] { return deals_.any_share(Share::State::by_rail); };
-  while (!broken_ && (!waiting.empty() || by_rail()) && Clock::now() < until) {
+  while (!losses_.is_broken() && (!waiting.empty() || by_rail()) && Clock::now() < until) {
     if (by_rail()) poll_rails(nobody);
     std::array<ibv_wc, 16> batch;
     const int found = ::ibv_poll_cq(env_.objects.queue.get(), static_cast<int>(batch.size()), batch.data());
@@ -212,21 +212,15 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
       rails_[i].learn(rank, of_rail);
     }
   }
-  forgotten_.reserve(addresses.size());
-  suspected_.reserve(addresses.size());
   knocking_.reserve(addresses.size());
   owing_.reserve(addresses.size());
   owing_now_.reserve(addresses.size());
   return {};
 }
 
-void IbvConduit::forget(Rank peer) noexcept {
-  if (peer < gone_.size() && peer != env_.me && gone_[peer] == 0) forgotten_.push_back(peer);
-}
-
 std::string IbvConduit::state_of(Rank peer) const {
   const Link* const link = links_[peer].get();
-  if (gone_[peer] != 0) return fmt::format("{}, gone", env_.port.device);
+  if (losses_.is_gone(peer)) return fmt::format("{}, gone", env_.port.device);
   if (link == nullptr) return fmt::format("{}, no connection so far", env_.port.device);
   if (!link->ready)
     return fmt::format("{}, has not answered the request for a connection yet", env_.port.device);

@@ -8,6 +8,7 @@
 #include "conduits/ibv/environment.hpp"
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/link_map.hpp"
+#include "conduits/ibv/losses.hpp"
 #include "conduits/ibv/memory.hpp"
 #include "conduits/ibv/rails.hpp"
 #include "conduits/ibv/receive_room.hpp"
@@ -55,7 +56,7 @@ class IbvConduit final : public core::Conduit,
   core::NativeAtomics* atomics() noexcept override { return env_.sizes().atomics ? this : nullptr; }
   core::Waitable* waitable() noexcept override { return this; }
   void check_peers(core::Inbox& inbox) noexcept override;
-  void forget(Rank peer) noexcept override;
+  void forget(Rank peer) noexcept override { losses_.forget(peer); }
   std::string state_of(Rank peer) const override;
 
   // NativeRma, NativeSignal (ibv_rma.cpp, ibv_signal.cpp)
@@ -144,7 +145,6 @@ class IbvConduit final : public core::Conduit,
     --left_;
     return &link.flights.begin(kind, token);
   }
-  core::Post no_link(Rank peer) const noexcept;
   core::Post launch(Link& link, ibv_send_wr& request, bool tells) noexcept;
   // Writes whose end says nothing of their arrival: ibv_confirm.cpp.
   bool must_confirm(Link& link) noexcept {
@@ -271,16 +271,10 @@ class IbvConduit final : public core::Conduit,
   // What goes wrong: ibv_lost.cpp.
   void explain(const Link& link, const Flight& flight, const ibv_wc& completion) noexcept;
   void take_events() noexcept;
-  void suspect(Rank peer, const char* why) noexcept;
-  bool is_suspected(Rank peer) const noexcept;
-  int lose(core::Inbox& inbox) noexcept;
   int bury(Rank peer, core::Inbox& inbox) noexcept;
-  void give_up(const char* why) noexcept;
-  Status loss_of(Rank peer) const noexcept {
-    return {peer == env_.me ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
-  }
 
   Environment env_;
+  Losses losses_;
   core::Properties properties_;
   Memory memory_;
   LocalCache cache_;
@@ -294,7 +288,6 @@ class IbvConduit final : public core::Conduit,
   ConnectionManager manager_;  // instead of the door, over iWARP; ends after the links
   core::ToSelf to_self_;
   std::vector<Address> addresses_;
-  std::vector<std::uint8_t> gone_;  // by rank
   std::vector<std::unique_ptr<Link>> links_;
   LinkMap by_pair_;
   Burst burst_;
@@ -310,15 +303,12 @@ class IbvConduit final : public core::Conduit,
   std::vector<Link*> to_greet_;       // over iWARP: that I have called, and who wait for a word
   std::vector<Link*> hung_up_;        // over iWARP: connections that have ended
   std::uint32_t polls_uncalled_ = 0;  // since calls were looked for
-  std::vector<Rank> forgotten_;       // the launcher's word, until the next poll
-  std::vector<Rank> suspected_;       // the device's word, until the next poll
   Rank probed_ = 0;
   bool bounce_said_ = false;
   bool lacks_credit_ = false;  // something could not be posted for that, since the last poll
   bool more_ = false;          // the last poll may have left completions
   bool look_at_channel_ = false;
   bool disarmed_ = true;
-  bool broken_ = false;
   Rails rails_;
   Deals deals_;
   std::size_t turn_ = 0;  // of the rails, to be dealt the next share

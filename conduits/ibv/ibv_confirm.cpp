@@ -41,7 +41,8 @@ core::Post IbvConduit::launch_confirmed(Link& link, ibv_send_wr& request) noexce
   request.next = &read.request;
   if (hand_over(link, &request)) return core::Post::posted();
   // What the device has taken of it ends with the peer.
-  if (!is_suspected(link.peer)) suspect(link.peer, "the device has no room for what is owed to it");
+  if (!losses_.is_suspected(link.peer))
+    losses_.suspect(link.peer, "the device has no room for what is owed to it");
   return core::Post::posted();
 }
 

@@ -42,45 +42,16 @@ void IbvConduit::explain(const Link& link, const Flight& flight, const ibv_wc& c
       env_.log.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", env_.me, name_of(flight.kind),
                      link.peer, text, completion.vendor_err, advice_for(completion.status));
     }
-  } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !is_suspected(link.peer)) {
+  } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !losses_.is_suspected(link.peer)) {
     env_.log.info("ibv: rank {}: rank {}: {}: {}", env_.me, link.peer, text, advice_for(completion.status));
   }
   take_events();  // the device may know more
-  suspect(link.peer, text);
-}
-
-void IbvConduit::suspect(Rank peer, const char* why) noexcept {
-  if (gone_[peer] != 0 || is_suspected(peer)) return;
-  env_.log.info("ibv: rank {}: {} says of rank {}: {}; it is taken for lost", env_.me, env_.port.device, peer,
-                why);
-  suspected_.push_back(peer);
-}
-
-bool IbvConduit::is_suspected(Rank peer) const noexcept {
-  return std::ranges::find(suspected_, peer) != suspected_.end();
-}
-
-int IbvConduit::lose(core::Inbox& inbox) noexcept {
-  int calls = 0;
-  std::vector<Rank> forgotten;
-  forgotten.swap(forgotten_);
-  for (const Rank peer : forgotten) calls += bury(peer, inbox);
-  std::vector<Rank> suspected;
-  suspected.swap(suspected_);
-  for (const Rank peer : suspected) {
-    calls += bury(peer, inbox);
-    if (peer == env_.me) continue;
-    inbox.lost(peer);  // answered by `forget`, which has nothing left to do
-    ++calls;
-  }
-  forgotten_.reserve(gone_.size());
-  suspected_.reserve(gone_.size());
-  return calls;
+  losses_.suspect(link.peer, text);
 }
 
 // The queue pair ends first: then the device uses none of the caller's memory any more, and all can be told.
 int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
-  if (std::exchange(gone_[peer], std::uint8_t{1}) != 0) return 0;
+  if (!losses_.mark_gone(peer)) return 0;
   Link* const link = links_[peer].get();
   if (link == nullptr) return 0;
   if (burst_.link() == link) static_cast<void>(burst_.take(nullptr));
@@ -89,17 +60,9 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
   link->call.reset();
   link->pair.reset();
   int calls = 0;
-  while (link->flights.count() > 0) calls += end_front(*link, loss_of(peer), inbox);
+  while (link->flights.count() > 0) calls += end_front(*link, losses_.status_of(peer), inbox);
   calls += end_bounced(peer, inbox);
   return calls + end_shares_with(peer, inbox);
-}
-
-// Nothing arrives or ends any more: nobody is in reach, not even this rank itself for its own atomics.
-void IbvConduit::give_up(const char* why) noexcept {
-  if (std::exchange(broken_, true)) return;
-  env_.log.error("ibv: rank {}: {}: {}; all peers are taken for lost. dmesg may say more", env_.me,
-                 env_.port.device, why);
-  for (Rank rank = 0; rank < gone_.size(); ++rank) suspect(rank, why);
 }
 
 // Who waits for a peer that has died silently would do so for ever: an empty write shows whether its adapter answers. Not
@@ -125,7 +88,7 @@ void IbvConduit::take_events() noexcept {
     switch (event.event_type) {
       case IBV_EVENT_DEVICE_FATAL:
       case IBV_EVENT_CQ_ERR:
-      case IBV_EVENT_SRQ_ERR: give_up(text); break;
+      case IBV_EVENT_SRQ_ERR: losses_.give_up(text); break;
       case IBV_EVENT_PORT_ERR:
         env_.log.warn("ibv: rank {}: the link of {}:{} is down ({}): peers are lost if it stays so", env_.me,
                       env_.port.device, event.element.port_num, text);
@@ -146,7 +109,7 @@ void IbvConduit::take_events() noexcept {
         if (const Link* const link = by_pair_.find(event.element.qp->qp_num); link != nullptr) {
           env_.log.warn("ibv: rank {}: {}: the queue pair of rank {}: {}", env_.me, env_.port.device,
                         link->peer, text);
-          suspect(link->peer, text);
+          losses_.suspect(link->peer, text);
         }
         break;
       default: env_.log.debug("ibv: rank {}: {}: {}", env_.me, env_.port.device, text); break;

@@ -25,7 +25,7 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
     env_.log.error("ibv: rank {}: {} gives no queue pair for rank {}: {} (it has {} in all). {}", env_.me,
                    env_.port.device, peer, std::strerror(error), env_.port.limits.max_qp,
                    advice_for_errno(error));
-    suspect(peer, "there is no queue pair for it");
+    losses_.suspect(peer, "there is no queue pair for it");
     return nullptr;
   }
   link->pair = std::move(made.pair);
@@ -37,7 +37,7 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
     const int error = static_cast<int>(-grants);
     env_.log.error("ibv: rank {}: no room for messages of rank {}: {}. {}", env_.me, peer,
                    std::strerror(error), advice_for_errno(error));
-    suspect(peer, "there is no memory for its messages");
+    losses_.suspect(peer, "there is no memory for its messages");
     return nullptr;
   }
   link->grants = static_cast<std::uint32_t>(grants);
@@ -58,13 +58,13 @@ bool IbvConduit::make_way(Link& link) noexcept {
       "ibv: rank {}: {} knows no way to rank {}: {}. Do both hosts' ports have addresses of one network "
       "(AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
       env_.me, env_.port.device, link.peer, std::strerror(errno));
-  suspect(link.peer, "there is no way to it");
+  losses_.suspect(link.peer, "there is no way to it");
   return false;
 }
 
 // Nothing can be posted to the peer: makes, or goes on making, the connection. Null, unless it is there already.
 Link* IbvConduit::knock(Rank peer) noexcept {
-  if (peer >= links_.size() || gone_[peer] != 0 || broken_ || is_suspected(peer)) return nullptr;
+  if (losses_.is_out_of_reach(peer)) return nullptr;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return nullptr;
   if (peer == env_.me) {  // for atomics, which must all go one way
@@ -99,7 +99,7 @@ bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
         "addresses "
         "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
         env_.me, env_.port.device, link.peer, std::strerror(error));
-    suspect(link.peer, "it cannot be connected with");
+    losses_.suspect(link.peer, "it cannot be connected with");
     return false;
   }
   connect_rails(link.peer, hello);
@@ -141,7 +141,7 @@ void IbvConduit::say_hello(Link& link) noexcept {
 
 void IbvConduit::heard(const Hello& hello) noexcept {
   const Rank peer = hello.from;
-  if (peer >= links_.size() || peer == env_.me || gone_[peer] != 0) return;
+  if (peer >= links_.size() || peer == env_.me || losses_.is_gone(peer)) return;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return;
   if (link->pair == nullptr || (!link->listening && !listen(*link, hello))) return;

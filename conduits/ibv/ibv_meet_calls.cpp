@@ -37,7 +37,7 @@ bool IbvConduit::renew(Link& link) noexcept {
   if (error == 0 && receive_.post_again(link)) return true;
   env_.log.error("ibv: rank {}: {} gives no queue pair for rank {}: {}", env_.me, env_.port.device, link.peer,
                  std::strerror(error != 0 ? error : ENOMEM));
-  suspect(link.peer, "there is no queue pair for it");
+  losses_.suspect(link.peer, "there is no queue pair for it");
   return false;
 }
 
@@ -74,7 +74,8 @@ void IbvConduit::called(const ConnectionManager::Event& event) noexcept {
   const Hello hello = event.hello.value_or(Hello{});
   const Rank peer = hello.from;
   const bool known = event.hello && hello.job == env_.job && hello.wire_version == kWireVersion &&
-                     peer < links_.size() && peer != env_.me && gone_[peer] == 0 && !broken_;
+                     peer < links_.size() && peer != env_.me && !losses_.is_gone(peer) &&
+                     !losses_.is_broken();
   Link* link = known ? links_[peer].get() : nullptr;
   if (known && link == nullptr) link = make_link(peer);
   // What is connected already does not want another; and of two calls the lower rank's counts.
@@ -127,7 +128,7 @@ void IbvConduit::take_calls() noexcept {
       case RDMA_CM_EVENT_CONNECT_ERROR:
       case RDMA_CM_EVENT_UNREACHABLE:
       case RDMA_CM_EVENT_REJECTED: error = event->status != 0 ? std::abs(event->status) : ECONNRESET; break;
-      case RDMA_CM_EVENT_DEVICE_REMOVAL: give_up("the device is being removed"); break;
+      case RDMA_CM_EVENT_DEVICE_REMOVAL: losses_.give_up("the device is being removed"); break;
       default: break;
     }
     if (error == 0) continue;
@@ -152,10 +153,10 @@ void IbvConduit::take_hang_ups() noexcept {
   for (Link* const link : std::exchange(hung_up_, {})) {
     const int why = std::exchange(link->hung_up, 0);
     if (why == 0) continue;  // told twice in one go: it has been seen to
-    if (link->pair == nullptr || gone_[link->peer] != 0) continue;
+    if (link->pair == nullptr || losses_.is_gone(link->peer)) continue;
     const bool used = link->flights.next() != 0 || link->heard;
     if (used) {
-      suspect(link->peer, "the connection has ended");
+      losses_.suspect(link->peer, "the connection has ended");
       continue;
     }
     env_.log.debug("ibv: rank {}: no connection with rank {} so far: {}", env_.me, link->peer,
@@ -163,7 +164,7 @@ void IbvConduit::take_hang_ups() noexcept {
     const bool refused = why == ECONNREFUSED && link->held == nullptr;
     link->refusals = refused ? link->refusals + 1 : 0;
     if (link->refusals >= kMostRefusals) {
-      suspect(link->peer, "its host refuses connections");
+      losses_.suspect(link->peer, "its host refuses connections");
     } else {
       call_later(*link);
     }

@@ -36,13 +36,14 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (look_at_channel_) [[unlikely]]
     empty_channel();
   std::array<ibv_wc, kBatch> batch;
-  const int found = broken_ ? 0 : ::ibv_poll_cq(env_.objects.queue.get(), int{kBatch}, batch.data());
+  const int found =
+      losses_.is_broken() ? 0 : ::ibv_poll_cq(env_.objects.queue.get(), int{kBatch}, batch.data());
   for (int i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
   more_ = found == int{kBatch};
   if (deals_.any()) [[unlikely]]
     calls += poll_rails(inbox);
   if (found < 0) [[unlikely]]
-    give_up("its completion queue fails");
+    losses_.give_up("its completion queue fails");
   if (!taken_from_.empty()) give_room();
   if (!bounced_.empty()) [[unlikely]]
     go_on_bouncing();
@@ -51,8 +52,8 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (!knocking_.empty()) [[unlikely]]
     knock_again();
   // What a lost peer had sent before is taken first.
-  if (!more_ && (!forgotten_.empty() || !suspected_.empty())) [[unlikely]]
-    calls += lose(inbox);
+  if (!more_ && losses_.any()) [[unlikely]]
+    calls += losses_.take(inbox, [&](Rank peer) noexcept { return bury(peer, inbox); });
   return calls;
 }
 
@@ -76,7 +77,7 @@ int IbvConduit::take_message(const ibv_wc& completion, core::Inbox& inbox) noexc
     if (link != nullptr && link->pair != nullptr && completion.status != IBV_WC_WR_FLUSH_ERR) {
       env_.log.error("ibv: rank {}: a message of rank {} cannot be taken: {}. {}", env_.me, link->peer,
                      env_.verbs.wc_status_str(completion.status), advice_for(completion.status));
-      suspect(link->peer, env_.verbs.wc_status_str(completion.status));
+      losses_.suspect(link->peer, env_.verbs.wc_status_str(completion.status));
     }
     if (receive_.is_shared()) receive_.freed(buffer);
     return 0;

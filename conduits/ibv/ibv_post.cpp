@@ -15,11 +15,6 @@ constexpr std::uint32_t kQuiet = 31;
 
 }  // namespace
 
-core::Post IbvConduit::no_link(Rank peer) const noexcept {
-  const bool lost = peer >= gone_.size() || gone_[peer] != 0 || broken_ || is_suspected(peer);
-  return lost ? core::Post::failed(loss_of(peer).code()) : core::Post::retry();
-}
-
 void IbvConduit::undo(Link& link) noexcept {
   link.flights.undo();
   Flight& flight = link.flights[link.flights.next()];
@@ -44,13 +39,13 @@ void IbvConduit::refused(Link& link, int error, const ibv_send_wr* bad) noexcept
   if (error == ENOMEM && only_newest) return;
   env_.log.error("ibv: rank {}: {} does not take work for rank {}: {}", env_.me, env_.port.device, link.peer,
                  std::strerror(error));
-  suspect(link.peer, std::strerror(error));
+  losses_.suspect(link.peer, std::strerror(error));
 }
 
 core::Post IbvConduit::take_back(Link& link) noexcept {
-  const bool lost = is_suspected(link.peer);
+  const bool lost = losses_.is_suspected(link.peer);
   undo(link);
-  return lost ? core::Post::failed(loss_of(link.peer).code()) : core::Post::retry();
+  return lost ? core::Post::failed(losses_.status_of(link.peer).code()) : core::Post::retry();
 }
 
 core::Post IbvConduit::launch(Link& link, ibv_send_wr& request, bool tells) noexcept {
@@ -73,7 +68,7 @@ void IbvConduit::ring() noexcept {
   link.quiet = 0;
   ibv_send_wr* const first = burst_.take(nullptr);
   // They have been promised: if there is no room although it was counted, nothing can be said for the peer any more.
-  if (!hand_over(link, first)) suspect(link.peer, "the device has no room for what is owed to it");
+  if (!hand_over(link, first)) losses_.suspect(link.peer, "the device has no room for what is owed to it");
 }
 
 // The peer's adapter writes how many of my messages it has taken; packets that come from it may have said so before.
@@ -127,7 +122,7 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   if (to == env_.me) return to_self_.packet(header, payload) ? core::Post::done() : core::Post::retry();
   Link* const link = reach(to);
   if (link == nullptr) [[unlikely]]
-    return no_link(to);
+    return losses_.no_connection(to);
   if (!bounced_.empty() && bounced_.has(to)) [[unlikely]]
     return core::Post::retry();  // it would overtake them
   ibv_send_wr request{};

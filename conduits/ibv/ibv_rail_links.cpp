@@ -37,7 +37,7 @@ void IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
 // device then uses nothing of it any more, neither to read nor to write.
 void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
   if (!rail.reaches(peer)) return;
-  if (gone_[peer] == 0 && !is_suspected(peer)) {
+  if (!losses_.is_gone(peer) && !losses_.is_suspected(peer)) {
     env_.log.warn(
         "ibv: rank {}: {}:{} does not carry large transfers with rank {}: {}. They go by the other ports. "
         "Has the peer ended? "
@@ -68,7 +68,7 @@ int IbvConduit::end_shares_with(Rank peer, core::Inbox& inbox) noexcept {
   for (Deal& deal : deals_.all()) {
     if (deal.left == 0 || deal.peer != peer) continue;
     for (Share& share : deal.shares) {
-      if (share.state != Share::State::none) calls += end_share(share, loss_of(peer), inbox);
+      if (share.state != Share::State::none) calls += end_share(share, losses_.status_of(peer), inbox);
     }
   }
   return calls;

@@ -114,7 +114,7 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
   if (from.size() - 1 >= burst_bytes_) return put_long(peer, key, offset, from, inject, token);
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
-    return no_link(peer);
+    return losses_.no_connection(peer);
   Flight* const flight = begin(*link, Flight::Kind::put, token);
   if (flight == nullptr) [[unlikely]]
     return core::Post::retry();
@@ -147,7 +147,7 @@ core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offs
     if (const auto post = deal(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
   }
   Link* const link = reach(peer);
-  if (link == nullptr) return no_link(peer);
+  if (link == nullptr) return losses_.no_connection(peer);
   Flight* const flight = begin(*link, Flight::Kind::put, token);
   if (flight == nullptr) return core::Post::retry();
   link->posted_in = round_;
@@ -175,7 +175,7 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   }
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
-    return no_link(peer);
+    return losses_.no_connection(peer);
   if (!bounced_.empty() && bounced_.has(peer)) [[unlikely]]
     return core::Post::retry();  // it would overtake them
   const core::Post post = announce(*link, key, offset, from, signal, token);
@@ -238,7 +238,7 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   }
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
-    return no_link(peer);
+    return losses_.no_connection(peer);
   Flight* const flight = begin(*link, Flight::Kind::get, token);
   if (flight == nullptr) [[unlikely]]
     return core::Post::retry();

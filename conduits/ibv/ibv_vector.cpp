@@ -85,7 +85,7 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
     return core::Post::done();
   }
   Link* const link = reach(peer);
-  if (link == nullptr) return no_link(peer);
+  if (link == nullptr) return losses_.no_connection(peer);
   Pieces pieces;
   const std::uint32_t quiet = link->quiet;
   Lent lent;
@@ -172,7 +172,8 @@ core::Post IbvConduit::launch_all(Link& link, Pieces& pieces) noexcept {
   if (burst_.link() == &link && !burst_.empty()) ring();
   if (hand_over(link, &pieces.all[0].request)) return core::Post::posted();
   // All of it ends with the peer, also what the device has not taken.
-  if (!is_suspected(link.peer)) suspect(link.peer, "the device has no room for what is owed to it");
+  if (!losses_.is_suspected(link.peer))
+    losses_.suspect(link.peer, "the device has no room for what is owed to it");
   return core::Post::posted();
 }
 

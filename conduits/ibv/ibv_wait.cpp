@@ -37,8 +37,7 @@ void IbvConduit::empty_channel() noexcept {
 
 std::chrono::nanoseconds IbvConduit::within() const noexcept {
   const bool busy = !to_self_.empty() || !burst_.empty() || !owing_.empty() || !taken_from_.empty() ||
-                    !forgotten_.empty() || !suspected_.empty() || !hung_up_.empty() || !to_greet_.empty() ||
-                    more_;
+                    losses_.any() || !hung_up_.empty() || !to_greet_.empty() || more_;
   if (busy) return std::chrono::nanoseconds::zero();
   const bool soon = lacks_credit_ || deals_.any_share(Share::State::waits);
   auto until = soon ? kCreditNap : std::chrono::nanoseconds::max();
