@@ -18,6 +18,15 @@ struct Environment {
   Objects objects;
 
   const Sizes& sizes() const noexcept { return objects.sizes; }
+  /// What peers may do with segments.
+  int segment_access() const noexcept {
+    return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+           (sizes().atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
+  }
+  /// What the device may do with memory that only this endpoint uses.
+  int local_access() const noexcept {
+    return IBV_ACCESS_LOCAL_WRITE | (sizes().read_anywhere ? 0 : IBV_ACCESS_REMOTE_WRITE);
+  }
 };
 
 }  // namespace aqueduct::conduits::ibv

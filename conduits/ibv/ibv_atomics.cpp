@@ -27,13 +27,13 @@ core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   flight->key = static_cast<std::uint32_t>(key);
   flight->bytes = sizeof(std::uint64_t);
   flight->result = call.result;
-  flight->slot = slots_.take();
+  flight->slot = buffers_.slots().take();
   if (flight->slot == nullptr) {
     undo(*link);
     return core::Post::retry();
   }
   Work work;
-  work.piece = {reinterpret_cast<std::uint64_t>(flight->slot), flight->bytes, slots_.key()};
+  work.piece = {reinterpret_cast<std::uint64_t>(flight->slot), flight->bytes, buffers_.slots().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
   const bool swaps = call.op == AtomicOp::compare_swap;

@@ -39,13 +39,13 @@ void IbvConduit::go_on_bouncing() noexcept {
 
 core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
   Link& link = *links_[one.peer];
-  std::size_t bytes = std::min(one.left, slots_.most_bytes());
-  std::byte* slot = slots_.take(bytes);
-  if (slot == nullptr) slot = slots_.take(bytes = std::min(bytes, slots_.bytes()));
+  std::size_t bytes = std::min(one.left, buffers_.slots().most_bytes());
+  std::byte* slot = buffers_.slots().take(bytes);
+  if (slot == nullptr) slot = buffers_.slots().take(bytes = std::min(bytes, buffers_.slots().bytes()));
   if (slot == nullptr) return core::Post::retry();
   Flight* const flight = begin(link, Flight::Kind::part, 0);
   if (flight == nullptr) {
-    slots_.give_back(slot);
+    buffers_.slots().give_back(slot);
     return core::Post::retry();
   }
   flight->slot = slot;
@@ -66,7 +66,7 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
   Work work;
   work.request.opcode = one.gets ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
   work.request.wr.rdma = {remote.at + one.offset, remote.key};
-  work.piece = {reinterpret_cast<std::uint64_t>(slot), flight->bytes, slots_.key()};
+  work.piece = {reinterpret_cast<std::uint64_t>(slot), flight->bytes, buffers_.slots().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
   const core::Post post = launch(link, work.request, true);

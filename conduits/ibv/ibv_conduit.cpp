@@ -13,25 +13,10 @@ namespace {
 
 // Chosen: packets of its own that a rank may have on their way to itself.
 constexpr std::size_t kToSelf = 16;
-// Chosen: buffers for what is short and outside segments.
-constexpr std::uint32_t kSlots = 128;
-// Measured: copying 16 KiB and registering them cost the same in a virtual machine without an adapter (55 and 65 us); with
-// one, registering takes 10 us and more, and copying 2.
-constexpr std::size_t kLargeSlotBytes = 16 << 10;
-constexpr std::uint32_t kLargeSlots = 32;
 // Chosen: how long the end waits for what is still under way here.
 constexpr std::chrono::milliseconds kLinger{500};
 
 constexpr std::size_t kPage = 4096;
-
-constexpr int segment_access(const Objects& objects) {
-  return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-         (objects.sizes.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
-}
-
-constexpr int local_access(const Objects& objects) {
-  return IBV_ACCESS_LOCAL_WRITE | (objects.sizes.read_anywhere ? 0 : IBV_ACCESS_REMOTE_WRITE);
-}
 
 /// What ends when everything does is of no concern to anybody.
 struct Deaf final : core::Inbox {
@@ -47,10 +32,10 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
                        std::uint64_t job, Rank ranks, Rank me, core::Log& log)
     : env_{verbs, port, log, options, job, me, ranks, std::move(objects)},
       losses_(env_),
-      memory_(verbs, *env_.objects.domain, job, segment_access(env_.objects), local_access(env_.objects),
+      memory_(verbs, *env_.objects.domain, job, env_.segment_access(), env_.local_access(),
               port.limits.max_mr_size, options.on_demand ? port.paging : Paging{}, options.large_pages, me,
               log),
-      cache_(options.keep_registered, options.pinned),
+      buffers_(env_, memory_),
       receive_(verbs, *env_.objects.domain, env_.objects.receives.get(), env_.sizes().receives,
                sizeof(PacketHead) + options.packet),
       to_self_(kToSelf * options.packet),
@@ -130,19 +115,8 @@ Status IbvConduit::refused(const char* what, int error) const noexcept {
 }
 
 Status IbvConduit::start(std::span<const Port> rails) {
-  const auto errno_or = [](int other) { return errno != 0 ? errno : other; };
-  errno = 0;
-  const Slots::Kind small{std::min(kSlots, env_.sizes().queue), sizeof(PacketHead) + env_.options.packet};
-  const Slots::Kind large{std::min(kLargeSlots, env_.sizes().queue), kLargeSlotBytes};
-  if (!slots_.open(env_.verbs, *env_.objects.domain, small, large, local_access(env_.objects))) {
-    return refused("to register its buffers", errno_or(ENOMEM));
-  }
-  const std::size_t cells = (env_.sizes().confirms ? 1 : 2) * std::max<std::size_t>(links_.size(), 1);
-  const int read_back = env_.sizes().confirms ? 0 : IBV_ACCESS_REMOTE_READ;
-  cells_ = RegisteredPages(env_.verbs, *env_.objects.domain, cells * sizeof(std::uint64_t),
-                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | read_back);
-  if (!cells_) return refused("to register its counters", errno_or(ENOMEM));
-  std::memset(cells_.data(), 0, links_.size() * sizeof(std::uint64_t));
+  if (const int error = buffers_.open(); error != 0) return refused("to register its buffers", error);
+  if (const int error = cells_.open(env_); error != 0) return refused("to register its counters", error);
   if (env_.port.iwarp()) {
     const int error = manager_.open(env_.verbs, env_.port, env_.ranks, env_.objects.channel->fd);
     if (error == EADDRNOTAVAIL) {

@@ -3,16 +3,16 @@
 #include "conduits/ibv/bounced.hpp"
 #include "conduits/ibv/burst.hpp"
 #include "conduits/ibv/connection_manager.hpp"
+#include "conduits/ibv/credit_cells.hpp"
 #include "conduits/ibv/deals.hpp"
 #include "conduits/ibv/door.hpp"
 #include "conduits/ibv/environment.hpp"
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/link_map.hpp"
+#include "conduits/ibv/local_buffers.hpp"
 #include "conduits/ibv/losses.hpp"
-#include "conduits/ibv/memory.hpp"
 #include "conduits/ibv/rails.hpp"
 #include "conduits/ibv/receive_room.hpp"
-#include "conduits/ibv/slots.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/pieces.hpp"
@@ -99,36 +99,6 @@ class IbvConduit final : public core::Conduit,
   // Chosen: places in each queue that only the conduit's own small writes may take, so that credits always go back.
   static constexpr std::uint32_t kReserved = 2;
 
-  /// A work request on the stack, and its piece of memory.
-  struct Work {
-    ibv_send_wr request{};
-    ibv_sge piece{};
-  };
-
-  /// What became of lending the device a local buffer.
-  struct Lent {
-    enum class Kind : std::uint8_t {
-      done,
-      no_room,   ///< of slots or requests: there will be some
-      in_use,    ///< others use what could be registered
-      too_much,  ///< more than can be registered: it goes by way of slots only, see or_bounce
-      failed
-    };
-    Kind kind = Kind::done;
-    ErrorCode why = ErrorCode::ok;  ///< of `failed`
-
-    core::Post post() const noexcept {
-      switch (kind) {
-        case Kind::done: return core::Post::done();
-        case Kind::no_room:
-        case Kind::in_use: return core::Post::retry();
-        case Kind::too_much: return core::Post::failed(ErrorCode::no_memory);
-        case Kind::failed: break;
-      }
-      return core::Post::failed(why);
-    }
-  };
-
   Status refused(const char* what, int error) const noexcept;
   void drain() noexcept;
 
@@ -190,7 +160,6 @@ class IbvConduit final : public core::Conduit,
   }
   void out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
                     const char* what) noexcept;
-  Lent lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept;
   core::Post write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                    bool inject, Work& work, bool tells) noexcept;
   core::Post announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
@@ -277,12 +246,9 @@ class IbvConduit final : public core::Conduit,
   Losses losses_;
   core::Properties properties_;
   Memory memory_;
-  LocalCache cache_;
-  Slots slots_;
+  LocalBuffers buffers_;
   BouncedTransfers bounced_;
-  RegisteredPages
-      cells_;  // of 8 bytes, one for each rank: how many of my messages it has taken; then one for each
-               // that is read to for nothing
+  CreditCells cells_;
   ReceiveRoom receive_;
   Door door_;
   ConnectionManager manager_;  // instead of the door, over iWARP; ends after the links

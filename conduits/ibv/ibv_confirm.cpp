@@ -10,9 +10,7 @@ namespace aqueduct::conduits::ibv {
 
 // Of the 8 bytes where I write what I have taken of the peer's messages: what they say is of no concern.
 void IbvConduit::fill_read_back(const Link& link, Work& read) noexcept {
-  read.piece = {
-      reinterpret_cast<std::uint64_t>(cells_.data()) + (env_.ranks + link.peer) * sizeof(std::uint64_t),
-      sizeof(std::uint64_t), cells_.region().lkey};
+  read.piece = cells_.read_to(link.peer);
   read.request.sg_list = &read.piece;
   read.request.num_sge = 1;
   read.request.opcode = IBV_WR_RDMA_READ;

@@ -71,8 +71,8 @@ Link* IbvConduit::knock(Rank peer) noexcept {
     Hello mine;
     mine.pair = link->pair->qp_num;
     mine.first = link->first;
-    mine.cell = reinterpret_cast<std::uint64_t>(cells_.data()) + peer * sizeof(std::uint64_t);
-    mine.cell_key = cells_.region().rkey;
+    mine.cell = cells_.address_for(peer);
+    mine.cell_key = cells_.remote_key();
     if (!listen(*link, mine)) return nullptr;
     link->ready = true;
     return link;
@@ -123,8 +123,8 @@ Hello IbvConduit::hello_for(const Link& link) const noexcept {
   hello.from = env_.me;
   hello.pair = link.pair->qp_num;
   hello.first = link.first;
-  hello.cell = reinterpret_cast<std::uint64_t>(cells_.data()) + link.peer * sizeof(std::uint64_t);
-  hello.cell_key = cells_.region().rkey;
+  hello.cell = cells_.address_for(link.peer);
+  hello.cell_key = cells_.remote_key();
   hello.credits = link.grants;
   hello.counts = can_count() ? 1 : 0;
   return hello;

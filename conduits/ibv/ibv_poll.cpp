@@ -140,8 +140,7 @@ int IbvConduit::end_front(Link& link, Status status, core::Inbox& inbox) noexcep
   link.flights.end_front();
   ++left_;
   if (flight.result != nullptr && status) std::memcpy(flight.result, flight.slot, flight.bytes);
-  if (flight.slot != nullptr) slots_.give_back(flight.slot);
-  if (flight.borrowed != nullptr) cache_.give_back(*flight.borrowed);
+  buffers_.give_back(flight);
   return tell(flight.kind, flight.token, status, inbox);
 }
 

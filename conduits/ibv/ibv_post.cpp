@@ -18,8 +18,7 @@ constexpr std::uint32_t kQuiet = 31;
 void IbvConduit::undo(Link& link) noexcept {
   link.flights.undo();
   Flight& flight = link.flights[link.flights.next()];
-  if (flight.slot != nullptr) slots_.give_back(flight.slot);
-  if (flight.borrowed != nullptr) cache_.give_back(*flight.borrowed);
+  buffers_.give_back(flight);
   flight.reads = false;
   ++left_;
 }
@@ -75,8 +74,7 @@ void IbvConduit::ring() noexcept {
 bool IbvConduit::has_credit(Link& link) noexcept {
   if (link.has_credit()) [[likely]]
     return true;
-  auto* const cell = reinterpret_cast<std::uint64_t*>(cells_.data()) + link.peer;
-  link.credits_came(static_cast<std::uint32_t>(std::atomic_ref(*cell).load(std::memory_order_acquire)));
+  link.credits_came(cells_.taken_by(link.peer));
   if (link.has_credit()) return true;
   lacks_credit_ = true;
   return false;
@@ -96,12 +94,12 @@ core::Post IbvConduit::send_message(Link& link, PacketHead::Kind what, core::Byt
   if (bytes <= inline_bytes_) {
     request.send_flags |= IBV_SEND_INLINE;
   } else {
-    at = flight->slot = slots_.take();
+    at = flight->slot = buffers_.slots().take();
     if (at == nullptr) {
       undo(link);
       return core::Post::retry();
     }
-    piece.lkey = slots_.key();
+    piece.lkey = buffers_.slots().key();
   }
   std::memcpy(at, &head, sizeof head);
   if (!header.empty()) std::memcpy(at + sizeof head, header.data(), header.size());
@@ -147,13 +145,13 @@ bool IbvConduit::post_own(Link& link, std::uint64_t at, std::uint32_t key, std::
     if (inline_bytes_ >= sizeof value) {
       request.send_flags = IBV_SEND_INLINE;
     } else {
-      flight->slot = slots_.take();
+      flight->slot = buffers_.slots().take();
       if (flight->slot == nullptr) {
         undo(link);
         return false;
       }
       std::memcpy(flight->slot, &value, sizeof value);
-      piece = {reinterpret_cast<std::uint64_t>(flight->slot), sizeof value, slots_.key()};
+      piece = {reinterpret_cast<std::uint64_t>(flight->slot), sizeof value, buffers_.slots().key()};
     }
   }
   return launch(link, request, !has_value || flight->slot != nullptr).kind == core::Post::Kind::posted;

@@ -19,7 +19,7 @@ Result<std::vector<std::byte>> IbvConduit::register_segment(SegmentId id, core::
 
 void IbvConduit::unregister_segment(SegmentId id) noexcept {
   rails_.remove_segment(id);
-  cache_.invalidate(memory_.segment(id));
+  buffers_.invalidate(memory_.segment(id));
   memory_.remove_segment(id);
 }
 
@@ -34,40 +34,6 @@ void IbvConduit::out_of_range(Rank peer, const Key& key, std::uint64_t offset, s
                               const char* what) noexcept {
   env_.log.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes",
                  env_.me, what, bytes, offset, peer, key.id, key.bytes);
-}
-
-// Gives the device a local buffer: one inside a segment as it is; a short one by way of a slot, whose bytes are copied
-// now or at the end; a longer one registered while the transfer lasts.
-IbvConduit::Lent IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept {
-  const auto length = static_cast<std::uint32_t>(buffer.size());
-  work.piece = {reinterpret_cast<std::uint64_t>(buffer.data()), length, 0};
-  work.request.sg_list = &work.piece;
-  work.request.num_sge = 1;
-  if (const auto key = memory_.key_in_segment(buffer)) {
-    work.piece.lkey = *key;
-    return {Lent::Kind::done};
-  }
-  if (buffer.size() <= slots_.most_bytes()) flight.slot = slots_.take(buffer.size());
-  if (flight.slot == nullptr && buffer.size() <= slots_.bytes()) return {Lent::Kind::no_room};
-  if (flight.slot != nullptr) {
-    if (copies) std::memcpy(flight.slot, buffer.data(), buffer.size());
-    work.piece.addr = reinterpret_cast<std::uint64_t>(flight.slot);
-    work.piece.lkey = slots_.key();
-    return {Lent::Kind::done};
-  }
-  int error = 0;
-  flight.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
-    return memory_.add_local(memory, why);
-  });
-  if (flight.borrowed != nullptr) {
-    work.piece.lkey = flight.borrowed->region()->lkey;
-    return {Lent::Kind::done};
-  }
-  if (error == -EAGAIN) return {Lent::Kind::in_use};
-  if (error == -ENOMEM) return {Lent::Kind::too_much};
-  env_.log.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", env_.me,
-                 buffer.size(), std::strerror(-error), advice_for_errno(-error));
-  return {Lent::Kind::failed, code_of_errno(-error)};
 }
 
 core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
@@ -85,16 +51,16 @@ core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std:
     work.request.num_sge = 1;
     work.request.send_flags |= IBV_SEND_INLINE;
   } else if (inject) {
-    flight.slot = slots_.take();
+    flight.slot = buffers_.slots().take();
     if (flight.slot == nullptr) {
       undo(link);
       return core::Post::retry();
     }
     std::memcpy(flight.slot, from.data(), from.size());
-    work.piece = {reinterpret_cast<std::uint64_t>(flight.slot), flight.bytes, slots_.key()};
+    work.piece = {reinterpret_cast<std::uint64_t>(flight.slot), flight.bytes, buffers_.slots().key()};
     work.request.sg_list = &work.piece;
     work.request.num_sge = 1;
-  } else if (const Lent lent = lend(flight, from, true, work); lent.kind != Lent::Kind::done) {
+  } else if (const Lent lent = buffers_.lend(flight, from, true, work); lent.kind != Lent::Kind::done) {
     undo(link);
     return lent.post();
   }
@@ -207,7 +173,7 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
   }
   // Both or neither: there must be room for the message before the write goes.
   const bool room = link.flights.room() >= 5 && left_ >= 5 && link.flights.count() + 2 < left_;
-  if (!has_credit(link) || !room || slots_.room() < 2) return core::Post::retry();
+  if (!has_credit(link) || !room || buffers_.slots().room() < 2) return core::Post::retry();
   if (!from.empty()) {
     Flight* const flight = begin(link, Flight::Kind::part, 0);
     if (flight == nullptr) return core::Post::retry();
@@ -258,7 +224,7 @@ core::Post IbvConduit::read(Link& link, Flight& flight, std::uint64_t key, std::
   flight.key = static_cast<std::uint32_t>(key);
   flight.bytes = static_cast<std::uint32_t>(to.size());
   work.request.wr.rdma = {remote.at + offset, remote.key};
-  if (const Lent lent = lend(flight, to, false, work); lent.kind != Lent::Kind::done) {
+  if (const Lent lent = buffers_.lend(flight, to, false, work); lent.kind != Lent::Kind::done) {
     undo(link);
     return lent.post();
   }

@@ -99,7 +99,7 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
     for (; pieces.count > 0; --pieces.count) undo(*link);
     link->quiet = quiet;
     // If nobody else uses what could be registered, it was this list, which is more than can be.
-    const bool all_taken = lent.kind == Lent::Kind::in_use && !cache_.in_use();
+    const bool all_taken = lent.kind == Lent::Kind::in_use && !buffers_.any_registered();
     if (lent.kind != Lent::Kind::too_much && !all_taken) return lent.post();
     std::array<Bounced, 2 * Pieces::kMost> parts;
     std::size_t count = 0;
@@ -117,9 +117,8 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
 
 // Adds a part of a piece: to the request before it, if that goes on there and does not hold anything yet that this one
 // would have to; else a request of its own.
-IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
-                                       core::Bytes part, void* result, bool goes_on,
-                                       ibv_wr_opcode opcode) noexcept {
+Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
+                           core::Bytes part, void* result, bool goes_on, ibv_wr_opcode opcode) noexcept {
   const auto length = static_cast<std::uint32_t>(part.size());
   const auto here = memory_.key_in_segment(part);
   const ibv_sge direct{reinterpret_cast<std::uint64_t>(part.data()), length, here.value_or(0)};
@@ -142,7 +141,8 @@ IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t
   Work work;
   if (here) {
     work.piece = direct;
-  } else if (const Lent lent = lend(*flight, part, result == nullptr, work); lent.kind != Lent::Kind::done) {
+  } else if (const Lent lent = buffers_.lend(*flight, part, result == nullptr, work);
+             lent.kind != Lent::Kind::done) {
     return lent;
   }
   if (flight->slot != nullptr) flight->result = result;

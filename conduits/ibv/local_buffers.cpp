@@ -1,0 +1,58 @@
+#include "conduits/ibv/local_buffers.hpp"
+
+#include "conduits/ibv/errors.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Chosen: buffers for what is short and outside segments.
+constexpr std::uint32_t kSlots = 128;
+// Measured: copying 16 KiB and registering them cost the same in a virtual machine without an adapter (55 and 65 us); with
+// one, registering takes 10 us and more, and copying 2.
+constexpr std::size_t kLargeSlotBytes = 16 << 10;
+constexpr std::uint32_t kLargeSlots = 32;
+
+}  // namespace
+
+int LocalBuffers::open() {
+  errno = 0;
+  const Slots::Kind small{std::min(kSlots, env_.sizes().queue), sizeof(PacketHead) + env_.options.packet};
+  const Slots::Kind large{std::min(kLargeSlots, env_.sizes().queue), kLargeSlotBytes};
+  if (slots_.open(env_.verbs, *env_.objects.domain, small, large, env_.local_access())) return 0;
+  return errno != 0 ? errno : ENOMEM;
+}
+
+Lent LocalBuffers::lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept {
+  work.set_piece(buffer.data(), static_cast<std::uint32_t>(buffer.size()), 0);
+  if (const auto key = memory_.key_in_segment(buffer)) {
+    work.piece.lkey = *key;
+    return {Lent::Kind::done};
+  }
+  if (buffer.size() <= slots_.most_bytes()) flight.slot = slots_.take(buffer.size());
+  if (flight.slot == nullptr && buffer.size() <= slots_.bytes()) return {Lent::Kind::no_room};
+  if (flight.slot != nullptr) {
+    if (copies) std::memcpy(flight.slot, buffer.data(), buffer.size());
+    work.piece.addr = reinterpret_cast<std::uint64_t>(flight.slot);
+    work.piece.lkey = slots_.key();
+    return {Lent::Kind::done};
+  }
+  int error = 0;
+  flight.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
+    return memory_.add_local(memory, why);
+  });
+  if (flight.borrowed != nullptr) {
+    work.piece.lkey = flight.borrowed->region()->lkey;
+    return {Lent::Kind::done};
+  }
+  if (error == -EAGAIN) return {Lent::Kind::in_use};
+  if (error == -ENOMEM) return {Lent::Kind::too_much};
+  env_.log.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", env_.me,
+                 buffer.size(), std::strerror(-error), advice_for_errno(-error));
+  return {Lent::Kind::failed, code_of_errno(-error)};
+}
+
+}  // namespace aqueduct::conduits::ibv
