@@ -67,11 +67,29 @@ class Flights {
   Flight& operator[](std::uint32_t number) noexcept { return ring_[number & mask_]; }
   bool has(std::uint32_t number) const noexcept { return number - oldest_ < count(); }
 
+  // Where reads may end after those behind them (Sizes::in_order). All others begin and end in order, and what a read brings
+  // has been asked for before those behind it left.
+  /// The completion of a request has come.
+  void note_end(std::uint32_t number) noexcept {
+    (*this)[number].ended = true;
+    if (static_cast<std::int32_t>(number + 1 - ended_to_) > 0) ended_to_ = number + 1;
+  }
+  /// Whether the oldest has ended; it is forgotten that it was a read.
+  bool front_ended() noexcept {
+    if (count() == 0) return false;
+    Flight& oldest = front();
+    const bool passed = static_cast<std::int32_t>(ended_to_ - oldest_) > 0;
+    if (!(oldest.reads ? oldest.ended : passed)) return false;
+    oldest.reads = oldest.ended = false;
+    return true;
+  }
+
  private:
   std::uint32_t most_;
   std::uint32_t mask_;
   std::uint32_t next_ = 0;
   std::uint32_t oldest_ = 0;
+  std::uint32_t ended_to_ = 0;  // one more than the latest that has ended
   std::unique_ptr<Flight[]> ring_;
 };
 

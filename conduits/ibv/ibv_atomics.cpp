@@ -20,7 +20,7 @@ core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  Flight* const flight = begin(*link, Flight::Kind::atomic, token);
+  Flight* const flight = requests_.begin(*link, Flight::Kind::atomic, token);
   if (flight == nullptr) [[unlikely]]
     return core::Post::retry();
   flight->offset = offset;
@@ -29,7 +29,7 @@ core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   flight->result = call.result;
   flight->slot = buffers_.slots().take();
   if (flight->slot == nullptr) {
-    undo(*link);
+    requests_.undo(*link);
     return core::Post::retry();
   }
   Work work;
@@ -42,7 +42,7 @@ core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   work.request.wr.atomic.rkey = remote.key;
   work.request.wr.atomic.compare_add = swaps ? call.expected : call.op == AtomicOp::load ? 0 : call.operand;
   work.request.wr.atomic.swap = call.operand;
-  return launch(*link, work.request, true);
+  return requests_.launch(*link, work.request, true);
 }
 
 }  // namespace aqueduct::conduits::ibv

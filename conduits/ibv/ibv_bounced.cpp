@@ -43,7 +43,7 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
   std::byte* slot = buffers_.slots().take(bytes);
   if (slot == nullptr) slot = buffers_.slots().take(bytes = std::min(bytes, buffers_.slots().bytes()));
   if (slot == nullptr) return core::Post::retry();
-  Flight* const flight = begin(link, Flight::Kind::part, 0);
+  Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);
   if (flight == nullptr) {
     buffers_.slots().give_back(slot);
     return core::Post::retry();
@@ -69,7 +69,7 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
   work.piece = {reinterpret_cast<std::uint64_t>(slot), flight->bytes, buffers_.slots().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
-  const core::Post post = launch(link, work.request, true);
+  const core::Post post = requests_.launch(link, work.request, true);
   if (post.kind == core::Post::Kind::posted) {
     one.offset += bytes;
     one.local += bytes;

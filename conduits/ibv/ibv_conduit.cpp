@@ -36,15 +36,12 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
               port.limits.max_mr_size, options.on_demand ? port.paging : Paging{}, options.large_pages, me,
               log),
       buffers_(env_, memory_),
+      requests_(env_, losses_, buffers_, cells_),
       receive_(verbs, *env_.objects.domain, env_.objects.receives.get(), env_.sizes().receives,
                sizeof(PacketHead) + options.packet),
       to_self_(kToSelf * options.packet),
       addresses_(ranks),
-      links_(ranks),
-      left_(env_.sizes().queue),
-      inline_bytes_(options.inline_bytes),
-      burst_bytes_(env_.sizes().confirms ? options.inline_bytes : 0) {
-  if (!env_.sizes().confirms) ++reserved_;  // a put takes two
+      links_(ranks) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
   // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.
@@ -68,7 +65,7 @@ IbvConduit::~IbvConduit() {
 
 // What is still under way leaves before the connections close: peers may wait for it.
 void IbvConduit::drain() noexcept {
-  if (!burst_.empty()) ring();
+  if (requests_.holds_any()) requests_.ring();
   const auto matters = [](Link& link) {
     for (std::uint32_t i = 0; i < link.flights.count(); ++i) {
       if (link.flights[link.flights.oldest() + i].kind != Flight::Kind::own) return true;
@@ -79,10 +76,11 @@ void IbvConduit::drain() noexcept {
   for (const auto& link : links_) {
     if (link == nullptr || link->pair == nullptr) continue;
     // Where the end of a request says nothing of its arrival, the connection may not close before a read behind it.
-    if (!env_.sizes().confirms && link->ready) static_cast<void>(probe(*link, Flight::Kind::part));
+    if (!env_.sizes().confirms && link->ready) static_cast<void>(requests_.probe(*link, Flight::Kind::part));
     if (!matters(*link)) continue;
     waiting.push_back(link.get());
-    if (link->quiet > 0) static_cast<void>(probe(*link, Flight::Kind::own));  // its end is theirs, too
+    if (link->quiet > 0)
+      static_cast<void>(requests_.probe(*link, Flight::Kind::own));  // its end is theirs, too
   }
   const auto until = Clock::now() + kLinger;
   Deaf nobody;
@@ -100,8 +98,8 @@ void IbvConduit::drain() noexcept {
       if (env_.sizes().in_order || completion.status != IBV_WC_SUCCESS) {
         while (link->flights.has(number)) link->flights.end_front();
       } else if (link->flights.has(number)) {
-        note_end(*link, number);
-        while (front_ended(*link)) link->flights.end_front();
+        link->flights.note_end(number);
+        while (link->flights.front_ended()) link->flights.end_front();
       }
     }
     std::erase_if(waiting, [&](Link* link) { return !matters(*link); });

@@ -1,18 +1,15 @@
 #pragma once
 
 #include "conduits/ibv/bounced.hpp"
-#include "conduits/ibv/burst.hpp"
 #include "conduits/ibv/connection_manager.hpp"
-#include "conduits/ibv/credit_cells.hpp"
 #include "conduits/ibv/deals.hpp"
 #include "conduits/ibv/door.hpp"
 #include "conduits/ibv/environment.hpp"
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/link_map.hpp"
-#include "conduits/ibv/local_buffers.hpp"
-#include "conduits/ibv/losses.hpp"
 #include "conduits/ibv/rails.hpp"
 #include "conduits/ibv/receive_room.hpp"
+#include "conduits/ibv/requests.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/pieces.hpp"
@@ -96,9 +93,6 @@ class IbvConduit final : public core::Conduit,
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Chosen: places in each queue that only the conduit's own small writes may take, so that credits always go back.
-  static constexpr std::uint32_t kReserved = 2;
-
   Status refused(const char* what, int error) const noexcept;
   void drain() noexcept;
 
@@ -107,44 +101,9 @@ class IbvConduit final : public core::Conduit,
     Link* const link = peer < env_.ranks ? links_[peer].get() : nullptr;
     return link != nullptr && link->ready ? link : knock(peer);
   }
-  // What a peer does not end must leave room for the others: nobody has more under way than is still free.
-  Flight* begin(Link& link, Flight::Kind kind, core::Token token) noexcept {
-    const std::uint32_t reserved = kind == Flight::Kind::own ? 0 : reserved_;
-    if (link.flights.room() <= reserved || left_ <= reserved || link.flights.count() > left_) [[unlikely]]
-      return nullptr;
-    --left_;
-    return &link.flights.begin(kind, token);
-  }
-  core::Post launch(Link& link, ibv_send_wr& request, bool tells) noexcept;
-  // Writes whose end says nothing of their arrival: ibv_confirm.cpp.
-  bool must_confirm(Link& link) noexcept {
-    return !env_.sizes().confirms && link.flights[link.flights.next() - 1].kind == Flight::Kind::put;
-  }
-  void add_confirmation(Link& link, Work& read) noexcept;
-  core::Post launch_confirmed(Link& link, ibv_send_wr& request) noexcept;
-  void fill_read_back(const Link& link, Work& read) noexcept;
-  bool probe(Link& link, Flight::Kind kind) noexcept;
   int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  static bool front_ended(Link& link) noexcept;
-  static void note_end(Link& link, std::uint32_t number) noexcept;
-  // Gives the device a list of requests, the newest last. False: the newest at least was not taken.
-  bool hand_over(Link& link, ibv_send_wr* first) noexcept {
-    ibv_send_wr* bad = nullptr;
-    const int error = ::ibv_post_send(link.pair.get(), first, &bad);
-    if (error == 0) [[likely]]
-      return true;
-    refused(link, error, bad);
-    return false;
-  }
-  void refused(Link& link, int error, const ibv_send_wr* bad) noexcept;
-  core::Post take_back(Link& link) noexcept;
-  void ring() noexcept;
-  void undo(Link& link) noexcept;
-  void name(Link& link, ibv_send_wr& request, bool tells) noexcept;
   core::Post send_message(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
                           ibv_send_wr& request, Flight::Kind kind, core::Token token) noexcept;
-  bool post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
-                bool has_value) noexcept;
   void give_credits(Link& link) noexcept;
   void owe(Link& link) noexcept;
   bool has_credit(Link& link) noexcept;
@@ -184,7 +143,6 @@ class IbvConduit final : public core::Conduit,
                              std::span<const Local> local, ibv_wr_opcode opcode, core::Token token) noexcept;
   Lent add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
                  void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
-  core::Post launch_all(Link& link, Pieces& pieces) noexcept;
 
   // Large transfers over several rails: ibv_rails.cpp.
   bool is_large(std::size_t bytes) const noexcept { return bytes > properties_.max_ordered; }
@@ -249,6 +207,7 @@ class IbvConduit final : public core::Conduit,
   LocalBuffers buffers_;
   BouncedTransfers bounced_;
   CreditCells cells_;
+  Requests requests_;
   ReceiveRoom receive_;
   Door door_;
   ConnectionManager manager_;  // instead of the door, over iWARP; ends after the links
@@ -256,15 +215,9 @@ class IbvConduit final : public core::Conduit,
   std::vector<Address> addresses_;
   std::vector<std::unique_ptr<Link>> links_;
   LinkMap by_pair_;
-  Burst burst_;
-  std::uint32_t left_;                  // work requests that there is room for
-  std::uint32_t inline_bytes_;          // what a work request itself may carry
-  std::uint32_t burst_bytes_;           // of these, puts that may go in a burst
-  std::uint32_t reserved_ = kReserved;  // places in each queue that callers' requests leave
-  std::uint64_t round_ = 1;             // of poll
-  std::vector<Link*> taken_from_;       // in this poll: their buffers go back
-  std::vector<Link*> owing_;            // credits that found no room, or that an answer may bring along
-  std::vector<Link*> owing_now_;        // of the last poll, while they are given
+  std::vector<Link*> taken_from_;  // in this poll: their buffers go back
+  std::vector<Link*> owing_;       // credits that found no room, or that an answer may bring along
+  std::vector<Link*> owing_now_;   // of the last poll, while they are given
   std::vector<Link*> knocking_;
   std::vector<Link*> to_greet_;       // over iWARP: that I have called, and who wait for a word
   std::vector<Link*> hung_up_;        // over iWARP: connections that have ended

@@ -54,7 +54,7 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
   if (!losses_.mark_gone(peer)) return 0;
   Link* const link = links_[peer].get();
   if (link == nullptr) return 0;
-  if (burst_.link() == link) static_cast<void>(burst_.take(nullptr));
+  requests_.drop_held(*link);
   link->ready = false;
   link->held.reset();
   link->call.reset();
@@ -75,7 +75,7 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
     Link* const link = links_[probed_].get();
     if (link == nullptr || !link->ready || probed_ == env_.me) continue;
     if (link->flights.count() != 0 && link->quiet == 0) continue;
-    static_cast<void>(probe(*link, Flight::Kind::own));
+    static_cast<void>(requests_.probe(*link, Flight::Kind::own));
     ++asked;
   }
 }

@@ -29,8 +29,7 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
     return nullptr;
   }
   link->pair = std::move(made.pair);
-  inline_bytes_ = std::min<std::uint32_t>(made.inline_bytes, Burst::kMostBytes);
-  if (env_.sizes().confirms) burst_bytes_ = inline_bytes_;
+  requests_.set_inline_bytes(made.inline_bytes);
   link->first = first_of(link->pair->qp_num, env_.me);
   const std::int64_t grants = receive_.add(*link, env_.options.credits);
   if (grants < 0) {
@@ -45,7 +44,7 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   make_rails(peer);
   links_[peer] = std::move(link);
   env_.log.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", env_.me,
-                 links_[peer]->pair->qp_num, peer, inline_bytes_);
+                 links_[peer]->pair->qp_num, peer, requests_.inline_bytes());
   return links_[peer].get();
 }
 

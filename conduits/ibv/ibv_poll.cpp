@@ -19,9 +19,8 @@ constexpr std::uint32_t kPollsUncalled = 32;
 }  // namespace
 
 int IbvConduit::poll(core::Inbox& inbox) noexcept {
-  ++round_;
   lacks_credit_ = false;
-  if (!burst_.empty()) ring();
+  requests_.begin_round();
   if (!owing_.empty()) [[unlikely]]
     give_owed();
   int calls = to_self_.empty() ? 0 : to_self_.deliver(env_.me, inbox);
@@ -136,11 +135,7 @@ void IbvConduit::give_owed() noexcept {
 }
 
 int IbvConduit::end_front(Link& link, Status status, core::Inbox& inbox) noexcept {
-  const Flight flight = link.flights.front();
-  link.flights.end_front();
-  ++left_;
-  if (flight.result != nullptr && status) std::memcpy(flight.result, flight.slot, flight.bytes);
-  buffers_.give_back(flight);
+  const Flight flight = requests_.end_front(link, status);
   return tell(flight.kind, flight.token, status, inbox);
 }
 
@@ -167,6 +162,19 @@ int IbvConduit::take_flight(const ibv_wc& completion, core::Inbox& inbox) noexce
     return calls + end_front(*link, {}, inbox);
   explain(*link, link->flights.front(), completion);
   return calls + end_front(*link, {code_of(completion.status), link->peer}, inbox);
+}
+
+// Reads may end after those behind them.
+int IbvConduit::take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion,
+                               core::Inbox& inbox) noexcept {
+  if (completion.status != IBV_WC_SUCCESS) {  // all of them end with the peer
+    explain(link, link.flights[number], completion);
+    return 0;
+  }
+  link.flights.note_end(number);
+  int calls = 0;
+  while (link.flights.front_ended()) calls += end_front(link, {}, inbox);
+  return calls;
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -59,7 +59,7 @@ core::Post IbvConduit::begin_share(Deal& deal, Share& share) noexcept {
   }
   Link* const link = reach(deal.peer);
   if (link == nullptr) return losses_.no_connection(deal.peer);
-  Flight* const flight = begin(*link, Flight::Kind::share, share.id);
+  Flight* const flight = requests_.begin(*link, Flight::Kind::share, share.id);
   if (flight == nullptr) return core::Post::retry();
   Work work;
   work.request.opcode = deal.opcode;

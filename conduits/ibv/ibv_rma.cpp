@@ -45,7 +45,7 @@ core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std:
   work.request.wr.rdma = {remote.at + offset, remote.key};
   if (from.empty()) {
     work.request.num_sge = 0;
-  } else if (from.size() <= inline_bytes_) {
+  } else if (from.size() <= requests_.inline_bytes()) {
     work.piece = {reinterpret_cast<std::uint64_t>(from.data()), flight.bytes, 0};
     work.request.sg_list = &work.piece;
     work.request.num_sge = 1;
@@ -53,7 +53,7 @@ core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std:
   } else if (inject) {
     flight.slot = buffers_.slots().take();
     if (flight.slot == nullptr) {
-      undo(link);
+      requests_.undo(link);
       return core::Post::retry();
     }
     std::memcpy(flight.slot, from.data(), from.size());
@@ -61,10 +61,10 @@ core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std:
     work.request.sg_list = &work.piece;
     work.request.num_sge = 1;
   } else if (const Lent lent = buffers_.lend(flight, from, true, work); lent.kind != Lent::Kind::done) {
-    undo(link);
+    requests_.undo(link);
     return lent.post();
   }
-  return launch(link, work.request, tells);
+  return requests_.launch(link, work.request, tells);
 }
 
 core::Post IbvConduit::put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept {
@@ -77,31 +77,11 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
   const Key& remote = memory_.remote(key);
   if (!in_range(peer, remote, offset, from.size(), "put")) return core::Post::failed(ErrorCode::out_of_range);
   if (peer == env_.me) return put_to_self(remote, offset, from);
-  if (from.size() - 1 >= burst_bytes_) return put_long(peer, key, offset, from, inject, token);
+  if (from.size() - 1 >= requests_.most_short()) return put_long(peer, key, offset, from, inject, token);
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  Flight* const flight = begin(*link, Flight::Kind::put, token);
-  if (flight == nullptr) [[unlikely]]
-    return core::Post::retry();
-  flight->offset = offset;
-  flight->key = static_cast<std::uint32_t>(key);
-  flight->bytes = static_cast<std::uint32_t>(from.size());
-  if (!burst_.empty() && burst_.link() != link) ring();
-  const std::uint64_t id = WorkId::flight(peer, link->flights.next() - 1);
-  const Burst::Put short_put{id, remote.at + offset, remote.key, from, inject};
-  // The first since the last poll goes at once, so that a lone one has no delay; those that follow it go together, when
-  // they are many or at the next poll.
-  if (link->posted_in == round_) {
-    burst_.add(*link, short_put);
-    if (burst_.full() || link->flights.room() <= 2) ring();
-    return core::Post::posted();
-  }
-  link->posted_in = round_;
-  if (!hand_over(*link, burst_.alone(short_put))) [[unlikely]]
-    return take_back(*link);
-  link->quiet = 0;
-  return core::Post::posted();
+  return requests_.put_short(*link, remote, key, offset, from, inject, token);
 }
 
 // Of more than a request itself holds, or of nothing.
@@ -114,9 +94,9 @@ core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offs
   }
   Link* const link = reach(peer);
   if (link == nullptr) return losses_.no_connection(peer);
-  Flight* const flight = begin(*link, Flight::Kind::put, token);
+  Flight* const flight = requests_.begin(*link, Flight::Kind::put, token);
   if (flight == nullptr) return core::Post::retry();
-  link->posted_in = round_;
+  requests_.note_put(*link);
   Work work;
   work.request.opcode = IBV_WR_RDMA_WRITE;
   const core::Post post = write(*link, *flight, key, offset, from, inject, work, true);
@@ -160,7 +140,7 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
   const std::uint32_t taken = link.taken;
   if (const auto data = env_.sizes().immediate ? encode(signal, taken) : std::nullopt) {
     if (!has_credit(link)) return core::Post::retry();
-    Flight* const flight = begin(link, Flight::Kind::put, token);
+    Flight* const flight = requests_.begin(link, Flight::Kind::put, token);
     if (flight == nullptr) return core::Post::retry();
     work.request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
     work.request.imm_data = ::htonl(*data);
@@ -172,10 +152,10 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
     return post;
   }
   // Both or neither: there must be room for the message before the write goes.
-  const bool room = link.flights.room() >= 5 && left_ >= 5 && link.flights.count() + 2 < left_;
-  if (!has_credit(link) || !room || buffers_.slots().room() < 2) return core::Post::retry();
+  if (!has_credit(link) || !requests_.has_room_for_two(link) || buffers_.slots().room() < 2)
+    return core::Post::retry();
   if (!from.empty()) {
-    Flight* const flight = begin(link, Flight::Kind::part, 0);
+    Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);
     if (flight == nullptr) return core::Post::retry();
     work.request.opcode = IBV_WR_RDMA_WRITE;
     const core::Post post = write(link, *flight, key, offset, from, false, work, false);
@@ -205,7 +185,7 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  Flight* const flight = begin(*link, Flight::Kind::get, token);
+  Flight* const flight = requests_.begin(*link, Flight::Kind::get, token);
   if (flight == nullptr) [[unlikely]]
     return core::Post::retry();
   Work work;
@@ -225,12 +205,12 @@ core::Post IbvConduit::read(Link& link, Flight& flight, std::uint64_t key, std::
   flight.bytes = static_cast<std::uint32_t>(to.size());
   work.request.wr.rdma = {remote.at + offset, remote.key};
   if (const Lent lent = buffers_.lend(flight, to, false, work); lent.kind != Lent::Kind::done) {
-    undo(link);
+    requests_.undo(link);
     return lent.post();
   }
   if (flight.slot != nullptr) flight.result = to.data();
   flight.reads = !env_.sizes().in_order;
-  return launch(link, work.request, true);
+  return requests_.launch(link, work.request, true);
 }
 
 }  // namespace aqueduct::conduits::ibv

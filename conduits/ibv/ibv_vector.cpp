@@ -96,7 +96,7 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
     next = offset + part.size();
   });
   if (lent.kind != Lent::Kind::done) {
-    for (; pieces.count > 0; --pieces.count) undo(*link);
+    for (; pieces.count > 0; --pieces.count) requests_.undo(*link);
     link->quiet = quiet;
     // If nobody else uses what could be registered, it was this list, which is more than can be.
     const bool all_taken = lent.kind == Lent::Kind::in_use && !buffers_.any_registered();
@@ -112,7 +112,7 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
   Flight& last = (*link).flights[link->flights.next() - 1];
   last.kind = opcode == IBV_WR_RDMA_WRITE ? Flight::Kind::put : Flight::Kind::get;
   last.token = token;
-  return launch_all(*link, pieces);
+  return requests_.launch_list(*link, pieces.all[0].request, pieces.all[pieces.count - 1].request);
 }
 
 // Adds a part of a piece: to the request before it, if that goes on there and does not hold anything yet that this one
@@ -132,7 +132,7 @@ Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::u
       return {};
     }
   }
-  Flight* const flight = begin(link, Flight::Kind::part, 0);
+  Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);
   if (flight == nullptr) return {Lent::Kind::no_room};
   Pieces::One& one = pieces.all[pieces.count++];
   flight->offset = offset;
@@ -154,27 +154,9 @@ Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::u
   one.request.sg_list = one.pieces.data();
   one.request.num_sge = 1;
   flight->reads = opcode == IBV_WR_RDMA_READ && !env_.sizes().in_order;
-  name(link, one.request, flight->reads);  // such a one ends by its own completion only
+  requests_.name(link, one.request, flight->reads);  // such a one ends by its own completion only
   if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
   return {};
-}
-
-core::Post IbvConduit::launch_all(Link& link, Pieces& pieces) noexcept {
-  ibv_send_wr& newest = pieces.all[pieces.count - 1].request;
-  Work read;
-  if (must_confirm(link)) {
-    add_confirmation(link, read);
-    newest.next = &read.request;
-  } else {
-    newest.send_flags |= IBV_SEND_SIGNALED;
-    link.quiet = 0;
-  }
-  if (burst_.link() == &link && !burst_.empty()) ring();
-  if (hand_over(link, &pieces.all[0].request)) return core::Post::posted();
-  // All of it ends with the peer, also what the device has not taken.
-  if (!losses_.is_suspected(link.peer))
-    losses_.suspect(link.peer, "the device has no room for what is owed to it");
-  return core::Post::posted();
 }
 
 }  // namespace aqueduct::conduits::ibv

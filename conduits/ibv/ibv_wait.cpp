@@ -36,7 +36,7 @@ void IbvConduit::empty_channel() noexcept {
 }
 
 std::chrono::nanoseconds IbvConduit::within() const noexcept {
-  const bool busy = !to_self_.empty() || !burst_.empty() || !owing_.empty() || !taken_from_.empty() ||
+  const bool busy = !to_self_.empty() || requests_.holds_any() || !owing_.empty() || !taken_from_.empty() ||
                     losses_.any() || !hung_up_.empty() || !to_greet_.empty() || more_;
   if (busy) return std::chrono::nanoseconds::zero();
   const bool soon = lacks_credit_ || deals_.any_share(Share::State::waits);

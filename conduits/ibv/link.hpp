@@ -36,7 +36,6 @@ struct Link {
   int hung_up = 0;             ///< why the call has ended: an errno
   std::uint32_t refusals = 0;  ///< in a row, of calls
   Flights flights;
-  std::uint32_t ended_to = 0;   ///< where reads end late: one more than the latest that has ended
   std::uint32_t quiet = 0;      ///< the latest that will not tell their end
   std::uint64_t posted_in = 0;  ///< the round of poll after which something was last put
 

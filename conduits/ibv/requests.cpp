@@ -1,0 +1,170 @@
+#include "conduits/ibv/requests.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+// Chosen: of so many work requests one tells its end, and the end of those before it.
+constexpr std::uint32_t kQuiet = 31;
+
+constexpr const char* kNoRoom = "the device has no room for what is owed to it";
+
+}  // namespace
+
+void Requests::set_inline_bytes(std::uint32_t bytes) noexcept {
+  inline_bytes_ = std::min<std::uint32_t>(bytes, Burst::kMostBytes);
+  if (env_.sizes().confirms) burst_bytes_ = inline_bytes_;
+}
+
+void Requests::undo(Link& link) noexcept {
+  link.flights.undo();
+  Flight& flight = link.flights[link.flights.next()];
+  buffers_.give_back(flight);
+  flight.reads = false;
+  ++left_;
+}
+
+// Where room is short every one tells its end: what is quiet might hold it for ever.
+void Requests::name(Link& link, ibv_send_wr& request, bool tells) noexcept {
+  request.wr_id = WorkId::flight(link.peer, link.flights.next() - 1);
+  if (tells || ++link.quiet >= std::min(kQuiet, env_.sizes().depth / 4) || left_ < env_.sizes().queue / 2) {
+    request.send_flags |= IBV_SEND_SIGNALED;
+    link.quiet = 0;
+  }
+}
+
+// The device has not taken all of a list. If it lacks room for the newest only, there will be room; else the peer is lost.
+void Requests::refused(Link& link, int error, const ibv_send_wr* bad) noexcept {
+  const bool only_newest = bad != nullptr && WorkId::number(bad->wr_id) == link.flights.next() - 1;
+  if (error == ENOMEM && only_newest) return;
+  env_.log.error("ibv: rank {}: {} does not take work for rank {}: {}", env_.me, env_.port.device, link.peer,
+                 std::strerror(error));
+  losses_.suspect(link.peer, std::strerror(error));
+}
+
+core::Post Requests::take_back(Link& link) noexcept {
+  const bool lost = losses_.is_suspected(link.peer);
+  undo(link);
+  return lost ? core::Post::failed(losses_.status_of(link.peer).code()) : core::Post::retry();
+}
+
+core::Post Requests::launch(Link& link, ibv_send_wr& request, bool tells) noexcept {
+  if (must_confirm(link)) [[unlikely]]
+    return launch_confirmed(link, request);
+  const std::uint32_t quiet = link.quiet;
+  const bool leads = burst_.link() == &link && !burst_.empty();
+  name(link, request, tells || leads);  // what is held before it has no end of its own
+  ibv_send_wr* const first = leads ? burst_.take(&request) : &request;
+  if (hand_over(link, first)) [[likely]]
+    return core::Post::posted();
+  link.quiet = quiet;
+  return take_back(link);
+}
+
+core::Post Requests::launch_list(Link& link, ibv_send_wr& first, ibv_send_wr& newest) noexcept {
+  Work read;
+  if (must_confirm(link)) {
+    add_confirmation(link, read);
+    newest.next = &read.request;
+  } else {
+    newest.send_flags |= IBV_SEND_SIGNALED;
+    link.quiet = 0;
+  }
+  if (burst_.link() == &link && !burst_.empty()) ring();
+  return hand_over_promised(link, first);
+}
+
+// What the device has not taken of it ends with the peer.
+core::Post Requests::hand_over_promised(Link& link, ibv_send_wr& first) noexcept {
+  if (!hand_over(link, &first)) losses_.suspect(link.peer, kNoRoom);
+  return core::Post::posted();
+}
+
+void Requests::ring() noexcept {
+  Link& link = *burst_.link();
+  burst_.last().send_flags |= IBV_SEND_SIGNALED;
+  link.quiet = 0;
+  ibv_send_wr* const first = burst_.take(nullptr);
+  // They have been promised: if there is no room although it was counted, nothing can be said for the peer any more.
+  if (!hand_over(link, first)) losses_.suspect(link.peer, kNoRoom);
+}
+
+// A write of one number, or of nothing.
+bool Requests::post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
+                        bool has_value) noexcept {
+  Flight* const flight = begin(link, Flight::Kind::own, 0);
+  if (flight == nullptr) return false;
+  ibv_send_wr request{};
+  ibv_sge piece{reinterpret_cast<std::uint64_t>(&value), sizeof value, 0};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.wr.rdma = {at, key};
+  if (has_value) {
+    request.sg_list = &piece;
+    request.num_sge = 1;
+    if (inline_bytes_ >= sizeof value) {
+      request.send_flags = IBV_SEND_INLINE;
+    } else {
+      flight->slot = buffers_.slots().take();
+      if (flight->slot == nullptr) {
+        undo(link);
+        return false;
+      }
+      std::memcpy(flight->slot, &value, sizeof value);
+      piece = {reinterpret_cast<std::uint64_t>(flight->slot), sizeof value, buffers_.slots().key()};
+    }
+  }
+  return launch(link, request, !has_value || flight->slot != nullptr).kind == core::Post::Kind::posted;
+}
+
+bool Requests::probe(Link& link, Flight::Kind kind) noexcept {
+  if (env_.sizes().confirms) return post_own(link, 0, 0, 0, false);
+  Flight* const flight = begin(link, Flight::Kind::own, 0);
+  if (flight == nullptr) return false;
+  flight->kind = kind;
+  flight->reads = !env_.sizes().in_order;
+  Work read;
+  fill_read_back(link, read);
+  return launch(link, read.request, true).kind == core::Post::Kind::posted;
+}
+
+// ---------------------------------------------------------------------------------------------------------- confirmations
+
+// Devices whose writes end when their bytes have left, not when they have arrived (iWARP): a read from the peer's memory behind
+// a put ends after the put's bytes are there, for the peer's device does one thing after the other. The put is over with it.
+
+// Of the 8 bytes where I write what I have taken of the peer's messages: what they say is of no concern.
+void Requests::fill_read_back(const Link& link, Work& read) const noexcept {
+  read.piece = cells_.read_to(link.peer);
+  read.request.sg_list = &read.piece;
+  read.request.num_sge = 1;
+  read.request.opcode = IBV_WR_RDMA_READ;
+  read.request.wr.rdma = {link.cell, link.cell_key};
+}
+
+// The newest request of the link is a put's: the read, which is to be posted behind it, takes over its token. There is room:
+// `begin` has left some.
+void Requests::add_confirmation(Link& link, Work& read) noexcept {
+  Flight& put = link.flights[link.flights.next() - 1];
+  put.kind = Flight::Kind::part;
+  --left_;
+  Flight& confirmation = link.flights.begin(Flight::Kind::put, put.token);
+  confirmation.offset = put.offset;
+  confirmation.key = put.key;
+  confirmation.bytes = put.bytes;
+  confirmation.reads = !env_.sizes().in_order;
+  fill_read_back(link, read);
+  name(link, read.request, true);
+}
+
+core::Post Requests::launch_confirmed(Link& link, ibv_send_wr& request) noexcept {
+  Work read;
+  name(link, request, false);
+  add_confirmation(link, read);
+  request.next = &read.request;
+  return hand_over_promised(link, request);
+}
+
+}  // namespace aqueduct::conduits::ibv
