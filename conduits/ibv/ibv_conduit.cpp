@@ -39,6 +39,8 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       requests_(env_, losses_, buffers_, cells_),
       receive_(verbs, *env_.objects.domain, env_.objects.receives.get(), env_.sizes().receives,
                sizeof(PacketHead) + options.packet),
+      credits_(requests_, cells_, receive_, ranks),
+      messages_(env_, losses_, buffers_, requests_, credits_, receive_),
       to_self_(kToSelf * options.packet),
       addresses_(ranks),
       links_(ranks) {
@@ -185,9 +187,19 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     }
   }
   knocking_.reserve(addresses.size());
-  owing_.reserve(addresses.size());
-  owing_now_.reserve(addresses.size());
   return {};
+}
+
+core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
+  if (to == env_.me) return to_self_.packet(header, payload) ? core::Post::done() : core::Post::retry();
+  Link* const link = reach(to);
+  if (link == nullptr) [[unlikely]]
+    return losses_.no_connection(to);
+  if (!bounced_.empty() && bounced_.has(to)) [[unlikely]]
+    return core::Post::retry();  // it would overtake them
+  const core::Post post =
+      messages_.send(*link, PacketHead::Kind::packet, header, payload, Flight::Kind::packet, 0);
+  return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
 }
 
 std::string IbvConduit::state_of(Rank peer) const {

@@ -7,9 +7,8 @@
 #include "conduits/ibv/environment.hpp"
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/link_map.hpp"
+#include "conduits/ibv/messages.hpp"
 #include "conduits/ibv/rails.hpp"
-#include "conduits/ibv/receive_room.hpp"
-#include "conduits/ibv/requests.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/pieces.hpp"
@@ -102,11 +101,6 @@ class IbvConduit final : public core::Conduit,
     return link != nullptr && link->ready ? link : knock(peer);
   }
   int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  core::Post send_message(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
-                          ibv_send_wr& request, Flight::Kind kind, core::Token token) noexcept;
-  void give_credits(Link& link) noexcept;
-  void owe(Link& link) noexcept;
-  bool has_credit(Link& link) noexcept;
 
   // Local buffers, and puts: ibv_rma.cpp.
   // What a peer's adapter would refuse costs the connection; so it is not asked.
@@ -188,10 +182,7 @@ class IbvConduit final : public core::Conduit,
 
   // What comes back: ibv_poll.cpp.
   int take(const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  int take_message(const ibv_wc& completion, core::Inbox& inbox) noexcept;
   int take_flight(const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  void give_room() noexcept;
-  void give_owed() noexcept;
   int end_front(Link& link, Status status, core::Inbox& inbox) noexcept;
   int tell(Flight::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept;
 
@@ -209,23 +200,21 @@ class IbvConduit final : public core::Conduit,
   CreditCells cells_;
   Requests requests_;
   ReceiveRoom receive_;
+  Credits credits_;
+  Messages messages_;
   Door door_;
   ConnectionManager manager_;  // instead of the door, over iWARP; ends after the links
   core::ToSelf to_self_;
   std::vector<Address> addresses_;
   std::vector<std::unique_ptr<Link>> links_;
   LinkMap by_pair_;
-  std::vector<Link*> taken_from_;  // in this poll: their buffers go back
-  std::vector<Link*> owing_;       // credits that found no room, or that an answer may bring along
-  std::vector<Link*> owing_now_;   // of the last poll, while they are given
   std::vector<Link*> knocking_;
   std::vector<Link*> to_greet_;       // over iWARP: that I have called, and who wait for a word
   std::vector<Link*> hung_up_;        // over iWARP: connections that have ended
   std::uint32_t polls_uncalled_ = 0;  // since calls were looked for
   Rank probed_ = 0;
   bool bounce_said_ = false;
-  bool lacks_credit_ = false;  // something could not be posted for that, since the last poll
-  bool more_ = false;          // the last poll may have left completions
+  bool more_ = false;  // the last poll may have left completions
   bool look_at_channel_ = false;
   bool disarmed_ = true;
   Rails rails_;

@@ -140,10 +140,8 @@ void IbvConduit::take_calls() noexcept {
 void IbvConduit::greet() noexcept {
   std::erase_if(to_greet_, [&](Link* link) {
     if (link->pair == nullptr || !link->ready) return true;
-    ibv_send_wr request{};
-    request.opcode = IBV_WR_SEND;
     const core::Post post =
-        send_message(*link, PacketHead::Kind::greeting, {}, {}, request, Flight::Kind::packet, 0);
+        messages_.send(*link, PacketHead::Kind::greeting, {}, {}, Flight::Kind::packet, 0);
     return post.kind != core::Post::Kind::retry;
   });
 }

@@ -6,8 +6,6 @@
 #include <array>
 #include <cstring>
 
-#include <arpa/inet.h>
-
 namespace aqueduct::conduits::ibv {
 namespace {
 
@@ -19,10 +17,8 @@ constexpr std::uint32_t kPollsUncalled = 32;
 }  // namespace
 
 int IbvConduit::poll(core::Inbox& inbox) noexcept {
-  lacks_credit_ = false;
   requests_.begin_round();
-  if (!owing_.empty()) [[unlikely]]
-    give_owed();
+  credits_.begin_round();
   int calls = to_self_.empty() ? 0 : to_self_.deliver(env_.me, inbox);
   // Before completions: what a peer had sent before it hung up is then among them.
   if (manager_.is_open()) [[unlikely]] {
@@ -43,7 +39,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
     calls += poll_rails(inbox);
   if (found < 0) [[unlikely]]
     losses_.give_up("its completion queue fails");
-  if (!taken_from_.empty()) give_room();
+  credits_.return_taken();
   if (!bounced_.empty()) [[unlikely]]
     go_on_bouncing();
   if (!hung_up_.empty() && !more_) [[unlikely]]
@@ -60,78 +56,13 @@ int IbvConduit::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
   const std::uint64_t index = WorkId::index(completion.wr_id);
   switch (WorkId::kind(completion.wr_id)) {
     case WorkId::Kind::flight: return take_flight(completion, inbox);
-    case WorkId::Kind::receive: return take_message(completion, inbox);
+    case WorkId::Kind::receive: return messages_.take(by_pair_.find(completion.qp_num), completion, inbox);
     case WorkId::Kind::door_send: door_.said(index); return 0;
     case WorkId::Kind::door_receive:
       if (const auto hello = door_.heard(index, completion)) heard(*hello);
       return 0;
   }
   return 0;
-}
-
-int IbvConduit::take_message(const ibv_wc& completion, core::Inbox& inbox) noexcept {
-  ReceiveRoom::Buffer& buffer = ReceiveRoom::of_id(WorkId::index(completion.wr_id));
-  Link* const link = by_pair_.find(completion.qp_num);
-  if (link == nullptr || link->pair == nullptr || completion.status != IBV_WC_SUCCESS) {
-    if (link != nullptr && link->pair != nullptr && completion.status != IBV_WC_WR_FLUSH_ERR) {
-      env_.log.error("ibv: rank {}: a message of rank {} cannot be taken: {}. {}", env_.me, link->peer,
-                     env_.verbs.wc_status_str(completion.status), advice_for(completion.status));
-      losses_.suspect(link->peer, env_.verbs.wc_status_str(completion.status));
-    }
-    if (receive_.is_shared()) receive_.freed(buffer);
-    return 0;
-  }
-  link->ready = link->listening;  // who sends has heard that I listen
-  link->heard = true;
-  receive_.freed(buffer);
-  taken_from_.push_back(link);
-  if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
-    const BesidePut beside = decode(::ntohl(completion.imm_data));
-    link->credits_came(beside.consumed);
-    inbox.signalled(link->peer, beside.signal);
-    return 1;
-  }
-  PacketHead head;
-  const std::size_t bytes = completion.byte_len;
-  if (bytes < sizeof head) return 0;
-  std::memcpy(&head, buffer.bytes, sizeof head);
-  link->credits_came(head.consumed);
-  const core::Bytes packet{buffer.bytes + sizeof head, bytes - sizeof head};
-  if (head.kind == PacketHead::Kind::greeting) return 0;
-  if (head.kind == PacketHead::Kind::packet) {
-    inbox.packet(link->peer, packet);
-    return 1;
-  }
-  Signal signal;
-  if (packet.size() != sizeof signal) return 0;
-  std::memcpy(&signal, packet.data(), sizeof signal);
-  inbox.signalled(link->peer, signal);
-  return 1;
-}
-
-// The buffers of what was taken are posted again, and the credits for them given back, when there are enough to be worth
-// it. What goes to the peer brings them along: so if only one message has come, the caller has its turn to answer first.
-void IbvConduit::give_room() noexcept {
-  if (!receive_.repost()) return;  // at the next poll
-  for (Link* const link : taken_from_) ++link->taken;
-  for (Link* const link : taken_from_) {
-    if (link->pair == nullptr || !link->owes_much()) continue;
-    if (taken_from_.size() > 1 || link->owed() + 1 >= link->grants) {
-      give_credits(*link);
-    } else {
-      owe(*link);
-    }
-  }
-  taken_from_.clear();
-}
-
-void IbvConduit::give_owed() noexcept {
-  owing_now_.swap(owing_);
-  for (Link* const link : owing_now_) {
-    link->owing = false;
-    if (link->pair != nullptr && link->owes_much()) give_credits(*link);
-  }
-  owing_now_.clear();
 }
 
 int IbvConduit::end_front(Link& link, Status status, core::Inbox& inbox) noexcept {

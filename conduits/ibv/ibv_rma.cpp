@@ -139,7 +139,7 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
   Work work;
   const std::uint32_t taken = link.taken;
   if (const auto data = env_.sizes().immediate ? encode(signal, taken) : std::nullopt) {
-    if (!has_credit(link)) return core::Post::retry();
+    if (!credits_.has(link)) return core::Post::retry();
     Flight* const flight = requests_.begin(link, Flight::Kind::put, token);
     if (flight == nullptr) return core::Post::retry();
     work.request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
@@ -152,7 +152,7 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
     return post;
   }
   // Both or neither: there must be room for the message before the write goes.
-  if (!has_credit(link) || !requests_.has_room_for_two(link) || buffers_.slots().room() < 2)
+  if (!credits_.has(link) || !requests_.has_room_for_two(link) || buffers_.slots().room() < 2)
     return core::Post::retry();
   if (!from.empty()) {
     Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);
@@ -162,10 +162,7 @@ core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t off
     if (post.kind != core::Post::Kind::posted) return post;
   }
   const core::Bytes bytes = std::as_bytes(std::span(&signal, 1));
-  ibv_send_wr message{};
-  message.opcode = IBV_WR_SEND;
-  const core::Post post =
-      send_message(link, PacketHead::Kind::signal, bytes, {}, message, Flight::Kind::put, token);
+  const core::Post post = messages_.send(link, PacketHead::Kind::signal, bytes, {}, Flight::Kind::put, token);
   // The bytes have gone: it comes again, and they with it, which does no harm.
   return post;
 }

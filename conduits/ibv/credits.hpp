@@ -1,0 +1,63 @@
+#pragma once
+
+#include "conduits/ibv/receive_room.hpp"
+#include "conduits/ibv/requests.hpp"
+
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// Credits of messages in both directions: whether a peer has room for one more of mine, and the return of those that peers have
+/// used here.
+class Credits {
+ public:
+  Credits(Requests& requests, const CreditCells& cells, ReceiveRoom& receive, Rank ranks)
+      : requests_(requests), cells_(cells), receive_(receive) {
+    owing_.reserve(ranks);
+    owing_now_.reserve(ranks);
+  }
+
+  /// Whether the peer has room for a message.
+  bool has(Link& link) noexcept {
+    if (link.has_credit()) [[likely]]
+      return true;
+    return look_for(link);
+  }
+  /// Whether a message could not be posted for lack of a credit, since the last poll.
+  bool lacked() const noexcept { return lacked_; }
+
+  /// A message of the peer has been taken.
+  void taken(Link& link, ReceiveRoom::Buffer& buffer) noexcept {
+    receive_.freed(buffer);
+    taken_from_.push_back(&link);
+  }
+  /// A poll begins.
+  void begin_round() noexcept {
+    lacked_ = false;
+    if (!owing_.empty()) [[unlikely]]
+      return_owed();
+  }
+  /// Whether credits are to be returned in the next polls.
+  bool any_owed() const noexcept { return !owing_.empty() || !taken_from_.empty(); }
+  /// Posts the buffers again of messages that were taken, and returns their credits.
+  void return_taken() noexcept {
+    if (!taken_from_.empty()) give_room();
+  }
+
+ private:
+  bool look_for(Link& link) noexcept;
+  void give_room() noexcept;
+  void return_owed() noexcept;
+  void give(Link& link) noexcept;
+  void owe(Link& link) noexcept;
+
+  Requests& requests_;
+  const CreditCells& cells_;
+  ReceiveRoom& receive_;
+  std::vector<Link*> taken_from_;  // in this poll: their buffers go back
+  std::vector<Link*> owing_;       // credits that found no room, or that an answer may bring along
+  std::vector<Link*> owing_now_;   // of the last poll, while they are given
+  bool lacked_ = false;
+};
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "conduits/ibv/credits.hpp"
+
+namespace aqueduct::conduits::ibv {
+
+/// Messages of one endpoint: packets of the layers above, and the conduit's own. Each takes a credit of the peer, and brings
+/// credits back.
+class Messages {
+ public:
+  Messages(const Environment& env, Losses& losses, LocalBuffers& buffers, Requests& requests,
+           Credits& credits, ReceiveRoom& receive)
+      : env_(env),
+        losses_(losses),
+        buffers_(buffers),
+        requests_(requests),
+        credits_(credits),
+        receive_(receive) {}
+
+  /// Sends header and payload, which are copied. `kind` and `token`: of the request. The answer is `posted`, `retry` or `failed`.
+  core::Post send(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
+                  Flight::Kind kind, core::Token token) noexcept;
+
+  /// What a completion of a receive brought; `link` is that of its queue pair, null if there is none. Returns how many calls it
+  /// made to the inbox.
+  int take(Link* link, const ibv_wc& completion, core::Inbox& inbox) noexcept;
+
+ private:
+  const Environment& env_;
+  Losses& losses_;
+  LocalBuffers& buffers_;
+  Requests& requests_;
+  Credits& credits_;
+  ReceiveRoom& receive_;
+};
+
+}  // namespace aqueduct::conduits::ibv
