@@ -17,6 +17,9 @@ struct Environment {
   Rank ranks;  ///< of the job
   Objects objects;
 
+  /// Logs that the device refuses something. `what` follows "refuses".
+  Status refused(const char* what, int error) const noexcept;
+
   const Sizes& sizes() const noexcept { return objects.sizes; }
   /// What peers may do with segments.
   int segment_access() const noexcept {

@@ -17,7 +17,7 @@ core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   }
   if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
   if ((remote.at + offset) % sizeof(std::uint64_t) != 0) return core::Post::failed(ErrorCode::misaligned);
-  Link* const link = reach(peer);
+  Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
   Flight* const flight = requests_.begin(*link, Flight::Kind::atomic, token);

@@ -38,7 +38,7 @@ void IbvConduit::go_on_bouncing() noexcept {
 }
 
 core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
-  Link& link = *links_[one.peer];
+  Link& link = *connections_.find(one.peer);
   std::size_t bytes = std::min(one.left, buffers_.slots().most_bytes());
   std::byte* slot = buffers_.slots().take(bytes);
   if (slot == nullptr) slot = buffers_.slots().take(bytes = std::min(bytes, buffers_.slots().bytes()));
@@ -79,7 +79,8 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
 }
 
 core::Post IbvConduit::announce_bounced(Bounced& one) noexcept {
-  const core::Post post = announce(*links_[one.peer], one.key, one.offset, {}, *one.signal, *one.token);
+  const core::Post post =
+      announce(*connections_.find(one.peer), one.key, one.offset, {}, *one.signal, *one.token);
   if (post.kind == core::Post::Kind::posted) one.signal.reset();
   return post;
 }

@@ -41,9 +41,9 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
                sizeof(PacketHead) + options.packet),
       credits_(requests_, cells_, receive_, ranks),
       messages_(env_, losses_, buffers_, requests_, credits_, receive_),
-      to_self_(kToSelf * options.packet),
-      addresses_(ranks),
-      links_(ranks) {
+      rails_(env_),
+      connections_(env_, losses_, cells_, requests_, receive_, messages_, rails_),
+      to_self_(kToSelf * options.packet) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
   // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.
@@ -57,11 +57,8 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
 IbvConduit::~IbvConduit() {
   drain();
   // Queue pairs end before the memory that they use.
-  for (const auto& link : links_) {
-    if (link == nullptr) continue;
-    link->held.reset();
-    link->call.reset();
-    link->pair.reset();
+  for (const auto& link : connections_.all()) {
+    if (link != nullptr) Connections::close(*link);
   }
 }
 
@@ -75,7 +72,7 @@ void IbvConduit::drain() noexcept {
     return false;
   };
   std::vector<Link*> waiting;
-  for (const auto& link : links_) {
+  for (const auto& link : connections_.all()) {
     if (link == nullptr || link->pair == nullptr) continue;
     // Where the end of a request says nothing of its arrival, the connection may not close before a read behind it.
     if (!env_.sizes().confirms && link->ready) static_cast<void>(requests_.probe(*link, Flight::Kind::part));
@@ -95,7 +92,7 @@ void IbvConduit::drain() noexcept {
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
       if (WorkId::kind(completion.wr_id) != WorkId::Kind::flight) continue;
-      Link* const link = links_[WorkId::peer(completion.wr_id)].get();
+      Link* const link = connections_.find_by_request(completion.wr_id);
       const std::uint32_t number = WorkId::number(completion.wr_id);
       if (env_.sizes().in_order || completion.status != IBV_WC_SUCCESS) {
         while (link->flights.has(number)) link->flights.end_front();
@@ -108,27 +105,10 @@ void IbvConduit::drain() noexcept {
   }
 }
 
-Status IbvConduit::refused(const char* what, int error) const noexcept {
-  env_.log.error("ibv: rank {}: {} refuses {}: {}. {}", env_.me, env_.port.device, what, std::strerror(error),
-                 advice_for_errno(error));
-  return code_of_errno(error);
-}
-
 Status IbvConduit::start(std::span<const Port> rails) {
-  if (const int error = buffers_.open(); error != 0) return refused("to register its buffers", error);
-  if (const int error = cells_.open(env_); error != 0) return refused("to register its counters", error);
-  if (env_.port.iwarp()) {
-    const int error = manager_.open(env_.verbs, env_.port, env_.ranks, env_.objects.channel->fd);
-    if (error == EADDRNOTAVAIL) {
-      env_.log.error("ibv: rank {}: {} is iWARP, and its network interface has no IP address that is up",
-                     env_.me, env_.port.device);
-      return ErrorCode::not_supported;
-    }
-    return error == 0 ? Status{} : refused("to listen for connections (librdmacm)", error);
-  }
-  const int error = door_.open(env_.verbs, *env_.objects.domain, *env_.objects.queue, env_.port, env_.job);
-  if (error != 0) return refused("a datagram queue pair", error);
-  if (rails.empty()) return {};
+  if (const int error = buffers_.open(); error != 0) return env_.refused("to register its buffers", error);
+  if (const int error = cells_.open(env_); error != 0) return env_.refused("to register its counters", error);
+  if (const Status status = connections_.open(); !status || rails.empty()) return status;
   for (const Port& rail : rails) {
     properties_.max_transfer = std::min<std::size_t>(properties_.max_transfer, rail.attributes.max_msg_sz);
   }
@@ -140,17 +120,12 @@ Status IbvConduit::start(std::span<const Port> rails) {
         env_.me, properties_.max_transfer, env_.options.rail_bytes);
   }
   deals_.open();
-  return rails_.open(env_.verbs, rails, env_.options, env_.job, env_.ranks, env_.me, env_.log,
-                     env_.objects.channel->fd);
+  return rails_.open(rails);
 }
 
 std::vector<std::byte> IbvConduit::address() {
   std::vector<Address> mine{address_of(env_.port, env_.objects)};
-  if (manager_.is_open()) {
-    manager_.tell(mine[0]);
-  } else {
-    mine[0].door = door_.number();
-  }
+  connections_.tell(mine[0]);
   for (const auto& rail : rails_) mine.push_back(rail->address());
   const auto bytes = std::as_bytes(std::span(mine));
   return {bytes.begin(), bytes.end()};
@@ -160,14 +135,15 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   for (Rank rank = 0; rank < addresses.size(); ++rank) {
     const auto& blob = addresses[rank];
     if (blob.empty()) continue;
-    if (rank >= addresses_.size() || blob.size() < sizeof Address::wire_version) {
+    if (rank >= env_.ranks || blob.size() < sizeof Address::wire_version) {
       return {ErrorCode::bootstrap_failed, rank};
     }
-    Address& address = addresses_[rank];
+    Address address;
     std::memcpy(&address.wire_version, blob.data(), sizeof address.wire_version);
     if (address.wire_version != kWireVersion) return {ErrorCode::version_mismatch, rank};
     if (blob.size() % sizeof address != 0) return {ErrorCode::bootstrap_failed, rank};
     std::memcpy(&address, blob.data(), sizeof address);
+    connections_.learn_address(rank, address);
     if (address.network != env_.port.network()) {
       env_.log.error(
           "ibv: rank {} uses {} ({}), and rank {} a port of {}: set AQUEDUCT_IBV_DEVICE to ports of one "
@@ -186,13 +162,12 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
       rails_[i].learn(rank, of_rail);
     }
   }
-  knocking_.reserve(addresses.size());
   return {};
 }
 
 core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
   if (to == env_.me) return to_self_.packet(header, payload) ? core::Post::done() : core::Post::retry();
-  Link* const link = reach(to);
+  Link* const link = connections_.reach(to);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(to);
   if (!bounced_.empty() && bounced_.has(to)) [[unlikely]]
@@ -203,7 +178,7 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
 }
 
 std::string IbvConduit::state_of(Rank peer) const {
-  const Link* const link = links_[peer].get();
+  const Link* const link = connections_.find(peer);
   if (losses_.is_gone(peer)) return fmt::format("{}, gone", env_.port.device);
   if (link == nullptr) return fmt::format("{}, no connection so far", env_.port.device);
   if (!link->ready)

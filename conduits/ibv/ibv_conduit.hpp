@@ -1,14 +1,8 @@
 #pragma once
 
 #include "conduits/ibv/bounced.hpp"
-#include "conduits/ibv/connection_manager.hpp"
+#include "conduits/ibv/connections.hpp"
 #include "conduits/ibv/deals.hpp"
-#include "conduits/ibv/door.hpp"
-#include "conduits/ibv/environment.hpp"
-#include "conduits/ibv/link.hpp"
-#include "conduits/ibv/link_map.hpp"
-#include "conduits/ibv/messages.hpp"
-#include "conduits/ibv/rails.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/pieces.hpp"
@@ -85,21 +79,15 @@ class IbvConduit final : public core::Conduit,
   void sleep(std::chrono::nanoseconds limit) noexcept override;
   std::chrono::nanoseconds within() const noexcept override;
   int descriptor() const noexcept override {
-    if (manager_.is_open()) return manager_.descriptor();
+    if (const int calls = connections_.descriptor(); calls >= 0) return calls;
     return rails_.empty() ? env_.objects.channel->fd : rails_.descriptor();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  Status refused(const char* what, int error) const noexcept;
   void drain() noexcept;
 
-  // What is posted: ibv_post.cpp.
-  Link* reach(Rank peer) noexcept {
-    Link* const link = peer < env_.ranks ? links_[peer].get() : nullptr;
-    return link != nullptr && link->ready ? link : knock(peer);
-  }
   int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
 
   // Local buffers, and puts: ibv_rma.cpp.
@@ -149,36 +137,12 @@ class IbvConduit final : public core::Conduit,
   int poll_rails(core::Inbox& inbox) noexcept;
 
   // The rails' queue pairs: ibv_rail_links.cpp.
-  void make_rails(Rank peer) noexcept;
-  void connect_rails(Rank peer, const Hello& hello) noexcept;
   void leave_rail(Rail& rail, Rank peer, const char* why) noexcept;
   void leave_rail(Rail& rail, const char* why) noexcept;
   int end_shares_with(Rank peer, core::Inbox& inbox) noexcept;
   void take_events(Rail& rail) noexcept;
 
   void empty_channel() noexcept;  // ibv_wait.cpp
-
-  // How connections are made: ibv_meet.cpp.
-  Link* knock(Rank peer) noexcept;
-  Link* make_link(Rank peer) noexcept;
-  bool listen(Link& link, const Hello& hello) noexcept;
-  void learn(Link& link, const Hello& hello) noexcept;
-  Hello hello_for(const Link& link) const noexcept;
-  bool can_count() const noexcept { return env_.sizes().depth <= BesidePut::kMostDepth; }
-  bool make_way(Link& link) noexcept;
-  void say_hello(Link& link) noexcept;
-  void heard(const Hello& hello) noexcept;
-  void knock_again() noexcept;
-
-  // The same over iWARP: ibv_meet_calls.cpp.
-  bool renew(Link& link) noexcept;
-  void call(Link& link) noexcept;
-  void call_later(Link& link) noexcept;
-  void accept(Link& link, Call call, const Hello& hello) noexcept;
-  void called(const ConnectionManager::Event& event) noexcept;
-  void take_calls() noexcept;
-  void take_hang_ups() noexcept;
-  void greet() noexcept;
 
   // What comes back: ibv_poll.cpp.
   int take(const ibv_wc& completion, core::Inbox& inbox) noexcept;
@@ -202,22 +166,14 @@ class IbvConduit final : public core::Conduit,
   ReceiveRoom receive_;
   Credits credits_;
   Messages messages_;
-  Door door_;
-  ConnectionManager manager_;  // instead of the door, over iWARP; ends after the links
+  Rails rails_;
+  Connections connections_;
   core::ToSelf to_self_;
-  std::vector<Address> addresses_;
-  std::vector<std::unique_ptr<Link>> links_;
-  LinkMap by_pair_;
-  std::vector<Link*> knocking_;
-  std::vector<Link*> to_greet_;       // over iWARP: that I have called, and who wait for a word
-  std::vector<Link*> hung_up_;        // over iWARP: connections that have ended
-  std::uint32_t polls_uncalled_ = 0;  // since calls were looked for
   Rank probed_ = 0;
   bool bounce_said_ = false;
   bool more_ = false;  // the last poll may have left completions
   bool look_at_channel_ = false;
   bool disarmed_ = true;
-  Rails rails_;
   Deals deals_;
   std::size_t turn_ = 0;  // of the rails, to be dealt the next share
 };

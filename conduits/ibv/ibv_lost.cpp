@@ -52,13 +52,10 @@ void IbvConduit::explain(const Link& link, const Flight& flight, const ibv_wc& c
 // The queue pair ends first: then the device uses none of the caller's memory any more, and all can be told.
 int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
   if (!losses_.mark_gone(peer)) return 0;
-  Link* const link = links_[peer].get();
+  Link* const link = connections_.find(peer);
   if (link == nullptr) return 0;
   requests_.drop_held(*link);
-  link->ready = false;
-  link->held.reset();
-  link->call.reset();
-  link->pair.reset();
+  Connections::close(*link);
   int calls = 0;
   while (link->flights.count() > 0) calls += end_front(*link, losses_.status_of(peer), inbox);
   calls += end_bounced(peer, inbox);
@@ -69,10 +66,10 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
 // where the latest request will tell its end, for that shows it as well; quiet ones never do, though they may have ended.
 void IbvConduit::check_peers(core::Inbox&) noexcept {
   take_events();
-  const auto ranks = static_cast<Rank>(links_.size());
+  const auto ranks = env_.ranks;
   Rank asked = 0;
   for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
-    Link* const link = links_[probed_].get();
+    Link* const link = connections_.find(probed_);
     if (link == nullptr || !link->ready || probed_ == env_.me) continue;
     if (link->flights.count() != 0 && link->quiet == 0) continue;
     static_cast<void>(requests_.probe(*link, Flight::Kind::own));
@@ -106,7 +103,7 @@ void IbvConduit::take_events() noexcept {
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
       case IBV_EVENT_QP_ACCESS_ERR:
-        if (const Link* const link = by_pair_.find(event.element.qp->qp_num); link != nullptr) {
+        if (const Link* const link = connections_.find_by_pair(event.element.qp->qp_num); link != nullptr) {
           env_.log.warn("ibv: rank {}: {}: the queue pair of rank {}: {}", env_.me, env_.port.device,
                         link->peer, text);
           losses_.suspect(link->peer, text);

@@ -11,8 +11,6 @@ namespace {
 
 // Chosen: so many completions, then the caller has its turn.
 constexpr std::size_t kBatch = 16;
-// Chosen: a look for calls is a system call.
-constexpr std::uint32_t kPollsUncalled = 32;
 
 }  // namespace
 
@@ -20,14 +18,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   requests_.begin_round();
   credits_.begin_round();
   int calls = to_self_.empty() ? 0 : to_self_.deliver(env_.me, inbox);
-  // Before completions: what a peer had sent before it hung up is then among them.
-  if (manager_.is_open()) [[unlikely]] {
-    if (look_at_channel_ || !knocking_.empty() || ++polls_uncalled_ >= kPollsUncalled) {
-      polls_uncalled_ = 0;
-      take_calls();
-    }
-    if (!to_greet_.empty()) greet();
-  }
+  connections_.poll_calls(look_at_channel_);
   if (look_at_channel_) [[unlikely]]
     empty_channel();
   std::array<ibv_wc, kBatch> batch;
@@ -42,10 +33,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   credits_.return_taken();
   if (!bounced_.empty()) [[unlikely]]
     go_on_bouncing();
-  if (!hung_up_.empty() && !more_) [[unlikely]]
-    take_hang_ups();
-  if (!knocking_.empty()) [[unlikely]]
-    knock_again();
+  connections_.go_on(more_);
   // What a lost peer had sent before is taken first.
   if (!more_ && losses_.any()) [[unlikely]]
     calls += losses_.take(inbox, [&](Rank peer) noexcept { return bury(peer, inbox); });
@@ -56,11 +44,10 @@ int IbvConduit::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
   const std::uint64_t index = WorkId::index(completion.wr_id);
   switch (WorkId::kind(completion.wr_id)) {
     case WorkId::Kind::flight: return take_flight(completion, inbox);
-    case WorkId::Kind::receive: return messages_.take(by_pair_.find(completion.qp_num), completion, inbox);
-    case WorkId::Kind::door_send: door_.said(index); return 0;
-    case WorkId::Kind::door_receive:
-      if (const auto hello = door_.heard(index, completion)) heard(*hello);
-      return 0;
+    case WorkId::Kind::receive:
+      return messages_.take(connections_.find_by_pair(completion.qp_num), completion, inbox);
+    case WorkId::Kind::door_send: connections_.take_sent(index); return 0;
+    case WorkId::Kind::door_receive: connections_.take_received(index, completion); return 0;
   }
   return 0;
 }
@@ -82,7 +69,7 @@ int IbvConduit::tell(Flight::Kind kind, core::Token token, Status status, core::
 
 // Requests end in order: one that tells its end tells that of all before it.
 int IbvConduit::take_flight(const ibv_wc& completion, core::Inbox& inbox) noexcept {
-  Link* const link = links_[WorkId::peer(completion.wr_id)].get();
+  Link* const link = connections_.find_by_request(completion.wr_id);
   const std::uint32_t number = WorkId::number(completion.wr_id);
   if (link == nullptr || link->pair == nullptr || !link->flights.has(number)) return 0;  // of a lost peer's
   if (!env_.sizes().in_order) [[unlikely]]

@@ -7,32 +7,6 @@
 
 namespace aqueduct::conduits::ibv {
 
-// Without its queue pair on a rail a peer is reached all the same.
-void IbvConduit::make_rails(Rank peer) noexcept {
-  for (const auto& rail : rails_) {
-    if (rail->make(peer)) continue;
-    env_.log.warn(
-        "ibv: rank {}: {} gives no queue pair for rank {}: {}. Large transfers with it go by other ports",
-        env_.me, rail->port().device, peer, std::strerror(errno));
-  }
-}
-
-// The peer, to whom it is the same rail, finds out by the first share that it does not take.
-void IbvConduit::connect_rails(Rank peer, const Hello& hello) noexcept {
-  for (std::size_t i = 0; i < rails_.size(); ++i) {
-    const int error = rails_[i].connect(peer, hello.rails[i]);
-    if (error == 0) continue;
-    const Port& port = rails_[i].port();
-    env_.log.warn(
-        "ibv: rank {}: {}:{} does not connect a queue pair with rank {}: {}. Large transfers with it go by "
-        "other ports. Are the ports of both hosts cabled in the same order? AQUEDUCT_IBV_DEVICE names them "
-        "in "
-        "any order, AQUEDUCT_IBV_RAILS=1 takes one only",
-        env_.me, port.device, port.number, peer, std::strerror(error));
-    rails_[i].drop(peer);
-  }
-}
-
 // From now on that rail is not used with that peer; what it had goes by the first port. The queue pair ends first: the
 // device then uses nothing of it any more, neither to read nor to write.
 void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {

@@ -21,7 +21,7 @@ constexpr std::size_t kGrain = 4096;
 std::optional<core::Post> IbvConduit::deal(Rank peer, std::uint64_t key, std::uint64_t offset,
                                            core::MutableBytes buffer, ibv_wr_opcode opcode,
                                            core::Token token) noexcept {
-  if (reach(peer) == nullptr) return losses_.no_connection(peer);
+  if (connections_.reach(peer) == nullptr) return losses_.no_connection(peer);
   std::array<Share, kMostRails> lanes;
   std::size_t count = 1;  // the first port
   for (std::size_t i = 0; i < rails_.size(); ++i) {
@@ -57,7 +57,7 @@ core::Post IbvConduit::begin_share(Deal& deal, Share& share) noexcept {
   if (share.rail != nullptr) {
     if (const auto post = begin_by_rail(deal, share)) return *post;
   }
-  Link* const link = reach(deal.peer);
+  Link* const link = connections_.reach(deal.peer);
   if (link == nullptr) return losses_.no_connection(deal.peer);
   Flight* const flight = requests_.begin(*link, Flight::Kind::share, share.id);
   if (flight == nullptr) return core::Post::retry();

@@ -78,7 +78,7 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
   if (!in_range(peer, remote, offset, from.size(), "put")) return core::Post::failed(ErrorCode::out_of_range);
   if (peer == env_.me) return put_to_self(remote, offset, from);
   if (from.size() - 1 >= requests_.most_short()) return put_long(peer, key, offset, from, inject, token);
-  Link* const link = reach(peer);
+  Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
   return requests_.put_short(*link, remote, key, offset, from, inject, token);
@@ -92,7 +92,7 @@ core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offs
     const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
     if (const auto post = deal(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
   }
-  Link* const link = reach(peer);
+  Link* const link = connections_.reach(peer);
   if (link == nullptr) return losses_.no_connection(peer);
   Flight* const flight = requests_.begin(*link, Flight::Kind::put, token);
   if (flight == nullptr) return core::Post::retry();
@@ -119,7 +119,7 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
     static_cast<void>(to_self_.signal(signal));
     return core::Post::done();
   }
-  Link* const link = reach(peer);
+  Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
   if (!bounced_.empty() && bounced_.has(peer)) [[unlikely]]
@@ -179,7 +179,7 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   if (is_large(to.size())) {
     if (const auto post = deal(peer, key, offset, to, IBV_WR_RDMA_READ, token)) return *post;
   }
-  Link* const link = reach(peer);
+  Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
   Flight* const flight = requests_.begin(*link, Flight::Kind::get, token);

@@ -84,7 +84,7 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
     });
     return core::Post::done();
   }
-  Link* const link = reach(peer);
+  Link* const link = connections_.reach(peer);
   if (link == nullptr) return losses_.no_connection(peer);
   Pieces pieces;
   const std::uint32_t quiet = link->quiet;

@@ -37,13 +37,12 @@ void IbvConduit::empty_channel() noexcept {
 
 std::chrono::nanoseconds IbvConduit::within() const noexcept {
   const bool busy = !to_self_.empty() || requests_.holds_any() || credits_.any_owed() || losses_.any() ||
-                    !hung_up_.empty() || !to_greet_.empty() || more_;
+                    connections_.is_busy() || more_;
   if (busy) return std::chrono::nanoseconds::zero();
   const bool soon = credits_.lacked() || deals_.any_share(Share::State::waits);
   auto until = soon ? kCreditNap : std::chrono::nanoseconds::max();
-  if (!knocking_.empty()) {
-    const auto next = std::ranges::min(knocking_, {}, &Link::next_hello)->next_hello;
-    until = std::min<std::chrono::nanoseconds>(until, next - Clock::now());
+  if (const auto next = connections_.next_hello()) {
+    until = std::min<std::chrono::nanoseconds>(until, *next - Clock::now());
   }
   return until;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ibv/environment.hpp"
 #include "conduits/ibv/rail.hpp"
 
 #include <memory>
@@ -11,14 +12,17 @@ namespace aqueduct::conduits::ibv {
 /// The rails of one endpoint beside its first port; there may be none. Rail i of one rank talks to rail i of another.
 class Rails {
  public:
-  Rails() = default;
+  explicit Rails(const Environment& env) : env_(env) {}
   ~Rails();
   Rails(const Rails&) = delete;
   Rails& operator=(const Rails&) = delete;
 
-  /// Opens one for each port. The log says what was refused. `first`: the completion channel of the first port.
-  Status open(const Verbs& verbs, std::span<const Port> ports, const IbvOptions& options, std::uint64_t job,
-              Rank ranks, Rank me, core::Log& log, int first);
+  /// Opens one for each port. The log says what was refused.
+  Status open(std::span<const Port> ports);
+
+  // Queue pairs, made and connected together with a peer's first one. A rail that fails is left out, with a warning.
+  void make(Rank peer) noexcept;
+  void connect(Rank peer, const Hello& hello) noexcept;
 
   bool empty() const noexcept { return rails_.empty(); }
   std::size_t size() const noexcept { return rails_.size(); }
@@ -40,6 +44,7 @@ class Rails {
   int descriptor() const noexcept { return descriptor_; }
 
  private:
+  const Environment& env_;
   std::vector<std::unique_ptr<Rail>> rails_;
   std::vector<std::array<std::uint32_t, kMostRails - 1>> keys_;  // by handle
   int descriptor_ = -1;

@@ -3,8 +3,8 @@
 //
 // A queue pair that took part in an attempt which failed cannot be used again: there is a new one for the next.
 
+#include "conduits/ibv/connections.hpp"
 #include "conduits/ibv/errors.hpp"
-#include "conduits/ibv/ibv_conduit.hpp"
 #include "conduits/ibv/queue_pair.hpp"
 
 #include <algorithm>
@@ -19,11 +19,13 @@ constexpr std::chrono::milliseconds kLongestPauseToCall{200};
 // Chosen: so often in a row a peer's host may refuse, in about a second: nobody listens there any more. A peer that computes
 // for long is only slow, and is called again whenever the system gives up.
 constexpr std::uint32_t kMostRefusals = 10;
+// Chosen: a look for calls is a system call.
+constexpr std::uint32_t kPollsUncalled = 32;
 
 }  // namespace
 
 // An attempt has ended in nothing: the next one needs a queue pair that is new. False: there is none.
-bool IbvConduit::renew(Link& link) noexcept {
+bool Connections::renew(Link& link) noexcept {
   by_pair_.remove(link.pair->qp_num);
   link.call.reset();
   link.pair.reset();
@@ -41,7 +43,7 @@ bool IbvConduit::renew(Link& link) noexcept {
   return false;
 }
 
-void IbvConduit::call(Link& link) noexcept {
+void Connections::call(Link& link) noexcept {
   link.next_hello = Clock::time_point::max();  // until something has become of it
   link.call = manager_.call(addresses_[link.peer]);
   link.asked = link.call != nullptr;
@@ -49,14 +51,14 @@ void IbvConduit::call(Link& link) noexcept {
 }
 
 // Of a call that has come to nothing.
-void IbvConduit::call_later(Link& link) noexcept {
+void Connections::call_later(Link& link) noexcept {
   if (!renew(link)) return;
   if (link.held != nullptr) return accept(link, std::exchange(link.held, nullptr), link.held_hello);
   link.pause = std::min<std::chrono::nanoseconds>(2 * link.pause, kLongestPauseToCall);
   link.next_hello = Clock::now() + link.pause;
 }
 
-void IbvConduit::accept(Link& link, Call call, const Hello& hello) noexcept {
+void Connections::accept(Link& link, Call call, const Hello& hello) noexcept {
   learn(link, hello);
   link.call = std::move(call);
   link.asked = false;
@@ -69,7 +71,7 @@ void IbvConduit::accept(Link& link, Call call, const Hello& hello) noexcept {
   }
 }
 
-void IbvConduit::called(const ConnectionManager::Event& event) noexcept {
+void Connections::called(const ConnectionManager::Event& event) noexcept {
   Call call = manager_.own(event.id);
   const Hello hello = event.hello.value_or(Hello{});
   const Rank peer = hello.from;
@@ -90,7 +92,7 @@ void IbvConduit::called(const ConnectionManager::Event& event) noexcept {
   accept(*link, std::move(call), hello);
 }
 
-void IbvConduit::take_calls() noexcept {
+void Connections::take_calls() noexcept {
   while (const auto event = manager_.next()) {
     if (event->what == RDMA_CM_EVENT_CONNECT_REQUEST) {
       called(*event);
@@ -137,7 +139,15 @@ void IbvConduit::take_calls() noexcept {
   }
 }
 
-void IbvConduit::greet() noexcept {
+void Connections::look_for_calls(bool woken) noexcept {
+  if (woken || !knocking_.empty() || ++polls_uncalled_ >= kPollsUncalled) {
+    polls_uncalled_ = 0;
+    take_calls();
+  }
+  if (!to_greet_.empty()) greet();
+}
+
+void Connections::greet() noexcept {
   std::erase_if(to_greet_, [&](Link* link) {
     if (link->pair == nullptr || !link->ready) return true;
     const core::Post post =
@@ -147,7 +157,7 @@ void IbvConduit::greet() noexcept {
 }
 
 // When all that has arrived is taken: what a peer has sent before it left counts.
-void IbvConduit::take_hang_ups() noexcept {
+void Connections::take_hang_ups() noexcept {
   for (Link* const link : std::exchange(hung_up_, {})) {
     const int why = std::exchange(link->hung_up, 0);
     if (why == 0) continue;  // told twice in one go: it has been seen to

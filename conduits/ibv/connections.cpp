@@ -1,11 +1,13 @@
 // How connections are made: each side says Hello with its queue pair's number, again and again, until it knows that the
 // other listens to it. Both may begin at once.
 
+#include "conduits/ibv/connections.hpp"
+
 #include "conduits/ibv/errors.hpp"
-#include "conduits/ibv/ibv_conduit.hpp"
 #include "conduits/ibv/queue_pair.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace aqueduct::conduits::ibv {
@@ -17,7 +19,41 @@ constexpr std::chrono::milliseconds kLongestPause{200};
 
 }  // namespace
 
-Link* IbvConduit::make_link(Rank peer) noexcept {
+Status Connections::open() {
+  if (env_.port.iwarp()) {
+    const int error = manager_.open(env_.verbs, env_.port, env_.ranks, env_.objects.channel->fd);
+    if (error == EADDRNOTAVAIL) {
+      env_.log.error("ibv: rank {}: {} is iWARP, and its network interface has no IP address that is up",
+                     env_.me, env_.port.device);
+      return ErrorCode::not_supported;
+    }
+    return error == 0 ? Status{} : env_.refused("to listen for connections (librdmacm)", error);
+  }
+  const int error = door_.open(env_.verbs, *env_.objects.domain, *env_.objects.queue, env_.port, env_.job);
+  return error == 0 ? Status{} : env_.refused("a datagram queue pair", error);
+}
+
+void Connections::tell(Address& address) const noexcept {
+  if (manager_.is_open()) {
+    manager_.tell(address);
+  } else {
+    address.door = door_.number();
+  }
+}
+
+std::optional<Connections::Clock::time_point> Connections::next_hello() const noexcept {
+  if (knocking_.empty()) return std::nullopt;
+  return std::ranges::min(knocking_, {}, &Link::next_hello)->next_hello;
+}
+
+void Connections::close(Link& link) noexcept {
+  link.ready = false;
+  link.held.reset();
+  link.call.reset();
+  link.pair.reset();
+}
+
+Link* Connections::make_link(Rank peer) noexcept {
   auto link = std::make_unique<Link>(peer, env_.sizes().depth);
   MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
   if (made.pair == nullptr) {
@@ -41,14 +77,14 @@ Link* IbvConduit::make_link(Rank peer) noexcept {
   }
   link->grants = static_cast<std::uint32_t>(grants);
   by_pair_.add(link->pair->qp_num, *link);
-  make_rails(peer);
+  rails_.make(peer);
   links_[peer] = std::move(link);
   env_.log.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", env_.me,
                  links_[peer]->pair->qp_num, peer, requests_.inline_bytes());
   return links_[peer].get();
 }
 
-bool IbvConduit::make_way(Link& link) noexcept {
+bool Connections::make_way(Link& link) noexcept {
   if (link.way != nullptr) return true;
   ibv_ah_attr way = way_to(addresses_[link.peer], env_.port, env_.options);
   link.way = {env_.verbs.create_ah(env_.objects.domain.get(), &way), {env_.verbs.destroy_ah}};
@@ -62,7 +98,7 @@ bool IbvConduit::make_way(Link& link) noexcept {
 }
 
 // Nothing can be posted to the peer: makes, or goes on making, the connection. Null, unless it is there already.
-Link* IbvConduit::knock(Rank peer) noexcept {
+Link* Connections::knock(Rank peer) noexcept {
   if (losses_.is_out_of_reach(peer)) return nullptr;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return nullptr;
@@ -89,7 +125,7 @@ Link* IbvConduit::knock(Rank peer) noexcept {
   return nullptr;
 }
 
-bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
+bool Connections::listen(Link& link, const Hello& hello) noexcept {
   const int error = connect_pair(env_.verbs, *link.pair, env_.objects, env_.port, env_.options,
                                  addresses_[link.peer], hello, link.first);
   if (error != 0) {
@@ -101,14 +137,14 @@ bool IbvConduit::listen(Link& link, const Hello& hello) noexcept {
     losses_.suspect(link.peer, "it cannot be connected with");
     return false;
   }
-  connect_rails(link.peer, hello);
+  rails_.connect(link.peer, hello);
   link.listening = true;
   learn(link, hello);
   return true;
 }
 
 // What the peer has said of its side.
-void IbvConduit::learn(Link& link, const Hello& hello) noexcept {
+void Connections::learn(Link& link, const Hello& hello) noexcept {
   link.granted = hello.credits;
   link.counts = can_count() && hello.credits <= BesidePut::kMostCredits;
   link.peer_counts = hello.counts != 0 && link.grants <= BesidePut::kMostCredits;
@@ -116,7 +152,7 @@ void IbvConduit::learn(Link& link, const Hello& hello) noexcept {
   link.cell_key = hello.cell_key;
 }
 
-Hello IbvConduit::hello_for(const Link& link) const noexcept {
+Hello Connections::hello_for(const Link& link) const noexcept {
   Hello hello;
   hello.job = env_.job;
   hello.from = env_.me;
@@ -129,7 +165,7 @@ Hello IbvConduit::hello_for(const Link& link) const noexcept {
   return hello;
 }
 
-void IbvConduit::say_hello(Link& link) noexcept {
+void Connections::say_hello(Link& link) noexcept {
   Hello hello = hello_for(link);
   hello.understood = link.listening ? 1 : 0;
   hello.both = link.ready ? 1 : 0;
@@ -138,7 +174,7 @@ void IbvConduit::say_hello(Link& link) noexcept {
   link.next_hello = Clock::now() + link.pause;
 }
 
-void IbvConduit::heard(const Hello& hello) noexcept {
+void Connections::heard(const Hello& hello) noexcept {
   const Rank peer = hello.from;
   if (peer >= links_.size() || peer == env_.me || losses_.is_gone(peer)) return;
   Link* link = links_[peer].get();
@@ -148,7 +184,7 @@ void IbvConduit::heard(const Hello& hello) noexcept {
   if (hello.both == 0 && make_way(*link)) say_hello(*link);
 }
 
-void IbvConduit::knock_again() noexcept {
+void Connections::knock_again() noexcept {
   std::erase_if(knocking_, [](Link* link) {
     if (!link->ready && link->pair != nullptr) return false;
     link->knocking = false;
