@@ -12,7 +12,7 @@ bool IbvConduit::can(AtomicOp op, AtomicType type) const noexcept {
 core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
-  if (!in_range(peer, remote, offset, sizeof(std::uint64_t), "atomic")) {
+  if (!access_.in_range(peer, remote, offset, sizeof(std::uint64_t), "atomic")) {
     return core::Post::failed(ErrorCode::out_of_range);
   }
   if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);

@@ -79,8 +79,8 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
 }
 
 core::Post IbvConduit::announce_bounced(Bounced& one) noexcept {
-  const core::Post post =
-      announce(*connections_.find(one.peer), one.key, one.offset, {}, *one.signal, *one.token);
+  const core::Post post = access_.write_and_signal(*connections_.find(one.peer), one.key, one.offset, {},
+                                                   *one.signal, *one.token);
   if (post.kind == core::Post::Kind::posted) one.signal.reset();
   return post;
 }

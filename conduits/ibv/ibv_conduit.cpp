@@ -41,6 +41,7 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
                sizeof(PacketHead) + options.packet),
       credits_(requests_, cells_, receive_, ranks),
       messages_(env_, losses_, buffers_, requests_, credits_, receive_),
+      access_(env_, memory_, buffers_, requests_, credits_, messages_),
       rails_(env_),
       connections_(env_, losses_, cells_, requests_, receive_, messages_, rails_),
       to_self_(kToSelf * options.packet) {

@@ -3,6 +3,7 @@
 #include "conduits/ibv/bounced.hpp"
 #include "conduits/ibv/connections.hpp"
 #include "conduits/ibv/deals.hpp"
+#include "conduits/ibv/remote_access.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/pieces.hpp"
@@ -91,24 +92,8 @@ class IbvConduit final : public core::Conduit,
   int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
 
   // Local buffers, and puts: ibv_rma.cpp.
-  // What a peer's adapter would refuse costs the connection; so it is not asked.
-  bool in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
-                const char* what) noexcept {
-    if (offset <= key.bytes && bytes <= key.bytes - offset) [[likely]]
-      return true;
-    out_of_range(peer, key, offset, bytes, what);
-    return false;
-  }
-  void out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
-                    const char* what) noexcept;
-  core::Post write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                   bool inject, Work& work, bool tells) noexcept;
-  core::Post announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
-                      core::Token token) noexcept;
   core::Post put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                       core::Token token) noexcept;
-  core::Post read(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
-                  Work& work) noexcept;
   core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
 
   // Local memory that cannot be registered: ibv_bounced.cpp.
@@ -166,6 +151,7 @@ class IbvConduit final : public core::Conduit,
   ReceiveRoom receive_;
   Credits credits_;
   Messages messages_;
+  RemoteAccess access_;
   Rails rails_;
   Connections connections_;
   core::ToSelf to_self_;

@@ -64,8 +64,9 @@ core::Post IbvConduit::begin_share(Deal& deal, Share& share) noexcept {
   Work work;
   work.request.opcode = deal.opcode;
   const bool gets = deal.opcode == IBV_WR_RDMA_READ;
-  core::Post post = gets ? read(*link, *flight, deal.key, share.offset, share.buffer, work)
-                         : write(*link, *flight, deal.key, share.offset, share.buffer, false, work, true);
+  core::Post post =
+      gets ? access_.read(*link, *flight, deal.key, share.offset, share.buffer, work)
+           : access_.write(*link, *flight, deal.key, share.offset, share.buffer, false, work, true);
   if (post.kind == core::Post::Kind::failed) {
     Bounced whole = gets ? Bounced::get(deal.peer, deal.key, share.offset, share.buffer, share.id)
                          : Bounced::put(deal.peer, deal.key, share.offset, share.buffer, share.id);

@@ -70,7 +70,7 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
   }
   const Key& segment = memory_.remote(key);
   for (const core::RemotePiece& piece : remote) {
-    if (!in_range(peer, segment, piece.offset, piece.bytes, "piece"))
+    if (!access_.in_range(peer, segment, piece.offset, piece.bytes, "piece"))
       return core::Post::failed(ErrorCode::out_of_range);
   }
   if (peer == env_.me) {

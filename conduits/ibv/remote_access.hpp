@@ -1,0 +1,50 @@
+#pragma once
+
+#include "conduits/ibv/messages.hpp"
+
+namespace aqueduct::conduits::ibv {
+
+/// Reads and writes of peers' segments by one connection. Callers have begun the request; here it gets its buffers and goes. If
+/// the answer is not `posted`, it has been taken back.
+class RemoteAccess {
+ public:
+  RemoteAccess(const Environment& env, const Memory& memory, LocalBuffers& buffers, Requests& requests,
+               Credits& credits, Messages& messages)
+      : env_(env),
+        memory_(memory),
+        buffers_(buffers),
+        requests_(requests),
+        credits_(credits),
+        messages_(messages) {}
+
+  // What a peer's adapter would refuse costs the connection; so it is not asked.
+  bool in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                const char* what) const noexcept {
+    if (offset <= key.bytes && bytes <= key.bytes - offset) [[likely]]
+      return true;
+    out_of_range(peer, key, offset, bytes, what);
+    return false;
+  }
+
+  /// `work.request` has its opcode. `failed` with no_memory: the local buffer cannot be registered.
+  core::Post write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                   bool inject, Work& work, bool tells) noexcept;
+  core::Post read(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                  Work& work) noexcept;
+  /// A write, and a signal that arrives behind it. Begins its requests itself.
+  core::Post write_and_signal(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                              Signal signal, core::Token token) noexcept;
+
+ private:
+  void out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                    const char* what) const noexcept;
+
+  const Environment& env_;
+  const Memory& memory_;
+  LocalBuffers& buffers_;
+  Requests& requests_;
+  Credits& credits_;
+  Messages& messages_;
+};
+
+}  // namespace aqueduct::conduits::ibv
