@@ -44,6 +44,7 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       access_(env_, memory_, buffers_, requests_, credits_, messages_),
       rails_(env_),
       connections_(env_, losses_, cells_, requests_, receive_, messages_, rails_),
+      bounces_(env_, memory_, buffers_, requests_, access_, connections_),
       to_self_(kToSelf * options.packet) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
@@ -171,7 +172,7 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   Link* const link = connections_.reach(to);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(to);
-  if (!bounced_.empty() && bounced_.has(to)) [[unlikely]]
+  if (bounces_.has(to)) [[unlikely]]
     return core::Post::retry();  // it would overtake them
   const core::Post post =
       messages_.send(*link, PacketHead::Kind::packet, header, payload, Flight::Kind::packet, 0);

@@ -1,9 +1,7 @@
 #pragma once
 
-#include "conduits/ibv/bounced.hpp"
-#include "conduits/ibv/connections.hpp"
+#include "conduits/ibv/bounces.hpp"
 #include "conduits/ibv/deals.hpp"
-#include "conduits/ibv/remote_access.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/pieces.hpp"
@@ -96,13 +94,6 @@ class IbvConduit final : public core::Conduit,
                       core::Token token) noexcept;
   core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
 
-  // Local memory that cannot be registered: ibv_bounced.cpp.
-  core::Post or_bounce(core::Post post, std::span<const Bounced> transfer) noexcept;
-  void go_on_bouncing() noexcept;
-  core::Post bounce_piece(Bounced& one) noexcept;
-  core::Post announce_bounced(Bounced& one) noexcept;
-  int end_bounced(Rank peer, core::Inbox& inbox) noexcept;
-
   // Lists of pieces: ibv_vector.cpp.
   struct Pieces;
   template <class Local>
@@ -145,7 +136,6 @@ class IbvConduit final : public core::Conduit,
   core::Properties properties_;
   Memory memory_;
   LocalBuffers buffers_;
-  BouncedTransfers bounced_;
   CreditCells cells_;
   Requests requests_;
   ReceiveRoom receive_;
@@ -154,9 +144,9 @@ class IbvConduit final : public core::Conduit,
   RemoteAccess access_;
   Rails rails_;
   Connections connections_;
+  Bounces bounces_;
   core::ToSelf to_self_;
   Rank probed_ = 0;
-  bool bounce_said_ = false;
   bool more_ = false;  // the last poll may have left completions
   bool look_at_channel_ = false;
   bool disarmed_ = true;

@@ -58,7 +58,9 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
   Connections::close(*link);
   int calls = 0;
   while (link->flights.count() > 0) calls += end_front(*link, losses_.status_of(peer), inbox);
-  calls += end_bounced(peer, inbox);
+  while (const std::optional<Bounced> one = bounces_.take(peer)) {
+    if (one->token) calls += tell(one->ends, *one->token, losses_.status_of(peer), inbox);
+  }
   return calls + end_shares_with(peer, inbox);
 }
 

@@ -31,8 +31,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   if (found < 0) [[unlikely]]
     losses_.give_up("its completion queue fails");
   credits_.return_taken();
-  if (!bounced_.empty()) [[unlikely]]
-    go_on_bouncing();
+  bounces_.go_on();
   connections_.go_on(more_);
   // What a lost peer had sent before is taken first.
   if (!more_ && losses_.any()) [[unlikely]]

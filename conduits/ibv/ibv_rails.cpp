@@ -71,7 +71,7 @@ core::Post IbvConduit::begin_share(Deal& deal, Share& share) noexcept {
     Bounced whole = gets ? Bounced::get(deal.peer, deal.key, share.offset, share.buffer, share.id)
                          : Bounced::put(deal.peer, deal.key, share.offset, share.buffer, share.id);
     whole.ends = Flight::Kind::share;
-    post = or_bounce(post, {&whole, 1});
+    post = bounces_.or_bounce(post, {&whole, 1});
   }
   if (post.kind == core::Post::Kind::posted) share.state = Share::State::by_first;
   return post;

@@ -67,7 +67,7 @@ core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offs
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
   const Bounced whole = Bounced::put(peer, key, offset, from, token);
-  return or_bounce(post, {&whole, 1});
+  return bounces_.or_bounce(post, {&whole, 1});
 }
 
 core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
@@ -86,14 +86,14 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  if (!bounced_.empty() && bounced_.has(peer)) [[unlikely]]
+  if (bounces_.has(peer)) [[unlikely]]
     return core::Post::retry();  // it would overtake them
   const core::Post post = access_.write_and_signal(*link, key, offset, from, signal, token);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
   Bounced whole = Bounced::put(peer, key, offset, from, token);
   whole.signal = signal;
-  return or_bounce(post, {&whole, 1});
+  return bounces_.or_bounce(post, {&whole, 1});
 }
 
 core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -121,7 +121,7 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
   const Bounced whole = Bounced::get(peer, key, offset, to, token);
-  return or_bounce(post, {&whole, 1});
+  return bounces_.or_bounce(post, {&whole, 1});
 }
 
 }  // namespace aqueduct::conduits::ibv

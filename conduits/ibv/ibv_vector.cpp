@@ -107,7 +107,7 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
       parts[count++] = bounced_of(peer, key, offset, part);
     });
     parts[count - 1].token = token;
-    return or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
+    return bounces_.or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
   }
   Flight& last = (*link).flights[link->flights.next() - 1];
   last.kind = opcode == IBV_WR_RDMA_WRITE ? Flight::Kind::put : Flight::Kind::get;

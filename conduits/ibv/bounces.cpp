@@ -1,7 +1,4 @@
-// Transfers whose local memory cannot be registered: by way of slots, in pieces. That is slower, but needs nothing that
-// others may hold for ever: slots come back whenever a request ends.
-
-#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/bounces.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -9,11 +6,10 @@
 
 namespace aqueduct::conduits::ibv {
 
-// `post` is what lending said. Sends wait meanwhile (`has`), as they must not arrive before these bytes.
-core::Post IbvConduit::or_bounce(core::Post post, std::span<const Bounced> transfer) noexcept {
+core::Post Bounces::or_bounce(core::Post post, std::span<const Bounced> transfer) noexcept {
   if (post.kind != core::Post::Kind::failed || post.why != ErrorCode::no_memory) return post;
-  if (bounced_.room() < transfer.size()) return core::Post::retry();
-  if (!std::exchange(bounce_said_, true)) {
+  if (waiting_.room() < transfer.size()) return core::Post::retry();
+  if (!std::exchange(warned_, true)) {
     env_.log.warn(
         "ibv: rank {}: {} bytes of local memory outside segments cannot be registered: such transfers go by "
         "way of "
@@ -22,22 +18,22 @@ core::Post IbvConduit::or_bounce(core::Post post, std::span<const Bounced> trans
         "starts, or raise AQUEDUCT_IBV_PINNED",
         env_.me, transfer.back().left);
   }
-  for (const Bounced& one : transfer) bounced_.add(one);
-  go_on_bouncing();
+  for (const Bounced& one : transfer) waiting_.add(one);
+  post_pieces();
   return core::Post::posted();
 }
 
-void IbvConduit::go_on_bouncing() noexcept {
-  while (!bounced_.empty()) {
-    Bounced& one = bounced_.front();
+void Bounces::post_pieces() noexcept {
+  while (!waiting_.empty()) {
+    Bounced& one = waiting_.front();
     // If it has failed, the peer is suspected, and the next poll ends all that is its.
-    const core::Post post = one.left > 0 ? bounce_piece(one) : announce_bounced(one);
+    const core::Post post = one.left > 0 ? post_piece(one) : post_signal(one);
     if (post.kind != core::Post::Kind::posted) return;
-    if (one.left == 0 && !one.signal) bounced_.end_front();
+    if (one.left == 0 && !one.signal) waiting_.end_front();
   }
 }
 
-core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
+core::Post Bounces::post_piece(Bounced& one) noexcept {
   Link& link = *connections_.find(one.peer);
   std::size_t bytes = std::min(one.left, buffers_.slots().most_bytes());
   std::byte* slot = buffers_.slots().take(bytes);
@@ -78,20 +74,11 @@ core::Post IbvConduit::bounce_piece(Bounced& one) noexcept {
   return post;
 }
 
-core::Post IbvConduit::announce_bounced(Bounced& one) noexcept {
+core::Post Bounces::post_signal(Bounced& one) noexcept {
   const core::Post post = access_.write_and_signal(*connections_.find(one.peer), one.key, one.offset, {},
                                                    *one.signal, *one.token);
   if (post.kind == core::Post::Kind::posted) one.signal.reset();
   return post;
-}
-
-// With a lost peer.
-int IbvConduit::end_bounced(Rank peer, core::Inbox& inbox) noexcept {
-  int calls = 0;
-  while (const std::optional<Bounced> one = bounced_.take(peer)) {
-    if (one->token) calls += tell(one->ends, *one->token, losses_.status_of(peer), inbox);
-  }
-  return calls;
 }
 
 }  // namespace aqueduct::conduits::ibv
