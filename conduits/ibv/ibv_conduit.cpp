@@ -45,6 +45,7 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       rails_(env_),
       connections_(env_, losses_, cells_, requests_, receive_, messages_, rails_),
       bounces_(env_, memory_, buffers_, requests_, access_, connections_),
+      striping_(env_, losses_, memory_, requests_, access_, connections_, bounces_, rails_),
       to_self_(kToSelf * options.packet) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
@@ -85,9 +86,8 @@ void IbvConduit::drain() noexcept {
   }
   const auto until = Clock::now() + kLinger;
   Deaf nobody;
-  const auto by_rail = [&] { return deals_.any_share(Share::State::by_rail); };
-  while (!losses_.is_broken() && (!waiting.empty() || by_rail()) && Clock::now() < until) {
-    if (by_rail()) poll_rails(nobody);
+  while (!losses_.is_broken() && (!waiting.empty() || striping_.any_by_rail()) && Clock::now() < until) {
+    if (striping_.any_by_rail()) striping_.poll(nobody, more_);
     std::array<ibv_wc, 16> batch;
     const int found = ::ibv_poll_cq(env_.objects.queue.get(), static_cast<int>(batch.size()), batch.data());
     if (found < 0) return;
@@ -114,14 +114,14 @@ Status IbvConduit::start(std::span<const Port> rails) {
   for (const Port& rail : rails) {
     properties_.max_transfer = std::min<std::size_t>(properties_.max_transfer, rail.attributes.max_msg_sz);
   }
-  properties_.max_ordered = 2 * env_.options.rail_bytes - 1;
+  striping_.open();
+  properties_.max_ordered = striping_.most_whole();
   if (properties_.max_transfer <= properties_.max_ordered) {
     env_.log.warn(
         "ibv: rank {}: transfers go in pieces of {} bytes, so that none is dealt over several ports: raise "
         "AQUEDUCT_IBV_PINNED, or lower AQUEDUCT_IBV_RAIL_BYTES ({})",
         env_.me, properties_.max_transfer, env_.options.rail_bytes);
   }
-  deals_.open();
   return rails_.open(rails);
 }
 

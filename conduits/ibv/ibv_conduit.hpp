@@ -1,7 +1,6 @@
 #pragma once
 
-#include "conduits/ibv/bounces.hpp"
-#include "conduits/ibv/deals.hpp"
+#include "conduits/ibv/striping.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 #include "core/pieces.hpp"
@@ -102,22 +101,6 @@ class IbvConduit final : public core::Conduit,
   Lent add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
                  void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
 
-  // Large transfers over several rails: ibv_rails.cpp.
-  bool is_large(std::size_t bytes) const noexcept { return bytes > properties_.max_ordered; }
-  std::optional<core::Post> deal(Rank peer, std::uint64_t key, std::uint64_t offset,
-                                 core::MutableBytes buffer, ibv_wr_opcode opcode, core::Token token) noexcept;
-  core::Post begin_share(Deal& deal, Share& share) noexcept;
-  std::optional<core::Post> begin_by_rail(Deal& deal, Share& share) noexcept;
-  void give_back(Share& share) noexcept;
-  int end_share(Share& share, Status status, core::Inbox& inbox) noexcept;
-  int poll_rails(core::Inbox& inbox) noexcept;
-
-  // The rails' queue pairs: ibv_rail_links.cpp.
-  void leave_rail(Rail& rail, Rank peer, const char* why) noexcept;
-  void leave_rail(Rail& rail, const char* why) noexcept;
-  int end_shares_with(Rank peer, core::Inbox& inbox) noexcept;
-  void take_events(Rail& rail) noexcept;
-
   void empty_channel() noexcept;  // ibv_wait.cpp
 
   // What comes back: ibv_poll.cpp.
@@ -145,13 +128,12 @@ class IbvConduit final : public core::Conduit,
   Rails rails_;
   Connections connections_;
   Bounces bounces_;
+  Striping striping_;
   core::ToSelf to_self_;
   Rank probed_ = 0;
   bool more_ = false;  // the last poll may have left completions
   bool look_at_channel_ = false;
   bool disarmed_ = true;
-  Deals deals_;
-  std::size_t turn_ = 0;  // of the rails, to be dealt the next share
 };
 
 }  // namespace aqueduct::conduits::ibv

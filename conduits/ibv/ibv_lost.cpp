@@ -61,7 +61,7 @@ int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
   while (const std::optional<Bounced> one = bounces_.take(peer)) {
     if (one->token) calls += tell(one->ends, *one->token, losses_.status_of(peer), inbox);
   }
-  return calls + end_shares_with(peer, inbox);
+  return calls + striping_.end_all_with(peer, inbox);
 }
 
 // Who waits for a peer that has died silently would do so for ever: an empty write shows whether its adapter answers. Not
@@ -80,7 +80,7 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
 }
 
 void IbvConduit::take_events() noexcept {
-  for (const auto& rail : rails_) take_events(*rail);
+  striping_.take_events();
   ibv_async_event event{};
   while (env_.verbs.get_async_event(env_.objects.context.get(), &event) == 0) {
     const char* const text = env_.verbs.event_type_str(event.event_type);

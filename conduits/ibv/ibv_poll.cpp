@@ -26,8 +26,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
       losses_.is_broken() ? 0 : ::ibv_poll_cq(env_.objects.queue.get(), int{kBatch}, batch.data());
   for (int i = 0; i < found; ++i) calls += take(batch[static_cast<std::size_t>(i)], inbox);
   more_ = found == int{kBatch};
-  if (deals_.any()) [[unlikely]]
-    calls += poll_rails(inbox);
+  calls += striping_.poll(inbox, more_);
   if (found < 0) [[unlikely]]
     losses_.give_up("its completion queue fails");
   credits_.return_taken();
@@ -59,8 +58,7 @@ int IbvConduit::end_front(Link& link, Status status, core::Inbox& inbox) noexcep
 int IbvConduit::tell(Flight::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept {
   if (kind < Flight::Kind::put) {
     if (kind != Flight::Kind::share) return 0;
-    Share* const share = deals_.find(token);
-    return share != nullptr ? end_share(*share, status, inbox) : 0;
+    return striping_.end(token, status, inbox);
   }
   inbox.completed(token, status);
   return 1;

@@ -52,9 +52,9 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
 core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                                 bool inject, core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
-  if (is_large(from.size()) && !inject) {  // which copies the bytes now
+  if (from.size() > striping_.most_whole() && !inject) {  // which copies the bytes now
     const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
-    if (const auto post = deal(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
+    if (const auto post = striping_.post(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
   }
   Link* const link = connections_.reach(peer);
   if (link == nullptr) return losses_.no_connection(peer);
@@ -106,8 +106,8 @@ core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, c
     detail::move_bytes(to.data(), memory_.segment(remote.id).data() + offset, to.size());
     return core::Post::done();
   }
-  if (is_large(to.size())) {
-    if (const auto post = deal(peer, key, offset, to, IBV_WR_RDMA_READ, token)) return *post;
+  if (to.size() > striping_.most_whole()) {
+    if (const auto post = striping_.post(peer, key, offset, to, IBV_WR_RDMA_READ, token)) return *post;
   }
   Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]

@@ -39,7 +39,7 @@ std::chrono::nanoseconds IbvConduit::within() const noexcept {
   const bool busy = !to_self_.empty() || requests_.holds_any() || credits_.any_owed() || losses_.any() ||
                     connections_.is_busy() || more_;
   if (busy) return std::chrono::nanoseconds::zero();
-  const bool soon = credits_.lacked() || deals_.any_share(Share::State::waits);
+  const bool soon = credits_.lacked() || striping_.any_waits();
   auto until = soon ? kCreditNap : std::chrono::nanoseconds::max();
   if (const auto next = connections_.next_hello()) {
     until = std::min<std::chrono::nanoseconds>(until, *next - Clock::now());

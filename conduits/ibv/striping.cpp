@@ -1,9 +1,4 @@
-// Large transfers over several rails: each is cut into shares, one for each rail, and ends when all of them have.
-//
-// A share that a rail does not carry goes by the first port, and the rail is not used with that peer any more. So whatever
-// else is wrong shows there, and is handled as for any other transfer.
-
-#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/striping.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,10 +12,9 @@ constexpr std::size_t kGrain = 4096;
 
 }  // namespace
 
-// Nothing: it goes by the first port alone.
-std::optional<core::Post> IbvConduit::deal(Rank peer, std::uint64_t key, std::uint64_t offset,
-                                           core::MutableBytes buffer, ibv_wr_opcode opcode,
-                                           core::Token token) noexcept {
+std::optional<core::Post> Striping::post(Rank peer, std::uint64_t key, std::uint64_t offset,
+                                         core::MutableBytes buffer, ibv_wr_opcode opcode,
+                                         core::Token token) noexcept {
   if (connections_.reach(peer) == nullptr) return losses_.no_connection(peer);
   std::array<Share, kMostRails> lanes;
   std::size_t count = 1;  // the first port
@@ -52,7 +46,7 @@ std::optional<core::Post> IbvConduit::deal(Rank peer, std::uint64_t key, std::ui
 }
 
 // `retry`: it waits.
-core::Post IbvConduit::begin_share(Deal& deal, Share& share) noexcept {
+core::Post Striping::begin_share(Deal& deal, Share& share) noexcept {
   share.id = deals_.next_id(deal, share);
   if (share.rail != nullptr) {
     if (const auto post = begin_by_rail(deal, share)) return *post;
@@ -78,7 +72,7 @@ core::Post IbvConduit::begin_share(Deal& deal, Share& share) noexcept {
 }
 
 // Nothing: the rail does not carry it.
-std::optional<core::Post> IbvConduit::begin_by_rail(Deal& deal, Share& share) noexcept {
+std::optional<core::Post> Striping::begin_by_rail(Deal& deal, Share& share) noexcept {
   Rail& rail = *share.rail;
   auto local = rail.memory().key_in_segment(share.buffer);
   if (!local) {
@@ -109,12 +103,12 @@ std::optional<core::Post> IbvConduit::begin_by_rail(Deal& deal, Share& share) no
   return std::nullopt;
 }
 
-void IbvConduit::give_back(Share& share) noexcept {
+void Striping::give_back(Share& share) noexcept {
   if (share.borrowed != nullptr) share.rail->give_back(*share.borrowed);
   share.borrowed = nullptr;
 }
 
-int IbvConduit::end_share(Share& share, Status status, core::Inbox& inbox) noexcept {
+int Striping::end_share(Share& share, Status status, core::Inbox& inbox) noexcept {
   Deal& deal = deals_.deal_of(share.id);
   give_back(share);
   share = {};
@@ -125,13 +119,13 @@ int IbvConduit::end_share(Share& share, Status status, core::Inbox& inbox) noexc
   return 1;
 }
 
-int IbvConduit::poll_rails(core::Inbox& inbox) noexcept {
+int Striping::poll_rails(core::Inbox& inbox, bool& more) noexcept {
   int calls = 0;
   std::array<ibv_wc, 16> batch;
   for (const auto& rail : rails_) {
     const int found = rail->poll(batch);
     if (found < 0) leave_rail(*rail, "its completion queue fails");
-    more_ = more_ || found == static_cast<int>(batch.size());
+    more = more || found == static_cast<int>(batch.size());
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
       Share* const share = deals_.find(completion.wr_id);

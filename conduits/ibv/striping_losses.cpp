@@ -1,6 +1,6 @@
-// Queue pairs on the rails: made and connected together with a peer's first one, and left one by one when they fail.
+// Rails that fail are left, one peer at a time.
 
-#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/striping.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -9,7 +9,7 @@ namespace aqueduct::conduits::ibv {
 
 // From now on that rail is not used with that peer; what it had goes by the first port. The queue pair ends first: the
 // device then uses nothing of it any more, neither to read nor to write.
-void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
+void Striping::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
   if (!rail.reaches(peer)) return;
   if (!losses_.is_gone(peer) && !losses_.is_suspected(peer)) {
     env_.log.warn(
@@ -31,12 +31,11 @@ void IbvConduit::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
   }
 }
 
-void IbvConduit::leave_rail(Rail& rail, const char* why) noexcept {
+void Striping::leave_rail(Rail& rail, const char* why) noexcept {
   for (Rank peer = 0; peer < env_.ranks; ++peer) leave_rail(rail, peer, why);
 }
 
-// Those on the first port have ended with its queue pair.
-int IbvConduit::end_shares_with(Rank peer, core::Inbox& inbox) noexcept {
+int Striping::end_all_with(Rank peer, core::Inbox& inbox) noexcept {
   for (const auto& rail : rails_) rail->drop(peer);
   int calls = 0;
   for (Deal& deal : deals_.all()) {
@@ -49,7 +48,7 @@ int IbvConduit::end_shares_with(Rank peer, core::Inbox& inbox) noexcept {
 }
 
 // The device's word is acknowledged first: a queue pair that it speaks of could not end before.
-void IbvConduit::take_events(Rail& rail) noexcept {
+void Striping::take_events(Rail& rail) noexcept {
   ibv_async_event event{};
   while (env_.verbs.get_async_event(rail.objects().context.get(), &event) == 0) {
     const char* const text = env_.verbs.event_type_str(event.event_type);
@@ -69,6 +68,10 @@ void IbvConduit::take_events(Rail& rail) noexcept {
     if (all) leave_rail(rail, text);
     if (peer != kNoRank) leave_rail(rail, peer, text);
   }
+}
+
+void Striping::take_events() noexcept {
+  for (const auto& rail : rails_) take_events(*rail);
 }
 
 }  // namespace aqueduct::conduits::ibv
