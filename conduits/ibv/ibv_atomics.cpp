@@ -1,16 +1,15 @@
-#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/ibv_atomics.hpp"
 
 namespace aqueduct::conduits::ibv {
 
-// What adapters do: adding and comparing, on 64 bits. Reading is adding nothing.
-bool IbvConduit::can(AtomicOp op, AtomicType type) const noexcept {
+bool Atomics::can(AtomicOp op, AtomicType type) const noexcept {
   if (!env_.sizes().atomics || (type != AtomicType::i64 && type != AtomicType::u64)) return false;
   return op == AtomicOp::load || op == AtomicOp::add || op == AtomicOp::compare_swap;
 }
 
 // To itself too by way of the adapter: its atomics and the processor's do not see each other.
-core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
-                              const detail::AtomicCall& call, core::Token token) noexcept {
+core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                           core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
   if (!access_.in_range(peer, remote, offset, sizeof(std::uint64_t), "atomic")) {
     return core::Post::failed(ErrorCode::out_of_range);

@@ -46,7 +46,11 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       connections_(env_, losses_, cells_, requests_, receive_, messages_, rails_),
       bounces_(env_, memory_, buffers_, requests_, access_, connections_),
       striping_(env_, losses_, memory_, requests_, access_, connections_, bounces_, rails_),
-      to_self_(kToSelf * options.packet) {
+      to_self_(kToSelf * options.packet),
+      rma_(env_, losses_, memory_, buffers_, requests_, access_, connections_, bounces_, rails_, striping_,
+           to_self_),
+      vector_(env_, properties_, losses_, memory_, buffers_, requests_, access_, connections_, bounces_),
+      atomics_(env_, losses_, memory_, buffers_, requests_, access_, connections_) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
   // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.

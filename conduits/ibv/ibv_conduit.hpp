@@ -1,5 +1,8 @@
 #pragma once
 
+#include "conduits/ibv/ibv_atomics.hpp"
+#include "conduits/ibv/ibv_rma.hpp"
+#include "conduits/ibv/ibv_vector.hpp"
 #include "conduits/ibv/striping.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
@@ -16,12 +19,7 @@
 namespace aqueduct::conduits::ibv {
 
 /// One rank's way to the others by RDMA verbs: a reliable-connected queue pair to each peer that it talks to.
-class IbvConduit final : public core::Conduit,
-                         public core::NativeRma,
-                         public core::NativeSignal,
-                         public core::NativeVector,
-                         public core::NativeAtomics,
-                         public core::Waitable {
+class IbvConduit final : public core::Conduit, public core::Waitable {
  public:
   /// `verbs` and `port` outlive it.
   IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
@@ -38,38 +36,14 @@ class IbvConduit final : public core::Conduit,
   core::Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override;
   int poll(core::Inbox& inbox) noexcept override;
 
-  core::NativeRma* rma() noexcept override { return this; }
-  core::NativeSignal* signal() noexcept override { return this; }
-  core::NativeVector* vector() noexcept override;
-  core::NativeAtomics* atomics() noexcept override { return env_.sizes().atomics ? this : nullptr; }
+  core::NativeRma* rma() noexcept override { return &rma_; }
+  core::NativeSignal* signal() noexcept override { return &rma_; }
+  core::NativeVector* vector() noexcept override { return vector_.can() ? &vector_ : nullptr; }
+  core::NativeAtomics* atomics() noexcept override { return env_.sizes().atomics ? &atomics_ : nullptr; }
   core::Waitable* waitable() noexcept override { return this; }
   void check_peers(core::Inbox& inbox) noexcept override;
   void forget(Rank peer) noexcept override { losses_.forget(peer); }
   std::string state_of(Rank peer) const override;
-
-  // NativeRma, NativeSignal (ibv_rma.cpp, ibv_signal.cpp)
-  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
-  void unregister_segment(SegmentId id) noexcept override;
-  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
-  core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
-                 core::Token token) noexcept override;
-  core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
-                 core::Token token) noexcept override;
-  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
-                        core::Token token) noexcept override;
-
-  // NativeVector (ibv_vector.cpp)
-  std::size_t most_local() const noexcept override;
-  std::size_t most_remote() const noexcept override;
-  core::Post put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
-                        std::span<const core::Bytes> from, core::Token token) noexcept override;
-  core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
-                        std::span<const core::MutableBytes> to, core::Token token) noexcept override;
-
-  // NativeAtomics (ibv_atomics.cpp)
-  bool can(AtomicOp op, AtomicType type) const noexcept override;
-  core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
-                    core::Token token) noexcept override;
 
   // Waitable (ibv_wait.cpp)
   void arm() noexcept override;
@@ -87,19 +61,6 @@ class IbvConduit final : public core::Conduit,
   void drain() noexcept;
 
   int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
-
-  // Local buffers, and puts: ibv_rma.cpp.
-  core::Post put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
-                      core::Token token) noexcept;
-  core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
-
-  // Lists of pieces: ibv_vector.cpp.
-  struct Pieces;
-  template <class Local>
-  core::Post transfer_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> remote,
-                             std::span<const Local> local, ibv_wr_opcode opcode, core::Token token) noexcept;
-  Lent add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
-                 void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
 
   void empty_channel() noexcept;  // ibv_wait.cpp
 
@@ -130,6 +91,9 @@ class IbvConduit final : public core::Conduit,
   Bounces bounces_;
   Striping striping_;
   core::ToSelf to_self_;
+  Rma rma_;
+  Vector vector_;
+  Atomics atomics_;
   Rank probed_ = 0;
   bool more_ = false;  // the last poll may have left completions
   bool look_at_channel_ = false;

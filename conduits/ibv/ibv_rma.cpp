@@ -1,46 +1,39 @@
+#include "conduits/ibv/ibv_rma.hpp"
+
 #include <aqueduct/copy_bytes.hpp>
-
-#include "conduits/ibv/errors.hpp"
-#include "conduits/ibv/ibv_conduit.hpp"
-#include "conduits/ibv/work_id.hpp"
-
-#include <cerrno>
-#include <cstring>
-
-#include <arpa/inet.h>
 
 namespace aqueduct::conduits::ibv {
 
-Result<std::vector<std::byte>> IbvConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+Result<std::vector<std::byte>> Rma::register_segment(SegmentId id, core::MutableBytes memory) {
   auto key = memory_.add_segment(id, memory);
   if (key) rails_.add_segment(id, memory, *key);
   return key;
 }
 
-void IbvConduit::unregister_segment(SegmentId id) noexcept {
+void Rma::unregister_segment(SegmentId id) noexcept {
   rails_.remove_segment(id);
   buffers_.invalidate(memory_.segment(id));
   memory_.remove_segment(id);
 }
 
-Result<std::uint64_t> IbvConduit::import_key(Rank peer, core::Bytes key) {
+Result<std::uint64_t> Rma::import_key(Rank peer, core::Bytes key) {
   const std::size_t first = first_part_of(key);
   auto handle = memory_.import(peer, key.first(first));
   if (handle) rails_.import(*handle, key.subspan(first));
   return handle;
 }
 
-core::Post IbvConduit::put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept {
+core::Post Rma::put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept {
   detail::move_bytes(memory_.segment(key.id).data() + offset, from.data(), from.size());
   return core::Post::done();
 }
 
-core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
-                           core::Token token) noexcept {
+core::Post Rma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                    core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
   if (!access_.in_range(peer, remote, offset, from.size(), "put"))
     return core::Post::failed(ErrorCode::out_of_range);
-  if (peer == env_.me) return put_to_self(remote, offset, from);
+  if (peer == me_) return put_to_self(remote, offset, from);
   if (from.size() - 1 >= requests_.most_short()) return put_long(peer, key, offset, from, inject, token);
   Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
@@ -49,8 +42,8 @@ core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, c
 }
 
 // Of more than a request itself holds, or of nothing.
-core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                bool inject, core::Token token) noexcept {
+core::Post Rma::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                         core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
   if (from.size() > striping_.most_whole() && !inject) {  // which copies the bytes now
     const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
@@ -70,13 +63,13 @@ core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offs
   return bounces_.or_bounce(post, {&whole, 1});
 }
 
-core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                  Signal signal, core::Token token) noexcept {
+core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                           Signal signal, core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
   if (!from.empty() && !access_.in_range(peer, remote, offset, from.size(), "put")) {
     return core::Post::failed(ErrorCode::out_of_range);
   }
-  if (peer == env_.me) {
+  if (peer == me_) {
     if (!to_self_.has_room_for_signal())
       return core::Post::retry();  // before the bytes: nothing has happened
     static_cast<void>(put_to_self(remote, offset, from));
@@ -96,13 +89,13 @@ core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   return bounces_.or_bounce(post, {&whole, 1});
 }
 
-core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
-                           core::Token token) noexcept {
+core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                    core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
   const Key& remote = memory_.remote(key);
   if (!access_.in_range(peer, remote, offset, to.size(), "get"))
     return core::Post::failed(ErrorCode::out_of_range);
-  if (peer == env_.me) {
+  if (peer == me_) {
     detail::move_bytes(to.data(), memory_.segment(remote.id).data() + offset, to.size());
     return core::Post::done();
   }

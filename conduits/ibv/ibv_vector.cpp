@@ -1,9 +1,6 @@
-// Several pieces in one operation: a work request for each piece of the peer's memory, with a list of local ones, all
-// handed over together.
+#include "conduits/ibv/ibv_vector.hpp"
 
 #include <aqueduct/copy_bytes.hpp>
-
-#include "conduits/ibv/ibv_conduit.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -28,7 +25,7 @@ void* place_of(core::MutableBytes bytes) { return bytes.data(); }
 
 // Local memory outside segments goes by way of a slot or of a registration, and a request holds one of those at most: so
 // there may be a request for each piece of either list.
-struct IbvConduit::Pieces {
+struct Vector::Pieces {
   static constexpr std::size_t kMost = 8;  ///< chosen, of either list
 
   struct One {
@@ -39,31 +36,30 @@ struct IbvConduit::Pieces {
   std::size_t count = 0;
 };
 
-std::size_t IbvConduit::most_local() const noexcept {
+std::size_t Vector::most_local() const noexcept {
   return std::min<std::size_t>(Pieces::kMost, env_.sizes().pieces);
 }
-std::size_t IbvConduit::most_remote() const noexcept { return Pieces::kMost; }
+std::size_t Vector::most_remote() const noexcept { return Pieces::kMost; }
 
-core::NativeVector* IbvConduit::vector() noexcept {
+bool Vector::can() const noexcept {
   const bool room = env_.sizes().depth >= 4 * Pieces::kMost && env_.sizes().queue >= 8 * Pieces::kMost;
-  return room && most_local() >= 2 ? this : nullptr;
+  return room && most_local() >= 2;
 }
 
-core::Post IbvConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
-                                  std::span<const core::Bytes> from, core::Token token) noexcept {
+core::Post Vector::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                              std::span<const core::Bytes> from, core::Token token) noexcept {
   return transfer_pieces(peer, key, to, from, IBV_WR_RDMA_WRITE, token);
 }
 
-core::Post IbvConduit::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
-                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
+core::Post Vector::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                              std::span<const core::MutableBytes> to, core::Token token) noexcept {
   return transfer_pieces(peer, key, from, to, IBV_WR_RDMA_READ, token);
 }
 
 template <class Local>
-core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
-                                       std::span<const core::RemotePiece> remote,
-                                       std::span<const Local> local, ibv_wr_opcode opcode,
-                                       core::Token token) noexcept {
+core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> remote,
+                                   std::span<const Local> local, ibv_wr_opcode opcode,
+                                   core::Token token) noexcept {
   const core::PieceLimits limits{most_remote(), most_local(), properties_.max_transfer};
   if (const ErrorCode why = core::check_pieces(remote, local, limits); why != ErrorCode::ok) {
     return core::Post::failed(why);
@@ -117,8 +113,8 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
 
 // Adds a part of a piece: to the request before it, if that goes on there and does not hold anything yet that this one
 // would have to; else a request of its own.
-Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
-                           core::Bytes part, void* result, bool goes_on, ibv_wr_opcode opcode) noexcept {
+Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
+                       void* result, bool goes_on, ibv_wr_opcode opcode) noexcept {
   const auto length = static_cast<std::uint32_t>(part.size());
   const auto here = memory_.key_in_segment(part);
   const ibv_sge direct{reinterpret_cast<std::uint64_t>(part.data()), length, here.value_or(0)};

@@ -28,7 +28,8 @@ class IbvBounced : public testing::Test {
                       ranks.memory(at_rank).begin() + static_cast<std::ptrdiff_t>(at));
   }
   Kind put(const std::vector<std::byte>& from, core::Token token, Rank peer = 1) {
-    return ranks.insist([&] { return ranks[0].put(peer, ranks.key(peer), 64, from, false, token); }).kind;
+    return ranks.insist([&] { return ranks[0].rma()->put(peer, ranks.key(peer), 64, from, false, token); })
+        .kind;
   }
 
   Ranks ranks{{}, 3};
@@ -57,7 +58,7 @@ TEST_F(IbvBounced, MoreThanAreRememberedWait) {
 TEST_F(IbvBounced, GetsArrive) {
   std::copy(sent.begin(), sent.end(), ranks.memory(1).begin() + 8);
   std::vector<std::byte> got(kLong);
-  ASSERT_EQ(ranks[0].get(1, ranks.key(), 8, got, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->get(1, ranks.key(), 8, got, 1).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_EQ(got, sent);
 }
@@ -66,7 +67,9 @@ TEST_F(IbvBounced, ASignalComesBehindItsBytes) {
   for (const Signal signal : {Signal{3, 7}, Signal{3, 1 << 20}}) {
     ranks.heard(1).signals.clear();
     std::ranges::fill(ranks.memory(1), std::byte{0});
-    const auto attempt = [&] { return ranks[0].put_signal(1, ranks.key(), 8, sent, signal, signal.add); };
+    const auto attempt = [&] {
+      return ranks[0].signal()->put_signal(1, ranks.key(), 8, sent, signal, signal.add);
+    };
     ASSERT_EQ(ranks.insist(attempt).kind, Kind::posted);
     ASSERT_TRUE(ranks.until([&] { return !ranks.heard(1).signals.empty(); }));
     EXPECT_TRUE(arrived(8, sent));
@@ -79,7 +82,7 @@ TEST_F(IbvBounced, AMessageDoesNotOvertakeThem) {
   alignas(8) const std::byte header[8]{};
   ASSERT_EQ(put(sent, 1), Kind::posted);
   EXPECT_EQ(ranks[0].send(1, header, {}, 0).kind, Kind::retry);
-  EXPECT_EQ(ranks[0].put_signal(1, ranks.key(), 0, {}, {1, 1}, 2).kind, Kind::retry);
+  EXPECT_EQ(ranks[0].signal()->put_signal(1, ranks.key(), 0, {}, {1, 1}, 2).kind, Kind::retry);
   EXPECT_EQ(ranks[0].send(2, header, {}, 0).kind, Kind::done) << "to others it goes";
   ASSERT_EQ(ranks.insist([&] { return ranks[0].send(1, header, {}, 0); }).kind, Kind::done);
   ASSERT_TRUE(ranks.until([&] { return !ranks.heard(1).packets.empty(); }));
@@ -108,8 +111,8 @@ TEST_F(IbvBounced, ListsOfPiecesArriveThoughPartOfThemCouldBeRegistered) {
 
 TEST_F(IbvBounced, ThoseOfALostPeerEndOnceAndOthersGoOn) {
   ranks.network().faults.silent = true;
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 64, sent, false, 1).kind, Kind::posted);
-  ASSERT_EQ(ranks[0].put(2, ranks.key(2), 64, sent, false, 2).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 64, sent, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(2, ranks.key(2), 64, sent, false, 2).kind, Kind::posted);
   ranks[0].forget(1);
   ranks[0].poll(ranks.heard(0));
   ASSERT_EQ(ranks.heard(0).completed_ones.count(1), 1u);

@@ -29,12 +29,13 @@ void exchange(Ranks& ranks) {
   const auto post = [&](std::uint64_t i, int what) {
     const auto piece = std::span(sent).subspan(8 * i, 8);
     switch (what) {
-      case 0: return ranks[0].put(1, ranks.key(), 8 * i, piece, i % 3 == 0, 4 * i);
+      case 0: return ranks[0].rma()->put(1, ranks.key(), 8 * i, piece, i % 3 == 0, 4 * i);
       case 1: return send_number(ranks[0], 1, i, i % 400);
       case 2: return send_number(ranks[1], 0, i);
       case 3:
-        return ranks[0].put_signal(1, ranks.key(), 8 * i, piece, {1, i % 5 == 0 ? 5000u : 1u}, 4 * i + 1);
-      default: return ranks[0].get(1, ranks.key(), 8 * i, std::span(got).subspan(8 * i, 8), 4 * i + 2);
+        return ranks[0].signal()->put_signal(1, ranks.key(), 8 * i, piece, {1, i % 5 == 0 ? 5000u : 1u},
+                                             4 * i + 1);
+      default: return ranks[0].rma()->get(1, ranks.key(), 8 * i, std::span(got).subspan(8 * i, 8), 4 * i + 2);
     }
   };
   for (std::uint64_t i = 0; i < kRounds; ++i) {
@@ -123,7 +124,7 @@ TEST(IbvCredits, EndBeforeTheReceivesDo) {
   std::uint64_t sent = 0;
   while (sent < 100 && send_number(ranks[0], 1, sent).kind == Kind::done) ++sent;
   EXPECT_EQ(sent, 4u);
-  EXPECT_EQ(ranks[0].put_signal(1, ranks.key(), 0, {}, {1, 1}, 5).kind, Kind::retry)
+  EXPECT_EQ(ranks[0].signal()->put_signal(1, ranks.key(), 0, {}, {1, 1}, 5).kind, Kind::retry)
       << "it takes a receive, too";
   EXPECT_THAT(ranks[0].state_of(1), HasSubstr("0 of 4 credits left"));
   ranks[1].poll(ranks.heard(1));  // takes them, and tells so by a write of its own
@@ -184,7 +185,7 @@ TEST(IbvMemory, ThatCannotBeLockedIsExplained) {
   Ranks ranks;
   ranks.network().faults.lockable = 1 << 20;
   std::vector<std::byte> large(8 << 20);
-  EXPECT_EQ(ranks[0].register_segment(1, large).status().code(), ErrorCode::no_memory);
+  EXPECT_EQ(ranks[0].rma()->register_segment(1, large).status().code(), ErrorCode::no_memory);
   EXPECT_THAT(ranks.said(), HasSubstr("ulimit -l"));
 }
 
@@ -192,10 +193,10 @@ TEST(IbvMemory, KeysOfAnotherJobAreRefused) {
   Ranks ranks;
   auto key = ranks.exported(1);
   key[0] ^= std::byte{1};
-  EXPECT_EQ(ranks[0].import_key(1, key).status().code(), ErrorCode::not_supported);
+  EXPECT_EQ(ranks[0].rma()->import_key(1, key).status().code(), ErrorCode::not_supported);
   EXPECT_THAT(ranks.said(), HasSubstr("another job"));
   key.pop_back();
-  EXPECT_EQ(ranks[0].import_key(1, key).status().code(), ErrorCode::not_supported);
+  EXPECT_EQ(ranks[0].rma()->import_key(1, key).status().code(), ErrorCode::not_supported);
 }
 
 TEST(IbvConnections, WithAnotherKindOfPortAreRefusedByName) {

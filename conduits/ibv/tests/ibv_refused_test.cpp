@@ -81,7 +81,7 @@ TEST(IbvGone, ADeviceIsMissedWhenASegmentIsRegistered) {
   Ranks ranks;
   ranks.network().faults.gone = true;
   std::vector<std::byte> more(4096);
-  EXPECT_EQ(ranks[0].register_segment(1, more).status().code(), ErrorCode::network_failed);
+  EXPECT_EQ(ranks[0].rma()->register_segment(1, more).status().code(), ErrorCode::network_failed);
   EXPECT_THAT(ranks.said(), HasSubstr("No such device. The device has failed, or is gone"));
 }
 
@@ -92,9 +92,9 @@ TEST(IbvGone, ADeviceTakesAllPeersWithIt) {
   const auto bytes = bytes_of(16);
   const auto many = bytes_of(100'000);
   ranks.network().faults.silent = true;
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, bytes, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, bytes, false, 1).kind, Kind::posted);
   ranks.network().faults.gone = true;
-  EXPECT_EQ(ranks[0].put(1, ranks.key(), 0, many, false, 2).why, ErrorCode::network_failed);
+  EXPECT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, many, false, 2).why, ErrorCode::network_failed);
   EXPECT_THAT(ranks.said(), HasSubstr("does not register a local buffer of 100000 bytes: No such device"));
   ranks[0].poll(ranks.heard(0));
   ranks[0].poll(ranks.heard(0));
@@ -102,7 +102,7 @@ TEST(IbvGone, ADeviceTakesAllPeersWithIt) {
   EXPECT_EQ(ranks.heard(0).completed_ones[1].code(), ErrorCode::peer_lost);
   EXPECT_THAT(ranks.said(), HasSubstr("its completion queue fails"));
   for (const Rank peer : {1u, 2u}) {
-    EXPECT_EQ(ranks[0].put(peer, ranks.key(peer), 0, bytes, false, 3).why, ErrorCode::peer_lost);
+    EXPECT_EQ(ranks[0].rma()->put(peer, ranks.key(peer), 0, bytes, false, 3).why, ErrorCode::peer_lost);
     EXPECT_EQ(ranks[0].send(peer, {}, bytes, 0).why, ErrorCode::peer_lost);
   }
 }
