@@ -16,6 +16,9 @@ constexpr std::size_t kToSelf = 16;
 // Chosen: how long the end waits for what is still under way here.
 constexpr std::chrono::milliseconds kLinger{500};
 
+// Chosen: how many idle peers are asked for a sign of life at once.
+constexpr Rank kProbes = 8;
+
 constexpr std::size_t kPage = 4096;
 
 /// What ends when everything does is of no concern to anybody.
@@ -50,7 +53,10 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       rma_(env_, losses_, memory_, buffers_, requests_, access_, connections_, bounces_, rails_, striping_,
            to_self_),
       vector_(env_, properties_, losses_, memory_, buffers_, requests_, access_, connections_, bounces_),
-      atomics_(env_, losses_, memory_, buffers_, requests_, access_, connections_) {
+      atomics_(env_, losses_, memory_, buffers_, requests_, access_, connections_),
+      events_(env_, losses_, connections_, striping_),
+      completions_(env_, losses_, memory_, requests_, messages_, connections_, bounces_, striping_, events_),
+      sleeper_(env_, to_self_, requests_, credits_, losses_, connections_, rails_, striping_, completions_) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
   // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.
@@ -88,10 +94,12 @@ void IbvConduit::drain() noexcept {
     if (link->quiet > 0)
       static_cast<void>(requests_.probe(*link, Flight::Kind::own));  // its end is theirs, too
   }
-  const auto until = Clock::now() + kLinger;
+  const auto until = std::chrono::steady_clock::now() + kLinger;
   Deaf nobody;
-  while (!losses_.is_broken() && (!waiting.empty() || striping_.any_by_rail()) && Clock::now() < until) {
-    if (striping_.any_by_rail()) striping_.poll(nobody, more_);
+  bool more = false;
+  while (!losses_.is_broken() && (!waiting.empty() || striping_.any_by_rail()) &&
+         std::chrono::steady_clock::now() < until) {
+    if (striping_.any_by_rail()) striping_.poll(nobody, more);
     std::array<ibv_wc, 16> batch;
     const int found = ::ibv_poll_cq(env_.objects.queue.get(), static_cast<int>(batch.size()), batch.data());
     if (found < 0) return;
@@ -181,6 +189,47 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   const core::Post post =
       messages_.send(*link, PacketHead::Kind::packet, header, payload, Flight::Kind::packet, 0);
   return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
+}
+
+int IbvConduit::poll(core::Inbox& inbox) noexcept {
+  requests_.begin_round();
+  credits_.begin_round();
+  int calls = to_self_.empty() ? 0 : to_self_.deliver(env_.me, inbox);
+  connections_.poll_calls(sleeper_.looks());
+  sleeper_.look();
+  calls += completions_.poll(inbox);
+  credits_.return_taken();
+  bounces_.go_on();
+  connections_.go_on(completions_.any_left());
+  // What a lost peer had sent before is taken first.
+  if (!completions_.any_left() && losses_.any()) [[unlikely]]
+    calls += losses_.take(inbox, [&](Rank peer) noexcept { return bury(peer, inbox); });
+  return calls;
+}
+
+// The queue pair ends first: then the device uses none of the caller's memory any more, and all can be told.
+int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
+  if (!losses_.mark_gone(peer)) return 0;
+  Link* const link = connections_.find(peer);
+  if (link == nullptr) return 0;
+  requests_.drop_held(*link);
+  Connections::close(*link);
+  return completions_.end_all_with(*link, inbox);
+}
+
+// Who waits for a peer that has died silently would do so for ever: an empty write shows whether its adapter answers. Not
+// where the latest request will tell its end, for that shows it as well; quiet ones never do, though they may have ended.
+void IbvConduit::check_peers(core::Inbox&) noexcept {
+  events_.take();
+  const auto ranks = env_.ranks;
+  Rank asked = 0;
+  for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
+    Link* const link = connections_.find(probed_);
+    if (link == nullptr || !link->ready || probed_ == env_.me) continue;
+    if (link->flights.count() != 0 && link->quiet == 0) continue;
+    static_cast<void>(requests_.probe(*link, Flight::Kind::own));
+    ++asked;
+  }
 }
 
 std::string IbvConduit::state_of(Rank peer) const {

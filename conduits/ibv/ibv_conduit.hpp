@@ -3,23 +3,19 @@
 #include "conduits/ibv/ibv_atomics.hpp"
 #include "conduits/ibv/ibv_rma.hpp"
 #include "conduits/ibv/ibv_vector.hpp"
-#include "conduits/ibv/striping.hpp"
+#include "conduits/ibv/sleeper.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
-#include "core/pieces.hpp"
 #include "core/to_self.hpp"
 
-#include <array>
-#include <chrono>
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 namespace aqueduct::conduits::ibv {
 
 /// One rank's way to the others by RDMA verbs: a reliable-connected queue pair to each peer that it talks to.
-class IbvConduit final : public core::Conduit, public core::Waitable {
+class IbvConduit final : public core::Conduit {
  public:
   /// `verbs` and `port` outlive it.
   IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
@@ -40,39 +36,13 @@ class IbvConduit final : public core::Conduit, public core::Waitable {
   core::NativeSignal* signal() noexcept override { return &rma_; }
   core::NativeVector* vector() noexcept override { return vector_.can() ? &vector_ : nullptr; }
   core::NativeAtomics* atomics() noexcept override { return env_.sizes().atomics ? &atomics_ : nullptr; }
-  core::Waitable* waitable() noexcept override { return this; }
+  core::Waitable* waitable() noexcept override { return &sleeper_; }
   void check_peers(core::Inbox& inbox) noexcept override;
   void forget(Rank peer) noexcept override { losses_.forget(peer); }
   std::string state_of(Rank peer) const override;
 
-  // Waitable (ibv_wait.cpp)
-  void arm() noexcept override;
-  void disarm() noexcept override;
-  void sleep(std::chrono::nanoseconds limit) noexcept override;
-  std::chrono::nanoseconds within() const noexcept override;
-  int descriptor() const noexcept override {
-    if (const int calls = connections_.descriptor(); calls >= 0) return calls;
-    return rails_.empty() ? env_.objects.channel->fd : rails_.descriptor();
-  }
-
  private:
-  using Clock = std::chrono::steady_clock;
-
   void drain() noexcept;
-
-  int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
-
-  void empty_channel() noexcept;  // ibv_wait.cpp
-
-  // What comes back: ibv_poll.cpp.
-  int take(const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  int take_flight(const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  int end_front(Link& link, Status status, core::Inbox& inbox) noexcept;
-  int tell(Flight::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept;
-
-  // What goes wrong: ibv_lost.cpp.
-  void explain(const Link& link, const Flight& flight, const ibv_wc& completion) noexcept;
-  void take_events() noexcept;
   int bury(Rank peer, core::Inbox& inbox) noexcept;
 
   Environment env_;
@@ -94,10 +64,10 @@ class IbvConduit final : public core::Conduit, public core::Waitable {
   Rma rma_;
   Vector vector_;
   Atomics atomics_;
-  Rank probed_ = 0;
-  bool more_ = false;  // the last poll may have left completions
-  bool look_at_channel_ = false;
-  bool disarmed_ = true;
+  DeviceEvents events_;
+  Completions completions_;
+  Sleeper sleeper_;
+  Rank probed_ = 0;  // the next one to be asked for a sign of life
 };
 
 }  // namespace aqueduct::conduits::ibv

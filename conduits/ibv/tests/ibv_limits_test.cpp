@@ -218,20 +218,20 @@ TEST(IbvConnections, WithAnotherKindOfPortAreRefusedByName) {
 TEST(IbvWait, EndsWhenSomethingArrives) {
   Ranks ranks;
   ranks.meet();
-  ranks[1].arm();
+  ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
   const auto since = std::chrono::steady_clock::now();
-  ranks[1].sleep(std::chrono::seconds(20));
+  ranks[1].waitable()->sleep(std::chrono::seconds(20));
   EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(5));
-  ranks[1].disarm();
+  ranks[1].waitable()->disarm();
   ranks[1].poll(ranks.heard(1));
   EXPECT_EQ(ranks.heard(1).packets.size(), 1u);
   // What was said about it is used up: the next sleep lasts.
-  ranks[1].arm();
+  ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   const auto again = std::chrono::steady_clock::now();
-  ranks[1].sleep(std::chrono::milliseconds(30));
+  ranks[1].waitable()->sleep(std::chrono::milliseconds(30));
   EXPECT_GE(std::chrono::steady_clock::now() - again, std::chrono::milliseconds(29));
 }
 
@@ -240,11 +240,11 @@ TEST(IbvWait, OfASenderWithoutCreditsIsShort) {
   Ranks ranks;
   ranks.meet();
   while (send_number(ranks[0], 1, 1).kind == Kind::done) continue;
-  ranks[0].arm();
+  ranks[0].waitable()->arm();
   ranks[0].poll(ranks.heard(0));
-  EXPECT_EQ(ranks[0].within(), std::chrono::nanoseconds::max()) << "nobody has asked since";
+  EXPECT_EQ(ranks[0].waitable()->within(), std::chrono::nanoseconds::max()) << "nobody has asked since";
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::retry);
-  EXPECT_LE(ranks[0].within(), std::chrono::milliseconds(1));
+  EXPECT_LE(ranks[0].waitable()->within(), std::chrono::milliseconds(1));
   ranks[1].poll(ranks.heard(1));
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
 }
@@ -253,13 +253,13 @@ TEST(IbvWait, OfASenderWithoutCreditsIsShort) {
 TEST(IbvWait, EndsWhenSomethingArrivesAfterSomethingOfNoConcern) {
   Ranks ranks;
   ranks.meet();
-  ranks[1].arm();
+  ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   ASSERT_EQ(ranks.insist([&] { return send_number(ranks[1], 0, 1, 1000); }).kind, Kind::done);
   ASSERT_EQ(ranks[1].poll(ranks.heard(1)), 0);
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
   const auto since = std::chrono::steady_clock::now();
-  ranks[1].sleep(std::chrono::seconds(20));
+  ranks[1].waitable()->sleep(std::chrono::seconds(20));
   EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(5));
   EXPECT_EQ(ranks[1].poll(ranks.heard(1)), 1);
 }
@@ -270,10 +270,10 @@ TEST(IbvWait, BeginsOnlyWhenAllThatCameHasBeenTaken) {
   Ranks ranks(options);
   ranks.meet();
   for (std::uint64_t i = 0; i < 40; ++i) ASSERT_EQ(send_number(ranks[0], 1, i).kind, Kind::done);
-  ranks[1].arm();
+  ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   ASSERT_LT(ranks.heard(1).packets.size(), 40u) << "more than a poll takes";
-  EXPECT_LE(ranks[1].within().count(), 0);
+  EXPECT_LE(ranks[1].waitable()->within().count(), 0);
 }
 
 }  // namespace

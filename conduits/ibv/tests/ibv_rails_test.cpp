@@ -141,7 +141,7 @@ TEST_F(IbvRails, TryAShareAgainThatWasRefused) {
     ASSERT_EQ(put(1 + busy).kind, Kind::posted);
     for (int i = 0; i < 10; ++i) ranks.poll();
     EXPECT_EQ(ranks.heard(0).completed_ones.count(1 + busy), 0u) << "a share of it is still here";
-    EXPECT_LE(ranks[0].within(), std::chrono::milliseconds(1)) << "or it would be asleep";
+    EXPECT_LE(ranks[0].waitable()->within(), std::chrono::milliseconds(1)) << "or it would be asleep";
     device(busy).post_send = 0;
     EXPECT_TRUE(ranks.end_of(1 + busy));
     EXPECT_TRUE(arrived());
@@ -227,16 +227,16 @@ TEST_F(IbvRails, WakeASleeper) {
   device(1).silent = true;
   ASSERT_EQ(put(1).kind, Kind::posted);
   while (ranks[0].poll(ranks.heard(0)) != 0) continue;
-  ranks[0].arm();
+  ranks[0].waitable()->arm();
   ranks[0].poll(ranks.heard(0));
-  pollfd readable{ranks[0].descriptor(), POLLIN, 0};
+  pollfd readable{ranks[0].waitable()->descriptor(), POLLIN, 0};
   EXPECT_EQ(::poll(&readable, 1, 0), 0);
   ranks.network().resume();
   EXPECT_EQ(::poll(&readable, 1, 0), 1);
   const auto since = std::chrono::steady_clock::now();
-  ranks[0].sleep(std::chrono::seconds(20));
+  ranks[0].waitable()->sleep(std::chrono::seconds(20));
   EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(5));
-  ranks[0].disarm();
+  ranks[0].waitable()->disarm();
   EXPECT_EQ(ranks[0].poll(ranks.heard(0)), 1);
   EXPECT_EQ(::poll(&readable, 1, 0), 0);
 }

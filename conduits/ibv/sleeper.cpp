@@ -1,4 +1,4 @@
-#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/sleeper.hpp"
 
 #include <algorithm>
 
@@ -15,18 +15,16 @@ constexpr std::chrono::nanoseconds kCreditNap{100'000};
 
 // The channel says once for each request that something has come; what it says is taken in the polls until disarmed, and
 // in the one after that.
-void IbvConduit::arm() noexcept {
+void Sleeper::arm() noexcept {
   static_cast<void>(::ibv_req_notify_cq(env_.objects.queue.get(), 0));
   for (const auto& rail : rails_) rail->arm();
   look_at_channel_ = true;
   disarmed_ = false;
 }
 
-void IbvConduit::disarm() noexcept { disarmed_ = true; }
-
 // What it has said may be of no concern to the sleeper (the end of a message, a Hello), so that it sleeps all the same:
 // it is asked again, before the poll looks for what came in between.
-void IbvConduit::empty_channel() noexcept {
+void Sleeper::empty_channel() noexcept {
   const bool said = ibv::empty_channel(env_.verbs, *env_.objects.channel);
   if (said && !disarmed_) static_cast<void>(::ibv_req_notify_cq(env_.objects.queue.get(), 0));
   for (const auto& rail : rails_) {
@@ -35,19 +33,24 @@ void IbvConduit::empty_channel() noexcept {
   look_at_channel_ = !disarmed_;
 }
 
-std::chrono::nanoseconds IbvConduit::within() const noexcept {
+int Sleeper::descriptor() const noexcept {
+  if (const int calls = connections_.descriptor(); calls >= 0) return calls;
+  return rails_.empty() ? env_.objects.channel->fd : rails_.descriptor();
+}
+
+std::chrono::nanoseconds Sleeper::within() const noexcept {
   const bool busy = !to_self_.empty() || requests_.holds_any() || credits_.any_owed() || losses_.any() ||
-                    connections_.is_busy() || more_;
+                    connections_.is_busy() || completions_.any_left();
   if (busy) return std::chrono::nanoseconds::zero();
   const bool soon = credits_.lacked() || striping_.any_waits();
   auto until = soon ? kCreditNap : std::chrono::nanoseconds::max();
   if (const auto next = connections_.next_hello()) {
-    until = std::min<std::chrono::nanoseconds>(until, *next - Clock::now());
+    until = std::min<std::chrono::nanoseconds>(until, *next - Connections::Clock::now());
   }
   return until;
 }
 
-void IbvConduit::sleep(std::chrono::nanoseconds limit) noexcept {
+void Sleeper::sleep(std::chrono::nanoseconds limit) noexcept {
   const auto wait = std::min(limit, within());
   if (wait.count() <= 0) return;
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(wait);
