@@ -55,8 +55,8 @@ int Completions::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
     case WorkId::Kind::flight: return take_flight(completion, inbox);
     case WorkId::Kind::receive:
       return messages_.take(connections_.find_by_pair(completion.qp_num), completion, inbox);
-    case WorkId::Kind::door_send: connections_.take_sent(index); return 0;
-    case WorkId::Kind::door_receive: connections_.take_received(index, completion); return 0;
+    case WorkId::Kind::datagram_send: connections_.take_sent(index); return 0;
+    case WorkId::Kind::datagram_receive: connections_.take_received(index, completion); return 0;
   }
   return 0;
 }

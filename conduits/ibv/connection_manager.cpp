@@ -145,7 +145,7 @@ int ConnectionManager::open(const Verbs& verbs, const Port& port, Rank ranks, in
 
 void ConnectionManager::tell(Address& address) const noexcept {
   address.gid = host_;
-  address.door = port_;
+  address.listener = port_;
 }
 
 std::optional<ConnectionManager::Event> ConnectionManager::next() noexcept {
@@ -169,7 +169,7 @@ Call ConnectionManager::call(const Address& peer) noexcept {
   if (calls_->create_id(channel_, &made, nullptr, RDMA_PS_TCP) != 0) return own(nullptr);
   Call id = own(made);
   SocketAddress from = socket_address(host_, 0);
-  SocketAddress to = socket_address(peer.gid, static_cast<std::uint16_t>(peer.door));
+  SocketAddress to = socket_address(peer.gid, static_cast<std::uint16_t>(peer.listener));
   if (calls_->resolve_addr(made, from.get(), to.get(), kResolveMilliseconds) != 0) return own(nullptr);
   return id;
 }

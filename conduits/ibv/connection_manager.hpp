@@ -14,7 +14,7 @@ namespace aqueduct::conduits::ibv {
 /// A connection, or the attempt at one, as librdmacm knows it.
 using Call = Owned<rdma_cm_id>;
 
-/// Makes connections by librdmacm, on devices that have no datagrams for Door (iWARP): a Hello travels with the request, and one
+/// Makes connections by librdmacm, on devices that have no datagrams for DatagramListener (iWARP): a Hello travels with the request, and one
 /// with the answer.
 class ConnectionManager {
  public:

@@ -29,7 +29,8 @@ Status Connections::open() {
     }
     return error == 0 ? Status{} : env_.refused("to listen for connections (librdmacm)", error);
   }
-  const int error = door_.open(env_.verbs, *env_.objects.domain, *env_.objects.queue, env_.port, env_.job);
+  const int error =
+      listener_.open(env_.verbs, *env_.objects.domain, *env_.objects.queue, env_.port, env_.job);
   return error == 0 ? Status{} : env_.refused("a datagram queue pair", error);
 }
 
@@ -37,13 +38,13 @@ void Connections::tell(Address& address) const noexcept {
   if (manager_.is_open()) {
     manager_.tell(address);
   } else {
-    address.door = door_.number();
+    address.listener = listener_.number();
   }
 }
 
 std::optional<Connections::Clock::time_point> Connections::next_hello() const noexcept {
-  if (knocking_.empty()) return std::nullopt;
-  return std::ranges::min(knocking_, {}, &Link::next_hello)->next_hello;
+  if (connecting_.empty()) return std::nullopt;
+  return std::ranges::min(connecting_, {}, &Link::next_hello)->next_hello;
 }
 
 void Connections::close(Link& link) noexcept {
@@ -98,7 +99,7 @@ bool Connections::make_way(Link& link) noexcept {
 }
 
 // Nothing can be posted to the peer: makes, or goes on making, the connection. Null, unless it is there already.
-Link* Connections::knock(Rank peer) noexcept {
+Link* Connections::start_connecting(Rank peer) noexcept {
   if (losses_.is_out_of_reach(peer)) return nullptr;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return nullptr;
@@ -113,12 +114,12 @@ Link* Connections::knock(Rank peer) noexcept {
     return link;
   }
   const bool by_call = manager_.is_open();
-  if (link->knocking || (!by_call && !make_way(*link))) return nullptr;
-  link->knocking = true;
+  if (link->connecting || (!by_call && !make_way(*link))) return nullptr;
+  link->connecting = true;
   link->pause = kFirstPause;
-  knocking_.push_back(link);
+  connecting_.push_back(link);
   if (!by_call) {
-    say_hello(*link);
+    send_hello(*link);
   } else if (!link->listening) {  // else the peer has called, and its call is answered
     call(*link);
   }
@@ -165,41 +166,41 @@ Hello Connections::hello_for(const Link& link) const noexcept {
   return hello;
 }
 
-void Connections::say_hello(Link& link) noexcept {
+void Connections::send_hello(Link& link) noexcept {
   Hello hello = hello_for(link);
   hello.understood = link.listening ? 1 : 0;
   hello.both = link.ready ? 1 : 0;
   for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(link.peer);
-  static_cast<void>(door_.say(hello, *link.way, addresses_[link.peer].door));
+  static_cast<void>(listener_.send(hello, *link.way, addresses_[link.peer].listener));
   link.next_hello = Clock::now() + link.pause;
 }
 
-void Connections::heard(const Hello& hello) noexcept {
+void Connections::take_hello(const Hello& hello) noexcept {
   const Rank peer = hello.from;
   if (peer >= links_.size() || peer == env_.me || losses_.is_gone(peer)) return;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return;
   if (link->pair == nullptr || (!link->listening && !listen(*link, hello))) return;
   if (hello.understood != 0) link->ready = true;
-  if (hello.both == 0 && make_way(*link)) say_hello(*link);
+  if (hello.both == 0 && make_way(*link)) send_hello(*link);
 }
 
-void Connections::knock_again() noexcept {
-  std::erase_if(knocking_, [](Link* link) {
+void Connections::retry_connecting() noexcept {
+  std::erase_if(connecting_, [](Link* link) {
     if (!link->ready && link->pair != nullptr) return false;
-    link->knocking = false;
+    link->connecting = false;
     return true;
   });
-  if (knocking_.empty()) return;
+  if (connecting_.empty()) return;
   const auto now = Clock::now();
-  for (Link* const link : knocking_) {
+  for (Link* const link : connecting_) {
     if (link->next_hello > now) continue;
     if (manager_.is_open()) {
       call(*link);
       continue;
     }
     link->pause = std::min<std::chrono::nanoseconds>(2 * link->pause, kLongestPause);
-    say_hello(*link);
+    send_hello(*link);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/ibv/connection_manager.hpp"
-#include "conduits/ibv/door.hpp"
+#include "conduits/ibv/datagram_listener.hpp"
 #include "conduits/ibv/link_map.hpp"
 #include "conduits/ibv/messages.hpp"
 #include "conduits/ibv/rails.hpp"
@@ -32,7 +32,7 @@ class Connections {
         ranks_(env.ranks),
         addresses_(env.ranks),
         links_(env.ranks) {
-    knocking_.reserve(env.ranks);
+    connecting_.reserve(env.ranks);
   }
 
   /// From now on peers can ask for connections. The log says what was refused.
@@ -44,7 +44,7 @@ class Connections {
   /// The connection with a peer. Null if there is none yet: it is being made, or there will be none (Losses).
   Link* reach(Rank peer) noexcept {
     Link* const link = find(peer);
-    return link != nullptr && link->ready ? link : knock(peer);
+    return link != nullptr && link->ready ? link : start_connecting(peer);
   }
   /// Null if nothing has been done yet for one with that rank.
   Link* find(Rank peer) const noexcept { return peer < ranks_ ? links_[peer].get() : nullptr; }
@@ -64,14 +64,14 @@ class Connections {
   void go_on(bool more) noexcept {
     if (!hung_up_.empty() && !more) [[unlikely]]
       take_hang_ups();
-    if (!knocking_.empty()) [[unlikely]]
-      knock_again();
+    if (!connecting_.empty()) [[unlikely]]
+      retry_connecting();
   }
   /// A completion of the door's.
   void take_received(std::uint64_t index, const ibv_wc& completion) noexcept {
-    if (const auto hello = door_.heard(index, completion)) heard(*hello);
+    if (const auto hello = listener_.receive(index, completion)) take_hello(*hello);
   }
-  void take_sent(std::uint64_t index) noexcept { door_.said(index); }
+  void take_sent(std::uint64_t index) noexcept { listener_.sent(index); }
 
   /// Ends a queue pair, and so all that the device does for the peer.
   static void close(Link& link) noexcept;
@@ -84,16 +84,16 @@ class Connections {
   int descriptor() const noexcept { return manager_.is_open() ? manager_.descriptor() : -1; }
 
  private:
-  Link* knock(Rank peer) noexcept;
+  Link* start_connecting(Rank peer) noexcept;
   Link* make_link(Rank peer) noexcept;
   bool listen(Link& link, const Hello& hello) noexcept;
   void learn(Link& link, const Hello& hello) noexcept;
   Hello hello_for(const Link& link) const noexcept;
   bool can_count() const noexcept { return env_.sizes().depth <= BesidePut::kMostDepth; }
   bool make_way(Link& link) noexcept;
-  void say_hello(Link& link) noexcept;
-  void heard(const Hello& hello) noexcept;
-  void knock_again() noexcept;
+  void send_hello(Link& link) noexcept;
+  void take_hello(const Hello& hello) noexcept;
+  void retry_connecting() noexcept;
 
   // Over iWARP.
   void look_for_calls(bool woken) noexcept;
@@ -114,12 +114,12 @@ class Connections {
   Messages& messages_;
   Rails& rails_;
   Rank ranks_;
-  Door door_;
+  DatagramListener listener_;
   ConnectionManager manager_;  // instead of the door, over iWARP; ends after the links
   std::vector<Address> addresses_;
   std::vector<std::unique_ptr<Link>> links_;
   LinkMap by_pair_;
-  std::vector<Link*> knocking_;
+  std::vector<Link*> connecting_;
   std::vector<Link*> to_greet_;       // over iWARP: that I have called, and who wait for a word
   std::vector<Link*> hung_up_;        // over iWARP: connections that have ended
   std::uint32_t polls_uncalled_ = 0;  // since calls were looked for

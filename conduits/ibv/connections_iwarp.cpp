@@ -140,7 +140,7 @@ void Connections::take_calls() noexcept {
 }
 
 void Connections::look_for_calls(bool woken) noexcept {
-  if (woken || !knocking_.empty() || ++polls_uncalled_ >= kPollsUncalled) {
+  if (woken || !connecting_.empty() || ++polls_uncalled_ >= kPollsUncalled) {
     polls_uncalled_ = 0;
     take_calls();
   }

@@ -19,11 +19,11 @@ struct Link {
   Link(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), flights(depth) {}
 
   Rank peer;
-  bool ready = false;      ///< both queue pairs listen: anything may be posted
-  bool listening = false;  ///< mine does
-  bool knocking = false;   ///< is in the list of those to say Hello to again
-  bool owing = false;      ///< is in the list of those that credits are to be given back to
-  bool counts = false;     ///< I make out what signals say of credits
+  bool ready = false;       ///< both queue pairs listen: anything may be posted
+  bool listening = false;   ///< mine does
+  bool connecting = false;  ///< is in the list of those to say Hello to again
+  bool owing = false;       ///< is in the list of those that credits are to be given back to
+  bool counts = false;      ///< I make out what signals say of credits
   bool peer_counts = false;
   std::uint32_t first = 0;  ///< sequence number of my first packet
   Owned<ibv_ah> way;

@@ -25,13 +25,13 @@ Sizes sizes_of(const Port& port, const IbvOptions& options, Rank ranks) {
   const ibv_device_attr& limits = port.limits;
   const auto positive = [](int value) { return static_cast<std::uint32_t>(std::max(value, 1)); };
   Sizes sizes;
-  const std::uint32_t door = kDoorReceives + kDoorSends;
-  const std::uint32_t completions = std::max(positive(limits.max_cqe), door + 16) - door;
+  const std::uint32_t datagrams = kDatagramReceives + kDatagramSends;
+  const std::uint32_t completions = std::max(positive(limits.max_cqe), datagrams + 16) - datagrams;
   sizes.queue = std::min(options.queue, completions / 2);
   const std::uint64_t wanted = std::uint64_t{ranks} * options.credits;
   sizes.receives = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, completions - sizes.queue));
   if (shares_receives(port, options)) sizes.receives = std::min(sizes.receives, positive(limits.max_srq_wr));
-  sizes.completions = sizes.queue + sizes.receives + door;
+  sizes.completions = sizes.queue + sizes.receives + datagrams;
   sizes.depth = std::min({options.depth, positive(limits.max_qp_wr), sizes.queue});
   sizes.pieces = std::min(kPieces, positive(limits.max_sge));
   sizes.reads = static_cast<std::uint8_t>(std::clamp(limits.max_qp_init_rd_atom, 1, 16));

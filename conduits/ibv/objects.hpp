@@ -42,8 +42,8 @@ struct Objects {
 };
 
 /// Messages that ranks say to each other before they are connected, under way in one direction.
-inline constexpr std::uint32_t kDoorReceives = 64;
-inline constexpr std::uint32_t kDoorSends = 16;
+inline constexpr std::uint32_t kDatagramReceives = 64;
+inline constexpr std::uint32_t kDatagramSends = 16;
 
 /// Opens them. The log says what was refused.
 Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks,

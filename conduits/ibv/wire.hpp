@@ -36,7 +36,7 @@ constexpr const char* name_of(NetworkKind kind) noexcept {
 struct Address {
   std::uint32_t wire_version = kWireVersion;
   /// Number of its unreliable-datagram queue pair; only the first port has one. Of iWARP the TCP port.
-  std::uint32_t door = 0;
+  std::uint32_t listener = 0;
   std::array<std::uint8_t, 16> gid{};  ///< of iWARP the IP address
   std::uint16_t lid = 0;
   NetworkKind network = NetworkKind::infiniband;

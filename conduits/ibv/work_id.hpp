@@ -8,7 +8,7 @@ namespace aqueduct::conduits::ibv {
 
 /// What a completion is of: the 64 bits that a work request is given and its completion brings back.
 struct WorkId {
-  enum class Kind : std::uint64_t { flight, receive, door_receive, door_send };
+  enum class Kind : std::uint64_t { flight, receive, datagram_receive, datagram_send };
 
   static constexpr std::uint64_t flight(Rank peer, std::uint32_t number) noexcept {
     return (std::uint64_t{peer} << 32) | number;

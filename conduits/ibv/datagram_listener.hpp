@@ -12,22 +12,22 @@ namespace aqueduct::conduits::ibv {
 
 /// An unreliable-datagram queue pair, at which peers knock that want a connection. What is lost is said again by who
 /// waits for it.
-class Door {
+class DatagramListener {
  public:
   /// 0, or an errno.
   int open(const Verbs& verbs, ibv_pd& domain, ibv_cq& queue, const Port& port, std::uint64_t job);
 
   std::uint32_t number() const noexcept { return pair_->qp_num; }
   /// Says it to a peer's door. False: no room now.
-  bool say(const Hello& hello, ibv_ah& way, std::uint32_t door) noexcept;
+  bool send(const Hello& hello, ibv_ah& way, std::uint32_t listener) noexcept;
   /// What a completion of a receive brought; nothing if it is not of this job. The buffer is posted again.
-  std::optional<Hello> heard(std::uint64_t index, const ibv_wc& completion) noexcept;
+  std::optional<Hello> receive(std::uint64_t index, const ibv_wc& completion) noexcept;
   /// A completion of `say`.
-  void said(std::uint64_t index) noexcept { free_.push_back(static_cast<std::uint32_t>(index)); }
+  void sent(std::uint64_t index) noexcept { free_.push_back(static_cast<std::uint32_t>(index)); }
 
  private:
-  std::byte* receive(std::uint64_t index) const noexcept;
-  std::byte* send(std::uint64_t index) const noexcept;
+  std::byte* receive_buffer(std::uint64_t index) const noexcept;
+  std::byte* send_buffer(std::uint64_t index) const noexcept;
   int post(std::uint64_t index) noexcept;
 
   std::uint64_t job_ = 0;
