@@ -109,7 +109,7 @@ Link* Connections::start_connecting(Rank peer) noexcept {
     mine.first = link->first;
     mine.cell = cells_.address_for(peer);
     mine.cell_key = cells_.remote_key();
-    if (!listen(*link, mine)) return nullptr;
+    if (!connect_queue_pair(*link, mine)) return nullptr;
     link->ready = true;
     return link;
   }
@@ -120,13 +120,13 @@ Link* Connections::start_connecting(Rank peer) noexcept {
   connecting_.push_back(link);
   if (!by_call) {
     send_hello(*link);
-  } else if (!link->listening) {  // else the peer has called, and its call is answered
+  } else if (!link->connected) {  // else the peer has called, and its call is answered
     call(*link);
   }
   return nullptr;
 }
 
-bool Connections::listen(Link& link, const Hello& hello) noexcept {
+bool Connections::connect_queue_pair(Link& link, const Hello& hello) noexcept {
   const int error = connect_pair(env_.verbs, *link.pair, env_.objects, env_.port, env_.options,
                                  addresses_[link.peer], hello, link.first);
   if (error != 0) {
@@ -139,7 +139,7 @@ bool Connections::listen(Link& link, const Hello& hello) noexcept {
     return false;
   }
   rails_.connect(link.peer, hello);
-  link.listening = true;
+  link.connected = true;
   learn(link, hello);
   return true;
 }
@@ -168,7 +168,7 @@ Hello Connections::hello_for(const Link& link) const noexcept {
 
 void Connections::send_hello(Link& link) noexcept {
   Hello hello = hello_for(link);
-  hello.understood = link.listening ? 1 : 0;
+  hello.understood = link.connected ? 1 : 0;
   hello.both = link.ready ? 1 : 0;
   for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(link.peer);
   static_cast<void>(listener_.send(hello, *link.way, addresses_[link.peer].listener));
@@ -180,7 +180,7 @@ void Connections::take_hello(const Hello& hello) noexcept {
   if (peer >= links_.size() || peer == env_.me || losses_.is_gone(peer)) return;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return;
-  if (link->pair == nullptr || (!link->listening && !listen(*link, hello))) return;
+  if (link->pair == nullptr || (!link->connected && !connect_queue_pair(*link, hello))) return;
   if (hello.understood != 0) link->ready = true;
   if (hello.both == 0 && make_way(*link)) send_hello(*link);
 }

@@ -86,7 +86,7 @@ class Connections {
  private:
   Link* start_connecting(Rank peer) noexcept;
   Link* make_link(Rank peer) noexcept;
-  bool listen(Link& link, const Hello& hello) noexcept;
+  bool connect_queue_pair(Link& link, const Hello& hello) noexcept;
   void learn(Link& link, const Hello& hello) noexcept;
   Hello hello_for(const Link& link) const noexcept;
   bool can_count() const noexcept { return env_.sizes().depth <= BesidePut::kMostDepth; }

@@ -29,7 +29,7 @@ bool Connections::renew(Link& link) noexcept {
   by_pair_.remove(link.pair->qp_num);
   link.call.reset();
   link.pair.reset();
-  link.asked = link.listening = link.ready = false;
+  link.asked = link.connected = link.ready = false;
   MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
   const int error = made.pair != nullptr ? 0 : errno;
   if (made.pair != nullptr) {
@@ -62,7 +62,7 @@ void Connections::accept(Link& link, Call call, const Hello& hello) noexcept {
   learn(link, hello);
   link.call = std::move(call);
   link.asked = false;
-  link.listening = true;
+  link.connected = true;
   link.next_hello = Clock::time_point::max();
   if (const int error = manager_.accept(*link.call, hello_for(link), env_.sizes()); error != 0) {
     env_.log.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", env_.me, link.peer,
@@ -82,7 +82,7 @@ void Connections::called(const ConnectionManager::Event& event) noexcept {
   if (known && link == nullptr) link = make_link(peer);
   // What is connected already does not want another; and of two calls the lower rank's counts.
   const bool wanted =
-      link != nullptr && link->pair != nullptr && !link->listening && !(link->asked && env_.me < peer);
+      link != nullptr && link->pair != nullptr && !link->connected && !(link->asked && env_.me < peer);
   if (!wanted) return manager_.reject(*call);
   if (link->asked) {  // the peer will reject mine
     link->held_hello = hello;
@@ -120,7 +120,7 @@ void Connections::take_calls() noexcept {
           to_greet_.push_back(&link);
         }
         link.asked = false;
-        link.listening = true;
+        link.connected = true;
         if (link.held != nullptr) manager_.reject(*link.held);
         link.held.reset();
         break;

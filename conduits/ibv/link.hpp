@@ -20,7 +20,7 @@ struct Link {
 
   Rank peer;
   bool ready = false;       ///< both queue pairs listen: anything may be posted
-  bool listening = false;   ///< mine does
+  bool connected = false;   ///< mine does
   bool connecting = false;  ///< is in the list of those to say Hello to again
   bool owing = false;       ///< is in the list of those that credits are to be given back to
   bool counts = false;      ///< I make out what signals say of credits

@@ -63,7 +63,7 @@ int Rail::connect(Rank peer, std::uint32_t pair) noexcept {
   hello.first = first_of(pair, peer);
   const int error = connect_pair(verbs_, *with.pair, objects_, port_, options_, addresses_[peer], hello,
                                  first_of(with.pair->qp_num, me_));
-  with.listens = error == 0;
+  with.connected = error == 0;
   return error;
 }
 

@@ -37,7 +37,7 @@ class Rail {
   }
   /// Connects it with the peer's. 0, or an errno.
   int connect(Rank peer, std::uint32_t pair) noexcept;
-  bool reaches(Rank peer) const noexcept { return peers_[peer].listens; }
+  bool reaches(Rank peer) const noexcept { return peers_[peer].connected; }
   /// Ends the queue pair: the device uses none of the memory any more that it was given for that peer.
   void drop(Rank peer) noexcept;
   /// Of a queue pair; nobody, if it is none of these.
@@ -64,7 +64,7 @@ class Rail {
  private:
   struct Peer {
     Owned<ibv_qp> pair;
-    bool listens = false;  ///< both do
+    bool connected = false;  ///< both do
   };
 
   const Verbs& verbs_;
