@@ -33,21 +33,21 @@ class DeviceList {
 
 /// In Gb/s, as the port says it: lanes, and the speed of each.
 double speed_of(const ibv_port_attr& port) {
-  const double lanes = port.active_width == 2    ? 4
-                       : port.active_width == 4  ? 8
-                       : port.active_width == 8  ? 12
-                       : port.active_width == 16 ? 2
-                                                 : 1;
+  const double ways = port.active_width == 2    ? 4
+                      : port.active_width == 4  ? 8
+                      : port.active_width == 8  ? 12
+                      : port.active_width == 16 ? 2
+                                                : 1;
   switch (port.active_speed) {
-    case 1: return lanes * 2.5;
-    case 2: return lanes * 5;
+    case 1: return ways * 2.5;
+    case 2: return ways * 5;
     case 4:
-    case 8: return lanes * 10;
-    case 16: return lanes * 14;
-    case 32: return lanes * 25;
-    case 64: return lanes * 50;
-    case 128: return lanes * 100;
-    default: return lanes;
+    case 8: return ways * 10;
+    case 16: return ways * 14;
+    case 32: return ways * 25;
+    case 64: return ways * 50;
+    case 128: return ways * 100;
+    default: return ways;
   }
 }
 

@@ -1,7 +1,7 @@
 #include "conduits/ibv/rails.hpp"
 
-#include "conduits/ibv/deals.hpp"
 #include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/striped_transfers.hpp"
 #include "core/descriptors.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ Rails::~Rails() {
 Status Rails::open(std::span<const Port> ports) {
   if (ports.empty()) return {};
   IbvOptions narrow = env_.options;
-  narrow.queue = narrow.depth = Deals::kMost;
+  narrow.queue = narrow.depth = StripedTransfers::kMost;
   narrow.inline_bytes = 0;
   narrow.credits = 1;  // no receive is posted, but not every device makes a queue of none
   narrow.shared_receive_queue = false;

@@ -16,54 +16,54 @@ std::optional<core::Post> Striping::post(Rank peer, std::uint64_t key, std::uint
                                          core::MutableBytes buffer, ibv_wr_opcode opcode,
                                          core::Token token) noexcept {
   if (connections_.reach(peer) == nullptr) return losses_.no_connection(peer);
-  std::array<Share, kMostRails> lanes;
+  std::array<Share, kMostRails> ways;
   std::size_t count = 1;  // the first port
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     const std::uint32_t rail_key = rails_.key_of(key, i);
     if (rail_key == 0 || !rails_[i].reaches(peer)) continue;
-    lanes[count].rail = &rails_[i];
-    lanes[count++].rail_key = rail_key;
+    ways[count].rail = &rails_[i];
+    ways[count++].rail_key = rail_key;
   }
   const std::size_t shares = std::min(count, buffer.size() / env_.options.rail_bytes);
   if (shares < 2) return std::nullopt;
-  Deal* const deal = deals_.begin(peer, key, opcode, token);
-  if (deal == nullptr) return core::Post::retry();
+  StripedTransfer* const transfer = transfers_.begin(peer, key, opcode, token);
+  if (transfer == nullptr) return core::Post::retry();
   const std::size_t each = buffer.size() / shares / kGrain * kGrain;
-  for (; deal->left < shares; ++deal->left) {
-    Share& share = deal->shares[deal->left];
-    share = lanes[turn_++ % count];
-    const std::size_t at = deal->left * each;
+  for (; transfer->shares_left < shares; ++transfer->shares_left) {
+    Share& share = transfer->shares[transfer->shares_left];
+    share = ways[turn_++ % count];
+    const std::size_t at = transfer->shares_left * each;
     share.offset = offset + at;
-    share.buffer = buffer.subspan(at, deal->left + 1 < shares ? each : buffer.size() - at);
+    share.buffer = buffer.subspan(at, transfer->shares_left + 1 < shares ? each : buffer.size() - at);
     share.state = Share::State::waits;
   }
-  deals_.began();
+  transfers_.began();
   // What is refused here is tried again in the next poll, which can say how it ends.
-  for (Share& share : deal->shares) {
-    if (share.state == Share::State::waits) static_cast<void>(begin_share(*deal, share));
+  for (Share& share : transfer->shares) {
+    if (share.state == Share::State::waits) static_cast<void>(begin_share(*transfer, share));
   }
   return core::Post::posted();
 }
 
 // `retry`: it waits.
-core::Post Striping::begin_share(Deal& deal, Share& share) noexcept {
-  share.id = deals_.next_id(deal, share);
+core::Post Striping::begin_share(StripedTransfer& transfer, Share& share) noexcept {
+  share.id = transfers_.next_id(transfer, share);
   if (share.rail != nullptr) {
-    if (const auto post = begin_by_rail(deal, share)) return *post;
+    if (const auto post = begin_by_rail(transfer, share)) return *post;
   }
-  Link* const link = connections_.reach(deal.peer);
-  if (link == nullptr) return losses_.no_connection(deal.peer);
+  Link* const link = connections_.reach(transfer.peer);
+  if (link == nullptr) return losses_.no_connection(transfer.peer);
   Flight* const flight = requests_.begin(*link, Flight::Kind::share, share.id);
   if (flight == nullptr) return core::Post::retry();
   Work work;
-  work.request.opcode = deal.opcode;
-  const bool gets = deal.opcode == IBV_WR_RDMA_READ;
+  work.request.opcode = transfer.opcode;
+  const bool gets = transfer.opcode == IBV_WR_RDMA_READ;
   core::Post post =
-      gets ? access_.read(*link, *flight, deal.key, share.offset, share.buffer, work)
-           : access_.write(*link, *flight, deal.key, share.offset, share.buffer, false, work, true);
+      gets ? access_.read(*link, *flight, transfer.key, share.offset, share.buffer, work)
+           : access_.write(*link, *flight, transfer.key, share.offset, share.buffer, false, work, true);
   if (post.kind == core::Post::Kind::failed) {
-    Bounced whole = gets ? Bounced::get(deal.peer, deal.key, share.offset, share.buffer, share.id)
-                         : Bounced::put(deal.peer, deal.key, share.offset, share.buffer, share.id);
+    Bounced whole = gets ? Bounced::get(transfer.peer, transfer.key, share.offset, share.buffer, share.id)
+                         : Bounced::put(transfer.peer, transfer.key, share.offset, share.buffer, share.id);
     whole.ends = Flight::Kind::share;
     post = bounces_.or_bounce(post, {&whole, 1});
   }
@@ -72,7 +72,7 @@ core::Post Striping::begin_share(Deal& deal, Share& share) noexcept {
 }
 
 // Nothing: the rail does not carry it.
-std::optional<core::Post> Striping::begin_by_rail(Deal& deal, Share& share) noexcept {
+std::optional<core::Post> Striping::begin_by_rail(StripedTransfer& transfer, Share& share) noexcept {
   Rail& rail = *share.rail;
   auto local = rail.memory().key_in_segment(share.buffer);
   if (!local) {
@@ -89,17 +89,17 @@ std::optional<core::Post> Striping::begin_by_rail(Deal& deal, Share& share) noex
   work.piece = {reinterpret_cast<std::uint64_t>(share.buffer.data()),
                 static_cast<std::uint32_t>(share.buffer.size()), *local};
   work.request.wr_id = share.id;
-  work.request.opcode = deal.opcode;
+  work.request.opcode = transfer.opcode;
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
-  work.request.wr.rdma = {memory_.remote(deal.key).at + share.offset, share.rail_key};
-  const int error = rail.post(deal.peer, work.request);
+  work.request.wr.rdma = {memory_.remote(transfer.key).at + share.offset, share.rail_key};
+  const int error = rail.post(transfer.peer, work.request);
   if (error == 0) {
     share.state = Share::State::by_rail;
     return core::Post::posted();
   }
   if (error == ENOMEM) return core::Post::retry();
-  leave_rail(rail, deal.peer, std::strerror(error));
+  leave_rail(rail, transfer.peer, std::strerror(error));
   return std::nullopt;
 }
 
@@ -109,13 +109,13 @@ void Striping::give_back(Share& share) noexcept {
 }
 
 int Striping::end_share(Share& share, Status status, core::Inbox& inbox) noexcept {
-  Deal& deal = deals_.deal_of(share.id);
+  StripedTransfer& transfer = transfers_.transfer_of(share.id);
   give_back(share);
   share = {};
-  if (!status && deal.status) deal.status = status;
-  if (--deal.left > 0) return 0;
-  deals_.ended();
-  inbox.completed(deal.token, Status(deal.status));
+  if (!status && transfer.status) transfer.status = status;
+  if (--transfer.shares_left > 0) return 0;
+  transfers_.ended();
+  inbox.completed(transfer.token, Status(transfer.status));
   return 1;
 }
 
@@ -128,22 +128,23 @@ int Striping::poll_rails(core::Inbox& inbox, bool& more) noexcept {
     more = more || found == static_cast<int>(batch.size());
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
-      Share* const share = deals_.find(completion.wr_id);
+      Share* const share = transfers_.find(completion.wr_id);
       if (share == nullptr) continue;  // it has gone another way
       if (completion.status == IBV_WC_SUCCESS) [[likely]] {
         calls += end_share(*share, {}, inbox);
       } else {
-        leave_rail(*rail, deals_.deal_of(completion.wr_id).peer, env_.verbs.wc_status_str(completion.status));
+        leave_rail(*rail, transfers_.transfer_of(completion.wr_id).peer,
+                   env_.verbs.wc_status_str(completion.status));
       }
     }
   }
-  for (Deal& deal : deals_.all()) {
-    if (deal.left == 0) continue;
-    for (Share& share : deal.shares) {
+  for (StripedTransfer& transfer : transfers_.all()) {
+    if (transfer.shares_left == 0) continue;
+    for (Share& share : transfer.shares) {
       if (share.state != Share::State::waits) continue;
-      const core::Post post = begin_share(deal, share);
+      const core::Post post = begin_share(transfer, share);
       if (post.kind == core::Post::Kind::failed) {
-        calls += end_share(share, {post.why, deal.peer}, inbox);
+        calls += end_share(share, {post.why, transfer.peer}, inbox);
       }
     }
   }

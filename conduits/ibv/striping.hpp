@@ -2,9 +2,9 @@
 
 #include "conduits/ibv/bounces.hpp"
 #include "conduits/ibv/connections.hpp"
-#include "conduits/ibv/deals.hpp"
 #include "conduits/ibv/rails.hpp"
 #include "conduits/ibv/remote_access.hpp"
+#include "conduits/ibv/striped_transfers.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -31,7 +31,7 @@ class Striping {
   /// There are rails: transfers of two shares and more are cut.
   void open() {
     most_whole_ = 2 * env_.options.rail_bytes - 1;
-    deals_.open();
+    transfers_.open();
   }
   /// Longer ones may be cut.
   std::size_t most_whole() const noexcept { return most_whole_; }
@@ -42,13 +42,13 @@ class Striping {
   /// Takes what has ended on the rails, and posts what had no room. Returns how many calls it made to the inbox. `more` becomes
   /// true if there may be other completions.
   int poll(core::Inbox& inbox, bool& more) noexcept {
-    if (!deals_.any()) [[likely]]
+    if (!transfers_.any()) [[likely]]
       return 0;
     return poll_rails(inbox, more);
   }
   /// A share that went by the first port has ended.
   int end(core::Token share, const Status& status, core::Inbox& inbox) noexcept {
-    Share* const found = deals_.find(share);
+    Share* const found = transfers_.find(share);
     return found != nullptr ? end_share(*found, status, inbox) : 0;
   }
   /// The peer is lost. Its shares on the first port have ended with its queue pair.
@@ -57,12 +57,12 @@ class Striping {
   void take_events() noexcept;
 
   /// Whether shares wait for room, or for a rail.
-  bool any_waits() const noexcept { return deals_.any_share(Share::State::waits); }
-  bool any_by_rail() const noexcept { return deals_.any_share(Share::State::by_rail); }
+  bool any_waits() const noexcept { return transfers_.any_share(Share::State::waits); }
+  bool any_by_rail() const noexcept { return transfers_.any_share(Share::State::by_rail); }
 
  private:
-  core::Post begin_share(Deal& deal, Share& share) noexcept;
-  std::optional<core::Post> begin_by_rail(Deal& deal, Share& share) noexcept;
+  core::Post begin_share(StripedTransfer& transfer, Share& share) noexcept;
+  std::optional<core::Post> begin_by_rail(StripedTransfer& transfer, Share& share) noexcept;
   void give_back(Share& share) noexcept;
   int end_share(Share& share, Status status, core::Inbox& inbox) noexcept;
   int poll_rails(core::Inbox& inbox, bool& more) noexcept;
@@ -79,7 +79,7 @@ class Striping {
   Connections& connections_;
   Bounces& bounces_;
   Rails& rails_;
-  Deals deals_;
+  StripedTransfers transfers_;
   std::size_t most_whole_ = SIZE_MAX;
   std::size_t turn_ = 0;  // of the rails, to be dealt the next share
 };

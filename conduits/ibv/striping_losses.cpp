@@ -20,9 +20,9 @@ void Striping::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
         env_.me, rail.port().device, rail.port().number, peer, why);
   }
   rail.drop(peer);
-  for (Deal& deal : deals_.all()) {
-    if (deal.left == 0 || deal.peer != peer) continue;
-    for (Share& share : deal.shares) {
+  for (StripedTransfer& transfer : transfers_.all()) {
+    if (transfer.shares_left == 0 || transfer.peer != peer) continue;
+    for (Share& share : transfer.shares) {
       if (share.rail != &rail) continue;
       give_back(share);
       share.rail = nullptr;
@@ -38,9 +38,9 @@ void Striping::leave_rail(Rail& rail, const char* why) noexcept {
 int Striping::end_all_with(Rank peer, core::Inbox& inbox) noexcept {
   for (const auto& rail : rails_) rail->drop(peer);
   int calls = 0;
-  for (Deal& deal : deals_.all()) {
-    if (deal.left == 0 || deal.peer != peer) continue;
-    for (Share& share : deal.shares) {
+  for (StripedTransfer& transfer : transfers_.all()) {
+    if (transfer.shares_left == 0 || transfer.peer != peer) continue;
+    for (Share& share : transfer.shares) {
       if (share.state != Share::State::none) calls += end_share(share, losses_.status_of(peer), inbox);
     }
   }

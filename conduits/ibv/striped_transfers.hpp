@@ -33,18 +33,18 @@ struct Share {
 };
 
 /// A large transfer that is dealt over several rails. It ends, once, when all its shares have.
-struct Deal {
+struct StripedTransfer {
   core::Token token = 0;
   std::uint64_t key = 0;  ///< handle of the peer's segment
   Rank peer = 0;
-  std::uint32_t left = 0;  ///< shares that have not ended; 0: the place is free
+  std::uint32_t shares_left = 0;  ///< shares that have not ended; 0: the place is free
   ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
   Status status{};  ///< of the first share that failed
   std::array<Share, kMostRails> shares;
 };
 
 /// All that one endpoint has under way: as many as the rails' queues have room for, so those are never too short.
-class Deals {
+class StripedTransfers {
  public:
   static constexpr std::uint32_t kMost = 32;
 
@@ -52,8 +52,8 @@ class Deals {
   void open() { places_.resize(kMost); }
 
   /// A place for one; null: all are taken.
-  Deal* begin(Rank peer, std::uint64_t key, ibv_wr_opcode opcode, core::Token token) noexcept {
-    const auto free = std::ranges::find(places_, 0u, &Deal::left);
+  StripedTransfer* begin(Rank peer, std::uint64_t key, ibv_wr_opcode opcode, core::Token token) noexcept {
+    const auto free = std::ranges::find(places_, 0u, &StripedTransfer::shares_left);
     if (free == places_.end()) return nullptr;
     *free = {};
     free->token = token;
@@ -63,33 +63,33 @@ class Deals {
     return &*free;
   }
   /// A share is about to be posted: its new id.
-  std::uint64_t next_id(const Deal& deal, const Share& share) noexcept {
-    const auto deal_at = static_cast<std::uint64_t>(&deal - places_.data());
-    const auto share_at = static_cast<std::uint64_t>(&share - deal.shares.data());
-    return ++serial_ * kShares + deal_at * kMostRails + share_at;
+  std::uint64_t next_id(const StripedTransfer& transfer, const Share& share) noexcept {
+    const auto transfer_at = static_cast<std::uint64_t>(&transfer - places_.data());
+    const auto share_at = static_cast<std::uint64_t>(&share - transfer.shares.data());
+    return ++serial_ * kShares + transfer_at * kMostRails + share_at;
   }
-  Deal& deal_of(std::uint64_t id) noexcept { return places_[id % kShares / kMostRails]; }
+  StripedTransfer& transfer_of(std::uint64_t id) noexcept { return places_[id % kShares / kMostRails]; }
   /// Null: that posting has been given up since.
   Share* find(std::uint64_t id) noexcept {
-    Share& share = deal_of(id).shares[id % kMostRails];
+    Share& share = transfer_of(id).shares[id % kMostRails];
     return share.id == id && share.state != Share::State::none ? &share : nullptr;
   }
 
-  std::span<Deal> all() noexcept { return places_; }
+  std::span<StripedTransfer> all() noexcept { return places_; }
   bool any() const noexcept { return under_way_ != 0; }
   void began() noexcept { ++under_way_; }
   void ended() noexcept { --under_way_; }
   bool any_share(Share::State state) const noexcept {
-    return any() && std::ranges::any_of(places_, [&](const Deal& deal) {
-             return deal.left > 0 &&
-                    std::ranges::find(deal.shares, state, &Share::state) != deal.shares.end();
+    return any() && std::ranges::any_of(places_, [&](const StripedTransfer& transfer) {
+             return transfer.shares_left > 0 &&
+                    std::ranges::find(transfer.shares, state, &Share::state) != transfer.shares.end();
            });
   }
 
  private:
   static constexpr std::uint64_t kShares = std::uint64_t{kMost} * kMostRails;
 
-  std::vector<Deal> places_;
+  std::vector<StripedTransfer> places_;
   std::uint64_t serial_ = 0;
   std::uint32_t under_way_ = 0;
 };
