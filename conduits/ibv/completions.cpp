@@ -43,7 +43,7 @@ int Completions::end_all_with(Link& link, core::Inbox& inbox) noexcept {
   const Status status = losses_.status_of(link.peer);
   int calls = 0;
   while (link.flights.count() > 0) calls += end_front(link, status, inbox);
-  while (const std::optional<Bounced> one = bounces_.take(link.peer)) {
+  while (const std::optional<BouncedTransfer> one = bounced_.take(link.peer)) {
     if (one->token) calls += tell(one->ends, *one->token, status, inbox);
   }
   return calls + striping_.end_all_with(link.peer, inbox);

@@ -8,7 +8,7 @@ namespace aqueduct::conduits::ibv {
 class Completions {
  public:
   Completions(const Environment& env, Losses& losses, const Memory& memory, Requests& requests,
-              Messages& messages, Connections& connections, Bounces& bounces, Striping& striping,
+              Messages& messages, Connections& connections, BouncedTransfers& bounces, Striping& striping,
               DeviceEvents& events)
       : env_(env),
         losses_(losses),
@@ -16,7 +16,7 @@ class Completions {
         requests_(requests),
         messages_(messages),
         connections_(connections),
-        bounces_(bounces),
+        bounced_(bounces),
         striping_(striping),
         events_(events) {}
 
@@ -42,7 +42,7 @@ class Completions {
   Requests& requests_;
   Messages& messages_;
   Connections& connections_;
-  Bounces& bounces_;
+  BouncedTransfers& bounced_;
   Striping& striping_;
   DeviceEvents& events_;
   bool more_ = false;

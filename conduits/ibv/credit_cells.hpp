@@ -1,7 +1,7 @@
 #pragma once
 
+#include "conduits/ibv/bounce_buffers.hpp"
 #include "conduits/ibv/environment.hpp"
-#include "conduits/ibv/slots.hpp"
 
 #include <algorithm>
 #include <atomic>

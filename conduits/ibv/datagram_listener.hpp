@@ -1,7 +1,7 @@
 #pragma once
 
+#include "conduits/ibv/bounce_buffers.hpp"
 #include "conduits/ibv/device.hpp"
-#include "conduits/ibv/slots.hpp"
 #include "conduits/ibv/wire.hpp"
 
 #include <cstdint>

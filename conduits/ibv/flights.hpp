@@ -26,9 +26,9 @@ struct Flight {
   };
 
   core::Token token = 0;
-  std::byte* slot = nullptr;         ///< the bytes, if they are not the caller's own
-  void* result = nullptr;            ///< where a slot's bytes go at the end
-  Registration* borrowed = nullptr;  ///< of a local buffer
+  std::byte* bounce_buffer = nullptr;  ///< the bytes, if they are not the caller's own
+  void* result = nullptr;              ///< where a slot's bytes go at the end
+  Registration* borrowed = nullptr;    ///< of a local buffer
   std::uint64_t offset = 0;
   std::uint32_t key = 0;  ///< handle of the peer's segment
   std::uint32_t bytes = 0;
@@ -55,7 +55,7 @@ class Flights {
   Flight& begin(Flight::Kind kind, core::Token token) noexcept {
     Flight& flight = ring_[next_++ & mask_];
     flight.token = token;
-    flight.slot = nullptr;
+    flight.bounce_buffer = nullptr;
     flight.result = nullptr;
     flight.borrowed = nullptr;
     flight.kind = kind;

@@ -26,13 +26,14 @@ core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, c
   flight->key = static_cast<std::uint32_t>(key);
   flight->bytes = sizeof(std::uint64_t);
   flight->result = call.result;
-  flight->slot = buffers_.slots().take();
-  if (flight->slot == nullptr) {
+  flight->bounce_buffer = buffers_.bounce_buffers().take();
+  if (flight->bounce_buffer == nullptr) {
     requests_.undo(*link);
     return core::Post::retry();
   }
   Work work;
-  work.piece = {reinterpret_cast<std::uint64_t>(flight->slot), flight->bytes, buffers_.slots().key()};
+  work.piece = {reinterpret_cast<std::uint64_t>(flight->bounce_buffer), flight->bytes,
+                buffers_.bounce_buffers().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
   const bool swaps = call.op == AtomicOp::compare_swap;

@@ -47,15 +47,15 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       access_(env_, memory_, buffers_, requests_, credits_, messages_),
       rails_(env_),
       connections_(env_, losses_, cells_, requests_, receive_, messages_, rails_),
-      bounces_(env_, memory_, buffers_, requests_, access_, connections_),
-      striping_(env_, losses_, memory_, requests_, access_, connections_, bounces_, rails_),
+      bounced_(env_, memory_, buffers_, requests_, access_, connections_),
+      striping_(env_, losses_, memory_, requests_, access_, connections_, bounced_, rails_),
       to_self_(kToSelf * options.packet),
-      rma_(env_, losses_, memory_, buffers_, requests_, access_, connections_, bounces_, rails_, striping_,
+      rma_(env_, losses_, memory_, buffers_, requests_, access_, connections_, bounced_, rails_, striping_,
            to_self_),
-      vector_(env_, properties_, losses_, memory_, buffers_, requests_, access_, connections_, bounces_),
+      vector_(env_, properties_, losses_, memory_, buffers_, requests_, access_, connections_, bounced_),
       atomics_(env_, losses_, memory_, buffers_, requests_, access_, connections_),
       events_(env_, losses_, connections_, striping_),
-      completions_(env_, losses_, memory_, requests_, messages_, connections_, bounces_, striping_, events_),
+      completions_(env_, losses_, memory_, requests_, messages_, connections_, bounced_, striping_, events_),
       sleeper_(env_, to_self_, requests_, credits_, losses_, connections_, rails_, striping_, completions_) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
@@ -184,7 +184,7 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   Link* const link = connections_.reach(to);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(to);
-  if (bounces_.has(to)) [[unlikely]]
+  if (bounced_.has(to)) [[unlikely]]
     return core::Post::retry();  // it would overtake them
   const core::Post post =
       messages_.send(*link, PacketHead::Kind::packet, header, payload, Flight::Kind::packet, 0);
@@ -199,7 +199,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   sleeper_.look();
   calls += completions_.poll(inbox);
   credits_.return_taken();
-  bounces_.go_on();
+  bounced_.go_on();
   connections_.go_on(completions_.any_left());
   // What a lost peer had sent before is taken first.
   if (!completions_.any_left() && losses_.any()) [[unlikely]]

@@ -58,7 +58,7 @@ class IbvConduit final : public core::Conduit {
   RemoteAccess access_;
   Rails rails_;
   Connections connections_;
-  Bounces bounces_;
+  BouncedTransfers bounced_;
   Striping striping_;
   core::ToSelf to_self_;
   Rma rma_;

@@ -59,8 +59,8 @@ core::Post Rma::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, cor
   const core::Post post = access_.write(*link, *flight, key, offset, from, inject, work, true);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
-  const Bounced whole = Bounced::put(peer, key, offset, from, token);
-  return bounces_.or_bounce(post, {&whole, 1});
+  const BouncedTransfer whole = BouncedTransfer::put(peer, key, offset, from, token);
+  return bounced_.or_bounce(post, {&whole, 1});
 }
 
 core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
@@ -79,14 +79,14 @@ core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, c
   Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  if (bounces_.has(peer)) [[unlikely]]
+  if (bounced_.has(peer)) [[unlikely]]
     return core::Post::retry();  // it would overtake them
   const core::Post post = access_.write_and_signal(*link, key, offset, from, signal, token);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
-  Bounced whole = Bounced::put(peer, key, offset, from, token);
+  BouncedTransfer whole = BouncedTransfer::put(peer, key, offset, from, token);
   whole.signal = signal;
-  return bounces_.or_bounce(post, {&whole, 1});
+  return bounced_.or_bounce(post, {&whole, 1});
 }
 
 core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -113,8 +113,8 @@ core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::Mu
   const core::Post post = access_.read(*link, *flight, key, offset, to, work);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
-  const Bounced whole = Bounced::get(peer, key, offset, to, token);
-  return bounces_.or_bounce(post, {&whole, 1});
+  const BouncedTransfer whole = BouncedTransfer::get(peer, key, offset, to, token);
+  return bounced_.or_bounce(post, {&whole, 1});
 }
 
 }  // namespace aqueduct::conduits::ibv

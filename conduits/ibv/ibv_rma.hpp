@@ -9,8 +9,8 @@ namespace aqueduct::conduits::ibv {
 class Rma final : public core::NativeRma, public core::NativeSignal {
  public:
   Rma(const Environment& env, const Losses& losses, Memory& memory, LocalBuffers& buffers, Requests& requests,
-      RemoteAccess& access, Connections& connections, Bounces& bounces, Rails& rails, Striping& striping,
-      core::ToSelf& to_self)
+      RemoteAccess& access, Connections& connections, BouncedTransfers& bounces, Rails& rails,
+      Striping& striping, core::ToSelf& to_self)
       : me_(env.me),
         memory_(memory),
         requests_(requests),
@@ -18,7 +18,7 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
         access_(access),
         losses_(losses),
         buffers_(buffers),
-        bounces_(bounces),
+        bounced_(bounces),
         rails_(rails),
         striping_(striping),
         to_self_(to_self) {}
@@ -45,7 +45,7 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
   RemoteAccess& access_;
   const Losses& losses_;
   LocalBuffers& buffers_;
-  Bounces& bounces_;
+  BouncedTransfers& bounced_;
   Rails& rails_;
   Striping& striping_;
   core::ToSelf& to_self_;

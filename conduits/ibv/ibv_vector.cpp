@@ -11,11 +11,11 @@ namespace {
 constexpr core::Bytes plain(core::Bytes bytes) { return bytes; }
 constexpr core::Bytes plain(core::MutableBytes bytes) { return bytes; }
 
-Bounced bounced_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from) {
-  return Bounced::put(peer, key, offset, from, {});
+BouncedTransfer transfer_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from) {
+  return BouncedTransfer::put(peer, key, offset, from, {});
 }
-Bounced bounced_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to) {
-  return Bounced::get(peer, key, offset, to, {});
+BouncedTransfer transfer_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to) {
+  return BouncedTransfer::get(peer, key, offset, to, {});
 }
 
 void* place_of(core::Bytes) { return nullptr; }
@@ -97,13 +97,13 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
     // If nobody else uses what could be registered, it was this list, which is more than can be.
     const bool all_taken = lent.kind == Lent::Kind::in_use && !buffers_.any_registered();
     if (lent.kind != Lent::Kind::too_much && !all_taken) return lent.post();
-    std::array<Bounced, 2 * Pieces::kMost> parts;
+    std::array<BouncedTransfer, 2 * Pieces::kMost> parts;
     std::size_t count = 0;
     core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
-      parts[count++] = bounced_of(peer, key, offset, part);
+      parts[count++] = transfer_of(peer, key, offset, part);
     });
     parts[count - 1].token = token;
-    return bounces_.or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
+    return bounced_.or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
   }
   Flight& last = (*link).flights[link->flights.next() - 1];
   last.kind = opcode == IBV_WR_RDMA_WRITE ? Flight::Kind::put : Flight::Kind::get;
@@ -124,7 +124,7 @@ Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint6
     if (static_cast<std::size_t>(one.request.num_sge) < most) {
       one.pieces[static_cast<std::size_t>(one.request.num_sge++)] = direct;
       Flight& flight = link.flights[link.flights.next() - 1];
-      if (flight.slot == nullptr) flight.bytes += length;
+      if (flight.bounce_buffer == nullptr) flight.bytes += length;
       return {};
     }
   }
@@ -141,7 +141,7 @@ Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint6
              lent.kind != Lent::Kind::done) {
     return lent;
   }
-  if (flight->slot != nullptr) flight->result = result;
+  if (flight->bounce_buffer != nullptr) flight->result = result;
   const Key& remote = memory_.remote(key);
   one.request = {};
   one.request.opcode = opcode;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/ibv/bounces.hpp"
+#include "conduits/ibv/bounced_transfers.hpp"
 #include "conduits/ibv/connections.hpp"
 #include "conduits/ibv/remote_access.hpp"
 #include "core/pieces.hpp"
@@ -14,7 +14,7 @@ class Vector final : public core::NativeVector {
   /// `properties`: the conduit's.
   Vector(const Environment& env, const core::Properties& properties, const Losses& losses,
          const Memory& memory, LocalBuffers& buffers, Requests& requests, RemoteAccess& access,
-         Connections& connections, Bounces& bounces)
+         Connections& connections, BouncedTransfers& bounces)
       : env_(env),
         properties_(properties),
         losses_(losses),
@@ -23,7 +23,7 @@ class Vector final : public core::NativeVector {
         requests_(requests),
         access_(access),
         connections_(connections),
-        bounces_(bounces) {}
+        bounced_(bounces) {}
 
   /// Whether the queues have room for lists.
   bool can() const noexcept;
@@ -51,7 +51,7 @@ class Vector final : public core::NativeVector {
   Requests& requests_;
   RemoteAccess& access_;
   Connections& connections_;
-  Bounces& bounces_;
+  BouncedTransfers& bounced_;
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "conduits/ibv/bounce_buffers.hpp"
 #include "conduits/ibv/environment.hpp"
 #include "conduits/ibv/flights.hpp"
 #include "conduits/ibv/memory.hpp"
-#include "conduits/ibv/slots.hpp"
 #include "conduits/ibv/work.hpp"
 
 namespace aqueduct::conduits::ibv {
@@ -46,11 +46,11 @@ class LocalBuffers {
   Lent lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept;
   /// The request has ended, or has never begun.
   void give_back(const Flight& flight) noexcept {
-    if (flight.slot != nullptr) slots_.give_back(flight.slot);
+    if (flight.bounce_buffer != nullptr) bounce_buffers_.give_back(flight.bounce_buffer);
     if (flight.borrowed != nullptr) cache_.give_back(*flight.borrowed);
   }
 
-  Slots& slots() noexcept { return slots_; }
+  BounceBuffers& bounce_buffers() noexcept { return bounce_buffers_; }
   /// Whether any request has a registration.
   bool any_registered() noexcept { return cache_.in_use(); }
   /// The memory ends: nothing of it may stay registered.
@@ -60,7 +60,7 @@ class LocalBuffers {
   const Environment& env_;
   Memory& memory_;
   LocalCache cache_;
-  Slots slots_;
+  BounceBuffers bounce_buffers_;
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -23,12 +23,12 @@ core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header,
   if (bytes <= requests_.inline_bytes()) {
     request.send_flags |= IBV_SEND_INLINE;
   } else {
-    at = flight->slot = buffers_.slots().take();
+    at = flight->bounce_buffer = buffers_.bounce_buffers().take();
     if (at == nullptr) {
       requests_.undo(link);
       return core::Post::retry();
     }
-    piece.lkey = buffers_.slots().key();
+    piece.lkey = buffers_.bounce_buffers().key();
   }
   std::memcpy(at, &head, sizeof head);
   if (!header.empty()) std::memcpy(at + sizeof head, header.data(), header.size());
@@ -38,7 +38,7 @@ core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header,
   request.num_sge = 1;
   flight->bytes = piece.length;
   const core::Post post =
-      requests_.launch(link, request, flight->slot != nullptr || kind != Flight::Kind::packet);
+      requests_.launch(link, request, flight->bounce_buffer != nullptr || kind != Flight::Kind::packet);
   if (post.kind == core::Post::Kind::posted) {
     ++link.sent;
     link.told = head.consumed;

@@ -19,11 +19,11 @@ constexpr std::uint32_t kUnbacked = 2;
 }  // namespace
 
 std::int64_t ReceiveRoom::add(Link& link, std::uint32_t wanted) {
-  const std::uint32_t count = std::min(wanted, left_);
+  const std::uint32_t count = std::min(wanted, unused_);
   if (count == 0) return shared_ != nullptr ? std::int64_t{kUnbacked} : -ENOMEM;
   RegisteredPages pages(verbs_, domain_, count * bytes_, IBV_ACCESS_LOCAL_WRITE);
   if (!pages) return errno != 0 ? -errno : -ENOMEM;
-  left_ -= count;
+  unused_ -= count;
   std::vector<Buffer*> added;
   for (std::uint32_t i = 0; i < count; ++i) {
     buffers_.push_back(

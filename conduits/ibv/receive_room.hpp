@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/ibv/slots.hpp"
+#include "conduits/ibv/bounce_buffers.hpp"
 #include "conduits/ibv/verbs.hpp"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class ReceiveRoom {
 
   /// `shared` may be null. `most`: buffers there can be; `bytes`: of each.
   ReceiveRoom(const Verbs& verbs, ibv_pd& domain, ibv_srq* shared, std::uint32_t most, std::size_t bytes)
-      : verbs_(verbs), domain_(domain), shared_(shared), left_(most), bytes_(bytes) {}
+      : verbs_(verbs), domain_(domain), shared_(shared), unused_(most), bytes_(bytes) {}
 
   /// Adds up to `wanted` buffers and posts them. Returns how many credits to grant for them, or a negative errno.
   std::int64_t add(Link& link, std::uint32_t wanted);
@@ -50,7 +50,7 @@ class ReceiveRoom {
   const Verbs& verbs_;
   ibv_pd& domain_;
   ibv_srq* shared_;
-  std::uint32_t left_;
+  std::uint32_t unused_;
   std::size_t bytes_;
   std::vector<RegisteredPages> pages_;
   std::deque<Buffer> buffers_;  // which stay where they are

@@ -27,13 +27,14 @@ core::Post RemoteAccess::write(Link& link, Flight& flight, std::uint64_t key, st
     work.request.num_sge = 1;
     work.request.send_flags |= IBV_SEND_INLINE;
   } else if (inject) {
-    flight.slot = buffers_.slots().take();
-    if (flight.slot == nullptr) {
+    flight.bounce_buffer = buffers_.bounce_buffers().take();
+    if (flight.bounce_buffer == nullptr) {
       requests_.undo(link);
       return core::Post::retry();
     }
-    std::memcpy(flight.slot, from.data(), from.size());
-    work.piece = {reinterpret_cast<std::uint64_t>(flight.slot), flight.bytes, buffers_.slots().key()};
+    std::memcpy(flight.bounce_buffer, from.data(), from.size());
+    work.piece = {reinterpret_cast<std::uint64_t>(flight.bounce_buffer), flight.bytes,
+                  buffers_.bounce_buffers().key()};
     work.request.sg_list = &work.piece;
     work.request.num_sge = 1;
   } else if (const Lent lent = buffers_.lend(flight, from, true, work); lent.kind != Lent::Kind::done) {
@@ -54,7 +55,7 @@ core::Post RemoteAccess::read(Link& link, Flight& flight, std::uint64_t key, std
     requests_.undo(link);
     return lent.post();
   }
-  if (flight.slot != nullptr) flight.result = to.data();
+  if (flight.bounce_buffer != nullptr) flight.result = to.data();
   flight.reads = !env_.sizes().in_order;
   return requests_.launch(link, work.request, true);
 }
@@ -79,7 +80,7 @@ core::Post RemoteAccess::write_and_signal(Link& link, std::uint64_t key, std::ui
     return post;
   }
   // Both or neither: there must be room for the message before the write goes.
-  if (!credits_.has(link) || !requests_.has_room_for_two(link) || buffers_.slots().room() < 2)
+  if (!credits_.has(link) || !requests_.has_room_for_two(link) || buffers_.bounce_buffers().room() < 2)
     return core::Post::retry();
   if (!from.empty()) {
     Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);

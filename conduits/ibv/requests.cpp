@@ -107,16 +107,18 @@ bool Requests::post_own(Link& link, std::uint64_t at, std::uint32_t key, std::ui
     if (inline_bytes_ >= sizeof value) {
       request.send_flags = IBV_SEND_INLINE;
     } else {
-      flight->slot = buffers_.slots().take();
-      if (flight->slot == nullptr) {
+      flight->bounce_buffer = buffers_.bounce_buffers().take();
+      if (flight->bounce_buffer == nullptr) {
         undo(link);
         return false;
       }
-      std::memcpy(flight->slot, &value, sizeof value);
-      piece = {reinterpret_cast<std::uint64_t>(flight->slot), sizeof value, buffers_.slots().key()};
+      std::memcpy(flight->bounce_buffer, &value, sizeof value);
+      piece = {reinterpret_cast<std::uint64_t>(flight->bounce_buffer), sizeof value,
+               buffers_.bounce_buffers().key()};
     }
   }
-  return launch(link, request, !has_value || flight->slot != nullptr).kind == core::Post::Kind::posted;
+  return launch(link, request, !has_value || flight->bounce_buffer != nullptr).kind ==
+         core::Post::Kind::posted;
 }
 
 bool Requests::probe(Link& link, Flight::Kind kind) noexcept {

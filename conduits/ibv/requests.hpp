@@ -105,7 +105,7 @@ class Requests {
     const Flight flight = link.flights.front();
     link.flights.end_front();
     ++left_;
-    if (flight.result != nullptr && status) std::memcpy(flight.result, flight.slot, flight.bytes);
+    if (flight.result != nullptr && status) std::memcpy(flight.result, flight.bounce_buffer, flight.bytes);
     buffers_.give_back(flight);
     return flight;
   }

@@ -62,10 +62,11 @@ core::Post Striping::begin_share(StripedTransfer& transfer, Share& share) noexce
       gets ? access_.read(*link, *flight, transfer.key, share.offset, share.buffer, work)
            : access_.write(*link, *flight, transfer.key, share.offset, share.buffer, false, work, true);
   if (post.kind == core::Post::Kind::failed) {
-    Bounced whole = gets ? Bounced::get(transfer.peer, transfer.key, share.offset, share.buffer, share.id)
-                         : Bounced::put(transfer.peer, transfer.key, share.offset, share.buffer, share.id);
+    BouncedTransfer whole =
+        gets ? BouncedTransfer::get(transfer.peer, transfer.key, share.offset, share.buffer, share.id)
+             : BouncedTransfer::put(transfer.peer, transfer.key, share.offset, share.buffer, share.id);
     whole.ends = Flight::Kind::share;
-    post = bounces_.or_bounce(post, {&whole, 1});
+    post = bounced_.or_bounce(post, {&whole, 1});
   }
   if (post.kind == core::Post::Kind::posted) share.state = Share::State::by_first;
   return post;

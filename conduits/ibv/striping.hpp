@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/ibv/bounces.hpp"
+#include "conduits/ibv/bounced_transfers.hpp"
 #include "conduits/ibv/connections.hpp"
 #include "conduits/ibv/rails.hpp"
 #include "conduits/ibv/remote_access.hpp"
@@ -18,14 +18,14 @@ namespace aqueduct::conduits::ibv {
 class Striping {
  public:
   Striping(const Environment& env, Losses& losses, const Memory& memory, Requests& requests,
-           RemoteAccess& access, Connections& connections, Bounces& bounces, Rails& rails)
+           RemoteAccess& access, Connections& connections, BouncedTransfers& bounces, Rails& rails)
       : env_(env),
         losses_(losses),
         memory_(memory),
         requests_(requests),
         access_(access),
         connections_(connections),
-        bounces_(bounces),
+        bounced_(bounces),
         rails_(rails) {}
 
   /// There are rails: transfers of two shares and more are cut.
@@ -77,7 +77,7 @@ class Striping {
   Requests& requests_;
   RemoteAccess& access_;
   Connections& connections_;
-  Bounces& bounces_;
+  BouncedTransfers& bounced_;
   Rails& rails_;
   StripedTransfers transfers_;
   std::size_t most_whole_ = SIZE_MAX;

@@ -51,7 +51,7 @@ TEST_F(IbvBounced, PutsArriveAndAreSaidOnce) {
 
 TEST_F(IbvBounced, MoreThanAreRememberedWait) {
   core::Token token = 0;
-  for (; token < 2 * BouncedTransfers::kMost; ++token) ASSERT_EQ(put(sent, token), Kind::posted) << token;
+  for (; token < 2 * BounceQueue::kMost; ++token) ASSERT_EQ(put(sent, token), Kind::posted) << token;
   for (core::Token each = 0; each < token; ++each) EXPECT_TRUE(ranks.end_of(each)) << each;
 }
 

@@ -1,4 +1,4 @@
-#include "conduits/ibv/bounces.hpp"
+#include "conduits/ibv/bounced_transfers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 namespace aqueduct::conduits::ibv {
 
-core::Post Bounces::or_bounce(core::Post post, std::span<const Bounced> transfer) noexcept {
+core::Post BouncedTransfers::or_bounce(core::Post post, std::span<const BouncedTransfer> transfer) noexcept {
   if (post.kind != core::Post::Kind::failed || post.why != ErrorCode::no_memory) return post;
   if (waiting_.room() < transfer.size()) return core::Post::retry();
   if (!std::exchange(warned_, true)) {
@@ -16,35 +16,37 @@ core::Post Bounces::or_bounce(core::Post post, std::span<const Bounced> transfer
         "buffers, in pieces, which is slower. Use memory of segments, or `ulimit -l unlimited` before the "
         "job "
         "starts, or raise AQUEDUCT_IBV_PINNED",
-        env_.me, transfer.back().left);
+        env_.me, transfer.back().bytes_left);
   }
-  for (const Bounced& one : transfer) waiting_.add(one);
+  for (const BouncedTransfer& one : transfer) waiting_.add(one);
   post_pieces();
   return core::Post::posted();
 }
 
-void Bounces::post_pieces() noexcept {
+void BouncedTransfers::post_pieces() noexcept {
   while (!waiting_.empty()) {
-    Bounced& one = waiting_.front();
+    BouncedTransfer& one = waiting_.front();
     // If it has failed, the peer is suspected, and the next poll ends all that is its.
-    const core::Post post = one.left > 0 ? post_piece(one) : post_signal(one);
+    const core::Post post = one.bytes_left > 0 ? post_piece(one) : post_signal(one);
     if (post.kind != core::Post::Kind::posted) return;
-    if (one.left == 0 && !one.signal) waiting_.end_front();
+    if (one.bytes_left == 0 && !one.signal) waiting_.end_front();
   }
 }
 
-core::Post Bounces::post_piece(Bounced& one) noexcept {
+core::Post BouncedTransfers::post_piece(BouncedTransfer& one) noexcept {
   Link& link = *connections_.find(one.peer);
-  std::size_t bytes = std::min(one.left, buffers_.slots().most_bytes());
-  std::byte* slot = buffers_.slots().take(bytes);
-  if (slot == nullptr) slot = buffers_.slots().take(bytes = std::min(bytes, buffers_.slots().bytes()));
-  if (slot == nullptr) return core::Post::retry();
+  std::size_t bytes = std::min(one.bytes_left, buffers_.bounce_buffers().most_bytes());
+  std::byte* bounce_buffer = buffers_.bounce_buffers().take(bytes);
+  if (bounce_buffer == nullptr)
+    bounce_buffer =
+        buffers_.bounce_buffers().take(bytes = std::min(bytes, buffers_.bounce_buffers().bytes()));
+  if (bounce_buffer == nullptr) return core::Post::retry();
   Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);
   if (flight == nullptr) {
-    buffers_.slots().give_back(slot);
+    buffers_.bounce_buffers().give_back(bounce_buffer);
     return core::Post::retry();
   }
-  flight->slot = slot;
+  flight->bounce_buffer = bounce_buffer;
   flight->offset = one.offset;
   flight->key = static_cast<std::uint32_t>(one.key);
   flight->bytes = static_cast<std::uint32_t>(bytes);
@@ -52,9 +54,9 @@ core::Post Bounces::post_piece(Bounced& one) noexcept {
     flight->result = one.local;
     flight->reads = !env_.sizes().in_order;
   } else {
-    std::memcpy(slot, one.local, bytes);
+    std::memcpy(bounce_buffer, one.local, bytes);
   }
-  if (one.token && !one.signal && bytes == one.left) {
+  if (one.token && !one.signal && bytes == one.bytes_left) {
     flight->kind = one.ends;
     flight->token = *one.token;
   }
@@ -62,19 +64,20 @@ core::Post Bounces::post_piece(Bounced& one) noexcept {
   Work work;
   work.request.opcode = one.gets ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
   work.request.wr.rdma = {remote.at + one.offset, remote.key};
-  work.piece = {reinterpret_cast<std::uint64_t>(slot), flight->bytes, buffers_.slots().key()};
+  work.piece = {reinterpret_cast<std::uint64_t>(bounce_buffer), flight->bytes,
+                buffers_.bounce_buffers().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
   const core::Post post = requests_.launch(link, work.request, true);
   if (post.kind == core::Post::Kind::posted) {
     one.offset += bytes;
     one.local += bytes;
-    one.left -= bytes;
+    one.bytes_left -= bytes;
   }
   return post;
 }
 
-core::Post Bounces::post_signal(Bounced& one) noexcept {
+core::Post BouncedTransfers::post_signal(BouncedTransfer& one) noexcept {
   const core::Post post = access_.write_and_signal(*connections_.find(one.peer), one.key, one.offset, {},
                                                    *one.signal, *one.token);
   if (post.kind == core::Post::Kind::posted) one.signal.reset();

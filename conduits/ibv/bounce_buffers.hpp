@@ -36,7 +36,7 @@ class RegisteredPages {
 };
 
 /// Registered buffers of two sizes, for what is short and lies outside segments: made at the start, none is made later.
-class Slots {
+class BounceBuffers {
  public:
   struct Kind {
     std::uint32_t count = 0;
@@ -62,7 +62,9 @@ class Slots {
   std::byte* take() noexcept { return take_of(free_); }
   /// One that holds so many bytes. Requires: at most most_bytes().
   std::byte* take(std::size_t bytes) noexcept { return take_of(bytes <= bytes_ ? free_ : free_large_); }
-  void give_back(std::byte* slot) noexcept { (slot < first_large_ ? free_ : free_large_).push_back(slot); }
+  void give_back(std::byte* bounce_buffer) noexcept {
+    (bounce_buffer < first_large_ ? free_ : free_large_).push_back(bounce_buffer);
+  }
 
   /// How many there are of the small ones.
   std::size_t room() const noexcept { return free_.size(); }
@@ -73,9 +75,9 @@ class Slots {
  private:
   static std::byte* take_of(std::vector<std::byte*>& free) noexcept {
     if (free.empty()) return nullptr;
-    std::byte* const slot = free.back();
+    std::byte* const bounce_buffer = free.back();
     free.pop_back();
-    return slot;
+    return bounce_buffer;
   }
 
   std::size_t bytes_ = 0;
