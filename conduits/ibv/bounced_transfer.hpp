@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/ibv/flights.hpp"
+#include "conduits/ibv/outstanding_requests.hpp"
 #include "core/conduit.hpp"
 
 #include <algorithm>
@@ -19,19 +19,25 @@ struct BouncedTransfer {
   std::uint64_t offset = 0;    ///< in the peer's segment
   std::byte* local = nullptr;  ///< only read from, in a put
   std::size_t bytes_left = 0;
-  std::optional<core::Token> token;       ///< none: a part of an operation, the end of which comes behind it
-  Flight::Kind ends = Flight::Kind::put;  ///< what the token is of
-  std::optional<Signal> signal;           ///< follows the bytes
+  std::optional<core::Token> token;  ///< none: a part of an operation, the end of which comes behind it
+  OutstandingRequest::Kind ends = OutstandingRequest::Kind::put;  ///< what the token is of
+  std::optional<Signal> signal;                                   ///< follows the bytes
 
   static BouncedTransfer put(Rank to, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                              std::optional<core::Token> token) noexcept {
-    return {
-        to, false, key, offset, const_cast<std::byte*>(from.data()), from.size(), token, Flight::Kind::put,
-        {}};
+    return {to,
+            false,
+            key,
+            offset,
+            const_cast<std::byte*>(from.data()),
+            from.size(),
+            token,
+            OutstandingRequest::Kind::put,
+            {}};
   }
   static BouncedTransfer get(Rank from, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                              std::optional<core::Token> token) noexcept {
-    return {from, true, key, offset, to.data(), to.size(), token, Flight::Kind::get, {}};
+    return {from, true, key, offset, to.data(), to.size(), token, OutstandingRequest::Kind::get, {}};
   }
 };
 

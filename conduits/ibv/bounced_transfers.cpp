@@ -41,30 +41,30 @@ core::Post BouncedTransfers::post_piece(BouncedTransfer& one) noexcept {
     bounce_buffer =
         buffers_.bounce_buffers().take(bytes = std::min(bytes, buffers_.bounce_buffers().bytes()));
   if (bounce_buffer == nullptr) return core::Post::retry();
-  Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);
-  if (flight == nullptr) {
+  OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::part, 0);
+  if (entry == nullptr) {
     buffers_.bounce_buffers().give_back(bounce_buffer);
     return core::Post::retry();
   }
-  flight->bounce_buffer = bounce_buffer;
-  flight->offset = one.offset;
-  flight->key = static_cast<std::uint32_t>(one.key);
-  flight->bytes = static_cast<std::uint32_t>(bytes);
+  entry->bounce_buffer = bounce_buffer;
+  entry->offset = one.offset;
+  entry->key = static_cast<std::uint32_t>(one.key);
+  entry->bytes = static_cast<std::uint32_t>(bytes);
   if (one.gets) {
-    flight->result = one.local;
-    flight->reads = !env_.sizes().in_order;
+    entry->result = one.local;
+    entry->reads = !env_.sizes().in_order;
   } else {
     std::memcpy(bounce_buffer, one.local, bytes);
   }
   if (one.token && !one.signal && bytes == one.bytes_left) {
-    flight->kind = one.ends;
-    flight->token = *one.token;
+    entry->kind = one.ends;
+    entry->token = *one.token;
   }
   const Key& remote = memory_.remote(one.key);
   Work work;
   work.request.opcode = one.gets ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
   work.request.wr.rdma = {remote.at + one.offset, remote.key};
-  work.piece = {reinterpret_cast<std::uint64_t>(bounce_buffer), flight->bytes,
+  work.piece = {reinterpret_cast<std::uint64_t>(bounce_buffer), entry->bytes,
                 buffers_.bounce_buffers().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;

@@ -11,15 +11,15 @@ namespace {
 // Chosen: so many completions, then the caller has its turn.
 constexpr std::size_t kBatch = 16;
 
-const char* name_of(Flight::Kind kind) {
+const char* name_of(OutstandingRequest::Kind kind) {
   switch (kind) {
-    case Flight::Kind::own: return "a write of the conduit's own";
-    case Flight::Kind::packet: return "a message";
-    case Flight::Kind::part:
-    case Flight::Kind::put: return "a put";
-    case Flight::Kind::get: return "a get";
-    case Flight::Kind::share: return "a share of a large transfer";
-    case Flight::Kind::atomic: return "an atomic";
+    case OutstandingRequest::Kind::own: return "a write of the conduit's own";
+    case OutstandingRequest::Kind::packet: return "a message";
+    case OutstandingRequest::Kind::part:
+    case OutstandingRequest::Kind::put: return "a put";
+    case OutstandingRequest::Kind::get: return "a get";
+    case OutstandingRequest::Kind::share: return "a share of a large transfer";
+    case OutstandingRequest::Kind::atomic: return "an atomic";
   }
   return "?";
 }
@@ -42,7 +42,7 @@ int Completions::poll(core::Inbox& inbox) noexcept {
 int Completions::end_all_with(Link& link, core::Inbox& inbox) noexcept {
   const Status status = losses_.status_of(link.peer);
   int calls = 0;
-  while (link.flights.count() > 0) calls += end_front(link, status, inbox);
+  while (link.outstanding.count() > 0) calls += end_front(link, status, inbox);
   while (const std::optional<BouncedTransfer> one = bounced_.take(link.peer)) {
     if (one->token) calls += tell(one->ends, *one->token, status, inbox);
   }
@@ -52,7 +52,7 @@ int Completions::end_all_with(Link& link, core::Inbox& inbox) noexcept {
 int Completions::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
   const std::uint64_t index = WorkId::index(completion.wr_id);
   switch (WorkId::kind(completion.wr_id)) {
-    case WorkId::Kind::flight: return take_flight(completion, inbox);
+    case WorkId::Kind::request: return take_request(completion, inbox);
     case WorkId::Kind::receive:
       return messages_.take(connections_.find_by_pair(completion.qp_num), completion, inbox);
     case WorkId::Kind::datagram_send: connections_.take_sent(index); return 0;
@@ -62,13 +62,14 @@ int Completions::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
 }
 
 int Completions::end_front(Link& link, Status status, core::Inbox& inbox) noexcept {
-  const Flight flight = requests_.end_front(link, status);
-  return tell(flight.kind, flight.token, status, inbox);
+  const OutstandingRequest entry = requests_.end_front(link, status);
+  return tell(entry.kind, entry.token, status, inbox);
 }
 
-int Completions::tell(Flight::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept {
-  if (kind < Flight::Kind::put) {
-    if (kind != Flight::Kind::share) return 0;
+int Completions::tell(OutstandingRequest::Kind kind, core::Token token, Status status,
+                      core::Inbox& inbox) noexcept {
+  if (kind < OutstandingRequest::Kind::put) {
+    if (kind != OutstandingRequest::Kind::share) return 0;
     return striping_.end(token, status, inbox);
   }
   inbox.completed(token, status);
@@ -77,17 +78,18 @@ int Completions::tell(Flight::Kind kind, core::Token token, Status status, core:
 
 // A failed request ends the queue pair, and with it what was under way to that peer: messages among it, which others
 // wait for. So the peer is lost, whatever the reason.
-void Completions::explain(const Link& link, const Flight& flight, const ibv_wc& completion) noexcept {
+void Completions::explain(const Link& link, const OutstandingRequest& entry,
+                          const ibv_wc& completion) noexcept {
   const char* const text = env_.verbs.wc_status_str(completion.status);
   if (code_of(completion.status) != ErrorCode::peer_lost) {
-    if (flight.kind >= Flight::Kind::part) {
-      const Key& key = memory_.remote(flight.key);
+    if (entry.kind >= OutstandingRequest::Kind::part) {
+      const Key& key = memory_.remote(entry.key);
       env_.log.error(
           "ibv: rank {}: {} of {} bytes failed, rank {}, segment {}, offset {}, key {:#x}: {} ({:#x}). {}",
-          env_.me, name_of(flight.kind), flight.bytes, link.peer, key.id, flight.offset, key.key, text,
+          env_.me, name_of(entry.kind), entry.bytes, link.peer, key.id, entry.offset, key.key, text,
           completion.vendor_err, advice_for(completion.status));
     } else {
-      env_.log.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", env_.me, name_of(flight.kind),
+      env_.log.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", env_.me, name_of(entry.kind),
                      link.peer, text, completion.vendor_err, advice_for(completion.status));
     }
   } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !losses_.is_suspected(link.peer)) {
@@ -98,17 +100,18 @@ void Completions::explain(const Link& link, const Flight& flight, const ibv_wc& 
 }
 
 // Requests end in order: one that tells its end tells that of all before it.
-int Completions::take_flight(const ibv_wc& completion, core::Inbox& inbox) noexcept {
+int Completions::take_request(const ibv_wc& completion, core::Inbox& inbox) noexcept {
   Link* const link = connections_.find_by_request(completion.wr_id);
   const std::uint32_t number = WorkId::number(completion.wr_id);
-  if (link == nullptr || link->pair == nullptr || !link->flights.has(number)) return 0;  // of a lost peer's
+  if (link == nullptr || link->pair == nullptr || !link->outstanding.has(number))
+    return 0;  // of a lost peer's
   if (!env_.sizes().in_order) [[unlikely]]
     return take_unordered(*link, number, completion, inbox);
   int calls = 0;
-  while (link->flights.oldest() != number) calls += end_front(*link, {}, inbox);
+  while (link->outstanding.oldest() != number) calls += end_front(*link, {}, inbox);
   if (completion.status == IBV_WC_SUCCESS) [[likely]]
     return calls + end_front(*link, {}, inbox);
-  explain(*link, link->flights.front(), completion);
+  explain(*link, link->outstanding.front(), completion);
   return calls + end_front(*link, {code_of(completion.status), link->peer}, inbox);
 }
 
@@ -116,12 +119,12 @@ int Completions::take_flight(const ibv_wc& completion, core::Inbox& inbox) noexc
 int Completions::take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion,
                                 core::Inbox& inbox) noexcept {
   if (completion.status != IBV_WC_SUCCESS) {  // all of them end with the peer
-    explain(link, link.flights[number], completion);
+    explain(link, link.outstanding[number], completion);
     return 0;
   }
-  link.flights.note_end(number);
+  link.outstanding.note_end(number);
   int calls = 0;
-  while (link.flights.front_ended()) calls += end_front(link, {}, inbox);
+  while (link.outstanding.front_ended()) calls += end_front(link, {}, inbox);
   return calls;
 }
 

@@ -30,11 +30,11 @@ class Completions {
 
  private:
   int take(const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  int take_flight(const ibv_wc& completion, core::Inbox& inbox) noexcept;
+  int take_request(const ibv_wc& completion, core::Inbox& inbox) noexcept;
   int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
   int end_front(Link& link, Status status, core::Inbox& inbox) noexcept;
-  int tell(Flight::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept;
-  void explain(const Link& link, const Flight& flight, const ibv_wc& completion) noexcept;
+  int tell(OutstandingRequest::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept;
+  void explain(const Link& link, const OutstandingRequest& entry, const ibv_wc& completion) noexcept;
 
   const Environment& env_;
   Losses& losses_;

@@ -151,7 +151,7 @@ void Connections::greet() noexcept {
   std::erase_if(to_greet_, [&](Link* link) {
     if (link->pair == nullptr || !link->ready) return true;
     const core::Post post =
-        messages_.send(*link, PacketHead::Kind::greeting, {}, {}, Flight::Kind::packet, 0);
+        messages_.send(*link, PacketHead::Kind::greeting, {}, {}, OutstandingRequest::Kind::packet, 0);
     return post.kind != core::Post::Kind::retry;
   });
 }
@@ -162,7 +162,7 @@ void Connections::take_hang_ups() noexcept {
     const int why = std::exchange(link->hung_up, 0);
     if (why == 0) continue;  // told twice in one go: it has been seen to
     if (link->pair == nullptr || losses_.is_gone(link->peer)) continue;
-    const bool used = link->flights.next() != 0 || link->heard;
+    const bool used = link->outstanding.next() != 0 || link->heard;
     if (used) {
       losses_.suspect(link->peer, "the connection has ended");
       continue;

@@ -19,20 +19,20 @@ core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, c
   Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  Flight* const flight = requests_.begin(*link, Flight::Kind::atomic, token);
-  if (flight == nullptr) [[unlikely]]
+  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::atomic, token);
+  if (entry == nullptr) [[unlikely]]
     return core::Post::retry();
-  flight->offset = offset;
-  flight->key = static_cast<std::uint32_t>(key);
-  flight->bytes = sizeof(std::uint64_t);
-  flight->result = call.result;
-  flight->bounce_buffer = buffers_.bounce_buffers().take();
-  if (flight->bounce_buffer == nullptr) {
+  entry->offset = offset;
+  entry->key = static_cast<std::uint32_t>(key);
+  entry->bytes = sizeof(std::uint64_t);
+  entry->result = call.result;
+  entry->bounce_buffer = buffers_.bounce_buffers().take();
+  if (entry->bounce_buffer == nullptr) {
     requests_.undo(*link);
     return core::Post::retry();
   }
   Work work;
-  work.piece = {reinterpret_cast<std::uint64_t>(flight->bounce_buffer), flight->bytes,
+  work.piece = {reinterpret_cast<std::uint64_t>(entry->bounce_buffer), entry->bytes,
                 buffers_.bounce_buffers().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;

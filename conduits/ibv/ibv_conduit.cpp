@@ -79,8 +79,8 @@ IbvConduit::~IbvConduit() {
 void IbvConduit::drain() noexcept {
   if (requests_.holds_any()) requests_.ring();
   const auto matters = [](Link& link) {
-    for (std::uint32_t i = 0; i < link.flights.count(); ++i) {
-      if (link.flights[link.flights.oldest() + i].kind != Flight::Kind::own) return true;
+    for (std::uint32_t i = 0; i < link.outstanding.count(); ++i) {
+      if (link.outstanding[link.outstanding.oldest() + i].kind != OutstandingRequest::Kind::own) return true;
     }
     return false;
   };
@@ -88,11 +88,12 @@ void IbvConduit::drain() noexcept {
   for (const auto& link : connections_.all()) {
     if (link == nullptr || link->pair == nullptr) continue;
     // Where the end of a request says nothing of its arrival, the connection may not close before a read behind it.
-    if (!env_.sizes().confirms && link->ready) static_cast<void>(requests_.probe(*link, Flight::Kind::part));
+    if (!env_.sizes().confirms && link->ready)
+      static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::part));
     if (!matters(*link)) continue;
     waiting.push_back(link.get());
     if (link->quiet > 0)
-      static_cast<void>(requests_.probe(*link, Flight::Kind::own));  // its end is theirs, too
+      static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));  // its end is theirs, too
   }
   const auto until = std::chrono::steady_clock::now() + kLinger;
   Deaf nobody;
@@ -105,14 +106,14 @@ void IbvConduit::drain() noexcept {
     if (found < 0) return;
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
-      if (WorkId::kind(completion.wr_id) != WorkId::Kind::flight) continue;
+      if (WorkId::kind(completion.wr_id) != WorkId::Kind::request) continue;
       Link* const link = connections_.find_by_request(completion.wr_id);
       const std::uint32_t number = WorkId::number(completion.wr_id);
       if (env_.sizes().in_order || completion.status != IBV_WC_SUCCESS) {
-        while (link->flights.has(number)) link->flights.end_front();
-      } else if (link->flights.has(number)) {
-        link->flights.note_end(number);
-        while (link->flights.front_ended()) link->flights.end_front();
+        while (link->outstanding.has(number)) link->outstanding.end_front();
+      } else if (link->outstanding.has(number)) {
+        link->outstanding.note_end(number);
+        while (link->outstanding.front_ended()) link->outstanding.end_front();
       }
     }
     std::erase_if(waiting, [&](Link* link) { return !matters(*link); });
@@ -187,7 +188,7 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   if (bounced_.has(to)) [[unlikely]]
     return core::Post::retry();  // it would overtake them
   const core::Post post =
-      messages_.send(*link, PacketHead::Kind::packet, header, payload, Flight::Kind::packet, 0);
+      messages_.send(*link, PacketHead::Kind::packet, header, payload, OutstandingRequest::Kind::packet, 0);
   return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
 }
 
@@ -226,8 +227,8 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
   for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
     Link* const link = connections_.find(probed_);
     if (link == nullptr || !link->ready || probed_ == env_.me) continue;
-    if (link->flights.count() != 0 && link->quiet == 0) continue;
-    static_cast<void>(requests_.probe(*link, Flight::Kind::own));
+    if (link->outstanding.count() != 0 && link->quiet == 0) continue;
+    static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));
     ++asked;
   }
 }
@@ -243,7 +244,7 @@ std::string IbvConduit::state_of(Rank peer) const {
     if (rail->reaches(peer)) ports += " and " + rail->port().device;
   }
   return fmt::format("{}, {} work requests under way to it, {} of {} credits left", ports,
-                     link->flights.count(), link->granted - (link->sent - link->returned), link->granted);
+                     link->outstanding.count(), link->granted - (link->sent - link->returned), link->granted);
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -51,12 +51,12 @@ core::Post Rma::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, cor
   }
   Link* const link = connections_.reach(peer);
   if (link == nullptr) return losses_.no_connection(peer);
-  Flight* const flight = requests_.begin(*link, Flight::Kind::put, token);
-  if (flight == nullptr) return core::Post::retry();
+  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::put, token);
+  if (entry == nullptr) return core::Post::retry();
   requests_.note_put(*link);
   Work work;
   work.request.opcode = IBV_WR_RDMA_WRITE;
-  const core::Post post = access_.write(*link, *flight, key, offset, from, inject, work, true);
+  const core::Post post = access_.write(*link, *entry, key, offset, from, inject, work, true);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
   const BouncedTransfer whole = BouncedTransfer::put(peer, key, offset, from, token);
@@ -105,12 +105,12 @@ core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::Mu
   Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  Flight* const flight = requests_.begin(*link, Flight::Kind::get, token);
-  if (flight == nullptr) [[unlikely]]
+  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::get, token);
+  if (entry == nullptr) [[unlikely]]
     return core::Post::retry();
   Work work;
   work.request.opcode = IBV_WR_RDMA_READ;
-  const core::Post post = access_.read(*link, *flight, key, offset, to, work);
+  const core::Post post = access_.read(*link, *entry, key, offset, to, work);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
   const BouncedTransfer whole = BouncedTransfer::get(peer, key, offset, to, token);

@@ -105,8 +105,8 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
     parts[count - 1].token = token;
     return bounced_.or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
   }
-  Flight& last = (*link).flights[link->flights.next() - 1];
-  last.kind = opcode == IBV_WR_RDMA_WRITE ? Flight::Kind::put : Flight::Kind::get;
+  OutstandingRequest& last = (*link).outstanding[link->outstanding.next() - 1];
+  last.kind = opcode == IBV_WR_RDMA_WRITE ? OutstandingRequest::Kind::put : OutstandingRequest::Kind::get;
   last.token = token;
   return requests_.launch_list(*link, pieces.all[0].request, pieces.all[pieces.count - 1].request);
 }
@@ -123,25 +123,25 @@ Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint6
     const std::size_t most = opcode == IBV_WR_RDMA_READ ? env_.sizes().read_pieces : most_local();
     if (static_cast<std::size_t>(one.request.num_sge) < most) {
       one.pieces[static_cast<std::size_t>(one.request.num_sge++)] = direct;
-      Flight& flight = link.flights[link.flights.next() - 1];
-      if (flight.bounce_buffer == nullptr) flight.bytes += length;
+      OutstandingRequest& entry = link.outstanding[link.outstanding.next() - 1];
+      if (entry.bounce_buffer == nullptr) entry.bytes += length;
       return {};
     }
   }
-  Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);
-  if (flight == nullptr) return {Lent::Kind::no_room};
+  OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::part, 0);
+  if (entry == nullptr) return {Lent::Kind::no_room};
   Pieces::One& one = pieces.all[pieces.count++];
-  flight->offset = offset;
-  flight->key = static_cast<std::uint32_t>(key);
-  flight->bytes = length;
+  entry->offset = offset;
+  entry->key = static_cast<std::uint32_t>(key);
+  entry->bytes = length;
   Work work;
   if (here) {
     work.piece = direct;
-  } else if (const Lent lent = buffers_.lend(*flight, part, result == nullptr, work);
+  } else if (const Lent lent = buffers_.lend(*entry, part, result == nullptr, work);
              lent.kind != Lent::Kind::done) {
     return lent;
   }
-  if (flight->bounce_buffer != nullptr) flight->result = result;
+  if (entry->bounce_buffer != nullptr) entry->result = result;
   const Key& remote = memory_.remote(key);
   one.request = {};
   one.request.opcode = opcode;
@@ -149,8 +149,8 @@ Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint6
   one.pieces[0] = work.piece;
   one.request.sg_list = one.pieces.data();
   one.request.num_sge = 1;
-  flight->reads = opcode == IBV_WR_RDMA_READ && !env_.sizes().in_order;
-  requests_.name(link, one.request, flight->reads);  // such a one ends by its own completion only
+  entry->reads = opcode == IBV_WR_RDMA_READ && !env_.sizes().in_order;
+  requests_.name(link, one.request, entry->reads);  // such a one ends by its own completion only
   if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
   return {};
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/ibv/connection_manager.hpp"
-#include "conduits/ibv/flights.hpp"
+#include "conduits/ibv/outstanding_requests.hpp"
 #include "conduits/ibv/verbs.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace aqueduct::conduits::ibv {
 /// has posted receives for. Taken messages give them back, by a number in the packets that go the other way, and by a
 /// small write where none go: so nobody ever finds the receiver not ready.
 struct Link {
-  Link(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), flights(depth) {}
+  Link(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), outstanding(depth) {}
 
   Rank peer;
   bool ready = false;       ///< both queue pairs listen: anything may be posted
@@ -35,7 +35,7 @@ struct Link {
   bool heard = false;          ///< something has arrived
   int hung_up = 0;             ///< why the call has ended: an errno
   std::uint32_t refusals = 0;  ///< in a row, of calls
-  Flights flights;
+  OutstandingRequests outstanding;
   std::uint32_t quiet = 0;      ///< the latest that will not tell their end
   std::uint64_t posted_in = 0;  ///< the round of poll after which something was last put
 

@@ -27,28 +27,28 @@ int LocalBuffers::open() {
   return errno != 0 ? errno : ENOMEM;
 }
 
-Lent LocalBuffers::lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept {
+Lent LocalBuffers::lend(OutstandingRequest& entry, core::Bytes buffer, bool copies, Work& work) noexcept {
   work.set_piece(buffer.data(), static_cast<std::uint32_t>(buffer.size()), 0);
   if (const auto key = memory_.key_in_segment(buffer)) {
     work.piece.lkey = *key;
     return {Lent::Kind::done};
   }
   if (buffer.size() <= bounce_buffers_.most_bytes())
-    flight.bounce_buffer = bounce_buffers_.take(buffer.size());
-  if (flight.bounce_buffer == nullptr && buffer.size() <= bounce_buffers_.bytes())
+    entry.bounce_buffer = bounce_buffers_.take(buffer.size());
+  if (entry.bounce_buffer == nullptr && buffer.size() <= bounce_buffers_.bytes())
     return {Lent::Kind::no_room};
-  if (flight.bounce_buffer != nullptr) {
-    if (copies) std::memcpy(flight.bounce_buffer, buffer.data(), buffer.size());
-    work.piece.addr = reinterpret_cast<std::uint64_t>(flight.bounce_buffer);
+  if (entry.bounce_buffer != nullptr) {
+    if (copies) std::memcpy(entry.bounce_buffer, buffer.data(), buffer.size());
+    work.piece.addr = reinterpret_cast<std::uint64_t>(entry.bounce_buffer);
     work.piece.lkey = bounce_buffers_.key();
     return {Lent::Kind::done};
   }
   int error = 0;
-  flight.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
+  entry.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
     return memory_.add_local(memory, why);
   });
-  if (flight.borrowed != nullptr) {
-    work.piece.lkey = flight.borrowed->region()->lkey;
+  if (entry.borrowed != nullptr) {
+    work.piece.lkey = entry.borrowed->region()->lkey;
     return {Lent::Kind::done};
   }
   if (error == -EAGAIN) return {Lent::Kind::in_use};

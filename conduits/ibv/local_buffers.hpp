@@ -2,8 +2,8 @@
 
 #include "conduits/ibv/bounce_buffers.hpp"
 #include "conduits/ibv/environment.hpp"
-#include "conduits/ibv/flights.hpp"
 #include "conduits/ibv/memory.hpp"
+#include "conduits/ibv/outstanding_requests.hpp"
 #include "conduits/ibv/work.hpp"
 
 namespace aqueduct::conduits::ibv {
@@ -43,11 +43,11 @@ class LocalBuffers {
   int open();
 
   /// Fills in the work's piece. `copies`: the bytes are to be copied now, if they go by way of a slot.
-  Lent lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept;
+  Lent lend(OutstandingRequest& entry, core::Bytes buffer, bool copies, Work& work) noexcept;
   /// The request has ended, or has never begun.
-  void give_back(const Flight& flight) noexcept {
-    if (flight.bounce_buffer != nullptr) bounce_buffers_.give_back(flight.bounce_buffer);
-    if (flight.borrowed != nullptr) cache_.give_back(*flight.borrowed);
+  void give_back(const OutstandingRequest& entry) noexcept {
+    if (entry.bounce_buffer != nullptr) bounce_buffers_.give_back(entry.bounce_buffer);
+    if (entry.borrowed != nullptr) cache_.give_back(*entry.borrowed);
   }
 
   BounceBuffers& bounce_buffers() noexcept { return bounce_buffers_; }

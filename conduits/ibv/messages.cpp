@@ -9,10 +9,10 @@
 namespace aqueduct::conduits::ibv {
 
 core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
-                          Flight::Kind kind, core::Token token) noexcept {
+                          OutstandingRequest::Kind kind, core::Token token) noexcept {
   if (!credits_.has(link)) return core::Post::retry();
-  Flight* const flight = requests_.begin(link, kind, token);
-  if (flight == nullptr) return core::Post::retry();
+  OutstandingRequest* const entry = requests_.begin(link, kind, token);
+  if (entry == nullptr) return core::Post::retry();
   const PacketHead head{link.taken, what};
   const std::size_t bytes = sizeof head + header.size() + payload.size();
   alignas(8) std::byte room[Burst::kMostBytes];
@@ -23,7 +23,7 @@ core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header,
   if (bytes <= requests_.inline_bytes()) {
     request.send_flags |= IBV_SEND_INLINE;
   } else {
-    at = flight->bounce_buffer = buffers_.bounce_buffers().take();
+    at = entry->bounce_buffer = buffers_.bounce_buffers().take();
     if (at == nullptr) {
       requests_.undo(link);
       return core::Post::retry();
@@ -36,9 +36,9 @@ core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header,
   piece.addr = reinterpret_cast<std::uint64_t>(at);
   request.sg_list = &piece;
   request.num_sge = 1;
-  flight->bytes = piece.length;
-  const core::Post post =
-      requests_.launch(link, request, flight->bounce_buffer != nullptr || kind != Flight::Kind::packet);
+  entry->bytes = piece.length;
+  const core::Post post = requests_.launch(
+      link, request, entry->bounce_buffer != nullptr || kind != OutstandingRequest::Kind::packet);
   if (post.kind == core::Post::Kind::posted) {
     ++link.sent;
     link.told = head.consumed;

@@ -19,7 +19,7 @@ class Messages {
 
   /// Sends header and payload, which are copied. `kind` and `token`: of the request. The answer is `posted`, `retry` or `failed`.
   core::Post send(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
-                  Flight::Kind kind, core::Token token) noexcept;
+                  OutstandingRequest::Kind kind, core::Token token) noexcept;
 
   /// What a completion of a receive brought; `link` is that of its queue pair, null if there is none. Returns how many calls it
   /// made to the inbox.

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "conduits/ibv/flights.hpp"
 #include "conduits/ibv/memory.hpp"
 #include "conduits/ibv/objects.hpp"
+#include "conduits/ibv/outstanding_requests.hpp"
 #include "conduits/ibv/wire.hpp"
 #include "core/log.hpp"
 

@@ -12,51 +12,51 @@ void RemoteAccess::out_of_range(Rank peer, const Key& key, std::uint64_t offset,
                  env_.me, what, bytes, offset, peer, key.id, key.bytes);
 }
 
-core::Post RemoteAccess::write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
+core::Post RemoteAccess::write(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
                                core::Bytes from, bool inject, Work& work, bool tells) noexcept {
   const Key& remote = memory_.remote(key);
-  flight.offset = offset;
-  flight.key = static_cast<std::uint32_t>(key);
-  flight.bytes = static_cast<std::uint32_t>(from.size());
+  entry.offset = offset;
+  entry.key = static_cast<std::uint32_t>(key);
+  entry.bytes = static_cast<std::uint32_t>(from.size());
   work.request.wr.rdma = {remote.at + offset, remote.key};
   if (from.empty()) {
     work.request.num_sge = 0;
   } else if (from.size() <= requests_.inline_bytes()) {
-    work.piece = {reinterpret_cast<std::uint64_t>(from.data()), flight.bytes, 0};
+    work.piece = {reinterpret_cast<std::uint64_t>(from.data()), entry.bytes, 0};
     work.request.sg_list = &work.piece;
     work.request.num_sge = 1;
     work.request.send_flags |= IBV_SEND_INLINE;
   } else if (inject) {
-    flight.bounce_buffer = buffers_.bounce_buffers().take();
-    if (flight.bounce_buffer == nullptr) {
+    entry.bounce_buffer = buffers_.bounce_buffers().take();
+    if (entry.bounce_buffer == nullptr) {
       requests_.undo(link);
       return core::Post::retry();
     }
-    std::memcpy(flight.bounce_buffer, from.data(), from.size());
-    work.piece = {reinterpret_cast<std::uint64_t>(flight.bounce_buffer), flight.bytes,
+    std::memcpy(entry.bounce_buffer, from.data(), from.size());
+    work.piece = {reinterpret_cast<std::uint64_t>(entry.bounce_buffer), entry.bytes,
                   buffers_.bounce_buffers().key()};
     work.request.sg_list = &work.piece;
     work.request.num_sge = 1;
-  } else if (const Lent lent = buffers_.lend(flight, from, true, work); lent.kind != Lent::Kind::done) {
+  } else if (const Lent lent = buffers_.lend(entry, from, true, work); lent.kind != Lent::Kind::done) {
     requests_.undo(link);
     return lent.post();
   }
   return requests_.launch(link, work.request, tells);
 }
 
-core::Post RemoteAccess::read(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
+core::Post RemoteAccess::read(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
                               core::MutableBytes to, Work& work) noexcept {
   const Key& remote = memory_.remote(key);
-  flight.offset = offset;
-  flight.key = static_cast<std::uint32_t>(key);
-  flight.bytes = static_cast<std::uint32_t>(to.size());
+  entry.offset = offset;
+  entry.key = static_cast<std::uint32_t>(key);
+  entry.bytes = static_cast<std::uint32_t>(to.size());
   work.request.wr.rdma = {remote.at + offset, remote.key};
-  if (const Lent lent = buffers_.lend(flight, to, false, work); lent.kind != Lent::Kind::done) {
+  if (const Lent lent = buffers_.lend(entry, to, false, work); lent.kind != Lent::Kind::done) {
     requests_.undo(link);
     return lent.post();
   }
-  if (flight.bounce_buffer != nullptr) flight.result = to.data();
-  flight.reads = !env_.sizes().in_order;
+  if (entry.bounce_buffer != nullptr) entry.result = to.data();
+  entry.reads = !env_.sizes().in_order;
   return requests_.launch(link, work.request, true);
 }
 
@@ -68,11 +68,11 @@ core::Post RemoteAccess::write_and_signal(Link& link, std::uint64_t key, std::ui
   const std::uint32_t taken = link.taken;
   if (const auto data = env_.sizes().immediate ? encode(signal, taken) : std::nullopt) {
     if (!credits_.has(link)) return core::Post::retry();
-    Flight* const flight = requests_.begin(link, Flight::Kind::put, token);
-    if (flight == nullptr) return core::Post::retry();
+    OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::put, token);
+    if (entry == nullptr) return core::Post::retry();
     work.request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
     work.request.imm_data = ::htonl(*data);
-    const core::Post post = write(link, *flight, key, offset, from, false, work, true);
+    const core::Post post = write(link, *entry, key, offset, from, false, work, true);
     if (post.kind == core::Post::Kind::posted) {
       ++link.sent;
       if (link.peer_counts) link.told = taken;
@@ -83,14 +83,15 @@ core::Post RemoteAccess::write_and_signal(Link& link, std::uint64_t key, std::ui
   if (!credits_.has(link) || !requests_.has_room_for_two(link) || buffers_.bounce_buffers().room() < 2)
     return core::Post::retry();
   if (!from.empty()) {
-    Flight* const flight = requests_.begin(link, Flight::Kind::part, 0);
-    if (flight == nullptr) return core::Post::retry();
+    OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::part, 0);
+    if (entry == nullptr) return core::Post::retry();
     work.request.opcode = IBV_WR_RDMA_WRITE;
-    const core::Post post = write(link, *flight, key, offset, from, false, work, false);
+    const core::Post post = write(link, *entry, key, offset, from, false, work, false);
     if (post.kind != core::Post::Kind::posted) return post;
   }
   const core::Bytes bytes = std::as_bytes(std::span(&signal, 1));
-  const core::Post post = messages_.send(link, PacketHead::Kind::signal, bytes, {}, Flight::Kind::put, token);
+  const core::Post post =
+      messages_.send(link, PacketHead::Kind::signal, bytes, {}, OutstandingRequest::Kind::put, token);
   // The bytes have gone: it comes again, and they with it, which does no harm.
   return post;
 }

@@ -20,17 +20,17 @@ void Requests::set_inline_bytes(std::uint32_t bytes) noexcept {
 }
 
 void Requests::undo(Link& link) noexcept {
-  link.flights.undo();
-  Flight& flight = link.flights[link.flights.next()];
-  buffers_.give_back(flight);
-  flight.reads = false;
-  ++left_;
+  link.outstanding.undo();
+  OutstandingRequest& entry = link.outstanding[link.outstanding.next()];
+  buffers_.give_back(entry);
+  entry.reads = false;
+  ++unused_;
 }
 
 // Where room is short every one tells its end: what is quiet might hold it for ever.
 void Requests::name(Link& link, ibv_send_wr& request, bool tells) noexcept {
-  request.wr_id = WorkId::flight(link.peer, link.flights.next() - 1);
-  if (tells || ++link.quiet >= std::min(kQuiet, env_.sizes().depth / 4) || left_ < env_.sizes().queue / 2) {
+  request.wr_id = WorkId::request(link.peer, link.outstanding.next() - 1);
+  if (tells || ++link.quiet >= std::min(kQuiet, env_.sizes().depth / 4) || unused_ < env_.sizes().queue / 2) {
     request.send_flags |= IBV_SEND_SIGNALED;
     link.quiet = 0;
   }
@@ -38,7 +38,7 @@ void Requests::name(Link& link, ibv_send_wr& request, bool tells) noexcept {
 
 // The device has not taken all of a list. If it lacks room for the newest only, there will be room; else the peer is lost.
 void Requests::refused(Link& link, int error, const ibv_send_wr* bad) noexcept {
-  const bool only_newest = bad != nullptr && WorkId::number(bad->wr_id) == link.flights.next() - 1;
+  const bool only_newest = bad != nullptr && WorkId::number(bad->wr_id) == link.outstanding.next() - 1;
   if (error == ENOMEM && only_newest) return;
   env_.log.error("ibv: rank {}: {} does not take work for rank {}: {}", env_.me, env_.port.device, link.peer,
                  std::strerror(error));
@@ -95,8 +95,8 @@ void Requests::ring() noexcept {
 // A write of one number, or of nothing.
 bool Requests::post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
                         bool has_value) noexcept {
-  Flight* const flight = begin(link, Flight::Kind::own, 0);
-  if (flight == nullptr) return false;
+  OutstandingRequest* const entry = begin(link, OutstandingRequest::Kind::own, 0);
+  if (entry == nullptr) return false;
   ibv_send_wr request{};
   ibv_sge piece{reinterpret_cast<std::uint64_t>(&value), sizeof value, 0};
   request.opcode = IBV_WR_RDMA_WRITE;
@@ -107,26 +107,26 @@ bool Requests::post_own(Link& link, std::uint64_t at, std::uint32_t key, std::ui
     if (inline_bytes_ >= sizeof value) {
       request.send_flags = IBV_SEND_INLINE;
     } else {
-      flight->bounce_buffer = buffers_.bounce_buffers().take();
-      if (flight->bounce_buffer == nullptr) {
+      entry->bounce_buffer = buffers_.bounce_buffers().take();
+      if (entry->bounce_buffer == nullptr) {
         undo(link);
         return false;
       }
-      std::memcpy(flight->bounce_buffer, &value, sizeof value);
-      piece = {reinterpret_cast<std::uint64_t>(flight->bounce_buffer), sizeof value,
+      std::memcpy(entry->bounce_buffer, &value, sizeof value);
+      piece = {reinterpret_cast<std::uint64_t>(entry->bounce_buffer), sizeof value,
                buffers_.bounce_buffers().key()};
     }
   }
-  return launch(link, request, !has_value || flight->bounce_buffer != nullptr).kind ==
+  return launch(link, request, !has_value || entry->bounce_buffer != nullptr).kind ==
          core::Post::Kind::posted;
 }
 
-bool Requests::probe(Link& link, Flight::Kind kind) noexcept {
+bool Requests::probe(Link& link, OutstandingRequest::Kind kind) noexcept {
   if (env_.sizes().confirms) return post_own(link, 0, 0, 0, false);
-  Flight* const flight = begin(link, Flight::Kind::own, 0);
-  if (flight == nullptr) return false;
-  flight->kind = kind;
-  flight->reads = !env_.sizes().in_order;
+  OutstandingRequest* const entry = begin(link, OutstandingRequest::Kind::own, 0);
+  if (entry == nullptr) return false;
+  entry->kind = kind;
+  entry->reads = !env_.sizes().in_order;
   Work read;
   fill_read_back(link, read);
   return launch(link, read.request, true).kind == core::Post::Kind::posted;
@@ -149,10 +149,10 @@ void Requests::fill_read_back(const Link& link, Work& read) const noexcept {
 // The newest request of the link is a put's: the read, which is to be posted behind it, takes over its token. There is room:
 // `begin` has left some.
 void Requests::add_confirmation(Link& link, Work& read) noexcept {
-  Flight& put = link.flights[link.flights.next() - 1];
-  put.kind = Flight::Kind::part;
-  --left_;
-  Flight& confirmation = link.flights.begin(Flight::Kind::put, put.token);
+  OutstandingRequest& put = link.outstanding[link.outstanding.next() - 1];
+  put.kind = OutstandingRequest::Kind::part;
+  --unused_;
+  OutstandingRequest& confirmation = link.outstanding.begin(OutstandingRequest::Kind::put, put.token);
   confirmation.offset = put.offset;
   confirmation.key = put.key;
   confirmation.bytes = put.bytes;

@@ -23,22 +23,23 @@ class Requests {
         losses_(losses),
         buffers_(buffers),
         cells_(cells),
-        left_(env.sizes().queue),
+        unused_(env.sizes().queue),
         reserved_(kReserved + (env.sizes().confirms ? 0 : 1)),  // a put takes two where a read confirms it
         inline_bytes_(env.options.inline_bytes),
         burst_bytes_(env.sizes().confirms ? env.options.inline_bytes : 0) {}
 
   // What a peer does not end must leave room for the others: nobody has more under way than is still free.
-  Flight* begin(Link& link, Flight::Kind kind, core::Token token) noexcept {
-    const std::uint32_t reserved = kind == Flight::Kind::own ? 0 : reserved_;
-    if (link.flights.room() <= reserved || left_ <= reserved || link.flights.count() > left_) [[unlikely]]
+  OutstandingRequest* begin(Link& link, OutstandingRequest::Kind kind, core::Token token) noexcept {
+    const std::uint32_t reserved = kind == OutstandingRequest::Kind::own ? 0 : reserved_;
+    if (link.outstanding.room() <= reserved || unused_ <= reserved || link.outstanding.count() > unused_)
+        [[unlikely]]
       return nullptr;
-    --left_;
-    return &link.flights.begin(kind, token);
+    --unused_;
+    return &link.outstanding.begin(kind, token);
   }
   /// Whether a put and a message behind it have room, with what confirms them.
   bool has_room_for_two(const Link& link) const noexcept {
-    return link.flights.room() >= 5 && left_ >= 5 && link.flights.count() + 2 < left_;
+    return link.outstanding.room() >= 5 && unused_ >= 5 && link.outstanding.count() + 2 < unused_;
   }
   /// Takes back the newest of the link, which has not been handed over.
   void undo(Link& link) noexcept;
@@ -56,20 +57,20 @@ class Requests {
   /// A put of 1 to most_short() bytes, `key` being the handle of `remote`.
   core::Post put_short(Link& link, const Key& remote, std::uint64_t key, std::uint64_t offset,
                        core::Bytes from, bool inject, core::Token token) noexcept {
-    Flight* const flight = begin(link, Flight::Kind::put, token);
-    if (flight == nullptr) [[unlikely]]
+    OutstandingRequest* const entry = begin(link, OutstandingRequest::Kind::put, token);
+    if (entry == nullptr) [[unlikely]]
       return core::Post::retry();
-    flight->offset = offset;
-    flight->key = static_cast<std::uint32_t>(key);
-    flight->bytes = static_cast<std::uint32_t>(from.size());
+    entry->offset = offset;
+    entry->key = static_cast<std::uint32_t>(key);
+    entry->bytes = static_cast<std::uint32_t>(from.size());
     if (!burst_.empty() && burst_.link() != &link) ring();
-    const std::uint64_t id = WorkId::flight(link.peer, link.flights.next() - 1);
+    const std::uint64_t id = WorkId::request(link.peer, link.outstanding.next() - 1);
     const Burst::Put short_put{id, remote.at + offset, remote.key, from, inject};
     // The first since the last poll goes at once, so that a lone one has no delay; those that follow it go together, when
     // they are many or at the next poll.
     if (link.posted_in == round_) {
       burst_.add(link, short_put);
-      if (burst_.full() || link.flights.room() <= 2) ring();
+      if (burst_.full() || link.outstanding.room() <= 2) ring();
       return core::Post::posted();
     }
     link.posted_in = round_;
@@ -98,16 +99,16 @@ class Requests {
     return post_own(link, at, key, value, true);
   }
   /// A request that does nothing, whose end shows that the peer is there, and that all before it has arrived. False: no room.
-  bool probe(Link& link, Flight::Kind kind) noexcept;
+  bool probe(Link& link, OutstandingRequest::Kind kind) noexcept;
 
   /// Ends the oldest of the link: gives its buffers back, and if `status` is good, copies what it brought. Returns what it was.
-  Flight end_front(Link& link, const Status& status) noexcept {
-    const Flight flight = link.flights.front();
-    link.flights.end_front();
-    ++left_;
-    if (flight.result != nullptr && status) std::memcpy(flight.result, flight.bounce_buffer, flight.bytes);
-    buffers_.give_back(flight);
-    return flight;
+  OutstandingRequest end_front(Link& link, const Status& status) noexcept {
+    const OutstandingRequest entry = link.outstanding.front();
+    link.outstanding.end_front();
+    ++unused_;
+    if (entry.result != nullptr && status) std::memcpy(entry.result, entry.bounce_buffer, entry.bytes);
+    buffers_.give_back(entry);
+    return entry;
   }
 
   /// What a work request itself may carry.
@@ -136,7 +137,8 @@ class Requests {
 
   // Writes whose end says nothing of their arrival.
   bool must_confirm(Link& link) noexcept {
-    return !env_.sizes().confirms && link.flights[link.flights.next() - 1].kind == Flight::Kind::put;
+    return !env_.sizes().confirms &&
+           link.outstanding[link.outstanding.next() - 1].kind == OutstandingRequest::Kind::put;
   }
   void add_confirmation(Link& link, Work& read) noexcept;
   core::Post launch_confirmed(Link& link, ibv_send_wr& request) noexcept;
@@ -147,7 +149,7 @@ class Requests {
   LocalBuffers& buffers_;
   const CreditCells& cells_;
   Burst burst_;
-  std::uint32_t left_;          // work requests that there is room for
+  std::uint32_t unused_;        // work requests that there is room for
   std::uint32_t reserved_;      // places in each queue that callers' requests leave
   std::uint32_t inline_bytes_;  // what a work request itself may carry
   std::uint32_t burst_bytes_;   // of these, puts that may go in a burst

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/ibv/flights.hpp"
+#include "conduits/ibv/outstanding_requests.hpp"
 #include "conduits/ibv/wire.hpp"
 #include "core/conduit.hpp"
 

@@ -53,19 +53,19 @@ core::Post Striping::begin_share(StripedTransfer& transfer, Share& share) noexce
   }
   Link* const link = connections_.reach(transfer.peer);
   if (link == nullptr) return losses_.no_connection(transfer.peer);
-  Flight* const flight = requests_.begin(*link, Flight::Kind::share, share.id);
-  if (flight == nullptr) return core::Post::retry();
+  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::share, share.id);
+  if (entry == nullptr) return core::Post::retry();
   Work work;
   work.request.opcode = transfer.opcode;
   const bool gets = transfer.opcode == IBV_WR_RDMA_READ;
   core::Post post =
-      gets ? access_.read(*link, *flight, transfer.key, share.offset, share.buffer, work)
-           : access_.write(*link, *flight, transfer.key, share.offset, share.buffer, false, work, true);
+      gets ? access_.read(*link, *entry, transfer.key, share.offset, share.buffer, work)
+           : access_.write(*link, *entry, transfer.key, share.offset, share.buffer, false, work, true);
   if (post.kind == core::Post::Kind::failed) {
     BouncedTransfer whole =
         gets ? BouncedTransfer::get(transfer.peer, transfer.key, share.offset, share.buffer, share.id)
              : BouncedTransfer::put(transfer.peer, transfer.key, share.offset, share.buffer, share.id);
-    whole.ends = Flight::Kind::share;
+    whole.ends = OutstandingRequest::Kind::share;
     post = bounced_.or_bounce(post, {&whole, 1});
   }
   if (post.kind == core::Post::Kind::posted) share.state = Share::State::by_first;

@@ -8,9 +8,9 @@ namespace aqueduct::conduits::ibv {
 
 /// What a completion is of: the 64 bits that a work request is given and its completion brings back.
 struct WorkId {
-  enum class Kind : std::uint64_t { flight, receive, datagram_receive, datagram_send };
+  enum class Kind : std::uint64_t { request, receive, datagram_receive, datagram_send };
 
-  static constexpr std::uint64_t flight(Rank peer, std::uint32_t number) noexcept {
+  static constexpr std::uint64_t request(Rank peer, std::uint32_t number) noexcept {
     return (std::uint64_t{peer} << 32) | number;
   }
   /// `index` has at most 62 bits.

@@ -14,7 +14,7 @@ using LocalCache = core::LocalRegistrations<Owned<ibv_mr>>;
 using Registration = LocalCache::Registration;
 
 /// A work request that a queue pair has, and what it holds until it ends.
-struct Flight {
+struct OutstandingRequest {
   enum class Kind : std::uint8_t {
     own,     ///< of the conduit itself: credits, probes
     packet,  ///< of the layers above, who are not told when it ends
@@ -39,12 +39,12 @@ struct Flight {
 };
 
 /// Those of one queue pair, which end in the order in which they began. Numbers count from 0 and wrap around.
-class Flights {
+class OutstandingRequests {
  public:
-  explicit Flights(std::uint32_t most)
+  explicit OutstandingRequests(std::uint32_t most)
       : most_(most),
         mask_(std::bit_ceil(most) - 1),
-        ring_(std::make_unique<Flight[]>(mask_ + std::size_t{1})) {}
+        ring_(std::make_unique<OutstandingRequest[]>(mask_ + std::size_t{1})) {}
 
   std::uint32_t count() const noexcept { return next_ - oldest_; }
   std::uint32_t room() const noexcept { return most_ - count(); }
@@ -52,19 +52,19 @@ class Flights {
   std::uint32_t oldest() const noexcept { return oldest_; }
 
   /// Requires: room. Where it goes, and how long it is, is the last one's of this place until it is set.
-  Flight& begin(Flight::Kind kind, core::Token token) noexcept {
-    Flight& flight = ring_[next_++ & mask_];
-    flight.token = token;
-    flight.bounce_buffer = nullptr;
-    flight.result = nullptr;
-    flight.borrowed = nullptr;
-    flight.kind = kind;
-    return flight;
+  OutstandingRequest& begin(OutstandingRequest::Kind kind, core::Token token) noexcept {
+    OutstandingRequest& entry = ring_[next_++ & mask_];
+    entry.token = token;
+    entry.bounce_buffer = nullptr;
+    entry.result = nullptr;
+    entry.borrowed = nullptr;
+    entry.kind = kind;
+    return entry;
   }
   void undo() noexcept { --next_; }
-  Flight& front() noexcept { return ring_[oldest_ & mask_]; }
+  OutstandingRequest& front() noexcept { return ring_[oldest_ & mask_]; }
   void end_front() noexcept { ++oldest_; }
-  Flight& operator[](std::uint32_t number) noexcept { return ring_[number & mask_]; }
+  OutstandingRequest& operator[](std::uint32_t number) noexcept { return ring_[number & mask_]; }
   bool has(std::uint32_t number) const noexcept { return number - oldest_ < count(); }
 
   // Where reads may end after those behind them (Sizes::in_order). All others begin and end in order, and what a read brings
@@ -77,7 +77,7 @@ class Flights {
   /// Whether the oldest has ended; it is forgotten that it was a read.
   bool front_ended() noexcept {
     if (count() == 0) return false;
-    Flight& oldest = front();
+    OutstandingRequest& oldest = front();
     const bool passed = static_cast<std::int32_t>(ended_to_ - oldest_) > 0;
     if (!(oldest.reads ? oldest.ended : passed)) return false;
     oldest.reads = oldest.ended = false;
@@ -90,7 +90,7 @@ class Flights {
   std::uint32_t next_ = 0;
   std::uint32_t oldest_ = 0;
   std::uint32_t ended_to_ = 0;  // one more than the latest that has ended
-  std::unique_ptr<Flight[]> ring_;
+  std::unique_ptr<OutstandingRequest[]> ring_;
 };
 
 }  // namespace aqueduct::conduits::ibv
