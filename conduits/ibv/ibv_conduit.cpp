@@ -92,7 +92,7 @@ void IbvConduit::drain() noexcept {
       static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::part));
     if (!matters(*link)) continue;
     waiting.push_back(link.get());
-    if (link->quiet > 0)
+    if (link->unsignaled > 0)
       static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));  // its end is theirs, too
   }
   const auto until = std::chrono::steady_clock::now() + kLinger;
@@ -227,7 +227,7 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
   for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
     Link* const link = connections_.find(probed_);
     if (link == nullptr || !link->ready || probed_ == env_.me) continue;
-    if (link->outstanding.count() != 0 && link->quiet == 0) continue;
+    if (link->outstanding.count() != 0 && link->unsignaled == 0) continue;
     static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));
     ++asked;
   }

@@ -83,7 +83,7 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
   Link* const link = connections_.reach(peer);
   if (link == nullptr) return losses_.no_connection(peer);
   Pieces pieces;
-  const std::uint32_t quiet = link->quiet;
+  const std::uint32_t unsignaled = link->unsignaled;
   Lent lent;
   std::uint64_t next = UINT64_MAX;  // where a request that goes on would
   core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
@@ -93,7 +93,7 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
   });
   if (lent.kind != Lent::Kind::done) {
     for (; pieces.count > 0; --pieces.count) requests_.undo(*link);
-    link->quiet = quiet;
+    link->unsignaled = unsignaled;
     // If nobody else uses what could be registered, it was this list, which is more than can be.
     const bool all_taken = lent.kind == Lent::Kind::in_use && !buffers_.any_registered();
     if (lent.kind != Lent::Kind::too_much && !all_taken) return lent.post();

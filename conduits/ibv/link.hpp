@@ -36,8 +36,8 @@ struct Link {
   int hung_up = 0;             ///< why the call has ended: an errno
   std::uint32_t refusals = 0;  ///< in a row, of calls
   OutstandingRequests outstanding;
-  std::uint32_t quiet = 0;      ///< the latest that will not tell their end
-  std::uint64_t posted_in = 0;  ///< the round of poll after which something was last put
+  std::uint32_t unsignaled = 0;  ///< the latest that will not tell their end
+  std::uint64_t posted_in = 0;   ///< the round of poll after which something was last put
 
   std::uint32_t sent = 0;      ///< messages that took a credit
   std::uint32_t returned = 0;  ///< of them, those whose credit came back

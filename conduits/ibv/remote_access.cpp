@@ -13,7 +13,7 @@ void RemoteAccess::out_of_range(Rank peer, const Key& key, std::uint64_t offset,
 }
 
 core::Post RemoteAccess::write(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
-                               core::Bytes from, bool inject, Work& work, bool tells) noexcept {
+                               core::Bytes from, bool inject, Work& work, bool signaled) noexcept {
   const Key& remote = memory_.remote(key);
   entry.offset = offset;
   entry.key = static_cast<std::uint32_t>(key);
@@ -41,7 +41,7 @@ core::Post RemoteAccess::write(Link& link, OutstandingRequest& entry, std::uint6
     requests_.undo(link);
     return lent.post();
   }
-  return requests_.launch(link, work.request, tells);
+  return requests_.launch(link, work.request, signaled);
 }
 
 core::Post RemoteAccess::read(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,

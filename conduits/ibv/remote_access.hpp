@@ -28,7 +28,7 @@ class RemoteAccess {
 
   /// `work.request` has its opcode. `failed` with no_memory: the local buffer cannot be registered.
   core::Post write(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
-                   core::Bytes from, bool inject, Work& work, bool tells) noexcept;
+                   core::Bytes from, bool inject, Work& work, bool signaled) noexcept;
   core::Post read(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
                   core::MutableBytes to, Work& work) noexcept;
   /// A write, and a signal that arrives behind it. Begins its requests itself.

@@ -8,7 +8,7 @@ namespace aqueduct::conduits::ibv {
 namespace {
 
 // Chosen: of so many work requests one tells its end, and the end of those before it.
-constexpr std::uint32_t kQuiet = 31;
+constexpr std::uint32_t kSignalEvery = 31;
 
 constexpr const char* kNoRoom = "the device has no room for what is owed to it";
 
@@ -28,11 +28,12 @@ void Requests::undo(Link& link) noexcept {
 }
 
 // Where room is short every one tells its end: what is quiet might hold it for ever.
-void Requests::name(Link& link, ibv_send_wr& request, bool tells) noexcept {
+void Requests::name(Link& link, ibv_send_wr& request, bool signaled) noexcept {
   request.wr_id = WorkId::request(link.peer, link.outstanding.next() - 1);
-  if (tells || ++link.quiet >= std::min(kQuiet, env_.sizes().depth / 4) || unused_ < env_.sizes().queue / 2) {
+  if (signaled || ++link.unsignaled >= std::min(kSignalEvery, env_.sizes().depth / 4) ||
+      unused_ < env_.sizes().queue / 2) {
     request.send_flags |= IBV_SEND_SIGNALED;
-    link.quiet = 0;
+    link.unsignaled = 0;
   }
 }
 
@@ -51,16 +52,16 @@ core::Post Requests::take_back(Link& link) noexcept {
   return lost ? core::Post::failed(losses_.status_of(link.peer).code()) : core::Post::retry();
 }
 
-core::Post Requests::launch(Link& link, ibv_send_wr& request, bool tells) noexcept {
+core::Post Requests::launch(Link& link, ibv_send_wr& request, bool signaled) noexcept {
   if (must_confirm(link)) [[unlikely]]
     return launch_confirmed(link, request);
-  const std::uint32_t quiet = link.quiet;
+  const std::uint32_t unsignaled = link.unsignaled;
   const bool leads = burst_.link() == &link && !burst_.empty();
-  name(link, request, tells || leads);  // what is held before it has no end of its own
+  name(link, request, signaled || leads);  // what is held before it has no end of its own
   ibv_send_wr* const first = leads ? burst_.take(&request) : &request;
   if (hand_over(link, first)) [[likely]]
     return core::Post::posted();
-  link.quiet = quiet;
+  link.unsignaled = unsignaled;
   return take_back(link);
 }
 
@@ -71,7 +72,7 @@ core::Post Requests::launch_list(Link& link, ibv_send_wr& first, ibv_send_wr& ne
     newest.next = &read.request;
   } else {
     newest.send_flags |= IBV_SEND_SIGNALED;
-    link.quiet = 0;
+    link.unsignaled = 0;
   }
   if (burst_.link() == &link && !burst_.empty()) ring();
   return hand_over_promised(link, first);
@@ -86,7 +87,7 @@ core::Post Requests::hand_over_promised(Link& link, ibv_send_wr& first) noexcept
 void Requests::ring() noexcept {
   Link& link = *burst_.link();
   burst_.last().send_flags |= IBV_SEND_SIGNALED;
-  link.quiet = 0;
+  link.unsignaled = 0;
   ibv_send_wr* const first = burst_.take(nullptr);
   // They have been promised: if there is no room although it was counted, nothing can be said for the peer any more.
   if (!hand_over(link, first)) losses_.suspect(link.peer, kNoRoom);

@@ -45,9 +45,9 @@ class Requests {
   void undo(Link& link) noexcept;
 
   /// Gives the newest request of the link its number; `tells`: it must have a completion of its own.
-  void name(Link& link, ibv_send_wr& request, bool tells) noexcept;
+  void name(Link& link, ibv_send_wr& request, bool signaled) noexcept;
   /// Names the newest request of the link and hands it over. If it is not taken, it is taken back.
-  core::Post launch(Link& link, ibv_send_wr& request, bool tells) noexcept;
+  core::Post launch(Link& link, ibv_send_wr& request, bool signaled) noexcept;
   /// Hands over a list of requests that have names, `newest` the last. All of it ends with the peer if the device does not take
   /// it.
   core::Post launch_list(Link& link, ibv_send_wr& first, ibv_send_wr& newest) noexcept;
@@ -76,7 +76,7 @@ class Requests {
     link.posted_in = round_;
     if (!hand_over(link, burst_.alone(short_put))) [[unlikely]]
       return take_back(link);
-    link.quiet = 0;
+    link.unsignaled = 0;
     return core::Post::posted();
   }
   /// Another put to the link in this round of poll is one that follows.
