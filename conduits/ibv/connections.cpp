@@ -107,8 +107,8 @@ Link* Connections::start_connecting(Rank peer) noexcept {
     Hello mine;
     mine.pair = link->pair->qp_num;
     mine.first = link->first;
-    mine.cell = cells_.address_for(peer);
-    mine.cell_key = cells_.remote_key();
+    mine.counter = counters_.address_for(peer);
+    mine.counter_key = counters_.remote_key();
     if (!connect_queue_pair(*link, mine)) return nullptr;
     link->ready = true;
     return link;
@@ -149,8 +149,8 @@ void Connections::learn(Link& link, const Hello& hello) noexcept {
   link.granted = hello.credits;
   link.counts = can_count() && hello.credits <= BesidePut::kMostCredits;
   link.peer_counts = hello.counts != 0 && link.grants <= BesidePut::kMostCredits;
-  link.cell = hello.cell;
-  link.cell_key = hello.cell_key;
+  link.counter = hello.counter;
+  link.counter_key = hello.counter_key;
 }
 
 Hello Connections::hello_for(const Link& link) const noexcept {
@@ -159,8 +159,8 @@ Hello Connections::hello_for(const Link& link) const noexcept {
   hello.from = env_.me;
   hello.pair = link.pair->qp_num;
   hello.first = link.first;
-  hello.cell = cells_.address_for(link.peer);
-  hello.cell_key = cells_.remote_key();
+  hello.counter = counters_.address_for(link.peer);
+  hello.counter_key = counters_.remote_key();
   hello.credits = link.grants;
   hello.counts = can_count() ? 1 : 0;
   return hello;

@@ -20,11 +20,11 @@ class Connections {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Connections(const Environment& env, Losses& losses, const CreditCells& cells, Requests& requests,
-              ReceiveRoom& receive, Messages& messages, Rails& rails)
+  Connections(const Environment& env, Losses& losses, const CreditCounters& counters, Requests& requests,
+              ReceiveBuffers& receive, Messages& messages, Rails& rails)
       : env_(env),
         losses_(losses),
-        cells_(cells),
+        counters_(counters),
         requests_(requests),
         receive_(receive),
         messages_(messages),
@@ -108,9 +108,9 @@ class Connections {
 
   const Environment& env_;
   Losses& losses_;
-  const CreditCells& cells_;
+  const CreditCounters& counters_;
   Requests& requests_;
-  ReceiveRoom& receive_;
+  ReceiveBuffers& receive_;
   Messages& messages_;
   Rails& rails_;
   Rank ranks_;

@@ -6,7 +6,7 @@ namespace aqueduct::conduits::ibv {
 
 // The peer's adapter writes how many of my messages it has taken; packets that come from it may have said so before.
 bool Credits::look_for(Link& link) noexcept {
-  link.credits_came(cells_.taken_by(link.peer));
+  link.credits_came(counters_.taken_by(link.peer));
   if (link.has_credit()) return true;
   lacked_ = true;
   return false;
@@ -38,7 +38,7 @@ void Credits::return_owed() noexcept {
 }
 
 void Credits::give(Link& link) noexcept {
-  if (link.ready && requests_.write_number(link, link.cell, link.cell_key, link.taken)) {
+  if (link.ready && requests_.write_number(link, link.counter, link.counter_key, link.taken)) {
     link.told = link.taken;
   } else if (link.pair != nullptr) {
     owe(link);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/ibv/receive_room.hpp"
+#include "conduits/ibv/receive_buffers.hpp"
 #include "conduits/ibv/requests.hpp"
 
 #include <vector>
@@ -11,8 +11,8 @@ namespace aqueduct::conduits::ibv {
 /// used here.
 class Credits {
  public:
-  Credits(Requests& requests, const CreditCells& cells, ReceiveRoom& receive, Rank ranks)
-      : requests_(requests), cells_(cells), receive_(receive) {
+  Credits(Requests& requests, const CreditCounters& counters, ReceiveBuffers& receive, Rank ranks)
+      : requests_(requests), counters_(counters), receive_(receive) {
     owing_.reserve(ranks);
     owing_now_.reserve(ranks);
   }
@@ -27,7 +27,7 @@ class Credits {
   bool lacked() const noexcept { return lacked_; }
 
   /// A message of the peer has been taken.
-  void taken(Link& link, ReceiveRoom::Buffer& buffer) noexcept {
+  void taken(Link& link, ReceiveBuffers::Buffer& buffer) noexcept {
     receive_.freed(buffer);
     taken_from_.push_back(&link);
   }
@@ -52,8 +52,8 @@ class Credits {
   void owe(Link& link) noexcept;
 
   Requests& requests_;
-  const CreditCells& cells_;
-  ReceiveRoom& receive_;
+  const CreditCounters& counters_;
+  ReceiveBuffers& receive_;
   std::vector<Link*> taken_from_;  // in this poll: their buffers go back
   std::vector<Link*> owing_;       // credits that found no room, or that an answer may bring along
   std::vector<Link*> owing_now_;   // of the last poll, while they are given

@@ -39,14 +39,14 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
               port.limits.max_mr_size, options.on_demand ? port.paging : Paging{}, options.large_pages, me,
               log),
       buffers_(env_, memory_),
-      requests_(env_, losses_, buffers_, cells_),
+      requests_(env_, losses_, buffers_, counters_),
       receive_(verbs, *env_.objects.domain, env_.objects.receives.get(), env_.sizes().receives,
                sizeof(PacketHead) + options.packet),
-      credits_(requests_, cells_, receive_, ranks),
+      credits_(requests_, counters_, receive_, ranks),
       messages_(env_, losses_, buffers_, requests_, credits_, receive_),
       access_(env_, memory_, buffers_, requests_, credits_, messages_),
       rails_(env_),
-      connections_(env_, losses_, cells_, requests_, receive_, messages_, rails_),
+      connections_(env_, losses_, counters_, requests_, receive_, messages_, rails_),
       bounced_(env_, memory_, buffers_, requests_, access_, connections_),
       striping_(env_, losses_, memory_, requests_, access_, connections_, bounced_, rails_),
       to_self_(kToSelf * options.packet),
@@ -122,7 +122,8 @@ void IbvConduit::drain() noexcept {
 
 Status IbvConduit::start(std::span<const Port> rails) {
   if (const int error = buffers_.open(); error != 0) return env_.refused("to register its buffers", error);
-  if (const int error = cells_.open(env_); error != 0) return env_.refused("to register its counters", error);
+  if (const int error = counters_.open(env_); error != 0)
+    return env_.refused("to register its counters", error);
   if (const Status status = connections_.open(); !status || rails.empty()) return status;
   for (const Port& rail : rails) {
     properties_.max_transfer = std::min<std::size_t>(properties_.max_transfer, rail.attributes.max_msg_sz);

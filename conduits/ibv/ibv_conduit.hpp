@@ -50,9 +50,9 @@ class IbvConduit final : public core::Conduit {
   core::Properties properties_;
   Memory memory_;
   LocalBuffers buffers_;
-  CreditCells cells_;
+  CreditCounters counters_;
   Requests requests_;
-  ReceiveRoom receive_;
+  ReceiveBuffers receive_;
   Credits credits_;
   Messages messages_;
   RemoteAccess access_;

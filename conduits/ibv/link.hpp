@@ -42,11 +42,11 @@ struct Link {
   std::uint32_t sent = 0;      ///< messages that took a credit
   std::uint32_t returned = 0;  ///< of them, those whose credit came back
   std::uint32_t granted = 0;
-  std::uint32_t taken = 0;   ///< messages of the peer whose receive has been posted again
-  std::uint32_t told = 0;    ///< of them, those it has been told of
-  std::uint32_t grants = 0;  ///< credits given to the peer
-  std::uint64_t cell = 0;    ///< where to tell
-  std::uint32_t cell_key = 0;
+  std::uint32_t taken = 0;    ///< messages of the peer whose receive has been posted again
+  std::uint32_t told = 0;     ///< of them, those it has been told of
+  std::uint32_t grants = 0;   ///< credits given to the peer
+  std::uint64_t counter = 0;  ///< where to tell
+  std::uint32_t counter_key = 0;
 
   std::chrono::steady_clock::time_point next_hello{};
   std::chrono::nanoseconds pause{0};

@@ -47,7 +47,7 @@ core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header,
 }
 
 int Messages::take(Link* link, const ibv_wc& completion, core::Inbox& inbox) noexcept {
-  ReceiveRoom::Buffer& buffer = ReceiveRoom::of_id(WorkId::index(completion.wr_id));
+  ReceiveBuffers::Buffer& buffer = ReceiveBuffers::of_id(WorkId::index(completion.wr_id));
   if (link == nullptr || link->pair == nullptr || completion.status != IBV_WC_SUCCESS) {
     if (link != nullptr && link->pair != nullptr && completion.status != IBV_WC_WR_FLUSH_ERR) {
       env_.log.error("ibv: rank {}: a message of rank {} cannot be taken: {}. {}", env_.me, link->peer,

@@ -9,7 +9,7 @@ namespace aqueduct::conduits::ibv {
 class Messages {
  public:
   Messages(const Environment& env, Losses& losses, LocalBuffers& buffers, Requests& requests,
-           Credits& credits, ReceiveRoom& receive)
+           Credits& credits, ReceiveBuffers& receive)
       : env_(env),
         losses_(losses),
         buffers_(buffers),
@@ -31,7 +31,7 @@ class Messages {
   LocalBuffers& buffers_;
   Requests& requests_;
   Credits& credits_;
-  ReceiveRoom& receive_;
+  ReceiveBuffers& receive_;
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -140,11 +140,11 @@ bool Requests::probe(Link& link, OutstandingRequest::Kind kind) noexcept {
 
 // Of the 8 bytes where I write what I have taken of the peer's messages: what they say is of no concern.
 void Requests::fill_read_back(const Link& link, Work& read) const noexcept {
-  read.piece = cells_.read_to(link.peer);
+  read.piece = counters_.read_to(link.peer);
   read.request.sg_list = &read.piece;
   read.request.num_sge = 1;
   read.request.opcode = IBV_WR_RDMA_READ;
-  read.request.wr.rdma = {link.cell, link.cell_key};
+  read.request.wr.rdma = {link.counter, link.counter_key};
 }
 
 // The newest request of the link is a put's: the read, which is to be posted behind it, takes over its token. There is room:

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "conduits/ibv/burst.hpp"
-#include "conduits/ibv/credit_cells.hpp"
+#include "conduits/ibv/credit_counters.hpp"
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/local_buffers.hpp"
 #include "conduits/ibv/losses.hpp"
@@ -18,11 +18,11 @@ namespace aqueduct::conduits::ibv {
 /// taken back by `undo`. Its completion, or a later one of the same queue pair, ends it.
 class Requests {
  public:
-  Requests(const Environment& env, Losses& losses, LocalBuffers& buffers, const CreditCells& cells)
+  Requests(const Environment& env, Losses& losses, LocalBuffers& buffers, const CreditCounters& counters)
       : env_(env),
         losses_(losses),
         buffers_(buffers),
-        cells_(cells),
+        counters_(counters),
         unused_(env.sizes().queue),
         reserved_(kReserved + (env.sizes().confirms ? 0 : 1)),  // a put takes two where a read confirms it
         inline_bytes_(env.options.inline_bytes),
@@ -147,7 +147,7 @@ class Requests {
   const Environment& env_;
   Losses& losses_;
   LocalBuffers& buffers_;
-  const CreditCells& cells_;
+  const CreditCounters& counters_;
   Burst burst_;
   std::uint32_t unused_;        // work requests that there is room for
   std::uint32_t reserved_;      // places in each queue that callers' requests leave

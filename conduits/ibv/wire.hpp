@@ -50,10 +50,10 @@ struct Hello {
   std::uint64_t job = 0;
   std::uint32_t wire_version = kWireVersion;
   Rank from = 0;
-  std::uint32_t pair = 0;   ///< number of the queue pair that is meant for the receiver of this
-  std::uint32_t first = 0;  ///< sequence number of its first packet
-  std::uint64_t cell = 0;   ///< address where the receiver may write how many messages it has taken
-  std::uint32_t cell_key = 0;
+  std::uint32_t pair = 0;     ///< number of the queue pair that is meant for the receiver of this
+  std::uint32_t first = 0;    ///< sequence number of its first packet
+  std::uint64_t counter = 0;  ///< address where the receiver may write how many messages it has taken
+  std::uint32_t counter_key = 0;
   std::uint32_t credits = 0;    ///< messages for which there is room
   std::uint8_t understood = 0;  ///< I have your Hello, and my queue pair listens to yours
   std::uint8_t both = 0;        ///< and I know that yours listens to mine: no answer is needed

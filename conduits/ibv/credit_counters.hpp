@@ -12,16 +12,16 @@ namespace aqueduct::conduits::ibv {
 
 /// Where each peer writes how many of my messages it has taken: 8 bytes for each. On devices whose writes end before they
 /// have arrived, there are 8 more for each, which a read fills; nobody looks at those.
-class CreditCells {
+class CreditCounters {
  public:
   /// 0, or an errno.
   int open(const Environment& env) {
     ranks_ = env.ranks;
     errno = 0;
     const bool confirms = env.sizes().confirms;
-    const std::size_t cells = (confirms ? 1 : 2) * std::max<std::size_t>(ranks_, 1);
+    const std::size_t counters = (confirms ? 1 : 2) * std::max<std::size_t>(ranks_, 1);
     pages_ = RegisteredPages(
-        env.verbs, *env.objects.domain, cells * kBytes,
+        env.verbs, *env.objects.domain, counters * kBytes,
         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | (confirms ? 0 : IBV_ACCESS_REMOTE_READ));
     if (!pages_) return errno != 0 ? errno : ENOMEM;
     std::memset(pages_.data(), 0, ranks_ * kBytes);
@@ -29,8 +29,8 @@ class CreditCells {
   }
 
   std::uint32_t taken_by(Rank peer) const noexcept {
-    auto* const cell = reinterpret_cast<std::uint64_t*>(pages_.data()) + peer;
-    return static_cast<std::uint32_t>(std::atomic_ref(*cell).load(std::memory_order_acquire));
+    auto* const counter = reinterpret_cast<std::uint64_t*>(pages_.data()) + peer;
+    return static_cast<std::uint32_t>(std::atomic_ref(*counter).load(std::memory_order_acquire));
   }
   /// For the peer, which writes there.
   std::uint64_t address_for(Rank peer) const noexcept {

@@ -1,4 +1,4 @@
-#include "conduits/ibv/receive_room.hpp"
+#include "conduits/ibv/receive_buffers.hpp"
 
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/work_id.hpp"
@@ -18,7 +18,7 @@ constexpr std::uint32_t kUnbacked = 2;
 
 }  // namespace
 
-std::int64_t ReceiveRoom::add(Link& link, std::uint32_t wanted) {
+std::int64_t ReceiveBuffers::add(Link& link, std::uint32_t wanted) {
   const std::uint32_t count = std::min(wanted, unused_);
   if (count == 0) return shared_ != nullptr ? std::int64_t{kUnbacked} : -ENOMEM;
   RegisteredPages pages(verbs_, domain_, count * bytes_, IBV_ACCESS_LOCAL_WRITE);
@@ -38,7 +38,7 @@ std::int64_t ReceiveRoom::add(Link& link, std::uint32_t wanted) {
   return count;
 }
 
-bool ReceiveRoom::post_again(Link& link) noexcept {
+bool ReceiveBuffers::post_again(Link& link) noexcept {
   for (Buffer& buffer : buffers_) {
     Buffer* const one = &buffer;
     if (buffer.of == &link && post(&one, 1) != 0) return false;
@@ -46,7 +46,7 @@ bool ReceiveRoom::post_again(Link& link) noexcept {
   return true;
 }
 
-int ReceiveRoom::post(Buffer* const* buffers, std::size_t count) noexcept {
+int ReceiveBuffers::post(Buffer* const* buffers, std::size_t count) noexcept {
   std::array<ibv_recv_wr, kAtOnce> requests;
   std::array<ibv_sge, kAtOnce> pieces;
   for (std::size_t i = 0; i < count; ++i) {
@@ -65,7 +65,7 @@ int ReceiveRoom::post(Buffer* const* buffers, std::size_t count) noexcept {
   return pair != nullptr ? ::ibv_post_recv(pair, requests.data(), &bad) : 0;
 }
 
-bool ReceiveRoom::repost() noexcept {
+bool ReceiveBuffers::repost() noexcept {
   while (!freed_.empty()) {
     // One call for those of one queue.
     std::size_t count = 1;

@@ -14,7 +14,7 @@ struct Link;
 
 /// Where peers' messages land: one buffer for each credit that was granted. Each peer adds its own when it is connected;
 /// with a shared receive queue they serve everybody.
-class ReceiveRoom {
+class ReceiveBuffers {
  public:
   struct Buffer {
     std::byte* bytes = nullptr;
@@ -23,7 +23,7 @@ class ReceiveRoom {
   };
 
   /// `shared` may be null. `most`: buffers there can be; `bytes`: of each.
-  ReceiveRoom(const Verbs& verbs, ibv_pd& domain, ibv_srq* shared, std::uint32_t most, std::size_t bytes)
+  ReceiveBuffers(const Verbs& verbs, ibv_pd& domain, ibv_srq* shared, std::uint32_t most, std::size_t bytes)
       : verbs_(verbs), domain_(domain), shared_(shared), unused_(most), bytes_(bytes) {}
 
   /// Adds up to `wanted` buffers and posts them. Returns how many credits to grant for them, or a negative errno.
