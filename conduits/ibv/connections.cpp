@@ -68,15 +68,15 @@ Link* Connections::make_link(Rank peer) noexcept {
   link->pair = std::move(made.pair);
   requests_.set_inline_bytes(made.inline_bytes);
   link->first = first_of(link->pair->qp_num, env_.me);
-  const std::int64_t grants = receive_.add(*link, env_.options.credits);
-  if (grants < 0) {
-    const int error = static_cast<int>(-grants);
+  const std::int64_t granted_to_peer = receive_.add(*link, env_.options.credits);
+  if (granted_to_peer < 0) {
+    const int error = static_cast<int>(-granted_to_peer);
     env_.log.error("ibv: rank {}: no room for messages of rank {}: {}. {}", env_.me, peer,
                    std::strerror(error), advice_for_errno(error));
     losses_.suspect(peer, "there is no memory for its messages");
     return nullptr;
   }
-  link->grants = static_cast<std::uint32_t>(grants);
+  link->granted_to_peer = static_cast<std::uint32_t>(granted_to_peer);
   by_pair_.add(link->pair->qp_num, *link);
   rails_.make(peer);
   links_[peer] = std::move(link);
@@ -85,11 +85,11 @@ Link* Connections::make_link(Rank peer) noexcept {
   return links_[peer].get();
 }
 
-bool Connections::make_way(Link& link) noexcept {
-  if (link.way != nullptr) return true;
-  ibv_ah_attr way = way_to(addresses_[link.peer], env_.port, env_.options);
-  link.way = {env_.verbs.create_ah(env_.objects.domain.get(), &way), {env_.verbs.destroy_ah}};
-  if (link.way != nullptr) return true;
+bool Connections::make_address_handle(Link& link) noexcept {
+  if (link.address_handle != nullptr) return true;
+  ibv_ah_attr way = address_vector(addresses_[link.peer], env_.port, env_.options);
+  link.address_handle = {env_.verbs.create_ah(env_.objects.domain.get(), &way), {env_.verbs.destroy_ah}};
+  if (link.address_handle != nullptr) return true;
   env_.log.error(
       "ibv: rank {}: {} knows no way to rank {}: {}. Do both hosts' ports have addresses of one network "
       "(AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
@@ -114,7 +114,7 @@ Link* Connections::start_connecting(Rank peer) noexcept {
     return link;
   }
   const bool by_call = manager_.is_open();
-  if (link->connecting || (!by_call && !make_way(*link))) return nullptr;
+  if (link->connecting || (!by_call && !make_address_handle(*link))) return nullptr;
   link->connecting = true;
   link->pause = kFirstPause;
   connecting_.push_back(link);
@@ -148,7 +148,7 @@ bool Connections::connect_queue_pair(Link& link, const Hello& hello) noexcept {
 void Connections::learn(Link& link, const Hello& hello) noexcept {
   link.granted = hello.credits;
   link.counts = can_count() && hello.credits <= BesidePut::kMostCredits;
-  link.peer_counts = hello.counts != 0 && link.grants <= BesidePut::kMostCredits;
+  link.peer_counts = hello.counts != 0 && link.granted_to_peer <= BesidePut::kMostCredits;
   link.counter = hello.counter;
   link.counter_key = hello.counter_key;
 }
@@ -161,7 +161,7 @@ Hello Connections::hello_for(const Link& link) const noexcept {
   hello.first = link.first;
   hello.counter = counters_.address_for(link.peer);
   hello.counter_key = counters_.remote_key();
-  hello.credits = link.grants;
+  hello.credits = link.granted_to_peer;
   hello.counts = can_count() ? 1 : 0;
   return hello;
 }
@@ -171,7 +171,7 @@ void Connections::send_hello(Link& link) noexcept {
   hello.understood = link.connected ? 1 : 0;
   hello.both = link.ready ? 1 : 0;
   for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(link.peer);
-  static_cast<void>(listener_.send(hello, *link.way, addresses_[link.peer].listener));
+  static_cast<void>(listener_.send(hello, *link.address_handle, addresses_[link.peer].listener));
   link.next_hello = Clock::now() + link.pause;
 }
 
@@ -182,7 +182,7 @@ void Connections::take_hello(const Hello& hello) noexcept {
   if (link == nullptr && (link = make_link(peer)) == nullptr) return;
   if (link->pair == nullptr || (!link->connected && !connect_queue_pair(*link, hello))) return;
   if (hello.understood != 0) link->ready = true;
-  if (hello.both == 0 && make_way(*link)) send_hello(*link);
+  if (hello.both == 0 && make_address_handle(*link)) send_hello(*link);
 }
 
 void Connections::retry_connecting() noexcept {

@@ -90,7 +90,7 @@ class Connections {
   void learn(Link& link, const Hello& hello) noexcept;
   Hello hello_for(const Link& link) const noexcept;
   bool can_count() const noexcept { return env_.sizes().depth <= BesidePut::kMostDepth; }
-  bool make_way(Link& link) noexcept;
+  bool make_address_handle(Link& link) noexcept;
   void send_hello(Link& link) noexcept;
   void take_hello(const Hello& hello) noexcept;
   void retry_connecting() noexcept;

@@ -13,8 +13,8 @@ class Credits {
  public:
   Credits(Requests& requests, const CreditCounters& counters, ReceiveBuffers& receive, Rank ranks)
       : requests_(requests), counters_(counters), receive_(receive) {
-    owing_.reserve(ranks);
-    owing_now_.reserve(ranks);
+    due_.reserve(ranks);
+    due_now_.reserve(ranks);
   }
 
   /// Whether the peer has room for a message.
@@ -34,29 +34,29 @@ class Credits {
   /// A poll begins.
   void begin_round() noexcept {
     lacked_ = false;
-    if (!owing_.empty()) [[unlikely]]
-      return_owed();
+    if (!due_.empty()) [[unlikely]]
+      return_due();
   }
   /// Whether credits are to be returned in the next polls.
-  bool any_owed() const noexcept { return !owing_.empty() || !taken_from_.empty(); }
+  bool any_due() const noexcept { return !due_.empty() || !taken_from_.empty(); }
   /// Posts the buffers again of messages that were taken, and returns their credits.
   void return_taken() noexcept {
-    if (!taken_from_.empty()) give_room();
+    if (!taken_from_.empty()) repost_and_return();
   }
 
  private:
   bool look_for(Link& link) noexcept;
-  void give_room() noexcept;
-  void return_owed() noexcept;
-  void give(Link& link) noexcept;
-  void owe(Link& link) noexcept;
+  void repost_and_return() noexcept;
+  void return_due() noexcept;
+  void send_return(Link& link) noexcept;
+  void queue_return(Link& link) noexcept;
 
   Requests& requests_;
   const CreditCounters& counters_;
   ReceiveBuffers& receive_;
   std::vector<Link*> taken_from_;  // in this poll: their buffers go back
-  std::vector<Link*> owing_;       // credits that found no room, or that an answer may bring along
-  std::vector<Link*> owing_now_;   // of the last poll, while they are given
+  std::vector<Link*> due_;         // credits that found no room, or that an answer may bring along
+  std::vector<Link*> due_now_;     // of the last poll, while they are given
   bool lacked_ = false;
 };
 

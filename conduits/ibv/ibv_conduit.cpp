@@ -205,12 +205,12 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   connections_.go_on(completions_.any_left());
   // What a lost peer had sent before is taken first.
   if (!completions_.any_left() && losses_.any()) [[unlikely]]
-    calls += losses_.take(inbox, [&](Rank peer) noexcept { return bury(peer, inbox); });
+    calls += losses_.take(inbox, [&](Rank peer) noexcept { return end_peer(peer, inbox); });
   return calls;
 }
 
 // The queue pair ends first: then the device uses none of the caller's memory any more, and all can be told.
-int IbvConduit::bury(Rank peer, core::Inbox& inbox) noexcept {
+int IbvConduit::end_peer(Rank peer, core::Inbox& inbox) noexcept {
   if (!losses_.mark_gone(peer)) return 0;
   Link* const link = connections_.find(peer);
   if (link == nullptr) return 0;

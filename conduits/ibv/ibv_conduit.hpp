@@ -43,7 +43,7 @@ class IbvConduit final : public core::Conduit {
 
  private:
   void drain() noexcept;
-  int bury(Rank peer, core::Inbox& inbox) noexcept;
+  int end_peer(Rank peer, core::Inbox& inbox) noexcept;
 
   Environment env_;
   Losses losses_;

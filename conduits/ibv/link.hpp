@@ -19,14 +19,14 @@ struct Link {
   Link(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), outstanding(depth) {}
 
   Rank peer;
-  bool ready = false;       ///< both queue pairs listen: anything may be posted
-  bool connected = false;   ///< mine does
-  bool connecting = false;  ///< is in the list of those to say Hello to again
-  bool owing = false;       ///< is in the list of those that credits are to be given back to
-  bool counts = false;      ///< I make out what signals say of credits
+  bool ready = false;          ///< both queue pairs listen: anything may be posted
+  bool connected = false;      ///< mine does
+  bool connecting = false;     ///< is in the list of those to say Hello to again
+  bool return_queued = false;  ///< is in the list of those that credits are to be given back to
+  bool counts = false;         ///< I make out what signals say of credits
   bool peer_counts = false;
   std::uint32_t first = 0;  ///< sequence number of my first packet
-  Owned<ibv_ah> way;
+  Owned<ibv_ah> address_handle;
   Owned<ibv_qp> pair;  ///< null: the peer is gone
   Call call;           ///< over iWARP: the connection, or the attempt at one; ends before the pair
   Call held;           ///< of the peer's, until mine has come to nothing
@@ -42,10 +42,10 @@ struct Link {
   std::uint32_t sent = 0;      ///< messages that took a credit
   std::uint32_t returned = 0;  ///< of them, those whose credit came back
   std::uint32_t granted = 0;
-  std::uint32_t taken = 0;    ///< messages of the peer whose receive has been posted again
-  std::uint32_t told = 0;     ///< of them, those it has been told of
-  std::uint32_t grants = 0;   ///< credits given to the peer
-  std::uint64_t counter = 0;  ///< where to tell
+  std::uint32_t taken = 0;            ///< messages of the peer whose receive has been posted again
+  std::uint32_t reported = 0;         ///< of them, those it has been told of
+  std::uint32_t granted_to_peer = 0;  ///< credits given to the peer
+  std::uint64_t counter = 0;          ///< where to tell
   std::uint32_t counter_key = 0;
 
   std::chrono::steady_clock::time_point next_hello{};
@@ -60,8 +60,8 @@ struct Link {
     const std::uint8_t ahead = static_cast<std::uint8_t>(taken_by_peer - returned);
     if (counts && ahead <= granted) returned += ahead;
   }
-  std::uint32_t owed() const noexcept { return taken - told; }
-  bool owes_much() const noexcept { return owed() >= std::max(grants / 2, 1u); }
+  std::uint32_t not_returned() const noexcept { return taken - reported; }
+  bool return_is_due() const noexcept { return not_returned() >= std::max(granted_to_peer / 2, 1u); }
 };
 
 }  // namespace aqueduct::conduits::ibv

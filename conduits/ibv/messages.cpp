@@ -41,7 +41,7 @@ core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header,
       link, request, entry->bounce_buffer != nullptr || kind != OutstandingRequest::Kind::packet);
   if (post.kind == core::Post::Kind::posted) {
     ++link.sent;
-    link.told = head.consumed;
+    link.reported = head.consumed;
   }
   return post;
 }

@@ -17,7 +17,7 @@ constexpr std::uint8_t kHops = 64;
 
 }  // namespace
 
-ibv_ah_attr way_to(const Address& peer, const Port& port, const IbvOptions& options) {
+ibv_ah_attr address_vector(const Address& peer, const Port& port, const IbvOptions& options) {
   ibv_ah_attr way{};
   way.dlid = peer.lid;
   way.sl = options.service_level;
@@ -71,7 +71,7 @@ int connect_pair(const Verbs& verbs, ibv_qp& pair, const Objects& objects, const
   state.rq_psn = hello.first;
   state.max_dest_rd_atomic = objects.sizes.answers;
   state.min_rnr_timer = kNotReadyPause;
-  state.ah_attr = way_to(peer, port, options);
+  state.ah_attr = address_vector(peer, port, options);
   int error = verbs.modify_qp(&pair, &state,
                               IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);

@@ -20,6 +20,6 @@ int connect_pair(const Verbs& verbs, ibv_qp& pair, const Objects& objects, const
                  const IbvOptions& options, const Address& peer, const Hello& hello, std::uint32_t first);
 
 /// The way to a peer's port.
-ibv_ah_attr way_to(const Address& peer, const Port& port, const IbvOptions& options);
+ibv_ah_attr address_vector(const Address& peer, const Port& port, const IbvOptions& options);
 
 }  // namespace aqueduct::conduits::ibv

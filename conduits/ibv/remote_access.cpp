@@ -75,7 +75,7 @@ core::Post RemoteAccess::write_and_signal(Link& link, std::uint64_t key, std::ui
     const core::Post post = write(link, *entry, key, offset, from, false, work, true);
     if (post.kind == core::Post::Kind::posted) {
       ++link.sent;
-      if (link.peer_counts) link.told = taken;
+      if (link.peer_counts) link.reported = taken;
     }
     return post;
   }

@@ -39,7 +39,7 @@ int Sleeper::descriptor() const noexcept {
 }
 
 std::chrono::nanoseconds Sleeper::within() const noexcept {
-  const bool busy = !to_self_.empty() || requests_.holds_any() || credits_.any_owed() || losses_.any() ||
+  const bool busy = !to_self_.empty() || requests_.holds_any() || credits_.any_due() || losses_.any() ||
                     connections_.is_busy() || completions_.any_left();
   if (busy) return std::chrono::nanoseconds::zero();
   const bool soon = credits_.lacked() || striping_.any_waits();
