@@ -35,7 +35,8 @@ class RegisteredPages {
   Owned<ibv_mr> region_;  // ends first
 };
 
-/// Registered buffers of two sizes, for what is short and lies outside segments: made at the start, none is made later.
+/// Registered buffers of two sizes, for short data outside segments. All are made at the start, so that the data path
+/// does not allocate.
 class BounceBuffers {
  public:
   struct Kind {
@@ -43,7 +44,7 @@ class BounceBuffers {
     std::size_t bytes = 0;
   };
 
-  /// False, and errno, if they cannot be had.
+  /// False, and errno, if the memory cannot be registered.
   bool open(const Verbs& verbs, ibv_pd& domain, Kind small, Kind large, int access = IBV_ACCESS_LOCAL_WRITE) {
     bytes_ = small.bytes;
     most_bytes_ = std::max(large.bytes, small.bytes);
@@ -60,13 +61,13 @@ class BounceBuffers {
 
   /// Null: all are in use.
   std::byte* take() noexcept { return take_of(free_); }
-  /// One that holds so many bytes. Requires: at most most_bytes().
+  /// One that holds `bytes`. Null: all of that size are in use. Requires: at most most_bytes().
   std::byte* take(std::size_t bytes) noexcept { return take_of(bytes <= bytes_ ? free_ : free_large_); }
   void give_back(std::byte* bounce_buffer) noexcept {
     (bounce_buffer < first_large_ ? free_ : free_large_).push_back(bounce_buffer);
   }
 
-  /// How many there are of the small ones.
+  /// How many small buffers are free.
   std::size_t room() const noexcept { return free_.size(); }
   std::size_t bytes() const noexcept { return bytes_; }
   std::size_t most_bytes() const noexcept { return most_bytes_; }

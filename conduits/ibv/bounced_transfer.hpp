@@ -11,7 +11,7 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What is left of a transfer whose local memory cannot be registered, now or ever: it goes by way of slots, a piece each.
+/// The rest of a transfer whose local memory cannot be registered. It goes through bounce buffers, one piece at a time.
 struct BouncedTransfer {
   Rank peer = 0;
   bool gets = false;
@@ -19,9 +19,10 @@ struct BouncedTransfer {
   std::uint64_t offset = 0;    ///< in the peer's segment
   std::byte* local = nullptr;  ///< only read from, in a put
   std::size_t bytes_left = 0;
-  std::optional<core::Token> token;  ///< none: a part of an operation, the end of which comes behind it
-  OutstandingRequest::Kind ends = OutstandingRequest::Kind::put;  ///< what the token is of
-  std::optional<Signal> signal;                                   ///< follows the bytes
+  std::optional<core::Token> token;  ///< none: one part of an operation, whose last part has the token
+  OutstandingRequest::Kind ends =
+      OutstandingRequest::Kind::put;  ///< kind of the operation that the token names
+  std::optional<Signal> signal;       ///< sent after the bytes
 
   static BouncedTransfer put(Rank to, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                              std::optional<core::Token> token) noexcept {
@@ -41,10 +42,11 @@ struct BouncedTransfer {
   }
 };
 
-/// Those of all peers. They go on one after the other, so that what is behind something also ends after it.
+/// The bounced transfers of all peers. They are carried out one after the other, so that they end in the order of their
+/// posts.
 class BounceQueue {
  public:
-  /// Chosen: who comes later waits.
+  /// Chosen: further transfers are answered with `retry`.
   static constexpr std::size_t kMost = 32;
 
   BounceQueue() { all_.reserve(kMost); }
@@ -57,7 +59,7 @@ class BounceQueue {
   void add(const BouncedTransfer& one) noexcept { all_.push_back(one); }
   BouncedTransfer& front() noexcept { return all_.front(); }
   void end_front() noexcept { all_.erase(all_.begin()); }
-  /// The first of a peer's, which is none any more; nothing if there is none.
+  /// Removes and returns the peer's first transfer; nothing if it has none.
   std::optional<BouncedTransfer> take(Rank peer) noexcept {
     const auto found = std::ranges::find(all_, peer, &BouncedTransfer::peer);
     if (found == all_.end()) return std::nullopt;

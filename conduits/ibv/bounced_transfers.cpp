@@ -26,7 +26,7 @@ core::Post BouncedTransfers::or_bounce(core::Post post, std::span<const BouncedT
 void BouncedTransfers::post_pieces() noexcept {
   while (!waiting_.empty()) {
     BouncedTransfer& one = waiting_.front();
-    // If it has failed, the peer is suspected, and the next poll ends all that is its.
+    // After a failure the peer is suspected, and the next poll ends all its operations.
     const core::Post post = one.bytes_left > 0 ? post_piece(one) : post_signal(one);
     if (post.kind != core::Post::Kind::posted) return;
     if (one.bytes_left == 0 && !one.signal) waiting_.end_front();

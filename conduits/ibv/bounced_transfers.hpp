@@ -8,8 +8,9 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Transfers whose local memory cannot be registered: by way of slots, in pieces. That is slower, but needs nothing that
-/// others may hold for ever: slots come back whenever a request ends.
+/// Transfers whose local memory cannot be registered. They go through bounce buffers, in pieces. That is slower, but it
+/// cannot wait for ever: a bounce buffer becomes free whenever a request ends, while registrations may be held by
+/// others.
 class BouncedTransfers {
  public:
   BouncedTransfers(const Environment& env, const Memory& memory, LocalBuffers& buffers, Requests& requests,
@@ -21,18 +22,19 @@ class BouncedTransfers {
         access_(access),
         connections_(connections) {}
 
-  /// What to answer to an operation, `post` being what became of it. If its local memory cannot be registered, `transfer` goes
-  /// this way.
+  /// Returns the answer to an operation whose post gave `post`. If its local memory could not be registered
+  /// (no_memory), queues `transfer` here.
   core::Post or_bounce(core::Post post, std::span<const BouncedTransfer> transfer) noexcept;
-  /// Whether something of a peer's is under way here, or waits. Sends wait meanwhile, as they must not arrive before these bytes.
+  /// Whether transfers with this peer are queued. Messages to it must wait, since they must not arrive before these
+  /// bytes.
   bool has(Rank peer) const noexcept { return !waiting_.empty() && waiting_.has(peer); }
   bool any() const noexcept { return !waiting_.empty(); }
-  /// In each poll.
+  /// Called in each poll: posts the next pieces.
   void go_on() noexcept {
     if (any()) [[unlikely]]
       post_pieces();
   }
-  /// A lost peer's next one, which is none any more.
+  /// Removes and returns the next transfer with a lost peer.
   std::optional<BouncedTransfer> take(Rank peer) noexcept { return waiting_.take(peer); }
 
  private:

@@ -8,7 +8,7 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: so many completions, then the caller has its turn.
+// Chosen: completions that one poll takes, so that the caller gets its turn.
 constexpr std::size_t kBatch = 16;
 
 const char* name_of(OutstandingRequest::Kind kind) {
@@ -76,8 +76,8 @@ int Completions::tell(OutstandingRequest::Kind kind, core::Token token, Status s
   return 1;
 }
 
-// A failed request ends the queue pair, and with it what was under way to that peer: messages among it, which others
-// wait for. So the peer is lost, whatever the reason.
+// A failed request ends the queue pair and all outstanding requests to that peer. Messages that the peer waits for may
+// be among them, so the peer is lost, whatever the reason was.
 void Completions::explain(const Link& link, const OutstandingRequest& entry,
                           const ibv_wc& completion) noexcept {
   const char* const text = env_.verbs.wc_status_str(completion.status);
@@ -95,16 +95,16 @@ void Completions::explain(const Link& link, const OutstandingRequest& entry,
   } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !losses_.is_suspected(link.peer)) {
     env_.log.info("ibv: rank {}: rank {}: {}: {}", env_.me, link.peer, text, advice_for(completion.status));
   }
-  events_.take();  // the device may know more
+  events_.take();  // they may name the cause
   losses_.suspect(link.peer, text);
 }
 
-// Requests end in order: one that tells its end tells that of all before it.
+// Requests end in order, so a completion also ends all unsignaled requests before it.
 int Completions::take_request(const ibv_wc& completion, core::Inbox& inbox) noexcept {
   Link* const link = connections_.find_by_request(completion.wr_id);
   const std::uint32_t number = WorkId::number(completion.wr_id);
   if (link == nullptr || link->pair == nullptr || !link->outstanding.has(number))
-    return 0;  // of a lost peer's
+    return 0;  // of a peer that was lost meanwhile
   if (!env_.sizes().in_order) [[unlikely]]
     return take_unordered(*link, number, completion, inbox);
   int calls = 0;
@@ -115,10 +115,10 @@ int Completions::take_request(const ibv_wc& completion, core::Inbox& inbox) noex
   return calls + end_front(*link, {code_of(completion.status), link->peer}, inbox);
 }
 
-// Reads may end after those behind them.
+// For devices on which reads may end after later requests.
 int Completions::take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion,
                                 core::Inbox& inbox) noexcept {
-  if (completion.status != IBV_WC_SUCCESS) {  // all of them end with the peer
+  if (completion.status != IBV_WC_SUCCESS) {  // the loss of the peer ends them all
     explain(link, link.outstanding[number], completion);
     return 0;
   }

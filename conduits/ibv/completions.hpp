@@ -4,7 +4,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What comes back from the devices: the ends of requests, messages, and datagrams of connections. Tells the inbox.
+/// Polls the completion queues, and passes each completion to the part that it belongs to: requests, messages,
+/// connections or striped transfers. Reports to the inbox.
 class Completions {
  public:
   Completions(const Environment& env, Losses& losses, const Memory& memory, Requests& requests,
@@ -20,12 +21,13 @@ class Completions {
         striping_(striping),
         events_(events) {}
 
-  /// Takes a batch. Returns how many calls it made to the inbox.
+  /// Takes one batch of completions. Returns how many calls it made to the inbox.
   int poll(core::Inbox& inbox) noexcept;
-  /// Whether the last poll may have left some.
+  /// Whether the last poll may have left completions in a queue.
   bool any_left() const noexcept { return more_; }
 
-  /// Ends all that is under way to a lost peer. Its queue pair has ended.
+  /// Ends all operations with a lost peer. Requires: its queue pair is destroyed, so that the device uses none of their
+  /// memory.
   int end_all_with(Link& link, core::Inbox& inbox) noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// How connections are made: each side says Hello with its queue pair's number, again and again, until it knows that the
-// other listens to it. Both may begin at once.
+// Connections by datagrams: each side sends a Hello with the number of its queue pair, and repeats it until it knows
+// that the other side's queue pair is connected. Both sides may start at once.
 
 #include "conduits/ibv/connections.hpp"
 
@@ -13,7 +13,7 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: a datagram and its answer take some 10 us where both sides poll; a peer that computes answers later.
+// Chosen: a datagram and its answer take about 10 us if both sides poll; a peer that computes answers later.
 constexpr std::chrono::milliseconds kFirstPause{2};
 constexpr std::chrono::milliseconds kLongestPause{200};
 
@@ -98,12 +98,13 @@ bool Connections::make_address_handle(Link& link) noexcept {
   return false;
 }
 
-// Nothing can be posted to the peer: makes, or goes on making, the connection. Null, unless it is there already.
+// Starts the connection, unless it is being made already. Returns null, except for the connection with this rank
+// itself.
 Link* Connections::start_connecting(Rank peer) noexcept {
   if (losses_.is_out_of_reach(peer)) return nullptr;
   Link* link = links_[peer].get();
   if (link == nullptr && (link = make_link(peer)) == nullptr) return nullptr;
-  if (peer == env_.me) {  // for atomics, which must all go one way
+  if (peer == env_.me) {  // for atomics: all of them must go through the adapter
     Hello mine;
     mine.pair = link->pair->qp_num;
     mine.first = link->first;
@@ -120,7 +121,7 @@ Link* Connections::start_connecting(Rank peer) noexcept {
   connecting_.push_back(link);
   if (!by_call) {
     send_hello(*link);
-  } else if (!link->connected) {  // else the peer has called, and its call is answered
+  } else if (!link->connected) {  // otherwise the peer requested it, and that request is being answered
     call(*link);
   }
   return nullptr;
@@ -144,7 +145,7 @@ bool Connections::connect_queue_pair(Link& link, const Hello& hello) noexcept {
   return true;
 }
 
-// What the peer has said of its side.
+// Stores what the peer's Hello says of its side.
 void Connections::learn(Link& link, const Hello& hello) noexcept {
   link.granted = hello.credits;
   link.counts = can_count() && hello.credits <= BesidePut::kMostCredits;

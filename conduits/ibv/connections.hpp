@@ -14,8 +14,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// One endpoint's connections, each made when something is first sent to a peer, or when the peer asks for it: by datagrams
-/// (connections.cpp), or over iWARP by librdmacm (connections_iwarp.cpp).
+/// The connections of one endpoint. Each is made at the first post to a peer, or when the peer requests it: by
+/// datagrams (connections.cpp), or on iWARP by librdmacm (connections_iwarp.cpp).
 class Connections {
  public:
   using Clock = std::chrono::steady_clock;
@@ -35,52 +35,52 @@ class Connections {
     connecting_.reserve(env.ranks);
   }
 
-  /// From now on peers can ask for connections. The log says what was refused.
+  /// Starts to accept requests for connections. The log says what was refused.
   Status open();
-  /// Where peers ask for them, in an address for them.
+  /// Writes into the address that peers receive where they send such requests.
   void tell(Address& address) const noexcept;
   void learn_address(Rank peer, const Address& address) noexcept { addresses_[peer] = address; }
 
-  /// The connection with a peer. Null if there is none yet: it is being made, or there will be none (Losses).
+  /// The connection with a peer. Null if there is none yet: it is being made, or the peer is out of reach (see Losses).
   Link* reach(Rank peer) noexcept {
     Link* const link = find(peer);
     return link != nullptr && link->ready ? link : start_connecting(peer);
   }
-  /// Null if nothing has been done yet for one with that rank.
+  /// Null if no connection with that rank was ever started.
   Link* find(Rank peer) const noexcept { return peer < ranks_ ? links_[peer].get() : nullptr; }
-  /// Of a request's completion.
+  /// By the id of a completed work request.
   Link* find_by_request(std::uint64_t id) const noexcept { return links_[WorkId::peer(id)].get(); }
-  /// Of a queue pair; null if there is none.
+  /// By the number of a queue pair; null if there is none.
   Link* find_by_pair(std::uint32_t pair) const noexcept { return by_pair_.find(pair); }
   std::span<const std::unique_ptr<Link>> all() const noexcept { return links_; }
 
-  /// Before completions are taken, in each poll: what a peer had sent before it hung up is then among them. `woken`: there may
-  /// be news of librdmacm.
+  /// Called in each poll before completions are taken, so that they include all that a peer sent before it closed the
+  /// connection. `woken`: librdmacm may have events.
   void poll_calls(bool woken) noexcept {
     if (manager_.is_open()) [[unlikely]]
       look_for_calls(woken);
   }
-  /// After them. `more`: there may be others.
+  /// Called in each poll after completions are taken. `more`: some may be left.
   void go_on(bool more) noexcept {
     if (!hung_up_.empty() && !more) [[unlikely]]
       take_hang_ups();
     if (!connecting_.empty()) [[unlikely]]
       retry_connecting();
   }
-  /// A completion of the door's.
+  // Completions of the datagram listener.
   void take_received(std::uint64_t index, const ibv_wc& completion) noexcept {
     if (const auto hello = listener_.receive(index, completion)) take_hello(*hello);
   }
   void take_sent(std::uint64_t index) noexcept { listener_.sent(index); }
 
-  /// Ends a queue pair, and so all that the device does for the peer.
+  /// Destroys the queue pair. Afterwards the device uses no memory for this peer.
   static void close(Link& link) noexcept;
 
-  /// Whether the next poll has something to do.
+  /// Whether the next poll has work to do here.
   bool is_busy() const noexcept { return !hung_up_.empty() || !to_greet_.empty(); }
-  /// When the next Hello is due; nothing if none is.
+  /// When the next Hello must be sent; nothing if none is due.
   std::optional<Clock::time_point> next_hello() const noexcept;
-  /// Readable when librdmacm has news, or something has completed; -1 where it is not used.
+  /// Readable when librdmacm has events, or requests have completed; -1 without librdmacm.
   int descriptor() const noexcept { return manager_.is_open() ? manager_.descriptor() : -1; }
 
  private:
@@ -115,14 +115,15 @@ class Connections {
   Rails& rails_;
   Rank ranks_;
   DatagramListener listener_;
-  ConnectionManager manager_;  // instead of the door, over iWARP; ends after the links
+  ConnectionManager manager_;  // on iWARP, instead of the listener; destroyed after the links
   std::vector<Address> addresses_;
   std::vector<std::unique_ptr<Link>> links_;
   LinkMap by_pair_;
   std::vector<Link*> connecting_;
-  std::vector<Link*> to_greet_;       // over iWARP: that I have called, and who wait for a word
-  std::vector<Link*> hung_up_;        // over iWARP: connections that have ended
-  std::uint32_t polls_uncalled_ = 0;  // since calls were looked for
+  std::vector<Link*>
+      to_greet_;                // iWARP: I requested the connection, and the peer waits for the first message
+  std::vector<Link*> hung_up_;  // iWARP: connections that the peer or the network has ended
+  std::uint32_t polls_uncalled_ = 0;  // polls since librdmacm was last asked for events
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -1,7 +1,8 @@
-// How connections are made over iWARP, by librdmacm: one side calls, with a Hello; the other answers with its own. If both call
-// at once, the lower rank's call counts: it rejects the other's, which keeps the lower one's call until then.
+// Connections on iWARP, by librdmacm: one side requests a connection and sends a Hello along; the other accepts with
+// its own. If both request at once, the lower rank's request wins: it rejects the other one, which holds the lower
+// rank's request until then.
 //
-// A queue pair that took part in an attempt which failed cannot be used again: there is a new one for the next.
+// A queue pair that took part in a failed attempt cannot be used again, so each attempt gets a new one.
 
 #include "conduits/ibv/connections.hpp"
 #include "conduits/ibv/errors.hpp"
@@ -16,15 +17,15 @@ namespace aqueduct::conduits::ibv {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestPauseToCall{200};
-// Chosen: so often in a row a peer's host may refuse, in about a second: nobody listens there any more. A peer that computes
-// for long is only slow, and is called again whenever the system gives up.
+// Chosen: refusals in a row, within about a second, after which the peer's process is gone. A peer that computes for
+// long does not refuse: the request times out, and is repeated.
 constexpr std::uint32_t kMostRefusals = 10;
-// Chosen: a look for calls is a system call.
+// Chosen: asking librdmacm for events is a system call, so not every poll does it.
 constexpr std::uint32_t kPollsUncalled = 32;
 
 }  // namespace
 
-// An attempt has ended in nothing: the next one needs a queue pair that is new. False: there is none.
+// After a failed attempt: makes a new queue pair for the next one. False: the device gives none.
 bool Connections::renew(Link& link) noexcept {
   by_pair_.remove(link.pair->qp_num);
   link.call.reset();
@@ -44,13 +45,13 @@ bool Connections::renew(Link& link) noexcept {
 }
 
 void Connections::call(Link& link) noexcept {
-  link.next_hello = Clock::time_point::max();  // until something has become of it
+  link.next_hello = Clock::time_point::max();  // until an event ends this attempt
   link.call = manager_.call(addresses_[link.peer]);
   link.asked = link.call != nullptr;
   if (link.call == nullptr) link.next_hello = Clock::now() + link.pause;
 }
 
-// Of a call that has come to nothing.
+// After a failed attempt: accepts the request that is held, or tries again later.
 void Connections::call_later(Link& link) noexcept {
   if (!renew(link)) return;
   if (link.held != nullptr) return accept(link, std::exchange(link.held, nullptr), link.held_hello);
@@ -80,11 +81,11 @@ void Connections::called(const ConnectionManager::Event& event) noexcept {
                      !losses_.is_broken();
   Link* link = known ? links_[peer].get() : nullptr;
   if (known && link == nullptr) link = make_link(peer);
-  // What is connected already does not want another; and of two calls the lower rank's counts.
+  // Rejects a request if there is a connection already, or if my own request wins because my rank is lower.
   const bool wanted =
       link != nullptr && link->pair != nullptr && !link->connected && !(link->asked && env_.me < peer);
   if (!wanted) return manager_.reject(*call);
-  if (link->asked) {  // the peer will reject mine
+  if (link->asked) {  // my rank is higher: the peer will reject my request
     link->held_hello = hello;
     link->held = std::move(call);
     return;
@@ -113,7 +114,7 @@ void Connections::take_calls() noexcept {
           error = EPROTO;
           break;
         }
-        // Who has answered may not send first (RFC 5044, section 7.1.2): it waits for what I say.
+        // The side that accepted must not send first (RFC 5044, section 7.1.2): it waits for a message from this side.
         if (link.asked) {
           learn(link, *event->hello);
           link.ready = true;
@@ -156,11 +157,11 @@ void Connections::greet() noexcept {
   });
 }
 
-// When all that has arrived is taken: what a peer has sent before it left counts.
+// Called when all completions are taken, because messages that a peer sent before it left must be delivered.
 void Connections::take_hang_ups() noexcept {
   for (Link* const link : std::exchange(hung_up_, {})) {
     const int why = std::exchange(link->hung_up, 0);
-    if (why == 0) continue;  // told twice in one go: it has been seen to
+    if (why == 0) continue;  // reported twice, and handled already
     if (link->pair == nullptr || losses_.is_gone(link->peer)) continue;
     const bool used = link->outstanding.next() != 0 || link->heard;
     if (used) {

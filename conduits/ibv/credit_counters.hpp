@@ -10,11 +10,12 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Where each peer writes how many of my messages it has taken: 8 bytes for each. On devices whose writes end before they
-/// have arrived, there are 8 more for each, which a read fills; nobody looks at those.
+/// One counter of 8 bytes for each peer, into which the peer's adapter writes how many of my messages it has taken. On
+/// devices whose writes complete before they have arrived there are 8 more bytes for each peer, as the target of
+/// confirming reads; their contents are not used.
 class CreditCounters {
  public:
-  /// 0, or an errno.
+  /// Registers the counters. Returns 0, or an errno.
   int open(const Environment& env) {
     ranks_ = env.ranks;
     errno = 0;
@@ -32,12 +33,12 @@ class CreditCounters {
     auto* const counter = reinterpret_cast<std::uint64_t*>(pages_.data()) + peer;
     return static_cast<std::uint32_t>(std::atomic_ref(*counter).load(std::memory_order_acquire));
   }
-  /// For the peer, which writes there.
+  /// The address to which the peer writes.
   std::uint64_t address_for(Rank peer) const noexcept {
     return reinterpret_cast<std::uint64_t>(pages_.data()) + peer * kBytes;
   }
   std::uint32_t remote_key() const noexcept { return pages_.region().rkey; }
-  /// Where a read from the peer's cell goes.
+  /// Local target of a confirming read.
   ibv_sge read_to(Rank peer) const noexcept {
     return {address_for(ranks_ + peer), kBytes, pages_.region().lkey};
   }

@@ -4,7 +4,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-// The peer's adapter writes how many of my messages it has taken; packets that come from it may have said so before.
+// Reads the counter that the peer's adapter writes. Packets from the peer carry the same number, and may have been
+// faster.
 bool Credits::look_for(Link& link) noexcept {
   link.credits_came(counters_.taken_by(link.peer));
   if (link.has_credit()) return true;
@@ -12,8 +13,9 @@ bool Credits::look_for(Link& link) noexcept {
   return false;
 }
 
-// The buffers of what was taken are posted again, and the credits for them given back, when there are enough to be worth
-// it. What goes to the peer brings them along: so if only one message has come, the caller has its turn to answer first.
+// Posts the buffers again, and returns their credits once there are enough to be worth a write. Every message to the
+// peer carries credits too: so if this poll took a single message, the caller gets its turn to answer before a write is
+// spent.
 void Credits::repost_and_return() noexcept {
   if (!receive_.repost()) return;  // at the next poll
   for (Link* const link : taken_from_) ++link->taken;

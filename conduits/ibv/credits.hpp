@@ -7,8 +7,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Credits of messages in both directions: whether a peer has room for one more of mine, and the return of those that peers have
-/// used here.
+/// Message credits in both directions: whether a peer has room for one more message, and the return of credits to peers
+/// whose messages were taken.
 class Credits {
  public:
   Credits(Requests& requests, const CreditCounters& counters, ReceiveBuffers& receive, Rank ranks)
@@ -23,23 +23,23 @@ class Credits {
       return true;
     return look_for(link);
   }
-  /// Whether a message could not be posted for lack of a credit, since the last poll.
+  /// Whether a message was refused for lack of a credit since the last poll.
   bool lacked() const noexcept { return lacked_; }
 
-  /// A message of the peer has been taken.
+  /// A message from the peer was taken out of `buffer`.
   void taken(Link& link, ReceiveBuffers::Buffer& buffer) noexcept {
     receive_.freed(buffer);
     taken_from_.push_back(&link);
   }
-  /// A poll begins.
+  /// A poll begins: returns the credits that are due.
   void begin_round() noexcept {
     lacked_ = false;
     if (!due_.empty()) [[unlikely]]
       return_due();
   }
-  /// Whether credits are to be returned in the next polls.
+  /// Whether the next polls have credits to return.
   bool any_due() const noexcept { return !due_.empty() || !taken_from_.empty(); }
-  /// Posts the buffers again of messages that were taken, and returns their credits.
+  /// Posts again the buffers of the messages that this poll took, and returns their credits.
   void return_taken() noexcept {
     if (!taken_from_.empty()) repost_and_return();
   }
@@ -54,9 +54,9 @@ class Credits {
   Requests& requests_;
   const CreditCounters& counters_;
   ReceiveBuffers& receive_;
-  std::vector<Link*> taken_from_;  // in this poll: their buffers go back
-  std::vector<Link*> due_;         // credits that found no room, or that an answer may bring along
-  std::vector<Link*> due_now_;     // of the last poll, while they are given
+  std::vector<Link*> taken_from_;  // by this poll: their buffers are to be posted again
+  std::vector<Link*> due_;         // credit returns that found no room, or may travel with an answer
+  std::vector<Link*> due_now_;     // those of the last poll, while they are being returned
   bool lacked_ = false;
 };
 

@@ -9,7 +9,7 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Specified: room for a route header is in front of every datagram, whether there is one or not.
+// Specified: every received datagram starts with 40 bytes for a global routing header, used or not.
 constexpr std::size_t kRoute = 40;
 constexpr std::size_t kPlace = 128;
 static_assert(kRoute + sizeof(Hello) <= kPlace);
@@ -28,8 +28,8 @@ std::byte* DatagramListener::send_buffer(std::uint64_t index) const noexcept {
 int DatagramListener::open(const Verbs& verbs, ibv_pd& domain, ibv_cq& queue, const Port& port,
                            std::uint64_t job) {
   job_ = job;
-  key_ =
-      0x1000'0000u | static_cast<std::uint32_t>(job & 0x0fff'ffff);  // of other jobs the device takes nothing
+  key_ = 0x1000'0000u |
+         static_cast<std::uint32_t>(job & 0x0fff'ffff);  // the device drops datagrams of other jobs
   pages_ =
       RegisteredPages(verbs, domain, (kDatagramReceives + kDatagramSends) * kPlace, IBV_ACCESS_LOCAL_WRITE);
   if (!pages_) return error_or(ENOMEM);
@@ -91,7 +91,7 @@ std::optional<Hello> DatagramListener::receive(std::uint64_t index, const ibv_wc
     std::memcpy(&hello, receive_buffer(index) + kRoute, sizeof hello);
     if (hello.job == job_ && hello.wire_version == kWireVersion) found = hello;
   }
-  // One that cannot be posted again is one fewer: what then finds no room is said again.
+  // A buffer that cannot be posted again is one fewer. A datagram that then finds no room is retransmitted.
   if (completion.status != IBV_WC_WR_FLUSH_ERR) static_cast<void>(post(index));
   return found;
 }

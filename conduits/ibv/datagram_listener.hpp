@@ -10,19 +10,19 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// An unreliable-datagram queue pair, at which peers knock that want a connection. What is lost is said again by who
-/// waits for it.
+/// The unreliable-datagram (UD) queue pair on which peers request connections. Datagrams may be lost; the waiting side
+/// retransmits.
 class DatagramListener {
  public:
-  /// 0, or an errno.
+  /// Returns 0, or an errno.
   int open(const Verbs& verbs, ibv_pd& domain, ibv_cq& queue, const Port& port, std::uint64_t job);
 
   std::uint32_t number() const noexcept { return pair_->qp_num; }
-  /// Says it to a peer's door. False: no room now.
+  /// Sends to a peer's listener, `listener` being the number of its queue pair. False: no room now.
   bool send(const Hello& hello, ibv_ah& way, std::uint32_t listener) noexcept;
-  /// What a completion of a receive brought; nothing if it is not of this job. The buffer is posted again.
+  /// Returns the Hello that a completed receive brought, or nothing if it is not of this job. Posts the buffer again.
   std::optional<Hello> receive(std::uint64_t index, const ibv_wc& completion) noexcept;
-  /// A completion of `say`.
+  /// A `send` has completed.
   void sent(std::uint64_t index) noexcept { free_.push_back(static_cast<std::uint32_t>(index)); }
 
  private:

@@ -5,13 +5,13 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What the devices report beside completions: failures, of a device or of a queue pair, and changes of ports.
+/// Asynchronous events of the devices: failures of a device or of a queue pair, and changes of ports.
 class DeviceEvents {
  public:
   DeviceEvents(const Environment& env, Losses& losses, const Connections& connections, Striping& striping)
       : env_(env), losses_(losses), connections_(connections), striping_(striping) {}
 
-  /// Takes all that there are. Peers may be suspected, and rails left, for them.
+  /// Takes all pending events. They may make peers suspected, and take rails out of use.
   void take() noexcept;
 
  private:

@@ -6,7 +6,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What every part of one endpoint uses: the library, the first port and what was opened on it, the settings, and who it is.
+/// What all parts of one endpoint share: the library, the first port and the objects opened on it, the settings, and
+/// the rank.
 struct Environment {
   const Verbs& verbs;
   const Port& port;
@@ -21,12 +22,12 @@ struct Environment {
   Status refused(const char* what, int error) const noexcept;
 
   const Sizes& sizes() const noexcept { return objects.sizes; }
-  /// What peers may do with segments.
+  /// Access rights of peers to segments, for ibv_reg_mr.
   int segment_access() const noexcept {
     return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
            (sizes().atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
   }
-  /// What the device may do with memory that only this endpoint uses.
+  /// Access rights for memory that only this endpoint uses.
   int local_access() const noexcept {
     return IBV_ACCESS_LOCAL_WRITE | (sizes().read_anywhere ? 0 : IBV_ACCESS_REMOTE_WRITE);
   }

@@ -7,7 +7,7 @@ bool Atomics::can(AtomicOp op, AtomicType type) const noexcept {
   return op == AtomicOp::load || op == AtomicOp::add || op == AtomicOp::compare_swap;
 }
 
-// To itself too by way of the adapter: its atomics and the processor's do not see each other.
+// Atomics on this rank's own words go through the adapter too: adapter and CPU atomics are not atomic to each other.
 core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                            core::Token token) noexcept {
   const Key& remote = memory_.remote(key);

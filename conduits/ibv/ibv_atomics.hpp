@@ -5,7 +5,7 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What adapters do of atomics: adding and comparing, on 64 bits. Reading is adding nothing.
+/// The atomics that adapters do: fetch-and-add and compare-and-swap on 64 bits. A load is an addition of 0.
 class Atomics final : public core::NativeAtomics {
  public:
   Atomics(const Environment& env, const Losses& losses, const Memory& memory, LocalBuffers& buffers,

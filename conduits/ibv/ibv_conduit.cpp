@@ -11,17 +11,17 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: packets of its own that a rank may have on their way to itself.
+// Chosen: packets that a rank may have on their way to itself.
 constexpr std::size_t kToSelf = 16;
-// Chosen: how long the end waits for what is still under way here.
+// Chosen: how long the destructor waits for outstanding requests.
 constexpr std::chrono::milliseconds kLinger{500};
 
-// Chosen: how many idle peers are asked for a sign of life at once.
+// Chosen: idle peers that one check probes.
 constexpr Rank kProbes = 8;
 
 constexpr std::size_t kPage = 4096;
 
-/// What ends when everything does is of no concern to anybody.
+/// Ignores what completes while the conduit is being destroyed.
 struct Deaf final : core::Inbox {
   void packet(Rank, core::Bytes) noexcept override {}
   void completed(core::Token, Status) noexcept override {}
@@ -59,7 +59,7 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       sleeper_(env_, to_self_, requests_, credits_, losses_, connections_, rails_, striping_, completions_) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
-  // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.
+  // The budget of registered local memory has room for two transfers, so that one can travel while the next begins.
   properties_.max_transfer = std::min(
       {std::size_t{port.attributes.max_msg_sz}, std::size_t{1} << 30, options.pinned / 2 / kPage * kPage});
   properties_.max_inject = std::min(options.packet, properties_.max_transfer);
@@ -69,13 +69,13 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
 
 IbvConduit::~IbvConduit() {
   drain();
-  // Queue pairs end before the memory that they use.
+  // Queue pairs must be destroyed before the memory that they use.
   for (const auto& link : connections_.all()) {
     if (link != nullptr) Connections::close(*link);
   }
 }
 
-// What is still under way leaves before the connections close: peers may wait for it.
+// Waits for outstanding requests before the connections close, because peers may wait for their data.
 void IbvConduit::drain() noexcept {
   if (requests_.holds_any()) requests_.ring();
   const auto matters = [](Link& link) {
@@ -87,13 +87,14 @@ void IbvConduit::drain() noexcept {
   std::vector<Link*> waiting;
   for (const auto& link : connections_.all()) {
     if (link == nullptr || link->pair == nullptr) continue;
-    // Where the end of a request says nothing of its arrival, the connection may not close before a read behind it.
+    // Where a completion does not mean arrival, the connection must stay open until a read behind the last request
+    // ends.
     if (!env_.sizes().confirms && link->ready)
       static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::part));
     if (!matters(*link)) continue;
     waiting.push_back(link.get());
-    if (link->unsignaled > 0)
-      static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));  // its end is theirs, too
+    // The completion of an empty request ends the unsignaled ones before it.
+    if (link->unsignaled > 0) static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));
   }
   const auto until = std::chrono::steady_clock::now() + kLinger;
   Deaf nobody;
@@ -187,7 +188,7 @@ core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, co
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(to);
   if (bounced_.has(to)) [[unlikely]]
-    return core::Post::retry();  // it would overtake them
+    return core::Post::retry();  // it would overtake the bounced bytes
   const core::Post post =
       messages_.send(*link, PacketHead::Kind::packet, header, payload, OutstandingRequest::Kind::packet, 0);
   return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
@@ -203,13 +204,13 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   credits_.return_taken();
   bounced_.go_on();
   connections_.go_on(completions_.any_left());
-  // What a lost peer had sent before is taken first.
+  // Messages that a lost peer sent earlier are delivered first.
   if (!completions_.any_left() && losses_.any()) [[unlikely]]
     calls += losses_.take(inbox, [&](Rank peer) noexcept { return end_peer(peer, inbox); });
   return calls;
 }
 
-// The queue pair ends first: then the device uses none of the caller's memory any more, and all can be told.
+// The queue pair is destroyed first. Then the device uses none of the callers' memory, and the operations can be ended.
 int IbvConduit::end_peer(Rank peer, core::Inbox& inbox) noexcept {
   if (!losses_.mark_gone(peer)) return 0;
   Link* const link = connections_.find(peer);
@@ -219,8 +220,9 @@ int IbvConduit::end_peer(Rank peer, core::Inbox& inbox) noexcept {
   return completions_.end_all_with(*link, inbox);
 }
 
-// Who waits for a peer that has died silently would do so for ever: an empty write shows whether its adapter answers. Not
-// where the latest request will tell its end, for that shows it as well; quiet ones never do, though they may have ended.
+// A wait for a peer that died silently would never end, so an empty write tests whether its adapter answers. No test is
+// needed if the newest request is signaled, because its completion shows the same; unsignaled ones never report how
+// they ended.
 void IbvConduit::check_peers(core::Inbox&) noexcept {
   events_.take();
   const auto ranks = env_.ranks;

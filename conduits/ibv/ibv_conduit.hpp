@@ -14,16 +14,17 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// One rank's way to the others by RDMA verbs: a reliable-connected queue pair to each peer that it talks to.
+/// One rank's conduit over RDMA verbs, with a reliable-connected (RC) queue pair for each peer that it talks to. It
+/// holds the parts, wires them, and runs them in order in each poll; each part's header says what it does.
 class IbvConduit final : public core::Conduit {
  public:
-  /// `verbs` and `port` outlive it.
+  /// `verbs` and `port` must outlive the conduit.
   IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
              std::uint64_t job, Rank ranks, Rank me, core::Log& log);
   ~IbvConduit() override;
 
-  /// Makes the endpoint ready to receive. The log says what was refused. `rails`: ports beside the first one, for large
-  /// transfers; they outlive it.
+  /// Registers buffers and starts to accept connections. The log says what was refused. `rails`: further ports, for
+  /// large transfers; they must outlive the conduit.
   Status start(std::span<const Port> rails = {});
 
   const core::Properties& properties() const noexcept override { return properties_; }
@@ -67,7 +68,7 @@ class IbvConduit final : public core::Conduit {
   DeviceEvents events_;
   Completions completions_;
   Sleeper sleeper_;
-  Rank probed_ = 0;  // the next one to be asked for a sign of life
+  Rank probed_ = 0;  // the next peer to probe
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -41,11 +41,11 @@ core::Post Rma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::By
   return requests_.put_short(*link, remote, key, offset, from, inject, token);
 }
 
-// Of more than a request itself holds, or of nothing.
+// A put that is too long to be inline, or empty.
 core::Post Rma::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                          core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
-  if (from.size() > striping_.most_whole() && !inject) {  // which copies the bytes now
+  if (from.size() > striping_.most_whole() && !inject) {  // an inject copies the bytes now, so it is not cut
     const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
     if (const auto post = striping_.post(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
   }
@@ -71,7 +71,7 @@ core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, c
   }
   if (peer == me_) {
     if (!to_self_.has_room_for_signal())
-      return core::Post::retry();  // before the bytes: nothing has happened
+      return core::Post::retry();  // checked before the bytes are copied, so that nothing has happened
     static_cast<void>(put_to_self(remote, offset, from));
     static_cast<void>(to_self_.signal(signal));
     return core::Post::done();
@@ -80,7 +80,7 @@ core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, c
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
   if (bounced_.has(peer)) [[unlikely]]
-    return core::Post::retry();  // it would overtake them
+    return core::Post::retry();  // it would overtake the bounced bytes
   const core::Post post = access_.write_and_signal(*link, key, offset, from, signal, token);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;

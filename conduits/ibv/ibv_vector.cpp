@@ -23,10 +23,10 @@ void* place_of(core::MutableBytes bytes) { return bytes.data(); }
 
 }  // namespace
 
-// Local memory outside segments goes by way of a slot or of a registration, and a request holds one of those at most: so
-// there may be a request for each piece of either list.
+// Local memory outside segments needs a bounce buffer or a registration, and a request can hold only one of them. So in
+// the worst case there is a request for each piece of either list.
 struct Vector::Pieces {
-  static constexpr std::size_t kMost = 8;  ///< chosen, of either list
+  static constexpr std::size_t kMost = 8;  ///< chosen: pieces in either list
 
   struct One {
     ibv_send_wr request;
@@ -85,7 +85,7 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
   Pieces pieces;
   const std::uint32_t unsignaled = link->unsignaled;
   Lent lent;
-  std::uint64_t next = UINT64_MAX;  // where a request that goes on would
+  std::uint64_t next = UINT64_MAX;  // where the next part must start to continue the last request
   core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
     if (lent.kind != Lent::Kind::done) return;
     lent = add_piece(*link, pieces, key, offset, plain(part), place_of(part), offset == next, opcode);
@@ -94,7 +94,7 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
   if (lent.kind != Lent::Kind::done) {
     for (; pieces.count > 0; --pieces.count) requests_.undo(*link);
     link->unsignaled = unsignaled;
-    // If nobody else uses what could be registered, it was this list, which is more than can be.
+    // If no other request has a registration, this list alone needs more than can be registered.
     const bool all_taken = lent.kind == Lent::Kind::in_use && !buffers_.any_registered();
     if (lent.kind != Lent::Kind::too_much && !all_taken) return lent.post();
     std::array<BouncedTransfer, 2 * Pieces::kMost> parts;
@@ -111,8 +111,8 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
   return requests_.launch_list(*link, pieces.all[0].request, pieces.all[pieces.count - 1].request);
 }
 
-// Adds a part of a piece: to the request before it, if that goes on there and does not hold anything yet that this one
-// would have to; else a request of its own.
+// Adds a part of a piece: to the last request, if the part continues it remotely and lies in a segment locally, so that
+// it needs no bounce buffer or registration; otherwise as a new request.
 Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
                        void* result, bool goes_on, ibv_wr_opcode opcode) noexcept {
   const auto length = static_cast<std::uint32_t>(part.size());
@@ -150,7 +150,7 @@ Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint6
   one.request.sg_list = one.pieces.data();
   one.request.num_sge = 1;
   entry->reads = opcode == IBV_WR_RDMA_READ && !env_.sizes().in_order;
-  requests_.name(link, one.request, entry->reads);  // such a one ends by its own completion only
+  requests_.name(link, one.request, entry->reads);  // on such devices only its own completion ends a read
   if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
   return {};
 }

@@ -7,11 +7,11 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Several pieces in one operation: a work request for each piece of the peer's memory, with a list of local ones, all
-/// handed over together.
+/// Lists of pieces in one operation: a work request for each piece of the peer's memory, each with a list of local
+/// pieces, all posted together.
 class Vector final : public core::NativeVector {
  public:
-  /// `properties`: the conduit's.
+  /// `properties`: of the conduit; max_transfer is read.
   Vector(const Environment& env, const core::Properties& properties, const Losses& losses,
          const Memory& memory, LocalBuffers& buffers, Requests& requests, RemoteAccess& access,
          Connections& connections, BouncedTransfers& bounces)

@@ -8,17 +8,17 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What became of lending the device a local buffer.
+/// The result of giving the device a local buffer.
 struct Lent {
   enum class Kind : std::uint8_t {
     done,
-    no_room,   ///< of slots or requests: there will be some
-    in_use,    ///< others use what could be registered
-    too_much,  ///< more than can be registered: it goes by way of slots only, see or_bounce
+    no_room,   ///< no bounce buffer or request is free now
+    in_use,    ///< other transfers use the whole budget of registrations
+    too_much,  ///< more than can be registered: see BouncedTransfers
     failed
   };
   Kind kind = Kind::done;
-  ErrorCode why = ErrorCode::ok;  ///< of `failed`
+  ErrorCode why = ErrorCode::ok;  ///< if `failed`
 
   core::Post post() const noexcept {
     switch (kind) {
@@ -32,28 +32,29 @@ struct Lent {
   }
 };
 
-/// Gives the device the local buffers of work requests: one inside a segment as it is; a short one by way of a slot, whose
-/// bytes are copied now or at the end; a longer one registered while the transfer lasts.
+/// Gives the device the local buffers of work requests. A buffer inside a segment is used as it is. A short one goes
+/// through a bounce buffer, and is copied at the start or at the end. A longer one is registered while the transfer
+/// lasts.
 class LocalBuffers {
  public:
   LocalBuffers(const Environment& env, Memory& memory)
       : env_(env), memory_(memory), cache_(env.options.keep_registered, env.options.pinned) {}
 
-  /// Registers the slots. 0, or an errno.
+  /// Registers the bounce buffers. Returns 0, or an errno.
   int open();
 
-  /// Fills in the work's piece. `copies`: the bytes are to be copied now, if they go by way of a slot.
+  /// Fills in `work.piece`. `copies`: a bounce buffer is filled from `buffer` now.
   Lent lend(OutstandingRequest& entry, core::Bytes buffer, bool copies, Work& work) noexcept;
-  /// The request has ended, or has never begun.
+  /// Releases what the request holds; called when it has ended, or was never posted.
   void give_back(const OutstandingRequest& entry) noexcept {
     if (entry.bounce_buffer != nullptr) bounce_buffers_.give_back(entry.bounce_buffer);
     if (entry.borrowed != nullptr) cache_.give_back(*entry.borrowed);
   }
 
   BounceBuffers& bounce_buffers() noexcept { return bounce_buffers_; }
-  /// Whether any request has a registration.
+  /// Whether any request uses a registration.
   bool any_registered() noexcept { return cache_.in_use(); }
-  /// The memory ends: nothing of it may stay registered.
+  /// The memory is about to be freed: drops registrations of it.
   void invalidate(core::Bytes memory) noexcept { cache_.invalidate(memory); }
 
  private:

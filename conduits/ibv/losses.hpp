@@ -7,38 +7,39 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Which peers are gone. A peer that the device or the launcher reports stays on a list until the next poll, which ends what
-/// was under way to it.
+/// The peers that are lost. A peer that the device or the launcher reports is queued; the next poll ends all operations
+/// with it.
 class Losses {
  public:
   explicit Losses(const Environment& env);
 
-  /// The device, or the network, says that the peer cannot be reached.
+  /// The device reports that the peer cannot be reached. It is lost with the next poll.
   void suspect(Rank peer, const char* why) noexcept;
   bool is_suspected(Rank peer) const noexcept;
-  /// The launcher says so.
+  /// The launcher reports that the peer is lost.
   void forget(Rank peer) noexcept;
-  /// The device fails: nothing arrives or ends any more. Nobody can be reached, nor this rank itself for its own atomics.
+  /// The device has failed, so nothing arrives or completes any more. All peers are suspected, and this rank too: its
+  /// own atomics go through the device.
   void give_up(const char* why) noexcept;
 
   bool is_broken() const noexcept { return broken_; }
   bool is_gone(Rank peer) const noexcept { return gone_[peer] != 0; }
-  /// False: it was gone already.
+  /// Marks the peer as lost. False: it was already.
   bool mark_gone(Rank peer) noexcept { return std::exchange(gone_[peer], std::uint8_t{1}) == 0; }
-  /// True also for ranks that are not of the job.
+  /// Whether posts to the peer must fail. True also for numbers that are no rank of the job.
   bool is_out_of_reach(Rank peer) const noexcept;
 
-  /// How operations with that peer end.
+  /// The status of operations with a lost peer.
   Status status_of(Rank peer) const noexcept {
     return {peer == env_.me ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
   }
-  /// What to answer to a post to a peer without a connection.
+  /// The answer to a post to a peer without a connection: `retry`, or `failed` if there will be none.
   core::Post no_connection(Rank peer) const noexcept;
 
-  /// Whether the next poll has peers to end.
+  /// Whether lost peers are queued for the next poll.
   bool any() const noexcept { return !forgotten_.empty() || !suspected_.empty(); }
-  /// Calls `end(peer)` for each of them, which returns how many calls it made to the inbox, and tells the inbox of those that
-  /// the launcher has not reported. Returns how many calls were made in all.
+  /// Calls `end(peer)` for each queued peer, and then Inbox::lost if the device reported it. `end` returns how many
+  /// calls it made to the inbox. Returns the number of all such calls.
   template <class End>
   int take(core::Inbox& inbox, const End& end) noexcept {
     int calls = 0;
@@ -46,7 +47,7 @@ class Losses {
     for (const Rank peer : taken(suspected_)) {
       calls += end(peer);
       if (peer == env_.me) continue;
-      inbox.lost(peer);  // answered by `forget`, which has nothing left to do
+      inbox.lost(peer);  // the endpoint answers with `forget`, which then does nothing
       ++calls;
     }
     forgotten_.reserve(gone_.size());
@@ -59,8 +60,8 @@ class Losses {
 
   const Environment& env_;
   std::vector<std::uint8_t> gone_;  // by rank
-  std::vector<Rank> forgotten_;     // the launcher's word
-  std::vector<Rank> suspected_;     // the device's word
+  std::vector<Rank> forgotten_;     // reported by the launcher, until the next poll
+  std::vector<Rank> suspected_;     // reported by the device, until the next poll
   bool broken_ = false;
 };
 

@@ -57,7 +57,7 @@ int Messages::take(Link* link, const ibv_wc& completion, core::Inbox& inbox) noe
     if (receive_.is_shared()) receive_.freed(buffer);
     return 0;
   }
-  link->ready = link->connected;  // who sends has heard that I listen
+  link->ready = link->connected;  // a peer that sends knows that my queue pair is connected
   link->heard = true;
   credits_.taken(*link, buffer);
   if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {

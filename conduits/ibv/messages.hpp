@@ -4,8 +4,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Messages of one endpoint: packets of the layers above, and the conduit's own. Each takes a credit of the peer, and brings
-/// credits back.
+/// Messages: packets of the layers above, and the conduit's own. Each consumes a credit of the peer, and returns
+/// credits to it.
 class Messages {
  public:
   Messages(const Environment& env, Losses& losses, LocalBuffers& buffers, Requests& requests,
@@ -17,12 +17,13 @@ class Messages {
         credits_(credits),
         receive_(receive) {}
 
-  /// Sends header and payload, which are copied. `kind` and `token`: of the request. The answer is `posted`, `retry` or `failed`.
+  /// Sends header and payload, which are copied. `kind` and `token` are those of the request. Answers posted, retry or
+  /// failed.
   core::Post send(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
                   OutstandingRequest::Kind kind, core::Token token) noexcept;
 
-  /// What a completion of a receive brought; `link` is that of its queue pair, null if there is none. Returns how many calls it
-  /// made to the inbox.
+  /// Delivers the message of a completed receive. `link`: of the completion's queue pair, null if there is none.
+  /// Returns how many calls it made to the inbox.
   int take(Link* link, const ibv_wc& completion, core::Inbox& inbox) noexcept;
 
  private:

@@ -13,32 +13,33 @@ namespace aqueduct::conduits::ibv {
 using LocalCache = core::LocalRegistrations<Owned<ibv_mr>>;
 using Registration = LocalCache::Registration;
 
-/// A work request that a queue pair has, and what it holds until it ends.
+/// A work request that was posted, and what it holds until it ends.
 struct OutstandingRequest {
   enum class Kind : std::uint8_t {
-    own,     ///< of the conduit itself: credits, probes
-    packet,  ///< of the layers above, who are not told when it ends
-    part,    ///< the first of two that make one operation
-    share,   ///< of a large transfer that is dealt over several rails; its token is the share's
+    own,     ///< of the conduit itself: credit returns, probes
+    packet,  ///< a message of the layers above, whose end is not reported
+    part,    ///< one of several that make an operation, and not the last
+    share,   ///< a share of a striped transfer; the token is that of the share
     put,
     get,
     atomic
   };
 
   core::Token token = 0;
-  std::byte* bounce_buffer = nullptr;  ///< the bytes, if they are not the caller's own
-  void* result = nullptr;              ///< where a slot's bytes go at the end
-  Registration* borrowed = nullptr;    ///< of a local buffer
+  std::byte* bounce_buffer = nullptr;  ///< null: the request is inline, or uses the caller's memory
+  void* result = nullptr;              ///< where the bounce buffer's bytes are copied at the end
+  Registration* borrowed = nullptr;    ///< registration of the local buffer
   std::uint64_t offset = 0;
   std::uint32_t key = 0;  ///< handle of the peer's segment
   std::uint32_t bytes = 0;
   Kind kind = Kind::own;
-  // Only where reads end late (Sizes::in_order): else false.
+  // Used only where reads may end late (see Sizes::in_order); false otherwise.
   bool reads = false;
   bool ended = false;
 };
 
-/// Those of one queue pair, which end in the order in which they began. Numbers count from 0 and wrap around.
+/// The outstanding requests of one queue pair, which end in the order of their posts. Numbers count from 0 and wrap
+/// around.
 class OutstandingRequests {
  public:
   explicit OutstandingRequests(std::uint32_t most)
@@ -51,7 +52,7 @@ class OutstandingRequests {
   std::uint32_t next() const noexcept { return next_; }
   std::uint32_t oldest() const noexcept { return oldest_; }
 
-  /// Requires: room. Where it goes, and how long it is, is the last one's of this place until it is set.
+  /// Requires: room. Offset, key and bytes are stale until the caller sets them.
   OutstandingRequest& begin(OutstandingRequest::Kind kind, core::Token token) noexcept {
     OutstandingRequest& entry = ring_[next_++ & mask_];
     entry.token = token;
@@ -67,14 +68,14 @@ class OutstandingRequests {
   OutstandingRequest& operator[](std::uint32_t number) noexcept { return ring_[number & mask_]; }
   bool has(std::uint32_t number) const noexcept { return number - oldest_ < count(); }
 
-  // Where reads may end after those behind them (Sizes::in_order). All others begin and end in order, and what a read brings
-  // has been asked for before those behind it left.
-  /// The completion of a request has come.
+  // For devices on which reads may end after later requests (see Sizes::in_order). All other requests begin and end in
+  // order, and a read's data is requested before later requests leave.
+  /// The completion of a request has arrived.
   void note_end(std::uint32_t number) noexcept {
     (*this)[number].ended = true;
     if (static_cast<std::int32_t>(number + 1 - ended_to_) > 0) ended_to_ = number + 1;
   }
-  /// Whether the oldest has ended; it is forgotten that it was a read.
+  /// Whether the oldest request has ended. If so, resets its flags.
   bool front_ended() noexcept {
     if (count() == 0) return false;
     OutstandingRequest& oldest = front();
@@ -89,7 +90,7 @@ class OutstandingRequests {
   std::uint32_t mask_;
   std::uint32_t next_ = 0;
   std::uint32_t oldest_ = 0;
-  std::uint32_t ended_to_ = 0;  // one more than the latest that has ended
+  std::uint32_t ended_to_ = 0;  // one more than the newest that has ended
   std::unique_ptr<OutstandingRequest[]> ring_;
 };
 

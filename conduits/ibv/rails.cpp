@@ -31,7 +31,7 @@ Status Rails::open(std::span<const Port> ports) {
   IbvOptions narrow = env_.options;
   narrow.queue = narrow.depth = StripedTransfers::kMost;
   narrow.inline_bytes = 0;
-  narrow.credits = 1;  // no receive is posted, but not every device makes a queue of none
+  narrow.credits = 1;  // no receive is posted, but some devices refuse a queue of length 0
   narrow.shared_receive_queue = false;
   for (const Port& port : ports.first(std::min(ports.size(), kMostRails - 1))) {
     auto objects = open_objects(env_.verbs, port, narrow, 1, env_.me, env_.log);
@@ -50,7 +50,7 @@ Status Rails::open(std::span<const Port> ports) {
   return code_of_errno(errno);
 }
 
-// Without its queue pair on a rail a peer is reached all the same.
+// A peer without a queue pair on a rail is reached by the other ports.
 void Rails::make(Rank peer) noexcept {
   for (const auto& rail : rails_) {
     if (rail->make(peer)) continue;
@@ -60,7 +60,7 @@ void Rails::make(Rank peer) noexcept {
   }
 }
 
-// The peer, to whom it is the same rail, finds out by the first share that it does not take.
+// The peer may still use the rail. It learns of the failure when its first share fails.
 void Rails::connect(Rank peer, const Hello& hello) noexcept {
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     const int error = rails_[i]->connect(peer, hello.rails[i]);
@@ -78,7 +78,7 @@ void Rails::connect(Rank peer, const Hello& hello) noexcept {
 
 void Rails::add_segment(SegmentId id, core::MutableBytes memory, std::vector<std::byte>& key) {
   for (const auto& rail : rails_) {
-    Key there;  // without a key: of no use, and the first port serves the segment
+    Key there;  // key 0: this rail cannot reach the segment, and the first port serves it
     if (const auto blob = rail->memory().add_segment(id, memory)) {
       std::memcpy(&there, blob->data(), sizeof there);
     }

@@ -10,10 +10,10 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: posted by one call.
+// Chosen: receives posted by one call.
 constexpr std::size_t kAtOnce = 16;
-// Chosen: granted though the queue is full, in jobs so large that it cannot hold more. Such a peer may find the receiver
-// not ready, and then its adapter tries again.
+// Chosen: credits granted without a buffer, in jobs so large that the shared queue is full. Such a peer's message may
+// find no receive; its adapter then retries.
 constexpr std::uint32_t kUnbacked = 2;
 
 }  // namespace
@@ -67,7 +67,7 @@ int ReceiveBuffers::post(Buffer* const* buffers, std::size_t count) noexcept {
 
 bool ReceiveBuffers::repost() noexcept {
   while (!freed_.empty()) {
-    // One call for those of one queue.
+    // One call for consecutive buffers of the same queue.
     std::size_t count = 1;
     const std::size_t all = freed_.size();
     while (count < std::min(all, kAtOnce) && freed_[all - 1 - count]->of == freed_.back()->of) ++count;

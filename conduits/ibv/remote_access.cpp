@@ -60,8 +60,8 @@ core::Post RemoteAccess::read(Link& link, OutstandingRequest& entry, std::uint64
   return requests_.launch(link, work.request, true);
 }
 
-// One write that brings the signal along, or, if the device has no such thing or the signal's numbers are too large for it, a
-// message behind the write.
+// A write with immediate data, which carries the signal. If the device has none, or the signal's numbers are too large
+// for it: a write, and a message behind it.
 core::Post RemoteAccess::write_and_signal(Link& link, std::uint64_t key, std::uint64_t offset,
                                           core::Bytes from, Signal signal, core::Token token) noexcept {
   Work work;
@@ -79,7 +79,7 @@ core::Post RemoteAccess::write_and_signal(Link& link, std::uint64_t key, std::ui
     }
     return post;
   }
-  // Both or neither: there must be room for the message before the write goes.
+  // Both are posted or none: the message must have room before the write is posted.
   if (!credits_.has(link) || !requests_.has_room_for_two(link) || buffers_.bounce_buffers().room() < 2)
     return core::Post::retry();
   if (!from.empty()) {
@@ -92,7 +92,7 @@ core::Post RemoteAccess::write_and_signal(Link& link, std::uint64_t key, std::ui
   const core::Bytes bytes = std::as_bytes(std::span(&signal, 1));
   const core::Post post =
       messages_.send(link, PacketHead::Kind::signal, bytes, {}, OutstandingRequest::Kind::put, token);
-  // The bytes have gone: it comes again, and they with it, which does no harm.
+  // If this is refused, the caller repeats the whole operation: the bytes are written twice, which does no harm.
   return post;
 }
 

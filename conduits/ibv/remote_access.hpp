@@ -4,8 +4,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Reads and writes of peers' segments by one connection. Callers have begun the request; here it gets its buffers and goes. If
-/// the answer is not `posted`, it has been taken back.
+/// RDMA reads and writes on one connection. Callers have begun the request; these functions give it its buffers and
+/// post it. If the answer is not `posted`, the request is undone.
 class RemoteAccess {
  public:
   RemoteAccess(const Environment& env, const Memory& memory, LocalBuffers& buffers, Requests& requests,
@@ -17,7 +17,7 @@ class RemoteAccess {
         credits_(credits),
         messages_(messages) {}
 
-  // What a peer's adapter would refuse costs the connection; so it is not asked.
+  // Checked here, because an access that the peer's adapter refuses ends the connection.
   bool in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
                 const char* what) const noexcept {
     if (offset <= key.bytes && bytes <= key.bytes - offset) [[likely]]
@@ -26,12 +26,12 @@ class RemoteAccess {
     return false;
   }
 
-  /// `work.request` has its opcode. `failed` with no_memory: the local buffer cannot be registered.
+  /// Requires: `work.request` has its opcode. `failed` with no_memory: the local buffer cannot be registered.
   core::Post write(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
                    core::Bytes from, bool inject, Work& work, bool signaled) noexcept;
   core::Post read(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
                   core::MutableBytes to, Work& work) noexcept;
-  /// A write, and a signal that arrives behind it. Begins its requests itself.
+  /// A write and a signal that arrives after it. Begins its requests itself.
   core::Post write_and_signal(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                               Signal signal, core::Token token) noexcept;
 

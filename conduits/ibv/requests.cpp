@@ -7,7 +7,7 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: of so many work requests one tells its end, and the end of those before it.
+// Chosen: one request in this many is signaled; its completion ends the unsignaled ones before it.
 constexpr std::uint32_t kSignalEvery = 31;
 
 constexpr const char* kNoRoom = "the device has no room for what is owed to it";
@@ -27,7 +27,7 @@ void Requests::undo(Link& link) noexcept {
   ++unused_;
 }
 
-// Where room is short every one tells its end: what is quiet might hold it for ever.
+// If free places are few, every request is signaled: unsignaled ones could hold theirs for ever.
 void Requests::name(Link& link, ibv_send_wr& request, bool signaled) noexcept {
   request.wr_id = WorkId::request(link.peer, link.outstanding.next() - 1);
   if (signaled || ++link.unsignaled >= std::min(kSignalEvery, env_.sizes().depth / 4) ||
@@ -37,7 +37,8 @@ void Requests::name(Link& link, ibv_send_wr& request, bool signaled) noexcept {
   }
 }
 
-// The device has not taken all of a list. If it lacks room for the newest only, there will be room; else the peer is lost.
+// The device did not take the whole list. If only the newest request lacked room, the caller may retry; otherwise the
+// peer is lost.
 void Requests::refused(Link& link, int error, const ibv_send_wr* bad) noexcept {
   const bool only_newest = bad != nullptr && WorkId::number(bad->wr_id) == link.outstanding.next() - 1;
   if (error == ENOMEM && only_newest) return;
@@ -57,7 +58,7 @@ core::Post Requests::launch(Link& link, ibv_send_wr& request, bool signaled) noe
     return launch_confirmed(link, request);
   const std::uint32_t unsignaled = link.unsignaled;
   const bool leads = burst_.link() == &link && !burst_.empty();
-  name(link, request, signaled || leads);  // what is held before it has no end of its own
+  name(link, request, signaled || leads);  // a burst before it is unsignaled
   ibv_send_wr* const first = leads ? burst_.take(&request) : &request;
   if (hand_over(link, first)) [[likely]]
     return core::Post::posted();
@@ -78,7 +79,7 @@ core::Post Requests::launch_list(Link& link, ibv_send_wr& first, ibv_send_wr& ne
   return hand_over_promised(link, first);
 }
 
-// What the device has not taken of it ends with the peer.
+// Requests that the device did not take end with the loss of the peer.
 core::Post Requests::hand_over_promised(Link& link, ibv_send_wr& first) noexcept {
   if (!hand_over(link, &first)) losses_.suspect(link.peer, kNoRoom);
   return core::Post::posted();
@@ -89,11 +90,12 @@ void Requests::ring() noexcept {
   burst_.last().send_flags |= IBV_SEND_SIGNALED;
   link.unsignaled = 0;
   ibv_send_wr* const first = burst_.take(nullptr);
-  // They have been promised: if there is no room although it was counted, nothing can be said for the peer any more.
+  // These puts were answered with `posted`. If the device lacks room for them, although it was counted, the peer is
+  // lost.
   if (!hand_over(link, first)) losses_.suspect(link.peer, kNoRoom);
 }
 
-// A write of one number, or of nothing.
+// A write of one number, or an empty one.
 bool Requests::post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
                         bool has_value) noexcept {
   OutstandingRequest* const entry = begin(link, OutstandingRequest::Kind::own, 0);
@@ -133,12 +135,13 @@ bool Requests::probe(Link& link, OutstandingRequest::Kind kind) noexcept {
   return launch(link, read.request, true).kind == core::Post::Kind::posted;
 }
 
-// ---------------------------------------------------------------------------------------------------------- confirmations
+// -------------------------------------------------------------------------------------------------- confirmations
 
-// Devices whose writes end when their bytes have left, not when they have arrived (iWARP): a read from the peer's memory behind
-// a put ends after the put's bytes are there, for the peer's device does one thing after the other. The put is over with it.
+// On iWARP a write completes when its bytes have left, not when they have arrived. So each put is followed by a small
+// read from the peer's memory. The peer's device works in order, so the read completes after the bytes have arrived,
+// and then the put is over.
 
-// Of the 8 bytes where I write what I have taken of the peer's messages: what they say is of no concern.
+// Reads the counter into which this rank writes credit returns. The value is not used.
 void Requests::fill_read_back(const Link& link, Work& read) const noexcept {
   read.piece = counters_.read_to(link.peer);
   read.request.sg_list = &read.piece;
@@ -147,8 +150,8 @@ void Requests::fill_read_back(const Link& link, Work& read) const noexcept {
   read.request.wr.rdma = {link.counter, link.counter_key};
 }
 
-// The newest request of the link is a put's: the read, which is to be posted behind it, takes over its token. There is room:
-// `begin` has left some.
+// The newest request of the link is a put. The read that will be posted behind it takes over its token. There is room,
+// because `begin` keeps places in reserve.
 void Requests::add_confirmation(Link& link, Work& read) noexcept {
   OutstandingRequest& put = link.outstanding[link.outstanding.next() - 1];
   put.kind = OutstandingRequest::Kind::part;

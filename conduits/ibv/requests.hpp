@@ -12,10 +12,11 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// The work requests of one endpoint on the first port: counts them, numbers them, hands them to the device, and ends them.
+/// The work requests of one endpoint on the first port: counts, numbers and posts them, and ends them when they
+/// complete.
 ///
-/// A request begins with `begin`, which returns null if there is no room. Then it goes with one of the `launch` functions, or is
-/// taken back by `undo`. Its completion, or a later one of the same queue pair, ends it.
+/// `begin` reserves a place, or returns null if there is no room. Then one of the `launch` functions posts the request,
+/// or `undo` gives the place back. Its completion ends the request, or a later completion of the same queue pair.
 class Requests {
  public:
   Requests(const Environment& env, Losses& losses, LocalBuffers& buffers, const CreditCounters& counters)
@@ -24,11 +25,13 @@ class Requests {
         buffers_(buffers),
         counters_(counters),
         unused_(env.sizes().queue),
-        reserved_(kReserved + (env.sizes().confirms ? 0 : 1)),  // a put takes two where a read confirms it
+        reserved_(kReserved +
+                  (env.sizes().confirms ? 0 : 1)),  // a put needs two places where a read confirms it
         inline_bytes_(env.options.inline_bytes),
         burst_bytes_(env.sizes().confirms ? env.options.inline_bytes : 0) {}
 
-  // What a peer does not end must leave room for the others: nobody has more under way than is still free.
+  /// Reserves a place for a request. Null: no room. A peer that completes nothing must leave room for the others, so
+  /// each peer may have at most as many requests as there are free places.
   OutstandingRequest* begin(Link& link, OutstandingRequest::Kind kind, core::Token token) noexcept {
     const std::uint32_t reserved = kind == OutstandingRequest::Kind::own ? 0 : reserved_;
     if (link.outstanding.room() <= reserved || unused_ <= reserved || link.outstanding.count() > unused_)
@@ -37,24 +40,24 @@ class Requests {
     --unused_;
     return &link.outstanding.begin(kind, token);
   }
-  /// Whether a put and a message behind it have room, with what confirms them.
+  /// Whether there is room for a put and a message behind it, with the read that confirms them.
   bool has_room_for_two(const Link& link) const noexcept {
     return link.outstanding.room() >= 5 && unused_ >= 5 && link.outstanding.count() + 2 < unused_;
   }
-  /// Takes back the newest of the link, which has not been handed over.
+  /// Gives back the place of the link's newest request, which was not posted.
   void undo(Link& link) noexcept;
 
-  /// Gives the newest request of the link its number; `tells`: it must have a completion of its own.
+  /// Sets the id of the link's newest request. `signaled`: it must have a completion of its own.
   void name(Link& link, ibv_send_wr& request, bool signaled) noexcept;
-  /// Names the newest request of the link and hands it over. If it is not taken, it is taken back.
+  /// Names and posts the link's newest request. If the answer is not `posted`, the request is undone.
   core::Post launch(Link& link, ibv_send_wr& request, bool signaled) noexcept;
-  /// Hands over a list of requests that have names, `newest` the last. All of it ends with the peer if the device does not take
-  /// it.
+  /// Posts a list of named requests, of which `newest` is the last. If the device does not take it, the peer is lost,
+  /// and all of them end with it.
   core::Post launch_list(Link& link, ibv_send_wr& first, ibv_send_wr& newest) noexcept;
 
-  /// The most that the fast way of a put takes; at least this many bytes there must be less one.
+  /// The longest put for `put_short`, in bytes; 0: none.
   std::uint32_t most_short() const noexcept { return burst_bytes_; }
-  /// A put of 1 to most_short() bytes, `key` being the handle of `remote`.
+  /// A put of 1 to most_short() bytes. `key`: the handle of `remote`.
   core::Post put_short(Link& link, const Key& remote, std::uint64_t key, std::uint64_t offset,
                        core::Bytes from, bool inject, core::Token token) noexcept {
     OutstandingRequest* const entry = begin(link, OutstandingRequest::Kind::put, token);
@@ -66,8 +69,8 @@ class Requests {
     if (!burst_.empty() && burst_.link() != &link) ring();
     const std::uint64_t id = WorkId::request(link.peer, link.outstanding.next() - 1);
     const Burst::Put short_put{id, remote.at + offset, remote.key, from, inject};
-    // The first since the last poll goes at once, so that a lone one has no delay; those that follow it go together, when
-    // they are many or at the next poll.
+    // The first put since the last poll is posted at once, so that a lone put has no delay. Those that follow form a
+    // burst, which is posted when it is full or at the next poll.
     if (link.posted_in == round_) {
       burst_.add(link, short_put);
       if (burst_.full() || link.outstanding.room() <= 2) ring();
@@ -79,29 +82,30 @@ class Requests {
     link.unsignaled = 0;
     return core::Post::posted();
   }
-  /// Another put to the link in this round of poll is one that follows.
+  /// A put was posted: further short puts to this link join a burst, until the next poll.
   void note_put(Link& link) const noexcept { link.posted_in = round_; }
-  /// A poll begins: what is held goes.
+  /// A poll begins: posts the burst.
   void begin_round() noexcept {
     ++round_;
     if (holds_any()) ring();
   }
   bool holds_any() const noexcept { return !burst_.empty(); }
-  /// Hands over what is held, with one doorbell; the last tells the end of all.
+  /// Posts the burst with one doorbell. Its last request is signaled and ends them all.
   void ring() noexcept;
-  /// The peer is lost: what is held for it does not go.
+  /// The peer is lost: drops a burst to it.
   void drop_held(const Link& link) noexcept {
     if (burst_.link() == &link) static_cast<void>(burst_.take(nullptr));
   }
 
-  /// A write of the conduit's own: of one number to the peer's memory. False: no room.
+  /// Writes one number to the peer's memory, for the conduit itself. False: no room.
   bool write_number(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value) noexcept {
     return post_own(link, at, key, value, true);
   }
-  /// A request that does nothing, whose end shows that the peer is there, and that all before it has arrived. False: no room.
+  /// Posts an empty request. Its completion shows that the peer's adapter answers, and that all earlier requests have
+  /// arrived. False: no room.
   bool probe(Link& link, OutstandingRequest::Kind kind) noexcept;
 
-  /// Ends the oldest of the link: gives its buffers back, and if `status` is good, copies what it brought. Returns what it was.
+  /// Ends the link's oldest request: releases its buffers and, if `status` is ok, copies its result. Returns the entry.
   OutstandingRequest end_front(Link& link, const Status& status) noexcept {
     const OutstandingRequest entry = link.outstanding.front();
     link.outstanding.end_front();
@@ -111,16 +115,16 @@ class Requests {
     return entry;
   }
 
-  /// What a work request itself may carry.
+  /// How many bytes a work request carries inline.
   std::uint32_t inline_bytes() const noexcept { return inline_bytes_; }
-  /// What a queue pair of the device carries so.
+  /// Sets it to what the device's queue pairs support.
   void set_inline_bytes(std::uint32_t bytes) noexcept;
 
  private:
-  // Chosen: places in each queue that only the conduit's own small writes may take, so that credits always go back.
+  // Chosen: places in each queue that only the conduit's own writes may use, so that credits can always be returned.
   static constexpr std::uint32_t kReserved = 2;
 
-  // Gives the device a list of requests, the newest last. False: the newest at least was not taken.
+  // Posts a list of requests, the newest last. False: the device did not take all of them.
   bool hand_over(Link& link, ibv_send_wr* first) noexcept {
     ibv_send_wr* bad = nullptr;
     const int error = ::ibv_post_send(link.pair.get(), first, &bad);
@@ -135,7 +139,7 @@ class Requests {
   bool post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
                 bool has_value) noexcept;
 
-  // Writes whose end says nothing of their arrival.
+  // Puts whose completion does not mean arrival: see "confirmations" in requests.cpp.
   bool must_confirm(Link& link) noexcept {
     return !env_.sizes().confirms &&
            link.outstanding[link.outstanding.next() - 1].kind == OutstandingRequest::Kind::put;
@@ -149,11 +153,11 @@ class Requests {
   LocalBuffers& buffers_;
   const CreditCounters& counters_;
   Burst burst_;
-  std::uint32_t unused_;        // work requests that there is room for
-  std::uint32_t reserved_;      // places in each queue that callers' requests leave
-  std::uint32_t inline_bytes_;  // what a work request itself may carry
-  std::uint32_t burst_bytes_;   // of these, puts that may go in a burst
-  std::uint64_t round_ = 1;     // of poll
+  std::uint32_t unused_;        // free places, for requests to all peers together
+  std::uint32_t reserved_;      // places in each queue that callers' requests must leave free
+  std::uint32_t inline_bytes_;  // that a work request carries
+  std::uint32_t burst_bytes_;   // the longest put that may join a burst
+  std::uint64_t round_ = 1;     // number of the current round of poll
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -7,14 +7,15 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: credits come back by a write to memory, which rings no bell; who lacks one looks for it so often. A peer that
-// returns none for that long computes, so a later look costs little beside.
+// Chosen: how long to sleep when a credit is missing. Credits return by a write to memory, which causes no event, so
+// they must be polled for. A peer that returns none for that long is computing, so a delay of this size costs little in
+// comparison.
 constexpr std::chrono::nanoseconds kCreditNap{100'000};
 
 }  // namespace
 
-// The channel says once for each request that something has come; what it says is taken in the polls until disarmed, and
-// in the one after that.
+// The channel gives one event for each request to notify. Polls take the events until `disarm`, and the first poll
+// after it does so for the last time.
 void Sleeper::arm() noexcept {
   static_cast<void>(::ibv_req_notify_cq(env_.objects.queue.get(), 0));
   for (const auto& rail : rails_) rail->arm();
@@ -22,8 +23,8 @@ void Sleeper::arm() noexcept {
   disarmed_ = false;
 }
 
-// What it has said may be of no concern to the sleeper (the end of a message, a Hello), so that it sleeps all the same:
-// it is asked again, before the poll looks for what came in between.
+// An event may not matter to the sleeper (the end of a message, a Hello), so that it continues to sleep. The
+// notification is therefore requested again before this poll looks at the queue, so that nothing is missed in between.
 void Sleeper::empty_channel() noexcept {
   const bool said = ibv::empty_channel(env_.verbs, *env_.objects.channel);
   if (said && !disarmed_) static_cast<void>(::ibv_req_notify_cq(env_.objects.queue.get(), 0));

@@ -7,8 +7,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Sleeping until something completes: on the completion channel's descriptor, with several ports on one that watches all their
-/// channels.
+/// Sleeps until something completes: on the descriptor of the completion channel or, with several ports, on one that
+/// watches all their channels.
 class Sleeper final : public core::Waitable {
  public:
   Sleeper(const Environment& env, const core::ToSelf& to_self, const Requests& requests,
@@ -30,9 +30,9 @@ class Sleeper final : public core::Waitable {
   std::chrono::nanoseconds within() const noexcept override;
   int descriptor() const noexcept override;
 
-  /// In each poll: whether the channel may say something.
+  /// Whether the channel may have events.
   bool looks() const noexcept { return look_at_channel_; }
-  /// In each poll: takes what the channel says.
+  /// Called in each poll: takes the channel's events.
   void look() noexcept {
     if (look_at_channel_) [[unlikely]]
       empty_channel();

@@ -14,44 +14,45 @@ namespace aqueduct::conduits::ibv {
 
 class Rail;
 
-/// What one rail carries of a large transfer.
+/// The part of a striped transfer that one rail carries.
 struct Share {
   enum class State : std::uint8_t {
     none,
-    waits,    ///< for room: it goes in one of the next polls
-    by_rail,  ///< a rail's queue pair has it
-    by_first  ///< it is a flight of the first port
+    waits,    ///< for room: one of the next polls posts it
+    by_rail,  ///< posted on a rail
+    by_first  ///< posted on the first port
   };
 
-  std::uint64_t id = 0;  ///< of each posting another one, so that what comes late is known for that
+  std::uint64_t id = 0;  ///< unique for each post, so that stale completions can be recognised
   std::uint64_t offset = 0;
-  core::MutableBytes buffer;         ///< of a put only read
-  Registration* borrowed = nullptr;  ///< of the buffer, on the rail
+  core::MutableBytes buffer;         ///< in a put only read
+  Registration* borrowed = nullptr;  ///< registration of the buffer on the rail
   Rail* rail = nullptr;              ///< null: the first port
-  std::uint32_t rail_key = 0;        ///< the peer's segment, as that rail knows it
+  std::uint32_t rail_key = 0;        ///< remote key of the peer's segment on that rail
   State state = State::none;
 };
 
-/// A large transfer that is dealt over several rails. It ends, once, when all its shares have.
+/// A large transfer that is cut into shares, one for each rail. It ends when all its shares have ended.
 struct StripedTransfer {
   core::Token token = 0;
   std::uint64_t key = 0;  ///< handle of the peer's segment
   Rank peer = 0;
-  std::uint32_t shares_left = 0;  ///< shares that have not ended; 0: the place is free
+  std::uint32_t shares_left = 0;  ///< shares that have not ended; 0: this entry is free
   ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
   Status status{};  ///< of the first share that failed
   std::array<Share, kMostRails> shares;
 };
 
-/// All that one endpoint has under way: as many as the rails' queues have room for, so those are never too short.
+/// All striped transfers of one endpoint. There are no more than a rail's queue has places, so that every share finds
+/// room there.
 class StripedTransfers {
  public:
   static constexpr std::uint32_t kMost = 32;
 
-  /// Before the first `begin`: an endpoint with one port needs no places.
+  /// Requires: called before the first `begin`. An endpoint with one port does without the memory.
   void open() { places_.resize(kMost); }
 
-  /// A place for one; null: all are taken.
+  /// A free entry; null: there is none.
   StripedTransfer* begin(Rank peer, std::uint64_t key, ibv_wr_opcode opcode, core::Token token) noexcept {
     const auto free = std::ranges::find(places_, 0u, &StripedTransfer::shares_left);
     if (free == places_.end()) return nullptr;
@@ -62,14 +63,14 @@ class StripedTransfers {
     free->opcode = opcode;
     return &*free;
   }
-  /// A share is about to be posted: its new id.
+  /// A new id for a share that is about to be posted.
   std::uint64_t next_id(const StripedTransfer& transfer, const Share& share) noexcept {
     const auto transfer_at = static_cast<std::uint64_t>(&transfer - places_.data());
     const auto share_at = static_cast<std::uint64_t>(&share - transfer.shares.data());
     return ++serial_ * kShares + transfer_at * kMostRails + share_at;
   }
   StripedTransfer& transfer_of(std::uint64_t id) noexcept { return places_[id % kShares / kMostRails]; }
-  /// Null: that posting has been given up since.
+  /// The share with this id. Null: the id is stale, since the share was posted again or has ended.
   Share* find(std::uint64_t id) noexcept {
     Share& share = transfer_of(id).shares[id % kMostRails];
     return share.id == id && share.state != Share::State::none ? &share : nullptr;

@@ -7,7 +7,7 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Shares begin at pages' starts, if the transfer does.
+// Chosen: a page, so that shares start at page boundaries if the transfer does.
 constexpr std::size_t kGrain = 4096;
 
 }  // namespace
@@ -38,14 +38,14 @@ std::optional<core::Post> Striping::post(Rank peer, std::uint64_t key, std::uint
     share.state = Share::State::waits;
   }
   transfers_.began();
-  // What is refused here is tried again in the next poll, which can say how it ends.
+  // A share that is refused here is tried again in the next poll, which can also report a failure.
   for (Share& share : transfer->shares) {
     if (share.state == Share::State::waits) static_cast<void>(begin_share(*transfer, share));
   }
   return core::Post::posted();
 }
 
-// `retry`: it waits.
+// `retry`: the share waits for the next poll.
 core::Post Striping::begin_share(StripedTransfer& transfer, Share& share) noexcept {
   share.id = transfers_.next_id(transfer, share);
   if (share.rail != nullptr) {
@@ -72,7 +72,7 @@ core::Post Striping::begin_share(StripedTransfer& transfer, Share& share) noexce
   return post;
 }
 
-// Nothing: the rail does not carry it.
+// Nothing: the share must take the first port.
 std::optional<core::Post> Striping::begin_by_rail(StripedTransfer& transfer, Share& share) noexcept {
   Rail& rail = *share.rail;
   auto local = rail.memory().key_in_segment(share.buffer);
@@ -81,7 +81,7 @@ std::optional<core::Post> Striping::begin_by_rail(StripedTransfer& transfer, Sha
     if (share.borrowed == nullptr) share.borrowed = rail.borrow(share.buffer, error);
     if (share.borrowed == nullptr) {
       if (error == -EAGAIN) return core::Post::retry();
-      share.rail = nullptr;  // the first port may have it registered already, or says what is wrong
+      share.rail = nullptr;  // the first port may have it registered already, or reports the error
       return std::nullopt;
     }
     local = share.borrowed->region()->lkey;
@@ -130,7 +130,7 @@ int Striping::poll_rails(core::Inbox& inbox, bool& more) noexcept {
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
       Share* const share = transfers_.find(completion.wr_id);
-      if (share == nullptr) continue;  // it has gone another way
+      if (share == nullptr) continue;  // a stale completion: the share went by another port
       if (completion.status == IBV_WC_SUCCESS) [[likely]] {
         calls += end_share(*share, {}, inbox);
       } else {

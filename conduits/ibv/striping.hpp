@@ -11,10 +11,10 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Large transfers over several rails: each is cut into shares, one for each rail, and ends when all of them have.
+/// Striped transfers: puts and gets that are cut into shares, one for each rail, and end when all shares have ended.
 ///
-/// A share that a rail does not carry goes by the first port, and the rail is not used with that peer any more. So whatever
-/// else is wrong shows there, and is handled as for any other transfer.
+/// If a share fails on a rail, it goes by the first port, and the rail is not used with that peer again. Other errors
+/// then show on the first port, and are handled as for any transfer.
 class Striping {
  public:
   Striping(const Environment& env, Losses& losses, const Memory& memory, Requests& requests,
@@ -28,19 +28,19 @@ class Striping {
         bounced_(bounces),
         rails_(rails) {}
 
-  /// There are rails: transfers of two shares and more are cut.
+  /// There are rails: from now on transfers of at least two shares are striped.
   void open() {
     most_whole_ = 2 * env_.options.rail_bytes - 1;
     transfers_.open();
   }
-  /// Longer ones may be cut.
+  /// The longest transfer that is never striped, in bytes.
   std::size_t most_whole() const noexcept { return most_whole_; }
 
-  /// Begins a transfer. Nothing: it goes by the first port alone.
+  /// Starts a striped transfer. Nothing: the caller must use the first port.
   std::optional<core::Post> post(Rank peer, std::uint64_t key, std::uint64_t offset,
                                  core::MutableBytes buffer, ibv_wr_opcode opcode, core::Token token) noexcept;
-  /// Takes what has ended on the rails, and posts what had no room. Returns how many calls it made to the inbox. `more` becomes
-  /// true if there may be other completions.
+  /// Takes completions from the rails, and posts the shares that wait. Returns how many calls it made to the inbox.
+  /// Sets `more` if completions may be left.
   int poll(core::Inbox& inbox, bool& more) noexcept {
     if (!transfers_.any()) [[likely]]
       return 0;
@@ -51,12 +51,12 @@ class Striping {
     Share* const found = transfers_.find(share);
     return found != nullptr ? end_share(*found, status, inbox) : 0;
   }
-  /// The peer is lost. Its shares on the first port have ended with its queue pair.
+  /// Ends all transfers with a lost peer. Requires: its queue pair on the first port is destroyed.
   int end_all_with(Rank peer, core::Inbox& inbox) noexcept;
-  /// Looks at what the rails' devices report.
+  /// Takes the asynchronous events of the rails' devices.
   void take_events() noexcept;
 
-  /// Whether shares wait for room, or for a rail.
+  /// Whether shares wait for room; whether rails have some.
   bool any_waits() const noexcept { return transfers_.any_share(Share::State::waits); }
   bool any_by_rail() const noexcept { return transfers_.any_share(Share::State::by_rail); }
 
@@ -81,7 +81,7 @@ class Striping {
   Rails& rails_;
   StripedTransfers transfers_;
   std::size_t most_whole_ = SIZE_MAX;
-  std::size_t turn_ = 0;  // of the rails, to be dealt the next share
+  std::size_t turn_ = 0;  // which rail gets the next share
 };
 
 }  // namespace aqueduct::conduits::ibv

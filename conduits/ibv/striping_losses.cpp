@@ -1,4 +1,4 @@
-// Rails that fail are left, one peer at a time.
+// Rails that fail: they are taken out of use for one peer at a time.
 
 #include "conduits/ibv/striping.hpp"
 
@@ -7,8 +7,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-// From now on that rail is not used with that peer; what it had goes by the first port. The queue pair ends first: the
-// device then uses nothing of it any more, neither to read nor to write.
+// Stops using the rail with the peer; its shares go by the first port. The queue pair is destroyed first, so that the
+// device neither reads nor writes their memory any more.
 void Striping::leave_rail(Rail& rail, Rank peer, const char* why) noexcept {
   if (!rail.reaches(peer)) return;
   if (!losses_.is_gone(peer) && !losses_.is_suspected(peer)) {
@@ -47,7 +47,7 @@ int Striping::end_all_with(Rank peer, core::Inbox& inbox) noexcept {
   return calls;
 }
 
-// The device's word is acknowledged first: a queue pair that it speaks of could not end before.
+// Each event is acknowledged first, because the queue pair that it names cannot be destroyed before.
 void Striping::take_events(Rail& rail) noexcept {
   ibv_async_event event{};
   while (env_.verbs.get_async_event(rail.objects().context.get(), &event) == 0) {

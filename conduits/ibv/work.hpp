@@ -6,12 +6,12 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// A work request on the stack, and its piece of memory.
+/// A work request and its one piece of local memory, both on the stack.
 struct Work {
   ibv_send_wr request{};
   ibv_sge piece{};
 
-  /// The piece is all that the request has.
+  /// Sets the piece and points the request to it.
   void set_piece(const void* start, std::uint32_t bytes, std::uint32_t key) noexcept {
     piece = {reinterpret_cast<std::uint64_t>(start), bytes, key};
     request.sg_list = &piece;

@@ -6,7 +6,7 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What a completion is of: the 64 bits that a work request is given and its completion brings back.
+/// The 64-bit id of a work request, which its completion returns: what kind of request it was, and which one.
 struct WorkId {
   enum class Kind : std::uint64_t { request, receive, datagram_receive, datagram_send };
 
