@@ -133,7 +133,7 @@ Status IbvConduit::start(std::span<const Port> rails) {
   properties_.max_ordered = striping_.most_whole();
   if (properties_.max_transfer <= properties_.max_ordered) {
     env_.log.warn(
-        "ibv: rank {}: transfers go in pieces of {} bytes, so that none is dealt over several ports: raise "
+        "ibv: rank {}: transfers go in pieces of {} bytes, so that none is striped over several ports: raise "
         "AQUEDUCT_IBV_PINNED, or lower AQUEDUCT_IBV_RAIL_BYTES ({})",
         env_.me, properties_.max_transfer, env_.options.rail_bytes);
   }

@@ -1,4 +1,4 @@
-// Transfers whose local memory the device does not register: all arrives, in pieces, and in order.
+// Transfers whose local memory the device does not register: all bytes arrive, in pieces and in order.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 using Kind = core::Post::Kind;
 using testing::HasSubstr;
 
-constexpr std::size_t kLong = 1'000'000;  // more pieces than there are buffers
+constexpr std::size_t kLong = 1'000'000;  // more pieces than bounce buffers
 
 class IbvBounced : public testing::Test {
  protected:
@@ -90,7 +90,7 @@ TEST_F(IbvBounced, AMessageDoesNotOvertakeThem) {
 }
 
 TEST_F(IbvBounced, ListsOfPiecesArriveThoughPartOfThemCouldBeRegistered) {
-  ranks.network().faults.lockable += 120'000;  // one of the two
+  ranks.network().faults.lockable += 120'000;  // enough for one of the two buffers
   core::NativeVector* const lists = ranks[0].vector();
   ASSERT_NE(lists, nullptr);
   const auto all = std::span(sent);

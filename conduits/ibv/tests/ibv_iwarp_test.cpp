@@ -1,4 +1,5 @@
-// Devices without datagrams, immediate data and atomics, whose writes end before they arrive: iWARP over the mock network.
+// iWARP over the mock network: devices without datagrams, immediate data and atomics, whose writes complete before they
+// arrive.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -90,7 +91,7 @@ TEST_F(IbvIwarp, ASignalComesInAMessageBehindItsBytes) {
   EXPECT_TRUE(ranks.heard(1).packets.empty());
 }
 
-// Messages and writes behind a read end first; each operation is told once, and what it brings is there.
+// Messages and writes behind a read complete first. Each operation is reported once, and its data is there.
 TEST_F(IbvIwarp, ReadsMayEndAfterWhatIsBehindThem) {
   device().slow = true;
   ranks.meet();
@@ -148,7 +149,7 @@ TEST_F(IbvIwarp, BothMayCallAtOnce) {
   EXPECT_TRUE(ranks.log().empty()) << ranks.said();
 }
 
-// The system gives up calls of peers that compute for long; and who starts late refuses some.
+// The system gives up connection requests while the peer computes; a peer that starts late refuses some.
 TEST_F(IbvIwarp, CallsThatComeToNothingAreRepeated) {
   ranks.network().faults.timed_out_calls = 2;
   ranks.network().faults.refused_calls = 2;
@@ -171,7 +172,7 @@ TEST_F(IbvIwarp, APeerWhoseHostRefusesAllCallsIsLost) {
 }
 
 TEST_F(IbvIwarp, WhatAPeerHasSentBeforeItLeftArrivesAndThenItIsLost) {
-  device().slow = true;  // it may be on its way when the peer leaves
+  device().slow = true;  // the put may not have arrived when the peer leaves
   const std::uint64_t key = back();
   ASSERT_EQ(ranks.insist([&] { return ranks[1].rma()->put(0, key, 64, bytes, false, 1); }).kind,
             Kind::posted);

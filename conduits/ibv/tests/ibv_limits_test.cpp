@@ -1,4 +1,4 @@
-// Connections, credits, and devices that have little of everything.
+// Connections, credits, and devices with small limits.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -21,7 +21,7 @@ core::Post send_number(IbvConduit& from, Rank to, std::uint64_t number, std::siz
   return from.send(to, header, bytes, 0);
 }
 
-/// Everything at once, both ways, with a peer that looks only now and then: all arrives, in order, and no limit is passed.
+/// All operations in both directions at once, with a peer that polls rarely: all arrive, in order, within all limits.
 void exchange(Ranks& ranks) {
   constexpr std::uint64_t kRounds = 300;
   std::vector<std::byte> sent = bytes_of(8 * kRounds);
@@ -127,7 +127,7 @@ TEST(IbvCredits, EndBeforeTheReceivesDo) {
   EXPECT_EQ(ranks[0].signal()->put_signal(1, ranks.key(), 0, {}, {1, 1}, 5).kind, Kind::retry)
       << "it takes a receive, too";
   EXPECT_THAT(ranks[0].state_of(1), HasSubstr("0 of 4 credits left"));
-  ranks[1].poll(ranks.heard(1));  // takes them, and tells so by a write of its own
+  ranks[1].poll(ranks.heard(1));  // takes them, and returns the credits by a write
   EXPECT_EQ(send_number(ranks[0], 1, sent).kind, Kind::done);
   EXPECT_EQ(ranks.network().counts.not_ready, 0);
 }
@@ -166,14 +166,14 @@ TEST(IbvConnections, AreMadeThoughDatagramsAreLostAndBothBegin) {
   }
 }
 
-// Of the send queue what mlx5 takes: blocks of 64 bytes, of which control, address and length of the bytes within take 36.
+// Bytes of a send queue entry on mlx5: blocks of 64, of which control, address and length of inline data take 36.
 TEST(IbvMemory, OfAConnectedPeerIsAtMost64KiB) {
   const IbvOptions options;
   Ranks ranks(options, 3);
   ranks.meet(1);
   const std::size_t before = ranks.network().registered();
   ranks.meet(2);
-  const std::size_t registered = (ranks.network().registered() - before) / 2;  // at both ends
+  const std::size_t registered = (ranks.network().registered() - before) / 2;  // both ends register it
   EXPECT_GE(registered, options.credits * options.packet);
   const std::size_t entry = (36 + options.inline_bytes + 63) / 64 * 64;
   const std::size_t own = sizeof(Link) + options.depth * sizeof(OutstandingRequest);
@@ -227,7 +227,7 @@ TEST(IbvWait, EndsWhenSomethingArrives) {
   ranks[1].waitable()->disarm();
   ranks[1].poll(ranks.heard(1));
   EXPECT_EQ(ranks.heard(1).packets.size(), 1u);
-  // What was said about it is used up: the next sleep lasts.
+  // That event is taken: the next sleep lasts.
   ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   const auto again = std::chrono::steady_clock::now();
@@ -235,7 +235,7 @@ TEST(IbvWait, EndsWhenSomethingArrives) {
   EXPECT_GE(std::chrono::steady_clock::now() - again, std::chrono::milliseconds(29));
 }
 
-// Credits come back by a write to memory, of which no completion tells.
+// Credits return by a write to memory, which causes no completion.
 TEST(IbvWait, OfASenderWithoutCreditsIsShort) {
   Ranks ranks;
   ranks.meet();
@@ -249,7 +249,7 @@ TEST(IbvWait, OfASenderWithoutCreditsIsShort) {
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
 }
 
-// The end of a message concerns nobody who waits, so the poll that finds it reports nothing, and the sleep begins.
+// Nobody waits for the end of a message, so the poll that finds it reports nothing, and the sleep begins.
 TEST(IbvWait, EndsWhenSomethingArrivesAfterSomethingOfNoConcern) {
   Ranks ranks;
   ranks.meet();

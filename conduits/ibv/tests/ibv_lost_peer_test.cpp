@@ -1,4 +1,4 @@
-// What ends, and how, when requests fail, a peer is gone, or the device has troubles.
+// How operations end when requests fail, a peer is lost, or the device fails.
 
 #include "conduits/ibv/errors.hpp"
 #include "conduits/ibv/tests/ranks.hpp"
@@ -26,7 +26,7 @@ class IbvLostPeer : public testing::Test {
     return ranks[0].rma()->put(peer, ranks.key(peer), 64, bytes, false, token);
   }
   core::Post send(Rank peer) { return ranks[0].send(peer, header, {}, 0); }
-  /// The others are as well as before.
+  /// Operations with other peers still work.
   void others_go_on() {
     ASSERT_EQ(ranks.insist([&] { return put(2, 77); }).kind, Kind::posted);
     EXPECT_TRUE(ranks.end_of(77));
@@ -86,7 +86,7 @@ TEST_F(IbvLostPeer, WhatWasPostedToAForgottenPeerEndsInTheNextPoll) {
   ranks.network().faults.silent = true;
   std::vector<std::byte> got(5000);
   ASSERT_EQ(put(1, 1).kind, Kind::posted);
-  ASSERT_EQ(put(1, 2).kind, Kind::posted);  // held
+  ASSERT_EQ(put(1, 2).kind, Kind::posted);  // in a burst
   ASSERT_EQ(ranks[0].rma()->get(1, ranks.key(), 0, got, 3).kind, Kind::posted);
   ASSERT_EQ(put(1, 4).kind, Kind::posted);
   ranks[0].forget(1);

@@ -1,4 +1,4 @@
-// Memory that cannot be pinned, on devices that can do without and on those that cannot.
+// Memory that cannot be pinned, on devices with on-demand paging and without.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 constexpr std::uint32_t kTransfers = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
 constexpr std::uint32_t kAll = kTransfers | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SEND;
 
-/// Two ranks over devices that page so, connected; then nothing more can be pinned.
+/// Two connected ranks over devices with on-demand paging. After the start no more memory can be pinned.
 struct Full {
   explicit Full(std::uint32_t pages_on_demand, const IbvOptions& options = {})
       : ranks(options, 2,
@@ -75,7 +75,7 @@ TEST(IbvOnDemand, TakesLocalMemoryThatCannotBePinned) {
   ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(1).begin()));
-  // Systems before Linux 5.14 cannot say whether memory can be written: then it goes by way of buffers.
+  // Systems before Linux 5.14 cannot tell whether memory can be written: then it goes through bounce buffers.
   const bool whole = ranks.network().counts.writes == 1;
   EXPECT_THAT(ranks.said(), HasSubstr(whole ? "on-demand paging" : "go by way of buffers"));
   EXPECT_EQ(ranks.network().on_demand(), 0u) << "the transfer is over";

@@ -1,4 +1,4 @@
-// How many work requests an operation is, and that each does what it says.
+// How many work requests each operation takes, and that it works.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -120,7 +120,7 @@ TEST(IbvOperations, ASignalTravelsWithItsPut) {
   }
 }
 
-// Numbers that do not fit beside a put go in a message behind it: both, or nothing that anybody could notice.
+// Signals too large for immediate data follow in a message: either both are posted, or nothing has a visible effect.
 TEST(IbvOperations, ASignalBehindItsPutWaitsAsAWholeHoweverLittleRoomThereIs) {
   for (const std::uint32_t queue : {8u, 11u, 12u, 16u}) {
     for (std::uint32_t busy = 0; busy < queue; ++busy) {
@@ -173,7 +173,7 @@ TEST(IbvOperations, AMessageArrivesAfterThePutsThatWereHeldBeforeIt) {
               Kind::posted);
   }
   ASSERT_EQ(ranks[0].send(1, header, {}, 0).kind, Kind::done);
-  EXPECT_EQ(ranks.network().counts.doorbells, 2);  // the first put's, and that of all the rest
+  EXPECT_EQ(ranks.network().counts.doorbells, 2);  // one for the first put, one for all others
   ranks[1].poll(ranks.heard(1));
   EXPECT_EQ(ranks.heard(1).packets.size(), 1u);
   EXPECT_TRUE(holds(ranks.memory(1), 0, sent));

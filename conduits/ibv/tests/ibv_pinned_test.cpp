@@ -1,4 +1,4 @@
-// Local memory outside segments: how much of it is pinned, by one rank and by those of a host.
+// How much local memory outside segments one rank pins, and all ranks of a host.
 
 #include "conduits/ibv/pinned.hpp"
 #include "conduits/ibv/tests/ranks.hpp"
@@ -47,7 +47,7 @@ TEST(IbvPinned, TransfersAreCutSoThatTwoHaveRoom) {
   EXPECT_EQ(most({}), std::size_t{1} << 30);
 }
 
-/// Both ranks put from ten private buffers each, as much at once as there is room for.
+/// Both ranks put from ten private buffers each, as many at once as have room.
 TEST(IbvPinned, MemoryOfTwoRanksStaysWithinTheirSharesAndWhatHasNoRoomGoesOn) {
   constexpr std::size_t kBuffers = 10;
   Ranks ranks(share_of(kShare));
@@ -91,7 +91,7 @@ TEST(IbvPinned, MemoryOfTwoRanksStaysWithinTheirSharesAndWhatHasNoRoomGoesOn) {
   EXPECT_TRUE(ranks.log().empty()) << ranks.said();
 }
 
-// A retry is no failure: it has no reason (core::Post), whatever there is no room for.
+// A retry is no failure: it never has an error code (core::Post).
 TEST(IbvPinned, WhatHasNoRoomIsARetryWithoutAReason) {
   Ranks ranks(share_of(kShare));
   ranks.meet();

@@ -1,4 +1,4 @@
-// Large transfers over several ports: which carry what, and what happens when one of them does not.
+// Striped transfers: which port carries what, and what happens if one of them fails.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -24,7 +24,7 @@ void devices(mock::Network& network, std::size_t count) {
   for (std::size_t i = 1; i < count; ++i) network.devices[i].name = "mock" + std::to_string(i);
 }
 
-/// Ranks with two ports each, and a transfer that is large.
+/// Ranks with two ports each, and a transfer that is long enough to be striped.
 class IbvRails : public testing::Test {
  protected:
   void SetUp() override {
@@ -101,7 +101,7 @@ TEST_F(IbvRails, LeaveMessagesSignalsAndListsToTheFirst) {
   EXPECT_EQ(device(1).requests, 0);
 }
 
-// Its bytes are the caller's again when the call returns, and shares would read them later.
+// An inject's source is free at return, but shares would read it later.
 TEST(IbvRailsOfSmallShares, CarryNoPutWhoseBytesAreCopied) {
   IbvOptions options;
   options.packet = 16384;
@@ -120,7 +120,7 @@ TEST(IbvRailsOfSmallShares, CarryNoPutWhoseBytesAreCopied) {
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(1).begin()));
 }
 
-// A sender of something large may wait for more than one place.
+// A striped transfer may wait for several places.
 TEST_F(IbvRails, CarryMoreThanTheyHaveRoomForOneAfterTheOther) {
   constexpr core::Token kPuts = 100;
   for (core::Token token = 1; token <= kPuts; ++token) {
@@ -153,13 +153,13 @@ TEST_F(IbvRails, TryAShareAgainThatWasRefused) {
 
 TEST_F(IbvRails, EndATransferOnceWhenThePeerIsLost) {
   const std::size_t before = ranks.heard(0).completions;
-  device(1).silent = true;  // one share ends, the other one does not
+  device(1).silent = true;  // one share ends, the other does not
   ASSERT_EQ(put(1).kind, Kind::posted);
   ASSERT_EQ(get(2).kind, Kind::posted);
   device(0).silent = true;
   ASSERT_EQ(put(3).kind, Kind::posted);
   device(1).post_send = ENOMEM;
-  ASSERT_EQ(put(4).kind, Kind::posted);  // of which a share has not gone
+  ASSERT_EQ(put(4).kind, Kind::posted);  // one of its shares is not posted yet
   for (int i = 0; i < 10; ++i) ranks[0].poll(ranks.heard(0));
   EXPECT_TRUE(ranks.heard(0).completed_ones.empty());
   ranks[0].forget(1);
@@ -222,7 +222,7 @@ TEST_F(IbvRails, AWrongKeyFailsTheTransferOnce) {
   EXPECT_THAT(ranks.said(), HasSubstr("remote access error"));
 }
 
-// The share on the second port ends last, and only its completion channel says so.
+// The share on the second port ends last, so only that port's completion channel has an event.
 TEST_F(IbvRails, WakeASleeper) {
   device(1).silent = true;
   ASSERT_EQ(put(1).kind, Kind::posted);

@@ -1,4 +1,4 @@
-// What is said when the system or the device refuses, and when a device vanishes.
+// The messages if the system or the device refuses something, or a device vanishes.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -14,7 +14,7 @@ using Kind = core::Post::Kind;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// An endpoint that has not been started.
+/// The result of starting an endpoint.
 struct Alone {
   explicit Alone(mock::Network& network)
       : verbs(network.verbs()), log(core::LogLevel::info, [this](core::LogLevel, std::string_view line) {
@@ -85,7 +85,7 @@ TEST(IbvGone, ADeviceIsMissedWhenASegmentIsRegistered) {
   EXPECT_THAT(ranks.said(), HasSubstr("No such device. The device has failed, or is gone"));
 }
 
-/// With its operations; nothing is waited for in vain, and everybody is told once.
+/// All operations end too: no wait hangs, and each loss is reported once.
 TEST(IbvGone, ADeviceTakesAllPeersWithIt) {
   Ranks ranks({}, 3);
   ranks.meet(1);
