@@ -103,7 +103,7 @@ bool ConnectionManager::listen_at(const sockaddr& address, const Port& port,
                                   const char* (*name_of)(ibv_device*), int backlog) {
   rdma_cm_id* made = nullptr;
   if (calls_->create_id(channel_, &made, nullptr, RDMA_PS_TCP) != 0) return false;
-  Call id = own(made);
+  CmId id = own(made);
   const auto host = host_of(address);
   SocketAddress here = socket_address(host, 0);
   if (calls_->bind_addr(made, here.get()) != 0 || made->verbs == nullptr) return false;
@@ -163,11 +163,11 @@ std::optional<ConnectionManager::Event> ConnectionManager::next() noexcept {
   return found;
 }
 
-Call ConnectionManager::call(const Address& peer) noexcept {
+CmId ConnectionManager::start_request(const Address& peer) noexcept {
   errno = 0;
   rdma_cm_id* made = nullptr;
   if (calls_->create_id(channel_, &made, nullptr, RDMA_PS_TCP) != 0) return own(nullptr);
-  Call id = own(made);
+  CmId id = own(made);
   SocketAddress from = socket_address(host_, 0);
   SocketAddress to = socket_address(peer.gid, static_cast<std::uint16_t>(peer.listener));
   if (calls_->resolve_addr(made, from.get(), to.get(), kResolveMilliseconds) != 0) return own(nullptr);

@@ -12,7 +12,7 @@
 namespace aqueduct::conduits::ibv {
 
 /// librdmacm's handle of a connection, or of an attempt at one.
-using Call = Owned<rdma_cm_id>;
+using CmId = Owned<rdma_cm_id>;
 
 /// Makes connections by librdmacm, on devices without datagrams (iWARP), where DatagramListener cannot work. The
 /// request and the answer carry one Hello each, as private data.
@@ -43,7 +43,7 @@ class ConnectionManager {
   std::optional<Event> next() noexcept;
 
   /// Starts a connection request: resolves the peer's address; an event follows. Null, and errno, if that fails.
-  Call call(const Address& peer) noexcept;
+  CmId start_request(const Address& peer) noexcept;
   /// Second step, after the address is resolved. Returns 0, or an errno.
   int resolve_route(rdma_cm_id& id) noexcept;
   /// Sends the request for a connection, or accepts the peer's. Returns 0, or an errno.
@@ -51,14 +51,14 @@ class ConnectionManager {
   int accept(rdma_cm_id& id, const Hello& hello, const Sizes& sizes) noexcept;
   void reject(rdma_cm_id& id) noexcept { static_cast<void>(calls_->reject(&id, nullptr, 0)); }
   /// Takes ownership of a connection request.
-  Call own(rdma_cm_id* id) const noexcept { return {id, {calls_->destroy_id}}; }
+  CmId own(rdma_cm_id* id) const noexcept { return {id, {calls_->destroy_id}}; }
 
  private:
   bool listen_at(const sockaddr& address, const Port& port, const char* (*name_of)(ibv_device*), int backlog);
 
   const ConnectionCalls* calls_ = nullptr;
   rdma_event_channel* channel_ = nullptr;
-  Call listener_;
+  CmId listener_;
   std::array<std::uint8_t, 16> host_{};
   std::uint16_t port_ = 0;
   int descriptor_ = -1;

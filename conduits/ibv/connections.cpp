@@ -49,8 +49,8 @@ std::optional<Connections::Clock::time_point> Connections::next_hello() const no
 
 void Connections::close(Link& link) noexcept {
   link.ready = false;
-  link.held.reset();
-  link.call.reset();
+  link.held_request.reset();
+  link.cm_id.reset();
   link.pair.reset();
 }
 
@@ -114,15 +114,15 @@ Link* Connections::start_connecting(Rank peer) noexcept {
     link->ready = true;
     return link;
   }
-  const bool by_call = manager_.is_open();
-  if (link->connecting || (!by_call && !make_address_handle(*link))) return nullptr;
+  const bool by_cm = manager_.is_open();
+  if (link->connecting || (!by_cm && !make_address_handle(*link))) return nullptr;
   link->connecting = true;
   link->pause = kFirstPause;
   connecting_.push_back(link);
-  if (!by_call) {
+  if (!by_cm) {
     send_hello(*link);
   } else if (!link->connected) {  // otherwise the peer requested it, and that request is being answered
-    call(*link);
+    request_connection(*link);
   }
   return nullptr;
 }
@@ -197,7 +197,7 @@ void Connections::retry_connecting() noexcept {
   for (Link* const link : connecting_) {
     if (link->next_hello > now) continue;
     if (manager_.is_open()) {
-      call(*link);
+      request_connection(*link);
       continue;
     }
     link->pause = std::min<std::chrono::nanoseconds>(2 * link->pause, kLongestPause);

@@ -56,14 +56,14 @@ class Connections {
 
   /// Called in each poll before completions are taken, so that they include all that a peer sent before it closed the
   /// connection. `woken`: librdmacm may have events.
-  void poll_calls(bool woken) noexcept {
+  void poll_cm_events(bool woken) noexcept {
     if (manager_.is_open()) [[unlikely]]
-      look_for_calls(woken);
+      check_cm_events(woken);
   }
   /// Called in each poll after completions are taken. `more`: some may be left.
   void go_on(bool more) noexcept {
-    if (!hung_up_.empty() && !more) [[unlikely]]
-      take_hang_ups();
+    if (!disconnects_.empty() && !more) [[unlikely]]
+      take_disconnects();
     if (!connecting_.empty()) [[unlikely]]
       retry_connecting();
   }
@@ -77,7 +77,7 @@ class Connections {
   static void close(Link& link) noexcept;
 
   /// Whether the next poll has work to do here.
-  bool is_busy() const noexcept { return !hung_up_.empty() || !to_greet_.empty(); }
+  bool is_busy() const noexcept { return !disconnects_.empty() || !to_greet_.empty(); }
   /// When the next Hello must be sent; nothing if none is due.
   std::optional<Clock::time_point> next_hello() const noexcept;
   /// Readable when librdmacm has events, or requests have completed; -1 without librdmacm.
@@ -96,15 +96,15 @@ class Connections {
   void retry_connecting() noexcept;
 
   // Over iWARP.
-  void look_for_calls(bool woken) noexcept;
+  void check_cm_events(bool woken) noexcept;
   bool renew(Link& link) noexcept;
-  void call(Link& link) noexcept;
-  void call_later(Link& link) noexcept;
-  void accept(Link& link, Call call, const Hello& hello) noexcept;
-  void called(const ConnectionManager::Event& event) noexcept;
-  void take_calls() noexcept;
-  void take_hang_ups() noexcept;
-  void greet() noexcept;
+  void request_connection(Link& link) noexcept;
+  void retry_later(Link& link) noexcept;
+  void accept(Link& link, CmId request, const Hello& hello) noexcept;
+  void take_request(const ConnectionManager::Event& event) noexcept;
+  void take_cm_events() noexcept;
+  void take_disconnects() noexcept;
+  void send_greetings() noexcept;
 
   const Environment& env_;
   Losses& losses_;
@@ -121,9 +121,9 @@ class Connections {
   LinkMap by_pair_;
   std::vector<Link*> connecting_;
   std::vector<Link*>
-      to_greet_;                // iWARP: I requested the connection, and the peer waits for the first message
-  std::vector<Link*> hung_up_;  // iWARP: connections that the peer or the network has ended
-  std::uint32_t polls_uncalled_ = 0;  // polls since librdmacm was last asked for events
+      to_greet_;  // iWARP: I requested the connection, and the peer waits for the first message
+  std::vector<Link*> disconnects_;     // iWARP: connections that the peer or the network has ended
+  std::uint32_t polls_unchecked_ = 0;  // polls since librdmacm was last asked for events
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -21,16 +21,16 @@ constexpr std::chrono::milliseconds kLongestPauseToCall{200};
 // long does not refuse: the request times out, and is repeated.
 constexpr std::uint32_t kMostRefusals = 10;
 // Chosen: asking librdmacm for events is a system call, so not every poll does it.
-constexpr std::uint32_t kPollsUncalled = 32;
+constexpr std::uint32_t kPollsUnchecked = 32;
 
 }  // namespace
 
 // After a failed attempt: makes a new queue pair for the next one. False: the device gives none.
 bool Connections::renew(Link& link) noexcept {
   by_pair_.remove(link.pair->qp_num);
-  link.call.reset();
+  link.cm_id.reset();
   link.pair.reset();
-  link.asked = link.connected = link.ready = false;
+  link.requested = link.connected = link.ready = false;
   MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
   const int error = made.pair != nullptr ? 0 : errno;
   if (made.pair != nullptr) {
@@ -44,36 +44,37 @@ bool Connections::renew(Link& link) noexcept {
   return false;
 }
 
-void Connections::call(Link& link) noexcept {
+void Connections::request_connection(Link& link) noexcept {
   link.next_hello = Clock::time_point::max();  // until an event ends this attempt
-  link.call = manager_.call(addresses_[link.peer]);
-  link.asked = link.call != nullptr;
-  if (link.call == nullptr) link.next_hello = Clock::now() + link.pause;
+  link.cm_id = manager_.start_request(addresses_[link.peer]);
+  link.requested = link.cm_id != nullptr;
+  if (link.cm_id == nullptr) link.next_hello = Clock::now() + link.pause;
 }
 
 // After a failed attempt: accepts the request that is held, or tries again later.
-void Connections::call_later(Link& link) noexcept {
+void Connections::retry_later(Link& link) noexcept {
   if (!renew(link)) return;
-  if (link.held != nullptr) return accept(link, std::exchange(link.held, nullptr), link.held_hello);
+  if (link.held_request != nullptr)
+    return accept(link, std::exchange(link.held_request, nullptr), link.held_hello);
   link.pause = std::min<std::chrono::nanoseconds>(2 * link.pause, kLongestPauseToCall);
   link.next_hello = Clock::now() + link.pause;
 }
 
-void Connections::accept(Link& link, Call call, const Hello& hello) noexcept {
+void Connections::accept(Link& link, CmId request, const Hello& hello) noexcept {
   learn(link, hello);
-  link.call = std::move(call);
-  link.asked = false;
+  link.cm_id = std::move(request);
+  link.requested = false;
   link.connected = true;
   link.next_hello = Clock::time_point::max();
-  if (const int error = manager_.accept(*link.call, hello_for(link), env_.sizes()); error != 0) {
+  if (const int error = manager_.accept(*link.cm_id, hello_for(link), env_.sizes()); error != 0) {
     env_.log.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", env_.me, link.peer,
                    std::strerror(error));
-    call_later(link);
+    retry_later(link);
   }
 }
 
-void Connections::called(const ConnectionManager::Event& event) noexcept {
-  Call call = manager_.own(event.id);
+void Connections::take_request(const ConnectionManager::Event& event) noexcept {
+  CmId request = manager_.own(event.id);
   const Hello hello = event.hello.value_or(Hello{});
   const Rank peer = hello.from;
   const bool known = event.hello && hello.job == env_.job && hello.wire_version == kWireVersion &&
@@ -83,23 +84,23 @@ void Connections::called(const ConnectionManager::Event& event) noexcept {
   if (known && link == nullptr) link = make_link(peer);
   // Rejects a request if there is a connection already, or if my own request wins because my rank is lower.
   const bool wanted =
-      link != nullptr && link->pair != nullptr && !link->connected && !(link->asked && env_.me < peer);
-  if (!wanted) return manager_.reject(*call);
-  if (link->asked) {  // my rank is higher: the peer will reject my request
+      link != nullptr && link->pair != nullptr && !link->connected && !(link->requested && env_.me < peer);
+  if (!wanted) return manager_.reject(*request);
+  if (link->requested) {  // my rank is higher: the peer will reject my request
     link->held_hello = hello;
-    link->held = std::move(call);
+    link->held_request = std::move(request);
     return;
   }
-  accept(*link, std::move(call), hello);
+  accept(*link, std::move(request), hello);
 }
 
-void Connections::take_calls() noexcept {
+void Connections::take_cm_events() noexcept {
   while (const auto event = manager_.next()) {
     if (event->what == RDMA_CM_EVENT_CONNECT_REQUEST) {
-      called(*event);
+      take_request(*event);
       continue;
     }
-    const auto of_this = [&](const auto& link) { return link != nullptr && link->call.get() == event->id; };
+    const auto of_this = [&](const auto& link) { return link != nullptr && link->cm_id.get() == event->id; };
     const auto found = std::ranges::find_if(links_, of_this);
     if (found == links_.end()) continue;
     Link& link = **found;
@@ -110,20 +111,20 @@ void Connections::take_calls() noexcept {
         error = manager_.connect(*event->id, hello_for(link), env_.sizes());
         break;
       case RDMA_CM_EVENT_ESTABLISHED:
-        if (link.asked && !event->hello) {
+        if (link.requested && !event->hello) {
           error = EPROTO;
           break;
         }
         // The side that accepted must not send first (RFC 5044, section 7.1.2): it waits for a message from this side.
-        if (link.asked) {
+        if (link.requested) {
           learn(link, *event->hello);
           link.ready = true;
           to_greet_.push_back(&link);
         }
-        link.asked = false;
+        link.requested = false;
         link.connected = true;
-        if (link.held != nullptr) manager_.reject(*link.held);
-        link.held.reset();
+        if (link.held_request != nullptr) manager_.reject(*link.held_request);
+        link.held_request.reset();
         break;
       case RDMA_CM_EVENT_DISCONNECTED:
       case RDMA_CM_EVENT_ADDR_ERROR:
@@ -135,20 +136,20 @@ void Connections::take_calls() noexcept {
       default: break;
     }
     if (error == 0) continue;
-    link.hung_up = error;
-    hung_up_.push_back(&link);
+    link.disconnected = error;
+    disconnects_.push_back(&link);
   }
 }
 
-void Connections::look_for_calls(bool woken) noexcept {
-  if (woken || !connecting_.empty() || ++polls_uncalled_ >= kPollsUncalled) {
-    polls_uncalled_ = 0;
-    take_calls();
+void Connections::check_cm_events(bool woken) noexcept {
+  if (woken || !connecting_.empty() || ++polls_unchecked_ >= kPollsUnchecked) {
+    polls_unchecked_ = 0;
+    take_cm_events();
   }
-  if (!to_greet_.empty()) greet();
+  if (!to_greet_.empty()) send_greetings();
 }
 
-void Connections::greet() noexcept {
+void Connections::send_greetings() noexcept {
   std::erase_if(to_greet_, [&](Link* link) {
     if (link->pair == nullptr || !link->ready) return true;
     const core::Post post =
@@ -158,9 +159,9 @@ void Connections::greet() noexcept {
 }
 
 // Called when all completions are taken, because messages that a peer sent before it left must be delivered.
-void Connections::take_hang_ups() noexcept {
-  for (Link* const link : std::exchange(hung_up_, {})) {
-    const int why = std::exchange(link->hung_up, 0);
+void Connections::take_disconnects() noexcept {
+  for (Link* const link : std::exchange(disconnects_, {})) {
+    const int why = std::exchange(link->disconnected, 0);
     if (why == 0) continue;  // reported twice, and handled already
     if (link->pair == nullptr || losses_.is_gone(link->peer)) continue;
     const bool used = link->outstanding.next() != 0 || link->heard;
@@ -170,12 +171,12 @@ void Connections::take_hang_ups() noexcept {
     }
     env_.log.debug("ibv: rank {}: no connection with rank {} so far: {}", env_.me, link->peer,
                    std::strerror(why));
-    const bool refused = why == ECONNREFUSED && link->held == nullptr;
+    const bool refused = why == ECONNREFUSED && link->held_request == nullptr;
     link->refusals = refused ? link->refusals + 1 : 0;
     if (link->refusals >= kMostRefusals) {
       losses_.suspect(link->peer, "its host refuses connections");
     } else {
-      call_later(*link);
+      retry_later(*link);
     }
   }
 }

@@ -198,7 +198,7 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
   requests_.begin_round();
   credits_.begin_round();
   int calls = to_self_.empty() ? 0 : to_self_.deliver(env_.me, inbox);
-  connections_.poll_calls(sleeper_.looks());
+  connections_.poll_cm_events(sleeper_.looks());
   sleeper_.look();
   calls += completions_.poll(inbox);
   credits_.return_taken();

@@ -28,12 +28,12 @@ struct Link {
   std::uint32_t first = 0;     ///< packet sequence number (PSN) at which my queue pair starts
   Owned<ibv_ah> address_handle;
   Owned<ibv_qp> pair;  ///< null: the peer is lost
-  Call call;           ///< iWARP: the connection, or an attempt at one; destroyed before the queue pair
-  Call held;           ///< iWARP: the peer's request, held until mine is rejected
+  CmId cm_id;          ///< iWARP: the connection, or an attempt at one; destroyed before the queue pair
+  CmId held_request;   ///< iWARP: the peer's request, held until mine is rejected
   Hello held_hello;
-  bool asked = false;          ///< iWARP: `call` is my request, and is not answered yet
+  bool requested = false;      ///< iWARP: `cm_id` is my request, and is not answered yet
   bool heard = false;          ///< a message has arrived
-  int hung_up = 0;             ///< iWARP: an errno, why `call` has ended
+  int disconnected = 0;        ///< iWARP: an errno, why `cm_id` has ended
   std::uint32_t refusals = 0;  ///< iWARP: of requests, in a row
   OutstandingRequests outstanding;
   std::uint32_t unsignaled = 0;  ///< requests since the last signaled one
