@@ -11,9 +11,8 @@ bool Atomics::can(AtomicOp op, AtomicType type) const noexcept {
 core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                            core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
-  if (!access_.in_range(peer, remote, offset, sizeof(std::uint64_t), "atomic")) {
-    return core::Post::failed(ErrorCode::out_of_range);
-  }
+  if (!RemoteAccess::in_range(remote, offset, sizeof(std::uint64_t))) [[unlikely]]
+    return access_.out_of_range(peer, remote, offset, sizeof(std::uint64_t), "atomic");
   if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
   if ((remote.at + offset) % sizeof(std::uint64_t) != 0) return core::Post::failed(ErrorCode::misaligned);
   Link* const link = connections_.reach(peer);

@@ -31,14 +31,17 @@ core::Post Rma::put_to_self(const Key& key, std::uint64_t offset, core::Bytes fr
 core::Post Rma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                     core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
-  if (!access_.in_range(peer, remote, offset, from.size(), "put"))
-    return core::Post::failed(ErrorCode::out_of_range);
+  if (!RemoteAccess::in_range(remote, offset, from.size())) [[unlikely]]
+    return access_.out_of_range(peer, remote, offset, from.size(), "put");
   if (peer == me_) return put_to_self(remote, offset, from);
   if (from.size() - 1 >= requests_.most_short()) return put_long(peer, key, offset, from, inject, token);
-  Link* const link = connections_.reach(peer);
+  Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  return requests_.put_short(*link, remote, key, offset, from, inject, token);
+  const auto result = requests_.put_short(*link, remote, key, offset, from, inject, token);
+  if (result == Requests::ShortPut::posted) [[likely]]
+    return core::Post::posted();
+  return result == Requests::ShortPut::no_room ? core::Post::retry() : requests_.take_back(*link);
 }
 
 // A put that is too long to be inline, or empty.
@@ -49,7 +52,7 @@ core::Post Rma::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, cor
     const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
     if (const auto post = striping_.post(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
   }
-  Link* const link = connections_.reach(peer);
+  Link* const link = reach(peer);
   if (link == nullptr) return losses_.no_connection(peer);
   OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::put, token);
   if (entry == nullptr) return core::Post::retry();
@@ -66,9 +69,8 @@ core::Post Rma::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, cor
 core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
                            Signal signal, core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
-  if (!from.empty() && !access_.in_range(peer, remote, offset, from.size(), "put")) {
-    return core::Post::failed(ErrorCode::out_of_range);
-  }
+  if (!from.empty() && !RemoteAccess::in_range(remote, offset, from.size())) [[unlikely]]
+    return access_.out_of_range(peer, remote, offset, from.size(), "put");
   if (peer == me_) {
     if (!to_self_.has_room_for_signal())
       return core::Post::retry();  // checked before the bytes are copied, so that nothing has happened
@@ -76,7 +78,7 @@ core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, c
     static_cast<void>(to_self_.signal(signal));
     return core::Post::done();
   }
-  Link* const link = connections_.reach(peer);
+  Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
   if (bounced_.has(peer)) [[unlikely]]
@@ -93,8 +95,8 @@ core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::Mu
                     core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
   const Key& remote = memory_.remote(key);
-  if (!access_.in_range(peer, remote, offset, to.size(), "get"))
-    return core::Post::failed(ErrorCode::out_of_range);
+  if (!RemoteAccess::in_range(remote, offset, to.size())) [[unlikely]]
+    return access_.out_of_range(peer, remote, offset, to.size(), "get");
   if (peer == me_) {
     detail::move_bytes(to.data(), memory_.segment(remote.id).data() + offset, to.size());
     return core::Post::done();
@@ -102,7 +104,7 @@ core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::Mu
   if (to.size() > striping_.most_whole()) {
     if (const auto post = striping_.post(peer, key, offset, to, IBV_WR_RDMA_READ, token)) return *post;
   }
-  Link* const link = connections_.reach(peer);
+  Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
   OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::get, token);

@@ -66,8 +66,8 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
   }
   const Key& segment = memory_.remote(key);
   for (const core::RemotePiece& piece : remote) {
-    if (!access_.in_range(peer, segment, piece.offset, piece.bytes, "piece"))
-      return core::Post::failed(ErrorCode::out_of_range);
+    if (!RemoteAccess::in_range(segment, piece.offset, piece.bytes)) [[unlikely]]
+      return access_.out_of_range(peer, segment, piece.offset, piece.bytes, "piece");
   }
   if (peer == env_.me) {
     core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {

@@ -48,6 +48,7 @@ class OutstandingRequests {
         ring_(std::make_unique<OutstandingRequest[]>(mask_ + std::size_t{1})) {}
 
   std::uint32_t count() const noexcept { return next_ - oldest_; }
+  std::uint32_t most() const noexcept { return most_; }
   std::uint32_t room() const noexcept { return most_ - count(); }
   std::uint32_t next() const noexcept { return next_; }
   std::uint32_t oldest() const noexcept { return oldest_; }

@@ -6,10 +6,11 @@
 
 namespace aqueduct::conduits::ibv {
 
-void RemoteAccess::out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
-                                const char* what) const noexcept {
+core::Post RemoteAccess::out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                                      const char* what) const noexcept {
   env_.log.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes",
                  env_.me, what, bytes, offset, peer, key.id, key.bytes);
+  return core::Post::failed(ErrorCode::out_of_range);
 }
 
 core::Post RemoteAccess::write(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,

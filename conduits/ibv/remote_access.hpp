@@ -17,14 +17,13 @@ class RemoteAccess {
         credits_(credits),
         messages_(messages) {}
 
-  // Checked here, because an access that the peer's adapter refuses ends the connection.
-  bool in_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
-                const char* what) const noexcept {
-    if (offset <= key.bytes && bytes <= key.bytes - offset) [[likely]]
-      return true;
-    out_of_range(peer, key, offset, bytes, what);
-    return false;
+  // Checked before a post, because an access that the peer's adapter refuses ends the connection.
+  static bool in_range(const Key& key, std::uint64_t offset, std::size_t bytes) noexcept {
+    return offset <= key.bytes && bytes <= key.bytes - offset;
   }
+  /// Logs an access that is not, and returns the answer to it. `what`: "put", "get", …
+  core::Post out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
+                          const char* what) const noexcept;
 
   /// Requires: `work.request` has its opcode. `failed` with no_memory: the local buffer cannot be registered.
   core::Post write(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
@@ -36,9 +35,6 @@ class RemoteAccess {
                               Signal signal, core::Token token) noexcept;
 
  private:
-  void out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
-                    const char* what) const noexcept;
-
   const Environment& env_;
   const Memory& memory_;
   LocalBuffers& buffers_;

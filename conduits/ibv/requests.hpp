@@ -34,8 +34,8 @@ class Requests {
   /// each peer may have at most as many requests as there are free places.
   OutstandingRequest* begin(Link& link, OutstandingRequest::Kind kind, core::Token token) noexcept {
     const std::uint32_t reserved = kind == OutstandingRequest::Kind::own ? 0 : reserved_;
-    if (link.outstanding.room() <= reserved || unused_ <= reserved || link.outstanding.count() > unused_)
-        [[unlikely]]
+    const std::uint32_t count = link.outstanding.count();
+    if (count + reserved >= link.outstanding.most() || unused_ <= reserved || count > unused_) [[unlikely]]
       return nullptr;
     --unused_;
     return &link.outstanding.begin(kind, token);
@@ -46,9 +46,12 @@ class Requests {
   }
   /// Gives back the place of the link's newest request, which was not posted.
   void undo(Link& link) noexcept;
+  /// The same for a request that the device has refused. Returns the answer to its operation.
+  core::Post take_back(Link& link) noexcept;
 
   /// Sets the id of the link's newest request. `signaled`: it must have a completion of its own.
   void name(Link& link, ibv_send_wr& request, bool signaled) noexcept;
+
   /// Names and posts the link's newest request. If the answer is not `posted`, the request is undone.
   core::Post launch(Link& link, ibv_send_wr& request, bool signaled) noexcept;
   /// Posts a list of named requests, of which `newest` is the last. If the device does not take it, the peer is lost,
@@ -57,12 +60,16 @@ class Requests {
 
   /// The longest put for `put_short`, in bytes; 0: none.
   std::uint32_t most_short() const noexcept { return burst_bytes_; }
-  /// A put of 1 to most_short() bytes. `key`: the handle of `remote`.
-  core::Post put_short(Link& link, const Key& remote, std::uint64_t key, std::uint64_t offset,
-                       core::Bytes from, bool inject, core::Token token) noexcept {
+  /// What became of a short put. `refused`: take_back has the answer.
+  enum class ShortPut : std::uint8_t { posted, no_room, refused };
+  /// A put of 1 to most_short() bytes. `key`: the handle of `remote`. Always inlined: a call with so many arguments
+  /// would cost a tenth of the put's instructions.
+  [[gnu::always_inline]] ShortPut put_short(Link& link, const Key& remote, std::uint64_t key,
+                                            std::uint64_t offset, core::Bytes from, bool inject,
+                                            core::Token token) noexcept {
     OutstandingRequest* const entry = begin(link, OutstandingRequest::Kind::put, token);
     if (entry == nullptr) [[unlikely]]
-      return core::Post::retry();
+      return ShortPut::no_room;
     entry->offset = offset;
     entry->key = static_cast<std::uint32_t>(key);
     entry->bytes = static_cast<std::uint32_t>(from.size());
@@ -74,13 +81,13 @@ class Requests {
     if (link.posted_in == round_) {
       burst_.add(link, short_put);
       if (burst_.full() || link.outstanding.room() <= 2) ring();
-      return core::Post::posted();
+      return ShortPut::posted;
     }
     link.posted_in = round_;
     if (!hand_over(link, burst_.alone(short_put))) [[unlikely]]
-      return take_back(link);
+      return ShortPut::refused;
     link.unsignaled = 0;
-    return core::Post::posted();
+    return ShortPut::posted;
   }
   /// A put was posted: further short puts to this link join a burst, until the next poll.
   void note_put(Link& link) const noexcept { link.posted_in = round_; }
@@ -134,7 +141,6 @@ class Requests {
     return false;
   }
   void refused(Link& link, int error, const ibv_send_wr* bad) noexcept;
-  core::Post take_back(Link& link) noexcept;
   core::Post hand_over_promised(Link& link, ibv_send_wr& first) noexcept;
   bool post_own(Link& link, std::uint64_t at, std::uint32_t key, std::uint64_t value,
                 bool has_value) noexcept;
