@@ -11,13 +11,13 @@ namespace aqueduct::conduits::ibv {
 
 struct Link;
 
-/// Short puts to one peer that follow one another without a poll between: they are handed to the device together, with
-/// one doorbell and one completion.
+/// A burst: short puts to one peer with no poll in between. The device gets them as one list, with one doorbell and one
+/// completion.
 class Burst {
  public:
-  // Chosen: two of them fit a queue of 128 beside the first put, which goes alone.
+  // Chosen: two bursts fit into a queue of 128, beside the first put, which is posted alone.
   static constexpr std::size_t kMost = 63;
-  /// Of a put that is held.
+  /// The longest put that a burst takes.
   static constexpr std::size_t kMostBytes = 256;
 
   Burst() : held_(std::make_unique<std::array<Held, kMost>>()) {
@@ -33,7 +33,8 @@ class Burst {
   bool empty() const noexcept { return count_ == 0; }
   bool full() const noexcept { return count_ == kMost; }
 
-  /// A put: its number, where to, and what. `copied`: the bytes are taken now.
+  /// `id`: of the work request. `at`, `key`: the target's address and its remote key. `copied`: `from` is free at
+  /// return.
   struct Put {
     std::uint64_t id;
     std::uint64_t at;
@@ -42,13 +43,13 @@ class Burst {
     bool copied;
   };
 
-  /// One that goes by itself, at once. Requires: empty; no more than kMostBytes.
+  /// Returns a signaled work request for a put that is posted alone. Requires: the burst is empty; at most kMostBytes.
   ibv_send_wr* alone(const Put& put) noexcept {
     ibv_send_wr& request = fill((*held_)[0], put);
     request.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED;
     return &request;
   }
-  /// Requires: empty, or of the same link; not full; no more than kMostBytes.
+  /// Requires: the burst is empty or of the same link, and not full; at most kMostBytes.
   void add(Link& link, const Put& put) noexcept {
     ibv_send_wr& request = fill((*held_)[count_], put);
     request.send_flags = IBV_SEND_INLINE;
@@ -56,14 +57,15 @@ class Burst {
     ++count_;
     link_ = &link;
   }
-  /// The first of the list, which `last` ends; the burst is empty then, but what it held is there until the next `add`.
+  /// Returns the head of the list and appends `last`, which may be null. The burst is empty afterwards; the list stays
+  /// valid until the next `add`.
   ibv_send_wr* take(ibv_send_wr* last) noexcept {
     if (count_ == 0) return last;
     (*held_)[count_ - 1].request.next = last;
     count_ = 0;
     return &(*held_)[0].request;
   }
-  /// Of what is held the last. Requires: not empty.
+  /// The newest work request. Requires: not empty.
   ibv_send_wr& last() noexcept { return (*held_)[count_ - 1].request; }
 
  private:

@@ -6,8 +6,8 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What librdmacm exports and this conduit calls. All null where it is not installed: only iWARP, whose connections are made
-/// by nothing else, needs it.
+/// The functions of librdmacm that this conduit calls. All are null where the library is not installed. Only iWARP
+/// needs it, because nothing else makes iWARP connections.
 struct ConnectionCalls {
   rdma_event_channel* (*create_event_channel)() = nullptr;
   void (*destroy_event_channel)(rdma_event_channel* channel) = nullptr;
@@ -16,7 +16,7 @@ struct ConnectionCalls {
   int (*destroy_id)(rdma_cm_id* id) = nullptr;
   int (*bind_addr)(rdma_cm_id* id, sockaddr* address) = nullptr;
   int (*listen)(rdma_cm_id* id, int backlog) = nullptr;
-  std::uint16_t (*get_src_port)(rdma_cm_id* id) = nullptr;  ///< in network order
+  std::uint16_t (*get_src_port)(rdma_cm_id* id) = nullptr;  ///< in network byte order
   int (*resolve_addr)(rdma_cm_id* id, sockaddr* from, sockaddr* to, int milliseconds) = nullptr;
   int (*resolve_route)(rdma_cm_id* id, int milliseconds) = nullptr;
   int (*connect)(rdma_cm_id* id, rdma_conn_param* how) = nullptr;

@@ -17,10 +17,10 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: the host's own tables answer, or a neighbour does.
+// Chosen: the answer comes from the host's own tables, or from a neighbour in the network.
 constexpr int kResolveMilliseconds = 2000;
 
-// An address in the 16 bytes of an IPv6 one, those of IPv4 mapped.
+// The 16 bytes of an IPv6 address; IPv4 addresses are mapped.
 struct SocketAddress {
   sockaddr_storage storage{};
   sockaddr* get() noexcept { return reinterpret_cast<sockaddr*>(&storage); }
@@ -66,7 +66,7 @@ struct AddressClass {
   bool loopback;
 };
 
-// Link-local addresses mean nothing without the interface's number, which each host counts for itself.
+// Link-local addresses are skipped: they need an interface number, which differs from host to host.
 bool is_of(const ifaddrs& one, const AddressClass& wanted) {
   if (one.ifa_addr == nullptr || (one.ifa_flags & IFF_UP) == 0) return false;
   const bool loopback = (one.ifa_flags & IFF_LOOPBACK) != 0;
@@ -98,12 +98,12 @@ ConnectionManager::~ConnectionManager() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-// The device is that of the interface which the address belongs to.
+// librdmacm chooses the device by the interface that has the address.
 bool ConnectionManager::listen_at(const sockaddr& address, const Port& port,
                                   const char* (*name_of)(ibv_device*), int backlog) {
   rdma_cm_id* made = nullptr;
   if (calls_->create_id(channel_, &made, nullptr, RDMA_PS_TCP) != 0) return false;
-  Call id = own(made);
+  CmId id = own(made);
   const auto host = host_of(address);
   SocketAddress here = socket_address(host, 0);
   if (calls_->bind_addr(made, here.get()) != 0 || made->verbs == nullptr) return false;
@@ -145,7 +145,7 @@ int ConnectionManager::open(const Verbs& verbs, const Port& port, Rank ranks, in
 
 void ConnectionManager::tell(Address& address) const noexcept {
   address.gid = host_;
-  address.door = port_;
+  address.listener = port_;
 }
 
 std::optional<ConnectionManager::Event> ConnectionManager::next() noexcept {
@@ -153,7 +153,7 @@ std::optional<ConnectionManager::Event> ConnectionManager::next() noexcept {
   if (calls_->get_cm_event(channel_, &event) != 0) return std::nullopt;
   Event found{event->event, event->id, event->status, {}};
   const rdma_conn_param& with = event->param.conn;
-  // Some networks fill up what is private with zeros.
+  // Some networks pad private data with zeros.
   if (with.private_data != nullptr && with.private_data_len >= sizeof(Hello)) {
     Hello hello;
     std::memcpy(&hello, with.private_data, sizeof hello);
@@ -163,13 +163,13 @@ std::optional<ConnectionManager::Event> ConnectionManager::next() noexcept {
   return found;
 }
 
-Call ConnectionManager::call(const Address& peer) noexcept {
+CmId ConnectionManager::start_request(const Address& peer) noexcept {
   errno = 0;
   rdma_cm_id* made = nullptr;
   if (calls_->create_id(channel_, &made, nullptr, RDMA_PS_TCP) != 0) return own(nullptr);
-  Call id = own(made);
+  CmId id = own(made);
   SocketAddress from = socket_address(host_, 0);
-  SocketAddress to = socket_address(peer.gid, static_cast<std::uint16_t>(peer.door));
+  SocketAddress to = socket_address(peer.gid, static_cast<std::uint16_t>(peer.listener));
   if (calls_->resolve_addr(made, from.get(), to.get(), kResolveMilliseconds) != 0) return own(nullptr);
   return id;
 }

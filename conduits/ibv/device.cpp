@@ -31,29 +31,29 @@ class DeviceList {
   ibv_device** list_;
 };
 
-/// In Gb/s, as the port says it: lanes, and the speed of each.
+/// In Gb/s: the number of lanes times the speed of each.
 double speed_of(const ibv_port_attr& port) {
-  const double lanes = port.active_width == 2    ? 4
-                       : port.active_width == 4  ? 8
-                       : port.active_width == 8  ? 12
-                       : port.active_width == 16 ? 2
-                                                 : 1;
+  const double ways = port.active_width == 2    ? 4
+                      : port.active_width == 4  ? 8
+                      : port.active_width == 8  ? 12
+                      : port.active_width == 16 ? 2
+                                                : 1;
   switch (port.active_speed) {
-    case 1: return lanes * 2.5;
-    case 2: return lanes * 5;
+    case 1: return ways * 2.5;
+    case 2: return ways * 5;
     case 4:
-    case 8: return lanes * 10;
-    case 16: return lanes * 14;
-    case 32: return lanes * 25;
-    case 64: return lanes * 50;
-    case 128: return lanes * 100;
-    default: return lanes;
+    case 8: return ways * 10;
+    case 16: return ways * 14;
+    case 32: return ways * 25;
+    case 64: return ways * 50;
+    case 128: return ways * 100;
+    default: return ways;
   }
 }
 
 constexpr int bytes_of(ibv_mtu mtu) { return 128 << static_cast<int>(mtu); }
 
-/// Why a device is of no use, whatever its ports; empty: it may be of use.
+/// Why a device cannot be used at all; empty: its ports decide.
 std::string unfit(const Verbs& verbs, const ibv_device& device, const ibv_device_attr& limits) {
   const bool iwarp = device.transport_type == IBV_TRANSPORT_IWARP;
   if (iwarp && !verbs.connections.loaded()) {
@@ -65,7 +65,7 @@ std::string unfit(const Verbs& verbs, const ibv_device& device, const ibv_device
   return limits.max_qp == 0 ? "has no queue pairs" : "";
 }
 
-/// The places that a device ("mlx5_0"), or a port of it ("mlx5_0:1"), has in a list of wishes.
+/// The positions of a device ("mlx5_0"), or of one of its ports ("mlx5_0:1"), in the list of wanted ones.
 class Wishes {
  public:
   static constexpr std::size_t kNone = SIZE_MAX;
@@ -79,7 +79,7 @@ class Wishes {
              return one == device || one.substr(0, one.rfind(':')) == device;
            });
   }
-  /// Of those wished for, which fit no device of these names ("a; b; c").
+  /// The wanted names that fit none of these devices ("a; b; c").
   std::string none_of(const std::string& names) const {
     std::string missing;
     for (const std::string& one : all_) {
@@ -103,15 +103,15 @@ class Wishes {
   std::vector<std::string> all_;
 };
 
-/// Why a port is of no use; empty: it may be used, and the rest of what is known of it is filled in.
+/// Why a port cannot be used. Empty: it can, and `port` is filled in.
 std::string look_at(const Verbs& verbs, ibv_context& context, const Wish& wish, const std::string& label,
                     Port& port) {
   port.attributes = {};
-  // The exported function fills the part of the structure that has always been there.
+  // The exported function fills the older part of the structure.
   auto* const old = reinterpret_cast<_compat_ibv_port_attr*>(&port.attributes);
   if (verbs.query_port(&context, port.number, old) != 0) return label + " does not tell its state";
   if (port.attributes.state != IBV_PORT_ACTIVE) return label + "'s link is down";
-  if (port.iwarp()) {  // its addresses are those of its network interface
+  if (port.iwarp()) {  // its addresses are the IP addresses of its network interface
     port.gid_text = "iWARP";
     return {};
   }

@@ -12,13 +12,13 @@ namespace aqueduct::conduits::ibv {
 
 /// What the settings ask for.
 struct Wish {
-  /// "mlx5_0" or "mlx5_0:1", with the port, or several with commas between, the preferred first; empty: any.
+  /// "mlx5_0", or with its port "mlx5_0:1"; or a list with commas, in order of preference. Empty: any.
   std::string device{};
-  std::string gid{};      ///< an index of the port's table of addresses; empty: the best one
-  std::size_t rails = 1;  ///< ports, at most
+  std::string gid{};      ///< index into the port's table of addresses; empty: the best one
+  std::size_t rails = 1;  ///< how many ports to use, at most
 };
 
-/// A port of a device, and the address it is used with.
+/// A port of a device, and the address (GID) that is used.
 struct Port {
   std::string device;
   std::uint8_t number = 1;
@@ -42,14 +42,14 @@ struct Port {
   std::string text() const;
 };
 
-/// The ports that can be used, and what is to be said of the others.
+/// The ports that can be used, and why the others cannot.
 struct UsablePorts {
-  std::vector<Port> ports;  ///< in the order of the wish, else of the devices
+  std::vector<Port> ports;  ///< in the order of the setting, else of the device list
   std::string names;        ///< of all devices, for people
   std::string passed_over;  ///< for people: each with the reason; may be empty
 };
 
-/// Looks at every port of every device that is wished for.
+/// Examines every port of every device that the settings allow.
 UsablePorts usable_ports(const Verbs& verbs, const Wish& wish);
 
 struct Found {
@@ -59,13 +59,14 @@ struct Found {
   std::string passed_over;  ///< for people: the other ports, each with the reason; may be empty
 };
 
-/// Of the usable ports the fastest, of equals the first; and as many beside it as are wished for, of its kind and speed.
+/// Chooses the fastest usable port, of equals the first; and as rails as many more as are wanted, of the same kind and
+/// speed.
 Found find_port(const Verbs& verbs, const Wish& wish);
 
 /// Adds to a list for people.
 inline void note(std::string& list, const std::string& what) { list += (list.empty() ? "" : "; ") + what; }
 
-/// Opens a device by its name; null, and errno, if it cannot be.
+/// Opens a device by its name; null, and errno, if that fails.
 Owned<ibv_context> open_by_name(const Verbs& verbs, const std::string& name);
 
 }  // namespace aqueduct::conduits::ibv

@@ -8,13 +8,13 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What the end of a work request means for the operation.
+/// The error of an operation whose work request completed with this status.
 ErrorCode code_of(ibv_wc_status status) noexcept;
-/// What an errno of the library means.
+/// The error for an errno of the library.
 ErrorCode code_of_errno(int error) noexcept;
-/// What to try when the library refuses something. For people; may be empty.
+/// What to try when the library refuses something. For log messages; may be empty.
 std::string_view advice_for_errno(int error) noexcept;
-/// What probably is the matter, and what to try. For people; empty: the status says it all.
+/// The probable cause, and what to try. For log messages; empty: the status is clear by itself.
 std::string_view advice_for(ibv_wc_status status) noexcept;
 
 }  // namespace aqueduct::conduits::ibv

@@ -1,4 +1,4 @@
-// Of the ports that can be used, which are.
+// The choice among the usable ports.
 
 #include "conduits/ibv/device.hpp"
 
@@ -22,8 +22,8 @@ std::string problem_of(const UsablePorts& usable, const Wish& wish) {
                      usable.names, usable.names.substr(0, usable.names.find(';')));
 }
 
-/// Why a port does not carry a share of what the first one does; empty: it can. The shares are equal, so that a slower one
-/// would hold up the others.
+/// Why a port cannot be a rail beside the first one; empty: it can. All shares of a transfer are equal, so a slower
+/// port would delay the others.
 std::string unlike(const Port& port, const Port& first) {
   if (port.speed() < first.speed()) return " is slower";
   return port.network() != first.network() ? " is of another kind" : "";
@@ -38,7 +38,7 @@ Found find_port(const Verbs& verbs, const Wish& wish) {
     found.problem = problem_of(usable, wish);
     return found;
   }
-  // Whatever its speed, iWARP comes last: it has no atomics, and puts take a round trip more.
+  // iWARP comes last at any speed: it has no atomics, and a put takes an additional round trip.
   const auto worth = [](const Port& port) { return std::pair(!port.iwarp(), port.speed()); };
   const auto first = std::ranges::max_element(usable.ports, {}, worth);
   for (auto port = usable.ports.begin(); port != usable.ports.end(); ++port) {

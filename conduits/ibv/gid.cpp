@@ -26,7 +26,7 @@ std::string text_of(const ibv_gid_entry& entry) {
   return fmt::format("{}, {}", kind, address);
 }
 
-/// More is better.
+/// A higher rank is better.
 int rating_of(const ibv_gid_entry& entry) {
   if (entry.gid_type != IBV_GID_TYPE_ROCE_V2) return 0;
   if (is_ipv4(entry.gid)) return 3;
@@ -49,7 +49,7 @@ std::string choose_gid(const Verbs& verbs, ibv_context& context, const std::stri
   for (int i = 0; i < port.attributes.gid_tbl_len; ++i) {
     ibv_gid_entry entry{};
     const auto at = static_cast<std::uint32_t>(i);
-    if (verbs.query_gid(&context, port.number, at, &entry, 0, sizeof entry) != 0) continue;  // an empty place
+    if (verbs.query_gid(&context, port.number, at, &entry, 0, sizeof entry) != 0) continue;  // an empty entry
     all += fmt::format("{}{} ({})", all.empty() ? "" : ", ", i, text_of(entry));
     const int rating = wanted.empty() ? rating_of(entry) : at == index ? 0 : -1;
     if (rating <= best) continue;

@@ -12,7 +12,7 @@ constexpr SettingInfo kSettings[] = {
      "those "
      "whose link is up the fastest is taken, and empty means any"},
     {"ibv_rails", "AQUEDUCT_IBV_RAILS", SettingType::number, "", "1",
-     "ports that large transfers are dealt over, all as fast as the first, which carries all else", 1,
+     "ports that large transfers are striped over, all as fast as the first, which carries all else", 1,
      kMostRails},
     {"ibv_rail_bytes", "AQUEDUCT_IBV_RAIL_BYTES", SettingType::bytes, "bytes", "65536",
      "the least share of a transfer that a rail is given: who has two shares takes two rails", 4096, 1 << 30},

@@ -1,39 +1,38 @@
-#include "conduits/ibv/ibv_conduit.hpp"
+#include "conduits/ibv/ibv_atomics.hpp"
 
 namespace aqueduct::conduits::ibv {
 
-// What adapters do: adding and comparing, on 64 bits. Reading is adding nothing.
-bool IbvConduit::can(AtomicOp op, AtomicType type) const noexcept {
-  if (!objects_.sizes.atomics || (type != AtomicType::i64 && type != AtomicType::u64)) return false;
+bool Atomics::can(AtomicOp op, AtomicType type) const noexcept {
+  if (!env_.sizes().atomics || (type != AtomicType::i64 && type != AtomicType::u64)) return false;
   return op == AtomicOp::load || op == AtomicOp::add || op == AtomicOp::compare_swap;
 }
 
-// To itself too by way of the adapter: its atomics and the processor's do not see each other.
-core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
-                              const detail::AtomicCall& call, core::Token token) noexcept {
+// Atomics on this rank's own words go through the adapter too: adapter and CPU atomics are not atomic to each other.
+core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
+                           core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
-  if (!in_range(peer, remote, offset, sizeof(std::uint64_t), "atomic")) {
-    return core::Post::failed(ErrorCode::out_of_range);
-  }
+  if (!RemoteAccess::in_range(remote, offset, sizeof(std::uint64_t))) [[unlikely]]
+    return access_.out_of_range(peer, remote, offset, sizeof(std::uint64_t), "atomic");
   if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
   if ((remote.at + offset) % sizeof(std::uint64_t) != 0) return core::Post::failed(ErrorCode::misaligned);
-  Link* const link = reach(peer);
+  Link* const link = connections_.reach(peer);
   if (link == nullptr) [[unlikely]]
-    return no_link(peer);
-  Flight* const flight = begin(*link, Flight::Kind::atomic, token);
-  if (flight == nullptr) [[unlikely]]
+    return losses_.no_connection(peer);
+  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::atomic, token);
+  if (entry == nullptr) [[unlikely]]
     return core::Post::retry();
-  flight->offset = offset;
-  flight->key = static_cast<std::uint32_t>(key);
-  flight->bytes = sizeof(std::uint64_t);
-  flight->result = call.result;
-  flight->slot = slots_.take();
-  if (flight->slot == nullptr) {
-    undo(*link);
+  entry->offset = offset;
+  entry->key = static_cast<std::uint32_t>(key);
+  entry->bytes = sizeof(std::uint64_t);
+  entry->result = call.result;
+  entry->bounce_buffer = buffers_.bounce_buffers().take();
+  if (entry->bounce_buffer == nullptr) {
+    requests_.undo(*link);
     return core::Post::retry();
   }
   Work work;
-  work.piece = {reinterpret_cast<std::uint64_t>(flight->slot), flight->bytes, slots_.key()};
+  work.piece = {reinterpret_cast<std::uint64_t>(entry->bounce_buffer), entry->bytes,
+                buffers_.bounce_buffers().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
   const bool swaps = call.op == AtomicOp::compare_swap;
@@ -42,7 +41,7 @@ core::Post IbvConduit::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
   work.request.wr.atomic.rkey = remote.key;
   work.request.wr.atomic.compare_add = swaps ? call.expected : call.op == AtomicOp::load ? 0 : call.operand;
   work.request.wr.atomic.swap = call.operand;
-  return launch(*link, work.request, true);
+  return requests_.launch(*link, work.request, true);
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -11,29 +11,17 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: packets of its own that a rank may have on their way to itself.
+// Chosen: packets that a rank may have on their way to itself.
 constexpr std::size_t kToSelf = 16;
-// Chosen: buffers for what is short and outside segments.
-constexpr std::uint32_t kSlots = 128;
-// Measured: copying 16 KiB and registering them cost the same in a virtual machine without an adapter (55 and 65 us); with
-// one, registering takes 10 us and more, and copying 2.
-constexpr std::size_t kLargeSlotBytes = 16 << 10;
-constexpr std::uint32_t kLargeSlots = 32;
-// Chosen: how long the end waits for what is still under way here.
+// Chosen: how long the destructor waits for outstanding requests.
 constexpr std::chrono::milliseconds kLinger{500};
+
+// Chosen: idle peers that one check probes.
+constexpr Rank kProbes = 8;
 
 constexpr std::size_t kPage = 4096;
 
-constexpr int segment_access(const Objects& objects) {
-  return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-         (objects.sizes.atomics ? IBV_ACCESS_REMOTE_ATOMIC : 0);
-}
-
-constexpr int local_access(const Objects& objects) {
-  return IBV_ACCESS_LOCAL_WRITE | (objects.sizes.read_anywhere ? 0 : IBV_ACCESS_REMOTE_WRITE);
-}
-
-/// What ends when everything does is of no concern to anybody.
+/// Ignores what completes while the conduit is being destroyed.
 struct Deaf final : core::Inbox {
   void packet(Rank, core::Bytes) noexcept override {}
   void completed(core::Token, Status) noexcept override {}
@@ -45,31 +33,33 @@ struct Deaf final : core::Inbox {
 
 IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
                        std::uint64_t job, Rank ranks, Rank me, core::Log& log)
-    : verbs_(verbs),
-      port_(port),
-      log_(log),
-      options_(options),
-      job_(job),
-      me_(me),
-      ranks_(ranks),
-      objects_(std::move(objects)),
-      memory_(verbs, *objects_.domain, job, segment_access(objects_), local_access(objects_),
+    : env_{verbs, port, log, options, job, me, ranks, std::move(objects)},
+      losses_(env_),
+      memory_(verbs, *env_.objects.domain, job, env_.segment_access(), env_.local_access(),
               port.limits.max_mr_size, options.on_demand ? port.paging : Paging{}, options.large_pages, me,
               log),
-      cache_(options.keep_registered, options.pinned),
-      receive_(verbs, *objects_.domain, objects_.receives.get(), objects_.sizes.receives,
+      buffers_(env_, memory_),
+      requests_(env_, losses_, buffers_, counters_),
+      receive_(verbs, *env_.objects.domain, env_.objects.receives.get(), env_.sizes().receives,
                sizeof(PacketHead) + options.packet),
+      credits_(requests_, counters_, receive_, ranks),
+      messages_(env_, losses_, buffers_, requests_, credits_, receive_),
+      access_(env_, memory_, buffers_, requests_, credits_, messages_),
+      rails_(env_),
+      connections_(env_, losses_, counters_, requests_, receive_, messages_, rails_),
+      bounced_(env_, memory_, buffers_, requests_, access_, connections_),
+      striping_(env_, losses_, memory_, requests_, access_, connections_, bounced_, rails_),
       to_self_(kToSelf * options.packet),
-      addresses_(ranks),
-      gone_(ranks),
-      links_(ranks),
-      left_(objects_.sizes.queue),
-      inline_bytes_(options.inline_bytes),
-      burst_bytes_(objects_.sizes.confirms ? options.inline_bytes : 0) {
-  if (!objects_.sizes.confirms) ++reserved_;  // a put takes two
+      rma_(env_, losses_, memory_, buffers_, requests_, access_, connections_, bounced_, rails_, striping_,
+           to_self_),
+      vector_(env_, properties_, losses_, memory_, buffers_, requests_, access_, connections_, bounced_),
+      atomics_(env_, losses_, memory_, buffers_, requests_, access_, connections_),
+      events_(env_, losses_, connections_, striping_),
+      completions_(env_, losses_, memory_, requests_, messages_, connections_, bounced_, striping_, events_),
+      sleeper_(env_, to_self_, requests_, credits_, losses_, connections_, rails_, striping_, completions_) {
   properties_.name = "ibv";
   properties_.max_packet = options.packet;
-  // Of local memory that is to be registered, two transfers have room at once: one travels while the next begins.
+  // The budget of registered local memory has room for two transfers, so that one can travel while the next begins.
   properties_.max_transfer = std::min(
       {std::size_t{port.attributes.max_msg_sz}, std::size_t{1} << 30, options.pinned / 2 / kPage * kPage});
   properties_.max_inject = std::min(options.packet, properties_.max_transfer);
@@ -79,110 +69,80 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
 
 IbvConduit::~IbvConduit() {
   drain();
-  // Queue pairs end before the memory that they use.
-  for (const auto& link : links_) {
-    if (link == nullptr) continue;
-    link->held.reset();
-    link->call.reset();
-    link->pair.reset();
+  // Queue pairs must be destroyed before the memory that they use.
+  for (const auto& link : connections_.all()) {
+    if (link != nullptr) Connections::close(*link);
   }
 }
 
-// What is still under way leaves before the connections close: peers may wait for it.
+// Waits for outstanding requests before the connections close, because peers may wait for their data.
 void IbvConduit::drain() noexcept {
-  if (!burst_.empty()) ring();
+  if (requests_.holds_any()) requests_.ring();
   const auto matters = [](Link& link) {
-    for (std::uint32_t i = 0; i < link.flights.count(); ++i) {
-      if (link.flights[link.flights.oldest() + i].kind != Flight::Kind::own) return true;
+    for (std::uint32_t i = 0; i < link.outstanding.count(); ++i) {
+      if (link.outstanding[link.outstanding.oldest() + i].kind != OutstandingRequest::Kind::own) return true;
     }
     return false;
   };
   std::vector<Link*> waiting;
-  for (const auto& link : links_) {
+  for (const auto& link : connections_.all()) {
     if (link == nullptr || link->pair == nullptr) continue;
-    // Where the end of a request says nothing of its arrival, the connection may not close before a read behind it.
-    if (!objects_.sizes.confirms && link->ready) static_cast<void>(probe(*link, Flight::Kind::part));
+    // Where a completion does not mean arrival, the connection must stay open until a read behind the last request
+    // ends.
+    if (!env_.sizes().confirms && link->ready)
+      static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::part));
     if (!matters(*link)) continue;
     waiting.push_back(link.get());
-    if (link->quiet > 0) static_cast<void>(probe(*link, Flight::Kind::own));  // its end is theirs, too
+    // The completion of an empty request ends the unsignaled ones before it.
+    if (link->unsignaled > 0) static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));
   }
-  const auto until = Clock::now() + kLinger;
+  const auto until = std::chrono::steady_clock::now() + kLinger;
   Deaf nobody;
-  const auto by_rail = [&] { return deals_.any_share(Share::State::by_rail); };
-  while (!broken_ && (!waiting.empty() || by_rail()) && Clock::now() < until) {
-    if (by_rail()) poll_rails(nobody);
+  bool more = false;
+  while (!losses_.is_broken() && (!waiting.empty() || striping_.any_by_rail()) &&
+         std::chrono::steady_clock::now() < until) {
+    if (striping_.any_by_rail()) striping_.poll(nobody, more);
     std::array<ibv_wc, 16> batch;
-    const int found = ::ibv_poll_cq(objects_.queue.get(), static_cast<int>(batch.size()), batch.data());
+    const int found = ::ibv_poll_cq(env_.objects.queue.get(), static_cast<int>(batch.size()), batch.data());
     if (found < 0) return;
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
-      if (WorkId::kind(completion.wr_id) != WorkId::Kind::flight) continue;
-      Link* const link = links_[WorkId::peer(completion.wr_id)].get();
+      if (WorkId::kind(completion.wr_id) != WorkId::Kind::request) continue;
+      Link* const link = connections_.find_by_request(completion.wr_id);
       const std::uint32_t number = WorkId::number(completion.wr_id);
-      if (objects_.sizes.in_order || completion.status != IBV_WC_SUCCESS) {
-        while (link->flights.has(number)) link->flights.end_front();
-      } else if (link->flights.has(number)) {
-        note_end(*link, number);
-        while (front_ended(*link)) link->flights.end_front();
+      if (env_.sizes().in_order || completion.status != IBV_WC_SUCCESS) {
+        while (link->outstanding.has(number)) link->outstanding.end_front();
+      } else if (link->outstanding.has(number)) {
+        link->outstanding.note_end(number);
+        while (link->outstanding.front_ended()) link->outstanding.end_front();
       }
     }
     std::erase_if(waiting, [&](Link* link) { return !matters(*link); });
   }
 }
 
-Status IbvConduit::refused(const char* what, int error) const noexcept {
-  log_.error("ibv: rank {}: {} refuses {}: {}. {}", me_, port_.device, what, std::strerror(error),
-             advice_for_errno(error));
-  return code_of_errno(error);
-}
-
 Status IbvConduit::start(std::span<const Port> rails) {
-  const auto errno_or = [](int other) { return errno != 0 ? errno : other; };
-  errno = 0;
-  const Slots::Kind small{std::min(kSlots, objects_.sizes.queue), sizeof(PacketHead) + options_.packet};
-  const Slots::Kind large{std::min(kLargeSlots, objects_.sizes.queue), kLargeSlotBytes};
-  if (!slots_.open(verbs_, *objects_.domain, small, large, local_access(objects_))) {
-    return refused("to register its buffers", errno_or(ENOMEM));
-  }
-  const std::size_t cells = (objects_.sizes.confirms ? 1 : 2) * std::max<std::size_t>(links_.size(), 1);
-  const int read_back = objects_.sizes.confirms ? 0 : IBV_ACCESS_REMOTE_READ;
-  cells_ = RegisteredPages(verbs_, *objects_.domain, cells * sizeof(std::uint64_t),
-                           IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | read_back);
-  if (!cells_) return refused("to register its counters", errno_or(ENOMEM));
-  std::memset(cells_.data(), 0, links_.size() * sizeof(std::uint64_t));
-  if (port_.iwarp()) {
-    const int error = manager_.open(verbs_, port_, ranks_, objects_.channel->fd);
-    if (error == EADDRNOTAVAIL) {
-      log_.error("ibv: rank {}: {} is iWARP, and its network interface has no IP address that is up", me_,
-                 port_.device);
-      return ErrorCode::not_supported;
-    }
-    return error == 0 ? Status{} : refused("to listen for connections (librdmacm)", error);
-  }
-  const int error = door_.open(verbs_, *objects_.domain, *objects_.queue, port_, job_);
-  if (error != 0) return refused("a datagram queue pair", error);
-  if (rails.empty()) return {};
+  if (const int error = buffers_.open(); error != 0) return env_.refused("to register its buffers", error);
+  if (const int error = counters_.open(env_); error != 0)
+    return env_.refused("to register its counters", error);
+  if (const Status status = connections_.open(); !status || rails.empty()) return status;
   for (const Port& rail : rails) {
     properties_.max_transfer = std::min<std::size_t>(properties_.max_transfer, rail.attributes.max_msg_sz);
   }
-  properties_.max_ordered = 2 * options_.rail_bytes - 1;
+  striping_.open();
+  properties_.max_ordered = striping_.most_whole();
   if (properties_.max_transfer <= properties_.max_ordered) {
-    log_.warn(
-        "ibv: rank {}: transfers go in pieces of {} bytes, so that none is dealt over several ports: raise "
+    env_.log.warn(
+        "ibv: rank {}: transfers go in pieces of {} bytes, so that none is striped over several ports: raise "
         "AQUEDUCT_IBV_PINNED, or lower AQUEDUCT_IBV_RAIL_BYTES ({})",
-        me_, properties_.max_transfer, options_.rail_bytes);
+        env_.me, properties_.max_transfer, env_.options.rail_bytes);
   }
-  deals_.open();
-  return rails_.open(verbs_, rails, options_, job_, ranks_, me_, log_, objects_.channel->fd);
+  return rails_.open(rails);
 }
 
 std::vector<std::byte> IbvConduit::address() {
-  std::vector<Address> mine{address_of(port_, objects_)};
-  if (manager_.is_open()) {
-    manager_.tell(mine[0]);
-  } else {
-    mine[0].door = door_.number();
-  }
+  std::vector<Address> mine{address_of(env_.port, env_.objects)};
+  connections_.tell(mine[0]);
   for (const auto& rail : rails_) mine.push_back(rail->address());
   const auto bytes = std::as_bytes(std::span(mine));
   return {bytes.begin(), bytes.end()};
@@ -192,24 +152,25 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
   for (Rank rank = 0; rank < addresses.size(); ++rank) {
     const auto& blob = addresses[rank];
     if (blob.empty()) continue;
-    if (rank >= addresses_.size() || blob.size() < sizeof Address::wire_version) {
+    if (rank >= env_.ranks || blob.size() < sizeof Address::wire_version) {
       return {ErrorCode::bootstrap_failed, rank};
     }
-    Address& address = addresses_[rank];
+    Address address;
     std::memcpy(&address.wire_version, blob.data(), sizeof address.wire_version);
     if (address.wire_version != kWireVersion) return {ErrorCode::version_mismatch, rank};
     if (blob.size() % sizeof address != 0) return {ErrorCode::bootstrap_failed, rank};
     std::memcpy(&address, blob.data(), sizeof address);
-    if (address.network != port_.network()) {
-      log_.error(
+    connections_.learn_address(rank, address);
+    if (address.network != env_.port.network()) {
+      env_.log.error(
           "ibv: rank {} uses {} ({}), and rank {} a port of {}: set AQUEDUCT_IBV_DEVICE to ports of one "
           "network",
-          me_, port_.device, name_of(port_.network()), rank, name_of(address.network));
+          env_.me, env_.port.device, name_of(env_.port.network()), rank, name_of(address.network));
       return {ErrorCode::bad_setting, rank};
     }
-    if (address.mtu != static_cast<std::uint8_t>(port_.attributes.active_mtu)) {
-      log_.info("ibv: rank {} and rank {} have MTUs of {} and {} bytes: the smaller one is used", me_, rank,
-                128 << port_.attributes.active_mtu, 128 << address.mtu);
+    if (address.mtu != static_cast<std::uint8_t>(env_.port.attributes.active_mtu)) {
+      env_.log.info("ibv: rank {} and rank {} have MTUs of {} and {} bytes: the smaller one is used", env_.me,
+                    rank, 128 << env_.port.attributes.active_mtu, 128 << address.mtu);
     }
     const std::size_t both = std::min(blob.size() / sizeof address - 1, rails_.size());
     for (std::size_t i = 0; i < both; ++i) {
@@ -218,29 +179,75 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
       rails_[i].learn(rank, of_rail);
     }
   }
-  forgotten_.reserve(addresses.size());
-  suspected_.reserve(addresses.size());
-  knocking_.reserve(addresses.size());
-  owing_.reserve(addresses.size());
-  owing_now_.reserve(addresses.size());
   return {};
 }
 
-void IbvConduit::forget(Rank peer) noexcept {
-  if (peer < gone_.size() && peer != me_ && gone_[peer] == 0) forgotten_.push_back(peer);
+core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
+  if (to == env_.me) return to_self_.packet(header, payload) ? core::Post::done() : core::Post::retry();
+  Link* const link = connections_.reach(to);
+  if (link == nullptr) [[unlikely]]
+    return losses_.no_connection(to);
+  if (bounced_.has(to)) [[unlikely]]
+    return core::Post::retry();  // it would overtake the bounced bytes
+  const core::Post post =
+      messages_.send(*link, PacketHead::Kind::packet, header, payload, OutstandingRequest::Kind::packet, 0);
+  return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
+}
+
+int IbvConduit::poll(core::Inbox& inbox) noexcept {
+  requests_.begin_round();
+  credits_.begin_round();
+  int calls = to_self_.empty() ? 0 : to_self_.deliver(env_.me, inbox);
+  connections_.poll_cm_events(sleeper_.looks());
+  sleeper_.look();
+  calls += completions_.poll(inbox);
+  credits_.return_taken();
+  bounced_.go_on();
+  connections_.go_on(completions_.any_left());
+  // Messages that a lost peer sent earlier are delivered first.
+  if (!completions_.any_left() && losses_.any()) [[unlikely]]
+    calls += losses_.take(inbox, [&](Rank peer) noexcept { return end_peer(peer, inbox); });
+  return calls;
+}
+
+// The queue pair is destroyed first. Then the device uses none of the callers' memory, and the operations can be ended.
+int IbvConduit::end_peer(Rank peer, core::Inbox& inbox) noexcept {
+  if (!losses_.mark_gone(peer)) return 0;
+  Link* const link = connections_.find(peer);
+  if (link == nullptr) return 0;
+  requests_.drop_held(*link);
+  Connections::close(*link);
+  return completions_.end_all_with(*link, inbox);
+}
+
+// A wait for a peer that died silently would never end, so an empty write tests whether its adapter answers. No test is
+// needed if the newest request is signaled, because its completion shows the same; unsignaled ones never report how
+// they ended.
+void IbvConduit::check_peers(core::Inbox&) noexcept {
+  events_.take();
+  const auto ranks = env_.ranks;
+  Rank asked = 0;
+  for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
+    Link* const link = connections_.find(probed_);
+    if (link == nullptr || !link->ready || probed_ == env_.me) continue;
+    if (link->outstanding.count() != 0 && link->unsignaled == 0) continue;
+    static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));
+    ++asked;
+  }
 }
 
 std::string IbvConduit::state_of(Rank peer) const {
-  const Link* const link = links_[peer].get();
-  if (gone_[peer] != 0) return fmt::format("{}, gone", port_.device);
-  if (link == nullptr) return fmt::format("{}, no connection so far", port_.device);
-  if (!link->ready) return fmt::format("{}, has not answered the request for a connection yet", port_.device);
-  std::string ports = port_.device;
+  const Link* const link = connections_.find(peer);
+  if (losses_.is_gone(peer)) return fmt::format("{}, gone", env_.port.device);
+  if (link == nullptr) return fmt::format("{}, no connection so far", env_.port.device);
+  if (!link->ready)
+    return fmt::format("{}, has not answered the request for a connection yet", env_.port.device);
+  std::string ports = env_.port.device;
   for (const auto& rail : rails_) {
     if (rail->reaches(peer)) ports += " and " + rail->port().device;
   }
   return fmt::format("{}, {} work requests under way to it, {} of {} credits left", ports,
-                     link->flights.count(), link->granted - (link->sent - link->returned), link->granted);
+                     link->outstanding.count(), link->granted - (link->sent - link->returned), link->granted);
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -53,7 +53,7 @@ Result<std::unique_ptr<core::Conduit>> IbvNetwork::open(Rank me) {
   const auto on_host = std::ranges::count(process_.host, process_.host[me]);
   options.pinned = pinned_share(pinnable_here(), static_cast<std::size_t>(config.number("ibv_pinned")),
                                 {static_cast<std::size_t>(on_host), process_.mine.size()}) /
-                   (1 + rails_.size());  // each port registers for itself
+                   (1 + rails_.size());  // each port has registrations of its own
   options.on_demand = config.text("ibv_on_demand") == "auto";
   options.rail_bytes = static_cast<std::size_t>(config.number("ibv_rail_bytes"));
   options.large_pages = config.flag("ibv_huge_pages");

@@ -8,10 +8,10 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// RDMA verbs in one process: which port its endpoints use.
+/// The ports that the endpoints of one process use.
 class IbvNetwork final : public core::Network {
  public:
-  /// `verbs`: the library, or a test's.
+  /// `verbs`: of the library, or of a test.
   IbvNetwork(const core::Process& process, const Verbs& verbs) : process_(process), verbs_(verbs) {}
 
   Result<std::unique_ptr<core::Conduit>> open(Rank me) override;
@@ -21,7 +21,7 @@ class IbvNetwork final : public core::Network {
 
   core::Process process_;
   Verbs verbs_;
-  std::mutex mutex_;  // endpoints may be opened by several threads
+  std::mutex mutex_;  // several threads may open endpoints
   bool chosen_ = false;
   Port port_;
   std::vector<Port> rails_;

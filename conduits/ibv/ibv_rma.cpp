@@ -1,270 +1,122 @@
+#include "conduits/ibv/ibv_rma.hpp"
+
 #include <aqueduct/copy_bytes.hpp>
-
-#include "conduits/ibv/errors.hpp"
-#include "conduits/ibv/ibv_conduit.hpp"
-#include "conduits/ibv/work_id.hpp"
-
-#include <cerrno>
-#include <cstring>
-
-#include <arpa/inet.h>
 
 namespace aqueduct::conduits::ibv {
 
-Result<std::vector<std::byte>> IbvConduit::register_segment(SegmentId id, core::MutableBytes memory) {
+Result<std::vector<std::byte>> Rma::register_segment(SegmentId id, core::MutableBytes memory) {
   auto key = memory_.add_segment(id, memory);
   if (key) rails_.add_segment(id, memory, *key);
   return key;
 }
 
-void IbvConduit::unregister_segment(SegmentId id) noexcept {
+void Rma::unregister_segment(SegmentId id) noexcept {
   rails_.remove_segment(id);
-  cache_.invalidate(memory_.segment(id));
+  buffers_.invalidate(memory_.segment(id));
   memory_.remove_segment(id);
 }
 
-Result<std::uint64_t> IbvConduit::import_key(Rank peer, core::Bytes key) {
+Result<std::uint64_t> Rma::import_key(Rank peer, core::Bytes key) {
   const std::size_t first = first_part_of(key);
   auto handle = memory_.import(peer, key.first(first));
   if (handle) rails_.import(*handle, key.subspan(first));
   return handle;
 }
 
-void IbvConduit::out_of_range(Rank peer, const Key& key, std::uint64_t offset, std::size_t bytes,
-                              const char* what) noexcept {
-  log_.error("ibv: rank {}: a {} of {} bytes at offset {} is beyond rank {}'s segment {} of {} bytes", me_,
-             what, bytes, offset, peer, key.id, key.bytes);
-}
-
-// Gives the device a local buffer: one inside a segment as it is; a short one by way of a slot, whose bytes are copied
-// now or at the end; a longer one registered while the transfer lasts.
-IbvConduit::Lent IbvConduit::lend(Flight& flight, core::Bytes buffer, bool copies, Work& work) noexcept {
-  const auto length = static_cast<std::uint32_t>(buffer.size());
-  work.piece = {reinterpret_cast<std::uint64_t>(buffer.data()), length, 0};
-  work.request.sg_list = &work.piece;
-  work.request.num_sge = 1;
-  if (const auto key = memory_.key_in_segment(buffer)) {
-    work.piece.lkey = *key;
-    return {Lent::Kind::done};
-  }
-  if (buffer.size() <= slots_.most_bytes()) flight.slot = slots_.take(buffer.size());
-  if (flight.slot == nullptr && buffer.size() <= slots_.bytes()) return {Lent::Kind::no_room};
-  if (flight.slot != nullptr) {
-    if (copies) std::memcpy(flight.slot, buffer.data(), buffer.size());
-    work.piece.addr = reinterpret_cast<std::uint64_t>(flight.slot);
-    work.piece.lkey = slots_.key();
-    return {Lent::Kind::done};
-  }
-  int error = 0;
-  flight.borrowed = cache_.borrow(buffer, error, [this](core::MutableBytes memory, int& why) noexcept {
-    return memory_.add_local(memory, why);
-  });
-  if (flight.borrowed != nullptr) {
-    work.piece.lkey = flight.borrowed->region()->lkey;
-    return {Lent::Kind::done};
-  }
-  if (error == -EAGAIN) return {Lent::Kind::in_use};
-  if (error == -ENOMEM) return {Lent::Kind::too_much};
-  log_.error("ibv: rank {}: the device does not register a local buffer of {} bytes: {}. {}", me_,
-             buffer.size(), std::strerror(-error), advice_for_errno(-error));
-  return {Lent::Kind::failed, code_of_errno(-error)};
-}
-
-core::Post IbvConduit::write(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
-                             core::Bytes from, bool inject, Work& work, bool tells) noexcept {
-  const Key& remote = memory_.remote(key);
-  flight.offset = offset;
-  flight.key = static_cast<std::uint32_t>(key);
-  flight.bytes = static_cast<std::uint32_t>(from.size());
-  work.request.wr.rdma = {remote.at + offset, remote.key};
-  if (from.empty()) {
-    work.request.num_sge = 0;
-  } else if (from.size() <= inline_bytes_) {
-    work.piece = {reinterpret_cast<std::uint64_t>(from.data()), flight.bytes, 0};
-    work.request.sg_list = &work.piece;
-    work.request.num_sge = 1;
-    work.request.send_flags |= IBV_SEND_INLINE;
-  } else if (inject) {
-    flight.slot = slots_.take();
-    if (flight.slot == nullptr) {
-      undo(link);
-      return core::Post::retry();
-    }
-    std::memcpy(flight.slot, from.data(), from.size());
-    work.piece = {reinterpret_cast<std::uint64_t>(flight.slot), flight.bytes, slots_.key()};
-    work.request.sg_list = &work.piece;
-    work.request.num_sge = 1;
-  } else if (const Lent lent = lend(flight, from, true, work); lent.kind != Lent::Kind::done) {
-    undo(link);
-    return lent.post();
-  }
-  return launch(link, work.request, tells);
-}
-
-core::Post IbvConduit::put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept {
+core::Post Rma::put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept {
   detail::move_bytes(memory_.segment(key.id).data() + offset, from.data(), from.size());
   return core::Post::done();
 }
 
-core::Post IbvConduit::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
-                           core::Token token) noexcept {
+core::Post Rma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                    core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
-  if (!in_range(peer, remote, offset, from.size(), "put")) return core::Post::failed(ErrorCode::out_of_range);
+  if (!RemoteAccess::in_range(remote, offset, from.size())) [[unlikely]]
+    return access_.out_of_range(peer, remote, offset, from.size(), "put");
   if (peer == me_) return put_to_self(remote, offset, from);
-  if (from.size() - 1 >= burst_bytes_) return put_long(peer, key, offset, from, inject, token);
+  if (from.size() - 1 >= requests_.most_short()) return put_long(peer, key, offset, from, inject, token);
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
-    return no_link(peer);
-  Flight* const flight = begin(*link, Flight::Kind::put, token);
-  if (flight == nullptr) [[unlikely]]
-    return core::Post::retry();
-  flight->offset = offset;
-  flight->key = static_cast<std::uint32_t>(key);
-  flight->bytes = static_cast<std::uint32_t>(from.size());
-  if (!burst_.empty() && burst_.link() != link) ring();
-  const std::uint64_t id = WorkId::flight(peer, link->flights.next() - 1);
-  const Burst::Put short_put{id, remote.at + offset, remote.key, from, inject};
-  // The first since the last poll goes at once, so that a lone one has no delay; those that follow it go together, when
-  // they are many or at the next poll.
-  if (link->posted_in == round_) {
-    burst_.add(*link, short_put);
-    if (burst_.full() || link->flights.room() <= 2) ring();
+    return losses_.no_connection(peer);
+  const auto result = requests_.put_short(*link, remote, key, offset, from, inject, token);
+  if (result == Requests::ShortPut::posted) [[likely]]
     return core::Post::posted();
-  }
-  link->posted_in = round_;
-  if (!hand_over(*link, burst_.alone(short_put))) [[unlikely]]
-    return take_back(*link);
-  link->quiet = 0;
-  return core::Post::posted();
+  return result == Requests::ShortPut::no_room ? core::Post::retry() : requests_.take_back(*link);
 }
 
-// Of more than a request itself holds, or of nothing.
-core::Post IbvConduit::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                bool inject, core::Token token) noexcept {
+// A put that is too long to be inline, or empty.
+core::Post Rma::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                         core::Token token) noexcept {
   if (from.empty()) return core::Post::done();
-  if (is_large(from.size()) && !inject) {  // which copies the bytes now
+  if (from.size() > striping_.most_whole() && !inject) {  // an inject copies the bytes now, so it is not cut
     const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
-    if (const auto post = deal(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
+    if (const auto post = striping_.post(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
   }
   Link* const link = reach(peer);
-  if (link == nullptr) return no_link(peer);
-  Flight* const flight = begin(*link, Flight::Kind::put, token);
-  if (flight == nullptr) return core::Post::retry();
-  link->posted_in = round_;
+  if (link == nullptr) return losses_.no_connection(peer);
+  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::put, token);
+  if (entry == nullptr) return core::Post::retry();
+  requests_.note_put(*link);
   Work work;
   work.request.opcode = IBV_WR_RDMA_WRITE;
-  const core::Post post = write(*link, *flight, key, offset, from, inject, work, true);
+  const core::Post post = access_.write(*link, *entry, key, offset, from, inject, work, true);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
-  const Bounced whole = Bounced::put(peer, key, offset, from, token);
-  return or_bounce(post, {&whole, 1});
+  const BouncedTransfer whole = BouncedTransfer::put(peer, key, offset, from, token);
+  return bounced_.or_bounce(post, {&whole, 1});
 }
 
-core::Post IbvConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                  Signal signal, core::Token token) noexcept {
+core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                           Signal signal, core::Token token) noexcept {
   const Key& remote = memory_.remote(key);
-  if (!from.empty() && !in_range(peer, remote, offset, from.size(), "put")) {
-    return core::Post::failed(ErrorCode::out_of_range);
-  }
+  if (!from.empty() && !RemoteAccess::in_range(remote, offset, from.size())) [[unlikely]]
+    return access_.out_of_range(peer, remote, offset, from.size(), "put");
   if (peer == me_) {
     if (!to_self_.has_room_for_signal())
-      return core::Post::retry();  // before the bytes: nothing has happened
+      return core::Post::retry();  // checked before the bytes are copied, so that nothing has happened
     static_cast<void>(put_to_self(remote, offset, from));
     static_cast<void>(to_self_.signal(signal));
     return core::Post::done();
   }
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
-    return no_link(peer);
-  if (!bounced_.empty() && bounced_.has(peer)) [[unlikely]]
-    return core::Post::retry();  // it would overtake them
-  const core::Post post = announce(*link, key, offset, from, signal, token);
+    return losses_.no_connection(peer);
+  if (bounced_.has(peer)) [[unlikely]]
+    return core::Post::retry();  // it would overtake the bounced bytes
+  const core::Post post = access_.write_and_signal(*link, key, offset, from, signal, token);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
-  Bounced whole = Bounced::put(peer, key, offset, from, token);
+  BouncedTransfer whole = BouncedTransfer::put(peer, key, offset, from, token);
   whole.signal = signal;
-  return or_bounce(post, {&whole, 1});
+  return bounced_.or_bounce(post, {&whole, 1});
 }
 
-// One write that brings the signal along, or, if the device has no such thing or the signal's numbers are too large for it, a
-// message behind the write.
-core::Post IbvConduit::announce(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                                Signal signal, core::Token token) noexcept {
-  Work work;
-  const std::uint32_t taken = link.taken;
-  if (const auto data = objects_.sizes.immediate ? encode(signal, taken) : std::nullopt) {
-    if (!has_credit(link)) return core::Post::retry();
-    Flight* const flight = begin(link, Flight::Kind::put, token);
-    if (flight == nullptr) return core::Post::retry();
-    work.request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    work.request.imm_data = ::htonl(*data);
-    const core::Post post = write(link, *flight, key, offset, from, false, work, true);
-    if (post.kind == core::Post::Kind::posted) {
-      ++link.sent;
-      if (link.peer_counts) link.told = taken;
-    }
-    return post;
-  }
-  // Both or neither: there must be room for the message before the write goes.
-  const bool room = link.flights.room() >= 5 && left_ >= 5 && link.flights.count() + 2 < left_;
-  if (!has_credit(link) || !room || slots_.room() < 2) return core::Post::retry();
-  if (!from.empty()) {
-    Flight* const flight = begin(link, Flight::Kind::part, 0);
-    if (flight == nullptr) return core::Post::retry();
-    work.request.opcode = IBV_WR_RDMA_WRITE;
-    const core::Post post = write(link, *flight, key, offset, from, false, work, false);
-    if (post.kind != core::Post::Kind::posted) return post;
-  }
-  const core::Bytes bytes = std::as_bytes(std::span(&signal, 1));
-  ibv_send_wr message{};
-  message.opcode = IBV_WR_SEND;
-  const core::Post post =
-      send_message(link, PacketHead::Kind::signal, bytes, {}, message, Flight::Kind::put, token);
-  // The bytes have gone: it comes again, and they with it, which does no harm.
-  return post;
-}
-
-core::Post IbvConduit::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
-                           core::Token token) noexcept {
+core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                    core::Token token) noexcept {
   if (to.empty()) return core::Post::done();
   const Key& remote = memory_.remote(key);
-  if (!in_range(peer, remote, offset, to.size(), "get")) return core::Post::failed(ErrorCode::out_of_range);
+  if (!RemoteAccess::in_range(remote, offset, to.size())) [[unlikely]]
+    return access_.out_of_range(peer, remote, offset, to.size(), "get");
   if (peer == me_) {
     detail::move_bytes(to.data(), memory_.segment(remote.id).data() + offset, to.size());
     return core::Post::done();
   }
-  if (is_large(to.size())) {
-    if (const auto post = deal(peer, key, offset, to, IBV_WR_RDMA_READ, token)) return *post;
+  if (to.size() > striping_.most_whole()) {
+    if (const auto post = striping_.post(peer, key, offset, to, IBV_WR_RDMA_READ, token)) return *post;
   }
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
-    return no_link(peer);
-  Flight* const flight = begin(*link, Flight::Kind::get, token);
-  if (flight == nullptr) [[unlikely]]
+    return losses_.no_connection(peer);
+  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::get, token);
+  if (entry == nullptr) [[unlikely]]
     return core::Post::retry();
   Work work;
   work.request.opcode = IBV_WR_RDMA_READ;
-  const core::Post post = read(*link, *flight, key, offset, to, work);
+  const core::Post post = access_.read(*link, *entry, key, offset, to, work);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
-  const Bounced whole = Bounced::get(peer, key, offset, to, token);
-  return or_bounce(post, {&whole, 1});
-}
-
-core::Post IbvConduit::read(Link& link, Flight& flight, std::uint64_t key, std::uint64_t offset,
-                            core::MutableBytes to, Work& work) noexcept {
-  const Key& remote = memory_.remote(key);
-  flight.offset = offset;
-  flight.key = static_cast<std::uint32_t>(key);
-  flight.bytes = static_cast<std::uint32_t>(to.size());
-  work.request.wr.rdma = {remote.at + offset, remote.key};
-  if (const Lent lent = lend(flight, to, false, work); lent.kind != Lent::Kind::done) {
-    undo(link);
-    return lent.post();
-  }
-  if (flight.slot != nullptr) flight.result = to.data();
-  flight.reads = !objects_.sizes.in_order;
-  return launch(link, work.request, true);
+  const BouncedTransfer whole = BouncedTransfer::get(peer, key, offset, to, token);
+  return bounced_.or_bounce(post, {&whole, 1});
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -1,9 +1,6 @@
-// Several pieces in one operation: a work request for each piece of the peer's memory, with a list of local ones, all
-// handed over together.
+#include "conduits/ibv/ibv_vector.hpp"
 
 #include <aqueduct/copy_bytes.hpp>
-
-#include "conduits/ibv/ibv_conduit.hpp"
 
 #include <algorithm>
 #include <type_traits>
@@ -14,11 +11,11 @@ namespace {
 constexpr core::Bytes plain(core::Bytes bytes) { return bytes; }
 constexpr core::Bytes plain(core::MutableBytes bytes) { return bytes; }
 
-Bounced bounced_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from) {
-  return Bounced::put(peer, key, offset, from, {});
+BouncedTransfer transfer_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from) {
+  return BouncedTransfer::put(peer, key, offset, from, {});
 }
-Bounced bounced_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to) {
-  return Bounced::get(peer, key, offset, to, {});
+BouncedTransfer transfer_of(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to) {
+  return BouncedTransfer::get(peer, key, offset, to, {});
 }
 
 void* place_of(core::Bytes) { return nullptr; }
@@ -26,10 +23,10 @@ void* place_of(core::MutableBytes bytes) { return bytes.data(); }
 
 }  // namespace
 
-// Local memory outside segments goes by way of a slot or of a registration, and a request holds one of those at most: so
-// there may be a request for each piece of either list.
-struct IbvConduit::Pieces {
-  static constexpr std::size_t kMost = 8;  ///< chosen, of either list
+// Local memory outside segments needs a bounce buffer or a registration, and a request can hold only one of them. So in
+// the worst case there is a request for each piece of either list.
+struct Vector::Pieces {
+  static constexpr std::size_t kMost = 8;  ///< chosen: pieces in either list
 
   struct One {
     ibv_send_wr request;
@@ -39,41 +36,40 @@ struct IbvConduit::Pieces {
   std::size_t count = 0;
 };
 
-std::size_t IbvConduit::most_local() const noexcept {
-  return std::min<std::size_t>(Pieces::kMost, objects_.sizes.pieces);
+std::size_t Vector::most_local() const noexcept {
+  return std::min<std::size_t>(Pieces::kMost, env_.sizes().pieces);
 }
-std::size_t IbvConduit::most_remote() const noexcept { return Pieces::kMost; }
+std::size_t Vector::most_remote() const noexcept { return Pieces::kMost; }
 
-core::NativeVector* IbvConduit::vector() noexcept {
-  const bool room = objects_.sizes.depth >= 4 * Pieces::kMost && objects_.sizes.queue >= 8 * Pieces::kMost;
-  return room && most_local() >= 2 ? this : nullptr;
+bool Vector::can() const noexcept {
+  const bool room = env_.sizes().depth >= 4 * Pieces::kMost && env_.sizes().queue >= 8 * Pieces::kMost;
+  return room && most_local() >= 2;
 }
 
-core::Post IbvConduit::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
-                                  std::span<const core::Bytes> from, core::Token token) noexcept {
+core::Post Vector::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
+                              std::span<const core::Bytes> from, core::Token token) noexcept {
   return transfer_pieces(peer, key, to, from, IBV_WR_RDMA_WRITE, token);
 }
 
-core::Post IbvConduit::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
-                                  std::span<const core::MutableBytes> to, core::Token token) noexcept {
+core::Post Vector::get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
+                              std::span<const core::MutableBytes> to, core::Token token) noexcept {
   return transfer_pieces(peer, key, from, to, IBV_WR_RDMA_READ, token);
 }
 
 template <class Local>
-core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
-                                       std::span<const core::RemotePiece> remote,
-                                       std::span<const Local> local, ibv_wr_opcode opcode,
-                                       core::Token token) noexcept {
+core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> remote,
+                                   std::span<const Local> local, ibv_wr_opcode opcode,
+                                   core::Token token) noexcept {
   const core::PieceLimits limits{most_remote(), most_local(), properties_.max_transfer};
   if (const ErrorCode why = core::check_pieces(remote, local, limits); why != ErrorCode::ok) {
     return core::Post::failed(why);
   }
   const Key& segment = memory_.remote(key);
   for (const core::RemotePiece& piece : remote) {
-    if (!in_range(peer, segment, piece.offset, piece.bytes, "piece"))
-      return core::Post::failed(ErrorCode::out_of_range);
+    if (!RemoteAccess::in_range(segment, piece.offset, piece.bytes)) [[unlikely]]
+      return access_.out_of_range(peer, segment, piece.offset, piece.bytes, "piece");
   }
-  if (peer == me_) {
+  if (peer == env_.me) {
     core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
       std::byte* const here = memory_.segment(segment.id).data() + offset;
       if constexpr (std::is_same_v<Local, core::Bytes>) {
@@ -84,68 +80,68 @@ core::Post IbvConduit::transfer_pieces(Rank peer, std::uint64_t key,
     });
     return core::Post::done();
   }
-  Link* const link = reach(peer);
-  if (link == nullptr) return no_link(peer);
+  Link* const link = connections_.reach(peer);
+  if (link == nullptr) return losses_.no_connection(peer);
   Pieces pieces;
-  const std::uint32_t quiet = link->quiet;
+  const std::uint32_t unsignaled = link->unsignaled;
   Lent lent;
-  std::uint64_t next = UINT64_MAX;  // where a request that goes on would
+  std::uint64_t next = UINT64_MAX;  // where the next part must start to continue the last request
   core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
     if (lent.kind != Lent::Kind::done) return;
     lent = add_piece(*link, pieces, key, offset, plain(part), place_of(part), offset == next, opcode);
     next = offset + part.size();
   });
   if (lent.kind != Lent::Kind::done) {
-    for (; pieces.count > 0; --pieces.count) undo(*link);
-    link->quiet = quiet;
-    // If nobody else uses what could be registered, it was this list, which is more than can be.
-    const bool all_taken = lent.kind == Lent::Kind::in_use && !cache_.in_use();
+    for (; pieces.count > 0; --pieces.count) requests_.undo(*link);
+    link->unsignaled = unsignaled;
+    // If no other request has a registration, this list alone needs more than can be registered.
+    const bool all_taken = lent.kind == Lent::Kind::in_use && !buffers_.any_registered();
     if (lent.kind != Lent::Kind::too_much && !all_taken) return lent.post();
-    std::array<Bounced, 2 * Pieces::kMost> parts;
+    std::array<BouncedTransfer, 2 * Pieces::kMost> parts;
     std::size_t count = 0;
     core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
-      parts[count++] = bounced_of(peer, key, offset, part);
+      parts[count++] = transfer_of(peer, key, offset, part);
     });
     parts[count - 1].token = token;
-    return or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
+    return bounced_.or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
   }
-  Flight& last = (*link).flights[link->flights.next() - 1];
-  last.kind = opcode == IBV_WR_RDMA_WRITE ? Flight::Kind::put : Flight::Kind::get;
+  OutstandingRequest& last = (*link).outstanding[link->outstanding.next() - 1];
+  last.kind = opcode == IBV_WR_RDMA_WRITE ? OutstandingRequest::Kind::put : OutstandingRequest::Kind::get;
   last.token = token;
-  return launch_all(*link, pieces);
+  return requests_.launch_list(*link, pieces.all[0].request, pieces.all[pieces.count - 1].request);
 }
 
-// Adds a part of a piece: to the request before it, if that goes on there and does not hold anything yet that this one
-// would have to; else a request of its own.
-IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
-                                       core::Bytes part, void* result, bool goes_on,
-                                       ibv_wr_opcode opcode) noexcept {
+// Adds a part of a piece: to the last request, if the part continues it remotely and lies in a segment locally, so that
+// it needs no bounce buffer or registration; otherwise as a new request.
+Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
+                       void* result, bool goes_on, ibv_wr_opcode opcode) noexcept {
   const auto length = static_cast<std::uint32_t>(part.size());
   const auto here = memory_.key_in_segment(part);
   const ibv_sge direct{reinterpret_cast<std::uint64_t>(part.data()), length, here.value_or(0)};
   if (goes_on && here && pieces.count > 0) {
     Pieces::One& one = pieces.all[pieces.count - 1];
-    const std::size_t most = opcode == IBV_WR_RDMA_READ ? objects_.sizes.read_pieces : most_local();
+    const std::size_t most = opcode == IBV_WR_RDMA_READ ? env_.sizes().read_pieces : most_local();
     if (static_cast<std::size_t>(one.request.num_sge) < most) {
       one.pieces[static_cast<std::size_t>(one.request.num_sge++)] = direct;
-      Flight& flight = link.flights[link.flights.next() - 1];
-      if (flight.slot == nullptr) flight.bytes += length;
+      OutstandingRequest& entry = link.outstanding[link.outstanding.next() - 1];
+      if (entry.bounce_buffer == nullptr) entry.bytes += length;
       return {};
     }
   }
-  Flight* const flight = begin(link, Flight::Kind::part, 0);
-  if (flight == nullptr) return {Lent::Kind::no_room};
+  OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::part, 0);
+  if (entry == nullptr) return {Lent::Kind::no_room};
   Pieces::One& one = pieces.all[pieces.count++];
-  flight->offset = offset;
-  flight->key = static_cast<std::uint32_t>(key);
-  flight->bytes = length;
+  entry->offset = offset;
+  entry->key = static_cast<std::uint32_t>(key);
+  entry->bytes = length;
   Work work;
   if (here) {
     work.piece = direct;
-  } else if (const Lent lent = lend(*flight, part, result == nullptr, work); lent.kind != Lent::Kind::done) {
+  } else if (const Lent lent = buffers_.lend(*entry, part, result == nullptr, work);
+             lent.kind != Lent::Kind::done) {
     return lent;
   }
-  if (flight->slot != nullptr) flight->result = result;
+  if (entry->bounce_buffer != nullptr) entry->result = result;
   const Key& remote = memory_.remote(key);
   one.request = {};
   one.request.opcode = opcode;
@@ -153,27 +149,10 @@ IbvConduit::Lent IbvConduit::add_piece(Link& link, Pieces& pieces, std::uint64_t
   one.pieces[0] = work.piece;
   one.request.sg_list = one.pieces.data();
   one.request.num_sge = 1;
-  flight->reads = opcode == IBV_WR_RDMA_READ && !objects_.sizes.in_order;
-  name(link, one.request, flight->reads);  // such a one ends by its own completion only
+  entry->reads = opcode == IBV_WR_RDMA_READ && !env_.sizes().in_order;
+  requests_.name(link, one.request, entry->reads);  // on such devices only its own completion ends a read
   if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
   return {};
-}
-
-core::Post IbvConduit::launch_all(Link& link, Pieces& pieces) noexcept {
-  ibv_send_wr& newest = pieces.all[pieces.count - 1].request;
-  Work read;
-  if (must_confirm(link)) {
-    add_confirmation(link, read);
-    newest.next = &read.request;
-  } else {
-    newest.send_flags |= IBV_SEND_SIGNALED;
-    link.quiet = 0;
-  }
-  if (burst_.link() == &link && !burst_.empty()) ring();
-  if (hand_over(link, &pieces.all[0].request)) return core::Post::posted();
-  // All of it ends with the peer, also what the device has not taken.
-  if (!is_suspected(link.peer)) suspect(link.peer, "the device has no room for what is owed to it");
-  return core::Post::posted();
 }
 
 }  // namespace aqueduct::conduits::ibv

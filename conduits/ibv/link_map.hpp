@@ -8,8 +8,7 @@ namespace aqueduct::conduits::ibv {
 
 struct Link;
 
-/// Finds the link of a queue pair by its number: a table that is at most half full, looked through from the number's
-/// own place on.
+/// Finds the link of a queue pair by its number: a hash table with linear probing, at most half full.
 class LinkMap {
  public:
   LinkMap() : places_(16) {}
@@ -25,7 +24,7 @@ class LinkMap {
     if (places_[at].link == nullptr) return;
     places_[at] = {};
     --count_;
-    // Those behind it may have come there because its place was taken.
+    // Entries behind it may be there only because this place was taken.
     for (at = (at + 1) & mask(); places_[at].link != nullptr; at = (at + 1) & mask()) {
       const Place place = places_[at];
       places_[at] = {};

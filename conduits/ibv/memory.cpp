@@ -10,7 +10,7 @@
 namespace aqueduct::conduits::ibv {
 
 Result<std::vector<std::byte>> Memory::add_segment(SegmentId id, core::MutableBytes memory) {
-  if (memory.empty()) return ErrorCode::not_supported;  // nobody will ask for its bytes
+  if (memory.empty()) return ErrorCode::not_supported;  // no peer will access it
   if (memory.size() > most_) {
     log_.warn(
         "ibv: rank {}: segment {} of {} bytes is longer than the device registers at once ({}); it goes by "
@@ -61,7 +61,7 @@ Owned<ibv_mr> Memory::add(core::MutableBytes memory, int access) noexcept {
   return {verbs_.reg_mr(&domain_, memory.data(), memory.size(), access), {verbs_.dereg_mr}};
 }
 
-// Pinned memory never makes the device wait for a page, so this is what comes after. Null, and errno.
+// On-demand paging is the second choice, because with pinned memory the device never waits for a page. Null, and errno.
 Owned<ibv_mr> Memory::add_on_demand(core::MutableBytes memory, int access) noexcept {
   const bool can = (access & IBV_ACCESS_REMOTE_ATOMIC) != 0 ? paging_.atomics : paging_.transfers;
   if (!can) {
@@ -82,10 +82,11 @@ Owned<ibv_mr> Memory::add_on_demand(core::MutableBytes memory, int access) noexc
 
 Owned<ibv_mr> Memory::add_local(core::MutableBytes memory, int& error) noexcept {
   Owned<ibv_mr> region = add(memory, local_access_);
-  if (region == nullptr && errno == EFAULT) {  // memory that cannot be written is only read from
+  if (region == nullptr && errno == EFAULT) {  // read-only memory is only a source of puts
     region = add(memory, 0);
   }
-  // A page that cannot be written is only found out by the device, in the middle of a transfer: so they are asked for before.
+  // With on-demand paging the device would notice a page that cannot be written only in the middle of a transfer. So
+  // the system is asked for writable pages first.
   if (region == nullptr && errno == ENOMEM && paging_.transfers) {
     if (give_pages(memory)) region = add_on_demand(memory, local_access_);
     if (region == nullptr) errno = ENOMEM;

@@ -12,11 +12,11 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// An endpoint's segments and its peers', as the device knows them.
+/// Registered segments of this endpoint, and the imported keys of peers' segments.
 class Memory {
  public:
-  /// `paging`: what may be used of it.
-  /// `access`: what peers may do with segments; `local_access`: what of memory that is only used here.
+  /// `access`, `local_access`: rights for segments, and for memory that only this endpoint uses. `most`: bytes that can
+  /// be registered at once. `paging`: the on-demand paging that may be used.
   Memory(const Verbs& verbs, ibv_pd& domain, std::uint64_t job, int access, int local_access,
          std::uint64_t most, const Paging& paging, bool large_pages, Rank me, core::Log& log)
       : verbs_(verbs),
@@ -36,13 +36,14 @@ class Memory {
   Result<std::uint64_t> import(Rank peer, core::Bytes key);
   const Key& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
 
-  /// My own; empty if there is no such.
+  /// The memory of my segment; empty if there is no such segment.
   core::MutableBytes segment(SegmentId id) const noexcept {
     return id < segments_.size() ? segments_[id].memory : core::MutableBytes{};
   }
-  /// Memory of this endpoint's that only it uses. Null, and a negative errno, if the device refuses; -ENOMEM: to pin it.
+  /// Registers memory that only this endpoint uses. Null, and a negative errno, if the device refuses; -ENOMEM: it
+  /// cannot be pinned.
   Owned<ibv_mr> add_local(core::MutableBytes memory, int& error) noexcept;
-  /// What the device calls a buffer inside a segment of mine; nothing if it is in none.
+  /// The local key of the segment that contains the buffer; nothing if none does.
   std::optional<std::uint32_t> key_in_segment(core::Bytes buffer) const noexcept;
 
  private:
@@ -62,7 +63,7 @@ class Memory {
   std::uint64_t most_;  // bytes that can be registered at once
   Paging paging_;
   bool large_pages_;
-  bool pages_on_demand_ = false;  // some memory is registered so
+  bool pages_on_demand_ = false;  // whether any memory is registered for it
   Rank me_;
   core::Log& log_;
   std::vector<Segment> segments_;  // by id

@@ -11,27 +11,28 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: pieces of memory in one work request. More makes every place in a queue larger.
+// Chosen: pieces of memory in one work request. More of them make every entry of a queue larger.
 constexpr std::uint32_t kPieces = 8;
 
-// Not with iWARP, whose adapters do not try again: a message that finds no receive ends the connection.
+// iWARP gets no shared receive queue: a message that finds no receive would end the connection, since adapters do not
+// retry.
 bool shares_receives(const Port& port, const IbvOptions& options) {
   return options.shared_receive_queue && !port.iwarp() && port.limits.max_srq > 0 &&
          port.limits.max_srq_wr > 0;
 }
 
-/// Cuts what is wanted down to what the device has.
+/// The wanted sizes, limited to what the device has.
 Sizes sizes_of(const Port& port, const IbvOptions& options, Rank ranks) {
   const ibv_device_attr& limits = port.limits;
   const auto positive = [](int value) { return static_cast<std::uint32_t>(std::max(value, 1)); };
   Sizes sizes;
-  const std::uint32_t door = kDoorReceives + kDoorSends;
-  const std::uint32_t completions = std::max(positive(limits.max_cqe), door + 16) - door;
+  const std::uint32_t datagrams = kDatagramReceives + kDatagramSends;
+  const std::uint32_t completions = std::max(positive(limits.max_cqe), datagrams + 16) - datagrams;
   sizes.queue = std::min(options.queue, completions / 2);
   const std::uint64_t wanted = std::uint64_t{ranks} * options.credits;
   sizes.receives = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, completions - sizes.queue));
   if (shares_receives(port, options)) sizes.receives = std::min(sizes.receives, positive(limits.max_srq_wr));
-  sizes.completions = sizes.queue + sizes.receives + door;
+  sizes.completions = sizes.queue + sizes.receives + datagrams;
   sizes.depth = std::min({options.depth, positive(limits.max_qp_wr), sizes.queue});
   sizes.pieces = std::min(kPieces, positive(limits.max_sge));
   sizes.reads = static_cast<std::uint8_t>(std::clamp(limits.max_qp_init_rd_atom, 1, 16));
@@ -58,7 +59,7 @@ Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOpti
   objects.sizes = sizes_of(port, options, ranks);
   const auto refused = [&](const char* what, const char* advice) -> Status {
     const int error = errno;
-    const bool failed = error == ENODEV || error == EIO;  // whatever is asked for
+    const bool failed = error == ENODEV || error == EIO;  // the device has failed, whatever was asked for
     log.error("ibv: rank {}: {} does not give {}: {}. {}", me, port.device, what, std::strerror(error),
               failed ? advice_for_errno(error) : advice);
     return code_of_errno(error);

@@ -7,49 +7,49 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What of a device's limits one endpoint uses.
+/// What one endpoint uses of its device, within the device's limits.
 struct Sizes {
-  std::uint32_t receives = 0;  ///< messages for which there may be room, from all peers
+  std::uint32_t receives = 0;  ///< posted receives, for all peers together
   std::uint32_t completions = 0;
   std::uint32_t queue =
-      0;  ///< work requests under way at once, to all peers: with the receives, what `completions` holds
-  std::uint32_t depth = 0;   ///< to one peer
-  std::uint32_t pieces = 1;  ///< of local memory in one work request
-  std::uint8_t reads = 1;    ///< reads and atomics under way at once, to one peer
-  std::uint8_t answers = 1;  ///< of one peer that are answered at once
+      0;  ///< outstanding requests to all peers; `completions` has room for them and for the receives
+  std::uint32_t depth = 0;   ///< outstanding requests to one peer
+  std::uint32_t pieces = 1;  ///< local pieces in one work request
+  std::uint8_t reads = 1;    ///< outstanding reads and atomics to one peer
+  std::uint8_t answers = 1;  ///< reads and atomics of one peer that are answered in parallel
   bool atomics = false;
 
-  // What iWARP lacks.
-  bool immediate = true;  ///< a number beside a write, which the peer's processor gets
-  bool confirms =
-      true;  ///< the end of a write says that its bytes have arrived; else only a later read's does
+  // What iWARP lacks: false or 1 there.
+  bool immediate = true;  ///< writes with immediate data
+  bool confirms = true;   ///< a completed write has arrived; else only a completed read behind it shows that
   bool in_order =
-      true;  ///< requests end in the order in which they began; else reads may end after those behind
-  bool read_anywhere = true;      ///< what a read brings goes to memory that peers may not write to
-  std::uint32_t read_pieces = 1;  ///< of local memory in one read
+      true;  ///< requests end in the order of their posts; else reads may end after later requests
+  bool read_anywhere = true;      ///< reads may go to memory without remote write access
+  std::uint32_t read_pieces = 1;  ///< local pieces in one read
 };
 
-/// One endpoint's objects of the library, opened in order and closed in the reverse one.
+/// The verbs objects of one endpoint, opened in this order and closed in the reverse one.
 ///
-/// Each endpoint has a context of its own: it belongs to one thread, and events of the device come to all.
+/// Each endpoint opens a context of its own: an endpoint belongs to one thread, and every context gets all events of
+/// the device.
 struct Objects {
   Owned<ibv_context> context;
   Owned<ibv_pd> domain;
   Owned<ibv_comp_channel> channel;
   Owned<ibv_cq> queue;
-  Owned<ibv_srq> receives;  ///< null where the device has none, or is not to use one
+  Owned<ibv_srq> receives;  ///< shared receive queue; null if the device has none, or the settings forbid it
   Sizes sizes;
 };
 
-/// Messages that ranks say to each other before they are connected, under way in one direction.
-inline constexpr std::uint32_t kDoorReceives = 64;
-inline constexpr std::uint32_t kDoorSends = 16;
+/// Datagrams for connections that have room, in each direction.
+inline constexpr std::uint32_t kDatagramReceives = 64;
+inline constexpr std::uint32_t kDatagramSends = 16;
 
 /// Opens them. The log says what was refused.
 Result<Objects> open_objects(const Verbs& verbs, const Port& port, const IbvOptions& options, Rank ranks,
                              Rank me, core::Log& log);
 
-/// Takes what a completion channel says. True: it has said something.
+/// Takes the events of a completion channel. True: there were some.
 bool empty_channel(const Verbs& verbs, ibv_comp_channel& channel) noexcept;
 
 }  // namespace aqueduct::conduits::ibv

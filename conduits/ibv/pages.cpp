@@ -15,9 +15,9 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Of Linux 5.14; earlier systems refuse it, and registering gets the pages by itself.
+// Since Linux 5.14. Earlier systems refuse it, and registering allocates the pages by itself.
 constexpr int kPopulateWrite = 23;
-// Chosen: less than this is not worth a thread, and more threads than this wait for the memory.
+// Chosen: less memory is not worth a thread; more threads only wait for the memory.
 constexpr std::size_t kShare = 64 << 20;
 constexpr std::size_t kMostThreads = 8;
 constexpr std::uintptr_t kLargePage = 2 << 20;
@@ -29,8 +29,8 @@ void populate(core::MutableBytes memory, bool large) noexcept {
   const auto start = reinterpret_cast<std::uintptr_t>(memory.data());
   const std::uintptr_t first = up(start);
   const std::uintptr_t end = (start + memory.size()) & ~(kLargePage - 1);
-  if (first >= end) return;  // too little to matter
-  // Where there are no large pages, it refuses.
+  if (first >= end) return;  // not even one large page
+  // Refused where the system has no large pages; that is no error.
   if (large) static_cast<void>(::madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
   const std::size_t cores = static_cast<std::size_t>(std::max(core::available_cores(), 1));
   const std::size_t shares =
@@ -46,7 +46,7 @@ void populate(core::MutableBytes memory, bool large) noexcept {
     try {
       helpers[i] = std::thread(give, i);
     } catch (const std::system_error&) {
-      give(i);  // no threads to be had
+      give(i);  // the system gives no thread
     }
   }
   give(0);

@@ -4,11 +4,12 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Has the system give memory all its pages, large ones if wanted and to be had, on several threads if there is much. Registering
-/// needs them all; one after the other it would take several times as long. What the memory holds stays.
+/// Makes the system allocate all pages of the memory before it is registered, on several threads if it is large.
+/// Registering needs all pages, and would allocate them one by one, which takes several times as long. `large`: large
+/// pages, if the system has some. Contents stay.
 void populate(core::MutableBytes memory, bool large) noexcept;
 
-/// Has the system give memory its pages, to be written. False: it cannot be, or the system does not know the question
+/// Makes the system allocate the pages for writing. False: the memory cannot be written, or the system lacks the call
 /// (Linux before 5.14).
 bool give_pages(core::MutableBytes memory) noexcept;
 

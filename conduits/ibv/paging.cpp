@@ -7,7 +7,7 @@ const char* text_of(const Paging& paging) noexcept {
   return paging.atomics ? "on-demand paging" : "on-demand paging, but not for atomics";
 }
 
-// A device (or a library) that does not know the question has nothing of it.
+// A device or library without this query has no on-demand paging.
 Paging paging_of(const Verbs& verbs, ibv_context& context) noexcept {
   ibv_device_attr_ex attributes{};
   if (verbs.query_device_ex == nullptr || verbs.query_device_ex(&context, &attributes) != 0) return {};

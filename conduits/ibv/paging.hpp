@@ -4,13 +4,13 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What the device can do with memory that is not pinned: it gets the pages when it needs them, as a processor does.
+/// On-demand paging: what the device can do with memory that is not pinned. It takes page faults, as a CPU does.
 struct Paging {
   bool transfers = false;  ///< puts and gets over reliable connections, from and to such memory
-  bool atomics = false;    ///< these too
+  bool atomics = false;    ///< atomics on such memory
 };
 
-/// "no on-demand paging": for people.
+/// For log messages: "no on-demand paging".
 const char* text_of(const Paging& paging) noexcept;
 
 /// Asks an open device.

@@ -11,7 +11,7 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-/// Root, mostly.
+/// Whether this process may exceed the limit, as root may.
 bool may_pass_the_limit() noexcept {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct granted[2]{};

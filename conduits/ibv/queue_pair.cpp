@@ -7,8 +7,9 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Specified: up to 7 times, and for ever where the receiver is there but has no room. Soft RoCE takes 7 for ever in both
-// (rxe_comp.c of Linux 6.1), so that it would never say that a peer's host is gone.
+// Specified: up to 7 retries of a packet without an answer; for a receiver that is not ready, 7 means without limit.
+// Soft RoCE takes 7 as without limit in both cases (rxe_comp.c of Linux 6.1), and would never report that a peer's host
+// is gone.
 constexpr std::uint8_t kRetries = 6;
 constexpr std::uint8_t kForEver = 7;
 // Specified: code 12 is 0.64 ms.
@@ -17,12 +18,12 @@ constexpr std::uint8_t kHops = 64;
 
 }  // namespace
 
-ibv_ah_attr way_to(const Address& peer, const Port& port, const IbvOptions& options) {
+ibv_ah_attr address_vector(const Address& peer, const Port& port, const IbvOptions& options) {
   ibv_ah_attr way{};
   way.dlid = peer.lid;
   way.sl = options.service_level;
   way.port_num = port.number;
-  // Between subnets of InfiniBand, and on Ethernet always, by the global address.
+  // The global address is needed between subnets of InfiniBand, and always on Ethernet.
   way.is_global = port.ethernet() || std::memcmp(peer.gid.data(), port.gid.raw, 8) != 0 || peer.lid == 0;
   if (way.is_global) {
     std::memcpy(way.grh.dgid.raw, peer.gid.data(), sizeof way.grh.dgid.raw);
@@ -71,7 +72,7 @@ int connect_pair(const Verbs& verbs, ibv_qp& pair, const Objects& objects, const
   state.rq_psn = hello.first;
   state.max_dest_rd_atomic = objects.sizes.answers;
   state.min_rnr_timer = kNotReadyPause;
-  state.ah_attr = way_to(peer, port, options);
+  state.ah_attr = address_vector(peer, port, options);
   int error = verbs.modify_qp(&pair, &state,
                               IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                                   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);

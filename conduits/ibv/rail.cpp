@@ -23,7 +23,7 @@ Address address_of(const Port& port, const Objects& objects) {
   return address;
 }
 
-// Segments have been given their pages when they were registered on the first port.
+// No large pages are asked for: the first port has already made the system allocate the segments' pages.
 Rail::Rail(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
            std::uint64_t job, Rank ranks, Rank me, core::Log& log)
     : verbs_(verbs),
@@ -54,7 +54,7 @@ bool Rail::make(Rank peer) noexcept {
 
 int Rail::connect(Rank peer, std::uint32_t pair) noexcept {
   Peer& with = peers_[peer];
-  if (with.pair == nullptr || pair == 0) {  // one of us has none: it goes without
+  if (with.pair == nullptr || pair == 0) {  // one side has no queue pair: this rail is not used
     drop(peer);
     return 0;
   }
@@ -63,7 +63,7 @@ int Rail::connect(Rank peer, std::uint32_t pair) noexcept {
   hello.first = first_of(pair, peer);
   const int error = connect_pair(verbs_, *with.pair, objects_, port_, options_, addresses_[peer], hello,
                                  first_of(with.pair->qp_num, me_));
-  with.listens = error == 0;
+  with.connected = error == 0;
   return error;
 }
 

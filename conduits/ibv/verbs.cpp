@@ -16,7 +16,8 @@ void find(void* library, const char* name, Function& function, std::string& prob
   if (function == nullptr) problem = std::string(kName) + " lacks " + name + ": it is too old";
 }
 
-// What the library's header does inline, less its answer for old drivers, which would need linking with the library.
+// As the library's header does inline, but without its fallback for old drivers, which would need linking with the
+// library.
 int ask_extended(ibv_context* context, ibv_device_attr_ex* attributes) {
   const verbs_context* const extended = verbs_get_ctx(context);
   constexpr std::size_t kLeast = sizeof *extended - offsetof(verbs_context, query_device_ex);
@@ -24,7 +25,7 @@ int ask_extended(ibv_context* context, ibv_device_attr_ex* attributes) {
   return extended->query_device_ex(context, nullptr, attributes, sizeof *attributes);
 }
 
-// Of rdma-core as well, and as often installed; only iWARP needs it.
+// Also part of rdma-core, and usually installed with it; only iWARP needs it.
 ConnectionCalls load_connection_calls() {
   ConnectionCalls calls;
   void* const library = ::dlopen("librdmacm.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -52,7 +53,7 @@ ConnectionCalls load_connection_calls() {
 
 LoadedVerbs load_verbs() {
   LoadedVerbs loaded;
-  // It stays: the drivers that it loads leave handlers behind.
+  // The library is never unloaded, because the drivers that it loads leave handlers behind.
   void* const library = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* const why = ::dlerror();
@@ -62,9 +63,9 @@ LoadedVerbs load_verbs() {
                      (why != nullptr ? why : "no reason given");
     return loaded;
   }
-  // Before the library is used: from then on a child that the program forks gets no copy of registered pages, or, with
-  // Linux since 5.12, gets it at once, so that the parent's pages stay those that the adapter knows. If something else in
-  // this process has registered memory without it, it is too late, and that is the program's choice.
+  // Called before anything else of the library. From then on a forked child gets no copy of registered pages or, since
+  // Linux 5.12, its copies at once; so the parent keeps the pages that the adapter knows. It has no effect if other
+  // code in this process has registered memory before; that is the program's choice.
   if (auto* const prepare = reinterpret_cast<int (*)()>(::dlsym(library, "ibv_fork_init"));
       prepare != nullptr) {
     static_cast<void>(prepare());

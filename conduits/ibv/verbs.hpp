@@ -10,11 +10,12 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What libibverbs exports and this conduit calls. What moves data (ibv_post_send, ibv_poll_cq, …) is not here: those are
-/// inline and go through the tables of the objects, so that this seam costs the fast path nothing.
+/// The functions of libibverbs that this conduit calls. The functions that move data (ibv_post_send, ibv_poll_cq, …)
+/// are not among them: they are inline and go through tables in the objects, so this indirection costs the fast path
+/// nothing.
 ///
-/// The library is loaded when something first asks for this conduit, so a site without it can run the same program.
-/// Tests fill the table with a device of their own.
+/// The library is loaded when this conduit is first asked for, so the same program runs on sites without it. Tests fill
+/// the table with a mock device.
 struct Verbs {
   ibv_device** (*get_device_list)(int* count) = nullptr;
   void (*free_device_list)(ibv_device** list) = nullptr;
@@ -22,7 +23,8 @@ struct Verbs {
   ibv_context* (*open_device)(ibv_device* device) = nullptr;
   int (*close_device)(ibv_context* context) = nullptr;
   int (*query_device)(ibv_context* context, ibv_device_attr* attributes) = nullptr;
-  /// Of a driver that extends the query; else it says EOPNOTSUPP. Not exported: the library reaches it by the context.
+  /// EOPNOTSUPP if the driver lacks the extended query. The library does not export it, but reaches it through the
+  /// context.
   int (*query_device_ex)(ibv_context* context, ibv_device_attr_ex* attributes) = nullptr;
   int (*query_port)(ibv_context* context, std::uint8_t port, _compat_ibv_port_attr* attributes) = nullptr;
   int (*query_gid)(ibv_context* context, std::uint32_t port, std::uint32_t index, ibv_gid_entry* entry,
@@ -54,25 +56,25 @@ struct Verbs {
   const char* (*wc_status_str)(ibv_wc_status status) = nullptr;
   const char* (*event_type_str)(ibv_event_type event) = nullptr;
 
-  ConnectionCalls connections;  ///< of another library, which may be absent
+  ConnectionCalls connections;  ///< of librdmacm, which may be absent
 };
 
 struct LoadedVerbs {
   Verbs verbs;
-  std::string problem;  ///< for people; empty: it is there
+  std::string problem;  ///< why the library cannot be used, for log messages; empty: it can
 };
 
-/// Loads the library; it stays.
+/// Loads the library, which is never unloaded.
 LoadedVerbs load_verbs();
 
-/// Gives an object of the library back. What refuses is left to the process's end: nothing better can be done.
+/// Destroys an object of the library. Failures are ignored: the system cleans up when the process ends.
 template <class T>
 struct Destroy {
   int (*destroy)(T* object) = nullptr;
   void operator()(T* object) const noexcept { static_cast<void>(destroy(object)); }
 };
 
-/// An object of the library that is owned here.
+/// An owned object of the library.
 template <class T>
 using Owned = std::unique_ptr<T, Destroy<T>>;
 

@@ -9,19 +9,18 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// All ranks of a job run the same version, on machines of one byte order.
+/// All ranks of a job must run the same version, on machines of the same byte order.
 inline constexpr std::uint32_t kWireVersion = 3;
-/// Ports that one rank uses, the first one among them.
+/// Ports that one rank uses at most, with the first one.
 inline constexpr std::size_t kMostRails = 8;
 
-/// In front of every packet. Who sent it, the queue pair tells; how long it is, the completion.
+/// In front of every packet. The sender follows from the queue pair, the length from the completion.
 struct PacketHead {
-  std::uint32_t consumed =
-      0;  ///< how many of the receiver's messages the sender has taken so far, modulo 2^32
+  std::uint32_t consumed = 0;  ///< the receiver's messages that the sender has taken so far, modulo 2^32
   enum class Kind : std::uint32_t {
     packet,
-    signal,   ///< a Signal follows, for the conduit itself
-    greeting  ///< nothing follows: who called has the connection, and whoever answered may use it now
+    signal,   ///< a Signal follows
+    greeting  ///< empty: tells the accepting side of an iWARP connection that it may send
   };
   Kind kind = Kind::packet;
 };
@@ -32,38 +31,39 @@ constexpr const char* name_of(NetworkKind kind) noexcept {
   return kind == NetworkKind::infiniband ? "InfiniBand" : kind == NetworkKind::roce ? "RoCE" : "iWARP";
 }
 
-/// What a rank tells all others of a port, by the bootstrap: how to knock, and of the other rails how to reach them.
+/// The address of a port, sent to all ranks by the bootstrap: for the first port where to request connections, for a
+/// rail how to reach it.
 struct Address {
   std::uint32_t wire_version = kWireVersion;
-  /// Number of its unreliable-datagram queue pair; only the first port has one. Of iWARP the TCP port.
-  std::uint32_t door = 0;
-  std::array<std::uint8_t, 16> gid{};  ///< of iWARP the IP address
+  /// Number of the listener's queue pair, only for the first port. On iWARP the TCP port.
+  std::uint32_t listener = 0;
+  std::array<std::uint8_t, 16> gid{};  ///< on iWARP the IP address
   std::uint16_t lid = 0;
   NetworkKind network = NetworkKind::infiniband;
   std::uint8_t mtu = 0;    ///< ibv_mtu
-  std::uint8_t reads = 0;  ///< reads and atomics of one peer that it answers at once
+  std::uint8_t reads = 0;  ///< reads and atomics of one peer that it answers in parallel
   std::uint8_t zero[3]{};
 };
 
-/// What two ranks tell each other before their queue pairs can talk. Each says it until the other has understood.
+/// What two ranks exchange to connect their queue pairs. Each repeats it until the other has confirmed.
 struct Hello {
   std::uint64_t job = 0;
   std::uint32_t wire_version = kWireVersion;
   Rank from = 0;
-  std::uint32_t pair = 0;   ///< number of the queue pair that is meant for the receiver of this
-  std::uint32_t first = 0;  ///< sequence number of its first packet
-  std::uint64_t cell = 0;   ///< address where the receiver may write how many messages it has taken
-  std::uint32_t cell_key = 0;
-  std::uint32_t credits = 0;    ///< messages for which there is room
-  std::uint8_t understood = 0;  ///< I have your Hello, and my queue pair listens to yours
-  std::uint8_t both = 0;        ///< and I know that yours listens to mine: no answer is needed
-  std::uint8_t counts = 0;      ///< what I am told beside signals I can tell apart: see `BesidePut`
+  std::uint32_t pair = 0;     ///< number of the sender's queue pair for the receiver
+  std::uint32_t first = 0;    ///< packet sequence number at which it starts
+  std::uint64_t counter = 0;  ///< address to which the receiver writes how many messages it has taken
+  std::uint32_t counter_key = 0;
+  std::uint32_t credits = 0;    ///< messages that the receiver may send: the sender has receives for them
+  std::uint8_t understood = 0;  ///< the sender has the receiver's Hello, and its queue pair is connected
+  std::uint8_t both = 0;        ///< and it knows that the receiver's is too: no answer is needed
+  std::uint8_t counts = 0;      ///< the sender can use credits beside signals: see BesidePut
   std::uint8_t zero{};
-  /// Numbers of its queue pairs on the other rails; 0: none there. They listen when the first one does.
+  /// Numbers of the sender's queue pairs on its rails; 0: none there. They are connected together with the first one.
   std::array<std::uint32_t, kMostRails - 1> rails{};
 };
 
-/// What a peer needs of a segment. Behind it follow 4 bytes for each of the other rails: `key` as it is there.
+/// What a peer needs to access a segment. Behind it follow 4 bytes for each rail: the remote key there.
 struct Key {
   std::uint64_t job = 0;
   std::uint64_t at = 0;
@@ -72,12 +72,13 @@ struct Key {
   SegmentId id = 0;
 };
 
-/// The 4 bytes that travel beside a put: a signal's slot in 18 bits, its amount in 6, and, like a packet's head, how many of
-/// the receiver's messages the sender has taken, modulo 256.
+/// The immediate data of a put with a signal: the signal's slot in 18 bits, its amount in 6, and in 8 bits how many of
+/// the receiver's messages the sender has taken, modulo 256, as in a packet's head.
 ///
-/// Between what the receiver knows from elsewhere and what these bits mean there are at most the messages that it may send
-/// without a credit's return, ahead, and those and a queue's length, behind (it may have read its cell and sent more before
-/// it takes this): with no more than kMostCredits and kMostDepth the two cannot be mistaken for one another.
+/// The receiver restores the full number from the one that it knows. This number can be ahead of the known one by at
+/// most the messages that the receiver may send without a credit return. It can be behind by those and the length of a
+/// queue, because the receiver may have read its counter and sent more before it takes this one. With at most
+/// kMostCredits and kMostDepth the two cases cannot be confused.
 struct BesidePut {
   static constexpr std::uint32_t kMostCredits = 63;
   static constexpr std::uint32_t kMostDepth = 128;
@@ -87,7 +88,7 @@ struct BesidePut {
 };
 static_assert(2 * BesidePut::kMostCredits + BesidePut::kMostDepth < 256);
 
-/// Nothing if the signal's numbers are too large for that.
+/// Nothing if the signal's numbers are too large.
 constexpr std::optional<std::uint32_t> encode(Signal what, std::uint32_t consumed) noexcept {
   if (what.slot >= (1u << 18) || what.add >= (1u << 6)) return std::nullopt;
   return (what.slot << 14) | (static_cast<std::uint32_t>(what.add) << 8) | (consumed & 0xff);

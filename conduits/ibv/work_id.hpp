@@ -6,11 +6,11 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// What a completion is of: the 64 bits that a work request is given and its completion brings back.
+/// The 64-bit id of a work request, which its completion returns: what kind of request it was, and which one.
 struct WorkId {
-  enum class Kind : std::uint64_t { flight, receive, door_receive, door_send };
+  enum class Kind : std::uint64_t { request, receive, datagram_receive, datagram_send };
 
-  static constexpr std::uint64_t flight(Rank peer, std::uint32_t number) noexcept {
+  static constexpr std::uint64_t request(Rank peer, std::uint32_t number) noexcept {
     return (std::uint64_t{peer} << 32) | number;
   }
   /// `index` has at most 62 bits.

@@ -64,16 +64,16 @@ bool BareIbv::meet(Session& session) {
   mine.address.mtu = static_cast<std::uint8_t>(port_.attributes.active_mtu);
   mine.address.reads = objects_.sizes.answers;
   mine.hello.pair = pair_->qp_num;
-  mine.hello.cell = reinterpret_cast<std::uint64_t>(inbox());
-  mine.hello.cell_key = region_->rkey;
+  mine.hello.counter = reinterpret_cast<std::uint64_t>(inbox());
+  mine.hello.counter_key = region_->rkey;
   const auto all = session.exchange(mine);
   bool connected = true;
   if (role_.peer != kNoRank) {
     const IbvCard& theirs = all[role_.peer];
     connected = conduits::ibv::connect_pair(verbs_, *pair_, objects_, port_, {}, theirs.address, theirs.hello,
                                             0) == 0;
-    there_ = theirs.hello.cell;
-    there_key_ = theirs.hello.cell_key;
+    there_ = theirs.hello.counter;
+    there_key_ = theirs.hello.counter_key;
     receive_one();
   }
   make_window();

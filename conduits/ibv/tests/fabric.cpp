@@ -5,7 +5,7 @@
 namespace aqueduct::conformance {
 namespace {
 
-/// What ibv says of this machine, where so many ports are wished for; `why` not, if it cannot be used.
+/// Whether ibv can use this machine with that many rails, and `why` not.
 std::string probe(const Settings& settings, std::string& why) {
   const conduits::Available* const ibv = conduits::find("ibv");
   if (ibv == nullptr || ibv->entry == nullptr) {
@@ -28,7 +28,7 @@ std::vector<Fabric> ibv_fabrics() {
     settings.insert(settings.begin(), {"near", "off"});
     Fabric made{.name = name, .conduit = "ibv", .settings = std::move(settings), .processes = processes};
     made.has_atomics = true;
-    // Skipped where there is no InfiniBand or RoCE device.
+    // Skipped on machines without an InfiniBand or RoCE device.
     made.prepare = [] {
       std::string why;
       static_cast<void>(probe({}, why));
@@ -36,13 +36,13 @@ std::vector<Fabric> ibv_fabrics() {
     };
     return made;
   };
-  // Beside smp: hosts in name only, which any two ranks that follow one another are on.
+  // Beside smp: hosts in name only, with two consecutive ranks on each.
   Fabric hosts = fabric("ibv-hosts", 0);
   hosts.settings = {};
   hosts.enter = [](std::uint32_t process) {
     return Settings{{"host_id", "host" + std::to_string(process % 2)}};
   };
-  // Shares so small that most of the kit's transfers are dealt over two ports.
+  // The shares are so small that most of the kit's transfers are striped over two ports.
   const Settings two{{"ibv_rails", "2"}, {"ibv_rail_bytes", "4096"}};
   Fabric rails = fabric("ibv-rails", 0, two);
   rails.prepare = [two] {
@@ -51,7 +51,7 @@ std::vector<Fabric> ibv_fabrics() {
     const bool several = found.find("large transfers also by") != std::string::npos;
     return why.empty() && !several ? "one port only that is as fast as the fastest: " + found : why;
   };
-  // Over software (siw), which `./aq rdma` has in its virtual machine.
+  // A software device (siw), which `./aq rdma` has in its virtual machine.
   const Settings siw{{"ibv_device", "siw0"}};
   Fabric iwarp = fabric("ibv-iwarp", 0, siw);
   iwarp.has_atomics = false;
@@ -67,8 +67,8 @@ std::vector<Fabric> ibv_fabrics() {
       fabric("ibv-processes", 0),
       fabric("ibv-mixed", 2),
       hosts,
-      // As on a device that has little: no shared receives, few of everything, nothing inside a work request, and of local
-      // memory hardly any that may be pinned.
+      // As on a device with small limits: no shared receive queue, short queues, no inline data, and hardly any local
+      // memory that may be pinned.
       fabric("ibv-cramped", 0,
              {{"ibv_shared_receive_queue", "off"},
               {"ibv_credits", "2"},

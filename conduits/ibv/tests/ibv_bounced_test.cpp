@@ -1,4 +1,4 @@
-// Transfers whose local memory the device does not register: all arrives, in pieces, and in order.
+// Transfers whose local memory the device does not register: all bytes arrive, in pieces and in order.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 using Kind = core::Post::Kind;
 using testing::HasSubstr;
 
-constexpr std::size_t kLong = 1'000'000;  // more pieces than there are buffers
+constexpr std::size_t kLong = 1'000'000;  // more pieces than bounce buffers
 
 class IbvBounced : public testing::Test {
  protected:
@@ -28,7 +28,8 @@ class IbvBounced : public testing::Test {
                       ranks.memory(at_rank).begin() + static_cast<std::ptrdiff_t>(at));
   }
   Kind put(const std::vector<std::byte>& from, core::Token token, Rank peer = 1) {
-    return ranks.insist([&] { return ranks[0].put(peer, ranks.key(peer), 64, from, false, token); }).kind;
+    return ranks.insist([&] { return ranks[0].rma()->put(peer, ranks.key(peer), 64, from, false, token); })
+        .kind;
   }
 
   Ranks ranks{{}, 3};
@@ -50,14 +51,14 @@ TEST_F(IbvBounced, PutsArriveAndAreSaidOnce) {
 
 TEST_F(IbvBounced, MoreThanAreRememberedWait) {
   core::Token token = 0;
-  for (; token < 2 * BouncedTransfers::kMost; ++token) ASSERT_EQ(put(sent, token), Kind::posted) << token;
+  for (; token < 2 * BounceQueue::kMost; ++token) ASSERT_EQ(put(sent, token), Kind::posted) << token;
   for (core::Token each = 0; each < token; ++each) EXPECT_TRUE(ranks.end_of(each)) << each;
 }
 
 TEST_F(IbvBounced, GetsArrive) {
   std::copy(sent.begin(), sent.end(), ranks.memory(1).begin() + 8);
   std::vector<std::byte> got(kLong);
-  ASSERT_EQ(ranks[0].get(1, ranks.key(), 8, got, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->get(1, ranks.key(), 8, got, 1).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_EQ(got, sent);
 }
@@ -66,7 +67,9 @@ TEST_F(IbvBounced, ASignalComesBehindItsBytes) {
   for (const Signal signal : {Signal{3, 7}, Signal{3, 1 << 20}}) {
     ranks.heard(1).signals.clear();
     std::ranges::fill(ranks.memory(1), std::byte{0});
-    const auto attempt = [&] { return ranks[0].put_signal(1, ranks.key(), 8, sent, signal, signal.add); };
+    const auto attempt = [&] {
+      return ranks[0].signal()->put_signal(1, ranks.key(), 8, sent, signal, signal.add);
+    };
     ASSERT_EQ(ranks.insist(attempt).kind, Kind::posted);
     ASSERT_TRUE(ranks.until([&] { return !ranks.heard(1).signals.empty(); }));
     EXPECT_TRUE(arrived(8, sent));
@@ -79,7 +82,7 @@ TEST_F(IbvBounced, AMessageDoesNotOvertakeThem) {
   alignas(8) const std::byte header[8]{};
   ASSERT_EQ(put(sent, 1), Kind::posted);
   EXPECT_EQ(ranks[0].send(1, header, {}, 0).kind, Kind::retry);
-  EXPECT_EQ(ranks[0].put_signal(1, ranks.key(), 0, {}, {1, 1}, 2).kind, Kind::retry);
+  EXPECT_EQ(ranks[0].signal()->put_signal(1, ranks.key(), 0, {}, {1, 1}, 2).kind, Kind::retry);
   EXPECT_EQ(ranks[0].send(2, header, {}, 0).kind, Kind::done) << "to others it goes";
   ASSERT_EQ(ranks.insist([&] { return ranks[0].send(1, header, {}, 0); }).kind, Kind::done);
   ASSERT_TRUE(ranks.until([&] { return !ranks.heard(1).packets.empty(); }));
@@ -87,7 +90,7 @@ TEST_F(IbvBounced, AMessageDoesNotOvertakeThem) {
 }
 
 TEST_F(IbvBounced, ListsOfPiecesArriveThoughPartOfThemCouldBeRegistered) {
-  ranks.network().faults.lockable += 120'000;  // one of the two
+  ranks.network().faults.lockable += 120'000;  // enough for one of the two buffers
   core::NativeVector* const lists = ranks[0].vector();
   ASSERT_NE(lists, nullptr);
   const auto all = std::span(sent);
@@ -108,8 +111,8 @@ TEST_F(IbvBounced, ListsOfPiecesArriveThoughPartOfThemCouldBeRegistered) {
 
 TEST_F(IbvBounced, ThoseOfALostPeerEndOnceAndOthersGoOn) {
   ranks.network().faults.silent = true;
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 64, sent, false, 1).kind, Kind::posted);
-  ASSERT_EQ(ranks[0].put(2, ranks.key(2), 64, sent, false, 2).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 64, sent, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(2, ranks.key(2), 64, sent, false, 2).kind, Kind::posted);
   ranks[0].forget(1);
   ranks[0].poll(ranks.heard(0));
   ASSERT_EQ(ranks.heard(0).completed_ones.count(1), 1u);

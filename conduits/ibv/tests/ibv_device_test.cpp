@@ -1,4 +1,4 @@
-// Which port and address are taken, and what is said when there is none.
+// Which port and address are chosen, and the messages if there is none.
 
 #include "conduits/ibv/device.hpp"
 #include "conduits/ibv/errors.hpp"
@@ -149,7 +149,7 @@ TEST(IbvSignals, TravelInFourBytesIfTheirNumbersFit) {
   }
 }
 
-// What signals say of credits may be older than what was read in the cell, by all that may be under way.
+// Credits beside signals may be older than the counter that was read, by as much as may be outstanding.
 TEST(IbvSignals, CreditsBesideThemAreNeverTakenForNewerThanTheyAre) {
   for (std::uint32_t returned : {0u, 200u, 300u, 0xffffff80u}) {
     for (int off = -static_cast<int>(BesidePut::kMostCredits + BesidePut::kMostDepth);

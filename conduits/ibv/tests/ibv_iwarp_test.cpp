@@ -1,4 +1,5 @@
-// Devices without datagrams, immediate data and atomics, whose writes end before they arrive: iWARP over the mock network.
+// iWARP over the mock network: devices without datagrams, immediate data and atomics, whose writes complete before they
+// arrive.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -20,13 +21,13 @@ class IbvIwarp : public testing::Test {
     return std::ranges::equal(bytes, std::span(ranks.memory(rank)).subspan(at, bytes.size()));
   }
   core::Post put(core::Bytes from, core::Token token, std::size_t at = 64) {
-    return ranks.insist([&] { return ranks[0].put(1, ranks.key(), at, from, false, token); });
+    return ranks.insist([&] { return ranks[0].rma()->put(1, ranks.key(), at, from, false, token); });
   }
   core::Post send(Rank from, Rank to) {
     return ranks.insist([&] { return ranks[from].send(to, header, {}, 0); });
   }
   /// Rank 1's handle for rank 0's segment.
-  std::uint64_t back() { return *ranks[1].import_key(0, ranks.exported(0)); }
+  std::uint64_t back() { return *ranks[1].rma()->import_key(0, ranks.exported(0)); }
   mock::Device& device() { return ranks.network().devices[0]; }
 
   Ranks ranks{{}, 2, [](mock::Network& network) { network.devices[0].make_iwarp(); }};
@@ -41,7 +42,7 @@ TEST_F(IbvIwarp, CarriesPutsGetsAndMessages) {
     EXPECT_TRUE(ranks.end_of(from.size()));
     EXPECT_TRUE(arrived(64, from));
     std::vector<std::byte> got(from.size());
-    const auto get = [&] { return ranks[0].get(1, ranks.key(), 64, got, from.size() + 1); };
+    const auto get = [&] { return ranks[0].rma()->get(1, ranks.key(), 64, got, from.size() + 1); };
     ASSERT_EQ(ranks.insist(get).kind, Kind::posted);
     EXPECT_TRUE(ranks.end_of(from.size() + 1));
     EXPECT_EQ(got, from);
@@ -76,7 +77,9 @@ TEST_F(IbvIwarp, ASignalComesInAMessageBehindItsBytes) {
   for (const Signal signal : {Signal{3, 7}, Signal{3, 1 << 20}}) {
     ranks.heard(1).signals.clear();
     const auto from = bytes_of(300, static_cast<unsigned>(signal.add));
-    const auto attempt = [&] { return ranks[0].put_signal(1, ranks.key(), 8, from, signal, signal.add); };
+    const auto attempt = [&] {
+      return ranks[0].signal()->put_signal(1, ranks.key(), 8, from, signal, signal.add);
+    };
     ASSERT_EQ(ranks.insist(attempt).kind, Kind::posted);
     ASSERT_TRUE(ranks.until([&] { return !ranks.heard(1).signals.empty(); }));
     EXPECT_TRUE(arrived(8, from));
@@ -88,14 +91,14 @@ TEST_F(IbvIwarp, ASignalComesInAMessageBehindItsBytes) {
   EXPECT_TRUE(ranks.heard(1).packets.empty());
 }
 
-// Messages and writes behind a read end first; each operation is told once, and what it brings is there.
+// Messages and writes behind a read complete first. Each operation is reported once, and its data is there.
 TEST_F(IbvIwarp, ReadsMayEndAfterWhatIsBehindThem) {
   device().slow = true;
   ranks.meet();
   std::ranges::copy(bytes_of(4000, 9), ranks.memory(1).begin() + 8192);
   std::vector<std::vector<std::byte>> got(20, std::vector<std::byte>(4000));
   for (core::Token i = 0; i < got.size(); ++i) {
-    const auto get = [&] { return ranks[0].get(1, ranks.key(), 8192, got[i], 100 + i); };
+    const auto get = [&] { return ranks[0].rma()->get(1, ranks.key(), 8192, got[i], 100 + i); };
     ASSERT_EQ(ranks.insist(get).kind, Kind::posted);
     ASSERT_EQ(put(bytes, 200 + i).kind, Kind::posted);
     ASSERT_EQ(send(0, 1).kind, Kind::done);
@@ -133,10 +136,11 @@ TEST_F(IbvIwarp, ListsOfPiecesGoThoughAReadHasOnlyOneLocalPiece) {
 
 TEST_F(IbvIwarp, BothMayCallAtOnce) {
   const std::uint64_t key = back();
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 64, bytes, false, 1).kind, Kind::retry);
-  ASSERT_EQ(ranks[1].put(0, key, 64, bytes, false, 1).kind, Kind::retry);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 64, bytes, false, 1).kind, Kind::retry);
+  ASSERT_EQ(ranks[1].rma()->put(0, key, 64, bytes, false, 1).kind, Kind::retry);
   ASSERT_EQ(put(bytes, 1).kind, Kind::posted);
-  ASSERT_EQ(ranks.insist([&] { return ranks[1].put(0, key, 64, bytes, false, 1); }).kind, Kind::posted);
+  ASSERT_EQ(ranks.insist([&] { return ranks[1].rma()->put(0, key, 64, bytes, false, 1); }).kind,
+            Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(ranks.until([&] { return ranks.heard(1).completed_ones.count(1) != 0; }));
   EXPECT_TRUE(arrived(64, bytes, 0) && arrived(64, bytes, 1));
@@ -145,7 +149,7 @@ TEST_F(IbvIwarp, BothMayCallAtOnce) {
   EXPECT_TRUE(ranks.log().empty()) << ranks.said();
 }
 
-// The system gives up calls of peers that compute for long; and who starts late refuses some.
+// The system gives up connection requests while the peer computes; a peer that starts late refuses some.
 TEST_F(IbvIwarp, CallsThatComeToNothingAreRepeated) {
   ranks.network().faults.timed_out_calls = 2;
   ranks.network().faults.refused_calls = 2;
@@ -160,17 +164,18 @@ TEST_F(IbvIwarp, CallsThatComeToNothingAreRepeated) {
 
 TEST_F(IbvIwarp, APeerWhoseHostRefusesAllCallsIsLost) {
   ranks.close(1);
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 64, bytes, false, 1).kind, Kind::retry);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 64, bytes, false, 1).kind, Kind::retry);
   EXPECT_TRUE(ranks.until([&] { return !ranks.heard(0).losses.empty(); }));
   EXPECT_THAT(ranks.heard(0).losses, ElementsAre(1u));
-  EXPECT_EQ(ranks[0].put(1, ranks.key(), 64, bytes, false, 1).why, ErrorCode::peer_lost);
+  EXPECT_EQ(ranks[0].rma()->put(1, ranks.key(), 64, bytes, false, 1).why, ErrorCode::peer_lost);
   EXPECT_THAT(ranks.said(), HasSubstr("refuses connections"));
 }
 
 TEST_F(IbvIwarp, WhatAPeerHasSentBeforeItLeftArrivesAndThenItIsLost) {
-  device().slow = true;  // it may be on its way when the peer leaves
+  device().slow = true;  // the put may not have arrived when the peer leaves
   const std::uint64_t key = back();
-  ASSERT_EQ(ranks.insist([&] { return ranks[1].put(0, key, 64, bytes, false, 1); }).kind, Kind::posted);
+  ASSERT_EQ(ranks.insist([&] { return ranks[1].rma()->put(0, key, 64, bytes, false, 1); }).kind,
+            Kind::posted);
   ASSERT_EQ(send(1, 0).kind, Kind::done);
   ranks.close(1);
   EXPECT_TRUE(arrived(64, bytes, 0)) << "it has waited for that";

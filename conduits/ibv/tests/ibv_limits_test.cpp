@@ -1,4 +1,4 @@
-// Connections, credits, and devices that have little of everything.
+// Connections, credits, and devices with small limits.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -21,7 +21,7 @@ core::Post send_number(IbvConduit& from, Rank to, std::uint64_t number, std::siz
   return from.send(to, header, bytes, 0);
 }
 
-/// Everything at once, both ways, with a peer that looks only now and then: all arrives, in order, and no limit is passed.
+/// All operations in both directions at once, with a peer that polls rarely: all arrive, in order, within all limits.
 void exchange(Ranks& ranks) {
   constexpr std::uint64_t kRounds = 300;
   std::vector<std::byte> sent = bytes_of(8 * kRounds);
@@ -29,12 +29,13 @@ void exchange(Ranks& ranks) {
   const auto post = [&](std::uint64_t i, int what) {
     const auto piece = std::span(sent).subspan(8 * i, 8);
     switch (what) {
-      case 0: return ranks[0].put(1, ranks.key(), 8 * i, piece, i % 3 == 0, 4 * i);
+      case 0: return ranks[0].rma()->put(1, ranks.key(), 8 * i, piece, i % 3 == 0, 4 * i);
       case 1: return send_number(ranks[0], 1, i, i % 400);
       case 2: return send_number(ranks[1], 0, i);
       case 3:
-        return ranks[0].put_signal(1, ranks.key(), 8 * i, piece, {1, i % 5 == 0 ? 5000u : 1u}, 4 * i + 1);
-      default: return ranks[0].get(1, ranks.key(), 8 * i, std::span(got).subspan(8 * i, 8), 4 * i + 2);
+        return ranks[0].signal()->put_signal(1, ranks.key(), 8 * i, piece, {1, i % 5 == 0 ? 5000u : 1u},
+                                             4 * i + 1);
+      default: return ranks[0].rma()->get(1, ranks.key(), 8 * i, std::span(got).subspan(8 * i, 8), 4 * i + 2);
     }
   };
   for (std::uint64_t i = 0; i < kRounds; ++i) {
@@ -123,10 +124,10 @@ TEST(IbvCredits, EndBeforeTheReceivesDo) {
   std::uint64_t sent = 0;
   while (sent < 100 && send_number(ranks[0], 1, sent).kind == Kind::done) ++sent;
   EXPECT_EQ(sent, 4u);
-  EXPECT_EQ(ranks[0].put_signal(1, ranks.key(), 0, {}, {1, 1}, 5).kind, Kind::retry)
+  EXPECT_EQ(ranks[0].signal()->put_signal(1, ranks.key(), 0, {}, {1, 1}, 5).kind, Kind::retry)
       << "it takes a receive, too";
   EXPECT_THAT(ranks[0].state_of(1), HasSubstr("0 of 4 credits left"));
-  ranks[1].poll(ranks.heard(1));  // takes them, and tells so by a write of its own
+  ranks[1].poll(ranks.heard(1));  // takes them, and returns the credits by a write
   EXPECT_EQ(send_number(ranks[0], 1, sent).kind, Kind::done);
   EXPECT_EQ(ranks.network().counts.not_ready, 0);
 }
@@ -165,17 +166,17 @@ TEST(IbvConnections, AreMadeThoughDatagramsAreLostAndBothBegin) {
   }
 }
 
-// Of the send queue what mlx5 takes: blocks of 64 bytes, of which control, address and length of the bytes within take 36.
+// Bytes of a send queue entry on mlx5: blocks of 64, of which control, address and length of inline data take 36.
 TEST(IbvMemory, OfAConnectedPeerIsAtMost64KiB) {
   const IbvOptions options;
   Ranks ranks(options, 3);
   ranks.meet(1);
   const std::size_t before = ranks.network().registered();
   ranks.meet(2);
-  const std::size_t registered = (ranks.network().registered() - before) / 2;  // at both ends
+  const std::size_t registered = (ranks.network().registered() - before) / 2;  // both ends register it
   EXPECT_GE(registered, options.credits * options.packet);
   const std::size_t entry = (36 + options.inline_bytes + 63) / 64 * 64;
-  const std::size_t own = sizeof(Link) + options.depth * sizeof(Flight);
+  const std::size_t own = sizeof(Link) + options.depth * sizeof(OutstandingRequest);
   EXPECT_LE(registered + options.depth * entry + own, 64u << 10)
       << registered << " of receives, " << options.depth << " requests of " << entry << " and " << own;
 }
@@ -184,7 +185,7 @@ TEST(IbvMemory, ThatCannotBeLockedIsExplained) {
   Ranks ranks;
   ranks.network().faults.lockable = 1 << 20;
   std::vector<std::byte> large(8 << 20);
-  EXPECT_EQ(ranks[0].register_segment(1, large).status().code(), ErrorCode::no_memory);
+  EXPECT_EQ(ranks[0].rma()->register_segment(1, large).status().code(), ErrorCode::no_memory);
   EXPECT_THAT(ranks.said(), HasSubstr("ulimit -l"));
 }
 
@@ -192,10 +193,10 @@ TEST(IbvMemory, KeysOfAnotherJobAreRefused) {
   Ranks ranks;
   auto key = ranks.exported(1);
   key[0] ^= std::byte{1};
-  EXPECT_EQ(ranks[0].import_key(1, key).status().code(), ErrorCode::not_supported);
+  EXPECT_EQ(ranks[0].rma()->import_key(1, key).status().code(), ErrorCode::not_supported);
   EXPECT_THAT(ranks.said(), HasSubstr("another job"));
   key.pop_back();
-  EXPECT_EQ(ranks[0].import_key(1, key).status().code(), ErrorCode::not_supported);
+  EXPECT_EQ(ranks[0].rma()->import_key(1, key).status().code(), ErrorCode::not_supported);
 }
 
 TEST(IbvConnections, WithAnotherKindOfPortAreRefusedByName) {
@@ -217,48 +218,48 @@ TEST(IbvConnections, WithAnotherKindOfPortAreRefusedByName) {
 TEST(IbvWait, EndsWhenSomethingArrives) {
   Ranks ranks;
   ranks.meet();
-  ranks[1].arm();
+  ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
   const auto since = std::chrono::steady_clock::now();
-  ranks[1].sleep(std::chrono::seconds(20));
+  ranks[1].waitable()->sleep(std::chrono::seconds(20));
   EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(5));
-  ranks[1].disarm();
+  ranks[1].waitable()->disarm();
   ranks[1].poll(ranks.heard(1));
   EXPECT_EQ(ranks.heard(1).packets.size(), 1u);
-  // What was said about it is used up: the next sleep lasts.
-  ranks[1].arm();
+  // That event is taken: the next sleep lasts.
+  ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   const auto again = std::chrono::steady_clock::now();
-  ranks[1].sleep(std::chrono::milliseconds(30));
+  ranks[1].waitable()->sleep(std::chrono::milliseconds(30));
   EXPECT_GE(std::chrono::steady_clock::now() - again, std::chrono::milliseconds(29));
 }
 
-// Credits come back by a write to memory, of which no completion tells.
+// Credits return by a write to memory, which causes no completion.
 TEST(IbvWait, OfASenderWithoutCreditsIsShort) {
   Ranks ranks;
   ranks.meet();
   while (send_number(ranks[0], 1, 1).kind == Kind::done) continue;
-  ranks[0].arm();
+  ranks[0].waitable()->arm();
   ranks[0].poll(ranks.heard(0));
-  EXPECT_EQ(ranks[0].within(), std::chrono::nanoseconds::max()) << "nobody has asked since";
+  EXPECT_EQ(ranks[0].waitable()->within(), std::chrono::nanoseconds::max()) << "nobody has asked since";
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::retry);
-  EXPECT_LE(ranks[0].within(), std::chrono::milliseconds(1));
+  EXPECT_LE(ranks[0].waitable()->within(), std::chrono::milliseconds(1));
   ranks[1].poll(ranks.heard(1));
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
 }
 
-// The end of a message concerns nobody who waits, so the poll that finds it reports nothing, and the sleep begins.
+// Nobody waits for the end of a message, so the poll that finds it reports nothing, and the sleep begins.
 TEST(IbvWait, EndsWhenSomethingArrivesAfterSomethingOfNoConcern) {
   Ranks ranks;
   ranks.meet();
-  ranks[1].arm();
+  ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   ASSERT_EQ(ranks.insist([&] { return send_number(ranks[1], 0, 1, 1000); }).kind, Kind::done);
   ASSERT_EQ(ranks[1].poll(ranks.heard(1)), 0);
   ASSERT_EQ(send_number(ranks[0], 1, 1).kind, Kind::done);
   const auto since = std::chrono::steady_clock::now();
-  ranks[1].sleep(std::chrono::seconds(20));
+  ranks[1].waitable()->sleep(std::chrono::seconds(20));
   EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(5));
   EXPECT_EQ(ranks[1].poll(ranks.heard(1)), 1);
 }
@@ -269,10 +270,10 @@ TEST(IbvWait, BeginsOnlyWhenAllThatCameHasBeenTaken) {
   Ranks ranks(options);
   ranks.meet();
   for (std::uint64_t i = 0; i < 40; ++i) ASSERT_EQ(send_number(ranks[0], 1, i).kind, Kind::done);
-  ranks[1].arm();
+  ranks[1].waitable()->arm();
   ranks[1].poll(ranks.heard(1));
   ASSERT_LT(ranks.heard(1).packets.size(), 40u) << "more than a poll takes";
-  EXPECT_LE(ranks[1].within().count(), 0);
+  EXPECT_LE(ranks[1].waitable()->within().count(), 0);
 }
 
 }  // namespace

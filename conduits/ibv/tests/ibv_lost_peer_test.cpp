@@ -1,4 +1,4 @@
-// What ends, and how, when requests fail, a peer is gone, or the device has troubles.
+// How operations end when requests fail, a peer is lost, or the device fails.
 
 #include "conduits/ibv/errors.hpp"
 #include "conduits/ibv/tests/ranks.hpp"
@@ -23,10 +23,10 @@ class IbvLostPeer : public testing::Test {
   }
 
   core::Post put(Rank peer, core::Token token) {
-    return ranks[0].put(peer, ranks.key(peer), 64, bytes, false, token);
+    return ranks[0].rma()->put(peer, ranks.key(peer), 64, bytes, false, token);
   }
   core::Post send(Rank peer) { return ranks[0].send(peer, header, {}, 0); }
-  /// The others are as well as before.
+  /// Operations with other peers still work.
   void others_go_on() {
     ASSERT_EQ(ranks.insist([&] { return put(2, 77); }).kind, Kind::posted);
     EXPECT_TRUE(ranks.end_of(77));
@@ -41,9 +41,9 @@ class IbvLostPeer : public testing::Test {
 TEST_F(IbvLostPeer, ARemoteAccessErrorNamesWhatAndWhere) {
   auto key = ranks.exported(1);
   key[offsetof(Key, key)] ^= std::byte{0x55};
-  const auto wrong = ranks[0].import_key(1, key);
+  const auto wrong = ranks[0].rma()->import_key(1, key);
   ASSERT_TRUE(wrong);
-  ASSERT_EQ(ranks[0].put(1, *wrong, 640, bytes, false, 5).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, *wrong, 640, bytes, false, 5).kind, Kind::posted);
   EXPECT_EQ(ranks.end_of(5).code(), ErrorCode::network_failed);
   for (const char* part :
        {"a put of 16 bytes", "rank 1", "segment 0", "offset 640", "key 0x", "remote access error"}) {
@@ -86,8 +86,8 @@ TEST_F(IbvLostPeer, WhatWasPostedToAForgottenPeerEndsInTheNextPoll) {
   ranks.network().faults.silent = true;
   std::vector<std::byte> got(5000);
   ASSERT_EQ(put(1, 1).kind, Kind::posted);
-  ASSERT_EQ(put(1, 2).kind, Kind::posted);  // held
-  ASSERT_EQ(ranks[0].get(1, ranks.key(), 0, got, 3).kind, Kind::posted);
+  ASSERT_EQ(put(1, 2).kind, Kind::posted);  // in a burst
+  ASSERT_EQ(ranks[0].rma()->get(1, ranks.key(), 0, got, 3).kind, Kind::posted);
   ASSERT_EQ(put(1, 4).kind, Kind::posted);
   ranks[0].forget(1);
   ranks[0].poll(ranks.heard(0));
@@ -139,8 +139,8 @@ TEST(IbvFailedRequest, EndsItsOperationAndWhatIsBehindItWhateverTheError) {
     pair.meet();
     const auto failing = static_cast<ibv_wc_status>(status);
     pair.network().faults.silent = true;
-    ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, false, 1).kind, Kind::posted);
-    ASSERT_EQ(pair[0].put(1, pair.key(), 0, bytes, true, 2).kind, Kind::posted);
+    ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, false, 1).kind, Kind::posted);
+    ASSERT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, true, 2).kind, Kind::posted);
     ASSERT_EQ(pair[0].send(1, header, {}, 0).kind, Kind::done);
     pair.network().faults.next = failing;
     pair.network().resume();
@@ -148,7 +148,7 @@ TEST(IbvFailedRequest, EndsItsOperationAndWhatIsBehindItWhateverTheError) {
     EXPECT_EQ(pair.end_of(2).code(), ErrorCode::peer_lost) << status;
     pair.poll();
     EXPECT_THAT(pair.heard(0).losses, ElementsAre(1u)) << status;
-    EXPECT_EQ(pair[0].put(1, pair.key(), 0, bytes, false, 3).why, ErrorCode::peer_lost);
+    EXPECT_EQ(pair[0].rma()->put(1, pair.key(), 0, bytes, false, 3).why, ErrorCode::peer_lost);
     EXPECT_EQ(pair[0].send(1, header, {}, 0).why, ErrorCode::peer_lost);
   }
 }

@@ -1,4 +1,4 @@
-// Memory that cannot be pinned, on devices that can do without and on those that cannot.
+// Memory that cannot be pinned, on devices with on-demand paging and without.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 constexpr std::uint32_t kTransfers = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
 constexpr std::uint32_t kAll = kTransfers | IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SEND;
 
-/// Two ranks over devices that page so, connected; then nothing more can be pinned.
+/// Two connected ranks over devices with on-demand paging. After the start no more memory can be pinned.
 struct Full {
   explicit Full(std::uint32_t pages_on_demand, const IbvOptions& options = {})
       : ranks(options, 2,
@@ -53,18 +53,18 @@ TEST(IbvOnDemand, TakesSegmentsThatCannotBePinnedAndSaysSoOnce) {
   Full full(kAll);
   Ranks& ranks = full.ranks;
   std::vector<std::byte> more(1 << 20), still_more(1 << 20);
-  const auto key = ranks[1].register_segment(1, more);
-  ASSERT_TRUE(key && ranks[1].register_segment(2, still_more)) << ranks.said();
+  const auto key = ranks[1].rma()->register_segment(1, more);
+  ASSERT_TRUE(key && ranks[1].rma()->register_segment(2, still_more)) << ranks.said();
   EXPECT_EQ(ranks.network().on_demand(), more.size() + still_more.size());
   EXPECT_EQ(ranks.log().size(), 1u);
   EXPECT_THAT(ranks.said(), HasSubstr("on-demand paging"));
-  const auto handle = ranks[0].import_key(1, *key);
+  const auto handle = ranks[0].rma()->import_key(1, *key);
   const auto sent = bytes_of(100);
-  ASSERT_EQ(ranks[0].put(1, *handle, 0, sent, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, *handle, 0, sent, false, 1).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), more.begin()));
-  ranks[1].unregister_segment(1);
-  ranks[1].unregister_segment(2);
+  ranks[1].rma()->unregister_segment(1);
+  ranks[1].rma()->unregister_segment(2);
   EXPECT_EQ(ranks.network().on_demand(), 0u);
 }
 
@@ -72,10 +72,10 @@ TEST(IbvOnDemand, TakesLocalMemoryThatCannotBePinned) {
   Full full(kTransfers);
   Ranks& ranks = full.ranks;
   const auto sent = bytes_of(300'000);
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(1).begin()));
-  // Systems before Linux 5.14 cannot say whether memory can be written: then it goes by way of buffers.
+  // Systems before Linux 5.14 cannot tell whether memory can be written: then it goes through bounce buffers.
   const bool whole = ranks.network().counts.writes == 1;
   EXPECT_THAT(ranks.said(), HasSubstr(whole ? "on-demand paging" : "go by way of buffers"));
   EXPECT_EQ(ranks.network().on_demand(), 0u) << "the transfer is over";
@@ -83,7 +83,7 @@ TEST(IbvOnDemand, TakesLocalMemoryThatCannotBePinned) {
 
 void expect_refused(Ranks& ranks) {
   std::vector<std::byte> more(1 << 20);
-  EXPECT_EQ(ranks[1].register_segment(1, more).status().code(), ErrorCode::no_memory);
+  EXPECT_EQ(ranks[1].rma()->register_segment(1, more).status().code(), ErrorCode::no_memory);
   EXPECT_THAT(ranks.said(),
               HasSubstr("does not register segment 1 of 1048576 bytes: Cannot allocate memory"));
   EXPECT_THAT(ranks.said(), HasSubstr("ulimit -l"));

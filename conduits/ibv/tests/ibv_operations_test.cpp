@@ -1,4 +1,4 @@
-// How many work requests an operation is, and that each does what it says.
+// How many work requests each operation takes, and that it works.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -26,7 +26,7 @@ TEST(IbvOperations, APutOfAnySizeIsOneWrite) {
       ranks.network().counts = {};
       auto sent = bytes_of(size, static_cast<unsigned>(token));
       const auto expected = sent;
-      ASSERT_EQ(ranks[0].put(1, ranks.key(), 16, sent, inject, token).kind, Kind::posted) << size;
+      ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 16, sent, inject, token).kind, Kind::posted) << size;
       if (inject) std::ranges::fill(sent, std::byte{0});
       EXPECT_TRUE(ranks.end_of(token++));
       EXPECT_TRUE(holds(ranks.memory(1), 16, expected)) << size;
@@ -41,8 +41,9 @@ TEST(IbvOperations, APutFromASegmentTakesNoCopy) {
   ranks.meet();
   const auto expected = bytes_of(3000);
   std::ranges::copy(expected, ranks.memory(0).begin() + 64);
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, std::span(ranks.memory(0)).subspan(64, 3000), false, 1).kind,
-            Kind::posted);
+  ASSERT_EQ(
+      ranks[0].rma()->put(1, ranks.key(), 0, std::span(ranks.memory(0)).subspan(64, 3000), false, 1).kind,
+      Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(holds(ranks.memory(1), 0, expected));
 }
@@ -56,7 +57,8 @@ TEST(IbvOperations, ABurstOfPutsIsOneDoorbellAndOneCompletionForMoreThanThirtyTw
     const auto one = std::span(sent).subspan(static_cast<std::size_t>(i) * 8, 8);
     core::Post post = core::Post::retry();
     while (post.kind == Kind::retry) {
-      post = ranks[0].put(1, ranks.key(), static_cast<std::uint64_t>(i) * 8, one, i % 2 == 0, 1000 + i);
+      post =
+          ranks[0].rma()->put(1, ranks.key(), static_cast<std::uint64_t>(i) * 8, one, i % 2 == 0, 1000 + i);
       if (post.kind == Kind::retry) ranks[0].poll(ranks.heard(0));
     }
     ASSERT_EQ(post.kind, Kind::posted);
@@ -72,7 +74,7 @@ TEST(IbvOperations, ALonePutDoesNotWaitForAPoll) {
   Ranks ranks;
   ranks.meet();
   const auto sent = bytes_of(8, 5);
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
   EXPECT_TRUE(holds(ranks.memory(1), 0, sent));
 }
 
@@ -85,7 +87,7 @@ TEST(IbvOperations, AGetOfAnySizeIsOneRead) {
   for (const std::size_t size : {1u, 8u, 4096u, 4097u, 300'000u}) {
     ranks.network().counts = {};
     std::vector<std::byte> got(size);
-    ASSERT_EQ(ranks[0].get(1, ranks.key(), 32, got, token).kind, Kind::posted);
+    ASSERT_EQ(ranks[0].rma()->get(1, ranks.key(), 32, got, token).kind, Kind::posted);
     EXPECT_TRUE(ranks.end_of(token++));
     EXPECT_TRUE(holds(there, 32, got)) << size;
     EXPECT_EQ(ranks.network().counts.reads, 1);
@@ -102,7 +104,9 @@ TEST(IbvOperations, ASignalTravelsWithItsPut) {
       ranks.network().counts = {};
       ranks.heard(1).signals.clear();
       const auto sent = bytes_of(size, static_cast<unsigned>(token));
-      const auto attempt = [&] { return ranks[0].put_signal(1, ranks.key(), 8, sent, signal, token); };
+      const auto attempt = [&] {
+        return ranks[0].signal()->put_signal(1, ranks.key(), 8, sent, signal, token);
+      };
       ASSERT_EQ(ranks.insist(attempt).kind, Kind::posted);
       ASSERT_TRUE(ranks.until([&] { return !ranks.heard(1).signals.empty(); }));
       EXPECT_TRUE(holds(ranks.memory(1), 8, sent));
@@ -116,7 +120,7 @@ TEST(IbvOperations, ASignalTravelsWithItsPut) {
   }
 }
 
-// Numbers that do not fit beside a put go in a message behind it: both, or nothing that anybody could notice.
+// Signals too large for immediate data follow in a message: either both are posted, or nothing has a visible effect.
 TEST(IbvOperations, ASignalBehindItsPutWaitsAsAWholeHoweverLittleRoomThereIs) {
   for (const std::uint32_t queue : {8u, 11u, 12u, 16u}) {
     for (std::uint32_t busy = 0; busy < queue; ++busy) {
@@ -128,16 +132,18 @@ TEST(IbvOperations, ASignalBehindItsPutWaitsAsAWholeHoweverLittleRoomThereIs) {
       ranks.network().faults.silent = true;
       std::vector<std::vector<std::byte>> got(busy, std::vector<std::byte>(64));
       for (std::uint32_t i = 0; i < busy; ++i) {
-        static_cast<void>(ranks[0].get(1, ranks.key(), 0, got[i], 10 + i));
+        static_cast<void>(ranks[0].rma()->get(1, ranks.key(), 0, got[i], 10 + i));
       }
       ranks.network().counts = {};
       const auto sent = bytes_of(64);
-      const core::Post post = ranks[0].put_signal(1, ranks.key(), 8, sent, {1u << 20, 1}, 1);
+      const core::Post post = ranks[0].signal()->put_signal(1, ranks.key(), 8, sent, {1u << 20, 1}, 1);
       const int requests = ranks.network().counts.requests();
       ASSERT_EQ(requests, post.kind == Kind::posted ? 2 : 0) << busy << " of " << queue;
       ranks.network().resume();
       if (post.kind == Kind::retry) {
-        const auto attempt = [&] { return ranks[0].put_signal(1, ranks.key(), 8, sent, {1u << 20, 1}, 1); };
+        const auto attempt = [&] {
+          return ranks[0].signal()->put_signal(1, ranks.key(), 8, sent, {1u << 20, 1}, 1);
+        };
         ASSERT_EQ(ranks.insist(attempt).kind, Kind::posted) << busy << " of " << queue;
       }
       EXPECT_TRUE(ranks.end_of(1));
@@ -163,11 +169,11 @@ TEST(IbvOperations, AMessageArrivesAfterThePutsThatWereHeldBeforeIt) {
   alignas(8) const std::byte header[8]{};
   const auto sent = bytes_of(24);
   for (std::size_t i = 0; i < 3; ++i) {
-    ASSERT_EQ(ranks[0].put(1, ranks.key(), 8 * i, std::span(sent).subspan(8 * i, 8), false, i).kind,
+    ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 8 * i, std::span(sent).subspan(8 * i, 8), false, i).kind,
               Kind::posted);
   }
   ASSERT_EQ(ranks[0].send(1, header, {}, 0).kind, Kind::done);
-  EXPECT_EQ(ranks.network().counts.doorbells, 2);  // the first put's, and that of all the rest
+  EXPECT_EQ(ranks.network().counts.doorbells, 2);  // one for the first put, one for all others
   ranks[1].poll(ranks.heard(1));
   EXPECT_EQ(ranks.heard(1).packets.size(), 1u);
   EXPECT_TRUE(holds(ranks.memory(1), 0, sent));
@@ -189,7 +195,9 @@ TEST(IbvOperations, AtomicsAreOneRequestEachToOneselfToo) {
       const detail::AtomicCall call{op, AtomicType::u64, operand, expected, &old};
       ++token;
       ranks.network().counts = {};
-      const auto attempt = [&] { return ranks[0].atomic(target, ranks.key(target), 64, call, token); };
+      const auto attempt = [&] {
+        return ranks[0].atomics()->atomic(target, ranks.key(target), 64, call, token);
+      };
       EXPECT_EQ(ranks.insist(attempt).kind, Kind::posted);
       EXPECT_TRUE(ranks.end_of(token));
       EXPECT_EQ(ranks.network().counts.requests(), 1);
@@ -200,7 +208,7 @@ TEST(IbvOperations, AtomicsAreOneRequestEachToOneselfToo) {
     EXPECT_EQ(run(AtomicOp::compare_swap, 7, 42), 42u);
     EXPECT_EQ(run(AtomicOp::load, 99, 0), 7u);
   }
-  EXPECT_EQ(ranks[0].atomic(1, ranks.key(), 4, {AtomicOp::add, AtomicType::u64}, 1).why,
+  EXPECT_EQ(ranks[0].atomics()->atomic(1, ranks.key(), 4, {AtomicOp::add, AtomicType::u64}, 1).why,
             ErrorCode::misaligned);
 }
 
@@ -209,8 +217,9 @@ TEST(IbvOperations, WhatIsBeyondASegmentIsRefusedHere) {
   ranks.meet();
   const auto bytes = bytes_of(16);
   std::vector<std::byte> room(16);
-  EXPECT_EQ(ranks[0].put(1, ranks.key(), Ranks::kSegment - 8, bytes, false, 1).why, ErrorCode::out_of_range);
-  EXPECT_EQ(ranks[0].get(1, ranks.key(), UINT64_MAX - 4, room, 1).why, ErrorCode::out_of_range);
+  EXPECT_EQ(ranks[0].rma()->put(1, ranks.key(), Ranks::kSegment - 8, bytes, false, 1).why,
+            ErrorCode::out_of_range);
+  EXPECT_EQ(ranks[0].rma()->get(1, ranks.key(), UINT64_MAX - 4, room, 1).why, ErrorCode::out_of_range);
   EXPECT_EQ(ranks.network().counts.requests(), 0);
   EXPECT_NE(ranks.said().find("beyond rank 1's segment 0"), std::string::npos) << ranks.said();
 }
@@ -219,9 +228,9 @@ TEST(IbvOperations, ToOneselfNeedNoAdapter) {
   Ranks ranks;
   const auto sent = bytes_of(100);
   alignas(8) const std::byte header[8]{};
-  EXPECT_EQ(ranks[0].put(0, ranks.key(0), 8, sent, false, 1).kind, Kind::done);
+  EXPECT_EQ(ranks[0].rma()->put(0, ranks.key(0), 8, sent, false, 1).kind, Kind::done);
   EXPECT_TRUE(holds(ranks.memory(0), 8, sent));
-  EXPECT_EQ(ranks[0].put_signal(0, ranks.key(0), 0, sent, {2, 1}, 1).kind, Kind::done);
+  EXPECT_EQ(ranks[0].signal()->put_signal(0, ranks.key(0), 0, sent, {2, 1}, 1).kind, Kind::done);
   EXPECT_EQ(ranks[0].send(0, header, {}, 0).kind, Kind::done);
   ranks.poll();
   EXPECT_EQ(ranks.heard(0).signals.size(), 1u);

@@ -9,7 +9,7 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-/// Pages of that memory that are there.
+/// How many pages of the memory are present.
 std::size_t resident(core::MutableBytes memory) {
   std::vector<unsigned char> pages(memory.size() / 4096);
   EXPECT_EQ(::mincore(memory.data(), memory.size(), pages.data()), 0);

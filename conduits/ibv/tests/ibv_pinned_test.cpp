@@ -1,4 +1,4 @@
-// Local memory outside segments: how much of it is pinned, by one rank and by those of a host.
+// How much local memory outside segments one rank pins, and all ranks of a host.
 
 #include "conduits/ibv/pinned.hpp"
 #include "conduits/ibv/tests/ranks.hpp"
@@ -47,14 +47,14 @@ TEST(IbvPinned, TransfersAreCutSoThatTwoHaveRoom) {
   EXPECT_EQ(most({}), std::size_t{1} << 30);
 }
 
-/// Both ranks put from ten private buffers each, as much at once as there is room for.
+/// Both ranks put from ten private buffers each, as many at once as have room.
 TEST(IbvPinned, MemoryOfTwoRanksStaysWithinTheirSharesAndWhatHasNoRoomGoesOn) {
   constexpr std::size_t kBuffers = 10;
   Ranks ranks(share_of(kShare));
   ranks.meet();
-  const auto back = ranks[1].import_key(0, ranks.exported(0));
+  const auto back = ranks[1].rma()->import_key(0, ranks.exported(0));
   ASSERT_TRUE(back);
-  ASSERT_EQ(ranks.insist([&] { return ranks[1].put(0, *back, 0, bytes_of(8), true, 998); }).kind,
+  ASSERT_EQ(ranks.insist([&] { return ranks[1].rma()->put(0, *back, 0, bytes_of(8), true, 998); }).kind,
             Kind::posted);
   ASSERT_TRUE(ranks.until([&] { return ranks.heard(1).completed_ones.count(998) != 0; }));
   ranks.heard(1).completed_ones.clear();
@@ -69,7 +69,7 @@ TEST(IbvPinned, MemoryOfTwoRanksStaysWithinTheirSharesAndWhatHasNoRoomGoesOn) {
       while (begun[rank] < kBuffers) {
         const std::uint64_t key = rank == 0 ? ranks.key() : *back;
         const auto& from = buffers[rank * kBuffers + begun[rank]];
-        const core::Post post = ranks[rank].put(1 - rank, key, begun[rank], from, false, begun[rank]);
+        const core::Post post = ranks[rank].rma()->put(1 - rank, key, begun[rank], from, false, begun[rank]);
         ASSERT_NE(post.kind, Kind::failed);
         if (post.kind == Kind::retry) break;
         ++begun[rank];
@@ -91,7 +91,7 @@ TEST(IbvPinned, MemoryOfTwoRanksStaysWithinTheirSharesAndWhatHasNoRoomGoesOn) {
   EXPECT_TRUE(ranks.log().empty()) << ranks.said();
 }
 
-// A retry is no failure: it has no reason (core::Post), whatever there is no room for.
+// A retry is no failure: it never has an error code (core::Post).
 TEST(IbvPinned, WhatHasNoRoomIsARetryWithoutAReason) {
   Ranks ranks(share_of(kShare));
   ranks.meet();
@@ -99,16 +99,16 @@ TEST(IbvPinned, WhatHasNoRoomIsARetryWithoutAReason) {
   const auto from = bytes_of(kShare);
   const auto all = std::span(from);
   std::vector<std::byte> got(kTransfer);
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, all.first(kShare / 2), false, 1).kind, Kind::posted);
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, all.subspan(kShare / 2), false, 2).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, all.first(kShare / 2), false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, all.subspan(kShare / 2), false, 2).kind, Kind::posted);
   const auto expect_retry = [](const core::Post& post) {
     EXPECT_EQ(post.kind, Kind::retry);
     EXPECT_EQ(post.why, ErrorCode::ok);
   };
   const auto other = bytes_of(kTransfer, 2);
-  expect_retry(ranks[0].put(1, ranks.key(), 0, other, false, 3));
-  expect_retry(ranks[0].get(1, ranks.key(), 0, got, 3));
-  expect_retry(ranks[0].put_signal(1, ranks.key(), 0, other, {1, 1}, 3));
+  expect_retry(ranks[0].rma()->put(1, ranks.key(), 0, other, false, 3));
+  expect_retry(ranks[0].rma()->get(1, ranks.key(), 0, got, 3));
+  expect_retry(ranks[0].signal()->put_signal(1, ranks.key(), 0, other, {1, 1}, 3));
   const core::Bytes pieces[] = {std::span(other).first(100'000), std::span(other).subspan(200'000)};
   const core::RemotePiece to[] = {{0, 100'000 + kTransfer - 200'000}};
   ASSERT_NE(ranks[0].vector(), nullptr);
@@ -132,7 +132,7 @@ TEST(IbvPinned, MemoryIsKeptWhereThatIsAllowedButNotBeyondTheShare) {
   core::Token token = 1;
   for (int turn = 0; turn < 3; ++turn) {
     for (const auto& from : buffers) {
-      ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, from, false, token).kind, Kind::posted);
+      ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, from, false, token).kind, Kind::posted);
       ASSERT_TRUE(ranks.end_of(token++));
       EXPECT_LE(ranks.network().registered() - before, kShare);
     }
@@ -148,10 +148,10 @@ TEST(IbvPinned, MemoryUpTo16KiBIsCopiedAndRegisteredOnlyIfNoBufferIsFree) {
   const auto from = bytes_of(16 << 10);
   core::Token token = 1;
   for (; token <= 32; ++token) {
-    ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, from, false, token).kind, Kind::posted);
+    ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, from, false, token).kind, Kind::posted);
     ASSERT_EQ(ranks.network().registered(), before) << token;
   }
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, from, false, token).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, from, false, token).kind, Kind::posted);
   EXPECT_EQ(ranks.network().registered(), before + from.size());
   ranks.network().resume();
   EXPECT_TRUE(ranks.end_of(token));

@@ -1,4 +1,4 @@
-// Large transfers over several ports: which carry what, and what happens when one of them does not.
+// Striped transfers: which port carries what, and what happens if one of them fails.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -24,7 +24,7 @@ void devices(mock::Network& network, std::size_t count) {
   for (std::size_t i = 1; i < count; ++i) network.devices[i].name = "mock" + std::to_string(i);
 }
 
-/// Ranks with two ports each, and a transfer that is large.
+/// Ranks with two ports each, and a transfer that is long enough to be striped.
 class IbvRails : public testing::Test {
  protected:
   void SetUp() override {
@@ -37,9 +37,9 @@ class IbvRails : public testing::Test {
   }
   mock::Device& device(std::size_t index) { return ranks.network().devices[index]; }
   core::Post put(core::Token token, std::size_t offset = 0) {
-    return ranks[0].put(1, ranks.key(), offset, sent, false, token);
+    return ranks[0].rma()->put(1, ranks.key(), offset, sent, false, token);
   }
-  core::Post get(core::Token token) { return ranks[0].get(1, ranks.key(), 0, got, token); }
+  core::Post get(core::Token token) { return ranks[0].rma()->get(1, ranks.key(), 0, got, token); }
   bool arrived(std::size_t offset = 0) {
     return std::equal(sent.begin(), sent.end(),
                       ranks.memory(1).begin() + static_cast<std::ptrdiff_t>(offset));
@@ -79,7 +79,7 @@ TEST_F(IbvRails, CarryOnlyWhatHasAShareForEach) {
         std::ranges::copy(sent, ranks.memory(0).begin() + 7);
         from = std::span(ranks.memory(0)).subspan(7, size);
       }
-      ASSERT_EQ(ranks[0].put(1, ranks.key(), 3, from, false, token).kind, Kind::posted);
+      ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 3, from, false, token).kind, Kind::posted);
       EXPECT_TRUE(ranks.end_of(token++));
       EXPECT_TRUE(arrived(3)) << size;
       EXPECT_EQ(device(0).requests, 1) << size;
@@ -91,7 +91,7 @@ TEST_F(IbvRails, CarryOnlyWhatHasAShareForEach) {
 TEST_F(IbvRails, LeaveMessagesSignalsAndListsToTheFirst) {
   alignas(8) const std::byte header[8]{};
   ASSERT_EQ(ranks[0].send(1, header, {}, 0).kind, Kind::done);
-  ASSERT_EQ(ranks[0].put_signal(1, ranks.key(), 0, sent, {1, 1}, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].signal()->put_signal(1, ranks.key(), 0, sent, {1, 1}, 1).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   const core::RemotePiece there{0, kLarge};
   const core::Bytes here(sent);
@@ -101,7 +101,7 @@ TEST_F(IbvRails, LeaveMessagesSignalsAndListsToTheFirst) {
   EXPECT_EQ(device(1).requests, 0);
 }
 
-// Its bytes are the caller's again when the call returns, and shares would read them later.
+// An inject's source is free at return, but shares would read it later.
 TEST(IbvRailsOfSmallShares, CarryNoPutWhoseBytesAreCopied) {
   IbvOptions options;
   options.packet = 16384;
@@ -113,14 +113,14 @@ TEST(IbvRailsOfSmallShares, CarryNoPutWhoseBytesAreCopied) {
   ASSERT_GT(from.size(), ranks[0].properties().max_ordered);
   ASSERT_LE(from.size(), ranks[0].properties().max_inject);
   ranks.network().faults.silent = true;
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, from, true, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, from, true, 1).kind, Kind::posted);
   std::ranges::fill(from, std::byte{0});
   ranks.network().resume();
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(1).begin()));
 }
 
-// A sender of something large may wait for more than one place.
+// A striped transfer may wait for several places.
 TEST_F(IbvRails, CarryMoreThanTheyHaveRoomForOneAfterTheOther) {
   constexpr core::Token kPuts = 100;
   for (core::Token token = 1; token <= kPuts; ++token) {
@@ -141,7 +141,7 @@ TEST_F(IbvRails, TryAShareAgainThatWasRefused) {
     ASSERT_EQ(put(1 + busy).kind, Kind::posted);
     for (int i = 0; i < 10; ++i) ranks.poll();
     EXPECT_EQ(ranks.heard(0).completed_ones.count(1 + busy), 0u) << "a share of it is still here";
-    EXPECT_LE(ranks[0].within(), std::chrono::milliseconds(1)) << "or it would be asleep";
+    EXPECT_LE(ranks[0].waitable()->within(), std::chrono::milliseconds(1)) << "or it would be asleep";
     device(busy).post_send = 0;
     EXPECT_TRUE(ranks.end_of(1 + busy));
     EXPECT_TRUE(arrived());
@@ -153,13 +153,13 @@ TEST_F(IbvRails, TryAShareAgainThatWasRefused) {
 
 TEST_F(IbvRails, EndATransferOnceWhenThePeerIsLost) {
   const std::size_t before = ranks.heard(0).completions;
-  device(1).silent = true;  // one share ends, the other one does not
+  device(1).silent = true;  // one share ends, the other does not
   ASSERT_EQ(put(1).kind, Kind::posted);
   ASSERT_EQ(get(2).kind, Kind::posted);
   device(0).silent = true;
   ASSERT_EQ(put(3).kind, Kind::posted);
   device(1).post_send = ENOMEM;
-  ASSERT_EQ(put(4).kind, Kind::posted);  // of which a share has not gone
+  ASSERT_EQ(put(4).kind, Kind::posted);  // one of its shares is not posted yet
   for (int i = 0; i < 10; ++i) ranks[0].poll(ranks.heard(0));
   EXPECT_TRUE(ranks.heard(0).completed_ones.empty());
   ranks[0].forget(1);
@@ -212,9 +212,9 @@ TEST_F(IbvRails, AWrongKeyFailsTheTransferOnce) {
   const std::size_t before = ranks.heard(0).completions;
   auto key = ranks.exported(1);
   for (const std::size_t at : {offsetof(Key, key), sizeof(Key)}) key[at] ^= std::byte{0x55};
-  const auto wrong = ranks[0].import_key(1, key);
+  const auto wrong = ranks[0].rma()->import_key(1, key);
   ASSERT_TRUE(wrong);
-  ASSERT_EQ(ranks[0].put(1, *wrong, 0, sent, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, *wrong, 0, sent, false, 1).kind, Kind::posted);
   EXPECT_FALSE(ranks.end_of(1));
   for (int i = 0; i < 10; ++i) ranks.poll();
   EXPECT_EQ(ranks.heard(0).completions, before + 1);
@@ -222,21 +222,21 @@ TEST_F(IbvRails, AWrongKeyFailsTheTransferOnce) {
   EXPECT_THAT(ranks.said(), HasSubstr("remote access error"));
 }
 
-// The share on the second port ends last, and only its completion channel says so.
+// The share on the second port ends last, so only that port's completion channel has an event.
 TEST_F(IbvRails, WakeASleeper) {
   device(1).silent = true;
   ASSERT_EQ(put(1).kind, Kind::posted);
   while (ranks[0].poll(ranks.heard(0)) != 0) continue;
-  ranks[0].arm();
+  ranks[0].waitable()->arm();
   ranks[0].poll(ranks.heard(0));
-  pollfd readable{ranks[0].descriptor(), POLLIN, 0};
+  pollfd readable{ranks[0].waitable()->descriptor(), POLLIN, 0};
   EXPECT_EQ(::poll(&readable, 1, 0), 0);
   ranks.network().resume();
   EXPECT_EQ(::poll(&readable, 1, 0), 1);
   const auto since = std::chrono::steady_clock::now();
-  ranks[0].sleep(std::chrono::seconds(20));
+  ranks[0].waitable()->sleep(std::chrono::seconds(20));
   EXPECT_LT(std::chrono::steady_clock::now() - since, std::chrono::seconds(5));
-  ranks[0].disarm();
+  ranks[0].waitable()->disarm();
   EXPECT_EQ(ranks[0].poll(ranks.heard(0)), 1);
   EXPECT_EQ(::poll(&readable, 1, 0), 0);
 }
@@ -254,7 +254,7 @@ TEST(IbvRailsOfAPair, AreAsManyAsBothHave) {
     ranks.meet();
     for (mock::Device& device : ranks.network().devices) device.requests = 0;
     const auto sent = bytes_of(kLarge);
-    ASSERT_EQ(ranks[0].put(1, ranks.key(), 1, sent, false, 1).kind, Kind::posted);
+    ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 1, sent, false, 1).kind, Kind::posted);
     EXPECT_TRUE(ranks.end_of(1));
     EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(1).begin() + 1));
     const std::size_t both = std::min(ports[0], ports[1]);
@@ -271,7 +271,7 @@ TEST(IbvRailsOfAPair, TakeTurnsWhereThereAreFewerShares) {
   for (mock::Device& device : ranks.network().devices) device.requests = 0;
   const auto sent = bytes_of(2 * IbvOptions{}.rail_bytes);
   for (core::Token token = 1; token <= 4; ++token) {
-    ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, sent, false, token).kind, Kind::posted);
+    ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, sent, false, token).kind, Kind::posted);
     EXPECT_TRUE(ranks.end_of(token));
   }
   for (const mock::Device& device : ranks.network().devices) EXPECT_EQ(device.requests, 2) << device.name;
@@ -286,7 +286,7 @@ TEST(IbvRailsOfAPair, AreMadeThoughDatagramsAreLostAndBothBegin) {
     ranks.meet();
     ranks.network().devices[1].requests = 0;
     const auto sent = bytes_of(kLarge);
-    ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
+    ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
     EXPECT_TRUE(ranks.end_of(1));
     EXPECT_EQ(ranks.network().devices[1].requests, 1) << dropped;
   }
@@ -299,7 +299,7 @@ TEST(IbvRailsOfAPair, ThatCannotBeConnectedLeaveAllToTheFirstPort) {
   EXPECT_THAT(ranks.said(), HasSubstr("mock1:1 does not connect a queue pair with rank"));
   ranks.network().devices[1].requests = 0;
   const auto sent = bytes_of(kLarge);
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, sent, false, 1).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), ranks.memory(1).begin()));
   EXPECT_EQ(ranks.network().devices[1].requests, 0);
@@ -312,14 +312,14 @@ TEST(IbvRailsOfAPair, WithoutMemoryForASegmentLeaveItToTheFirstPort) {
   std::vector<std::byte> large(8 << 20);
   const std::size_t before = ranks.network().registered();
   ranks.network().faults.lockable = before + (12 << 20);
-  const auto key = ranks[1].register_segment(1, large);
+  const auto key = ranks[1].rma()->register_segment(1, large);
   ASSERT_TRUE(key);
   EXPECT_THAT(ranks.said(), HasSubstr("ulimit -l"));
-  const auto handle = ranks[0].import_key(1, *key);
+  const auto handle = ranks[0].rma()->import_key(1, *key);
   ASSERT_TRUE(handle);
   for (mock::Device& device : ranks.network().devices) device.requests = 0;
   const auto sent = bytes_of(kLarge);
-  ASSERT_EQ(ranks[0].put(1, *handle, 5, sent, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, *handle, 5, sent, false, 1).kind, Kind::posted);
   EXPECT_TRUE(ranks.end_of(1));
   EXPECT_TRUE(std::equal(sent.begin(), sent.end(), large.begin() + 5));
   EXPECT_EQ(ranks.network().devices[1].requests, 0);

@@ -1,4 +1,4 @@
-// What is said when the system or the device refuses, and when a device vanishes.
+// The messages if the system or the device refuses something, or a device vanishes.
 
 #include "conduits/ibv/tests/ranks.hpp"
 
@@ -14,7 +14,7 @@ using Kind = core::Post::Kind;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// An endpoint that has not been started.
+/// The result of starting an endpoint.
 struct Alone {
   explicit Alone(mock::Network& network)
       : verbs(network.verbs()), log(core::LogLevel::info, [this](core::LogLevel, std::string_view line) {
@@ -81,20 +81,20 @@ TEST(IbvGone, ADeviceIsMissedWhenASegmentIsRegistered) {
   Ranks ranks;
   ranks.network().faults.gone = true;
   std::vector<std::byte> more(4096);
-  EXPECT_EQ(ranks[0].register_segment(1, more).status().code(), ErrorCode::network_failed);
+  EXPECT_EQ(ranks[0].rma()->register_segment(1, more).status().code(), ErrorCode::network_failed);
   EXPECT_THAT(ranks.said(), HasSubstr("No such device. The device has failed, or is gone"));
 }
 
-/// With its operations; nothing is waited for in vain, and everybody is told once.
+/// All operations end too: no wait hangs, and each loss is reported once.
 TEST(IbvGone, ADeviceTakesAllPeersWithIt) {
   Ranks ranks({}, 3);
   ranks.meet(1);
   const auto bytes = bytes_of(16);
   const auto many = bytes_of(100'000);
   ranks.network().faults.silent = true;
-  ASSERT_EQ(ranks[0].put(1, ranks.key(), 0, bytes, false, 1).kind, Kind::posted);
+  ASSERT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, bytes, false, 1).kind, Kind::posted);
   ranks.network().faults.gone = true;
-  EXPECT_EQ(ranks[0].put(1, ranks.key(), 0, many, false, 2).why, ErrorCode::network_failed);
+  EXPECT_EQ(ranks[0].rma()->put(1, ranks.key(), 0, many, false, 2).why, ErrorCode::network_failed);
   EXPECT_THAT(ranks.said(), HasSubstr("does not register a local buffer of 100000 bytes: No such device"));
   ranks[0].poll(ranks.heard(0));
   ranks[0].poll(ranks.heard(0));
@@ -102,7 +102,7 @@ TEST(IbvGone, ADeviceTakesAllPeersWithIt) {
   EXPECT_EQ(ranks.heard(0).completed_ones[1].code(), ErrorCode::peer_lost);
   EXPECT_THAT(ranks.said(), HasSubstr("its completion queue fails"));
   for (const Rank peer : {1u, 2u}) {
-    EXPECT_EQ(ranks[0].put(peer, ranks.key(peer), 0, bytes, false, 3).why, ErrorCode::peer_lost);
+    EXPECT_EQ(ranks[0].rma()->put(peer, ranks.key(peer), 0, bytes, false, 3).why, ErrorCode::peer_lost);
     EXPECT_EQ(ranks[0].send(peer, {}, bytes, 0).why, ErrorCode::peer_lost);
   }
 }

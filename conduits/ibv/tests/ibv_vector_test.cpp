@@ -11,7 +11,7 @@ namespace {
 
 using Kind = core::Post::Kind;
 
-/// Where pieces lie, one byte apart, and of which sizes: 3000 bytes in all.
+/// Offsets and sizes of pieces, one byte apart: 3000 bytes in all.
 constexpr std::size_t kSizes[] = {1, 200, 799, 2000};
 
 class IbvVector : public testing::Test {
@@ -86,7 +86,7 @@ TEST_F(IbvVector, OfOtherMemoryTravelsBothWays) {
   EXPECT_EQ(ranks.network().counts.breaches, 0);
 }
 
-TEST_F(IbvVector, TooLongForSlotsIsRegistered) {
+TEST_F(IbvVector, TooLongForBounceBuffersIsRegistered) {
   std::vector<std::byte> one = bytes_of(20'000, 4);
   std::vector<std::byte> other = bytes_of(9'000, 5);
   const core::Bytes pieces[] = {one, other};

@@ -29,14 +29,14 @@ struct CallChannel : rdma_event_channel {
 };
 
 struct CallId : rdma_cm_id {
-  CallId* other = nullptr;  ///< the other side's: asked, or connected
+  CallId* other = nullptr;  ///< of the other side: requested, or connected
   std::uint16_t listens_at = 0;
   std::uint16_t asks_at = 0;
   std::uint32_t pair = 0;
   bool connected = false;
 };
 
-Network* calls_of = nullptr;  // as verbs, these are plain functions
+Network* calls_of = nullptr;  // a global, because these are plain functions, as verbs are
 std::vector<CallId*> call_ids;
 std::uint16_t next_port = 1000;
 
@@ -91,7 +91,7 @@ struct ConnectionMock {
   static void fail_pair(std::uint32_t number) {
     if (Pair* const pair = calls_of->find(number); pair != nullptr) pair->state = IBV_QPS_ERR;
   }
-  /// Its end of a connection, or of an attempt, is no more.
+  /// One end of a connection, or of an attempt, is destroyed.
   static void leave(CallId& id) {
     CallId* const other = std::exchange(id.other, nullptr);
     if (other == nullptr) return;
@@ -135,7 +135,7 @@ struct ConnectionMock {
   static std::uint16_t get_src_port(rdma_cm_id* id) { return htons(id_of(id).listens_at); }
   static int resolve_addr(rdma_cm_id* id, sockaddr*, sockaddr* to, int) {
     const Lock lock(mutex());
-    sockaddr_in four;  // the port is at the same place in both
+    sockaddr_in four;  // the port is at the same offset in both address types
     std::memcpy(&four, to, sizeof four);
     id_of(id).asks_at = ntohs(four.sin_port);
     push(id_of(id), RDMA_CM_EVENT_ADDR_RESOLVED);
@@ -177,7 +177,7 @@ struct ConnectionMock {
     const Lock lock(mutex());
     CallId& id = id_of(plain);
     id.pair = how->qp_num;
-    if (id.other == nullptr) {  // who has asked is gone
+    if (id.other == nullptr) {  // the requesting side is gone
       fail_pair(id.pair);
       errno = ENOTCONN;
       return -1;
@@ -187,7 +187,8 @@ struct ConnectionMock {
     mine->peer = its->qp_num;
     its->peer = mine->qp_num;
     for (Pair* const each : {mine, its}) {
-      if (each->state != IBV_QPS_INIT) ++calls_of->counts.breaches;  // it has been used before
+      if (each->state != IBV_QPS_INIT)
+        ++calls_of->counts.breaches;  // a queue pair must not be used again after an attempt
       each->state = IBV_QPS_RTS;
       each->reads = how->initiator_depth;
     }

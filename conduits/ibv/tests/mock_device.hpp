@@ -13,7 +13,7 @@
 
 namespace aqueduct::conduits::ibv::mock {
 
-/// What the next device is like, and what goes wrong with it. May be changed at any time.
+/// Properties of a device, and its faults. They may be changed at any time.
 struct Device {
   std::string name = "mock0";
   ibv_transport_type transport = IBV_TRANSPORT_IB;
@@ -22,37 +22,37 @@ struct Device {
   std::vector<ibv_gid_entry> gids;
   std::uint32_t most_inline = 220;
   std::uint32_t pages_on_demand =
-      0;  ///< of ibv_odp_transport_cap_bits, over connected queue pairs; 0: none at all
+      0;  ///< ibv_odp_transport_cap_bits of connected queue pairs; 0: no on-demand paging
   bool opens = true;
   int requests = 0;         ///< posted to its connected queue pairs so far
-  std::uint64_t bytes = 0;  ///< that they carried
-  int post_send = 0;        ///< what posting answers on its connected queue pairs
+  std::uint64_t bytes = 0;  ///< carried by those requests
+  int post_send = 0;        ///< result of posting to its connected queue pairs
   bool connects = true;     ///< its queue pairs can be connected
-  bool unplugged = false;   ///< what is begun on its connected queue pairs finds no answer
-  bool silent = false;      ///< it is not begun before `resume`
-  bool slow = false;        ///< it is not begun before somebody looks for what has ended
+  bool unplugged = false;   ///< requests on its connected queue pairs get no answer
+  bool silent = false;      ///< requests are not carried out before `resume`
+  bool slow = false;        ///< requests are not carried out before a completion queue is polled
 
   Device();
   bool iwarp() const noexcept { return transport == IBV_TRANSPORT_IWARP; }
-  /// As an iWARP adapter: without datagrams, immediate data, atomics; its writes and messages end when they leave.
+  /// As an iWARP adapter: without datagrams, immediate data, atomics; writes and messages complete when they leave.
   void make_iwarp();
 };
 
-/// Things that go wrong.
+/// Faults of the whole network.
 struct Faults {
   std::size_t lockable = SIZE_MAX;  ///< bytes that can be pinned, in all
-  bool gone = false;                ///< the device: whatever is asked of it is refused
-  int post_send = 0;                ///< what posting answers on connected queue pairs
+  bool gone = false;                ///< the device refuses every call
+  int post_send = 0;                ///< result of posting to connected queue pairs
   ibv_wc_status next =
       IBV_WC_SUCCESS;      ///< how the next request on a connected queue pair ends; then success again
-  int drop_datagrams = 0;  ///< so many are lost
-  bool silent = false;     ///< nothing posted to connected queue pairs is begun
+  int drop_datagrams = 0;  ///< how many will be lost
+  bool silent = false;     ///< requests on connected queue pairs are not carried out
   bool no_pairs = false;
-  int refused_calls = 0;    ///< so many calls find nobody who listens
-  int timed_out_calls = 0;  ///< so many are given up, though the peer has got them
+  int refused_calls = 0;    ///< how many connection requests find no listener
+  int timed_out_calls = 0;  ///< how many time out, though the peer has received them
 };
 
-/// What has been asked of it since the start, or since it was set back.
+/// Counts since the start, or since they were reset.
 struct Counts {
   int writes = 0;
   int signalled_writes = 0;  ///< with immediate
@@ -63,9 +63,9 @@ struct Counts {
   int doorbells = 0;    ///< calls that posted to connected queue pairs
   int completions = 0;  ///< of requests on connected queue pairs
   int not_ready = 0;    ///< messages that found no receive
-  int calls = 0;        ///< for connections, by librdmacm
+  int calls = 0;        ///< connection requests by librdmacm
   int overruns = 0;     ///< completions that found no room
-  int breaches = 0;     ///< of a limit that the conduit had been told
+  int breaches = 0;     ///< uses beyond a limit that the device has reported
 
   int requests() const { return writes + signalled_writes + reads + sends + atomics; }
 };
@@ -76,7 +76,7 @@ struct Completions : ibv_cq {
   struct Entry {
     ibv_wc what;
     Pair* pair;
-    std::uint64_t ends;  ///< requests of the pair's, up to this one; 0: a receive
+    std::uint64_t ends;  ///< ends the queue pair's requests up to this number; 0: a receive
   };
   std::deque<Entry> entries;
   bool armed = false;
@@ -93,9 +93,9 @@ struct Receives : ibv_srq {
 struct Request {
   ibv_send_wr what;
   std::vector<ibv_sge> pieces;
-  std::vector<std::byte> bytes;  ///< inline ones
+  std::vector<std::byte> bytes;  ///< inline data
   std::uint64_t number;
-  bool completed = false;  ///< before it was begun
+  bool completed = false;  ///< before it was carried out
 };
 
 struct Pair : ibv_qp {
@@ -104,15 +104,15 @@ struct Pair : ibv_qp {
   std::uint32_t datagram_key = 0;
   std::uint8_t reads = 0;
   std::deque<Receive> receives;
-  std::deque<Request> requests;  ///< not begun
-  bool waits = false;            ///< it has answered a call, and may not send before the other side has
+  std::deque<Request> requests;  ///< not carried out yet
+  bool waits = false;            ///< it has accepted a connection, and may not send before the other side has
   std::uint64_t posted = 0;
-  std::uint64_t ended = 0;  ///< that the conduit has heard of
+  std::uint64_t ended = 0;  ///< whose completions the conduit has polled
 };
 
-/// A network of adapters in this process. Requests are done when they are posted; all the rest is as with a real one:
-/// queues fill up, keys are checked, unsignalled requests free their places only with a later one's completion.
-/// Thread-safe. There is one at a time, because verbs are plain functions.
+/// A network of adapters in this process. Requests are carried out when they are posted. All else is as with a real
+/// one: queues fill up, keys are checked, unsignaled requests free their places only with a later completion.
+/// Thread-safe. Only one can exist at a time, because verbs are plain functions.
 class Network {
  public:
   Network();
@@ -130,15 +130,15 @@ class Network {
   std::size_t registered() const { return locked_; }
   std::size_t peak() const { return peak_; }
   void reset_peak() { peak_ = locked_; }
-  /// Bytes that are registered now, and not pinned.
+  /// Bytes that are registered now without being pinned.
   std::size_t on_demand() const { return on_demand_; }
-  /// The MTUs that connected queue pairs have been given.
+  /// The MTUs of connected queue pairs.
   std::vector<ibv_mtu> mtus;
-  /// Tells every open context.
+  /// Gives every open context an event.
   void event(ibv_event_type type);
-  /// A process has died: its queue pairs (those that hear on that completion queue) answer no more.
+  /// A process has died: its queue pairs (those of that completion queue) no longer answer.
   void kill(std::uint32_t pair_number);
-  /// Posts what was kept back by `silent`.
+  /// Carries out what `silent` has held back.
   void resume();
 
  private:
@@ -183,10 +183,10 @@ class Network {
   std::uint32_t next_ = 17;
 };
 
-/// librdmacm over that network. Addresses mean nothing: a listener is found by its port.
+/// librdmacm over that network. Addresses are ignored: a listener is found by its port.
 ConnectionCalls connection_calls();
 void use_for_calls(Network& network);
-/// The queue pair of a connection has died with its process: the other side hears of it.
+/// The queue pair of a connection has died with its process: the other side gets an event.
 void hang_up(Network& network, std::uint32_t pair_number);
 
 }  // namespace aqueduct::conduits::ibv::mock

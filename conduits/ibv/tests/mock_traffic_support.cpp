@@ -1,4 +1,4 @@
-// What the mock network does with requests: carries them out, one after the other.
+// The mock network carries out requests, one after the other.
 
 #include "conduits/ibv/tests/mock_device.hpp"
 
@@ -25,7 +25,7 @@ bool listens(const Pair* pair) {
 
 std::byte* at(std::uint64_t address) { return reinterpret_cast<std::byte*>(address); }
 
-// As devices do: an aligned word at once, and after all that came before it, for whoever looks at it meanwhile.
+// As devices do: an aligned word becomes visible as a whole, and after all earlier bytes.
 void place(std::byte* to, const std::vector<std::byte>& bytes) {
   if (bytes.size() == 8 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0) {
     std::uint64_t word = 0;
@@ -43,7 +43,7 @@ Pair* Network::find(std::uint32_t number) {
   return found != pairs_.end() ? found->second : nullptr;
 }
 
-// Keys are of one protection domain: another device knows nothing of them.
+// A key is valid only in its protection domain, and so only on one device.
 bool Network::local(const Pair& pair, const ibv_sge& piece) const {
   const auto found = regions_.find(piece.lkey);
   if (found == regions_.end() || found->second.what->pd != pair.pd) return false;
@@ -73,7 +73,7 @@ bool Network::gather(const Pair& pair, const Request& request, std::vector<std::
   return true;
 }
 
-// What the device has. iWARP knows neither numbers beside a write or a message, nor atomics; its reads have few pieces.
+// Whether the device supports the request. iWARP has neither immediate data nor atomics; its reads have few pieces.
 bool Network::can_begin(const Pair& pair, const ibv_send_wr& request) {
   const Device& device = device_of(pair);
   if (!device.iwarp()) return true;
@@ -81,7 +81,7 @@ bool Network::can_begin(const Pair& pair, const ibv_send_wr& request) {
   return request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_SEND;
 }
 
-// Over iWARP all but reads end when they leave.
+// On iWARP all requests but reads complete when they leave.
 void Network::complete_early(Pair& pair, Request& request) {
   request.completed =
       device_of(pair).iwarp() && pair.state == IBV_QPS_RTS && request.what.opcode != IBV_WR_RDMA_READ;
@@ -96,7 +96,7 @@ void Network::complete_early(Pair& pair, Request& request) {
 bool Network::scatter(const Pair& pair, const Request& request, const std::byte* bytes, std::size_t count) {
   for (const ibv_sge& piece : request.pieces) {
     if (!local(pair, piece)) return false;
-    // Over iWARP the peer's answer is a write to it.
+    // On iWARP the peer's answer to a read is a write.
     const bool writable = (regions_.at(piece.lkey).access & IBV_ACCESS_REMOTE_WRITE) != 0;
     if (device_of(pair).iwarp() && !writable) return false;
     const std::size_t part = std::min<std::size_t>(count, piece.length);
@@ -117,7 +117,7 @@ void Network::complete(ibv_cq* queue, Completions::Entry entry) {
   if (::write(into.channel->refcnt, &news, 1) != 1) ++counts.breaches;
 }
 
-/// A message lands in the oldest receive. False: there is none.
+/// A message goes into the oldest receive. False: there is none.
 bool Network::take(Pair& peer, const std::vector<std::byte>& bytes, ibv_wc what, std::size_t offset) {
   auto& posted = peer.srq != nullptr ? static_cast<Receives*>(peer.srq)->posted : peer.receives;
   if (posted.empty()) return false;
@@ -206,7 +206,7 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
   }
 }
 
-/// False: the receiver is not ready, and it comes again.
+/// False: the receiver is not ready, and the request is retried.
 bool Network::begin(Pair& pair, Request& request) {
   Pair* const peer = find(pair.peer);
   ibv_wc what{};
@@ -218,7 +218,7 @@ bool Network::begin(Pair& pair, Request& request) {
     what.status = faults.next;
     faults.next = IBV_WC_SUCCESS;
   } else if (!listens(peer) || peer->peer != pair.qp_num || &device_of(pair) != &device_of(*peer) ||
-             device_of(pair).unplugged) {  // each device has a cable of its own
+             device_of(pair).unplugged) {  // each device has its own cable
     what.status = IBV_WC_RETRY_EXC_ERR;
   } else {
     bool not_ready = false;
@@ -228,7 +228,7 @@ bool Network::begin(Pair& pair, Request& request) {
     if (not_ready) {
       ++counts.not_ready;
       if (!device_of(pair).iwarp()) return false;
-      what.status = IBV_WC_RNR_RETRY_EXC_ERR;  // it does not try again
+      what.status = IBV_WC_RNR_RETRY_EXC_ERR;  // the retries are used up
     }
   }
   if (what.status != IBV_WC_SUCCESS) pair.state = IBV_QPS_ERR;

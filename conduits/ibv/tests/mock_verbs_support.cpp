@@ -12,7 +12,7 @@
 namespace aqueduct::conduits::ibv::mock {
 namespace {
 
-Network* current = nullptr;  // verbs are plain functions
+Network* current = nullptr;  // a global, because verbs are plain functions
 
 struct Channel : ibv_comp_channel {};
 
@@ -30,7 +30,7 @@ T* refuse(int error) {
 
 }  // namespace
 
-/// What the table of verbs points to.
+/// The functions in the table of verbs.
 struct Calls {
   using Lock = std::lock_guard<std::recursive_mutex>;
   using Context = Network::Context;
@@ -160,7 +160,7 @@ struct Calls {
     auto* const channel = new Channel{};
     channel->context = context;
     channel->fd = ends[0];
-    channel->refcnt = ends[1];  // of no use here otherwise
+    channel->refcnt = ends[1];  // the field has no other use here
     return channel;
   }
   static int destroy_comp_channel(ibv_comp_channel* channel) {
@@ -327,7 +327,7 @@ struct Calls {
   }
   static void receive(std::deque<Receive>& posted, const ibv_recv_wr* request) {
     for (; request != nullptr; request = request->next) posted.push_back({request->wr_id, *request->sg_list});
-    for (const auto& [number, pair] : current->pairs_) {  // somebody may have waited for it
+    for (const auto& [number, pair] : current->pairs_) {  // requests may have waited for this receive
       if (!pair->requests.empty()) current->begin_all(*pair);
     }
   }
@@ -348,7 +348,7 @@ struct Calls {
     const Device& device = device_of(plain->context);
     const auto begin_slow_ones = [&] {
       for (const auto& [number, pair] : current->pairs_) {
-        // Over iWARP whoever looks: their owner need not.
+        // On iWARP any poll does, not only the owner's.
         if (pair->send_cq == plain || device.iwarp()) current->begin_all(*pair, true);
       }
     };
@@ -360,7 +360,7 @@ struct Calls {
       found[count] = entry.what;
       if (entry.ends != 0) entry.pair->ended = std::max(entry.pair->ended, entry.ends);
     }
-    if (device.slow && device.iwarp()) begin_slow_ones();  // what has ended need not have arrived
+    if (device.slow && device.iwarp()) begin_slow_ones();  // completed requests may not have arrived yet
     return count;
   }
   static int req_notify_cq(ibv_cq* queue, int) {

@@ -11,12 +11,12 @@
 
 namespace aqueduct::conduits::ibv {
 
-/// Some endpoints over a mock network, without the library above them. Each has a segment 0 that rank 0 may use.
+/// Endpoints over a mock network, without the library above them. Rank 0 has imported the key of each one's segment 0.
 class Ranks {
  public:
   static constexpr std::size_t kSegment = 1 << 20;
 
-  /// `prepare` may change the network before anything is opened. `ports`: how many each rank uses; 1 where nothing is said.
+  /// `prepare` may change the network before anything is opened. `ports`: how many each rank uses, by rank; default 1.
   explicit Ranks(
       const IbvOptions& options = {}, Rank count = 2,
       const std::function<void(mock::Network&)>& prepare = [](mock::Network&) {},
@@ -26,22 +26,22 @@ class Ranks {
   IbvConduit& operator[](Rank rank) { return *ends_[rank]; }
   support::Heard& heard(Rank rank) { return heard_[rank]; }
   std::vector<std::byte>& memory(Rank rank) { return memory_[rank]; }
-  /// Rank 0's handle for another's segment.
+  /// Rank 0's handle of a rank's segment.
   std::uint64_t key(Rank rank = 1) const { return keys_[rank]; }
   const std::vector<std::byte>& exported(Rank rank) const { return exported_[rank]; }
   const std::vector<std::string>& log() const { return lines_; }
-  /// All of it that was said, in one text.
+  /// The whole log as one text.
   std::string said() const;
   core::Log& logger() { return log_; }
 
   void poll();
-  /// Polls all until it holds, for a bounded time.
+  /// Polls all ranks until `holds` returns true, for a bounded time.
   bool until(const std::function<bool()>& holds);
   /// Tries until the answer is not `retry`.
   core::Post insist(const std::function<core::Post()>& attempt);
   /// How rank 0's operation ended; `timed_out` if it did not.
   Status end_of(core::Token token);
-  /// A put of 8 bytes from rank 0, which makes the connection; what was counted is set back.
+  /// Makes the connection by a put of 8 bytes from rank 0, and resets the counts.
   void meet(Rank with = 1);
   void close(Rank rank) { ends_[rank].reset(); }
 
@@ -59,7 +59,7 @@ class Ranks {
   std::vector<std::unique_ptr<IbvConduit>> ends_;
 };
 
-/// Bytes that differ from place to place.
+/// A pattern of bytes that differ from offset to offset.
 std::vector<std::byte> bytes_of(std::size_t count, unsigned seed = 1);
 
 }  // namespace aqueduct::conduits::ibv

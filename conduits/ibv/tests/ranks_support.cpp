@@ -44,10 +44,10 @@ Ranks::Ranks(const IbvOptions& options, Rank count, const std::function<void(moc
   }
   for (Rank rank = 0; rank < count; ++rank) {
     EXPECT_TRUE(ends_[rank]->connect(addresses));
-    auto key = ends_[rank]->register_segment(0, memory_[rank]);
+    auto key = ends_[rank]->rma()->register_segment(0, memory_[rank]);
     EXPECT_TRUE(key);
     exported_[rank] = *key;
-    const auto handle = ends_[0]->import_key(rank, *key);
+    const auto handle = ends_[0]->rma()->import_key(rank, *key);
     EXPECT_TRUE(handle);
     keys_[rank] = *handle;
   }
@@ -87,7 +87,7 @@ Status Ranks::end_of(core::Token token) {
 
 void Ranks::meet(Rank with) {
   const auto bytes = bytes_of(8);
-  ASSERT_EQ(insist([&] { return ends_[0]->put(with, key(with), 0, bytes, false, 999); }).kind,
+  ASSERT_EQ(insist([&] { return ends_[0]->rma()->put(with, key(with), 0, bytes, false, 999); }).kind,
             core::Post::Kind::posted);
   ASSERT_TRUE(end_of(999));
   heard_[0].completed_ones.clear();

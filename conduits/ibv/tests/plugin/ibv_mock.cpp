@@ -14,13 +14,13 @@ namespace {
 mock::Network& network() {
   static mock::Network only;
   static const bool two = [] {
-    only.devices.resize(2);  // who asks for one uses the first
+    only.devices.resize(2);  // jobs with one port use the first
     only.devices[1].name = "mock1";
-    only.devices[1].slow = true;  // so that what relies on an order across them goes wrong
+    only.devices[1].slow = true;  // so that code fails that relies on an order between devices
     if (std::getenv("IBV_MOCK_IWARP") != nullptr) {
       only.devices.resize(1);
       only.devices[0].make_iwarp();
-      only.devices[0].slow = true;  // so that what takes the end of a write for its arrival goes wrong
+      only.devices[0].slow = true;  // so that code fails that takes the completion of a write for its arrival
     }
     return true;
   }();
@@ -28,7 +28,8 @@ mock::Network& network() {
   return only;
 }
 
-/// As where the limit is reached: pins pages of the conduit's own and segments, but no buffer of the caller's.
+/// As if the limit on pinned memory were reached: the conduit's own pages and segments are pinned, but no buffers of
+/// callers.
 ibv_mr* pin_pages_only(ibv_pd* domain, void* memory, std::size_t bytes, int access) {
   const bool pages = reinterpret_cast<std::uintptr_t>(memory) % 4096 == 0;
   if (pages || (access & IBV_ACCESS_REMOTE_WRITE) != 0)
@@ -49,7 +50,7 @@ Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
   return std::unique_ptr<core::Network>(std::make_unique<IbvNetwork>(process, verbs));
 }
 
-// Its settings are those of ibv, which is compiled in.
+// The settings are those of ibv, which is compiled into the plug-in.
 const core::ConduitEntry kEntry{
     .name = "ibv_mock",
     .summary = "ibv over adapters that are pretended",
@@ -63,5 +64,5 @@ const core::ConduitEntry kEntry{
 
 extern "C" const aqueduct::core::ConduitEntry* aqueduct_conduit() { return &aqueduct::conduits::ibv::kEntry; }
 
-/// How many requests there have been on connected queue pairs.
+/// How many requests were posted to connected queue pairs.
 extern "C" int ibv_mock_requests() { return aqueduct::conduits::ibv::network().counts.requests(); }

@@ -1,4 +1,4 @@
-// What count_instructions.py counts under callgrind: puts of 8 bytes over the mock network, from the call to the doorbell.
+// The program that count_instructions.py runs under callgrind: puts of 8 bytes over the mock network.
 
 #include "conduits/ibv/tests/programs/two_ranks.hpp"
 
@@ -9,7 +9,7 @@
 using namespace aqueduct;
 using Number = std::span<const std::uint64_t>;
 
-// The counting looks for these names, and loses sight of what they jump to rather than call.
+// The script looks for these names. A tail call would leave the counted function, so each does something after its put.
 extern "C" {
 [[gnu::noinline]] bool lone_put(Endpoint& ep, const GlobalPtr<std::uint64_t>& to, Number from, Event* event) {
   new (event) Event(put_nb(ep, to, from));
@@ -51,6 +51,6 @@ bool write(Endpoint& me) {
 }  // namespace
 
 int main() {
-  std::cout << kTurns * kBurst << "\n";  // puts in bursts
+  std::cout << kTurns * kBurst << "\n";  // how many puts go in bursts
   return run_two_ranks([](Endpoint& me) { return me.rank() != 0 || write(me); });
 }

@@ -1,5 +1,5 @@
-// Counts what the adapter is asked for by one call of each kind, over the mock network: exit status 1 if it is not what
-// issue 5 wants.
+// Counts the work requests of one call of each kind, over the mock network. Exit status 1: not as many as issue 5
+// wants.
 
 #include "conduits/ibv/tests/programs/two_ranks.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace aqueduct;
 
-/// Of the plug-in, which the job has loaded.
+/// A function of the plug-in that the job has loaded.
 int requests() {
   static void* const plugin = ::dlopen(std::getenv("AQUEDUCT_CONDUIT"), RTLD_NOW | RTLD_NOLOAD);
   static const auto count = reinterpret_cast<int (*)()>(::dlsym(plugin, "ibv_mock_requests"));
@@ -35,7 +35,7 @@ bool asks_for(const char* what, int wanted, const std::function<bool()>& call) {
   return asked == wanted && done;
 }
 
-/// Rank 1 makes no progress meanwhile, so all requests are rank 0's.
+/// Rank 1 makes no progress meanwhile, so all requests are from rank 0.
 bool count_all(Endpoint& me, const ShortRequest<Number>& short_one, const LongRequest<Number>& long_one) {
   const std::vector<std::byte> bytes(64), many(64 << 10);
   const GlobalPtr<std::byte> there{1, 0};

@@ -7,8 +7,8 @@
 
 namespace aqueduct {
 
-/// Runs `act` on two ranks of this process, between barriers. The program's exit status: 2, there is no job; 1, somebody said
-/// that something is wrong; 0.
+/// Runs `act` on two ranks of this process, between barriers. Returns the program's exit status: 0; 1: `act` returned
+/// false; 2: there is no job.
 inline int run_two_ranks(const std::function<bool(Endpoint&)>& act) {
   auto job = Job::in_process(2);
   if (!job) return 2;

@@ -35,15 +35,16 @@ class RegisteredPages {
   Owned<ibv_mr> region_;  // ends first
 };
 
-/// Registered buffers of two sizes, for what is short and lies outside segments: made at the start, none is made later.
-class Slots {
+/// Registered buffers of two sizes, for short data outside segments. All are made at the start, so that the data path
+/// does not allocate.
+class BounceBuffers {
  public:
   struct Kind {
     std::uint32_t count = 0;
     std::size_t bytes = 0;
   };
 
-  /// False, and errno, if they cannot be had.
+  /// False, and errno, if the memory cannot be registered.
   bool open(const Verbs& verbs, ibv_pd& domain, Kind small, Kind large, int access = IBV_ACCESS_LOCAL_WRITE) {
     bytes_ = small.bytes;
     most_bytes_ = std::max(large.bytes, small.bytes);
@@ -60,11 +61,13 @@ class Slots {
 
   /// Null: all are in use.
   std::byte* take() noexcept { return take_of(free_); }
-  /// One that holds so many bytes. Requires: at most most_bytes().
+  /// One that holds `bytes`. Null: all of that size are in use. Requires: at most most_bytes().
   std::byte* take(std::size_t bytes) noexcept { return take_of(bytes <= bytes_ ? free_ : free_large_); }
-  void give_back(std::byte* slot) noexcept { (slot < first_large_ ? free_ : free_large_).push_back(slot); }
+  void give_back(std::byte* bounce_buffer) noexcept {
+    (bounce_buffer < first_large_ ? free_ : free_large_).push_back(bounce_buffer);
+  }
 
-  /// How many there are of the small ones.
+  /// How many small buffers are free.
   std::size_t room() const noexcept { return free_.size(); }
   std::size_t bytes() const noexcept { return bytes_; }
   std::size_t most_bytes() const noexcept { return most_bytes_; }
@@ -73,9 +76,9 @@ class Slots {
  private:
   static std::byte* take_of(std::vector<std::byte*>& free) noexcept {
     if (free.empty()) return nullptr;
-    std::byte* const slot = free.back();
+    std::byte* const bounce_buffer = free.back();
     free.pop_back();
-    return slot;
+    return bounce_buffer;
   }
 
   std::size_t bytes_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/ibv/slots.hpp"
+#include "conduits/ibv/bounce_buffers.hpp"
 #include "conduits/ibv/verbs.hpp"
 
 #include <cstdint>
@@ -12,23 +12,23 @@ namespace aqueduct::conduits::ibv {
 
 struct Link;
 
-/// Where peers' messages land: one buffer for each credit that was granted. Each peer adds its own when it is connected;
-/// with a shared receive queue they serve everybody.
-class ReceiveRoom {
+/// The buffers for peers' messages: one for each granted credit. Buffers are added when a peer is connected; with a
+/// shared receive queue they serve all peers.
+class ReceiveBuffers {
  public:
   struct Buffer {
     std::byte* bytes = nullptr;
     std::uint32_t key = 0;
-    Link* of = nullptr;  ///< whose queue pair it is posted to; null: to the shared queue
+    Link* of = nullptr;  ///< the connection whose queue pair has it; null: the shared queue
   };
 
-  /// `shared` may be null. `most`: buffers there can be; `bytes`: of each.
-  ReceiveRoom(const Verbs& verbs, ibv_pd& domain, ibv_srq* shared, std::uint32_t most, std::size_t bytes)
-      : verbs_(verbs), domain_(domain), shared_(shared), left_(most), bytes_(bytes) {}
+  /// `shared` may be null. `most`: the number of buffers, at most; `bytes`: the size of each.
+  ReceiveBuffers(const Verbs& verbs, ibv_pd& domain, ibv_srq* shared, std::uint32_t most, std::size_t bytes)
+      : verbs_(verbs), domain_(domain), shared_(shared), unused_(most), bytes_(bytes) {}
 
-  /// Adds up to `wanted` buffers and posts them. Returns how many credits to grant for them, or a negative errno.
+  /// Adds up to `wanted` buffers and posts them. Returns how many credits to grant, or a negative errno.
   std::int64_t add(Link& link, std::uint32_t wanted);
-  /// Posts those of a link to its new queue pair. False: it does not take them.
+  /// Posts a link's buffers to its new queue pair. False: the device refuses.
   bool post_again(Link& link) noexcept;
 
   static std::uint64_t id_of(const Buffer& buffer) noexcept {
@@ -36,9 +36,9 @@ class ReceiveRoom {
   }
   static Buffer& of_id(std::uint64_t id) noexcept { return *reinterpret_cast<Buffer*>(id); }
 
-  /// A message has been taken: its buffer is posted again by `repost`.
+  /// The message was taken: `repost` will post the buffer again.
   void freed(Buffer& buffer) noexcept { freed_.push_back(&buffer); }
-  /// True: all freed ones are posted.
+  /// Posts the freed buffers again. True: all of them are posted.
   bool repost() noexcept;
 
   std::size_t bytes() const noexcept { return bytes_; }
@@ -50,10 +50,10 @@ class ReceiveRoom {
   const Verbs& verbs_;
   ibv_pd& domain_;
   ibv_srq* shared_;
-  std::uint32_t left_;
+  std::uint32_t unused_;
   std::size_t bytes_;
   std::vector<RegisteredPages> pages_;
-  std::deque<Buffer> buffers_;  // which stay where they are
+  std::deque<Buffer> buffers_;  // a deque, because work requests hold pointers to them
   std::vector<Buffer*> freed_;
 };
 

@@ -1,4 +1,4 @@
-#include "conduits/ibv/receive_room.hpp"
+#include "conduits/ibv/receive_buffers.hpp"
 
 #include "conduits/ibv/link.hpp"
 #include "conduits/ibv/work_id.hpp"
@@ -10,20 +10,20 @@
 namespace aqueduct::conduits::ibv {
 namespace {
 
-// Chosen: posted by one call.
+// Chosen: receives posted by one call.
 constexpr std::size_t kAtOnce = 16;
-// Chosen: granted though the queue is full, in jobs so large that it cannot hold more. Such a peer may find the receiver
-// not ready, and then its adapter tries again.
+// Chosen: credits granted without a buffer, in jobs so large that the shared queue is full. Such a peer's message may
+// find no receive; its adapter then retries.
 constexpr std::uint32_t kUnbacked = 2;
 
 }  // namespace
 
-std::int64_t ReceiveRoom::add(Link& link, std::uint32_t wanted) {
-  const std::uint32_t count = std::min(wanted, left_);
+std::int64_t ReceiveBuffers::add(Link& link, std::uint32_t wanted) {
+  const std::uint32_t count = std::min(wanted, unused_);
   if (count == 0) return shared_ != nullptr ? std::int64_t{kUnbacked} : -ENOMEM;
   RegisteredPages pages(verbs_, domain_, count * bytes_, IBV_ACCESS_LOCAL_WRITE);
   if (!pages) return errno != 0 ? -errno : -ENOMEM;
-  left_ -= count;
+  unused_ -= count;
   std::vector<Buffer*> added;
   for (std::uint32_t i = 0; i < count; ++i) {
     buffers_.push_back(
@@ -38,7 +38,7 @@ std::int64_t ReceiveRoom::add(Link& link, std::uint32_t wanted) {
   return count;
 }
 
-bool ReceiveRoom::post_again(Link& link) noexcept {
+bool ReceiveBuffers::post_again(Link& link) noexcept {
   for (Buffer& buffer : buffers_) {
     Buffer* const one = &buffer;
     if (buffer.of == &link && post(&one, 1) != 0) return false;
@@ -46,7 +46,7 @@ bool ReceiveRoom::post_again(Link& link) noexcept {
   return true;
 }
 
-int ReceiveRoom::post(Buffer* const* buffers, std::size_t count) noexcept {
+int ReceiveBuffers::post(Buffer* const* buffers, std::size_t count) noexcept {
   std::array<ibv_recv_wr, kAtOnce> requests;
   std::array<ibv_sge, kAtOnce> pieces;
   for (std::size_t i = 0; i < count; ++i) {
@@ -65,9 +65,9 @@ int ReceiveRoom::post(Buffer* const* buffers, std::size_t count) noexcept {
   return pair != nullptr ? ::ibv_post_recv(pair, requests.data(), &bad) : 0;
 }
 
-bool ReceiveRoom::repost() noexcept {
+bool ReceiveBuffers::repost() noexcept {
   while (!freed_.empty()) {
-    // One call for those of one queue.
+    // One call for consecutive buffers of the same queue.
     std::size_t count = 1;
     const std::size_t all = freed_.size();
     while (count < std::min(all, kAtOnce) && freed_[all - 1 - count]->of == freed_.back()->of) ++count;

@@ -1,0 +1,129 @@
+#pragma once
+
+#include "conduits/ibv/connection_manager.hpp"
+#include "conduits/ibv/datagram_listener.hpp"
+#include "conduits/ibv/link_map.hpp"
+#include "conduits/ibv/messages.hpp"
+#include "conduits/ibv/rails.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// The connections of one endpoint. Each is made at the first post to a peer, or when the peer requests it: by
+/// datagrams (connections.cpp), or on iWARP by librdmacm (connections_iwarp.cpp).
+class Connections {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  Connections(const Environment& env, Losses& losses, const CreditCounters& counters, Requests& requests,
+              ReceiveBuffers& receive, Messages& messages, Rails& rails)
+      : env_(env),
+        losses_(losses),
+        counters_(counters),
+        requests_(requests),
+        receive_(receive),
+        messages_(messages),
+        rails_(rails),
+        ranks_(env.ranks),
+        addresses_(env.ranks),
+        links_(env.ranks) {
+    connecting_.reserve(env.ranks);
+  }
+
+  /// Starts to accept requests for connections. The log says what was refused.
+  Status open();
+  /// Writes into the address that peers receive where they send such requests.
+  void tell(Address& address) const noexcept;
+  void learn_address(Rank peer, const Address& address) noexcept { addresses_[peer] = address; }
+
+  /// The connection with a peer. Null if there is none yet: it is being made, or the peer is out of reach (see Losses).
+  Link* reach(Rank peer) noexcept {
+    Link* const link = find(peer);
+    return link != nullptr && link->ready ? link : start_connecting(peer);
+  }
+  /// Null if no connection with that rank was ever started.
+  Link* find(Rank peer) const noexcept { return peer < ranks_ ? links_[peer].get() : nullptr; }
+  /// By the id of a completed work request.
+  Link* find_by_request(std::uint64_t id) const noexcept { return links_[WorkId::peer(id)].get(); }
+  /// By the number of a queue pair; null if there is none.
+  Link* find_by_pair(std::uint32_t pair) const noexcept { return by_pair_.find(pair); }
+  std::span<const std::unique_ptr<Link>> all() const noexcept { return links_; }
+
+  /// Called in each poll before completions are taken, so that they include all that a peer sent before it closed the
+  /// connection. `woken`: librdmacm may have events.
+  void poll_cm_events(bool woken) noexcept {
+    if (manager_.is_open()) [[unlikely]]
+      check_cm_events(woken);
+  }
+  /// Called in each poll after completions are taken. `more`: some may be left.
+  void go_on(bool more) noexcept {
+    if (!disconnects_.empty() && !more) [[unlikely]]
+      take_disconnects();
+    if (!connecting_.empty()) [[unlikely]]
+      retry_connecting();
+  }
+  // Completions of the datagram listener.
+  void take_received(std::uint64_t index, const ibv_wc& completion) noexcept {
+    if (const auto hello = listener_.receive(index, completion)) take_hello(*hello);
+  }
+  void take_sent(std::uint64_t index) noexcept { listener_.sent(index); }
+
+  /// Destroys the queue pair. Afterwards the device uses no memory for this peer.
+  static void close(Link& link) noexcept;
+
+  /// Whether the next poll has work to do here.
+  bool is_busy() const noexcept { return !disconnects_.empty() || !to_greet_.empty(); }
+  /// When the next Hello must be sent; nothing if none is due.
+  std::optional<Clock::time_point> next_hello() const noexcept;
+  /// Readable when librdmacm has events, or requests have completed; -1 without librdmacm.
+  int descriptor() const noexcept { return manager_.is_open() ? manager_.descriptor() : -1; }
+
+ private:
+  Link* start_connecting(Rank peer) noexcept;
+  Link* make_link(Rank peer) noexcept;
+  bool connect_queue_pair(Link& link, const Hello& hello) noexcept;
+  void learn(Link& link, const Hello& hello) noexcept;
+  Hello hello_for(const Link& link) const noexcept;
+  bool can_count() const noexcept { return env_.sizes().depth <= BesidePut::kMostDepth; }
+  bool make_address_handle(Link& link) noexcept;
+  void send_hello(Link& link) noexcept;
+  void take_hello(const Hello& hello) noexcept;
+  void retry_connecting() noexcept;
+
+  // Over iWARP.
+  void check_cm_events(bool woken) noexcept;
+  bool renew(Link& link) noexcept;
+  void request_connection(Link& link) noexcept;
+  void retry_later(Link& link) noexcept;
+  void accept(Link& link, CmId request, const Hello& hello) noexcept;
+  void take_request(const ConnectionManager::Event& event) noexcept;
+  void take_cm_events() noexcept;
+  void take_disconnects() noexcept;
+  void send_greetings() noexcept;
+
+  const Environment& env_;
+  Losses& losses_;
+  const CreditCounters& counters_;
+  Requests& requests_;
+  ReceiveBuffers& receive_;
+  Messages& messages_;
+  Rails& rails_;
+  Rank ranks_;
+  DatagramListener listener_;
+  ConnectionManager manager_;  // on iWARP, instead of the listener; destroyed after the links
+  std::vector<Address> addresses_;
+  std::vector<std::unique_ptr<Link>> links_;
+  LinkMap by_pair_;
+  std::vector<Link*> connecting_;
+  std::vector<Link*>
+      to_greet_;  // iWARP: I requested the connection, and the peer waits for the first message
+  std::vector<Link*> disconnects_;     // iWARP: connections that the peer or the network has ended
+  std::uint32_t polls_unchecked_ = 0;  // polls since librdmacm was last asked for events
+};
+
+}  // namespace aqueduct::conduits::ibv

@@ -1,0 +1,184 @@
+// Connections on iWARP, by librdmacm: one side requests a connection and sends a Hello along; the other accepts with
+// its own. If both request at once, the lower rank's request wins: it rejects the other one, which holds the lower
+// rank's request until then.
+//
+// A queue pair that took part in a failed attempt cannot be used again, so each attempt gets a new one.
+
+#include "conduits/ibv/connections.hpp"
+#include "conduits/ibv/errors.hpp"
+#include "conduits/ibv/queue_pair.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace aqueduct::conduits::ibv {
+namespace {
+
+constexpr std::chrono::milliseconds kLongestPauseToCall{200};
+// Chosen: refusals in a row, within about a second, after which the peer's process is gone. A peer that computes for
+// long does not refuse: the request times out, and is repeated.
+constexpr std::uint32_t kMostRefusals = 10;
+// Chosen: asking librdmacm for events is a system call, so not every poll does it.
+constexpr std::uint32_t kPollsUnchecked = 32;
+
+}  // namespace
+
+// After a failed attempt: makes a new queue pair for the next one. False: the device gives none.
+bool Connections::renew(Link& link) noexcept {
+  by_pair_.remove(link.pair->qp_num);
+  link.cm_id.reset();
+  link.pair.reset();
+  link.requested = link.connected = link.ready = false;
+  MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
+  const int error = made.pair != nullptr ? 0 : errno;
+  if (made.pair != nullptr) {
+    link.pair = std::move(made.pair);
+    by_pair_.add(link.pair->qp_num, link);
+  }
+  if (error == 0 && receive_.post_again(link)) return true;
+  env_.log.error("ibv: rank {}: {} gives no queue pair for rank {}: {}", env_.me, env_.port.device, link.peer,
+                 std::strerror(error != 0 ? error : ENOMEM));
+  losses_.suspect(link.peer, "there is no queue pair for it");
+  return false;
+}
+
+void Connections::request_connection(Link& link) noexcept {
+  link.next_hello = Clock::time_point::max();  // until an event ends this attempt
+  link.cm_id = manager_.start_request(addresses_[link.peer]);
+  link.requested = link.cm_id != nullptr;
+  if (link.cm_id == nullptr) link.next_hello = Clock::now() + link.pause;
+}
+
+// After a failed attempt: accepts the request that is held, or tries again later.
+void Connections::retry_later(Link& link) noexcept {
+  if (!renew(link)) return;
+  if (link.held_request != nullptr)
+    return accept(link, std::exchange(link.held_request, nullptr), link.held_hello);
+  link.pause = std::min<std::chrono::nanoseconds>(2 * link.pause, kLongestPauseToCall);
+  link.next_hello = Clock::now() + link.pause;
+}
+
+void Connections::accept(Link& link, CmId request, const Hello& hello) noexcept {
+  learn(link, hello);
+  link.cm_id = std::move(request);
+  link.requested = false;
+  link.connected = true;
+  link.next_hello = Clock::time_point::max();
+  if (const int error = manager_.accept(*link.cm_id, hello_for(link), env_.sizes()); error != 0) {
+    env_.log.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", env_.me, link.peer,
+                   std::strerror(error));
+    retry_later(link);
+  }
+}
+
+void Connections::take_request(const ConnectionManager::Event& event) noexcept {
+  CmId request = manager_.own(event.id);
+  const Hello hello = event.hello.value_or(Hello{});
+  const Rank peer = hello.from;
+  const bool known = event.hello && hello.job == env_.job && hello.wire_version == kWireVersion &&
+                     peer < links_.size() && peer != env_.me && !losses_.is_gone(peer) &&
+                     !losses_.is_broken();
+  Link* link = known ? links_[peer].get() : nullptr;
+  if (known && link == nullptr) link = make_link(peer);
+  // Rejects a request if there is a connection already, or if my own request wins because my rank is lower.
+  const bool wanted =
+      link != nullptr && link->pair != nullptr && !link->connected && !(link->requested && env_.me < peer);
+  if (!wanted) return manager_.reject(*request);
+  if (link->requested) {  // my rank is higher: the peer will reject my request
+    link->held_hello = hello;
+    link->held_request = std::move(request);
+    return;
+  }
+  accept(*link, std::move(request), hello);
+}
+
+void Connections::take_cm_events() noexcept {
+  while (const auto event = manager_.next()) {
+    if (event->what == RDMA_CM_EVENT_CONNECT_REQUEST) {
+      take_request(*event);
+      continue;
+    }
+    const auto of_this = [&](const auto& link) { return link != nullptr && link->cm_id.get() == event->id; };
+    const auto found = std::ranges::find_if(links_, of_this);
+    if (found == links_.end()) continue;
+    Link& link = **found;
+    int error = 0;
+    switch (event->what) {
+      case RDMA_CM_EVENT_ADDR_RESOLVED: error = manager_.resolve_route(*event->id); break;
+      case RDMA_CM_EVENT_ROUTE_RESOLVED:
+        error = manager_.connect(*event->id, hello_for(link), env_.sizes());
+        break;
+      case RDMA_CM_EVENT_ESTABLISHED:
+        if (link.requested && !event->hello) {
+          error = EPROTO;
+          break;
+        }
+        // The side that accepted must not send first (RFC 5044, section 7.1.2): it waits for a message from this side.
+        if (link.requested) {
+          learn(link, *event->hello);
+          link.ready = true;
+          to_greet_.push_back(&link);
+        }
+        link.requested = false;
+        link.connected = true;
+        if (link.held_request != nullptr) manager_.reject(*link.held_request);
+        link.held_request.reset();
+        break;
+      case RDMA_CM_EVENT_DISCONNECTED:
+      case RDMA_CM_EVENT_ADDR_ERROR:
+      case RDMA_CM_EVENT_ROUTE_ERROR:
+      case RDMA_CM_EVENT_CONNECT_ERROR:
+      case RDMA_CM_EVENT_UNREACHABLE:
+      case RDMA_CM_EVENT_REJECTED: error = event->status != 0 ? std::abs(event->status) : ECONNRESET; break;
+      case RDMA_CM_EVENT_DEVICE_REMOVAL: losses_.give_up("the device is being removed"); break;
+      default: break;
+    }
+    if (error == 0) continue;
+    link.disconnected = error;
+    disconnects_.push_back(&link);
+  }
+}
+
+void Connections::check_cm_events(bool woken) noexcept {
+  if (woken || !connecting_.empty() || ++polls_unchecked_ >= kPollsUnchecked) {
+    polls_unchecked_ = 0;
+    take_cm_events();
+  }
+  if (!to_greet_.empty()) send_greetings();
+}
+
+void Connections::send_greetings() noexcept {
+  std::erase_if(to_greet_, [&](Link* link) {
+    if (link->pair == nullptr || !link->ready) return true;
+    const core::Post post =
+        messages_.send(*link, PacketHead::Kind::greeting, {}, {}, OutstandingRequest::Kind::packet, 0);
+    return post.kind != core::Post::Kind::retry;
+  });
+}
+
+// Called when all completions are taken, because messages that a peer sent before it left must be delivered.
+void Connections::take_disconnects() noexcept {
+  for (Link* const link : std::exchange(disconnects_, {})) {
+    const int why = std::exchange(link->disconnected, 0);
+    if (why == 0) continue;  // reported twice, and handled already
+    if (link->pair == nullptr || losses_.is_gone(link->peer)) continue;
+    const bool used = link->outstanding.next() != 0 || link->heard;
+    if (used) {
+      losses_.suspect(link->peer, "the connection has ended");
+      continue;
+    }
+    env_.log.debug("ibv: rank {}: no connection with rank {} so far: {}", env_.me, link->peer,
+                   std::strerror(why));
+    const bool refused = why == ECONNREFUSED && link->held_request == nullptr;
+    link->refusals = refused ? link->refusals + 1 : 0;
+    if (link->refusals >= kMostRefusals) {
+      losses_.suspect(link->peer, "its host refuses connections");
+    } else {
+      retry_later(*link);
+    }
+  }
+}
+
+}  // namespace aqueduct::conduits::ibv

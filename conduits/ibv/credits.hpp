@@ -1,0 +1,63 @@
+#pragma once
+
+#include "conduits/ibv/receive_buffers.hpp"
+#include "conduits/ibv/requests.hpp"
+
+#include <vector>
+
+namespace aqueduct::conduits::ibv {
+
+/// Message credits in both directions: whether a peer has room for one more message, and the return of credits to peers
+/// whose messages were taken.
+class Credits {
+ public:
+  Credits(Requests& requests, const CreditCounters& counters, ReceiveBuffers& receive, Rank ranks)
+      : requests_(requests), counters_(counters), receive_(receive) {
+    due_.reserve(ranks);
+    due_now_.reserve(ranks);
+  }
+
+  /// Whether the peer has room for a message.
+  bool has(Link& link) noexcept {
+    if (link.has_credit()) [[likely]]
+      return true;
+    return look_for(link);
+  }
+  /// Whether a message was refused for lack of a credit since the last poll.
+  bool lacked() const noexcept { return lacked_; }
+
+  /// A message from the peer was taken out of `buffer`.
+  void taken(Link& link, ReceiveBuffers::Buffer& buffer) noexcept {
+    receive_.freed(buffer);
+    taken_from_.push_back(&link);
+  }
+  /// A poll begins: returns the credits that are due.
+  void begin_round() noexcept {
+    lacked_ = false;
+    if (!due_.empty()) [[unlikely]]
+      return_due();
+  }
+  /// Whether the next polls have credits to return.
+  bool any_due() const noexcept { return !due_.empty() || !taken_from_.empty(); }
+  /// Posts again the buffers of the messages that this poll took, and returns their credits.
+  void return_taken() noexcept {
+    if (!taken_from_.empty()) repost_and_return();
+  }
+
+ private:
+  bool look_for(Link& link) noexcept;
+  void repost_and_return() noexcept;
+  void return_due() noexcept;
+  void send_return(Link& link) noexcept;
+  void queue_return(Link& link) noexcept;
+
+  Requests& requests_;
+  const CreditCounters& counters_;
+  ReceiveBuffers& receive_;
+  std::vector<Link*> taken_from_;  // by this poll: their buffers are to be posted again
+  std::vector<Link*> due_;         // credit returns that found no room, or may travel with an answer
+  std::vector<Link*> due_now_;     // those of the last poll, while they are being returned
+  bool lacked_ = false;
+};
+
+}  // namespace aqueduct::conduits::ibv

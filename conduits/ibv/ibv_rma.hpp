@@ -1,0 +1,61 @@
+#pragma once
+
+#include "conduits/ibv/striping.hpp"
+#include "core/to_self.hpp"
+
+namespace aqueduct::conduits::ibv {
+
+/// Puts, gets and puts with a signal, by RDMA.
+class Rma final : public core::NativeRma, public core::NativeSignal {
+ public:
+  Rma(const Environment& env, const Losses& losses, Memory& memory, LocalBuffers& buffers, Requests& requests,
+      RemoteAccess& access, Connections& connections, BouncedTransfers& bounces, Rails& rails,
+      Striping& striping, core::ToSelf& to_self)
+      : me_(env.me),
+        memory_(memory),
+        requests_(requests),
+        connections_(connections),
+        links_(connections.all()),
+        access_(access),
+        losses_(losses),
+        buffers_(buffers),
+        bounced_(bounces),
+        rails_(rails),
+        striping_(striping),
+        to_self_(to_self) {}
+
+  Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
+  void unregister_segment(SegmentId id) noexcept override;
+  Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                 core::Token token) noexcept override;
+  core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
+                 core::Token token) noexcept override;
+  core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
+                        core::Token token) noexcept override;
+
+ private:
+  /// As Connections::reach, but with the table at hand, which saves each put a load.
+  Link* reach(Rank peer) noexcept {
+    Link* const link = peer < links_.size() ? links_[peer].get() : nullptr;
+    return link != nullptr && link->ready ? link : connections_.reach(peer);
+  }
+  core::Post put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
+                      core::Token token) noexcept;
+  core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
+
+  Rank me_;
+  Memory& memory_;
+  Requests& requests_;
+  Connections& connections_;
+  std::span<const std::unique_ptr<Link>> links_;  // of all connections; the table never moves
+  RemoteAccess& access_;
+  const Losses& losses_;
+  LocalBuffers& buffers_;
+  BouncedTransfers& bounced_;
+  Rails& rails_;
+  Striping& striping_;
+  core::ToSelf& to_self_;
+};
+
+}  // namespace aqueduct::conduits::ibv
