@@ -38,8 +38,9 @@ class Client final : public Bootstrap {
   Result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte> mine) override {
     const std::lock_guard turn(receiving_);
     if (mine.size() > wire::kMostFrame / 2) {
-      return fail(ErrorCode::too_large, fmt::format("an exchange of {} bytes: a process may give {} at most",
-                                                    mine.size(), wire::kMostFrame / 2));
+      return fail(ErrorCode::too_large,
+                  fmt::format("this process gives {} bytes to an exchange; the limit is {} bytes per process",
+                              mine.size(), wire::kMostFrame / 2));
     }
     const auto deadline = Clock::now() + timeout_;
     if (failure_ == ErrorCode::ok) say(wire::Exchange{round_, {mine.begin(), mine.end()}}, deadline);
@@ -108,7 +109,9 @@ class Client final : public Bootstrap {
         auto message = frames_.next();
         if (!message) {
           closed_ = true;
-          fail(ErrorCode::bootstrap_failed, "the launcher sent what is no message of its protocol");
+          fail(ErrorCode::bootstrap_failed,
+               "the launcher sent an invalid message; do it and this program use the same version of "
+               "Aqueduct?");
           return;
         }
         if (!*message) break;
@@ -122,7 +125,7 @@ class Client final : public Bootstrap {
       result_ = std::move(m.blobs);
     } else {
       fail(ErrorCode::bootstrap_failed,
-           "the launcher answered another exchange than the one that was asked for");
+           "the launcher answered a different exchange than the one that this process is in");
     }
   }
   void take(wire::Lost& m) {

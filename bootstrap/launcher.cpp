@@ -14,7 +14,7 @@ std::string served_by(const Variables& variable) {
   if (variable("OMPI_COMM_WORLD_RANK")) return "Open MPI's mpirun";
   if (variable("SLURM_STEP_ID")) return "Slurm's srun";
   if (variable("FLUX_JOB_ID")) return "Flux";
-  return "a launcher of PMIx";
+  return "a launcher with PMIx";
 }
 
 /// Says that srun started several tasks that do not know one another; empty for one task.
@@ -22,7 +22,7 @@ std::string many_alone(const Variables& variable) {
   const std::string tasks = variable("SLURM_STEP_NUM_TASKS").value_or("1");
   if (tasks == "1") return {};
   return fmt::format(
-      "srun started {} of this, but without PMIx, so each is a job of one rank; for one job of all: srun "
+      "srun started {} tasks without PMIx, so each is a job of one rank; for one job of all tasks use srun "
       "--mpi=pmix",
       tasks);
 }
@@ -57,15 +57,16 @@ Launch find_launcher(const std::string& wanted, const Variables& variable,
   const bool pmi1 = is_set(variable, {"PMI_FD", "PMI_RANK", "PMI_SIZE"});
   if (is_set(variable, {"PMIX_NAMESPACE", "PMIX_RANK"})) {
     if (pmi1 && is_connected(number_in(variable("PMI_FD").value()))) {
-      return {Launcher::pmi1,
-              "PMI_FD is a connection, of mpiexec.hydra; PMIX_RANK is of the job that it was started in",
-              {}};
+      return {
+          Launcher::pmi1,
+          "PMI_FD is a connection to mpiexec.hydra; PMIX_RANK comes from the job in which that was started",
+          {}};
     }
     return {
-        Launcher::pmix, fmt::format("PMIX_NAMESPACE and PMIX_RANK are set, by {}", served_by(variable)), {}};
+        Launcher::pmix, fmt::format("PMIX_NAMESPACE and PMIX_RANK are set by {}", served_by(variable)), {}};
   }
   if (pmi1) {
-    return {Launcher::pmi1, "PMI_FD, PMI_RANK and PMI_SIZE are set, as mpiexec.hydra does", {}};
+    return {Launcher::pmi1, "PMI_FD, PMI_RANK and PMI_SIZE are set, as by mpiexec.hydra", {}};
   }
   return {Launcher::alone, "no variable of a launcher is set (AQUEDUCT_BOOTSTRAP, PMIX_RANK, PMI_FD)",
           many_alone(variable)};

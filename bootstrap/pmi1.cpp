@@ -36,7 +36,7 @@ class Pmi1 final : public KeyValueSpace {
     if (!space) return failure_;
     space_ = space->field("kvsname").value_or("");
     if (space_.empty())
-      return fail(ErrorCode::bootstrap_failed, "the manager of PMI_FD names no space for values");
+      return fail(ErrorCode::bootstrap_failed, "the process manager at PMI_FD names no key-value space");
     const auto mapping = manager_.ask(fmt::format("cmd=get kvsname={} key=PMI_process_mapping\n", space_),
                                       "get_result", timeout_);
     if (!mapping) return trouble();
@@ -135,7 +135,7 @@ class Pmi1 final : public KeyValueSpace {
     }
     if (found->field("rc").value_or("0") != "0") {
       failure_ = fail(ErrorCode::bootstrap_failed,
-                      fmt::format("the manager of PMI_FD refuses \"{}\": {}",
+                      fmt::format("the process manager at PMI_FD refuses \"{}\": {}",
                                   line.substr(0, std::min<std::size_t>(line.size() - 1, 80)), found->text()));
       return std::nullopt;
     }
@@ -149,10 +149,9 @@ class Pmi1 final : public KeyValueSpace {
                                                                  others_of(place_.processes)));
         break;
       case Connection::Trouble::garbage:
-        failure_ = fail(
-            ErrorCode::bootstrap_failed,
-            "what answers at PMI_FD does not speak PMI-1; start the job with mpiexec.hydra, or through PMIx "
-            "(srun --mpi=pmix)");
+        failure_ = fail(ErrorCode::bootstrap_failed,
+                        "the process manager at PMI_FD does not speak PMI-1; start the job with "
+                        "mpiexec.hydra, or through PMIx (srun --mpi=pmix)");
         break;
       case Connection::Trouble::none:
       case Connection::Trouble::closed: failure_ = fail(ErrorCode::bootstrap_failed, kLauncherEnded); break;
@@ -160,10 +159,10 @@ class Pmi1 final : public KeyValueSpace {
     return failure_;
   }
   Status unreadable(std::uint32_t process, std::string_view name) {
-    return failure_ =
-               fail(ErrorCode::bootstrap_failed,
-                    fmt::format("{} of process {} cannot be read: do all run the same version of Aqueduct?",
-                                name, process));
+    return failure_ = fail(ErrorCode::bootstrap_failed,
+                           fmt::format("the value {} of process {} cannot be read: do all processes use the "
+                                       "same version of Aqueduct?",
+                                       name, process));
   }
   Status fail(ErrorCode code, std::string_view why) {
     if (report_) report_(why);

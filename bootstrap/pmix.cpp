@@ -22,6 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
+constexpr std::string_view kCollect = "collect the values of all processes";
+
 /// Frees a value that PMIx_Get allocated.
 struct FreeValue {
   void operator()(pmix_value_t* value) const noexcept {
@@ -97,13 +99,14 @@ class Pmix final : public KeyValueSpace {
                                : audience == Audience::others   ? PMIX_REMOTE
                                                                 : PMIX_GLOBAL;
     if (const auto done = pmix_->put(scope, std::string(name).c_str(), &value); done != PMIX_SUCCESS) {
-      return fail("take", name, done);
+      return fail(fmt::format("store the value {}", name), done);
     }
     return {};
   }
 
   Status fence() override {
-    if (const auto done = pmix_->commit(); done != PMIX_SUCCESS) return fail("pass on", "", done);
+    if (const auto done = pmix_->commit(); done != PMIX_SUCCESS)
+      return fail("publish the values of this process", done);
     auto outcome = std::make_shared<Outcome>();
     pmix_info_t& collect = outcome->argument = info_of(PMIX_COLLECT_DATA);
     collect.value.type = PMIX_BOOL;
@@ -112,7 +115,7 @@ class Pmix final : public KeyValueSpace {
     const auto begun = pmix_->fence_nb(nullptr, 0, &collect, 1, Outcome::tell, reference);
     if (begun != PMIX_SUCCESS) {
       delete reference;
-      return begun == PMIX_OPERATION_SUCCEEDED ? Status{} : fail("gather", "", begun);
+      return begun == PMIX_OPERATION_SUCCEEDED ? Status{} : fail(kCollect, begun);
     }
     const auto deadline = Clock::now() + timeout_;
     std::unique_lock lock(outcome->mutex);
@@ -125,16 +128,18 @@ class Pmix final : public KeyValueSpace {
         return fail(ErrorCode::timed_out, waited_in_vain(me_.rank, timeout_, others_of(processes_)));
       }
     }
-    if (*outcome->status != PMIX_SUCCESS) return fail("gather", "", *outcome->status);
+    if (*outcome->status != PMIX_SUCCESS) return fail(kCollect, *outcome->status);
     return {};
   }
 
   Result<std::vector<std::byte>> get(std::uint32_t process, std::string_view name) override {
     const Value value = lookup(process, std::string(name).c_str(), /*wait=*/true);
     if (value == nullptr || value->type != PMIX_BYTE_OBJECT) {
-      return fail(ErrorCode::bootstrap_failed,
-                  fmt::format("PMIx has no {} of process {}: {}; do all run the same version of Aqueduct?",
-                              name, process, pmix_->text(last_)));
+      return fail(
+          ErrorCode::bootstrap_failed,
+          fmt::format(
+              "PMIx has no value {} of process {}: {}; do all processes use the same version of Aqueduct?",
+              name, process, pmix_->text(last_)));
     }
     const auto* bytes = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
     return std::vector<std::byte>(bytes, bytes + value->data.bo.size);
@@ -189,12 +194,11 @@ class Pmix final : public KeyValueSpace {
     if (report_) report_(why);
     return code;
   }
-  Status fail(std::string_view doing, std::string_view name, pmix_status_t status) {
+  Status fail(std::string_view doing, pmix_status_t status) {
     const bool gone = status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_UNREACH;
     return fail(ErrorCode::bootstrap_failed,
                 gone ? kLauncherEnded
-                     : fmt::format("PMIx could not {} {}: {}; is a process of this job already gone?", doing,
-                                   name.empty() ? "what the processes have to tell one another" : name,
+                     : fmt::format("PMIx could not {}: {}; has a process of this job already ended?", doing,
                                    pmix_->text(status)));
   }
 
@@ -226,11 +230,10 @@ Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::ch
   pmix_proc_t me{};
   if (const auto done = pmix->init(&me, nullptr, 0); done != PMIX_SUCCESS) {
     return say(
-        fmt::format("the PMIx server that PMIX_NAMESPACE and PMIX_RANK speak of does not answer: {}. If a "
-                    "launcher's variables were "
-                    "kept for a program that it did not start, unset them or set AQUEDUCT_LAUNCHER=alone; if "
-                    "the launcher "
-                    "has another version of PMIx than {} ({}), name its library with AQUEDUCT_PMIX_LIBRARY",
+        fmt::format("the PMIx server of PMIX_NAMESPACE and PMIX_RANK does not answer: {}. If this program "
+                    "inherited the variables of a launcher that did not start it, unset them or set "
+                    "AQUEDUCT_LAUNCHER=alone; if the launcher has another version of PMIx than {} ({}), name "
+                    "its library with AQUEDUCT_PMIX_LIBRARY",
                     pmix->text(done), pmix->version(), pmix->file));
   }
   auto space = std::make_unique<Pmix>(pmix, me, timeout, report, users().ever);

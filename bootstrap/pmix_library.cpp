@@ -58,8 +58,8 @@ std::shared_ptr<const PmixLibrary> load_pmix(const std::string& file, std::strin
   find(handle, "PMIx_Get_version", found->get_version, missing);
   if (!missing.empty()) {
     problem = fmt::format(
-        "{} is no libpmix of a version that Aqueduct can use: it has no {}; versions 3 to 5 will do, and "
-        "AQUEDUCT_PMIX_LIBRARY names another",
+        "{} is not a libpmix that Aqueduct can use: it lacks {}. Install a version from 3 to 5, or name "
+        "another library with AQUEDUCT_PMIX_LIBRARY",
         name, missing);
     return nullptr;
   }

@@ -16,10 +16,9 @@ inline constexpr const char* kLauncherEnded = "the launcher of this job has ende
 inline constexpr const char* kLauncherEndedAllLost =
     "the launcher of this job has ended: all other processes count as lost";
 inline constexpr const char* kOneJob =
-    "this process was in the job of its launcher before, or tried to be, and cannot join again: keep that "
-    "Job, or set "
-    "AQUEDUCT_LAUNCHER=alone for one of this process alone";
-/// `for_whom`: "the other 7 of the job to start".
+    "this process has joined the job of its launcher before, or tried to, and cannot join again: keep using "
+    "that Job, or set AQUEDUCT_LAUNCHER=alone for a job of this process only";
+/// `for_whom`: "the other 7 processes of the job to start".
 std::string waited_in_vain(std::uint32_t process, std::chrono::milliseconds limit, std::string_view for_whom);
 std::string others_of(std::uint32_t processes);
 /// Says that the descriptor in `variable` is not a connection. Reads errno.

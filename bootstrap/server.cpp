@@ -124,8 +124,9 @@ void Server::receive(std::uint32_t i) {
     for (;;) {
       auto message = peer.frames.next();
       if (!message) {
-        refuse_all(ErrorCode::bootstrap_failed,
-                   fmt::format("process {} sent what is no message of protocol {}", i, wire::kProtocol));
+        refuse_all(
+            ErrorCode::bootstrap_failed,
+            fmt::format("process {} sent an invalid message; does it use protocol {}?", i, wire::kProtocol));
         return gone(i);
       }
       if (!*message) break;
@@ -145,8 +146,10 @@ void Server::take(std::uint32_t i, wire::Message& message) {
   } else if (const auto* abort = std::get_if<wire::Abort>(&message)) {
     if (!abort_) abort_ = AbortAsked{i, abort->code, abort->why};
   } else {
-    refuse_all(ErrorCode::bootstrap_failed,
-               fmt::format("process {} sent a message that does not belong there", i));
+    refuse_all(
+        ErrorCode::bootstrap_failed,
+        fmt::format(
+            "process {} sent an unexpected message; do all processes use the same version of Aqueduct?", i));
   }
 }
 
@@ -155,8 +158,9 @@ void Server::take_hello(std::uint32_t i, const wire::Hello& hello) {
   if (hello.protocol != wire::kProtocol || hello.library != library_) {
     refuse_all(
         ErrorCode::version_mismatch,
-        fmt::format("process {} uses Aqueduct {}, its launcher {}; build and install both from one version",
-                    i, version_text(hello.library, hello.protocol), version_text(library_, wire::kProtocol)));
+        fmt::format(
+            "process {} uses Aqueduct {}, its launcher {}; build and install both from the same version", i,
+            version_text(hello.library, hello.protocol), version_text(library_, wire::kProtocol)));
   } else if (hello.process != i) {
     refuse_all(ErrorCode::bootstrap_failed,
                fmt::format("process {} says that it is process {}; was {} copied by hand?", i, hello.process,
@@ -168,9 +172,9 @@ void Server::take_exchange(std::uint32_t i, wire::Exchange exchange) {
   Peer& peer = peers_[i];
   if (refusal_) return send(i, refusal_);
   if (exchange.round != round_ || peer.given) {
-    return refuse_all(
-        ErrorCode::bootstrap_failed,
-        fmt::format("process {} is in exchange {} while the job is in {}", i, exchange.round, round_));
+    return refuse_all(ErrorCode::bootstrap_failed,
+                      fmt::format("process {} is in exchange {} while the job is in exchange {}", i,
+                                  exchange.round, round_));
   }
   peer.given = std::move(exchange.blob);
   ++given_;

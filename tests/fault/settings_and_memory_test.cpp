@@ -195,7 +195,7 @@ TEST(Versions, TwoInOneJobAreAnErrorForAll) {
     Launch job(other_first ? two_programs(theirs, ours) : two_programs(ours, theirs));
     EXPECT_EQ(job.status(), Status(ErrorCode::version_mismatch).exit_code()) << job.out() << job.err();
     EXPECT_EQ(job.lines("other: version_mismatch").size(), 1u) << job.out() << job.err();
-    EXPECT_TRUE(has(job.err(), "; build and install both from one version")) << job.err();
+    EXPECT_TRUE(has(job.err(), "; build and install both from the same version")) << job.err();
     EXPECT_TRUE(has(job.err(), std::string("process ") + (other_first ? "0" : "1") + " uses Aqueduct "))
         << job.err();
     EXPECT_LT(job.took().count(), 5.0);

@@ -263,7 +263,7 @@ INSTANTIATE_TEST_SUITE_P(Aqperf, WrongUse,
                                          WrongBench{"am-latency --memory outside", "--memory outside"},
                                          WrongBench{"atomic-latency --op nand", "--op"},
                                          WrongBench{"put-bandwidth --threads 2 --ranks 2",
-                                                    "exclude one another"}));
+                                                    "cannot be combined"}));
 
 TEST(Aqperf, ListsItsBenchmarks) {
   const auto outcome = aqperf("--help");

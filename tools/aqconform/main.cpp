@@ -56,22 +56,22 @@ int main(int argc, char** argv) {
   long limit = kStandardLimit;
   bool only_list = false;
 
-  CLI::App app("Checks that a conduit does what Aqueduct expects of one.", "aqconform");
+  CLI::App app("Checks that a conduit does everything that Aqueduct requires.", "aqconform");
   auto* conduit = app.add_option("--conduit", selection.conduit, "only this conduit's fabrics");
   app.add_option("--plugin", selection.plugin, "a conduit in a shared object, as AQUEDUCT_CONDUIT=FILE")
       ->check(CLI::ExistingFile)
       ->excludes(conduit);
   app.add_option("--fabric", selection.fabric,
-                 "only fabrics whose names contain this, or one of several parts with commas");
+                 "only fabrics whose names contain this, or one of several comma-separated texts");
   app.add_flag("--list", only_list, "print the fabrics and stop");
   app.add_option("--ranks", selection.most_ranks, "the largest number of ranks of one job")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  app.add_option("--seed", selection.seed, "what the random choices follow from")->capture_default_str();
+  app.add_option("--seed", selection.seed, "seed of all random choices")->capture_default_str();
   app.add_option("--limit", limit, "seconds that one job may take")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--thorough", selection.thorough, "makes the random programs so many times longer")
+  app.add_option("--thorough", selection.thorough, "factor for the length of the random programs")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.footer("GoogleTest's own options work too: --gtest_filter=*Put* --gtest_repeat=10 …");

@@ -17,8 +17,9 @@ namespace {
 /// In the order of design.md, section 3.
 std::vector<Part> parts_of(core::Conduit& conduit) {
   return {
-      {"rma", conduit.rma() != nullptr, "in pieces of a packet, by active messages"},
-      {"signal", conduit.signal() != nullptr, "in the put's packet if it is one, else by a message after it"},
+      {"rma", conduit.rma() != nullptr, "by active messages, in pieces of one packet each"},
+      {"signal", conduit.signal() != nullptr,
+       "in the put's packet if there is only one, else by a message after the put"},
       {"cross_map", conduit.cross_map() != nullptr, "everything goes over the wire"},
       {"vector", conduit.vector() != nullptr, "piece by piece, or packed"},
       {"atomics", conduit.atomics() != nullptr, "by the owner's processor"},

@@ -14,7 +14,8 @@ constexpr int kWrongUsage = 2;
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Says what Aqueduct finds on this host: conduits, limits, settings, and why.", "aqinfo");
+  CLI::App app("Shows what Aqueduct finds on this host: conduits, limits, settings, and the reasons.",
+               "aqinfo");
   app.footer("Exit status: 0; 1 when a setting has a problem; 2 for wrong usage.");
   bool json = false;
   bool errors = false;

@@ -122,7 +122,7 @@ std::string as_text(const Facts& facts) {
   for (const SettingInfo& info : facts.config.settings()) show(out, info, facts.config);
 
   if (facts.config.problems().empty()) return out + "\nNo problems with settings.\n";
-  out += "\nProblems: a job will not start before these are mended\n";
+  out += "\nProblems: no job starts until these are fixed\n";
   for (const SettingProblem& problem : facts.config.problems()) out += "  " + wrapped(problem.text, 2) + "\n";
   return out;
 }

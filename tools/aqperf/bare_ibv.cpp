@@ -125,7 +125,7 @@ void BareIbv::transfers(std::uint64_t turns) {
   for (; turns > 0; --turns) {
     ibv_send_wr* bad = nullptr;
     if (::ibv_post_send(pair_.get(), window_.data(), &bad) != 0)
-      throw Failure("ibv_post_send refuses a window", 1);
+      throw Failure("--vs raw: ibv_post_send refused a window of requests", 1);
     ++sent_;
     patience_.until([&] { return look(), sent_ == 0; });
   }
@@ -141,7 +141,8 @@ void BareIbv::send(std::size_t bytes) {
   request.num_sge = 1;
   request.send_flags = IBV_SEND_SIGNALED | (piece.length <= inline_bytes_ ? unsigned{IBV_SEND_INLINE} : 0u);
   ibv_send_wr* bad = nullptr;
-  if (::ibv_post_send(pair_.get(), &request, &bad) != 0) throw Failure("ibv_post_send refuses a message", 1);
+  if (::ibv_post_send(pair_.get(), &request, &bad) != 0)
+    throw Failure("--vs raw: ibv_post_send refused a message", 1);
   ++sent_;
 }
 
@@ -162,7 +163,7 @@ void BareIbv::look() {
   for (int i = 0; i < found; ++i) {
     const ibv_wc& one = batch[static_cast<std::size_t>(i)];
     if (one.status != IBV_WC_SUCCESS) {
-      throw Failure(std::string("bare verbs failed in a measurement: ") + verbs_.wc_status_str(one.status),
+      throw Failure(std::string("--vs raw: a bare work request failed: ") + verbs_.wc_status_str(one.status),
                     1);
     }
     if (one.wr_id == kReceive) {

@@ -66,7 +66,7 @@ void BareOfi::meet(Session& session) {
   OfiCard mine;
   const auto name = require(objects_.name(), "fi_getname");
   if (name.size() > mine.name.size() || key_.size() > mine.key.size()) {
-    throw Failure("addresses of this provider are too long for bare calls", 1);
+    throw Failure("--vs raw: this provider's addresses are too long to be exchanged", 1);
   }
   mine.key_bytes = static_cast<std::uint32_t>(key_.size());
   std::ranges::copy(name, mine.name.begin());
@@ -75,7 +75,7 @@ void BareOfi::meet(Session& session) {
   if (role_.peer == kNoRank) return;
   const OfiCard& theirs = all[role_.peer];
   if (::fi_av_insert(objects_.av.get(), theirs.name.data(), 1, &peer_, 0, nullptr) != 1) {
-    throw Failure("fi_av_insert refuses the peer's address", 1);
+    throw Failure("--vs raw: fi_av_insert refused the peer's address", 1);
   }
   const auto handle = require(
       registrations_->import(role_.peer, std::span(theirs.key).first(theirs.key_bytes)), "the peer's key");
@@ -162,7 +162,7 @@ void BareOfi::look() {
       --sent_;
     }
   }
-  if (found < 0 && found != -FI_EAGAIN) throw Failure("a bare call of libfabric failed in a measurement", 1);
+  if (found < 0 && found != -FI_EAGAIN) throw Failure("--vs raw: a bare call of libfabric failed", 1);
 }
 
 template <class Condition>

@@ -149,7 +149,7 @@ void BareUcx::transfers() {
     const ucs_status_ptr_t request = turn_.kind == NetworkTurn::Kind::put
                                          ? ucp().put_nbx(peer_, here, turn_.bytes, there_, key_, &param)
                                          : ucp().get_nbx(peer_, here, turn_.bytes, there_, key_, &param);
-    if (UCS_PTR_IS_ERR(request)) throw Failure("a bare call of UCP failed in the middle of a measurement", 1);
+    if (UCS_PTR_IS_ERR(request)) throw Failure("--vs raw: a bare call of UCP failed", 1);
     if (request == nullptr) continue;
     if (turn_.kind == NetworkTurn::Kind::put) {
       ucp().request_free(request);  // UCX frees it when it completes; the flush below tells when that is
@@ -171,7 +171,7 @@ void BareUcx::send(std::size_t bytes) {
 
 void BareUcx::await(ucs_status_ptr_t request) {
   if (request == nullptr) return;
-  if (UCS_PTR_IS_ERR(request)) throw Failure("a bare call of UCP failed in the middle of a measurement", 1);
+  if (UCS_PTR_IS_ERR(request)) throw Failure("--vs raw: a bare call of UCP failed", 1);
   patience_.until_or_fail(
       [&] {
         if (ucp().request_check_status(request) != UCS_INPROGRESS) return true;

@@ -25,7 +25,7 @@ class Deadline {
     if (last_ != Clock::time_point{})
       waited_ += std::min<Clock::duration>(now - last_, std::chrono::seconds(1));
     last_ = now;
-    if (waited_ > kLimit) throw Failure(std::string("waited for a minute, in vain, for ") + what, 1);
+    if (waited_ > kLimit) throw Failure(std::string("nothing within a minute while waiting for ") + what, 1);
   }
 
  private:

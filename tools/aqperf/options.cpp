@@ -41,7 +41,7 @@ std::string problem_of(const Options& options) {
     return fmt::format("there is no benchmark '{}'; there are: {}", options.bench, bench_names());
   }
   if (options.bytes && !bench->has_bytes) {
-    return fmt::format("{} has no size, so --bytes means nothing to it; leave it out", options.bench);
+    return fmt::format("{} has no sizes; leave --bytes out", options.bench);
   }
   if (options.bytes && options.bytes->first == 0 && !bench->zero_bytes) {
     return fmt::format("--bytes begins with 0, and {} needs at least 1; try --bytes 1:{}", options.bench,
@@ -50,7 +50,8 @@ std::string problem_of(const Options& options) {
   if (options.outside && !bench->outside) {
     return fmt::format("--memory outside is for put and get benchmarks, not for {}", options.bench);
   }
-  if (options.threads > 0 && options.ranks > 0) return "--threads and --ranks exclude one another; give one";
+  if (options.threads > 0 && options.ranks > 0)
+    return "--threads and --ranks cannot be combined; give one of them";
   return {};
 }
 
@@ -97,11 +98,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--repeat", options.repeat, "how often raw and measured take turns in a row [5]")
       ->check(CLI::Range(1, 1000));
   app.add_flag("--json", options.json, "one JSON object per line");
-  app.add_option("--vs", raw, "'raw': measure the machine itself too, in turns")
+  app.add_option("--vs", raw, "'raw': in turns, also measure the best that the machine itself does")
       ->check(CLI::IsMember({"raw"}));
   app.add_option("--ranks", options.ranks, "ranks of the job that aqperf starts [2]")
       ->check(CLI::Range(1, 256));
-  app.add_option("--threads", options.threads, "a job of that many threads of this process instead")
+  app.add_option("--threads", options.threads, "instead: ranks as threads of this process")
       ->check(CLI::Range(1, 64));
   app.add_option("--conduit", options.conduit, "conduit by name, as AQUEDUCT_CONDUIT");
   app.add_option("--peers", options.peers, "bandwidth: targets that take turns [1]")
@@ -109,13 +110,14 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--window", options.window, "bandwidth and put-rate: operations in flight [64]")
       ->check(CLI::Range(1, 1024));
   app.add_flag("--bidirectional", options.bidirectional, "bandwidth and put-rate: every rank sends");
-  app.add_option("--memory", memory, "targets in a 'segment' of the library, or 'outside': the caller's own")
+  app.add_option("--memory", memory,
+                 "target memory: a 'segment' of the library, or 'outside': the caller's own")
       ->check(CLI::IsMember({"segment", "outside"}));
   app.add_option("--op", options.operation, "atomic-latency: which atomic [add]")
       ->check(CLI::IsMember({"add", "xor", "min", "swap", "compare_swap", "load", "store"}));
   app.add_flag("--statistics", options.statistics,
-               "at the end, on standard error: what each rank's conduits say of each peer");
-  app.add_flag("--load", options.load, "a busy process keeps one core meanwhile");
+               "at the end, print on standard error what each rank's conduits know of each peer");
+  app.add_flag("--load", options.load, "measure while a busy process takes one core");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

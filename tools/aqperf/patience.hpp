@@ -45,7 +45,8 @@ class Patience {
       if (++looks % kLooks != 0) return false;
       const auto now = Clock::now();
       if (!began) began = now;
-      if (now - *began > kLongest) throw Failure(std::string("for a minute nothing came of ") + what, 1);
+      if (now - *began > kLongest)
+        throw Failure(std::string("nothing within a minute while waiting for ") + what, 1);
       return false;
     });
   }

@@ -110,7 +110,7 @@ Raw raw_flood(Session& session, Role role, const SocketFlood& flood) {
     sizes = {std::min<std::size_t>(1452, longest), std::min<std::size_t>(8192, longest), longest};
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
 
-  Raw raw{std::nullopt, "none: this kernel does not cut and join UDP datagrams (UDP_SEGMENT, UDP_GRO)"};
+  Raw raw{std::nullopt, "none: this kernel cannot split and join UDP datagrams (UDP_SEGMENT, UDP_GRO)"};
   double best_ns = 0;
   std::size_t best = 0;
   for (const std::size_t size : sizes) {
@@ -127,7 +127,7 @@ Raw raw_flood(Session& session, Role role, const SocketFlood& flood) {
     raw.subject = std::move(subject);
   }
   if (raw.subject) {
-    raw.what = "bare UDP datagrams of " + std::to_string(best) + " bytes, cut and joined by the kernel";
+    raw.what = "bare UDP datagrams of " + std::to_string(best) + " bytes, split and joined by the kernel";
   }
   if (flood.one_datagram_each) return raw;
   const auto turn = [turn_bytes](TcpStream& stream, std::uint64_t turns) {

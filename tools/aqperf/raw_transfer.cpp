@@ -41,7 +41,7 @@ Raw raw_transfer(Session& session, Role role, Direction direction, std::size_t b
                     repeat(turns, [&] {
                       const bool done =
                           direction == Direction::put ? memory->write(mine) : memory->read(mine);
-                      if (!done) throw Failure("process_vm call failed in the middle of a measurement", 1);
+                      if (!done) throw Failure("--vs raw: process_vm_readv or process_vm_writev failed", 1);
                     });
                   },
                   role.active};

@@ -26,8 +26,8 @@ Flood flood_of(const Session& session, Direction direction, std::size_t bytes) {
   const Options& options = session.options();
   const Rank others = std::max<Rank>(1, session.ranks() - 1);
   if (options.peers > others) {
-    throw Failure("--peers " + std::to_string(options.peers) + " is more than the other ranks, which are " +
-                      std::to_string(others) + "; start more ranks",
+    throw Failure("--peers " + std::to_string(options.peers) + ": there are only " + std::to_string(others) +
+                      " other ranks; start more ranks or give fewer peers",
                   kUsageError);
   }
   const Role pair = session.pair();

@@ -50,7 +50,8 @@ struct Members {
 
 Members parse(const std::string& output) {
   const auto said = nlohmann::json::parse(output, nullptr, false);
-  if (!said.is_object()) throw Failure("start: the job's rank 0 said '" + output + "', which is no JSON", 1);
+  if (!said.is_object())
+    throw Failure("start: rank 0 of the job printed '" + output + "' instead of JSON", 1);
   return {said.value("conduit", ""), said.value("rss_kib", 0.0)};
 }
 

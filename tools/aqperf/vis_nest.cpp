@@ -77,7 +77,8 @@ void vis_nest(Session& session, Reporter& reporter) {
   for (const std::size_t element : options.bytes.value_or(find_bench(options.bench)->bytes).sizes()) {
     for (const int dimensions : {2, 3}) {
       const Loops by_hand = loops_for(element, dimensions);
-      if (by_hand == nullptr) throw Failure("vis-nest has loops for 8, 16, … 4096 bytes", kUsageError);
+      if (by_hand == nullptr)
+        throw Failure("--bytes: vis-nest has loops only for 8, 16, … 4096 bytes", kUsageError);
       for (const bool is_get : {false, true}) {
         const Grid far(element, dimensions, 2);
         const Grid own(element, dimensions, 3);

@@ -26,8 +26,8 @@ std::string enter(const std::string& folder) {
     ::setenv("PWD", folder.c_str(), 1);  // as a shell does
     return {};
   }
-  return fmt::format("the folder {} cannot be entered: {}; start aqrun in one that all hosts have", folder,
-                     std::strerror(errno));
+  return fmt::format("the folder {} cannot be entered: {}; start aqrun in a folder that all hosts have",
+                     folder, std::strerror(errno));
 }
 
 /// Receives the setup, and keeps the frames that came behind it. False: the
@@ -258,8 +258,7 @@ void Agent::clear() {
 
 int run_agent() {
   if (::isatty(STDIN_FILENO) != 0) {
-    fmt::print(stderr, "aqrun: {} is for another aqrun to use, not by hand; see aqrun --help\n",
-               kAgentOption);
+    fmt::print(stderr, "aqrun: only another aqrun uses {}; see aqrun --help\n", kAgentOption);
     return kUsageStatus;
   }
   ::signal(SIGPIPE, SIG_IGN);
@@ -268,7 +267,8 @@ int run_agent() {
   AgentSetup setup;
   std::vector<Frame> behind;
   if (!collect(channel, setup, behind)) {
-    fmt::print(stderr, "the aqrun that started this agent is gone, or cannot be understood\n");
+    fmt::print(stderr,
+               "the connection to the aqrun that started this agent has ended, or carries invalid frames\n");
     return 1;
   }
   std::string why = setup.problem;

@@ -16,15 +16,14 @@ Frame hello_of_this_version() {
 
 std::string complaint_about_hello(const Frame& frame) {
   if (frame.kind != Kind::hello || !frame.bytes.starts_with(kAgentMagic)) {
-    return "what answers is no agent of aqrun";
+    return "the answer does not come from an agent of aqrun";
   }
   const std::string version = frame.bytes.substr(kAgentMagic.size());
   const std::string ours = aqueduct::library_version_text();
   if (frame.number == kAgentProtocol && version == ours) return {};
   return fmt::format(
-      "aqrun there is version {} (agent protocol {}), here {} (agent protocol {}); install one version on "
-      "all "
-      "hosts, or name the right one with --remote-aqrun",
+      "aqrun there is version {} (agent protocol {}), here it is {} (agent protocol {}); install one version "
+      "on all hosts, or name the right one with --remote-aqrun",
       aqueduct::core::quoted(version), frame.number, ours, kAgentProtocol);
 }
 
@@ -39,9 +38,9 @@ void AgentSetup::take(Frame& frame) {
     case Kind::start:
       reads_input = frame.number != 0;
       complete = true;
-      if (program.empty() || processes.empty()) problem = "aqrun named no program, or no rank";
+      if (program.empty() || processes.empty()) problem = "aqrun named no program or no process";
       return;
-    default: problem = "aqrun sent a frame that does not belong before the start";
+    default: problem = "aqrun sent an unexpected frame before the start";
   }
 }
 
@@ -52,7 +51,7 @@ void AgentSetup::take_process(const Frame& frame) {
   const bool next = about && about->process == frame.process &&
                     (processes.empty() || processes.back().about.process + 1 == frame.process);
   if (!next) {
-    problem = "aqrun described a process in a way that cannot be read";
+    problem = "aqrun sent a description of a process that cannot be read";
   } else {
     processes.push_back({frame.number, *about});
   }

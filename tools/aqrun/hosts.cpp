@@ -35,11 +35,11 @@ bool read_slots(std::string_view word, std::uint32_t& slots) {
 /// Reads a line that is not empty. Returns what is wrong with it, or nothing.
 std::string read_line(std::istringstream& words, Host& host) {
   words >> host.name;
-  if (!is_name(host.name)) return fmt::format("{} is no name of a host; {}", host.name, kForm);
+  if (!is_name(host.name)) return fmt::format("'{}' is not a valid host name; {}", host.name, kForm);
   for (std::string word; words >> word;) {
-    if (host.slots != 0) return fmt::format("{} after slots=; {}", word, kForm);
+    if (host.slots != 0) return fmt::format("unexpected {} after slots=; {}", word, kForm);
     if (!read_slots(word, host.slots))
-      return fmt::format("{}; {}, with K from 1 to {}", word, kForm, kMostSlots);
+      return fmt::format("unexpected {}; {}, with K from 1 to {}", word, kForm, kMostSlots);
   }
   return {};
 }
@@ -58,16 +58,16 @@ std::variant<std::vector<Host>, std::string> read_hosts(std::istream& in, const 
       return fmt::format("{}:{}: {}", file, number, why);
     const auto same = [&host](const Host& other) { return other.name == host.name; };
     if (std::any_of(hosts.begin(), hosts.end(), same)) {
-      return fmt::format("{}:{}: host {} is there already; give it more slots instead", file, number,
+      return fmt::format("{}:{}: host {} is there already; list it once, with more slots", file, number,
                          host.name);
     }
     if (!hosts.empty() && (host.slots == 0) != (hosts.front().slots == 0)) {
-      return fmt::format("{}:{}: some hosts have slots= and some have not; give it to all or to none", file,
+      return fmt::format("{}:{}: some hosts have slots= and others do not; give it to all or to none", file,
                          number);
     }
     hosts.push_back(std::move(host));
   }
-  if (in.bad()) return fmt::format("{}: it cannot be read", file);
+  if (in.bad()) return fmt::format("{}: reading failed", file);
   if (hosts.empty()) return fmt::format("{}: there is no host in it; {}", file, kForm);
   return hosts;
 }
@@ -96,8 +96,9 @@ std::variant<std::vector<Share>, std::string> place(const std::vector<Host>& hos
   if (first < processes) {
     const std::string each =
         ranks_per_process == 1 ? "" : fmt::format(" ({} for each process)", ranks_per_process);
-    return fmt::format("-n asks for more ranks than the {} slots of all hosts hold{}; add hosts or slots",
-                       slots, each);
+    return fmt::format(
+        "-n asks for more ranks than the {} slots of all hosts have room for{}; add hosts or slots", slots,
+        each);
   }
   return shares;
 }

@@ -103,7 +103,7 @@ void Link::take(Frame& frame) {
   } else if (const std::uint32_t place = frame.process - share_.first; place < processes_.size()) {
     take_for_process(frame, processes_[place]);
   } else {
-    fail(fmt::format("its agent speaks of process {}, which is not there", frame.process));
+    fail(fmt::format("its agent sent a frame for process {}, which does not run there", frame.process));
   }
 }
 
@@ -138,7 +138,7 @@ void Link::take_for_process(Frame& frame, Process& process) {
 void Link::take_from_process(Frame& frame, std::size_t stream, Process& process) {
   (stream == 0 ? job_.output : job_.errors).put(process.streams[stream], frame.bytes);
   owed_[stream] += static_cast<std::uint32_t>(frame.bytes.size());
-  if (owed_[stream] > kWindow) fail("its agent sent more output than it may");
+  if (owed_[stream] > kWindow) fail("its agent sent more output than aqrun has allowed");
 }
 
 void Link::relay_bootstrap() {
@@ -177,10 +177,10 @@ void Link::grant() {
 void Link::check_channel() {
   if (channel_.state() == Channel::State::open || !why_.empty()) return;
   if (channel_.state() == Channel::State::broken) {
-    fail(
-        fmt::format("what answers is no agent of aqrun, but says \"{}\"; does the shell there print this for "
-                    "every command?",
-                    aqueduct::core::quoted(channel_.unread())));
+    fail(fmt::format(
+        "the answer does not come from an agent of aqrun, but says \"{}\"; does the shell there print "
+        "this for every command?",
+        aqueduct::core::quoted(channel_.unread())));
   } else if (!std::exchange(end_seen_, true)) {
     deadline_ = Clock::now() + kFromEndToKill;
   }

@@ -26,9 +26,8 @@ struct Raw {
 
 std::string complaint(const Raw& raw, const Options& options) {
   if (raw.pmix) {
-    return "--pmix: this build cannot be started through PMIx; on several hosts use --hosts FILE, on this "
-           "one "
-           "leave --pmix out";
+    return "--pmix: aqrun cannot start jobs through PMIx; use --hosts FILE for several hosts, or leave "
+           "--pmix out for this one";
   }
   if (raw.ranks < 1 || raw.ranks > kMostRanks) {
     return fmt::format("-n {}: the number of ranks must be 1 to {}", raw.ranks, kMostRanks);
@@ -40,25 +39,28 @@ std::string complaint(const Raw& raw, const Options& options) {
   for (const std::string& item : raw.environment) {
     const auto equals = item.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return fmt::format("-e {}: write NAME=value (what is set already passes through without -e)", item);
+      return fmt::format("-e {}: write NAME=value (ranks inherit variables that are already set without -e)",
+                         item);
     }
     if (item.substr(0, equals) == "AQUEDUCT_BOOTSTRAP") {
-      return "-e AQUEDUCT_BOOTSTRAP=…: aqrun itself sets this variable, to another value for each process";
+      return "-e AQUEDUCT_BOOTSTRAP=…: aqrun itself sets this variable for each process; leave it out";
     }
   }
-  if (!(raw.grace >= 0 && raw.grace <= 86400)) return "--grace: seconds from 0 to 86400";
-  if (!(raw.timeout >= 0 && raw.timeout <= 1e7)) return "--timeout: seconds from 0 (none) to 10000000";
+  if (!(raw.grace >= 0 && raw.grace <= 86400))
+    return fmt::format("--grace {}: the seconds must be 0 to 86400", raw.grace);
+  if (!(raw.timeout >= 0 && raw.timeout <= 1e7))
+    return fmt::format("--timeout {}: the seconds must be 0 (no limit) to 10000000", raw.timeout);
   if (!(raw.connect > 0 && raw.connect <= 86400))
-    return "--connect-timeout: seconds up to 86400, more than 0";
+    return fmt::format("--connect-timeout {}: the seconds must be above 0 and at most 86400", raw.connect);
   if (raw.hosts.empty() && !(raw.remote.empty() && raw.remote_aqrun.empty())) {
-    return "--remote and --remote-aqrun say how to start ranks on the hosts of --hosts FILE, which is "
-           "missing";
+    return "--remote and --remote-aqrun apply only to the hosts of --hosts FILE, which is missing; give it, "
+           "or leave them out";
   }
-  if (options.program.empty()) return "no PROGRAM: aqrun -n N [options] PROGRAM ARGS…";
+  if (options.program.empty()) return "no PROGRAM is given: aqrun -n N [options] PROGRAM ARGS…";
   if (options.program.front().starts_with('-')) {
     return fmt::format(
-        "unknown option {}; options of aqrun are listed by aqrun --help, and those of the program "
-        "come after PROGRAM",
+        "unknown option {}; aqrun --help lists the options of aqrun, and options of the program come after "
+        "PROGRAM",
         options.program.front());
   }
   return {};
@@ -101,42 +103,42 @@ std::variant<Options, Ended> read_options(int argc, char** argv) {
   app.prefix_command();  // PROGRAM ends the options of aqrun
   app.set_version_flag("--version", aqueduct::library_version_text());
   app.footer(
-      "Exit status: 0 when every rank ended with 0, and left the job if it had joined it. Else that of the\n"
-      "first failure: a rank's own; 128 + N when signal N killed it; 1 when it ended with 0 but without\n"
+      "Exit status: 0 if every rank exited with 0, and left the job if it had joined it. Otherwise that of\n"
+      "the first failure: the rank's own; 128 + N if signal N killed it; 1 if it exited with 0 but without\n"
       "Job::finish; that of Job::abort. 124: --timeout; 128 + N: signal N to aqrun itself; 2: wrong usage;\n"
-      "126, 127: PROGRAM cannot be executed, is not there.");
+      "126: PROGRAM cannot be executed; 127: PROGRAM does not exist.");
   const auto option = [&app](const char* names, auto& into, const char* meaning) {
     return app.add_option(names, into, meaning)->take_last();
   };
-  option("-n", raw.ranks, "Ranks, 1 to 256")->required();
+  option("-n", raw.ranks, "Number of ranks, 1 to 256")->required();
   option("--conduit", raw.conduit, "Sets AQUEDUCT_CONDUIT: smp, loop, ... or the file of a plug-in");
   option(
       "--hosts", raw.hosts,
-      "File of hosts to run on, one a line: name [slots=K]; # begins a comment. Each takes as many ranks as "
-      "it has slots; without slots, all take as many");
-  option(
-      "--remote", raw.remote,
-      fmt::format("How to run a command on {{host}}: {{command}} stands for its words, {{shell-command}} for "
-                  "one word that a shell reads there ({})",
-                  kSshTemplate)
-          .c_str());
-  option("--remote-aqrun", raw.remote_aqrun, "Where aqrun is on the hosts (where it is here)");
+      "File with the hosts to run on, one per line: name [slots=K]; # begins a comment. A host takes as many "
+      "ranks as it has slots; without slots, hosts share the ranks evenly");
+  option("--remote", raw.remote,
+         fmt::format(
+             "How to run a command on {{host}}: {{command}} is replaced by its words, {{shell-command}} by "
+             "one word that a shell on the host splits into them ({})",
+             kSshTemplate)
+             .c_str());
+  option("--remote-aqrun", raw.remote_aqrun, "Path of aqrun on the hosts (the same as here)");
   option("--connect-timeout", raw.connect, "Seconds that a host has to answer (60)");
-  app.add_flag("--pmix", raw.pmix, "Start through PMIx (not in this build)");
+  app.add_flag("--pmix", raw.pmix, "Start through PMIx (not supported)");
   app.add_option("-e", raw.environment, "NAME=value: a variable for the ranks; may be repeated")
       ->type_size(1)
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   auto* endpoints = option("--endpoints", raw.endpoints, "Ranks per process, as endpoints of one program");
-  app.add_flag("--tag", options.tag, "Begin each line of output with its rank");
-  option("--bind", options.bind, "auto, none, core, pu, numa or package: processes in turn")
+  app.add_flag("--tag", options.tag, "Begin each line of output with the rank");
+  option("--bind", options.bind, "Bind processes in turn to core, pu, numa or package; or auto, none")
       ->check(CLI::IsMember({"auto", "none", "core", "pu", "numa", "package"}));
-  option("--grace", raw.grace, "Seconds that the others have after the first failure (3)");
-  option("--timeout", raw.timeout, "Seconds after which the whole job is ended (none)");
-  option("--stdin", raw.stdin_to, "0: rank 0 reads the input; none: nobody does")
+  option("--grace", raw.grace, "Seconds for the other ranks to end after the first failure (3)");
+  option("--timeout", raw.timeout, "Seconds after which aqrun ends the whole job (none)");
+  option("--stdin", raw.stdin_to, "0: rank 0 reads the input; none: no rank does")
       ->check(CLI::IsMember({"0", "none"}));
-  app.add_flag("-v,--verbose", options.verbose, "Say what is started and how it ends");
+  app.add_flag("-v,--verbose", options.verbose, "Print what is started and how it ends");
 
   try {
     app.parse(argc, argv);

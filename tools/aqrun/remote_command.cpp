@@ -31,7 +31,7 @@ std::variant<RemoteCommand, std::string> RemoteCommand::parse(std::string_view t
     read.words_.push_back(std::move(word));
   }
   if (commands != 1) {
-    return fmt::format("it must have {} once (or {}, if a shell reads it there), as in: {}", kCommand,
+    return fmt::format("it must have {} once (or {}, if a shell on the host reads it), as in: {}", kCommand,
                        kShellCommand, kSshTemplate);
   }
   return read;

@@ -203,7 +203,8 @@ void Supervisor::check_deadlines() {
     phase_ends_.reset();
     hopeless_ = running_ > 0;
     if (hopeless_)
-      say(fmt::format("{} processes do not end even by SIGKILL; leaving them to the system", running_));
+      say(fmt::format("{} processes have not ended after SIGKILL; not waiting for them any longer",
+                      running_));
   }
 }
 

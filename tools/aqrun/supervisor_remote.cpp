@@ -75,7 +75,8 @@ void Supervisor::bring_the_rest() {
     } else if (Clock::now() >= *patience_ends_) {
       const std::string hosts = remote_->give_up();
       if (!hosts.empty())
-        say(fmt::format("the connection to {} does not end though all is done there; cut", hosts));
+        say(fmt::format("cut the connection to {}: it did not end, although all processes there have",
+                        hosts));
       patience_ends_ = Clock::now() + kFromClearToGiveUp;
     }
   }

@@ -51,8 +51,9 @@ TEST(AqrunAgentSetup, RefusesOtherVersionsAndSaysWhich) {
   EXPECT_THAT(complaint_about_hello(other), HasSubstr("agent protocol 2"));
   other = {Kind::hello, 0, kAgentProtocol, std::string(kAgentMagic) + "9.8.7"};
   EXPECT_THAT(complaint_about_hello(other), HasSubstr("version 9.8.7"));
-  EXPECT_THAT(complaint_about_hello({Kind::hello, 0, kAgentProtocol, "hi"}), HasSubstr("no agent"));
-  EXPECT_THAT(complaint_about_hello({Kind::start, 0, 0, {}}), HasSubstr("no agent"));
+  EXPECT_THAT(complaint_about_hello({Kind::hello, 0, kAgentProtocol, "hi"}),
+              HasSubstr("does not come from an agent"));
+  EXPECT_THAT(complaint_about_hello({Kind::start, 0, 0, {}}), HasSubstr("does not come from an agent"));
 }
 
 }  // namespace

@@ -37,8 +37,9 @@ TEST(AqrunHosts, AreRefusedWithTheLineAndTheReason) {
   EXPECT_THAT(complaint_of_hosts(""), HasSubstr("file: there is no host in it"));
   EXPECT_THAT(complaint_of_hosts("# a\n\n"), HasSubstr("there is no host"));
   EXPECT_THAT(complaint_of_hosts("a\nb\na\n"), HasSubstr("file:3: host a is there already"));
-  EXPECT_THAT(complaint_of_hosts("a\n-oProxyCommand=x\n"), HasSubstr("file:2: -oProxyCommand=x is no name"));
-  EXPECT_THAT(complaint_of_hosts("a;b\n"), HasSubstr("no name"));
+  EXPECT_THAT(complaint_of_hosts("a\n-oProxyCommand=x\n"),
+              HasSubstr("file:2: '-oProxyCommand=x' is not a valid host name"));
+  EXPECT_THAT(complaint_of_hosts("a;b\n"), HasSubstr("is not a valid host name"));
   EXPECT_THAT(complaint_of_hosts("a slots=2\nb\n"), HasSubstr("file:2: some hosts have slots="));
   EXPECT_THAT(complaint_of_hosts("a slots=2 b\n"), HasSubstr("b after slots="));
   for (const char* word : {"slots=0", "slots=", "slots=x", "slots=-1", "slots=4x", "slots=99999999999", "4"})
