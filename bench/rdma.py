@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints docs/performance.md's table of ibv: compared with perftest, bare verbs, ofi over verbs and ucx over rc, in turns on one machine.
 
-bench/rdma.py [--bin FOLDER] [--turns N] [--seconds S] [--json FILE]      on a machine with an RDMA device, or so:
+bench/rdma.py [--bin FOLDER] [--turns N] [--seconds S] [--json FILE]      on a machine with an RDMA device, or:
 ../shared/rdma-vm -- bench/rdma.py
 
 Needs perftest (apt-get install perftest). Medians of the turns; perftest's own figures are its medians.

@@ -3,8 +3,8 @@
 
   bench/start_under_mpirun.py [--lib build/release/lib] [--ranks 2 16 64] [--turns 11]
 
-The programs take turns; medians of the times until mpirun has ended, and of the processor time of mpirun and all
-ranks. Both cores should be idle otherwise: with more ranks than cores the times are processor time for the most part.
+The programs take turns. Prints medians of the time until mpirun has ended, and of the processor time of mpirun and all
+ranks. Both cores should be idle otherwise: with more ranks than cores, most of the time is processor time.
 """
 
 import argparse

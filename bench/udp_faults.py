@@ -3,8 +3,8 @@
 
   bench/udp_faults.py [--bin build/release/bin] [--seconds 30]
 
-The hosts are two network namespaces of this machine, made here and removed at the end: root is needed. Loss is
-nftables' or, where the kernel has it, netem's; delay needs a kernel with netem.
+The hosts are two network namespaces of this machine, made here and removed at the end; this needs root. netem makes the
+loss if the kernel has it, otherwise nftables does; delay needs a kernel with netem.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Compiles the loops over each library that is installed, into build/peers; none of that is part of the tree.
 
-GASNet-EX is built from a source that the user has unpacked (or has configured and built himself): no code of it is in
-this repository, and nothing here fetches it.
+GASNet-EX is built from a source that the user has unpacked, or is one that the user has built. This repository contains
+none of its code, and nothing here downloads it.
 """
 
 import dataclasses

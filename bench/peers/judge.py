@@ -3,10 +3,10 @@
 
   bench/peers/judge.py [--gasnet DIR] [--rows PATTERN] [--peers NAMES] [--turns N] [--ms MS] [--out DIR]
 
-Runs what is installed. GASNet-EX is compiled from DIR, an unpacked source, into build/peers. A ratio is the peer's
-figure by ours: above 1 we are ahead. "ahead", "level" and "behind" are those of docs/performance.md: from the 95 % interval
-of the turns' ratios, at least eleven turns, near and far cores apart. Nothing else should run meanwhile; what did is
-in the last column. Writes table.md, table.json and plot.svg; the last line says how many comparisons came out how.
+Runs the libraries that are installed. Compiles GASNet-EX from DIR, an unpacked source, into build/peers. A ratio is the
+peer's figure divided by ours: above 1 we are ahead. docs/performance.md defines "ahead", "level" and "behind": by the 95 %
+interval of the turns' ratios, from at least eleven turns, for near and far cores separately. Nothing else should run at the
+same time; the last column shows what did. Writes table.md, table.json and plot.svg, and prints the number of each verdict.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """How each library is started in each setting, with the settings that its documents recommend there.
 
-More ranks than cores: Open MPI and MPICH are told to yield, GASNet and Aqueduct notice. Between namespaces ("veth…") two
-hosts are pretended, a rank on each.
+With more ranks than cores, Open MPI and MPICH are told to yield; GASNet and Aqueduct do so by themselves. In the settings
+"veth…" two network namespaces stand for hosts, with one rank on each.
 """
 
 import dataclasses

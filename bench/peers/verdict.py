@@ -1,7 +1,7 @@
 """The verdict on a row's turns: the statistics of the judge, with the standard library alone.
 
-A turn gives each library one figure, a cost: less is better. What is judged is the ratio of a turn, the peer's figure
-by ours, because both were taken within a fraction of a second on cores at the same distance. Above 1 we are ahead.
+A turn gives each library one figure, a cost: less is better. The judge uses the ratio of each turn, the peer's figure
+divided by ours, because both were taken within a fraction of a second on cores at the same distance. Above 1 we are ahead.
 """
 
 import dataclasses

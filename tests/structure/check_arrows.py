@@ -2,7 +2,7 @@
 """Checks the arrows of the architecture: which folder may include which.
 
   check_arrows.py ROOT          prints file:line of each violation; exit status 1 if there is one
-  check_arrows.py --self-test   shows, on small trees, that violations are found and nothing else is
+  check_arrows.py --self-test   checks on small trees that it finds all violations, and nothing else
 """
 
 import pathlib

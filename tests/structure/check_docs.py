@@ -1,9 +1,9 @@
 """Checks statements of the documents that a program can check.
 
 check_docs.py readme ROOT BUILD COMPILER [FLAGS…]   the program in README.md compiles, and runs on two ranks
-check_docs.py template ROOT                         what docs/write-a-conduit.md shows is in the template
-check_docs.py words ROOT                            files, settings, error codes and commands named are there
-check_docs.py self-test                             the checks notice what they are for
+check_docs.py template ROOT                         the code in docs/write-a-conduit.md is in the template
+check_docs.py words ROOT                            the files, settings, error codes and commands that are named exist
+check_docs.py self-test                             the checks find the errors that they look for
 """
 
 import pathlib

@@ -3,10 +3,10 @@
 
   check_headers.py ROOT COMPILER [--all]
 
-A source whose first include is a header shows that the header compiles alone, whenever that source is compiled by itself
-(`-DAQUEDUCT_BATCHES=OFF`, in ./aq nightly). The header that such a header includes first is shown too, and so on. What no
-source shows, and the public headers, this script compiles alone, twice in a row; with --all it compiles every header.
-Public headers see only include/; the others also the root. Nothing is linked or written.
+A source whose first include is a header shows that this header compiles alone, provided that the source is compiled by
+itself (`-DAQUEDUCT_BATCHES=OFF`, in ./aq nightly). The same holds for the header that such a header includes first, and so
+on. This script compiles the remaining headers and the public ones alone, each included twice; with --all it compiles every
+header. Public headers are compiled with include/ only, the others with the root too. Nothing is linked or written.
 """
 
 import concurrent.futures

@@ -3,9 +3,9 @@
 
   check_hot_path.py ROOT COMPILER
 
-Compiles hot_path.cpp at -O2, disassembles it, and looks in each function for a way from its entry to a `ret` that does
-what the function is for (stores eight bytes outside the stack, say) and meets no call. The atomics have several call sites
-each, since compilers inline what is called once. Exit status 77: not an x86-64 host.
+Compiles hot_path.cpp at -O2 and disassembles it. Looks in each function for a path from its entry to a `ret` that does
+the function's work (for example, stores eight bytes outside the stack) and contains no call. Each atomic has several call
+sites, because compilers inline a function that is called once. Exit status 77: not an x86-64 host.
 """
 
 import os

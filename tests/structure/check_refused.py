@@ -3,8 +3,8 @@
 
   check_refused.py ROOT COMPILER
 
-Each case is a line inside a function that has an Endpoint `ep`, and what the compiler must say of it; those that say
-nothing must compile, so that a snippet cannot be refused for another reason than its own.
+Each case is a line inside a function that has an Endpoint `ep`, with a text that the compiler's message must contain. Lines
+without a text must compile, which shows that the other snippets are not refused for unrelated reasons.
 """
 
 import pathlib

@@ -3,8 +3,8 @@
 
   bench/peers/mpi_vis/run.py [--setting shared|loopback] [--runs N] [--turns N] [--ms MS] [--only SHAPE] [--json|--markdown]
 
-Both libraries take turns in one program, mpi_vis, that mpirun starts with two ranks; it checks what they move. A ratio
-is MPI's time by Aqueduct's: above 1 Aqueduct is ahead. With several runs --markdown prints the medians of the runs.
+Both libraries take turns in one program, mpi_vis, which mpirun starts with two ranks; it checks the moved bytes. A ratio
+is MPI's time divided by Aqueduct's: above 1 Aqueduct is ahead. With several runs --markdown prints the medians of the runs.
 """
 
 import argparse

@@ -3,7 +3,7 @@
 
   beside_itself.py BIN
 
-An interval of 95 % misses in one case of twenty, so three tries are allowed: all of them missing means a bias.
+An interval of 95 % misses in one case of twenty, so three attempts are allowed: if all miss, the judge is biased.
 """
 
 import json
