@@ -8,7 +8,7 @@ macro(aqueduct_leave_out files)
     list(FILTER fabrics INCLUDE REGEX "(^|/)conduits/${conduit}/tests/fabric[^/]*\\.cpp$")
     list(FILTER ${files} EXCLUDE REGEX "(^|/)conduits/${conduit}/")
     list(APPEND ${files} ${fabrics})
-    list(FILTER ${files} EXCLUDE REGEX "(^|/)tools/aqperf/[^/]+_${conduit}\\.cpp$")
+    list(FILTER ${files} EXCLUDE REGEX "(^|/)tools/aqperf/raw/[^/]+_${conduit}\\.cpp$")
   endforeach()
 endmacro()
 

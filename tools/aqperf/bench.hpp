@@ -28,7 +28,7 @@ const Bench* find_bench(std::string_view name) noexcept;
 std::string bench_names();
 std::string bench_help();
 
-// Each is in the file that its comment names.
+// Each is in the file of benches/ that its comment names.
 void put_latency(Session&, Reporter&);     // rma_latency.cpp
 void get_latency(Session&, Reporter&);     // rma_latency.cpp
 void put_bandwidth(Session&, Reporter&);   // rma_bandwidth.cpp

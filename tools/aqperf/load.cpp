@@ -1,7 +1,7 @@
 #include "tools/aqperf/load.hpp"
 
 #include "tools/aqperf/failure.hpp"
-#include "tools/aqperf/machine.hpp"
+#include "tools/aqperf/measure/machine.hpp"
 
 #include <cstring>
 #include <ctime>

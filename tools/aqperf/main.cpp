@@ -2,13 +2,13 @@
 
 #include "conduits/registry.hpp"
 #include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/benches/start.hpp"
 #include "tools/aqperf/failure.hpp"
 #include "tools/aqperf/launch.hpp"
 #include "tools/aqperf/load.hpp"
-#include "tools/aqperf/peers.hpp"
-#include "tools/aqperf/report.hpp"
-#include "tools/aqperf/session.hpp"
-#include "tools/aqperf/start.hpp"
+#include "tools/aqperf/measure/session.hpp"
+#include "tools/aqperf/report/peers.hpp"
+#include "tools/aqperf/report/report.hpp"
 
 #include <fmt/core.h>
 

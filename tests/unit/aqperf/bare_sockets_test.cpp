@@ -1,8 +1,8 @@
-#include "tools/aqperf/bare_socket.hpp"
 #include "tools/aqperf/failure.hpp"
-#include "tools/aqperf/tcp_stream.hpp"
-#include "tools/aqperf/udp_flood.hpp"
-#include "tools/aqperf/udp_ping_pong.hpp"
+#include "tools/aqperf/raw/bare_socket.hpp"
+#include "tools/aqperf/raw/tcp_stream.hpp"
+#include "tools/aqperf/raw/udp_flood.hpp"
+#include "tools/aqperf/raw/udp_ping_pong.hpp"
 
 #include <gtest/gtest.h>
 

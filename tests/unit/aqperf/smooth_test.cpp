@@ -1,4 +1,4 @@
-#include "tools/aqperf/smooth.hpp"
+#include "tools/aqperf/report/smooth.hpp"
 
 #include <gtest/gtest.h>
 
