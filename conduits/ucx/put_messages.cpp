@@ -2,6 +2,7 @@
 
 #include <aqueduct/copy_bytes.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 

@@ -32,8 +32,8 @@ Result<std::unique_ptr<SocketCarrier>> SocketCarrier::open(const Options& option
 SocketCarrier::SocketCarrier(Descriptor socket, const Options& options, core::Log& log)
     : socket_(std::move(socket)),
       local_(local_address(socket_.get())),
-      send_buffer_(set_buffer(socket_.get(), Buffer::send, options.send_buffer, log)),
-      receive_buffer_(set_buffer(socket_.get(), Buffer::receive, options.receive_buffer, log)),
+      send_buffer_(set_buffer(socket_.get(), SocketBuffer::send, options.send_buffer, log)),
+      receive_buffer_(set_buffer(socket_.get(), SocketBuffer::receive, options.receive_buffer, log)),
       gro_(options.allow_gro && set_coalescing(socket_.get())),
       mmsg_(options.allow_mmsg),
       sender_(socket_.get(), local_.family(),

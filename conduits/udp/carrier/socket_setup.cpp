@@ -72,8 +72,8 @@ Address local_address(int socket) noexcept {
   return address;
 }
 
-int set_buffer(int socket, Buffer buffer, int wanted, core::Log& log) {
-  const bool sends = buffer == Buffer::send;
+int set_buffer(int socket, SocketBuffer buffer, int wanted, core::Log& log) {
+  const bool sends = buffer == SocketBuffer::send;
   const int name = sends ? SO_SNDBUF : SO_RCVBUF;
   if (wanted > 0 && !set_option(socket, SOL_SOCKET, sends ? SO_SNDBUFFORCE : SO_RCVBUFFORCE, wanted)) {
     set_option(socket, SOL_SOCKET, name, wanted);

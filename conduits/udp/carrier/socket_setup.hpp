@@ -37,11 +37,11 @@ Result<Descriptor> make_bound_socket(const Address& address, core::Log& log);
 Address local_address(int socket) noexcept;
 
 /// Which of a socket's two buffers.
-enum class Buffer { send, receive };
+enum class SocketBuffer { send, receive };
 
 /// Asks for a buffer of `wanted` bytes, above the system's limit if this process may. Returns the bytes that the system
 /// accounts for, which is twice the size it sets. Warns if that size is less than `wanted`.
-int set_buffer(int socket, Buffer buffer, int wanted, core::Log& log);
+int set_buffer(int socket, SocketBuffer buffer, int wanted, core::Log& log);
 
 /// Sets or clears don't-fragment for later datagrams. With it, the system neither fragments them nor uses its own
 /// path-MTU estimates, and refuses datagrams longer than the interface's MTU with EMSGSIZE. False: the system refuses.

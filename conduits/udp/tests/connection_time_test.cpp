@@ -420,7 +420,7 @@ TEST(UdpConnectionTime, AFarewellIsHeard) {
   TwoConnections pair;
   send(pair.a, 100);
   ASSERT_TRUE(pair.run(kSecond, [&] { return pair.a.connection->settled(); }));
-  pair.say_farewell(pair.a);
+  pair.send_close(pair.a);
   pair.run(kMillisecond);
   EXPECT_TRUE(pair.b.closed);
   EXPECT_FALSE(pair.a.closed);

@@ -140,7 +140,7 @@ class TwoConnections {
     for (batch_.clear(); station.connection->fill(now_, batch_, may_fragment); batch_.clear())
       transmit(station, may_fragment);
   }
-  void say_farewell(Station& station) {
+  void send_close(Station& station) {
     batch_.clear();
     station.connection->fill_close(now_, batch_);
     transmit(station, false);
