@@ -46,6 +46,8 @@ class BounceBuffers {
 
   /// False, and errno, if the memory cannot be registered.
   bool open(const Verbs& verbs, ibv_pd& domain, Kind small, Kind large, int access = IBV_ACCESS_LOCAL_WRITE) {
+    // A short payload at the start of a buffer crosses no page (Sizes::garbled).
+    small.bytes = (small.bytes + 63) / 64 * 64;
     bytes_ = small.bytes;
     most_bytes_ = std::max(large.bytes, small.bytes);
     const std::size_t all_small = small.count * small.bytes;

@@ -35,7 +35,9 @@ void BouncedTransfers::post_pieces() noexcept {
 
 core::Post BouncedTransfers::post_piece(BouncedTransfer& one) noexcept {
   Link& link = *connections_.find(one.peer);
+  const Key& remote = memory_.remote(one.key);
   std::size_t bytes = std::min(one.bytes_left, buffers_.bounce_buffers().most_bytes());
+  if (one.gets) bytes = env_.sizes().intact(remote.at + one.offset, bytes);
   std::byte* bounce_buffer = buffers_.bounce_buffers().take(bytes);
   if (bounce_buffer == nullptr)
     bounce_buffer =
@@ -60,7 +62,6 @@ core::Post BouncedTransfers::post_piece(BouncedTransfer& one) noexcept {
     entry->kind = one.ends;
     entry->token = *one.token;
   }
-  const Key& remote = memory_.remote(one.key);
   Work work;
   work.request.opcode = one.gets ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
   work.request.wr.rdma = {remote.at + one.offset, remote.key};

@@ -62,8 +62,8 @@ class IbvConduit final : public core::Conduit {
   BouncedTransfers bounced_;
   Striping striping_;
   core::ToSelf to_self_;
-  Rma rma_;
   Vector vector_;
+  Rma rma_;
   Atomics atomics_;
   DeviceEvents events_;
   Completions completions_;

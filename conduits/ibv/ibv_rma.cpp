@@ -104,6 +104,10 @@ core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::Mu
   if (to.size() > striping_.most_whole()) {
     if (const auto post = striping_.post(peer, key, offset, to, IBV_WR_RDMA_READ, token)) return *post;
   }
+  if (sizes_.intact(remote.at + offset, to.size()) < to.size()) [[unlikely]] {
+    const core::RemotePiece from{offset, to.size()};
+    return vector_.get_pieces(peer, key, {&from, 1}, {&to, 1}, token);
+  }
   Link* const link = reach(peer);
   if (link == nullptr) [[unlikely]]
     return losses_.no_connection(peer);

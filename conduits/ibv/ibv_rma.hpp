@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/ibv/ibv_vector.hpp"
 #include "conduits/ibv/striping.hpp"
 #include "core/to_self.hpp"
 
@@ -10,8 +11,9 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
  public:
   Rma(const Environment& env, const Losses& losses, Memory& memory, LocalBuffers& buffers, Requests& requests,
       RemoteAccess& access, Connections& connections, BouncedTransfers& bounces, Rails& rails,
-      Striping& striping, core::ToSelf& to_self)
+      Striping& striping, Vector& vector, core::ToSelf& to_self)
       : me_(env.me),
+        sizes_(env.sizes()),
         memory_(memory),
         requests_(requests),
         connections_(connections),
@@ -22,6 +24,7 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
         bounced_(bounces),
         rails_(rails),
         striping_(striping),
+        vector_(vector),
         to_self_(to_self) {}
 
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
@@ -45,6 +48,7 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
   core::Post put_to_self(const Key& key, std::uint64_t offset, core::Bytes from) noexcept;
 
   Rank me_;
+  const Sizes& sizes_;
   Memory& memory_;
   Requests& requests_;
   Connections& connections_;
@@ -55,6 +59,7 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
   BouncedTransfers& bounced_;
   Rails& rails_;
   Striping& striping_;
+  Vector& vector_;
   core::ToSelf& to_self_;
 };
 

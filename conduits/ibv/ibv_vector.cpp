@@ -24,7 +24,8 @@ void* place_of(core::MutableBytes bytes) { return bytes.data(); }
 }  // namespace
 
 // Local memory outside segments needs a bounce buffer or a registration, and a request can hold only one of them. So in
-// the worst case there is a request for each piece of either list.
+// the worst case there is a request for each piece of either list. Where siw would garble the piece (Sizes::garbled),
+// there are two, one for each page.
 struct Vector::Pieces {
   static constexpr std::size_t kMost = 8;  ///< chosen: pieces in either list
 
@@ -32,7 +33,7 @@ struct Vector::Pieces {
     ibv_send_wr request;
     std::array<ibv_sge, kMost> pieces;
   };
-  std::array<One, 2 * kMost> all;
+  std::array<One, 4 * kMost> all;
   std::size_t count = 0;
 };
 
@@ -42,7 +43,8 @@ std::size_t Vector::most_local() const noexcept {
 std::size_t Vector::most_remote() const noexcept { return Pieces::kMost; }
 
 bool Vector::can() const noexcept {
-  const bool room = env_.sizes().depth >= 4 * Pieces::kMost && env_.sizes().queue >= 8 * Pieces::kMost;
+  const std::size_t most = (env_.sizes().garbled > 0 ? 4 : 2) * Pieces::kMost;
+  const bool room = env_.sizes().depth >= 2 * most && env_.sizes().queue >= 4 * most;
   return room && most_local() >= 2;
 }
 
@@ -87,9 +89,15 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
   Lent lent;
   std::uint64_t next = UINT64_MAX;  // where the next part must start to continue the last request
   core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
-    if (lent.kind != Lent::Kind::done) return;
-    lent = add_piece(*link, pieces, key, offset, plain(part), place_of(part), offset == next, opcode);
-    next = offset + part.size();
+    const bool reads = opcode == IBV_WR_RDMA_READ;
+    while (!part.empty() && lent.kind == Lent::Kind::done) {
+      const std::uint64_t at = segment.at + offset;
+      const Local now = reads ? part.first(env_.sizes().intact(at, part.size())) : part;
+      const bool goes_on = offset == next && !(reads && env_.sizes().starts_read(at));
+      lent = add_piece(*link, pieces, key, offset, plain(now), place_of(now), goes_on, opcode);
+      part = part.subspan(now.size());
+      next = offset += now.size();
+    }
   });
   if (lent.kind != Lent::Kind::done) {
     for (; pieces.count > 0; --pieces.count) requests_.undo(*link);
@@ -116,7 +124,8 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
 Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
                        void* result, bool goes_on, ibv_wr_opcode opcode) noexcept {
   const auto length = static_cast<std::uint32_t>(part.size());
-  const auto here = memory_.key_in_segment(part);
+  auto here = memory_.key_in_segment(part);
+  if (opcode == IBV_WR_RDMA_WRITE && !env_.sizes().is_intact(part)) here.reset();
   const ibv_sge direct{reinterpret_cast<std::uint64_t>(part.data()), length, here.value_or(0)};
   if (goes_on && here && pieces.count > 0) {
     Pieces::One& one = pieces.all[pieces.count - 1];

@@ -29,7 +29,8 @@ int LocalBuffers::open() {
 
 Lent LocalBuffers::lend(OutstandingRequest& entry, core::Bytes buffer, bool copies, Work& work) noexcept {
   work.set_piece(buffer.data(), static_cast<std::uint32_t>(buffer.size()), 0);
-  if (const auto key = memory_.key_in_segment(buffer)) {
+  const auto key = memory_.key_in_segment(buffer);
+  if (key && (!copies || env_.sizes().is_intact(buffer))) {
     work.piece.lkey = *key;
     return {Lent::Kind::done};
   }

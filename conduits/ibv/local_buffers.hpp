@@ -32,9 +32,9 @@ struct Lent {
   }
 };
 
-/// Gives the device the local buffers of work requests. A buffer inside a segment is used as it is. A short one goes
-/// through a bounce buffer, and is copied at the start or at the end. A longer one is registered while the transfer
-/// lasts.
+/// Gives the device the local buffers of work requests. A buffer inside a segment is used as it is, unless siw would
+/// garble what it sends from there (Sizes::garbled). A short one goes through a bounce buffer, and is copied at the
+/// start or at the end. A longer one is registered while the transfer lasts.
 class LocalBuffers {
  public:
   LocalBuffers(const Environment& env, Memory& memory)

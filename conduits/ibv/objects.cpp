@@ -13,6 +13,9 @@ namespace {
 
 // Chosen: pieces of memory in one work request. More of them make every entry of a queue larger.
 constexpr std::uint32_t kPieces = 8;
+// siw's MAX_HDR_INLINE: it copies payloads of at most this length into the packet, and makes a mistake if they cross a
+// page (docs/conduits/ibv.md).
+constexpr std::uint32_t kGarbledBySiw = 32;
 
 // iWARP gets no shared receive queue: a message that finds no receive would end the connection, since adapters do not
 // retry.
@@ -42,6 +45,7 @@ Sizes sizes_of(const Port& port, const IbvOptions& options, Rank ranks) {
   if (port.iwarp()) {
     sizes.atomics = sizes.immediate = sizes.confirms = sizes.in_order = sizes.read_anywhere = false;
     sizes.read_pieces = std::min(sizes.pieces, positive(limits.max_sge_rd));
+    sizes.garbled = kGarbledBySiw;  // on every iWARP device: the peer's may be siw
   }
   return sizes;
 }

@@ -5,6 +5,10 @@
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
 namespace aqueduct::conduits::ibv {
 
 /// What one endpoint uses of its device, within the device's limits.
@@ -26,6 +30,23 @@ struct Sizes {
       true;  ///< requests end in the order of their posts; else reads may end after later requests
   bool read_anywhere = true;      ///< reads may go to memory without remote write access
   std::uint32_t read_pieces = 1;  ///< local pieces in one read
+  /// siw sends wrong bytes when a payload of this length or shorter crosses a page; 0: no device of this network does.
+  std::uint32_t garbled = 0;
+
+  /// How many of the bytes at `address` one request may take: all of them, or those on the first page if siw would
+  /// garble them.
+  std::size_t intact(std::uint64_t address, std::size_t bytes) const noexcept {
+    return bytes <= garbled ? std::min(bytes, kPage - address % kPage) : bytes;
+  }
+  bool is_intact(core::Bytes buffer) const noexcept {
+    return intact(reinterpret_cast<std::uint64_t>(buffer.data()), buffer.size()) == buffer.size();
+  }
+  /// Whether a read that starts here must not continue the one before it: together they might be short and cross the
+  /// page.
+  bool starts_read(std::uint64_t address) const noexcept { return garbled > 0 && address % kPage == 0; }
+
+ private:
+  static constexpr std::size_t kPage = 4096;  // the smallest size; larger pages end at multiples of it
 };
 
 /// The verbs objects of one endpoint, opened in this order and closed in the reverse one.

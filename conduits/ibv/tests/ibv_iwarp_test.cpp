@@ -132,6 +132,76 @@ TEST_F(IbvIwarp, ListsOfPiecesGoThoughAReadHasOnlyOneLocalPiece) {
   EXPECT_EQ(ranks.network().counts.breaches, 0);
 }
 
+// siw sends wrong bytes when a payload of 32 bytes or fewer crosses a page. The buffers are outside segments, in the
+// reader's segment, and in lists.
+TEST_F(IbvIwarp, GetsOfFewBytesThatCrossAPageAreIntact) {
+  ranks.meet();
+  const std::size_t page = 8192 - reinterpret_cast<std::uintptr_t>(ranks.memory(1).data()) % 4096;
+  const auto mine = std::span(ranks.memory(0));
+  const auto sent = bytes_of(mine.size(), 5);
+  std::ranges::copy(sent, ranks.memory(1).begin());
+  core::NativeVector* const lists = ranks[0].vector();
+  ASSERT_NE(lists, nullptr);
+  core::Token token = 10;
+  for (const std::size_t count : {1u, 2u, 11u, 28u, 31u, 32u, 33u, 40u}) {
+    for (const std::size_t before : {0u, 1u, 4u, 13u, 27u, 31u, 32u}) {
+      SCOPED_TRACE(testing::Message() << count << " bytes, " << before << " before the end of a page");
+      const std::size_t at = page - before;
+      const auto expected = std::span(sent).subspan(at, count);
+      std::vector<std::byte> outside(count);
+      for (const core::MutableBytes to : {core::MutableBytes(outside), mine.subspan(100, count)}) {
+        const auto get = [&] { return ranks[0].get(1, ranks.key(), at, to, token); };
+        ASSERT_EQ(ranks.insist(get).kind, Kind::posted);
+        EXPECT_TRUE(ranks.end_of(token++));
+        EXPECT_TRUE(std::ranges::equal(to, expected));
+      }
+      const core::RemotePiece there[] = {{at, count}, {60'000, 100}};
+      const core::MutableBytes into[] = {mine.subspan(30'000, count / 2),
+                                         mine.subspan(40'000, count - count / 2), mine.subspan(50'000, 100)};
+      const auto all = std::span(into).subspan(count == 1 ? 1 : 0);
+      ASSERT_EQ(ranks.insist([&] { return lists->get_pieces(1, ranks.key(), there, all, token); }).kind,
+                Kind::posted);
+      EXPECT_TRUE(ranks.end_of(token++));
+      EXPECT_TRUE(std::ranges::equal(into[0], expected.first(count / 2)));
+      EXPECT_TRUE(std::ranges::equal(into[1], expected.subspan(count / 2)));
+      EXPECT_TRUE(std::ranges::equal(into[2], std::span(sent).subspan(60'000, 100)));
+    }
+  }
+  EXPECT_EQ(ranks.network().counts.breaches, 0);
+}
+
+// The longest list that the conduit takes; siw would garble each of its pieces.
+TEST_F(IbvIwarp, AListMayCrossManyPages) {
+  ranks.meet();
+  core::NativeVector* const lists = ranks[0].vector();
+  ASSERT_NE(lists, nullptr);
+  const auto mine = std::span(ranks.memory(0));
+  const auto sent = bytes_of(mine.size(), 5);
+  std::ranges::copy(sent, ranks.memory(1).begin());
+  const std::size_t page = 4096 - reinterpret_cast<std::uintptr_t>(ranks.memory(1).data()) % 4096;
+  std::vector<core::RemotePiece> there;
+  std::vector<core::MutableBytes> into;
+  for (std::size_t i = 1; i <= lists->most_remote(); ++i) there.push_back({page + i * 4096 - 5, 11});
+  // Pieces of other lengths, so that each end of one cuts one of the peer's.
+  const std::size_t all = 11 * there.size();
+  for (std::size_t at = 0, left = lists->most_local(); left > 0; --left) {
+    const std::size_t bytes = left > 1 ? 7 : all - at;
+    into.push_back(mine.subspan(at, bytes));
+    at += bytes;
+  }
+  for (core::Token token = 10; token < 60; ++token) {
+    ASSERT_EQ(ranks.insist([&] { return lists->get_pieces(1, ranks.key(), there, into, token); }).kind,
+              Kind::posted);
+  }
+  for (core::Token token = 10; token < 60; ++token) EXPECT_TRUE(ranks.end_of(token));
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(mine.subspan(11 * i, 11), std::span(sent).subspan(there[i].offset, 11)))
+        << i;
+  }
+  EXPECT_EQ(ranks.network().counts.breaches, 0);
+  EXPECT_EQ(ranks.network().counts.overruns, 0);
+}
+
 // ----------------------------------------------------------------------------------------------------- connections
 
 TEST_F(IbvIwarp, BothMayCallAtOnce) {
@@ -182,6 +252,65 @@ TEST_F(IbvIwarp, WhatAPeerHasSentBeforeItLeftArrivesAndThenItIsLost) {
   EXPECT_TRUE(ranks.until([&] { return !ranks.heard(0).losses.empty(); }));
   EXPECT_EQ(ranks.heard(0).packets.size(), 1u);
   EXPECT_THAT(ranks.heard(0).losses, ElementsAre(1u));
+}
+
+// Without inline data, so that the device reads the bytes of a put from memory.
+TEST(IbvIwarpPages, PutsOfFewBytesThatCrossAPageAreIntact) {
+  IbvOptions options;
+  options.inline_bytes = 0;
+  Ranks ranks(options, 2, [](mock::Network& network) {
+    network.devices[0].make_iwarp();
+    network.devices[0].most_inline = 0;
+  });
+  ranks.meet();
+  const auto mine = std::span(ranks.memory(0));
+  const std::size_t page = 8192 - reinterpret_cast<std::uintptr_t>(mine.data()) % 4096;
+  core::NativeVector* const lists = ranks[0].vector();
+  ASSERT_NE(lists, nullptr);
+  core::Token token = 10;
+  for (const std::size_t count : {1u, 2u, 11u, 28u, 32u, 33u}) {
+    for (const std::size_t before : {0u, 1u, 4u, 13u, 31u, 32u}) {
+      SCOPED_TRACE(testing::Message() << count << " bytes, " << before << " before the end of a page");
+      const auto from = mine.subspan(page - before, count);
+      std::ranges::copy(bytes_of(count, static_cast<unsigned>(token)), from.begin());
+      const auto arrived = [&](std::size_t at) {
+        return std::ranges::equal(from, std::span(ranks.memory(1)).subspan(at, count));
+      };
+      const auto put = [&] { return ranks[0].put(1, ranks.key(), 70'000, from, false, token); };
+      ASSERT_EQ(ranks.insist(put).kind, Kind::posted);
+      EXPECT_TRUE(ranks.end_of(token++));
+      EXPECT_TRUE(arrived(70'000));
+      const core::RemotePiece to[] = {{80'000, count}};
+      const core::Bytes pieces[] = {from};
+      const auto put_list = [&] { return lists->put_pieces(1, ranks.key(), to, pieces, token); };
+      ASSERT_EQ(ranks.insist(put_list).kind, Kind::posted);
+      EXPECT_TRUE(ranks.end_of(token++));
+      EXPECT_TRUE(arrived(80'000));
+    }
+  }
+  EXPECT_EQ(ranks.network().counts.breaches, 0);
+}
+
+// An adapter whose reads may have several local pieces, and a peer that uses siw. The pieces touch at a page boundary.
+TEST(IbvIwarpPages, PiecesAreNotJoinedToAShortReadThatCrossesAPage) {
+  Ranks ranks({}, 2, [](mock::Network& network) {
+    network.devices[0].make_iwarp();
+    network.devices[0].limits.max_sge_rd = 4;
+  });
+  ranks.meet();
+  core::NativeVector* const lists = ranks[0].vector();
+  ASSERT_NE(lists, nullptr);
+  const auto mine = std::span(ranks.memory(0));
+  const auto sent = bytes_of(mine.size(), 5);
+  std::ranges::copy(sent, ranks.memory(1).begin());
+  const std::size_t page = 8192 - reinterpret_cast<std::uintptr_t>(ranks.memory(1).data()) % 4096;
+  const core::RemotePiece there[] = {{page - 10, 20}};
+  const core::MutableBytes into[] = {mine.subspan(100, 10), mine.subspan(200, 10)};
+  ASSERT_EQ(lists->get_pieces(1, ranks.key(), there, into, 10).kind, Kind::posted);
+  EXPECT_TRUE(ranks.end_of(10));
+  EXPECT_TRUE(std::ranges::equal(into[0], std::span(sent).subspan(page - 10, 10)));
+  EXPECT_TRUE(std::ranges::equal(into[1], std::span(sent).subspan(page, 10)));
+  EXPECT_EQ(ranks.network().counts.breaches, 0);
 }
 
 TEST(IbvIwarpAddress, IsMissedWhereNoInterfaceOfTheDeviceHasOne) {

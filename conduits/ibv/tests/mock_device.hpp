@@ -35,6 +35,7 @@ struct Device {
   Device();
   bool iwarp() const noexcept { return transport == IBV_TRANSPORT_IWARP; }
   /// As an iWARP adapter: without datagrams, immediate data, atomics; writes and messages complete when they leave.
+  /// As siw, it sends wrong bytes when a payload of 32 bytes or fewer crosses a page.
   void make_iwarp();
 };
 

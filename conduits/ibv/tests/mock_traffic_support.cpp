@@ -36,6 +36,16 @@ void place(std::byte* to, const std::vector<std::byte>& bytes) {
   }
 }
 
+// What an iWARP device sends of memory. As with siw, the bytes of a short payload that lie on the second page are
+// wrong.
+std::vector<std::byte> sent_by_siw(std::uint64_t address, std::size_t count) {
+  std::vector<std::byte> sent(at(address), at(address) + count);
+  const std::size_t on_first_page = 4096 - address % 4096;
+  if (count <= 32 && on_first_page < count)
+    std::fill(sent.begin() + on_first_page, sent.end(), std::byte{0xee});
+  return sent;
+}
+
 }  // namespace
 
 Pair* Network::find(std::uint32_t number) {
@@ -69,6 +79,9 @@ bool Network::gather(const Pair& pair, const Request& request, std::vector<std::
   for (const ibv_sge& piece : request.pieces) {
     if (!local(pair, piece)) return false;
     bytes.insert(bytes.end(), at(piece.addr), at(piece.addr) + piece.length);
+  }
+  if (device_of(pair).iwarp() && request.pieces.size() == 1) {
+    bytes = sent_by_siw(request.pieces[0].addr, request.pieces[0].length);
   }
   return true;
 }
@@ -188,6 +201,10 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       target = remote(peer, what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request),
                       IBV_ACCESS_REMOTE_READ);
       if (target == nullptr) return IBV_WC_REM_ACCESS_ERR;
+      if (device_of(peer).iwarp()) {
+        bytes = sent_by_siw(what.wr.rdma.remote_addr, length_of(request));
+        target = bytes.data();
+      }
       return scatter(pair, request, target, length_of(request)) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_ATOMIC_CMP_AND_SWP: {
