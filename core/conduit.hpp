@@ -102,6 +102,8 @@ class NativeRma {
   virtual void unregister_segment(SegmentId id) noexcept = 0;
   /// A handle for a peer's segment. Errors: not_supported, peer_lost.
   virtual Result<std::uint64_t> import_key(Rank peer, Bytes key) = 0;
+  /// Gives back a handle: its peer has unregistered the segment, or will, and nothing posted here uses it any more.
+  virtual void forget_key(Rank /*peer*/, std::uint64_t /*key*/) noexcept {}
 
   /// `inject`: the source is free when this returns (only asked for up to max_inject bytes).
   /// A completion means the bytes are in the target's memory.
@@ -157,15 +159,18 @@ class NativeAtomics {
 class CrossMap {
  public:
   virtual ~CrossMap() = default;
-  /// Zeroed memory for a segment of mine. The log says what to try when it fails.
-  virtual Result<MutableBytes> allocate(SegmentId id, std::size_t bytes) = 0;
-  /// Gives back what `allocate` gave for a segment that came to nothing: no key of it has been used.
-  virtual void release(SegmentId id, MutableBytes memory) noexcept = 0;
+  /// Zeroed memory for a segment of mine, whose number is not known yet. `number`, for names and the log, differs from
+  /// that of every other call. The log says what to try when it fails.
+  virtual Result<MutableBytes> allocate(std::uint32_t number, std::size_t bytes) = 0;
+  /// Gives back what `allocate` gave. Nobody uses it any more, though neighbours may still have it mapped.
+  virtual void release(MutableBytes memory) noexcept = 0;
   /// What a neighbour needs to map it; also for the caller's own memory (allocated = false), which can be
   /// mapped only inside one process: an empty key means that it cannot be mapped at all.
   virtual std::vector<std::byte> export_map(SegmentId id, MutableBytes memory, bool allocated) = 0;
   /// A neighbour's segment, in this address space. Errors: not_supported, peer_lost, no_memory.
   virtual Result<std::byte*> map(Rank peer, Bytes key, std::size_t bytes) = 0;
+  /// Gives back what `map` gave, once for each call of it.
+  virtual void unmap(Rank /*peer*/, std::byte* /*at*/) noexcept {}
   /// Memory a neighbour may be asleep over was changed: wakes it if so. A load when it is awake.
   virtual void wake(Rank peer) noexcept = 0;
 };

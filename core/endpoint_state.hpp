@@ -101,10 +101,10 @@ struct EndpointState {
   }
   /// Said once per peer: tells the layers, fails what was on its way.
   void peer_lost(Rank peer) noexcept;
-  /// Makes the face show the segments that there are.
-  void publish_segments() noexcept;
 
  private:
+  /// Makes the face look at the table of segments.
+  void show_segments() noexcept;
   static Endpoint& make_face(const core::WipedMemory& pages) noexcept;
 };
 

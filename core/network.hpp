@@ -16,7 +16,7 @@
 namespace aqueduct::core {
 
 /// Raised whenever core/conduit.hpp or this file changes in a way that a plug-in would notice.
-inline constexpr std::uint32_t kConduitInterface = 4;
+inline constexpr std::uint32_t kConduitInterface = 5;
 
 /// What a conduit is told about its process and job before it opens endpoints.
 struct Process {

@@ -90,8 +90,8 @@ core::AtomicSet atomics_of(const EndpointState& state) {
 }
 
 /// What this process tells of one endpoint: to those that its near conduit serves, and to the others.
-Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine,
-                    BlobWriter& to_near, BlobWriter& to_far) {
+Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<LocalPart>& mine, BlobWriter& to_near,
+                    BlobWriter& to_far) {
   EndpointState& state = parts.state;
   // Neighbours too reach each other by the network, for atomics that it does.
   const core::AtomicSet atomics = atomics_of(state);
@@ -103,9 +103,11 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
       static_cast<std::size_t>(job.config.number("segment_bytes")),
       static_cast<std::size_t>(job.config.number("signals")) * sizeof(std::uint64_t)};
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
-    auto offer = offer_part(parts, id, sizes[id], nullptr);
+    const auto part = allocate_part(parts, sizes[id]);
+    if (!part) return part.status();
+    const auto offer = offer_part(parts, id, *part);
     if (!offer) return offer.status();
-    mine.push_back(offer->memory);
+    mine.push_back(*part);
     offer->write(to_near, /*near=*/true, /*far=*/!atomics.empty());
     offer->write(to_far, /*near=*/state.near == nullptr, /*far=*/true);
   }
@@ -113,8 +115,8 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
 }
 
 /// The others wait for what this process has to say, so that a lack of memory has to be said too.
-Status open_and_describe(Job::Impl& job, Rank rank, std::vector<std::span<std::byte>>& mine,
-                         BlobWriter& to_near, BlobWriter& to_far) try {
+Status open_and_describe(Job::Impl& job, Rank rank, std::vector<LocalPart>& mine, BlobWriter& to_near,
+                         BlobWriter& to_far) try {
   auto& parts =
       *job.endpoints.emplace_back(std::make_unique<EndpointParts>(rank, job.process.ranks, job.config));
   parts.state.clock = job.process.clock;
@@ -215,8 +217,7 @@ void set_atomics(EndpointState& state, core::AtomicSet of_all) {
       state.near != nullptr || !state.network_atomics.holds(core::AtomicSet::whole());
 }
 
-Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
-                   std::span<const std::span<std::byte>> mine) {
+Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told, std::span<const LocalPart> mine) {
   EndpointState& state = parts.state;
   if (state.near != nullptr) {
     if (const Status status = connect_to(*state.near, state.rank, told.near, job.log); !status) return status;
@@ -226,10 +227,10 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
   }
   set_atomics(state, told.far.atomics);
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
-    std::vector<core::Part> known(state.ranks);
+    KnownParts known{.parts = std::vector<core::Part>(state.ranks)};
     for (Rank rank = 0; rank < state.ranks; ++rank) {
       BlobReader in(told.parts[id][rank]);
-      known[rank] = read_part(state, rank, in);
+      known.parts[rank] = read_part(state, rank, in);
     }
     add_segment(state, mine[id], std::move(known));
   }
@@ -240,7 +241,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
 }  // namespace
 
 Status open_endpoints(Job::Impl& job, core::Network* far) {
-  std::vector<std::vector<std::span<std::byte>>> mine(job.process.mine.size());
+  std::vector<std::vector<LocalPart>> mine(job.process.mine.size());
   BlobWriter to_near, to_far;
   job.far_network = far;
   Status status;

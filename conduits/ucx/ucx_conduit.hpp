@@ -10,6 +10,7 @@
 #include "core/arrivals.hpp"
 #include "core/aside.hpp"
 #include "core/conduit.hpp"
+#include "core/handles.hpp"
 #include "core/network.hpp"
 #include "core/pieces.hpp"
 #include "core/progress_thread.hpp"
@@ -73,6 +74,7 @@ class UcxConduit final : public core::Conduit,
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
   void unregister_segment(SegmentId id) noexcept override;
   Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  void forget_key(Rank peer, std::uint64_t key) noexcept override;
   core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                  core::Token token) noexcept override;
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -91,8 +93,9 @@ class UcxConduit final : public core::Conduit,
                         std::span<const core::MutableBytes> to, core::Token token) noexcept override;
 
   // CrossMap (ucx_map.cpp)
-  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
-  void release(SegmentId id, core::MutableBytes memory) noexcept override;
+  Result<core::MutableBytes> allocate(std::uint32_t number, std::size_t bytes) override;
+  void release(core::MutableBytes memory) noexcept override;
+  void unmap(Rank peer, std::byte* at) noexcept override;
   std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
   Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
   void wake(Rank) noexcept override {}  // nobody sleeps: see waitable()
@@ -196,7 +199,7 @@ class UcxConduit final : public core::Conduit,
   PacketPool packets_;
   PendingPool pending_;
   ArrivingPool arriving_;
-  std::vector<Key> keys_;
+  core::Handles<Key> keys_;
   bool maps_;  ///< the ranks share a host, and UCX gives memory that all of them can map
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> segments_;   // by id
   std::vector<std::pair<core::MutableBytes, ucp_mem_h>> allocated_;  // what UCX gave, for segments

@@ -8,7 +8,7 @@
 
 namespace aqueduct::conduits::ucx {
 
-Result<core::MutableBytes> UcxConduit::allocate(SegmentId id, std::size_t bytes) {
+Result<core::MutableBytes> UcxConduit::allocate(std::uint32_t, std::size_t bytes) {
   const Entry entry(*this);
   if (bytes == 0) return core::MutableBytes{};
   allocated_.reserve(allocated_.size() + 1);
@@ -26,10 +26,10 @@ Result<core::MutableBytes> UcxConduit::allocate(SegmentId id, std::size_t bytes)
   if (status != UCS_OK) {
     if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
     log_.error(
-        "ucx: rank {}: UCX gives no {} bytes of shared memory for segment {}: {}. Ask for less "
+        "ucx: rank {}: UCX gives no {} bytes of shared memory for a segment: {}. Ask for less "
         "(AQUEDUCT_SEGMENT_BYTES), "
         "raise the limits of System V shared memory (ipcs -lm), or set AQUEDUCT_UCX_MAP=off",
-        me_, bytes, id, ucp_.status_string(status));
+        me_, bytes, ucp_.status_string(status));
     return ErrorCode::no_memory;
   }
   const core::MutableBytes memory(static_cast<std::byte*>(found.address), bytes);
@@ -37,7 +37,7 @@ Result<core::MutableBytes> UcxConduit::allocate(SegmentId id, std::size_t bytes)
   return memory;
 }
 
-void UcxConduit::release(SegmentId, core::MutableBytes memory) noexcept {
+void UcxConduit::release(core::MutableBytes memory) noexcept {
   const Entry entry(*this);
   const auto given =
       std::ranges::find(allocated_, memory.data(), [](const auto& one) { return one.first.data(); });
@@ -77,9 +77,19 @@ Result<std::byte*> UcxConduit::map(Rank rank, core::Bytes key, std::size_t) {
     if (rkey != nullptr) ucp_.rkey_destroy(rkey);
     return {ErrorCode::not_supported, rank};
   }
-  keys_.push_back(
-      {head.address, rkey, static_cast<SegmentId>(head.segment), false});  // the mapping lives with it
+  keys_.add({head.address, rkey, static_cast<SegmentId>(head.segment), false});  // the mapping lives with it
   return static_cast<std::byte*>(place);
+}
+
+void UcxConduit::unmap(Rank, std::byte* at) noexcept {
+  const Entry entry(*this);
+  const auto leads_there = [&](const Key& key) {
+    void* place = nullptr;
+    return key.rkey != nullptr && ucp_.rkey_ptr(key.rkey, key.address, &place) == UCS_OK && place == at;
+  };
+  const auto found = std::ranges::find_if(keys_.all(), leads_there);
+  if (found == keys_.all().end()) return;  // my own memory
+  ucp_.rkey_destroy(keys_.remove(static_cast<std::uint64_t>(found - keys_.all().begin())).rkey);
 }
 
 }  // namespace aqueduct::conduits::ucx

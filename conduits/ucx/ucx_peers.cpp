@@ -191,7 +191,7 @@ void UcxConduit::close() noexcept {
     });
   }
   for (const ucs_status_ptr_t request : closing) ucp_.request_free(request);
-  for (const Key& key : keys_) {  // which what was on its way may have used until now
+  for (const Key& key : keys_.all()) {  // which what was on its way may have used until now
     if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
   }
   for (const auto& [memory, handle] : segments_) {

@@ -86,8 +86,12 @@ Result<std::uint64_t> UcxConduit::import_key(Rank rank, core::Bytes key) {
     by_network =
         put_by_ == "network" || (put_by_ == "auto" && has_rma(peers_[rank], key.subspan(sizeof head)));
   }
-  keys_.push_back({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
-  return std::uint64_t{keys_.size() - 1};
+  return keys_.add({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
+}
+
+void UcxConduit::forget_key(Rank, std::uint64_t key) noexcept {
+  const Entry entry(*this);
+  if (const ucp_rkey_h rkey = keys_.remove(key).rkey; rkey != nullptr) ucp_.rkey_destroy(rkey);
 }
 
 /// Whether UCX has a lane for puts to that memory. Without one it makes messages of them, and does so worse than this conduit: it is
