@@ -51,6 +51,11 @@ class Barriers final : public core::Layer {
   /// Makes the barrier of a new team. It has the arrivals of members that have made the team earlier.
   void enter(TeamState& team);
   void leave(TeamState& team) noexcept;
+  /// The team of that id, if this rank has it still; else null.
+  TeamState* find(std::uint64_t team) noexcept {
+    const auto found = barriers_.find(team);
+    return found != barriers_.end() ? found->second.team : nullptr;
+  }
 
   void notify(BarrierState& barrier) noexcept;
   bool reached(BarrierState& barrier) noexcept;

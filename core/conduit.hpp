@@ -124,6 +124,8 @@ class NativeRma {
   /// Returns a handle for a peer's segment. `key` is what the peer's `register_segment` returned. Called once for each.
   /// Errors: not_supported (the reference layer serves this peer's part), peer_lost.
   virtual Result<std::uint64_t> import_key(Rank peer, Bytes key) = 0;
+  /// Gives back a handle: its peer has unregistered the segment, or will, and nothing posted here uses it any more.
+  virtual void forget_key(Rank /*peer*/, std::uint64_t /*key*/) noexcept {}
 
   /// Writes `from` to the peer's segment.
   ///
@@ -196,10 +198,11 @@ class NativeAtomics {
 class CrossMap {
  public:
   virtual ~CrossMap() = default;
-  /// Zeroed memory for a segment of mine. The log says what to try when it fails.
-  virtual Result<MutableBytes> allocate(SegmentId id, std::size_t bytes) = 0;
-  /// Gives back what `allocate` gave for a segment that came to nothing: no key of it has been used.
-  virtual void release(SegmentId id, MutableBytes memory) noexcept = 0;
+  /// Returns zeroed memory for a segment of mine, whose id is not known yet. `number`, for names and the log, is different in
+  /// every call. The log says what to try when it fails.
+  virtual Result<MutableBytes> allocate(std::uint32_t number, std::size_t bytes) = 0;
+  /// Gives back what `allocate` returned. Nobody uses it any more, but neighbours may still have it mapped.
+  virtual void release(MutableBytes memory) noexcept = 0;
   /// Returns what a neighbour needs to map the segment; empty if no neighbour can.
   /// `allocated` is false for memory that the program attaches: it can be mapped only inside its own process.
   virtual std::vector<std::byte> export_map(SegmentId id, MutableBytes memory, bool allocated) = 0;
@@ -207,6 +210,8 @@ class CrossMap {
   /// bytes is mapped here. `key` is from its `export_map`.
   /// Errors: not_supported, peer_lost, no_memory. After an error the segment is reached over the wire.
   virtual Result<std::byte*> map(Rank peer, Bytes key, std::size_t bytes) = 0;
+  /// Gives back what `map` returned, once for each call of `map`.
+  virtual void unmap(Rank /*peer*/, std::byte* /*at*/) noexcept {}
   /// Wakes a neighbour that sleeps. The layers above call it when they have changed memory for which the neighbour
   /// may be waiting, so it must be cheap if the neighbour is awake: a load.
   virtual void wake(Rank peer) noexcept = 0;

@@ -12,7 +12,8 @@ using setting::duration;
 using setting::number;
 
 constexpr std::array kCoreSettings{
-    number("segments", "AQUEDUCT_SEGMENTS", "16", 2, 1024, "Most segments that a job can have."),
+    number("segments", "AQUEDUCT_SEGMENTS", "65536", 2, 1 << 20,
+           "Most segments that a rank can have in its life, released ones too. Costs address space."),
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
     number("operations", "AQUEDUCT_OPERATIONS", "1048576", 16, 16777216,
            "Events that an endpoint may hold; each that is held takes memory for its operation."),

@@ -16,8 +16,7 @@ std::string describe(const core::Op& op) {
 }  // namespace
 
 std::uint64_t Endpoint::segment_bytes(Rank rank, SegmentId id) const noexcept {
-  if (rank >= ranks_ || id >= segments_) return 0;
-  return state_->segments[id].parts[rank].bytes;
+  return state_->segments.bytes_of(id, rank);
 }
 
 std::span<const Rank> Endpoint::neighbours() const noexcept { return state_->neighbours; }
@@ -67,6 +66,7 @@ std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes)
   auto base = map->map(rank, part.map_key, part.bytes);
   part.map_key.clear();  // one attempt: a part that cannot be mapped is reached over the wire from now on
   if (!base) return nullptr;
+  part.mapped_at = *base;
   // The window serves atomics too: if a conduit maps memory, processors do all atomics (runtime/open.cpp, atomics_of).
   state_->segments.set_window(place.segment(), rank, *base, part.bytes);
   return mapped(rank, place.segment(), place.offset(), bytes);

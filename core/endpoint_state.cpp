@@ -32,6 +32,11 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
         "there is address space for {} events only, not for {} (AQUEDUCT_OPERATIONS): is `ulimit -v` set?",
         ops.capacity(), wanted);
   }
+  if (const auto wanted = settings.number("segments"); segments.capacity() < wanted) {
+    log.warn(
+        "there is address space for {} segments only, not for {} (AQUEDUCT_SEGMENTS): is `ulimit -v` set?",
+        segments.capacity(), wanted);
+  }
   implicit.pool = &ops;
   implicit.parts = 1;  // a part that never ends, so that the group does not end either
   pacing.spin_at_most = std::chrono::nanoseconds(settings.nanoseconds("spin"));
@@ -40,16 +45,16 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
   face.rank_ = rank;
   face.ranks_ = ranks;
   face.state_ = this;
-  publish_segments();
+  show_segments();
 }
 
 EndpointState::~EndpointState() = default;
 
-void EndpointState::publish_segments() noexcept {
+void EndpointState::show_segments() noexcept {
   face.windows_ = segments.windows();
   face.value_windows_ = segments.value_windows();
-  face.mine_ = segments.mine();
-  face.segments_ = segments.size();
+  face.segment_shift_ = segments.shift();
+  face.segments_ = segments.capacity();
 }
 
 void EndpointState::peer_lost(Rank peer) noexcept {

@@ -104,10 +104,10 @@ struct EndpointState {
   /// A peer is gone. The first call for each peer closes its windows, tells conduits and layers, and ends the
   /// operations that only packets carried, with peer_lost. Further calls do nothing.
   void peer_lost(Rank peer) noexcept;
-  /// Makes the face show the segments that there are.
-  void publish_segments() noexcept;
 
  private:
+  /// Makes the face look at the table of segments.
+  void show_segments() noexcept;
   static Endpoint& make_face(const core::WipedMemory& pages) noexcept;
 };
 

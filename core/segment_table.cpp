@@ -1,64 +1,141 @@
 #include "core/segment_table.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <new>
+#include <utility>
+
+#include <sys/resource.h>
 
 namespace aqueduct::core {
 
 using aqueduct::detail::Window;
 
-// Two flat tables with a row for each segment. Zeroes are closed windows, so pages take memory only where windows open.
-SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
-    : capacity_(capacity),
-      pages_(0, sizeof(Shown) + std::size_t{2} * capacity * ranks * sizeof(Window)),
-      shown_(new (pages_.border()) Shown{ranks, 0}),
-      windows_(reinterpret_cast<Window*>(pages_.border() + sizeof(Shown))),
-      value_windows_(windows_ + std::size_t{capacity} * ranks),
-      mine_(capacity) {
-  records_.reserve(capacity);
+namespace {
+
+// Chosen: rows become writable in such steps, a system call for each.
+constexpr std::size_t kRowStep = std::size_t{64} << 10;
+// The job's own segments, and a few more: with room for fewer an endpoint is of no use.
+constexpr std::uint32_t kFewestSegments = 4;
+
+}  // namespace
+
+std::uint32_t SegmentTable::shift_of(Rank ranks) noexcept {
+  return static_cast<std::uint32_t>(std::bit_width(ranks - 1)) + 1;  // a window, and one for values
 }
 
-SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts) {
-  const SegmentId id = shown_->segments;
-  SegmentRecord& record = records_.emplace_back();
-  record.mine = mine;
-  record.parts = std::move(parts);
-  mine_[id] = mine;
+std::size_t SegmentTable::bytes_of_rows(std::uint32_t rows, std::uint32_t shift) noexcept {
+  return sizeof(Shown) + (std::size_t{rows} << shift) * sizeof(Window);
+}
+
+/// How many rows there may be under `ulimit -v`: a small share of the addresses, as for operations (core/op.cpp).
+std::uint32_t SegmentTable::affordable(std::uint32_t capacity, std::uint32_t shift) noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return capacity;
+  while (capacity > kFewestSegments && bytes_of_rows(capacity, shift) > limit.rlim_cur / 64) capacity /= 2;
+  return capacity;
+}
+
+// Addresses of rows that no segment has yet read as zeroes, and are no memory: only what can be written counts.
+WipedMemory SegmentTable::reserve(std::uint32_t& capacity, std::uint32_t shift) {
+  for (;;) {
+    try {
+      return {0, bytes_of_rows(capacity, shift), bytes_of_rows(0, shift)};
+    } catch (const std::bad_alloc&) {
+      if (capacity <= kFewestSegments) throw;
+      capacity /= 2;
+    }
+  }
+}
+
+SegmentTable::SegmentTable(Rank ranks, std::uint32_t capacity)
+    : shift_(shift_of(ranks)),
+      capacity_(affordable(capacity, shift_)),
+      pages_(reserve(capacity_, shift_)),
+      shown_(new (pages_.border()) Shown{ranks, 0}),
+      windows_(reinterpret_cast<Window*>(pages_.border() + sizeof(Shown))),
+      value_windows_(windows_ + (std::size_t{1} << (shift_ - 1))) {}
+
+void SegmentTable::make_rows(std::uint32_t rows) {
+  const std::size_t bytes = bytes_of_rows(rows, shift_);
+  if (!pages_.extend((bytes + kRowStep - 1) / kRowStep * kRowStep)) throw std::bad_alloc();
+}
+
+SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts, Rank first) {
+  const SegmentId id = size();
+  make_rows(id + 1);
+  records_.resize(std::size_t{id} + 1);
+  records_[id].mine = mine;
+  records_[id].first = first;
+  records_[id].parts = std::move(parts);
   shown_->segments = id + 1;
   return id;
 }
 
 void SegmentTable::take_back() noexcept {
-  const SegmentId id = --shown_->segments;
-  for (Rank rank = 0; rank < shown_->ranks; ++rank) {
-    windows_[std::size_t{id} * shown_->ranks + rank] = {};
-    value_windows_[std::size_t{id} * shown_->ranks + rank] = {};
-  }
-  mine_[id] = {};
+  const SegmentId id = size() - 1;
+  static_cast<void>(release(id));
   records_.pop_back();
+  shown_->segments = id;
+}
+
+void SegmentTable::skip_to(SegmentId next) {
+  if (next <= size()) return;
+  make_rows(next);
+  records_.resize(next);
+  shown_->segments = next;
+}
+
+Status SegmentTable::refusal(SegmentId id) const noexcept {
+  if (in_child()) return ErrorCode::invalid_argument;
+  return id < size() && records_[id].released ? ErrorCode::closed : ErrorCode::out_of_range;
 }
 
 Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
-  if (!there_is(at)) return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
-  Part& part = records_[at.segment()].parts[at.rank()];
-  if (at.offset() > part.bytes || bytes > part.bytes - at.offset()) {
+  auto* const part = const_cast<Part*>(find(at));
+  if (part == nullptr || part->reach == Part::Reach::none) return refusal(at.segment());
+  if (at.offset() > part->bytes || bytes > part->bytes - at.offset()) {
     return {ErrorCode::out_of_range, at.rank()};
   }
-  return &part;
+  return part;
 }
 
+// A window opens and closes once, and its place is the same all that time. So a reader on another thread, who looks at
+// the size first, finds either both or nothing: the inline code takes a size without a place, too, for nothing.
 void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
                               bool for_values) noexcept {
-  const std::size_t at = std::size_t{id} * shown_->ranks + rank;
-  windows_[at] = {base, bytes};
-  if (for_values) value_windows_[at] = {base, bytes};
-  records_[id].parts[rank].reach = Part::Reach::mapped;
+  const std::size_t at = (std::size_t{id} << shift_) | rank;
+  const auto open = [&](Window& window) {
+    window.base.store(base, std::memory_order_relaxed);
+    window.bytes.store(bytes, std::memory_order_release);
+  };
+  open(windows_[at]);
+  if (for_values) open(value_windows_[at]);
+  records_[id].part(rank)->reach = Part::Reach::mapped;
+}
+
+void SegmentTable::close(SegmentId id, Rank rank) noexcept {
+  const std::size_t at = (std::size_t{id} << shift_) | rank;
+  for (Window* window : {&windows_[at], &value_windows_[at]}) {
+    if (window->base.load(std::memory_order_relaxed) == nullptr) continue;
+    window->bytes.store(0, std::memory_order_release);
+    window->base.store(nullptr, std::memory_order_relaxed);
+  }
+}
+
+SegmentRecord SegmentTable::release(SegmentId id) noexcept {
+  SegmentRecord ended = std::exchange(records_[id], {});
+  for (Rank i = 0; i < ended.parts.size(); ++i) close(id, ended.first + i);
+  records_[id].released = true;
+  return ended;
 }
 
 void SegmentTable::forget(Rank rank) noexcept {
   for (SegmentId id = 0; id < size(); ++id) {
-    windows_[std::size_t{id} * shown_->ranks + rank] = {};
-    value_windows_[std::size_t{id} * shown_->ranks + rank] = {};
-    records_[id].parts[rank].reach = Part::Reach::reference;
+    Part* const part = records_[id].part(rank);
+    if (part == nullptr || part->reach == Part::Reach::none) continue;
+    close(id, rank);
+    part->reach = Part::Reach::reference;
   }
 }
 

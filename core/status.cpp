@@ -48,7 +48,7 @@ constexpr std::array kErrors{
               "the operating system or a network library refused",
               "the log has its own words; run aqinfo on that host and check limits, links and firewalls"},
     ErrorInfo{ErrorCode::closed, "closed", "the object has ended",
-              "keep the Job and its segments until the last call on them has returned"},
+              "keep the Job, its teams and segments until the last call on them has returned"},
     ErrorInfo{ErrorCode::internal, "internal", "a bug in Aqueduct",
               "please report it, with the program and its output under AQUEDUCT_LOG=debug"},
 };

@@ -91,8 +91,8 @@ core::AtomicSet atomics_of(const EndpointState& state) {
 
 /// Writes what other ranks need in order to reach one endpoint:
 /// `to_near` for ranks of this host, `to_far` for the others.
-Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<std::byte>>& mine,
-                    BlobWriter& to_near, BlobWriter& to_far) {
+Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<LocalPart>& mine, BlobWriter& to_near,
+                    BlobWriter& to_far) {
   EndpointState& state = parts.state;
   // If the network does atomics, neighbours too reach each other through the far conduit.
   const core::AtomicSet atomics = atomics_of(state);
@@ -104,9 +104,11 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
       static_cast<std::size_t>(job.config.number("segment_bytes")),
       static_cast<std::size_t>(job.config.number("signals")) * sizeof(std::uint64_t)};
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
-    auto offer = offer_part(parts, id, sizes[id], nullptr);
+    const auto part = allocate_part(parts, sizes[id]);
+    if (!part) return part.status();
+    const auto offer = offer_part(parts, id, *part);
     if (!offer) return offer.status();
-    mine.push_back(offer->memory);
+    mine.push_back(*part);
     offer->write(to_near, /*near=*/true, /*far=*/!atomics.empty());
     offer->write(to_far, /*near=*/state.near == nullptr, /*far=*/true);
   }
@@ -115,8 +117,8 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<std::span<
 
 /// Opens and describes an endpoint. The other processes wait for the description, so a lack of memory is returned
 /// rather than thrown, and is sent to them.
-Status open_and_describe(Job::Impl& job, Rank rank, std::vector<std::span<std::byte>>& mine,
-                         BlobWriter& to_near, BlobWriter& to_far) try {
+Status open_and_describe(Job::Impl& job, Rank rank, std::vector<LocalPart>& mine, BlobWriter& to_near,
+                         BlobWriter& to_far) try {
   auto& parts =
       *job.endpoints.emplace_back(std::make_unique<EndpointParts>(rank, job.process.ranks, job.config));
   parts.state.clock = job.process.clock;
@@ -218,8 +220,7 @@ void set_atomics(EndpointState& state, core::AtomicSet of_all) {
       state.near != nullptr || !state.network_atomics.holds(core::AtomicSet::whole());
 }
 
-Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
-                   std::span<const std::span<std::byte>> mine) {
+Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told, std::span<const LocalPart> mine) {
   EndpointState& state = parts.state;
   if (state.near != nullptr) {
     if (const Status status = connect_to(*state.near, state.rank, told.near, job.log); !status) return status;
@@ -229,10 +230,10 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
   }
   set_atomics(state, told.far.atomics);
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
-    std::vector<core::Part> known(state.ranks);
+    KnownParts known{.parts = std::vector<core::Part>(state.ranks)};
     for (Rank rank = 0; rank < state.ranks; ++rank) {
       BlobReader in(told.parts[id][rank]);
-      known[rank] = read_part(state, rank, in);
+      known.parts[rank] = read_part(state, rank, in);
     }
     add_segment(state, mine[id], std::move(known));
   }
@@ -243,7 +244,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told,
 }  // namespace
 
 Status open_endpoints(Job::Impl& job, core::Network* far) {
-  std::vector<std::vector<std::span<std::byte>>> mine(job.process.mine.size());
+  std::vector<std::vector<LocalPart>> mine(job.process.mine.size());
   BlobWriter to_near, to_far;
   job.far_network = far;
   Status status;

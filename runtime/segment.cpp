@@ -1,8 +1,7 @@
 #include <aqueduct/segment.hpp>
-#include <aqueduct/team.hpp>
 
-#include "coll/exchange.hpp"
 #include "runtime/parts.hpp"
+#include "team/team_state.hpp"
 
 #include <new>
 
@@ -10,84 +9,58 @@ namespace aqueduct {
 namespace {
 
 using detail::EndpointState;
+using detail::TeamState;
 
-/// This rank's part, or why there is none: which the others wait to be told.
-Result<runtime::PartOffer> offer_here(EndpointState& state, std::size_t bytes, std::byte* own_memory) noexcept
-    try {
-  if (state.segments.size() >= state.segments.capacity()) {
-    state.log.error(
-        "no room for another segment: AQUEDUCT_SEGMENTS is {}, two of which are the job's own; raise it",
-        state.segments.capacity());
-    return ErrorCode::refused;
-  }
-  return runtime::offer_part(*state.owner, state.segments.size(), bytes, own_memory);
+/// The members' ranks; null where member i is rank i.
+std::shared_ptr<const std::vector<Rank>> ranks_of(const TeamState& team) {
+  if (team.members.is_identity()) return nullptr;
+  std::vector<Rank> ranks(team.size());
+  for (Rank i = 0; i < team.size(); ++i) ranks[i] = team.members[i];
+  return std::make_shared<const std::vector<Rank>>(std::move(ranks));
+}
+
+Status may_begin(const EndpointState& state) noexcept {
+  if (state.in_child()) return ErrorCode::invalid_argument;
+  return state.polling ? ErrorCode::in_handler : ErrorCode::ok;
+}
+
+Result<runtime::LocalPart> allocate(EndpointState& state, std::size_t bytes) noexcept try {
+  return runtime::allocate_part(*state.owner, bytes);
 } catch (const std::bad_alloc&) {
   state.log.error("there is no memory to describe a segment of {} bytes", bytes);
   return ErrorCode::no_memory;
 }
 
-/// What all ranks offer, by rank; the first in rank order that has none takes the others' along.
-Result<std::vector<bootstrap::Blob>> exchange_offers(EndpointState& state,
-                                                     const Result<runtime::PartOffer>& mine) noexcept try {
-  runtime::BlobWriter out;
-  if (mine) mine->write(out, /*near=*/true, /*far=*/true);
-  return state.barriers->exchanges().exchange(state.world->state(), out.blob(), mine.status());
-} catch (const std::bad_alloc&) {
-  return state.barriers->exchanges().exchange(state.world->state(), {}, ErrorCode::no_memory);
-}
-
-Status add(EndpointState& state, std::span<std::byte> mine, bool attached,
-           std::span<const bootstrap::Blob> all) noexcept try {
-  std::vector<core::Part> known(state.ranks);
-  for (Rank rank = 0; rank < state.ranks; ++rank) {
-    runtime::BlobReader in(all[rank]);
-    known[rank] = runtime::read_part(state, rank, in);
-    if (!in.ok()) return {ErrorCode::internal, rank};
-  }
-  runtime::add_segment(state, mine, std::move(known), attached);
-  return {};
-} catch (const std::bad_alloc&) {
-  return ErrorCode::no_memory;
-}
-
-// Both forms: every rank tells every other of its part, or that it has none; then whether it has added the segment. So
-// either all have it in the end, or none has, and nobody writes to a part before its owner knows of it.
-Result<std::pair<SegmentId, std::span<std::byte>>> make(Endpoint& ep, std::size_t bytes,
-                                                        std::byte* own_memory) noexcept {
-  EndpointState& state = ep.state();
-  if (state.in_child()) return ErrorCode::invalid_argument;
-  if (state.polling) return ErrorCode::in_handler;
-  const SegmentId id = state.segments.size();
-  const auto offer = offer_here(state, bytes, own_memory);
-  auto all = exchange_offers(state, offer);
-  Status status = all.status();
-  if (status) status = add(state, offer->memory, own_memory != nullptr, *all);
-  const bool added = status.ok();
-  // A rank that is lost has ended it for all; any other failure is told to those that may have had none.
-  if (status.code() != ErrorCode::peer_lost)
-    status = state.barriers->exchanges().agree(ep.world().state(), status);
-  if (status) return std::pair{id, offer->memory};
-  if (added) {
-    state.segments.take_back();
-    state.publish_segments();
-  }
-  if (offer) runtime::withdraw_part(*state.owner, id, *offer, own_memory != nullptr);
-  return status;
-}
-
 }  // namespace
 
-Result<Segment> Segment::create(Endpoint& ep, std::size_t bytes) {
-  auto made = make(ep, bytes, nullptr);
-  if (!made) return made.status();
-  return Segment(made->first, made->second);
+Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team)
+    : state_(&team.state().endpoint),
+      id_(id),
+      members_(team.size()),
+      mine_(mine),
+      ranks_(ranks_of(team.state())) {}
+
+Result<Segment> Segment::create(Team& team, std::size_t bytes) {
+  EndpointState& state = team.state().endpoint;
+  if (const Status status = may_begin(state); !status) return status;
+  const auto part = allocate(state, bytes);
+  const auto id = runtime::publish_part(*state.owner, team.state(), part);
+  if (id) return Segment(*id, part->memory, team);
+  if (part) runtime::free_part(*state.owner, *part);
+  return id.status();
 }
 
-Result<Segment> Segment::attach(Endpoint& ep, std::span<std::byte> memory) {
-  std::byte none;  // an empty span has no address, and yet is the caller's own
-  auto made = make(ep, memory.size(), memory.empty() ? &none : memory.data());
-  if (!made) return made.status();
-  return Segment(made->first, memory);
+Result<Segment> Segment::attach(Team& team, std::span<std::byte> memory) {
+  EndpointState& state = team.state().endpoint;
+  if (const Status status = may_begin(state); !status) return status;
+  const auto id = runtime::publish_part(*state.owner, team.state(), runtime::LocalPart{memory, true});
+  if (!id) return id.status();
+  return Segment(*id, memory, team);
+}
+
+Status Segment::release() noexcept {
+  if (const Status status = may_begin(*state_); !status) return status;
+  return runtime::release_segment(*state_->owner, id_);
 }
 
 }  // namespace aqueduct

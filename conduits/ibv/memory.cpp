@@ -52,8 +52,7 @@ Result<std::uint64_t> Memory::import(Rank peer, core::Bytes blob) {
     log_.error("ibv: rank {}: the key of rank {}'s segment {} is of another job", me_, peer, key.id);
     return {ErrorCode::not_supported, peer};
   }
-  remote_.push_back(key);
-  return remote_.size() - 1;
+  return remote_.add(key);
 }
 
 Owned<ibv_mr> Memory::add(core::MutableBytes memory, int access) noexcept {

@@ -4,6 +4,7 @@
 #include "conduits/ibv/verbs.hpp"
 #include "conduits/ibv/wire.hpp"
 #include "core/conduit.hpp"
+#include "core/handles.hpp"
 #include "core/log.hpp"
 
 #include <cstdint>
@@ -34,6 +35,7 @@ class Memory {
   void remove_segment(SegmentId id) noexcept;
   /// Errors: not_supported (no key of this conduit, or of another job).
   Result<std::uint64_t> import(Rank peer, core::Bytes key);
+  void forget(std::uint64_t handle) noexcept { remote_.remove(handle); }
   const Key& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
 
   /// The memory of my segment; empty if there is no such segment.
@@ -67,7 +69,7 @@ class Memory {
   Rank me_;
   core::Log& log_;
   std::vector<Segment> segments_;  // by id
-  std::vector<Key> remote_;        // by handle
+  core::Handles<Key> remote_;
 };
 
 }  // namespace aqueduct::conduits::ibv

@@ -22,6 +22,7 @@ class FaultyNative final : public core::NativeRma,
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
   void unregister_segment(SegmentId id) noexcept override;
   Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  void forget_key(Rank peer, std::uint64_t key) noexcept override { inner_.rma()->forget_key(peer, key); }
   core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                  core::Token token) noexcept override;
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,

@@ -127,18 +127,17 @@ core::Post LoopNative::post(const Transfer& transfer) noexcept {
   return transfers_.add(transfer) ? core::Post::posted() : core::Post::retry();
 }
 
-Result<core::MutableBytes> LoopCrossMap::allocate(SegmentId id, std::size_t bytes) {
+Result<core::MutableBytes> LoopCrossMap::allocate(std::uint32_t number, std::size_t bytes) {
   auto memory = network_.memory(me_).allocate(bytes);
   if (!memory && network_.log() != nullptr) {
-    network_.log()->error("loop: rank {}: no memory for segment {} of {} bytes; ask for less, or free memory",
-                          me_, id, bytes);
+    network_.log()->error(
+        "loop: rank {}: no memory for a segment of {} bytes (allocation {}); ask for less, or free memory",
+        me_, bytes, number);
   }
   return memory;
 }
 
-void LoopCrossMap::release(SegmentId, core::MutableBytes memory) noexcept {
-  network_.memory(me_).release(memory);
-}
+void LoopCrossMap::release(core::MutableBytes memory) noexcept { network_.memory(me_).release(memory); }
 
 std::vector<std::byte> LoopCrossMap::export_map(SegmentId, core::MutableBytes memory, bool) {
   return to_bytes(memory.data());  // the address is the same for all ranks, also of attached memory

@@ -66,8 +66,8 @@ class LoopCrossMap final : public core::CrossMap {
  public:
   LoopCrossMap(LoopNetwork& network, Rank me) : network_(network), me_(me) {}
 
-  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
-  void release(SegmentId id, core::MutableBytes memory) noexcept override;
+  Result<core::MutableBytes> allocate(std::uint32_t number, std::size_t bytes) override;
+  void release(core::MutableBytes memory) noexcept override;
   std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
   Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
   void wake(Rank) noexcept override {}  // loop has no sleepers

@@ -34,6 +34,7 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
   void unregister_segment(SegmentId id) noexcept override;
   Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  void forget_key(Rank, std::uint64_t key) noexcept override { registrations_.forget(key); }
   core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                  core::Token token) noexcept override;
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,

@@ -3,6 +3,7 @@
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -104,8 +105,15 @@ Result<std::uint64_t> Registrations::import(Rank peer, core::Bytes key) {
     }
     mapped_keys_.push_back(head.key);
   }
-  remote_.push_back({head.key, (mode_ & FI_MR_VIRT_ADDR) != 0 ? head.base : 0, head.id});
-  return remote_.size() - 1;
+  return remote_.add({head.key, (mode_ & FI_MR_VIRT_ADDR) != 0 ? head.base : 0, head.id});
+}
+
+void Registrations::forget(std::uint64_t handle) noexcept {
+  const RemoteKey gone = remote_.remove(handle);
+  const auto mapped = std::ranges::find(mapped_keys_, gone.key);
+  if (mapped == mapped_keys_.end()) return;
+  static_cast<void>(::fi_mr_unmap_key(&domain_, gone.key));
+  mapped_keys_.erase(mapped);
 }
 
 Fid<fid_mr> Registrations::add_local(core::MutableBytes memory, int& error) noexcept {

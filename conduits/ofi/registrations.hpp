@@ -2,6 +2,7 @@
 
 #include "conduits/ofi/provider.hpp"
 #include "core/conduit.hpp"
+#include "core/handles.hpp"
 #include "core/log.hpp"
 
 #include <cstdint>
@@ -33,6 +34,7 @@ class Registrations {
   void remove_segment(SegmentId id) noexcept;
   /// Errors: not_supported (another provider's key), network_failed.
   Result<std::uint64_t> import(Rank peer, core::Bytes key);
+  void forget(std::uint64_t handle) noexcept;
   const RemoteKey& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
 
   /// This rank's part of a segment; empty if there is none.
@@ -63,9 +65,9 @@ class Registrations {
   Rank me_;
   core::Log& log_;
   bool local_needed_;
-  std::uint64_t next_key_ = 1;              // where this conduit chooses keys
-  std::vector<Segment> segments_;           // by id
-  std::vector<RemoteKey> remote_;           // by handle
+  std::uint64_t next_key_ = 1;     // where this conduit chooses keys
+  std::vector<Segment> segments_;  // by id
+  core::Handles<RemoteKey> remote_;
   std::vector<std::uint64_t> mapped_keys_;  // from raw keys; to be unmapped
 };
 

@@ -79,13 +79,12 @@ Result<std::uint64_t> Cma::import_key(Rank peer, core::Bytes key) {
     said_ = true;
     return ErrorCode::not_supported;
   }
-  remotes_.push_back(remote);
-  return remotes_.size();
+  return remotes_.add(remote);
 }
 
 template <class Move>
 core::Post Cma::checked(Rank peer, std::uint64_t key, const Move& move) noexcept {
-  Remote& remote = remotes_[key - 1];
+  Remote& remote = remotes_[key];
   const Status there = look_at(remote);
   if (!there) {
     network_.process().log->debug("smp: process {} is not rank {} any more", remote.key.pid, peer);

@@ -2,6 +2,7 @@
 
 #include "conduits/smp/smp_map.hpp"
 #include "core/conduit.hpp"
+#include "core/handles.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -24,6 +25,7 @@ class Cma final : public core::NativeRma {
   Result<std::vector<std::byte>> register_segment(SegmentId id, core::MutableBytes memory) override;
   void unregister_segment(SegmentId id) noexcept override { attachments_.detached(id); }
   Result<std::uint64_t> import_key(Rank peer, core::Bytes key) override;
+  void forget_key(Rank, std::uint64_t key) noexcept override { remotes_.remove(key); }
   core::Post put(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                  core::Token token) noexcept override;
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
@@ -53,8 +55,8 @@ class Cma final : public core::NativeRma {
   SmpNetwork& network_;
   Attachments& attachments_;
   bool wanted_;
-  bool said_ = false;            ///< has logged that the calls are forbidden
-  std::vector<Remote> remotes_;  // by key - 1
+  bool said_ = false;  ///< has logged that the calls are forbidden
+  core::Handles<Remote> remotes_;
 };
 
 }  // namespace aqueduct::conduits::smp

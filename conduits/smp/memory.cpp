@@ -31,6 +31,7 @@ struct Key {
   std::int32_t fd;
   char path[96];  ///< posix; empty for memfd
 };
+static_assert(sizeof(Key) == SharedMemory::kKeyBytes);
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
@@ -242,6 +243,8 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
   if (huge != "off" && bytes >= kHugePage) ::madvise(at, memory.bytes_, MADV_HUGEPAGE);
   return memory;
 }
+
+std::size_t SharedMemory::most() noexcept { return largest_file(); }
 
 std::vector<std::byte> SharedMemory::key() const {
   Key key{};

@@ -32,6 +32,10 @@ class SharedMemory {
   /// Errors: peer_lost (the process or the memory is gone), not_supported (the system hides it), no_memory,
   ///         network_failed. `why` receives the reason and what to try, for people.
   static Result<SharedMemory> open(std::span<const std::byte> key, std::string& why);
+  /// The most bytes that one such object may have here (`ulimit -f`).
+  static std::size_t most() noexcept;
+  /// The length of a key.
+  static constexpr std::size_t kKeyBytes = 120;
   /// Whether this process makes files although the setting is memfd: without /proc, other processes could not open a
   /// memfd.
   static bool falls_back(const Config& config) noexcept;

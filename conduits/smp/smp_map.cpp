@@ -17,13 +17,18 @@ struct Head {
 
 }  // namespace
 
-Result<core::MutableBytes> Map::allocate(SegmentId id, std::size_t bytes) {
-  if (keys_.size() <= id) keys_.resize(id + 1);
+Result<core::MutableBytes> Map::allocate(std::uint32_t number, std::size_t bytes) {
   if (bytes == 0) return core::MutableBytes{};
-  return network_.allocate(me_, id, bytes, keys_[id]);
+  std::vector<std::byte> key;
+  const auto memory = network_.allocate(me_, number, bytes, key);
+  if (memory) keys_[memory->data()] = std::move(key);
+  return memory;
 }
 
-void Map::release(SegmentId, core::MutableBytes memory) noexcept { network_.release(memory); }
+void Map::release(core::MutableBytes memory) noexcept {
+  keys_.erase(memory.data());
+  network_.release(memory);
+}
 
 std::vector<std::byte> Map::export_map(SegmentId id, core::MutableBytes memory, bool allocated) {
   if (memory.empty()) return {};
@@ -31,7 +36,8 @@ std::vector<std::byte> Map::export_map(SegmentId id, core::MutableBytes memory, 
   const Head head{network_.mark(), reinterpret_cast<std::uint64_t>(memory.data())};
   const auto* bytes = reinterpret_cast<const std::byte*>(&head);
   std::vector<std::byte> key(bytes, bytes + sizeof head);
-  if (allocated) key.insert(key.end(), keys_[id].begin(), keys_[id].end());
+  if (const auto found = keys_.find(memory.data()); allocated && found != keys_.end())
+    key.insert(key.end(), found->second.begin(), found->second.end());
   return key;
 }
 
@@ -44,6 +50,8 @@ Result<std::byte*> Map::map(Rank peer, core::Bytes key, std::size_t) {
   if (key.size() == sizeof head) return ErrorCode::not_supported;  // attached memory of another process
   return network_.map(peer, key.subspan(sizeof head));
 }
+
+void Map::unmap(Rank, std::byte* at) noexcept { network_.unmap(at); }
 
 void Map::wake(Rank peer) noexcept {
   const std::uint32_t local = network_.local_of(peer);

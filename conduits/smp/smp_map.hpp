@@ -3,6 +3,9 @@
 #include "conduits/smp/arena.hpp"
 #include "core/conduit.hpp"
 
+#include <map>
+#include <vector>
+
 namespace aqueduct::conduits::smp {
 
 class SmpNetwork;
@@ -24,10 +27,11 @@ class Map final : public core::CrossMap {
       : network_(network), me_(me), attachments_(attachments) {}
   void connect(Arena& arena) noexcept { arena_ = &arena; }
 
-  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override;
-  void release(SegmentId id, core::MutableBytes memory) noexcept override;
+  Result<core::MutableBytes> allocate(std::uint32_t number, std::size_t bytes) override;
+  void release(core::MutableBytes memory) noexcept override;
   std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
   Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;
+  void unmap(Rank peer, std::byte* at) noexcept override;
   void wake(Rank peer) noexcept override;
 
  private:
@@ -35,7 +39,7 @@ class Map final : public core::CrossMap {
   Rank me_;
   Attachments& attachments_;
   Arena* arena_ = nullptr;
-  std::vector<std::vector<std::byte>> keys_;  // [segment] key of the memory allocated here
+  std::map<const std::byte*, std::vector<std::byte>> keys_;  // by address: keys of the memory allocated here
 };
 
 }  // namespace aqueduct::conduits::smp

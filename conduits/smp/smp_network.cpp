@@ -11,7 +11,8 @@ SmpNetwork::SmpNetwork(const core::Process& process)
     : process_(process),
       local_of_(process.ranks),
       mark_(process_mark()),
-      has_membarrier_(register_membarrier()) {
+      has_membarrier_(register_membarrier()),
+      mine_(process_) {
   if (SharedMemory::falls_back(*process_.config)) {
     process_.log->warn(
         "there is no /proc here, through which others would open memory without a name: files in {} serve, "
@@ -71,33 +72,27 @@ Result<Arena*> SmpNetwork::arena(std::span<const std::byte> key) {
   return arena_.get();
 }
 
-Result<std::span<std::byte>> SmpNetwork::allocate(Rank owner, SegmentId id, std::size_t bytes,
+Result<std::span<std::byte>> SmpNetwork::allocate(Rank owner, std::uint32_t number, std::size_t bytes,
                                                   std::vector<std::byte>& key) {
   {
     const std::lock_guard lock(mutex_);
     if (const Status status = prepare_for_files(); !status) return status;
   }
-  auto memory =
-      SharedMemory::create(process_, "segment-" + std::to_string(id) + "-" + std::to_string(owner), bytes);
-  if (!memory) return memory.status();
-  key = memory->key();
-  if (memory->has_name()) memory->drop_descriptor();
-  const std::lock_guard lock(mutex_);
-  mine_.push_back(std::move(*memory));
-  return std::span<std::byte>(mine_.back().data(), bytes);
+  return mine_.take("segment-" + std::to_string(number) + "-" + std::to_string(owner), bytes, key);
 }
 
-void SmpNetwork::release(std::span<std::byte> memory) noexcept {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(mine_, [&](const SharedMemory& one) { return one.data() == memory.data(); });
-}
+void SmpNetwork::release(std::span<std::byte> memory) noexcept { mine_.give(memory); }
 
 // Memory that cannot be mapped is reached in slower ways. The warning appears once, because the reason is mostly the
 // same for all segments.
 Result<std::byte*> SmpNetwork::map(Rank peer, std::span<const std::byte> key) {
+  const std::size_t offset = offset_in_object(key);
   const std::lock_guard lock(mutex_);
   std::vector<std::byte> name(key.begin(), key.end());
-  if (auto found = theirs_.find(name); found != theirs_.end()) return found->second.data();
+  if (auto found = theirs_.find(name); found != theirs_.end()) {
+    ++found->second.users;
+    return found->second.memory.data() + offset;
+  }
   std::string why;
   auto memory = SharedMemory::open(key, why);
   if (!memory) {
@@ -114,7 +109,16 @@ Result<std::byte*> SmpNetwork::map(Rank peer, std::span<const std::byte> key) {
     return memory.status();
   }
   memory->drop_descriptor();
-  return theirs_.emplace(std::move(name), std::move(*memory)).first->second.data();
+  return theirs_.emplace(std::move(name), Mapped{std::move(*memory), 1}).first->second.memory.data() + offset;
+}
+
+void SmpNetwork::unmap(const std::byte* at) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find_if(theirs_, [at](const auto& one) {
+    const SharedMemory& memory = one.second.memory;
+    return at >= memory.data() && at < memory.data() + memory.bytes();
+  });
+  if (found != theirs_.end() && --found->second.users == 0) theirs_.erase(found);
 }
 
 }  // namespace aqueduct::conduits::smp

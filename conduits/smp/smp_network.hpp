@@ -2,6 +2,7 @@
 
 #include "conduits/smp/arena.hpp"
 #include "conduits/smp/leftovers.hpp"
+#include "conduits/smp/segment_memory.hpp"
 #include "core/network.hpp"
 
 #include <map>
@@ -40,13 +41,21 @@ class SmpNetwork final : public core::Network {
   /// Whether senders need no fence, because a rank that goes to sleep makes them execute one (membarrier).
   bool has_membarrier() const noexcept { return has_membarrier_; }
 
-  Result<std::span<std::byte>> allocate(Rank owner, SegmentId id, std::size_t bytes,
+  Result<std::span<std::byte>> allocate(Rank owner, std::uint32_t number, std::size_t bytes,
                                         std::vector<std::byte>& key);
   void release(std::span<std::byte> memory) noexcept;
-  /// Maps a neighbour's segment of another process, once per process. If it cannot, it logs why.
+  /// Maps a neighbour's segment of another process; its memory is mapped once per process. If it cannot, it logs why.
   Result<std::byte*> map(Rank peer, std::span<const std::byte> key);
+  /// For one that has called `map`; the last one takes the mapping away. Other memory is left alone.
+  void unmap(const std::byte* at) noexcept;
 
  private:
+  /// Memory of another process, and how often endpoints of this one have mapped segments in it.
+  struct Mapped {
+    SharedMemory memory;
+    std::size_t users = 0;
+  };
+
   Status prepare_for_files();
 
   core::Process process_;
@@ -58,8 +67,8 @@ class SmpNetwork final : public core::Network {
   std::optional<AliveFile> alive_;  ///< if shared memory is made of files, which it must outlive
   bool said_ = false;               ///< has warned that memory cannot be mapped
   std::unique_ptr<Arena> arena_;
-  std::vector<SharedMemory> mine_;
-  std::map<std::vector<std::byte>, SharedMemory> theirs_;  // by key
+  SegmentMemory mine_;
+  std::map<std::vector<std::byte>, Mapped> theirs_;  // by key
 };
 
 }  // namespace aqueduct::conduits::smp

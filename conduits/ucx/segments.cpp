@@ -84,8 +84,11 @@ Result<std::uint64_t> Segments::import(Rank rank, core::Bytes key) {
     by_network =
         put_by_ == "network" || (put_by_ == "auto" && has_rma(peers_[rank], key.subspan(sizeof head)));
   }
-  remote_.push_back({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
-  return std::uint64_t{remote_.size() - 1};
+  return remote_.add({head.address, rkey, static_cast<SegmentId>(head.segment), by_network});
+}
+
+void Segments::forget(std::uint64_t handle) noexcept {
+  if (const ucp_rkey_h rkey = remote_.remove(handle).rkey; rkey != nullptr) ucp_.rkey_destroy(rkey);
 }
 
 /// Whether UCX has a lane for puts to that memory. Without one UCX sends puts as messages, and does so worse than this conduit.
@@ -93,7 +96,7 @@ bool Segments::has_rma(const Peer& peer, core::Bytes packed) const {
   return has_put_lane(info_lines([&](std::FILE* out) { ucp_.ep_print_info(peer.ep, out); }), packed);
 }
 
-Result<core::MutableBytes> Segments::allocate(SegmentId id, std::size_t bytes) {
+Result<core::MutableBytes> Segments::allocate(std::size_t bytes) {
   if (bytes == 0) return core::MutableBytes{};
   allocated_.reserve(allocated_.size() + 1);
   ucp_mem_map_params_t params{};
@@ -110,10 +113,10 @@ Result<core::MutableBytes> Segments::allocate(SegmentId id, std::size_t bytes) {
   if (status != UCS_OK) {
     if (handle != nullptr) ucp_.mem_unmap(context_.handle(), handle);
     log_.error(
-        "ucx: rank {}: UCX gives no {} bytes of shared memory for segment {}: {}. Ask for less "
+        "ucx: rank {}: UCX gives no {} bytes of shared memory for a segment: {}. Ask for less "
         "(AQUEDUCT_SEGMENT_BYTES), "
         "raise the limits of System V shared memory (ipcs -lm), or set AQUEDUCT_UCX_MAP=off",
-        me_, bytes, id, ucp_.status_string(status));
+        me_, bytes, ucp_.status_string(status));
     return ErrorCode::no_memory;
   }
   const core::MutableBytes memory(static_cast<std::byte*>(found.address), bytes);
@@ -163,13 +166,22 @@ Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
     if (rkey != nullptr) ucp_.rkey_destroy(rkey);
     return {ErrorCode::not_supported, rank};
   }
-  remote_.push_back(
+  remote_.add(
       {head.address, rkey, static_cast<SegmentId>(head.segment), false});  // the mapping ends with the key
   return static_cast<std::byte*>(place);
 }
 
+void Segments::unmap(const std::byte* at) noexcept {
+  const auto leads_there = [&](const RemoteKey& key) {
+    void* place = nullptr;
+    return key.rkey != nullptr && ucp_.rkey_ptr(key.rkey, key.address, &place) == UCS_OK && place == at;
+  };
+  const auto found = std::ranges::find_if(remote_.all(), leads_there);
+  if (found != remote_.all().end()) forget(static_cast<std::uint64_t>(found - remote_.all().begin()));
+}
+
 void Segments::end() noexcept {
-  for (const RemoteKey& key : remote_) {
+  for (const RemoteKey& key : remote_.all()) {
     if (key.rkey != nullptr) ucp_.rkey_destroy(key.rkey);
   }
   for (const Memory& one : segments_) {

@@ -3,6 +3,7 @@
 #include "conduits/ucx/context.hpp"
 #include "conduits/ucx/peers.hpp"
 #include "core/conduit.hpp"
+#include "core/handles.hpp"
 #include "core/log.hpp"
 
 #include <cstdint>
@@ -41,15 +42,19 @@ class Segments {
 
   /// Imports a key that a peer's `add` returned. Returns a handle for `remote`.
   Result<std::uint64_t> import(Rank rank, core::Bytes key);
+  /// Gives back what `import` returned. No operation that uses it is outstanding.
+  void forget(std::uint64_t handle) noexcept;
   const RemoteKey& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
 
   /// Memory from UCX that other processes of this host can map.
-  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes);
+  Result<core::MutableBytes> allocate(std::size_t bytes);
   void release(core::MutableBytes memory) noexcept;
   /// The key of allocated memory; empty if it was not allocated here.
   std::vector<std::byte> key_of_allocated(SegmentId id, core::MutableBytes memory);
   /// Maps a neighbour's allocated memory.
   Result<std::byte*> map(Rank rank, core::Bytes key);
+  /// Gives back what `map` returned. Does nothing for this rank's own memory.
+  void unmap(const std::byte* at) noexcept;
 
   /// Gives everything back to UCX. Only after the connections are closed: outstanding operations use it until then.
   void end() noexcept;
@@ -72,7 +77,7 @@ class Segments {
   core::Log& log_;
   std::vector<Memory> segments_;   // by id
   std::vector<Memory> allocated_;  // by UCX, for segments
-  std::vector<RemoteKey> remote_;  // by handle
+  core::Handles<RemoteKey> remote_;
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -14,11 +14,11 @@ class Map final : public core::CrossMap {
  public:
   Map(Segments& segments, const OwnerLock& lock) noexcept : segments_(segments), lock_(lock) {}
 
-  Result<core::MutableBytes> allocate(SegmentId id, std::size_t bytes) override {
+  Result<core::MutableBytes> allocate(std::uint32_t, std::size_t bytes) override {
     const OwnerLock::Entry entry(lock_);
-    return segments_.allocate(id, bytes);
+    return segments_.allocate(bytes);
   }
-  void release(SegmentId, core::MutableBytes memory) noexcept override {
+  void release(core::MutableBytes memory) noexcept override {
     const OwnerLock::Entry entry(lock_);
     segments_.release(memory);
   }
@@ -30,6 +30,10 @@ class Map final : public core::CrossMap {
   Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t) override {
     const OwnerLock::Entry entry(lock_);
     return segments_.map(peer, key);
+  }
+  void unmap(Rank, std::byte* at) noexcept override {
+    const OwnerLock::Entry entry(lock_);
+    segments_.unmap(at);
   }
   void wake(Rank) noexcept override {}  // nobody sleeps: see UcxConduit::waitable
 

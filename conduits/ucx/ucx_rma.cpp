@@ -20,6 +20,11 @@ Result<std::uint64_t> Rma::import_key(Rank rank, core::Bytes key) {
   return segments_.import(rank, key);
 }
 
+void Rma::forget_key(Rank, std::uint64_t key) noexcept {
+  const Entry entry(lock_);
+  segments_.forget(key);
+}
+
 core::Post Rma::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                     core::Token token) noexcept {
   if (from.empty()) return core::Post::done();

@@ -13,10 +13,12 @@ struct Key {
   SegmentId id = 0;
   std::uint64_t bytes = 0;
 
-  // No address space has more than 48 bits, and no job has 2^16 segments (AQUEDUCT_SEGMENTS).
-  static constexpr int kBytesBits = 48;
+  // Chosen: 2^20 segments are the most that AQUEDUCT_SEGMENTS allows; longer ones than 16 TiB go by messages.
+  static constexpr int kBytesBits = 44;
 
-  bool fits() const noexcept { return id < 1u << 16 && bytes < std::uint64_t{1} << kBytesBits; }
+  bool fits() const noexcept {
+    return id < 1u << (64 - kBytesBits) && bytes < std::uint64_t{1} << kBytesBits;
+  }
   std::uint64_t number() const noexcept { return std::uint64_t{id} << kBytesBits | bytes; }
   static Key of(std::uint64_t number) noexcept {
     return {static_cast<SegmentId>(number >> kBytesBits), number & ((std::uint64_t{1} << kBytesBits) - 1)};

@@ -19,8 +19,8 @@ class Table {
       : words_(std::uint64_t{1} << log2_words),
         per_rank_((words_ + ep.ranks() - 1) / ep.ranks()),
         first_(std::min(words_, ep.rank() * per_rank_)),
-        segment_(example::need(aqueduct::Segment::create(ep, (std::min(words_, first_ + per_rank_) - first_) *
-                                                                 sizeof(std::uint64_t)),
+        segment_(example::need(aqueduct::Segment::create<std::uint64_t>(
+                                   ep.world(), std::min(words_, first_ + per_rank_) - first_),
                                "allocate the table")) {
     const auto mine = my_words();
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = first_ + i;
@@ -34,14 +34,11 @@ class Table {
   }
   aqueduct::GlobalPtr<std::uint64_t> at(std::uint64_t index) const {
     const aqueduct::Rank owner = owner_of(index);
-    return segment_.at<std::uint64_t>(owner, index - owner * per_rank_);
+    return segment_.at(owner, index - owner * per_rank_);
   }
 
   /// My own block, as plain memory.
-  std::span<std::uint64_t> my_words() const {
-    const auto bytes = segment_.mine();
-    return {reinterpret_cast<std::uint64_t*>(bytes.data()), bytes.size() / sizeof(std::uint64_t)};
-  }
+  std::span<std::uint64_t> my_words() const { return segment_.mine(); }
   /// One of my words, by its index in the whole table.
   std::uint64_t& mine(std::uint64_t index) const { return my_words()[index - first_]; }
 
@@ -57,7 +54,7 @@ class Table {
   std::uint64_t words_;
   std::uint64_t per_rank_;
   std::uint64_t first_;
-  aqueduct::Segment segment_;
+  aqueduct::SegmentOf<std::uint64_t> segment_;
 };
 
 }  // namespace gups

@@ -75,11 +75,11 @@ class Grid {
         n_(cells),
         edge_(cells + 2),
         cube_(edge_ * edge_ * edge_),
-        segment_(need(aqueduct::Segment::create(ep, 2 * static_cast<std::size_t>(cube_) * sizeof(Cell)),
+        segment_(need(aqueduct::Segment::create<Cell>(ep.world(), 2 * static_cast<std::size_t>(cube_)),
                       "allocate the blocks")) {}
 
   Cell& at(int step, std::int64_t i, std::int64_t j, std::int64_t k) {
-    auto* const cells = reinterpret_cast<Cell*>(segment_.mine().data()) + (step % 2) * cube_;
+    Cell* const cells = segment_.mine().data() + (step % 2) * cube_;
     return cells[(i * edge_ + j) * edge_ + k];
   }
 
@@ -105,9 +105,8 @@ class Grid {
         face[d] = way < 0 ? Slice{1, 2} : Slice{n_, n_ + 1};
         halo[d] = way < 0 ? Slice{n_ + 1, n_ + 2} : Slice{0, 1};
         const auto neighbour = blocks_.next_to(block_, d, way);
-        const auto there =
-            aqueduct::view(segment_.at<Cell>(neighbour, static_cast<std::uint64_t>(step % 2 * cube_)),
-                           {edge_, edge_, edge_});
+        const auto there = aqueduct::view(
+            segment_.at(neighbour, static_cast<std::uint64_t>(step % 2 * cube_)), {edge_, edge_, edge_});
         const auto here = aqueduct::view(&at(step, 0, 0, 0), {edge_, edge_, edge_});
         const aqueduct::SignalSlot slot = static_cast<aqueduct::SignalSlot>(2 * d + (way < 0 ? 0 : 1));
         sent[slot] =
@@ -173,7 +172,7 @@ class Grid {
   std::int64_t n_;
   std::int64_t edge_;
   std::int64_t cube_;
-  aqueduct::Segment segment_;
+  aqueduct::SegmentOf<Cell> segment_;
 };
 
 void run(aqueduct::Endpoint& ep, const Options& options) {

@@ -9,7 +9,7 @@ using example::need;
 Halo::Halo(aqueduct::Endpoint& ep, std::size_t columns)
     : ep_(ep),
       columns_(columns),
-      segment_(need(aqueduct::Segment::create(ep, 4 * columns * sizeof(float)), "allocate the halo rows")) {
+      segment_(need(aqueduct::Segment::create<float>(ep.world(), 4 * columns), "allocate the halo rows")) {
   if (ep.rank() > 0) neighbour_[kAbove] = ep.rank() - 1;
   if (ep.rank() + 1 < ep.ranks()) neighbour_[kBelow] = ep.rank() + 1;
 }
@@ -17,11 +17,11 @@ Halo::Halo(aqueduct::Endpoint& ep, std::size_t columns)
 void Halo::send(std::uint64_t step, std::span<const float> first_row, std::span<const float> last_row) {
   // My first row is the lower halo row of the rank above; my last row is the upper halo row of the rank below.
   if (const auto above = neighbour_[kAbove]) {
-    const auto place = segment_.at<float>(*above, offset(kBelow, step));
+    const auto place = segment_.at(*above, offset(kBelow, step));
     sent_[kAbove] = aqueduct::put_signal_nb(ep_, place, first_row, {.slot = kBelow, .add = 1});
   }
   if (const auto below = neighbour_[kBelow]) {
-    const auto place = segment_.at<float>(*below, offset(kAbove, step));
+    const auto place = segment_.at(*below, offset(kAbove, step));
     sent_[kBelow] = aqueduct::put_signal_nb(ep_, place, last_row, {.slot = kAbove, .add = 1});
   }
 }
@@ -36,8 +36,7 @@ void Halo::wait(std::uint64_t step) {
 
 std::optional<std::span<const float>> Halo::row(Side side, std::uint64_t step) const {
   if (!neighbour_[side]) return std::nullopt;
-  const auto* rows = reinterpret_cast<const float*>(segment_.mine().data());
-  return std::span(rows + offset(side, step), columns_);
+  return segment_.mine().subspan(offset(side, step), columns_);
 }
 
 }  // namespace heat2d

@@ -46,7 +46,7 @@ class Halo {
 
   aqueduct::Endpoint& ep_;
   std::size_t columns_;
-  aqueduct::Segment segment_;                               // [side][step % 2][column]
+  aqueduct::SegmentOf<float> segment_;                      // [side][step % 2][column]
   std::array<std::optional<aqueduct::Rank>, 2> neighbour_;  // the rank on that side
   std::array<aqueduct::Event, 2> sent_;                     // my put to that side
 };

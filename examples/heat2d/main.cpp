@@ -11,6 +11,7 @@
 #include "heat2d/halo.hpp"
 #include "heat2d/image.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cinttypes>
 #include <cstdint>
@@ -99,15 +100,16 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
 
   // The whole plate goes into rank 0's part of a segment, if it is needed; the others' parts are empty.
   const bool is_gathered = check || !options.out.empty() || !options.image.empty();
-  const std::size_t whole_bytes = is_root && is_gathered ? shape.cells() * sizeof(float) : 0;
-  const auto whole = need(aqueduct::Segment::create(ep, whole_bytes), "allocate the plate on rank 0");
+  const std::size_t whole_cells = is_root && is_gathered ? shape.cells() : 0;
+  const auto whole =
+      need(aqueduct::Segment::create<float>(ep.world(), whole_cells), "allocate the plate on rank 0");
   heat2d::Halo halo(ep, shape.columns);
 
   const auto rows = heat2d::rows_of(ep.rank(), ep.ranks(), shape.rows);
-  const auto my_rows = whole.at<float>(0, rows.first * shape.columns);
+  const auto my_rows = whole.at(0, rows.first * shape.columns);
   Field now = heat2d::initial_rows(shape, rows);
   if (!options.image.empty()) {
-    if (is_root) std::memcpy(whole.mine().data(), image.field.data(), whole_bytes);
+    if (is_root) std::ranges::copy(image.field, whole.mine().begin());
     need(ep.barrier(), "barrier");
     need(aqueduct::get(ep, now, my_rows), "read my rows of the image");
   }
@@ -130,8 +132,7 @@ void run(aqueduct::Endpoint& ep, const Options& options) {
   std::printf("heat2d: %zu x %zu cells, %zu steps, %u ranks: %.3f s, %.1f million cell updates/s\n",
               shape.rows, shape.columns, options.steps, ep.ranks(), seconds, updates / seconds * 1e-6);
   if (!is_gathered) return;
-  Field field(shape.cells());
-  std::memcpy(field.data(), whole.mine().data(), whole_bytes);
+  const Field field(whole.mine().begin(), whole.mine().end());
   std::printf("heat2d: checksum %016" PRIx64 "\n", checksum(field));
   if (!options.out.empty()) heat2d::write_png(options.out, shape, field);
   if (check) {

@@ -7,7 +7,7 @@
 
 #include <array>
 #include <cstdio>
-#include <cstring>
+#include <span>
 #include <string>
 
 using example::need;
@@ -21,17 +21,17 @@ static void greet(aqueduct::Endpoint& me, const std::string& word) {
   const aqueduct::Rank next = (me.rank() + 1) % me.ranks();
   const aqueduct::Rank previous = (me.rank() + me.ranks() - 1) % me.ranks();
 
-  // Memory that other ranks may write; `inbox.at<char>(r)` is the start of rank r's part of it.
-  const auto inbox = need(aqueduct::Segment::create(me, sizeof(Text)), "allocate the inbox");
+  // Memory that other ranks may write: one text on each rank. `inbox.at(r)` is rank r's.
+  const auto inbox = need(aqueduct::Segment::create<Text>(me.world(), 1), "allocate the inbox");
 
   // One call writes the text and then raises the next rank's counter 0: a rank that sees 1 there also sees the text.
   Text text{};
   greeting(word, me.rank(), next).copy(text.data(), text.size() - 1);
-  need(aqueduct::put_signal(me, inbox.at<char>(next), text, {.slot = 0, .add = 1}), "greet the next rank");
+  need(aqueduct::put_signal(me, inbox.at(next), std::span(&text, 1), {.slot = 0, .add = 1}),
+       "greet the next rank");
 
   need(aqueduct::wait_until(me, 0, 1, previous), "wait for the greeting");
-  Text received{};
-  std::memcpy(received.data(), inbox.mine().data(), received.size());
+  const Text& received = inbox.mine().front();
 
   std::printf("rank %u of %u (%zu on this host): \"%s\"\n", me.rank(), me.ranks(), me.neighbours().size(),
               received.data());

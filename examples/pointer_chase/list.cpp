@@ -15,7 +15,7 @@ using example::need;
 List::List(aqueduct::Endpoint& ep, std::uint32_t nodes_per_rank, std::uint64_t seed)
     : per_rank_(nodes_per_rank),
       nodes_(per_rank_ * ep.ranks()),
-      segment_(need(aqueduct::Segment::create(ep, per_rank_ * sizeof(Link)), "allocate the nodes")) {
+      segment_(need(aqueduct::Segment::create<Link>(ep.world(), per_rank_), "allocate the nodes")) {
   if (ep.rank() == 0) {
     std::vector<std::uint64_t> order(nodes_);
     std::iota(order.begin(), order.end(), 0);

@@ -28,12 +28,12 @@ class List {
   std::uint64_t number_of(const Link& link) const {
     return std::uint64_t{link.rank} * per_rank_ + link.index;
   }
-  aqueduct::GlobalPtr<Link> node(const Link& link) const { return segment_.at<Link>(link.rank, link.index); }
+  aqueduct::GlobalPtr<Link> node(const Link& link) const { return segment_.at(link.rank, link.index); }
 
  private:
   std::uint64_t per_rank_;
   std::uint64_t nodes_;
-  aqueduct::Segment segment_;
+  aqueduct::SegmentOf<Link> segment_;
 };
 
 }  // namespace pointer_chase

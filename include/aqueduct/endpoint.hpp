@@ -4,6 +4,7 @@
 #include <aqueduct/global_ptr.hpp>
 #include <aqueduct/status.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +21,22 @@ namespace detail {
 struct EndpointState;
 
 /// Where one rank's part of a segment is mapped in this process. Empty if it is not mapped.
+///
+/// Threads: one writes, others may read: the size first, with acquire, then the address. Either may be zero alone.
 struct Window {
-  std::byte* base = nullptr;
-  std::uint64_t bytes = 0;
+  std::atomic<std::byte*> base{nullptr};
+  std::atomic<std::uint64_t> bytes{0};
+
+  /// The address of `count` bytes, or null when they are not all here.
+  std::byte* find(std::uint64_t offset, std::size_t count) const noexcept {
+    const std::uint64_t size = bytes.load(std::memory_order_acquire);
+    if (offset <= size && count <= size - offset) [[likely]] {
+      std::byte* const place = base.load(std::memory_order_relaxed);
+      if (place != nullptr) [[likely]]
+        return place + offset;
+    }
+    return nullptr;
+  }
 };
 
 }  // namespace detail
@@ -77,7 +91,8 @@ class Endpoint {
   /// My part of a segment. Empty if there is no such segment.
   std::span<std::byte> segment_of(SegmentId id) const noexcept {
     if (id >= segments_) return {};
-    return mine_[id];
+    const detail::Window& mine = windows_[(std::size_t{id} << segment_shift_) | rank_];
+    return {mine.base.load(std::memory_order_relaxed), mine.bytes.load(std::memory_order_relaxed)};
   }
   /// The size of a rank's part of a segment, in bytes; 0 if there is no such rank or segment. Sends nothing.
   std::uint64_t segment_bytes(Rank rank, SegmentId id = 0) const noexcept;
@@ -161,10 +176,7 @@ class Endpoint {
   /// The address of a range of a segment, or null if it is not mapped here or not inside the segment.
   std::byte* mapped(Rank rank, SegmentId segment, std::uint64_t offset, std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
-      const detail::Window& window = windows_[std::size_t{segment} * ranks_ + rank];
-      if (offset <= window.bytes && bytes <= window.bytes - offset) [[likely]] {
-        return window.base + offset;
-      }
+      return windows_[(std::size_t{segment} << segment_shift_) | rank].find(offset, bytes);
     }
     return nullptr;
   }
@@ -174,10 +186,7 @@ class Endpoint {
   std::byte* mapped_for_value(Rank rank, SegmentId segment, std::uint64_t offset,
                               std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
-      const detail::Window& window = value_windows_[std::size_t{segment} * ranks_ + rank];
-      if (offset <= window.bytes && bytes <= window.bytes - offset) [[likely]] {
-        return window.base + offset;
-      }
+      return value_windows_[(std::size_t{segment} << segment_shift_) | rank].find(offset, bytes);
     }
     return nullptr;
   }
@@ -194,10 +203,11 @@ class Endpoint {
   detail::EndpointState* state_ = nullptr;
   Rank rank_ = 0;
   Rank ranks_ = 0;
-  SegmentId segments_ = 0;
-  const detail::Window* windows_ = nullptr;        // [segment * ranks_ + rank]
+  SegmentId segments_ = 0;  // how many there may ever be: those that are not there have empty windows
+  std::uint32_t segment_shift_ = 0;
+  const detail::Window* windows_ =
+      nullptr;  // [(segment << segment_shift_) | rank]; my own part's is always open
   const detail::Window* value_windows_ = nullptr;  // the same, see mapped_for_value
-  const std::span<std::byte>* mine_ = nullptr;     // [segment]
 };
 
 }  // namespace aqueduct

@@ -1,46 +1,152 @@
 #pragma once
 
 #include <aqueduct/endpoint.hpp>
+#include <aqueduct/team.hpp>
 
+#include <limits>
+#include <memory>
 #include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace aqueduct {
 
-/// Memory that other ranks may read and write. Each rank has one part, of the size that it asked for.
+template <class T>
+class SegmentOf;
+
+/// Memory that the members of a team may read and write. Each member has one part, of the size that it asked for.
 ///
-/// Lifetime: a part keeps its address, and stays accessible, until the job ends. So GlobalPtrs into it stay valid.
+/// Lifetime: a part keeps its address, and stays accessible, until `release`, otherwise until the job ends. So GlobalPtrs
+///           into it stay valid. A Segment is a handle: it may be copied, and its destructor releases nothing.
 class Segment {
  public:
-  /// Allocates a segment: collective over all ranks of the job. Each rank chooses the size of its part.
+  /// Allocates a segment of zeroed memory: collective over the team. Each member chooses the size of its part.
   ///
   /// Units:      bytes; 0 is legal.
-  /// Completion: when it returns, every rank knows every size and may use every part.
+  /// Completion: when it returns, every member knows every size and may use every part. Ranks outside the team are not
+  ///             involved, and cannot access it.
   /// Errors:     no_memory (more than the machine has), no_space (/dev/shm full), refused (AQUEDUCT_SEGMENTS
-  ///             reached), peer_lost. If one rank gets an error, all ranks do, and the segment does not exist.
+  ///             reached), peer_lost. If one member gets an error, all members do, and the segment does not exist.
   ///             in_handler is returned to the caller only, before anything has happened.
-  static Result<Segment> create(Endpoint& ep, std::size_t bytes);
+  /// Cost:       two exchanges of ceil(log2 P) rounds for P members; four if the members have made different numbers of
+  ///             segments before.
+  static Result<Segment> create(Team& team, std::size_t bytes);
+  /// As above, over all ranks of the job.
+  static Result<Segment> create(Endpoint& ep, std::size_t bytes) { return create(ep.world(), bytes); }
+  /// As above, for `count` objects of type T, whose bytes are zero.
+  template <class T>
+  static Result<SegmentOf<T>> create(Team& team, std::size_t count);
 
   /// As `create`, with the caller's own memory as this rank's part.
   ///
   /// Neighbours in other processes cannot map such memory; they use the system's cross-memory calls, or packets.
   ///
-  /// Lifetime:           the memory until the job ends.
+  /// Lifetime:           the memory until `release` has returned ok, otherwise until the job ends.
   /// Completion, Errors: as `create`.
-  static Result<Segment> attach(Endpoint& ep, std::span<std::byte> memory);
+  static Result<Segment> attach(Team& team, std::span<std::byte> memory);
+  static Result<Segment> attach(Endpoint& ep, std::span<std::byte> memory) {
+    return attach(ep.world(), memory);
+  }
+  template <class T>
+  static Result<SegmentOf<T>> attach(Team& team, std::span<T> memory);
+
+  /// Ends the segment: collective over its team. Every member frees its memory, keys, mappings and descriptors. The
+  /// number of the segment is never used again; later operations on it fail with `closed`.
+  ///
+  /// Requires:   this rank's operations on the segment are complete, and its messages with a payload for the segment have
+  ///             been handled.
+  /// Lifetime:   the Team must still exist.
+  /// Completion: every member has called it, and no member accesses this rank's part any more.
+  /// Errors:     peer_lost (a member is lost. This rank's side ends nevertheless. Other members may not know of the loss
+  ///             yet, so the addresses of this rank's part stay reserved until the job ends), closed (released before, or
+  ///             the team has ended), invalid_argument (the members name different segments; nothing has happened),
+  ///             in_handler.
+  /// Cost:       one exchange of ceil(log2 P) rounds for P members.
+  Status release() noexcept;
 
   SegmentId id() const noexcept { return id_; }
-  /// This rank's part.
+  /// This rank's part. Invalid after `release`.
   std::span<std::byte> mine() const noexcept { return mine_; }
-  /// Points to element `index` of a rank's part, seen as an array of T.
+  /// The number of members of the segment's team.
+  Rank members() const noexcept { return members_; }
+  /// A member's rank in the job; kNoRank if the index is outside the team.
+  Rank rank_of(Rank member) const noexcept {
+    if (member >= members_) return kNoRank;
+    return ranks_ != nullptr ? (*ranks_)[member] : member;
+  }
+  /// Points to element `index` of a rank's part, seen as an array of T. `rank` is a rank of the job.
   template <class T>
   GlobalPtr<T> at(Rank rank, std::uint64_t index = 0) const noexcept {
     return {rank, index * sizeof(T), id_};
   }
+  /// The same for a member of the team, by its index; null if there is no such member.
+  template <class T>
+  GlobalPtr<T> at_member(Rank member, std::uint64_t index = 0) const noexcept {
+    return {rank_of(member), index * sizeof(T), id_};
+  }
 
  private:
-  Segment(SegmentId id, std::span<std::byte> mine) noexcept : id_(id), mine_(mine) {}
+  template <class T>
+  friend class SegmentOf;
+
+  Segment(SegmentId id, std::span<std::byte> mine, Team& team);
+
+  detail::EndpointState* state_;
   SegmentId id_;
+  Rank members_ = 0;
   std::span<std::byte> mine_;
+  std::shared_ptr<const std::vector<Rank>> ranks_;  // of the members; null where member i is rank i
 };
+
+/// A segment of objects of one type.
+///
+/// Requires: T is trivially copyable, and zeroed bytes are a valid T.
+template <class T>
+class SegmentOf : private Segment {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>,
+                "a segment's objects are written as bytes, and nothing destroys them");
+  static_assert(alignof(T) <= 64, "memory of a segment begins at a multiple of 64 bytes");
+
+ public:
+  using Segment::id;
+  using Segment::members;
+  using Segment::rank_of;
+  using Segment::release;
+
+  /// The segment as bytes.
+  const Segment& bytes() const noexcept { return *this; }
+  /// This rank's objects.
+  std::span<T> mine() const noexcept {
+    const std::span<std::byte> all = Segment::mine();
+    return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
+  }
+  /// Points to object `index` of a rank. `rank` is a rank of the job.
+  GlobalPtr<T> at(Rank rank, std::uint64_t index = 0) const noexcept { return Segment::at<T>(rank, index); }
+  /// The same for a member of the team, by its index; null if there is no such member.
+  GlobalPtr<T> at_member(Rank member, std::uint64_t index = 0) const noexcept {
+    return Segment::at_member<T>(member, index);
+  }
+
+ private:
+  friend class Segment;
+  explicit SegmentOf(Segment segment) noexcept : Segment(std::move(segment)) {}
+};
+
+template <class T>
+Result<SegmentOf<T>> Segment::create(Team& team, std::size_t count) {
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  // The others wait for this member, so that too many are refused where all are told.
+  auto made = create(team, count <= kMost / sizeof(T) ? count * sizeof(T) : kMost);
+  if (!made) return made.status();
+  return SegmentOf<T>(*std::move(made));
+}
+
+template <class T>
+Result<SegmentOf<T>> Segment::attach(Team& team, std::span<T> memory) {
+  auto made = attach(team, std::as_writable_bytes(memory));
+  if (!made) return made.status();
+  return SegmentOf<T>(*std::move(made));
+}
 
 }  // namespace aqueduct

@@ -31,7 +31,7 @@ enum class ErrorCode : std::uint16_t {
   bootstrap_failed,  ///< the processes of the job could not find one another
   not_supported,     ///< this conduit or this machine cannot do it
   network_failed,    ///< the operating system or a network library refused
-  closed,            ///< the object has ended
+  closed,            ///< the object has ended: a job, a team, or a segment that was released
   internal,          ///< a bug in Aqueduct
 };
 

@@ -1,3 +1,5 @@
+#include <aqueduct/segment.hpp>
+
 #include "tests/conformance/fabric_test.hpp"
 #include "tests/conformance/forms.hpp"
 #include "tests/conformance/pattern.hpp"
@@ -225,6 +227,31 @@ TEST_P(LostPeer, FailsItsTeamsAndNotOthers) {
     ASSERT_TRUE(again && again->has_value());
     EXPECT_EQ((*again)->index(), 1 - me.rank());
     ASSERT_TRUE((*again)->barrier());
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+TEST_P(LostPeer, LetsTheOthersReleaseTheirSides) {
+  run_with_a_death([](Endpoint& me) {
+    auto survivors = me.world().split(me.rank() == kVictim ? 1 : 0, 0);
+    ASSERT_TRUE(survivors && survivors->has_value());
+    auto segment = Segment::create<std::uint64_t>(me.world(), 1000);
+    ASSERT_TRUE(segment);
+    for (Rank to = 0; to < me.ranks(); ++to) ASSERT_TRUE(put_value(me, segment->at(to, me.rank()), to + 1));
+    ASSERT_NO_FATAL_FAILURE(assemble(me));
+    if (me.rank() == kVictim) std::raise(SIGKILL);
+    const auto since = std::chrono::steady_clock::now();
+    expect_lost_in_time(segment->release(), since);
+    EXPECT_EQ(segment->release().code(), ErrorCode::closed);
+    EXPECT_TRUE(me.segment_of(segment->id()).empty());
+    EXPECT_EQ(put_value(me, segment->at(1 - me.rank()), 1).code(), ErrorCode::closed);
+    ASSERT_TRUE((*survivors)->barrier());
+    auto again = Segment::create<std::uint64_t>(**survivors, 1000);
+    ASSERT_TRUE(again) << again.status().text();
+    ASSERT_TRUE(put_value(me, again->at_member(1 - (*survivors)->index()), 7));
+    ASSERT_TRUE((*survivors)->barrier());
+    EXPECT_EQ(again->mine()[0], 7u);
+    ASSERT_TRUE(again->release());
     ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
   });
 }

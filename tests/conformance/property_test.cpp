@@ -201,6 +201,8 @@ TEST_P(Property, MappedMemoryIsTheOwners) {
       std::ranges::copy(written, *mapped);
       EXPECT_TRUE(holds(*memory, written));
       other->wake(1);
+      other->unmap(1, *mapped);
+      if (id != 1) owner->release(*memory);
     }
   });
 }

@@ -5,6 +5,9 @@
 #include "tests/conformance/pattern.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace aqueduct::conformance {
 namespace {
@@ -149,6 +152,169 @@ TEST_P(Segments, LargerThanTheMachineFailsOnAllRanksAndNothingElse) {
     const auto smaller = Segment::create(me, 4096);
     ASSERT_TRUE(smaller) << smaller.status().text();
     ASSERT_NO_FATAL_FAILURE(use(me, smaller->id()));
+  });
+}
+
+TEST_P(Segments, BelongToATeamAndAreTyped) {
+  as_each_of(5, 256, [](Endpoint& me) {
+    auto split = me.world().split(me.rank() % 2, me.ranks() - me.rank());  // the highest rank first
+    ASSERT_TRUE(split);
+    Team& team = **split;
+    // The teams have different numbers of segments, so that their members propose different ones below.
+    for (Rank i = 0; i < 1 + 2 * (me.rank() % 2); ++i) ASSERT_TRUE(Segment::create(team, 100));
+    auto numbers = Segment::create<double>(team, 10 + me.rank());
+    ASSERT_TRUE(numbers) << numbers.status().text();
+    ASSERT_EQ(numbers->mine().size(), 10u + me.rank());
+    ASSERT_EQ(numbers->members(), team.size());
+    for (const double number : numbers->mine()) EXPECT_EQ(number, 0.0);
+    ASSERT_TRUE(team.barrier());
+    for (Rank i = 0; i < team.size(); ++i) {
+      EXPECT_EQ(numbers->rank_of(i), team.rank_of(i));
+      EXPECT_EQ(me.segment_bytes(team.rank_of(i), numbers->id()), (10 + team.rank_of(i)) * sizeof(double));
+      ASSERT_TRUE(put_value(me, numbers->at_member(i, team.index()), me.rank() + 0.5));
+    }
+    EXPECT_FALSE(numbers->at_member(team.size()));
+    ASSERT_TRUE(team.barrier());
+    for (Rank i = 0; i < team.size(); ++i) EXPECT_EQ(numbers->mine()[i], team.rank_of(i) + 0.5);
+    const Rank stranger = (me.rank() + 1) % 4;
+    ASSERT_EQ(team.index_of(stranger), kNoRank);
+    EXPECT_EQ(put_value(me, numbers->at(stranger), 1.0).code(), ErrorCode::out_of_range);
+    EXPECT_EQ(me.segment_bytes(stranger, numbers->id()), 0u);
+    // Of all ranks, whatever they had before; and the same number everywhere.
+    auto shared = Segment::create<SegmentId>(me.world(), me.ranks());
+    ASSERT_TRUE(shared) << shared.status().text();
+    EXPECT_GT(shared->id(), numbers->id());
+    for (Rank to = 0; to < me.ranks(); ++to)
+      ASSERT_TRUE(put_value(me, shared->at_member(to, me.rank()), shared->id()));
+    ASSERT_TRUE(me.barrier());
+    for (const SegmentId id : shared->mine()) EXPECT_EQ(id, shared->id());
+    ASSERT_TRUE(me.barrier());
+    ASSERT_TRUE(numbers->release());
+    ASSERT_TRUE(team.barrier());
+    ASSERT_TRUE(shared->release());
+  });
+}
+
+TEST_P(Segments, OfMoreThanAnAddressSpaceAreRefused) {
+  run({.ranks = 2, .settings = {{"log", "off"}}}, [](Endpoint& me) {
+    const auto segment = Segment::create<double>(me.world(), SIZE_MAX / 2);
+    EXPECT_EQ(segment.status().code(), ErrorCode::no_memory);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Segments, ThatWereReleasedAreReachedByNobody) {
+  as_each_of(3, 256, [](Endpoint& me) {
+    auto segment = Segment::create(me, 1000);
+    ASSERT_TRUE(segment);
+    ASSERT_NO_FATAL_FAILURE(use(me, segment->id()));
+    auto copy = *segment;
+    ASSERT_TRUE(segment->release());
+    EXPECT_EQ(segment->release().code(), ErrorCode::closed);
+    EXPECT_EQ(copy.release().code(), ErrorCode::closed);
+    EXPECT_TRUE(me.segment_of(segment->id()).empty());
+    std::vector<std::byte> bytes(8);
+    for (Rank to = 0; to < me.ranks(); ++to) {
+      EXPECT_EQ(me.segment_bytes(to, segment->id()), 0u);
+      EXPECT_EQ(me.local(segment->at<std::byte>(to)), nullptr);
+      EXPECT_EQ(put(me, segment->at<std::byte>(to), bytes).code(), ErrorCode::closed);
+      EXPECT_EQ(put(me, segment->at<std::byte>(to), std::span(bytes).first(0)).code(), ErrorCode::closed);
+      EXPECT_EQ(get(me, bytes, segment->at<std::byte>(to)).code(), ErrorCode::closed);
+      EXPECT_EQ(fetch_add(me, segment->at<std::uint64_t>(to), 1).status().code(), ErrorCode::closed);
+    }
+    ASSERT_NO_FATAL_FAILURE(use(me, 0));
+    const auto next_one = Segment::create(me, 1000);
+    ASSERT_TRUE(next_one);
+    EXPECT_GT(next_one->id(), segment->id());
+    ASSERT_NO_FATAL_FAILURE(use(me, next_one->id()));
+  });
+}
+
+std::ptrdiff_t count_of_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+std::ptrdiff_t count_of_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+}
+
+TEST_P(Segments, ComeAndGoWithoutATrace) {
+  as_each_of(3, 256, [](Endpoint& me) {
+    const auto cycle = [&me](std::size_t bytes) {
+      auto segment = Segment::create(me, bytes);
+      ASSERT_TRUE(segment) << segment.status().text();
+      ASSERT_TRUE(all_are(segment->mine(), std::byte{0}));
+      ASSERT_TRUE(me.barrier());
+      ASSERT_NO_FATAL_FAILURE(use(me, segment->id()));
+      ASSERT_TRUE(segment->release());
+    };
+    for (int i = 0; i < 5; ++i) ASSERT_NO_FATAL_FAILURE(cycle(70'000));
+    ASSERT_TRUE(me.barrier());
+    const auto descriptors = count_of_descriptors();
+    const auto mappings = count_of_mappings();
+    constexpr int kCycles = 40;
+    for (int i = 0; i < kCycles; ++i) ASSERT_NO_FATAL_FAILURE(cycle(192 + 1000 * i));
+    ASSERT_TRUE(me.barrier());
+    EXPECT_LT(count_of_descriptors(), descriptors + kCycles / 2);
+    EXPECT_LT(count_of_mappings(), mappings + kCycles / 2);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Segments, OfMyOwnMemoryGiveItBack) {
+  as_each_of(3, 256, [](Endpoint& me) {
+    for (int i = 0; i < 3; ++i) {
+      std::vector<std::byte> memory(20'000);
+      for (int k = 0; k < 2; ++k) {  // the same memory under two numbers, one after the other
+        auto segment = Segment::attach<std::byte>(me.world(), memory);
+        ASSERT_TRUE(segment) << segment.status().text();
+        ASSERT_NO_FATAL_FAILURE(use(me, segment->id()));
+        ASSERT_TRUE(segment->release());
+      }
+      std::ranges::fill(memory, std::byte{1});
+    }
+  });
+}
+
+TEST_P(Segments, ByTheHundredAtOnce) {
+  run({.ranks = 2, .segment_bytes = 256}, [](Endpoint& me) {
+    constexpr std::size_t kSegments = 150;
+    std::vector<SegmentOf<std::uint64_t>> all;
+    for (std::size_t i = 0; i < kSegments; ++i) {
+      auto made = Segment::create<std::uint64_t>(me.world(), 1 + i % 7);
+      ASSERT_TRUE(made) << i << ": " << made.status().text();
+      all.push_back(*made);
+    }
+    for (std::size_t i = 0; i < kSegments; ++i) ASSERT_TRUE(put_value(me, all[i].at(next(me), i % 7), i));
+    ASSERT_TRUE(me.barrier());
+    for (std::size_t i = 0; i < kSegments; ++i) EXPECT_EQ(all[i].mine()[i % 7], i);
+    ASSERT_TRUE(me.barrier());
+    for (std::size_t i = kSegments; i-- > 0;) ASSERT_TRUE(all[i].release()) << i;
+  });
+}
+
+TEST_P(Segments, AreReleasedByAllInTheSameOrder) {
+  run({.ranks = 2, .segment_bytes = 256, .settings = {{"log", "off"}}}, [](Endpoint& me) {
+    auto first = Segment::create(me, 128);
+    auto second = Segment::create(me, 128);
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ((me.rank() == 0 ? first : second)->release().code(), ErrorCode::invalid_argument);
+    ASSERT_NO_FATAL_FAILURE(use(me, first->id()));
+    ASSERT_TRUE(first->release());
+    ASSERT_NO_FATAL_FAILURE(use(me, second->id()));
+    ASSERT_TRUE(second->release());
+  });
+}
+
+TEST_P(Segments, WhoseTeamHasEndedStayUntilTheJobEnds) {
+  as_each_of(2, 256, [](Endpoint& me) {
+    auto team = me.world().split(0, me.rank());
+    ASSERT_TRUE(team);
+    auto segment = Segment::create(**team, 128);
+    ASSERT_TRUE(segment);
+    team->reset();
+    EXPECT_EQ(segment->release().code(), ErrorCode::closed);
+    ASSERT_NO_FATAL_FAILURE(use(me, segment->id()));
   });
 }
 

@@ -20,9 +20,10 @@ TEST(UnequalRanks, InASettingThatMustAgreeDoNotStartAndAllSayWhy) {
   AqrunJob job(
       shell({"-n", "3"}, "[ $p = 2 ] && export AQUEDUCT_SEGMENTS=8; exec " AQUEDUCT_BIN_DIR "/hello"));
   EXPECT_EQ(job.status(), kBadSetting) << job.err();
-  EXPECT_THAT(job.err(),
-              AllOf(HasSubstr("process 2 has other settings than this one: AQUEDUCT_SEGMENTS=8, here 16."),
-                    HasSubstr("process 0 has other settings than this one: AQUEDUCT_SEGMENTS=16, here 8.")));
+  EXPECT_THAT(
+      job.err(),
+      AllOf(HasSubstr("process 2 has other settings than this one: AQUEDUCT_SEGMENTS=8, here 65536."),
+            HasSubstr("process 0 has other settings than this one: AQUEDUCT_SEGMENTS=65536, here 8.")));
 }
 
 class UnequalPackets : public ::testing::TestWithParam<const char*> {};

@@ -22,7 +22,6 @@ class EndpointInChild : public testing::Test {
     for (Part& part : parts) part.bytes = memory_.size();
     state_.segments.add(memory_, std::move(parts));
     state_.segments.set_window(0, 1, memory_.data(), memory_.size());
-    state_.publish_segments();
   }
 
   Config config_ = Config::from_variables({});

@@ -14,6 +14,10 @@ std::vector<Part> parts(std::initializer_list<std::uint64_t> sizes) {
   return made;
 }
 
+std::size_t at(const SegmentTable& table, SegmentId id, Rank rank) {
+  return (std::size_t{id} << table.shift()) | rank;
+}
+
 TEST(SegmentTable, ChecksEveryBoundWithoutOverflow) {
   SegmentTable table(2, 4);
   std::vector<std::byte> mine(100);
@@ -42,14 +46,14 @@ TEST(SegmentTable, HasAWindowForPutsAndNoneForValuesWhereTheProcessorIsNeeded) {
   const SegmentId id = table.add(mine, parts({64, 64}));
   table.set_window(id, 0, mine.data(), mine.size(), /*for_values=*/false);
   table.set_window(id, 1, theirs.data(), theirs.size());
-  EXPECT_EQ(table.windows()[2 * id + 0].base, mine.data());
-  EXPECT_EQ(table.value_windows()[2 * id + 0].base, nullptr);
-  EXPECT_EQ(table.value_windows()[2 * id + 0].bytes, 0u);
-  EXPECT_EQ(table.windows()[2 * id + 1].base, theirs.data());
-  EXPECT_EQ(table.value_windows()[2 * id + 1].base, theirs.data());
+  EXPECT_EQ(table.windows()[at(table, id, 0)].base, mine.data());
+  EXPECT_EQ(table.value_windows()[at(table, id, 0)].base, nullptr);
+  EXPECT_EQ(table.value_windows()[at(table, id, 0)].bytes, 0u);
+  EXPECT_EQ(table.windows()[at(table, id, 1)].base, theirs.data());
+  EXPECT_EQ(table.value_windows()[at(table, id, 1)].base, theirs.data());
   table.forget(1);
-  EXPECT_EQ(table.windows()[2 * id + 1].base, nullptr);
-  EXPECT_EQ(table.value_windows()[2 * id + 1].base, nullptr);
+  EXPECT_EQ(table.windows()[at(table, id, 1)].base, nullptr);
+  EXPECT_EQ(table.value_windows()[at(table, id, 1)].base, nullptr);
 }
 
 // A key's handle is valid only for the network that has returned it.
@@ -82,20 +86,74 @@ TEST(SegmentTable, KnowsAPartForANetworkByThatNetworksKeyOnly) {
 TEST(SegmentTable, ArraysOfTheInlineCodeDoNotMoveAsItGrows) {
   SegmentTable table(2, 3);
   const auto* const windows = table.windows();
-  const auto* const mine = table.mine();
   std::vector<std::byte> memory(64);
   for (SegmentId id = 0; id < 3; ++id) {
     ASSERT_EQ(table.add(memory, parts({64, 64})), id);
     table.set_window(id, 1, memory.data() + id, 1);
     for (SegmentId old = 0; old <= id; ++old) {
-      EXPECT_EQ(table.windows()[2 * old].base, nullptr);
-      EXPECT_EQ(table.windows()[2 * old + 1].base, memory.data() + old);
+      EXPECT_EQ(table.windows()[at(table, old, 0)].base, nullptr);
+      EXPECT_EQ(table.windows()[at(table, old, 1)].base, memory.data() + old);
     }
   }
   EXPECT_EQ(table.windows(), windows);
-  EXPECT_EQ(table.mine(), mine);
   EXPECT_EQ(table.size(), table.capacity());
-  EXPECT_EQ(table.mine()[2].data(), memory.data());
+  EXPECT_EQ(table[2].mine.data(), memory.data());
+}
+
+TEST(SegmentTable, HasPartsOfThoseThatBelongToItOnly) {
+  SegmentTable table(8, 4);
+  const SegmentId id = table.add({}, parts({10, 0, 20}), /*first=*/3);
+  for (Rank rank = 0; rank < 9; ++rank) {
+    const bool belongs = rank >= 3 && rank <= 5;
+    EXPECT_EQ(table.check({rank, 0, id}, 0).ok(), belongs) << rank;
+    EXPECT_EQ(table.bytes_of(id, rank), rank == 3 ? 10u : rank == 5 ? 20u : 0u);
+    table.forget(rank);
+  }
+}
+
+TEST(SegmentTable, RefusesWhatWasReleasedAndNeverGivesItsNumberAgain) {
+  SegmentTable table(2, 4);
+  std::vector<std::byte> memory(64);
+  const SegmentId id = table.add(memory, parts({64, 64}));
+  table.set_window(id, 0, memory.data(), 64);
+  table.set_window(id, 1, memory.data(), 64);
+  const SegmentRecord ended = table.release(id);
+  EXPECT_EQ(ended.mine.data(), memory.data());
+  EXPECT_EQ(ended.parts.size(), 2u);
+  for (Rank rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(table.windows()[at(table, id, rank)].find(0, 0), nullptr);
+    EXPECT_EQ(table.value_windows()[at(table, id, rank)].find(0, 0), nullptr);
+    EXPECT_EQ(table.check({rank, 0, id}, 0).status().code(), ErrorCode::closed);
+    EXPECT_EQ(table.native({rank, 0, id}, 8), nullptr);
+    EXPECT_EQ(table.bytes_of(id, rank), 0u);
+    table.forget(rank);
+  }
+  EXPECT_EQ(table.add(memory, parts({64, 64})), id + 1);
+  EXPECT_EQ(table.check({0, 0, id}, 0).status().code(), ErrorCode::closed);
+}
+
+TEST(SegmentTable, LeavesOutNumbersThatOthersHaveUsed) {
+  SegmentTable table(2, 1000);
+  table.skip_to(700);
+  EXPECT_EQ(table.size(), 700u);
+  table.skip_to(3);
+  EXPECT_EQ(table.add({}, parts({8, 8})), 700u);
+  EXPECT_EQ(table.check({0, 0, 699}, 0).status().code(), ErrorCode::out_of_range);
+  EXPECT_EQ(table.check({0, 0, 0}, 0).status().code(), ErrorCode::out_of_range);
+  EXPECT_TRUE(table.check({0, 0, 700}, 8).ok());
+  EXPECT_EQ(table.windows()[at(table, 699, 1)].bytes, 0u);
+}
+
+// Where the system counts only what can be written, room for many costs nothing.
+TEST(SegmentTable, OfManyRanksAndSegmentsIsAddressSpaceUntilItIsUsed) {
+  SegmentTable table(100'000, 1 << 16);
+  EXPECT_EQ(table.capacity(), 1u << 16);
+  std::vector<std::byte> memory(64);
+  const SegmentId id = table.add(memory, parts({64}), 99'999);
+  table.set_window(id, 99'999, memory.data(), 64);
+  EXPECT_EQ(table.windows()[at(table, id, 99'999)].find(8, 56), memory.data() + 8);
+  EXPECT_EQ(table.windows()[at(table, id, 99'999)].find(8, 57), nullptr);
+  EXPECT_EQ(table.windows()[at(table, 65'535, 99'999)].find(0, 0), nullptr) << "nothing is there yet";
 }
 
 TEST(SegmentTable, AWindowOpensAndALossClosesThemAll) {
@@ -103,17 +161,17 @@ TEST(SegmentTable, AWindowOpensAndALossClosesThemAll) {
   std::vector<std::byte> memory(64);
   for (SegmentId id = 0; id < 2; ++id) {
     table.add(memory, parts({64, 64, 64}));
-    EXPECT_EQ(table.windows()[3 * id + 1].bytes, 0u);  // nothing is reached before it is mapped
+    EXPECT_EQ(table.windows()[at(table, id, 1)].bytes, 0u);  // nothing is reached before it is mapped
     table.set_window(id, 1, memory.data(), 64);
     table.set_window(id, 2, memory.data(), 64);
     EXPECT_EQ(table[id].parts[1].reach, Part::Reach::mapped);
   }
   table.forget(1);
   for (SegmentId id = 0; id < 2; ++id) {
-    EXPECT_EQ(table.windows()[3 * id + 1].base, nullptr);
-    EXPECT_EQ(table.windows()[3 * id + 1].bytes, 0u);
+    EXPECT_EQ(table.windows()[at(table, id, 1)].base, nullptr);
+    EXPECT_EQ(table.windows()[at(table, id, 1)].bytes, 0u);
     EXPECT_NE(table[id].parts[1].reach, Part::Reach::mapped);
-    EXPECT_EQ(table.windows()[3 * id + 2].base, memory.data());
+    EXPECT_EQ(table.windows()[at(table, id, 2)].base, memory.data());
   }
 }
 

@@ -29,6 +29,21 @@ TEST(WipedMemory, IsZeroInAChildBehindItsBorderOnly) {
   for (const int place : {-1, 0, 511, 512, 3 * 512 - 1}) EXPECT_EQ(at[place], 42u);
 }
 
+TEST(WipedMemory, CanBeWrittenAsFarAsItWasExtended) {
+  WipedMemory memory(1, 64 * 4096, /*writable=*/1);
+  const std::byte* const last = memory.border() + 64 * 4096 - 1;
+  EXPECT_EQ(*last, std::byte{0});
+  memory.border()[-1] = std::byte{1};
+  memory.border()[4095] = std::byte{1};
+  EXPECT_TRUE(memory.extend(2 * 4096));
+  memory.border()[2 * 4096 - 1] = std::byte{1};
+  EXPECT_TRUE(memory.extend(1000 * 4096)) << "all that there are";
+  memory.border()[64 * 4096 - 1] = std::byte{1};
+  EXPECT_EQ(memory.border()[4095], std::byte{1});
+  EXPECT_EQ(
+      in_a_child([&] { return memory.border()[4095] == std::byte{0} && *last == std::byte{0} ? 0 : 1; }), 0);
+}
+
 TEST(WipedMemory, MayKeepNothing) {
   WipedMemory memory(0, 1);
   memory.border()[4095] = std::byte{1};

@@ -65,11 +65,11 @@ TEST(Config, VariablesOfPluginsPassUnread) {
 }
 
 TEST(Config, ABadValueIsAProblemAndLeavesTheDefault) {
-  const Config config = from({"AQUEDUCT_SEGMENTS=5000", "AQUEDUCT_LOG=loud"});
+  const Config config = from({"AQUEDUCT_SEGMENTS=5000000", "AQUEDUCT_LOG=loud"});
   ASSERT_EQ(config.problems().size(), 2u);
-  EXPECT_NE(config.problems()[0].text.find("AQUEDUCT_SEGMENTS=5000"), std::string::npos);
-  EXPECT_NE(config.problems()[0].text.find("2 to 1024"), std::string::npos);
-  EXPECT_EQ(config.number("segments"), 16);
+  EXPECT_NE(config.problems()[0].text.find("AQUEDUCT_SEGMENTS=5000000"), std::string::npos);
+  EXPECT_NE(config.problems()[0].text.find("2 to 1048576"), std::string::npos);
+  EXPECT_EQ(config.number("segments"), 65536);
   EXPECT_EQ(config.origin("segments"), SettingOrigin::built_in);
   EXPECT_EQ(config.text("log"), "warn");
 }
@@ -103,7 +103,7 @@ TEST(Config, ACopyIsIndependent) {
   Config first;
   Config second = first;
   EXPECT_TRUE(second.set("segments", "2"));
-  EXPECT_EQ(first.number("segments"), 16);
+  EXPECT_EQ(first.number("segments"), 65536);
   EXPECT_EQ(second.number("segments"), 2);
 }
 

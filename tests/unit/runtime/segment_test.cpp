@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "core/endpoint_state.hpp"
+#include "runtime/parts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,6 +39,59 @@ TEST(SegmentOfAllRanks, ThatOneCannotHaveNobodyHas) {
     ASSERT_TRUE(segment);
     EXPECT_EQ(segment->id(), 2u);
     EXPECT_TRUE(put_value(ep, segment->at<int>((ep.rank() + 1) % 3), 5));
+    ASSERT_TRUE(ep.barrier());
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+// The two halves by themselves, as a runtime may want them.
+TEST(SegmentOfAllRanks, HasItsAddressBeforeAnybodyKnowsOfIt) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "loop"));
+  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+  auto job = Job::in_process(3, config);
+  ASSERT_TRUE(job);
+  job->run_each([](Endpoint& ep) {
+    runtime::EndpointParts& parts = *ep.state().owner;
+    const auto never_published = runtime::allocate_part(parts, 1000);
+    const auto part = runtime::allocate_part(parts, 64 * (1 + ep.rank()));
+    ASSERT_TRUE(never_published && part);
+    part->memory[0] = static_cast<std::byte>(10 + ep.rank());
+    const auto id = runtime::publish_part(parts, ep.world().state(), part);
+    ASSERT_TRUE(id);
+    EXPECT_EQ(ep.segment_of(*id).data(), part->memory.data());
+    for (Rank rank = 0; rank < 3; ++rank) {
+      EXPECT_EQ(ep.segment_bytes(rank, *id), 64 * (1 + rank));
+      const auto first = get_value(ep, GlobalPtr<std::byte>{rank, 0, *id});
+      ASSERT_TRUE(first);
+      EXPECT_EQ(*first, static_cast<std::byte>(10 + rank));
+    }
+    runtime::free_part(parts, *never_published);
+    ASSERT_TRUE(runtime::release_segment(parts, *id));
+    EXPECT_EQ(runtime::release_segment(parts, *id).code(), ErrorCode::closed);
+  });
+  EXPECT_TRUE(job->finish());
+}
+
+// A rank that has come far in numbers takes the others of its team along.
+TEST(SegmentOfATeam, HasANumberThatNoMemberHasUsed) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "loop"));
+  ASSERT_TRUE(config.set("near", "off"));
+  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+  auto job = Job::in_process(4, config);
+  ASSERT_TRUE(job);
+  job->run_each([](Endpoint& ep) {
+    if (ep.rank() == 2) ep.state().segments.skip_to(50);
+    auto team = ep.world().split(ep.rank() / 2, 0);
+    ASSERT_TRUE(team && *team);
+    const auto first = Segment::create(**team, 64);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->id(), ep.rank() / 2 == 0 ? 2u : 50u);
+    const auto second = Segment::create(ep, 64);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->id(), 51u);
+    EXPECT_TRUE(put_value(ep, second->at<int>((ep.rank() + 1) % 4), 5));
     ASSERT_TRUE(ep.barrier());
   });
   EXPECT_TRUE(job->finish());

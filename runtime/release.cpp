@@ -1,0 +1,75 @@
+// The end of a segment.
+
+#include "coll/exchange.hpp"
+#include "runtime/parts.hpp"
+#include "team/team_state.hpp"
+
+#include <cstring>
+
+#include <sys/mman.h>
+
+namespace aqueduct::runtime {
+namespace {
+
+using aqueduct::detail::EndpointState;
+using aqueduct::detail::TeamState;
+
+/// Waits until all members have come to the end of this segment. Nobody begins anything on it after that.
+Status all_arrive(EndpointState& state, TeamState& team, SegmentId id) noexcept {
+  const auto all = state.barriers->exchanges().exchange(team, std::as_bytes(std::span(&id, 1)));
+  if (!all) return all.status();
+  for (Rank i = 0; i < team.size(); ++i) {
+    SegmentId other = 0;
+    const Blob& said = (*all)[i];
+    if (said.size() == sizeof other) std::memcpy(&other, said.data(), sizeof other);
+    if (other == id) continue;
+    state.log.error(
+        "Segment::release of segment {}, while rank {} releases segment {}: the members of a team release "
+        "their segments in the same order",
+        id, team.members[i], other);
+    return {ErrorCode::invalid_argument, team.members[i]};
+  }
+  return {};
+}
+
+/// Gives back what leads from here to a rank's part.
+void leave_part(EndpointState& state, Rank rank, const core::Part& part) noexcept {
+  if (part.mapped_at != nullptr) state.conduit(rank).cross_map()->unmap(rank, part.mapped_at);
+  // The network may still have something for a lost peer.
+  if (state.lost[rank]) return;
+  for (const core::Part* one : {&part, static_cast<const core::Part*>(part.far.get())}) {
+    if (one != nullptr && one->has_key) one->rma->forget_key(rank, one->key);
+  }
+}
+
+/// Members that do not know of a loss yet may still write there: the pages go, the addresses stay.
+void give_pages_back(std::span<std::byte> memory) noexcept {
+  if (memory.empty()) return;
+  // Of shared memory, for which the other advice means less.
+  if (::madvise(memory.data(), memory.size(), MADV_REMOVE) == 0) return;
+  static_cast<void>(::madvise(memory.data(), memory.size(), MADV_DONTNEED));
+}
+
+}  // namespace
+
+Status release_segment(EndpointParts& parts, SegmentId id) noexcept {
+  EndpointState& state = parts.state;
+  if (id >= state.segments.size() || state.segments[id].released) return ErrorCode::closed;
+  TeamState* const team = state.barriers->find(state.segments[id].team);
+  if (team == nullptr) return ErrorCode::closed;
+  const Status all_here = all_arrive(state, *team, id);
+  if (all_here.code() == ErrorCode::invalid_argument) return all_here;
+
+  const core::SegmentRecord ended = state.segments.release(id);
+  for (Rank i = 0; i < ended.parts.size(); ++i) leave_part(state, ended.first + i, ended.parts[i]);
+  withdraw_part(parts, id);
+  const LocalPart mine{ended.mine, ended.attached};
+  if (all_here) {
+    free_part(parts, mine);
+  } else if (!mine.attached) {
+    give_pages_back(mine.memory);
+  }
+  return all_here;
+}
+
+}  // namespace aqueduct::runtime
