@@ -97,6 +97,7 @@ void Rails::remove_segment(SegmentId id) noexcept {
 void Rails::import(std::uint64_t handle, core::Bytes key) {
   if (empty()) return;
   keys_.resize(std::max<std::size_t>(keys_.size(), handle + 1));
+  keys_[handle] = {};  // the handle may have been another segment's
   std::memcpy(keys_[handle].data(), key.data(), std::min(key.size(), sizeof keys_[handle]));
 }
 
