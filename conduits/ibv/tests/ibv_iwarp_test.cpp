@@ -150,7 +150,7 @@ TEST_F(IbvIwarp, GetsOfFewBytesThatCrossAPageAreIntact) {
       const auto expected = std::span(sent).subspan(at, count);
       std::vector<std::byte> outside(count);
       for (const core::MutableBytes to : {core::MutableBytes(outside), mine.subspan(100, count)}) {
-        const auto get = [&] { return ranks[0].get(1, ranks.key(), at, to, token); };
+        const auto get = [&] { return ranks[0].rma()->get(1, ranks.key(), at, to, token); };
         ASSERT_EQ(ranks.insist(get).kind, Kind::posted);
         EXPECT_TRUE(ranks.end_of(token++));
         EXPECT_TRUE(std::ranges::equal(to, expected));
@@ -276,7 +276,7 @@ TEST(IbvIwarpPages, PutsOfFewBytesThatCrossAPageAreIntact) {
       const auto arrived = [&](std::size_t at) {
         return std::ranges::equal(from, std::span(ranks.memory(1)).subspan(at, count));
       };
-      const auto put = [&] { return ranks[0].put(1, ranks.key(), 70'000, from, false, token); };
+      const auto put = [&] { return ranks[0].rma()->put(1, ranks.key(), 70'000, from, false, token); };
       ASSERT_EQ(ranks.insist(put).kind, Kind::posted);
       EXPECT_TRUE(ranks.end_of(token++));
       EXPECT_TRUE(arrived(70'000));
