@@ -7,13 +7,16 @@ install(TARGETS aqueduct EXPORT AqueductTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY include/aqueduct DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 
-# For conduits outside this tree: find_package(Aqueduct COMPONENTS conduit) adds the conduit interface and its log.
+# For conduits outside this tree: find_package(Aqueduct COMPONENTS conduit) adds the conduit interface, its log, and the
+# parts of core that our own conduits are built from. docs/write-a-conduit.md says what each is for.
 add_library(aqueduct_conduit INTERFACE)
 set(conduit_headers "${CMAKE_INSTALL_INCLUDEDIR}/aqueduct-conduit")
 target_include_directories(aqueduct_conduit INTERFACE "$<INSTALL_INTERFACE:${conduit_headers}>")
 target_link_libraries(aqueduct_conduit INTERFACE aqueduct fmt::fmt)
 set_target_properties(aqueduct_conduit PROPERTIES EXPORT_NAME conduit)
-install(FILES core/conduit.hpp core/network.hpp core/log.hpp DESTINATION "${conduit_headers}/core")
+set(conduit_parts aside backoff clock conduit local_registrations log network pieces progress_thread to_self)
+list(TRANSFORM conduit_parts REPLACE "(.+)" "core/\\1.hpp")
+install(FILES ${conduit_parts} DESTINATION "${conduit_headers}/core")
 install(TARGETS aqueduct_conduit EXPORT AqueductConduitTargets)
 install(EXPORT AqueductConduitTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}")
 install(EXPORT AqueductTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}")

@@ -1,6 +1,7 @@
 # cmake -D build=… -D source=… -D work=… -D compiler=… -P try_conduit.cmake
 #
-# Builds the template of a conduit against an installed library, and loads it by its path and from a folder.
+# Builds the template of a conduit against an installed library, and loads it by its path and from a folder. Compiles each
+# installed header for conduits alone.
 
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
@@ -10,6 +11,22 @@ run(COMMAND ${CMAKE_COMMAND} --install "${build}" --prefix "${prefix}" --strip)
 run(COMMAND ${CMAKE_COMMAND} -S "${source}" -B "${work}/tiny" -G Ninja "-DCMAKE_CXX_COMPILER=${compiler}"
   "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_FLAGS=-Werror")
 run(COMMAND ${CMAKE_COMMAND} --build "${work}/tiny")
+
+# Each header for conduits compiles alone, twice in a row. Only the log and the network's interface, which has one, use fmt.
+set(includes "${prefix}/include/aqueduct-conduit")
+file(GLOB_RECURSE headers RELATIVE "${includes}" "${includes}/*.hpp")
+list(LENGTH headers count)
+if(count LESS 10)
+  message(FATAL_ERROR "only ${count} headers for conduits are installed: ${headers}")
+endif()
+foreach(header IN LISTS headers)
+  file(WRITE "${work}/alone.cpp" "#include \"${header}\"\n#include \"${header}\"\n")
+  run(COMMAND "${compiler}" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -H "-I${prefix}/include" "-I${includes}"
+    "${work}/alone.cpp")
+  if(said MATCHES "[/ ](fmt|spdlog)/" AND NOT header MATCHES "/(log|network)\\.hpp$")
+    message(FATAL_ERROR "${header} includes fmt or spdlog:\n${said}")
+  endif()
+endforeach()
 
 # By its path, with all of the kit but the slow parts.
 set(bin "${prefix}/bin")
