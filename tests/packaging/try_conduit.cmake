@@ -1,7 +1,7 @@
 # cmake -D build=… -D source=… -D work=… -D compiler=… -P try_conduit.cmake
 #
 # Builds the template of a conduit against an installed library, and loads it by its path and from a folder. Compiles each
-# installed header for conduits alone.
+# installed header for conduits alone. Runs a few cases of the conformance kit as a library, over the template's fabrics.
 
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
@@ -34,6 +34,20 @@ run(COMMAND "${bin}/aqconform" --plugin "${work}/tiny/tiny.so" --ranks 4 --limit
   "--gtest_filter=-*RandomProgram*:*AmStorm*:*BackPressure*")
 string(REGEX MATCH "[0-9]+ tests? ran|PASSED[^\n]*" what "${said}")
 message(STATUS "aqconform: ${what}")
+if(NOT said MATCHES "PASSED  \\] [1-9]")
+  message(FATAL_ERROR "${said}")
+endif()
+
+# The kit as a library: a program of the template, with fabrics and a setting of its own.
+run(COMMAND "${work}/tiny/tiny_kit" --list)
+foreach(fabric "tiny-threads .*threads of one process" "tiny-narrow .*a process each.* tiny_buffer=16K" "tiny-late ")
+  if(NOT said MATCHES "${fabric}")
+    message(FATAL_ERROR "tiny_kit --list does not say '${fabric}':\n${said}")
+  endif()
+endforeach()
+run(COMMAND "${work}/tiny/tiny_kit" --ranks 3 --limit 40 "--gtest_filter=*Property*:*AmShort*:*/Put.*")
+string(REGEX MATCH "PASSED[^\n]*" what "${said}")
+message(STATUS "tiny_kit: ${what}")
 if(NOT said MATCHES "PASSED  \\] [1-9]")
   message(FATAL_ERROR "${said}")
 endif()

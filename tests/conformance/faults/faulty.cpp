@@ -1,10 +1,10 @@
-#include "conduits/loop/faulty.hpp"
+#include "tests/conformance/faults/faulty.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 using core::Bytes;
 using core::Post;
@@ -30,7 +30,7 @@ class FaultyConduit::Receiver final : public core::Inbox {
 
   void packet(Rank from, Bytes bytes) noexcept override {
     if (conduit_.told_[from]) return;
-    Dice& dice = conduit_.dice_;
+    core::Dice& dice = conduit_.dice_;
     const FaultPlan& plan = conduit_.plan_;
     std::uint64_t due = conduit_.polls_;
     if (dice.chance(plan.repair)) {
@@ -248,4 +248,4 @@ core::CrossMap* FaultyConduit::cross_map() noexcept {
   return plan_.keep_cross_map ? inner_->cross_map() : nullptr;
 }
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance

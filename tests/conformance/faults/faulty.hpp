@@ -1,9 +1,9 @@
 #pragma once
 
-#include "conduits/loop/dice.hpp"
-#include "conduits/loop/fault_plan.hpp"
-#include "conduits/loop/faulty_native.hpp"
+#include "core/dice.hpp"
 #include "core/network.hpp"
+#include "tests/conformance/faults/fault_plan.hpp"
+#include "tests/conformance/faults/faulty_native.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 /// A network that wraps another one and injects the faults of a plan. For tests; it allocates memory freely.
 class FaultyNetwork final : public core::Network {
@@ -107,7 +107,7 @@ class FaultyConduit final : public core::Conduit {
   std::unique_ptr<core::Conduit> inner_;
   Rank me_;
   FaultPlan plan_;
-  Dice dice_;
+  core::Dice dice_;
   core::Properties properties_;
   FaultyNative native_;
   std::uint64_t polls_ = 0;
@@ -118,4 +118,4 @@ class FaultyConduit final : public core::Conduit {
   std::vector<bool> told_;  // by rank: Inbox::lost was called
 };
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 /// The faults of a FaultyNetwork. Units: probabilities from 0 to 1; each rank has its own random numbers, from the
 /// seed.
@@ -42,4 +42,4 @@ struct FaultPlan {
   bool keep_cross_map = true;
 };
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 class FaultyConduit;
 
@@ -43,4 +43,4 @@ class FaultyNative final : public core::NativeRma,
   core::Conduit& inner_;
 };
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance
