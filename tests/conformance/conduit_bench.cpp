@@ -7,6 +7,7 @@ namespace aqueduct::conformance {
 
 void Recorder::packet(Rank from, core::Bytes packet) noexcept {
   misaligned += reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0;
+  late += std::ranges::find(losses, from) != losses.end();
   packets.push_back({from, {packet.begin(), packet.end()}});
 }
 
@@ -37,7 +38,9 @@ ConduitBench::ConduitBench(const Fabric& fabric, Rank ranks, const Config& confi
 }
 
 void ConduitBench::poll() {
-  for (Rank rank = 0; rank < ranks(); ++rank) conduits_[rank]->poll(inboxes_[rank]);
+  for (Rank rank = 0; rank < ranks(); ++rank) {
+    if (conduits_[rank] != nullptr) conduits_[rank]->poll(inboxes_[rank]);
+  }
 }
 
 }  // namespace aqueduct::conformance

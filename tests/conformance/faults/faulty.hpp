@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -98,6 +99,10 @@ class FaultyConduit final : public core::Conduit {
   std::size_t add_record(const Operation& operation, bool tell, Attempt attempt);
   void add_late(const Operation& operation, bool tell, bool copy, Attempt attempt);
   core::Properties altered() const;
+  /// Held by posts and polls if the plan has a guard. Recursive, because handlers post from inside a poll.
+  std::unique_lock<std::recursive_mutex> guard() noexcept {
+    return plan_.guard ? std::unique_lock(mutex_) : std::unique_lock<std::recursive_mutex>();
+  }
   void finish(std::size_t index) noexcept;
   bool attempt_late(core::Inbox& inbox, std::size_t index) noexcept;
   int deliver_held(core::Inbox& inbox, Rank only_from = kAnyRank) noexcept;
@@ -107,6 +112,7 @@ class FaultyConduit final : public core::Conduit {
   std::unique_ptr<core::Conduit> inner_;
   Rank me_;
   FaultPlan plan_;
+  std::recursive_mutex mutex_;
   core::Dice dice_;
   core::Properties properties_;
   FaultyNative native_;
