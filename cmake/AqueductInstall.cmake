@@ -7,16 +7,44 @@ install(TARGETS aqueduct EXPORT AqueductTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(DIRECTORY include/aqueduct DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
 
-# For conduits outside this tree: find_package(Aqueduct COMPONENTS conduit) adds the conduit interface and its log.
+# For conduits outside this tree: find_package(Aqueduct COMPONENTS conduit) adds the conduit interface, its log, and the
+# parts of core that our own conduits are built from. docs/write-a-conduit.md says what each is for.
 add_library(aqueduct_conduit INTERFACE)
 set(conduit_headers "${CMAKE_INSTALL_INCLUDEDIR}/aqueduct-conduit")
 target_include_directories(aqueduct_conduit INTERFACE "$<INSTALL_INTERFACE:${conduit_headers}>")
 target_link_libraries(aqueduct_conduit INTERFACE aqueduct fmt::fmt)
 set_target_properties(aqueduct_conduit PROPERTIES EXPORT_NAME conduit)
-install(FILES core/conduit.hpp core/network.hpp core/log.hpp DESTINATION "${conduit_headers}/core")
+set(conduit_parts aside backoff clock conduit dice local_registrations log network pieces progress_thread raw_network
+  to_self)
+list(TRANSFORM conduit_parts REPLACE "(.+)" "core/\\1.hpp")
+install(FILES ${conduit_parts} DESTINATION "${conduit_headers}/core")
 install(TARGETS aqueduct_conduit EXPORT AqueductConduitTargets)
 install(EXPORT AqueductConduitTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}")
 install(EXPORT AqueductTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}")
+
+# The conformance kit for conduits outside this tree: find_package(Aqueduct COMPONENTS conformance). Its cases register
+# themselves in static initializers, so a program must link all members of the archive.
+if(TARGET aqueduct_conformance)
+  add_library(aqueduct_cases STATIC $<TARGET_OBJECTS:aqueduct_conformance>)
+  set_target_properties(aqueduct_cases PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME aqueduct_conformance
+    EXPORT_NAME conformance_cases)
+  target_link_libraries(aqueduct_cases INTERFACE aqueduct_conduit GTest::gtest GTest::gmock)
+  add_library(aqueduct_kit INTERFACE)
+  set(kit_headers "${CMAKE_INSTALL_INCLUDEDIR}/aqueduct-conformance")
+  target_include_directories(aqueduct_kit INTERFACE "$<INSTALL_INTERFACE:${kit_headers}>")
+  target_link_libraries(aqueduct_kit INTERFACE
+    "$<INSTALL_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,Aqueduct::conformance_cases>>")
+  set_target_properties(aqueduct_kit PROPERTIES EXPORT_NAME conformance)
+  set(kit_parts conduit_bench fabric fabric_test hosts kit pattern property shared faults/fault_plan faults/faulty
+    faults/faulty_native faults/with_faults)
+  foreach(part IN LISTS kit_parts)
+    get_filename_component(folder "tests/conformance/${part}" DIRECTORY)
+    install(FILES "tests/conformance/${part}.hpp" DESTINATION "${kit_headers}/${folder}")
+  endforeach()
+  install(TARGETS aqueduct_cases aqueduct_kit EXPORT AqueductConformanceTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT AqueductConformanceTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}")
+endif()
 
 configure_package_config_file(cmake/AqueductConfig.cmake.in "${PROJECT_BINARY_DIR}/AqueductConfig.cmake"
   INSTALL_DESTINATION "${package_dir}")

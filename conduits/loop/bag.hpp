@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/loop/dice.hpp"
+#include "core/dice.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +55,7 @@ class Bag {
   std::vector<T> elements_;  // a ring: `count_` elements in use, beginning at `first_`
   std::size_t first_ = 0;
   std::size_t count_ = 0;
-  std::optional<Dice> dice_;
+  std::optional<core::Dice> dice_;
 };
 
 }  // namespace aqueduct::conduits::loop

@@ -8,7 +8,8 @@ namespace aqueduct::conduits::loop {
 ///
 /// It is the example for writing a conduit. Read mailbox.hpp, loop_network.hpp, loop_conduit.cpp (the five functions)
 /// and loop.cpp (settings and entry); then loop_native.hpp, for networks with native operations. It is also the test
-/// double: see turns.hpp for runs that repeat, and faulty.hpp for a network with faults.
+/// double: see turns.hpp for runs that repeat, and tests/conformance/faults for a
+/// network with faults.
 extern const core::ConduitEntry loop_entry;
 
 }  // namespace aqueduct::conduits::loop

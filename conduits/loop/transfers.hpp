@@ -57,7 +57,7 @@ class Transfers {
   LoopNetwork& network_;
   Rank me_;
   Bag<Transfer> posted_;
-  std::optional<Dice> dice_;  // with a seed: decides how many to carry out
+  std::optional<core::Dice> dice_;  // with a seed: decides how many to carry out
 };
 
 }  // namespace aqueduct::conduits::loop

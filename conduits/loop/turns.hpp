@@ -2,7 +2,7 @@
 
 #include <aqueduct/rank.hpp>
 
-#include "conduits/loop/dice.hpp"
+#include "core/dice.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -56,7 +56,7 @@ class Turns {
   void give_to_next();
 
   mutable std::mutex mutex_;
-  Dice dice_;
+  core::Dice dice_;
   std::deque<Player> players_;
   Rank holder_ = kNoRank;
   std::chrono::steady_clock::time_point since_;

@@ -1,25 +1,13 @@
 #include "tests/conformance/conduit_bench.hpp"
 
-#include "conduits/registry.hpp"
-
 #include <algorithm>
 #include <numeric>
 
 namespace aqueduct::conformance {
 
-namespace {
-
-Result<std::unique_ptr<core::Network>> make_network(const Fabric& fabric, const core::Process& process) {
-  if (fabric.network) return fabric.network(process);
-  const conduits::Available* found = conduits::find(fabric.conduit);
-  if (found == nullptr || found->entry == nullptr) return ErrorCode::not_supported;
-  return found->entry->make(process);
-}
-
-}  // namespace
-
 void Recorder::packet(Rank from, core::Bytes packet) noexcept {
   misaligned += reinterpret_cast<std::uintptr_t>(packet.data()) % 8 != 0;
+  late += std::ranges::find(losses, from) != losses.end();
   packets.push_back({from, {packet.begin(), packet.end()}});
 }
 
@@ -50,7 +38,9 @@ ConduitBench::ConduitBench(const Fabric& fabric, Rank ranks, const Config& confi
 }
 
 void ConduitBench::poll() {
-  for (Rank rank = 0; rank < ranks(); ++rank) conduits_[rank]->poll(inboxes_[rank]);
+  for (Rank rank = 0; rank < ranks(); ++rank) {
+    if (conduits_[rank] != nullptr) conduits_[rank]->poll(inboxes_[rank]);
+  }
 }
 
 }  // namespace aqueduct::conformance

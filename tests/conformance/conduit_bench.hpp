@@ -32,6 +32,7 @@ class Recorder final : public core::Inbox {
   std::vector<std::pair<Rank, Signal>> signals;
   std::vector<Rank> losses;
   int misaligned = 0;  // packets that were not 8-byte aligned
+  int late = 0;        // packets of ranks that had been reported lost
 };
 
 /// Conduits of one process, connected to one another, without the library above them.
@@ -44,6 +45,8 @@ class ConduitBench {
   Rank ranks() const noexcept { return static_cast<Rank>(conduits_.size()); }
   core::Conduit& conduit(Rank rank) { return *conduits_[rank]; }
   Recorder& inbox(Rank rank) { return inboxes_[rank]; }
+  /// Ends a rank's conduit, as if the rank had left. It must not be used afterwards.
+  void close(Rank rank) { conduits_[rank].reset(); }
   /// Polls every rank's conduit once.
   void poll();
   /// Polls until `condition` holds, with a time limit; returns whether it does.

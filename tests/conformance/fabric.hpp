@@ -59,29 +59,26 @@ struct Fabric {
 /// Prints the parameter in GoogleTest's output, behind "GetParam() = ".
 inline void PrintTo(const Fabric& fabric, std::ostream* out) { *out << fabric.name; }
 
+/// The fabrics of a program, including hidden ones. `seed` is for faults and orders that follow from the command line's.
+using FabricList = std::vector<Fabric> (*)(std::uint64_t seed);
+
 /// The choices of the kit's command line.
 struct Selection {
-  std::string conduit;  ///< empty: all conduits of the kit
-  std::string plugin;   ///< a plug-in's file instead
-  std::string fabric;   ///< comma-separated parts of fabrics' names
+  FabricList all = nullptr;  ///< the fabrics to choose from; not from the command line
+  std::string conduit;       ///< empty: all conduits of the list
+  std::string plugin;        ///< a plug-in's file instead
+  std::string fabric;        ///< comma-separated parts of fabrics' names
   Rank most_ranks = 8;
   std::uint64_t seed = 1;
   std::chrono::seconds limit{60};
   unsigned thorough = 1;
 };
 
-/// Every fabric of the kit, including hidden ones: a list written by hand.
-std::vector<Fabric> all_fabrics(std::uint64_t seed);
-// The fabrics of the conduits, from conduits/<name>/tests/fabric.cpp.
-std::vector<Fabric> loop_fabrics(std::uint64_t seed);
-std::vector<Fabric> smp_fabrics();
-std::vector<Fabric> udp_fabrics();
-std::vector<Fabric> udp_fabrics_over_hosts();
-std::vector<Fabric> ofi_fabrics();
-std::vector<Fabric> ucx_fabrics();
-std::vector<Fabric> ibv_fabrics();
 /// Fabrics for any conduit, by name or file: its ranks as threads, as processes, and mixed.
 std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& conduit);
+
+/// The far network of a fabric: the one that it supplies, or else its conduit's own.
+Result<std::unique_ptr<core::Network>> make_network(const Fabric& fabric, const core::Process& process);
 
 /// The fabrics that a selection asks for.
 std::vector<Fabric> select(const Selection& selection);

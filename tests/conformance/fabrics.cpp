@@ -6,29 +6,17 @@
 
 namespace aqueduct::conformance {
 
-namespace {
-
-/// Whether the fabric's conduit is missing in this build.
-bool not_built(const Fabric& fabric) { return conduits::find(fabric.conduit) == nullptr; }
-
-}  // namespace
-
-std::vector<Fabric> all_fabrics(std::uint64_t seed) {
-  std::vector<Fabric> all = loop_fabrics(seed);
-  for (Fabric& fabric : smp_fabrics()) all.push_back(std::move(fabric));
-  for (Fabric& fabric : udp_fabrics()) all.push_back(std::move(fabric));
-  for (Fabric& fabric : udp_fabrics_over_hosts()) all.push_back(std::move(fabric));
-  for (Fabric& fabric : ucx_fabrics()) all.push_back(std::move(fabric));
-  for (Fabric& fabric : ofi_fabrics()) all.push_back(std::move(fabric));
-  for (Fabric& fabric : ibv_fabrics()) all.push_back(std::move(fabric));
-  std::erase_if(all, not_built);
-  return all;
-}
-
 std::vector<Fabric> plain_fabrics(const std::string& name, const std::string& conduit) {
   return {{.name = name + "-threads", .conduit = conduit, .settings = {{"near", "off"}}, .processes = 1},
           {.name = name + "-processes", .conduit = conduit, .settings = {{"near", "off"}}, .processes = 0},
           {.name = name + "-mixed", .conduit = conduit, .settings = {{"near", "off"}}, .processes = 2}};
+}
+
+Result<std::unique_ptr<core::Network>> make_network(const Fabric& fabric, const core::Process& process) {
+  if (fabric.network) return fabric.network(process);
+  const conduits::Available* found = conduits::find(fabric.conduit);
+  if (found == nullptr || found->entry == nullptr) return ErrorCode::not_supported;
+  return found->entry->make(process);
 }
 
 namespace {
@@ -50,11 +38,11 @@ std::vector<Fabric> select(const Selection& selection) {
   if (!selection.plugin.empty()) {
     found = plain_fabrics("plugin", selection.plugin);
   } else {
-    found = all_fabrics(selection.seed);
+    if (selection.all != nullptr) found = selection.all(selection.seed);
     const auto other = [&](const Fabric& fabric) { return fabric.conduit != selection.conduit; };
     if (!selection.conduit.empty()) {
       std::erase_if(found, other);
-      // The kit has no fabrics for it: a plug-in found in a folder.
+      // The list has no fabrics for it: a plug-in found in a folder.
       if (found.empty()) found = plain_fabrics(selection.conduit, selection.conduit);
     }
   }

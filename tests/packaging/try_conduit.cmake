@@ -1,6 +1,7 @@
 # cmake -D build=… -D source=… -D work=… -D compiler=… -P try_conduit.cmake
 #
-# Builds the template of a conduit against an installed library, and loads it by its path and from a folder.
+# Builds the template of a conduit against an installed library, and loads it by its path and from a folder. Compiles each
+# installed header for conduits alone. Runs a few cases of the conformance kit as a library, over the template's fabrics.
 
 include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 
@@ -11,6 +12,22 @@ run(COMMAND ${CMAKE_COMMAND} -S "${source}" -B "${work}/tiny" -G Ninja "-DCMAKE_
   "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_FLAGS=-Werror")
 run(COMMAND ${CMAKE_COMMAND} --build "${work}/tiny")
 
+# Each header for conduits compiles alone, twice in a row. Only the log and what includes it use fmt.
+set(includes "${prefix}/include/aqueduct-conduit")
+file(GLOB_RECURSE headers RELATIVE "${includes}" "${includes}/*.hpp")
+list(LENGTH headers count)
+if(count LESS 10)
+  message(FATAL_ERROR "only ${count} headers for conduits are installed: ${headers}")
+endif()
+foreach(header IN LISTS headers)
+  file(WRITE "${work}/alone.cpp" "#include \"${header}\"\n#include \"${header}\"\n")
+  run(COMMAND "${compiler}" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -H "-I${prefix}/include" "-I${includes}"
+    "${work}/alone.cpp")
+  if(said MATCHES "[/ ](fmt|spdlog)/" AND NOT header MATCHES "/(log|network|raw_network)\\.hpp$")
+    message(FATAL_ERROR "${header} includes fmt or spdlog:\n${said}")
+  endif()
+endforeach()
+
 # By its path, with all of the kit but the slow parts.
 set(bin "${prefix}/bin")
 run(COMMAND "${bin}/aqconform" --plugin "${work}/tiny/tiny.so" --ranks 4 --limit 40
@@ -19,6 +36,27 @@ string(REGEX MATCH "[0-9]+ tests? ran|PASSED[^\n]*" what "${said}")
 message(STATUS "aqconform: ${what}")
 if(NOT said MATCHES "PASSED  \\] [1-9]")
   message(FATAL_ERROR "${said}")
+endif()
+
+# The kit as a library: a program of the template, with fabrics and a setting of its own.
+run(COMMAND "${work}/tiny/tiny_kit" --list)
+foreach(fabric "tiny-threads .*threads of one process" "tiny-narrow .*a process each.* tiny_buffer=16K" "tiny-late ")
+  if(NOT said MATCHES "${fabric}")
+    message(FATAL_ERROR "tiny_kit --list does not say '${fabric}':\n${said}")
+  endif()
+endforeach()
+run(COMMAND "${work}/tiny/tiny_kit" --ranks 3 --limit 40 --fabric tiny-threads,tiny-narrow,tiny-late
+  "--gtest_filter=*Property*:*AmShort*")
+string(REGEX MATCH "PASSED[^\n]*" what "${said}")
+message(STATUS "tiny_kit: ${what}")
+if(NOT said MATCHES "PASSED  \\] [1-9]")
+  message(FATAL_ERROR "${said}")
+endif()
+
+# Beside the bare sockets, which the plug-in itself measures.
+run(COMMAND "${bin}/aqperf" am-latency --ranks 2 --conduit "${work}/tiny/tiny.so" --seconds 0.2 --vs raw --json)
+if(NOT said MATCHES "\"ratio\":[0-9]" OR NOT said MATCHES "\"raw_what\":\"bare Unix datagram sockets")
+  message(FATAL_ERROR "aqperf does not compare with what the plug-in measures:\n${said}")
 endif()
 
 # From a folder: now the conduit is known by its name, and so is its setting.

@@ -1,6 +1,5 @@
-#include "tests/conformance/fabric.hpp"
-
 #include "conduits/registry.hpp"
+#include "tools/aqconform/fabrics.hpp"
 
 namespace aqueduct::conformance {
 namespace {

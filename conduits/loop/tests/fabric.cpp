@@ -1,13 +1,9 @@
-#include "tests/conformance/fabric.hpp"
-
-#include "conduits/loop/faulty.hpp"
-#include "conduits/loop/loop.hpp"
+#include "tests/conformance/faults/with_faults.hpp"
+#include "tools/aqconform/fabrics.hpp"
 
 namespace aqueduct::conformance {
 
 namespace {
-
-using conduits::loop::FaultPlan;
 
 /// Loop alone: all ranks in one process, sharing only the memory that loop maps.
 Fabric plain(std::string name, Settings settings) {
@@ -17,13 +13,7 @@ Fabric plain(std::string name, Settings settings) {
 
 /// Loop wrapped by a FaultyNetwork.
 Fabric faulty(std::string name, Settings settings, const FaultPlan& plan, bool hidden = false) {
-  Fabric fabric = plain(std::move(name), std::move(settings));
-  fabric.network = [plan](const core::Process& process) -> Result<std::unique_ptr<core::Network>> {
-    auto inner = conduits::loop::loop_entry.make(process);
-    if (!inner) return inner.status();
-    return std::unique_ptr<core::Network>(
-        std::make_unique<conduits::loop::FaultyNetwork>(std::move(*inner), process.ranks, plan));
-  };
+  Fabric fabric = with_faults(plain(std::move(name), std::move(settings)), plan);
   fabric.hidden = hidden;
   return fabric;
 }
@@ -45,7 +35,8 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
 #endif
       faulty("refusing", native, {.seed = seed, .refuse = 0.3}),
       faulty("late", bare, {.seed = seed, .delay = 0.2, .reorder = 0.3, .repair = 0.02}),
-      faulty("posted", native, {.seed = seed, .refuse = 0.1, .delay = 0.1, .reorder = 0.1, .post = 0.5}),
+      faulty("posted", native,
+             {.seed = seed, .refuse = 0.1, .delay = 0.1, .reorder = 0.1, .post = 0.5, .guard = true}),
       // Broken on purpose: each must fail a test case (tests/integration/broken_conduits_test.cpp).
       faulty("broken-duplicate", bare, {.seed = seed, .duplicate = 0.02}, kHidden),
       faulty("broken-lose", bare, {.seed = seed, .lose = 0.02}, kHidden),

@@ -1,5 +1,5 @@
-#include "conduits/loop/faulty.hpp"
 #include "conduits/loop/tests/party.hpp"
+#include "tests/conformance/faults/faulty.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +15,8 @@
 namespace aqueduct::conduits::loop {
 namespace {
 
+using conformance::FaultPlan;
+using conformance::FaultyNetwork;
 using core::Post;
 using ::testing::ElementsAre;
 using ::testing::Pair;

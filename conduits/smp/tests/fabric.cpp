@@ -1,4 +1,4 @@
-#include "tests/conformance/fabric.hpp"
+#include "tools/aqconform/fabrics.hpp"
 
 namespace aqueduct::conformance {
 

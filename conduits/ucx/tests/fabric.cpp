@@ -1,8 +1,7 @@
-#include "tests/conformance/fabric.hpp"
-
 #include "conduits/registry.hpp"
 #include "tests/conformance/hosts.hpp"
 #include "tests/conformance/rdma_device.hpp"
+#include "tools/aqconform/fabrics.hpp"
 
 namespace aqueduct::conformance {
 

@@ -1,6 +1,7 @@
 // Network namespaces of this machine as hosts. As for users, smp serves ranks of one host and udp the others.
 
 #include "tests/conformance/hosts.hpp"
+#include "tools/aqconform/fabrics.hpp"
 
 namespace aqueduct::conformance {
 

@@ -1,5 +1,7 @@
 #include "tools/aqperf/raw/raw_network.hpp"
 
+#include "tools/aqperf/raw/raw_plugin.hpp"
+
 #ifdef AQUEDUCT_WITH_IBV
 #include "tools/aqperf/raw/raw_ibv.hpp"
 #endif
@@ -27,7 +29,6 @@ std::uint64_t turns_at_once(const NetworkTurn& turn) {
 }
 
 std::optional<Raw> raw_network(Session& session, Role role, const NetworkTurn& turn) {
-  static_cast<void>(turn);  // unused in builds without a network library
   const bool alone = role.peer == kNoRank || role.peer == session.rank();
   const std::string mine = alone ? std::string() : std::string(session.ep().conduit_of(role.peer));
 #ifdef AQUEDUCT_WITH_IBV
@@ -35,6 +36,10 @@ std::optional<Raw> raw_network(Session& session, Role role, const NetworkTurn& t
     return raw_ibv(session, role, turn);
   }
 #endif
+  const core::RawNetworkEntry* const own = alone ? nullptr : raw_entry_of_plugin(mine);
+  if (session.ranks() > 1 && session.everyone(alone ? role.peer == kNoRank : own != nullptr)) {
+    return raw_plugin(session, role, turn, own);
+  }
   if (turn.kind == NetworkTurn::Kind::atomic) return std::nullopt;
 #ifdef AQUEDUCT_WITH_OFI
   if (session.ranks() > 1 && session.everyone(alone ? role.peer == kNoRank : mine == "ofi")) {

@@ -1,11 +1,11 @@
-#include "tools/aqconform/table.hpp"
+#include "tests/conformance/table.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>
 
-namespace aqueduct::tools {
+namespace aqueduct::conformance {
 
 namespace {
 
@@ -58,4 +58,4 @@ std::string Table::text() const {
                            total_.failed, total_.skipped);
 }
 
-}  // namespace aqueduct::tools
+}  // namespace aqueduct::conformance

@@ -1,10 +1,10 @@
-#include "conduits/loop/faulty.hpp"
+#include "tests/conformance/faults/faulty.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 using core::Bytes;
 using core::Post;
@@ -30,7 +30,7 @@ class FaultyConduit::Receiver final : public core::Inbox {
 
   void packet(Rank from, Bytes bytes) noexcept override {
     if (conduit_.told_[from]) return;
-    Dice& dice = conduit_.dice_;
+    core::Dice& dice = conduit_.dice_;
     const FaultPlan& plan = conduit_.plan_;
     std::uint64_t due = conduit_.polls_;
     if (dice.chance(plan.repair)) {
@@ -91,7 +91,7 @@ core::Properties FaultyConduit::altered() const {
   core::Properties properties = inner_->properties();
   properties.max_packet += plan_.overstate;
   properties.reports_lost_peers = true;  // ranks that `die`
-  properties.concurrent_posts = false;
+  properties.concurrent_posts = plan_.guard;
   if (plan_.post > 0) properties.copies = properties.put_before_send = false;
   return properties;
 }
@@ -103,6 +103,7 @@ Status FaultyConduit::connect(std::span<const std::vector<std::byte>> addresses)
 }
 
 Post FaultyConduit::send(Rank to, Bytes header, Bytes payload, Token token) noexcept {
+  const auto held = guard();
   if (to < network_.ranks() && network_.is_dead(me_) && to != me_) return Post::done();  // vanishes
   if (dice_.chance(plan_.misdeliver)) to = (to + 1) % network_.ranks();
   return start({.peer = to, .token = token, .header = header, .payload = payload},
@@ -110,6 +111,7 @@ Post FaultyConduit::send(Rank to, Bytes header, Bytes payload, Token token) noex
 }
 
 Post FaultyConduit::start(const Operation& operation, Attempt attempt) {
+  const auto held = guard();
   if (operation.peer < network_.ranks() && is_cut(operation.peer)) return Post::failed(ErrorCode::peer_lost);
   if (refusals_ < plan_.refusals_in_a_row && dice_.chance(plan_.refuse)) {
     ++refusals_;
@@ -194,6 +196,7 @@ bool FaultyConduit::attempt_late(core::Inbox& inbox, std::size_t index) noexcept
 }
 
 int FaultyConduit::poll(core::Inbox& inbox) noexcept {
+  const auto held = guard();
   ++polls_;
   int calls = 0;
   for (std::size_t i = 0, count = records_.size(); i < count; ++i) calls += attempt_late(inbox, i) ? 1 : 0;
@@ -228,6 +231,7 @@ int FaultyConduit::report_deaths(core::Inbox& inbox) noexcept {
 }
 
 void FaultyConduit::check_peers(core::Inbox& inbox) noexcept {
+  const auto held = guard();
   Receiver receiver(*this, inbox);
   inner_->check_peers(receiver);
 }
@@ -248,4 +252,4 @@ core::CrossMap* FaultyConduit::cross_map() noexcept {
   return plan_.keep_cross_map ? inner_->cross_map() : nullptr;
 }
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance

@@ -1,8 +1,8 @@
-#include "conduits/loop/faulty_native.hpp"
+#include "tests/conformance/faults/faulty_native.hpp"
 
-#include "conduits/loop/faulty.hpp"
+#include "tests/conformance/faults/faulty.hpp"
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 using core::Bytes;
 using core::Post;
@@ -71,4 +71,4 @@ Post FaultyNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, co
   });
 }
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance

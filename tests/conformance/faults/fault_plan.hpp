@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 /// The faults of a FaultyNetwork. Units: probabilities from 0 to 1; each rank has its own random numbers, from the
 /// seed.
@@ -21,6 +21,7 @@ struct FaultPlan {
   int repair_polls = 50;
   double post = 0;  ///< posts: return `posted`; carried out and completed 1 … post_polls polls later
   int post_polls = 4;
+  bool guard = false;  ///< a lock around posts and polls, and so properties().concurrent_posts
 
   // Violations of the contract: a conformance suite must detect each of these.
 
@@ -42,4 +43,4 @@ struct FaultPlan {
   bool keep_cross_map = true;
 };
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::core {
 
 /// A random generator that repeats: the same seed and stream give the same numbers with every compiler.
 class Dice {
@@ -23,4 +23,4 @@ class Dice {
   std::mt19937_64 engine_;  // C++ specifies its numbers exactly, but not those of the distributions
 };
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::core

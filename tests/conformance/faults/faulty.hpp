@@ -1,21 +1,22 @@
 #pragma once
 
-#include "conduits/loop/dice.hpp"
-#include "conduits/loop/fault_plan.hpp"
-#include "conduits/loop/faulty_native.hpp"
+#include "core/dice.hpp"
 #include "core/network.hpp"
+#include "tests/conformance/faults/fault_plan.hpp"
+#include "tests/conformance/faults/faulty_native.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 /// A network that wraps another one and injects the faults of a plan. For tests; it allocates memory freely.
 class FaultyNetwork final : public core::Network {
@@ -98,6 +99,10 @@ class FaultyConduit final : public core::Conduit {
   std::size_t add_record(const Operation& operation, bool tell, Attempt attempt);
   void add_late(const Operation& operation, bool tell, bool copy, Attempt attempt);
   core::Properties altered() const;
+  /// Held by posts and polls if the plan has a guard. Recursive, because handlers post from inside a poll.
+  std::unique_lock<std::recursive_mutex> guard() noexcept {
+    return plan_.guard ? std::unique_lock(mutex_) : std::unique_lock<std::recursive_mutex>();
+  }
   void finish(std::size_t index) noexcept;
   bool attempt_late(core::Inbox& inbox, std::size_t index) noexcept;
   int deliver_held(core::Inbox& inbox, Rank only_from = kAnyRank) noexcept;
@@ -107,7 +112,8 @@ class FaultyConduit final : public core::Conduit {
   std::unique_ptr<core::Conduit> inner_;
   Rank me_;
   FaultPlan plan_;
-  Dice dice_;
+  std::recursive_mutex mutex_;
+  core::Dice dice_;
   core::Properties properties_;
   FaultyNative native_;
   std::uint64_t polls_ = 0;
@@ -118,4 +124,4 @@ class FaultyConduit final : public core::Conduit {
   std::vector<bool> told_;  // by rank: Inbox::lost was called
 };
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace aqueduct::conduits::loop {
+namespace aqueduct::conformance {
 
 class FaultyConduit;
 
@@ -44,4 +44,4 @@ class FaultyNative final : public core::NativeRma,
   core::Conduit& inner_;
 };
 
-}  // namespace aqueduct::conduits::loop
+}  // namespace aqueduct::conformance

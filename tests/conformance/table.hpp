@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace aqueduct::tools {
+namespace aqueduct::conformance {
 
 /// Counts outcomes by suite and fabric while the kit runs, and prints them at the end:
 ///
@@ -36,4 +36,4 @@ class Table : public testing::EmptyTestEventListener {
   Counts total_;
 };
 
-}  // namespace aqueduct::tools
+}  // namespace aqueduct::conformance

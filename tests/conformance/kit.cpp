@@ -1,0 +1,118 @@
+#include "tests/conformance/kit.hpp"
+
+#include "conduits/registry.hpp"
+#include "core/settings.hpp"
+#include "tests/conformance/table.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace aqueduct::conformance {
+
+namespace {
+
+// Sanitizers slow everything down, some waits by more than a factor of ten.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kStandardLimit = 240;
+#else
+constexpr int kStandardLimit = 60;
+#endif
+
+constexpr int kUsage = 2;
+
+int print_list(const Selection& selection) {
+  for (const Fabric& fabric : select(selection)) {
+    const std::string processes = fabric.one_process()    ? "threads of one process"
+                                  : fabric.process_each() ? "a process each"
+                                                          : fmt::format("{} processes", fabric.processes);
+    std::string settings;
+    for (const auto& [name, value] : fabric.settings) settings += fmt::format(" {}={}", name, value);
+    fmt::print("{:24} {:8} up to {} ranks, {};{}\n", fabric.name, fabric.conduit, fabric.most_ranks,
+               processes, settings);
+  }
+  return 0;
+}
+
+/// Says that no conduit has this name; empty if one has, or if the name is a plug-in's file.
+std::string unknown_conduit(const std::string& name) {
+  if (name.empty() || conduits::is_path(name) || conduits::find(name) != nullptr) return {};
+  return fmt::format(
+      "--conduit {}: there is no such conduit; this build has {}, and --plugin FILE takes others{}",
+      core::quoted(name), conduits::names(), conduits::nearest(name).hint());
+}
+
+}  // namespace
+
+int run_kit(int argc, char** argv, FabricList fabrics) {
+  Selection& selection = program_selection();
+  selection.all = fabrics;
+  const std::string program = std::filesystem::path(argv[0]).filename();
+  long limit = kStandardLimit;
+  bool only_list = false;
+
+  CLI::App app("Checks that a conduit does everything that Aqueduct requires.", program);
+  auto* conduit = app.add_option("--conduit", selection.conduit, "only this conduit's fabrics");
+  app.add_option("--plugin", selection.plugin, "a conduit in a shared object, as AQUEDUCT_CONDUIT=FILE")
+      ->check(CLI::ExistingFile)
+      ->excludes(conduit);
+  app.add_option("--fabric", selection.fabric,
+                 "only fabrics whose names contain this, or one of several comma-separated texts");
+  app.add_flag("--list", only_list, "print the fabrics and stop");
+  app.add_option("--ranks", selection.most_ranks, "the largest number of ranks of one job")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--seed", selection.seed, "seed of all random choices")->capture_default_str();
+  app.add_option("--limit", limit, "seconds that one job may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--thorough", selection.thorough, "factor for the length of the random programs")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.footer("GoogleTest's own options work too: --gtest_filter=*Put* --gtest_repeat=10 …");
+  app.allow_extras();
+  CLI11_PARSE(app, argc, argv);
+
+  selection.limit = std::chrono::seconds(limit);
+  if (!selection.plugin.empty() && !conduits::is_path(selection.plugin)) {
+    selection.plugin.insert(0, "./");  // a '/' distinguishes a file from a name
+  }
+  if (const std::string problem = unknown_conduit(selection.conduit); !problem.empty()) {
+    fmt::print(stderr, "{}: {}\n", program, problem);
+    return kUsage;
+  }
+  if (only_list) return print_list(selection);
+  if (select(selection).empty()) {
+    fmt::print(stderr, "{}: no fabric of conduit '{}' contains '{}'; try {} --list\n", program,
+               selection.conduit, selection.fabric, program);
+    return kUsage;
+  }
+
+  // The remaining arguments are GoogleTest's. It instantiates the suites during its start, for the selected fabrics.
+  std::vector<std::string> rest = {argv[0]};
+  for (const std::string& extra : app.remaining()) rest.push_back(extra);
+  std::vector<char*> arguments;
+  for (std::string& argument : rest) arguments.push_back(argument.data());
+  int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  testing::InitGoogleTest(&count, arguments.data());
+  if (count > 1) {
+    fmt::print(stderr, "{}: unknown option '{}'; try {} --help\n", program, arguments[1], program);
+    return kUsage;
+  }
+
+  auto* table = new Table;  // GoogleTest owns it
+  testing::UnitTest::GetInstance()->listeners().Append(table);
+  const int failed = RUN_ALL_TESTS();
+  if (testing::GTEST_FLAG(list_tests)) return 0;
+  fmt::print("{}", table->text());
+  std::fflush(stdout);
+  return failed == 0 && table->all_passed() ? 0 : 1;
+}
+
+}  // namespace aqueduct::conformance

@@ -1,0 +1,121 @@
+#include "core/apply_atomic.hpp"
+#include "tests/conformance/pattern.hpp"
+#include "tests/conformance/property.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace aqueduct::conformance {
+namespace {
+
+constexpr AtomicOp kEveryOp[] = {AtomicOp::load,   AtomicOp::store,       AtomicOp::add, AtomicOp::bit_and,
+                                 AtomicOp::bit_or, AtomicOp::bit_xor,     AtomicOp::min, AtomicOp::max,
+                                 AtomicOp::swap,   AtomicOp::compare_swap};
+constexpr AtomicType kEveryType[] = {AtomicType::i32, AtomicType::u32, AtomicType::i64,
+                                     AtomicType::u64, AtomicType::f32, AtomicType::f64};
+
+/// Whether the API has it: float and double have load, store, add and swap only, whatever a network can do.
+bool exists(AtomicOp op, AtomicType type) {
+  const bool is_float = type == AtomicType::f32 || type == AtomicType::f64;
+  return !is_float || op == AtomicOp::load || op == AtomicOp::store || op == AtomicOp::add ||
+         op == AtomicOp::swap;
+}
+
+/// A small number as a value of the type, in its bits.
+std::uint64_t small_value(AtomicType type, std::uint64_t number) {
+  if (type == AtomicType::f32) return detail::bits(static_cast<float>(number));
+  if (type == AtomicType::f64) return detail::bits(static_cast<double>(number));
+  return number;
+}
+
+TEST_P(Property, NativeAtomicsDoWhatAProcessorDoes) {
+  on_bench(2, [seed = seed()](ConduitBench& bench) {
+    core::NativeAtomics* const atomics = bench.conduit(0).atomics();
+    if (atomics == nullptr) return;  // the owner's processor does them
+    ASSERT_NE(bench.conduit(0).rma(), nullptr) << "native atomics name a segment by the key of native puts";
+    Target target(bench, 64);
+    ASSERT_TRUE(target.status) << target.status.text();
+    constexpr std::uint64_t kOffset = 24;
+    std::byte* const word = target.memory.data() + kOffset;
+    Random random(seed);
+    core::Token token = 0;
+    for (const AtomicType type : kEveryType) {
+      for (const AtomicOp op : kEveryOp) {
+        if (!exists(op, type) || !atomics->can(op, type)) continue;
+        const std::size_t bytes = core::bytes_of(type);
+        alignas(8) std::array<std::byte, 8> model{};
+        const std::uint64_t start = small_value(type, random.below(8));
+        std::memcpy(model.data(), &start, bytes);
+        std::memcpy(word, &start, bytes);
+        for (int turn = 0; turn < 12; ++turn) {
+          std::uint64_t old = 0;
+          const bool returns = op == AtomicOp::load || op == AtomicOp::swap || op == AtomicOp::compare_swap;
+          const bool fetch = returns || (op != AtomicOp::store && turn % 3 != 0);
+          const detail::AtomicCall call{.op = op,
+                                        .type = type,
+                                        .operand = small_value(type, random.below(8)),
+                                        .expected = small_value(type, random.below(8)),
+                                        .result = fetch ? &old : nullptr};
+          ++token;
+          const core::Post post =
+              bench.insist([&] { return atomics->atomic(1, target.key, kOffset, call, token); });
+          ASSERT_TRUE(ends(bench, post, token));
+          const std::uint64_t before =
+              core::apply_atomic(op, type, call.operand, call.expected, model.data());
+          ASSERT_TRUE(holds(std::span(word, bytes), std::span(model).first(bytes)))
+              << "operation " << static_cast<int>(op) << " of type " << static_cast<int>(type);
+          if (fetch) {
+            ASSERT_EQ(old, before) << "operation " << static_cast<int>(op) << " of type "
+                                   << static_cast<int>(type);
+          }
+        }
+      }
+    }
+    EXPECT_TRUE(all_are(std::span(target.memory).first(kOffset), std::byte{0}));
+    EXPECT_TRUE(all_are(std::span(target.memory).subspan(kOffset + 8), std::byte{0}));
+    bench.conduit(1).rma()->unregister_segment(0);
+  });
+}
+
+TEST_P(Property, NativeAtomicsOfAllRanksOnOneWordLoseNothing) {
+  on_bench(3, [](ConduitBench& bench) {
+    core::NativeAtomics* const atomics = bench.conduit(0).atomics();
+    if (atomics == nullptr || !atomics->can(AtomicOp::add, AtomicType::u64)) return;
+    Target target(bench, 64);
+    ASSERT_TRUE(target.status) << target.status.text();
+    constexpr std::uint64_t kEach = 100;
+    std::vector<std::uint64_t> keys;
+    for (Rank rank = 0; rank < bench.ranks(); ++rank) {  // the owner too: the network does its own atomics
+      const auto key = bench.conduit(rank).rma()->import_key(1, target.exported);
+      ASSERT_TRUE(key) << key.status().text();
+      keys.push_back(*key);
+    }
+    std::vector<std::uint64_t> old(bench.ranks() * kEach, ~std::uint64_t{0});
+    std::size_t posted = 0;
+    for (std::uint64_t turn = 0; turn < kEach; ++turn) {
+      for (Rank rank = 0; rank < bench.ranks(); ++rank) {
+        const std::size_t index = rank * kEach + turn;
+        const detail::AtomicCall call{
+            .op = AtomicOp::add, .type = AtomicType::u64, .operand = 1, .result = &old[index]};
+        const core::Post post = bench.insist(
+            [&] { return bench.conduit(rank).atomics()->atomic(1, keys[rank], 8, call, 1 + index); });
+        ASSERT_TRUE(post.kind == core::Post::Kind::done || post.kind == core::Post::Kind::posted);
+        posted += post.kind == core::Post::Kind::posted;
+      }
+    }
+    ASSERT_TRUE(bench.poll_until([&] {
+      std::size_t completed = 0;
+      for (Rank rank = 0; rank < bench.ranks(); ++rank) completed += bench.inbox(rank).completions.size();
+      return completed >= posted;
+    })) << "completions are missing";
+    std::uint64_t sum = 0;
+    std::memcpy(&sum, target.memory.data() + 8, sizeof sum);
+    EXPECT_EQ(sum, old.size());
+    std::ranges::sort(old);
+    for (std::uint64_t i = 0; i < old.size(); ++i) ASSERT_EQ(old[i], i) << "each value before, once";
+    bench.conduit(1).rma()->unregister_segment(0);
+  });
+}
+
+}  // namespace
+}  // namespace aqueduct::conformance
