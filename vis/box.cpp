@@ -65,8 +65,7 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
   // Then the next boxes, while there is a chunk, an operation and a buffer for each.
   while (t.there_at.left() != 0 && t.op->outcome.ok()) {
     Chunk* const chunk = std::popcount(t.chunks) < kChunksOfOne ? take_chunk(t) : nullptr;
-    core::Op* const op =
-        chunk != nullptr ? state_.ops.acquire(core::kGroup, t.peer, false) : nullptr;
+    core::Op* const op = chunk != nullptr ? state_.ops.acquire(core::kGroup, t.peer, false) : nullptr;
     Stage* const stage = op != nullptr ? stages_.take() : nullptr;
     const auto drop = [&] {
       if (op != nullptr) {

@@ -305,8 +305,7 @@ void Transport::finish_replies(const Meanwhile& meanwhile) noexcept {
 
 std::string Transport::text(Rank peer) const {
   if (peer >= connections_.size()) return {};
-  if (connections_[peer] == nullptr)
-    return gone_[peer] ? "lost before any packet" : "no packet yet";
+  if (connections_[peer] == nullptr) return gone_[peer] ? "lost before any packet" : "no packet yet";
   std::string text = connections_[peer]->text(clock_now());
   if (unknown_senders_ != 0)
     text += fmt::format("; {} datagrams from unknown senders dropped", unknown_senders_);

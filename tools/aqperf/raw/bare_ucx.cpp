@@ -65,7 +65,8 @@ bool BareUcx::open(Session& session) {
   constexpr std::size_t kWorkers = 1;
   std::string why;
   context_ = conduits::ucx::Context::open(
-      conduits::ucx::context_options_of(Config::from_environment(), session.ep().state().host_of, kWorkers), why);
+      conduits::ucx::context_options_of(Config::from_environment(), session.ep().state().host_of, kWorkers),
+      why);
   if (context_ == nullptr) return false;
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
