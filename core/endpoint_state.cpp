@@ -38,6 +38,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
         segments.capacity(), wanted);
   }
   implicit.pool = &ops;
+  implicit.kind = &core::kGroup;
   implicit.parts = 1;  // a part that never ends, so that the group does not end either
   pacing.spin_at_most = std::chrono::nanoseconds(settings.nanoseconds("spin"));
   pacing.yield_at_most = std::chrono::nanoseconds(settings.nanoseconds("yield"));

@@ -13,7 +13,7 @@ Status SourceUse::take(EndpointState& state, Rank peer, Event* event, bool immed
   const auto acquired = [&] { return (op_ = state.ops.acquire(kSource, peer, false)) != nullptr; };
   if (acquired()) return {};
   if (immediate) return {ErrorCode::refused, peer};
-  return wait_until(state, acquired, kNoRank,
+  return wait_until(state, acquired, peer,
                     [] { return std::string("a free operation (AQUEDUCT_OPERATIONS)"); });
 }
 

@@ -91,6 +91,7 @@ Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) 
 Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
                               core::SourceUse& source) noexcept {
   if (options.source == SourceReuse::at_completion) return {};
+  if (options.source == SourceReuse::on_event && options.source_event == nullptr) return {};
   Event* const event = options.source == SourceReuse::on_event ? options.source_event : nullptr;
   const Status status = source.take(state_, peer, event, options.immediate);
   op.source = source.op();

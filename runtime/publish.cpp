@@ -25,6 +25,7 @@ Result<PartOffer> offer_here(EndpointParts& parts, SegmentId id, const Result<Lo
       state.segments.capacity());
   return ErrorCode::refused;
 } catch (const std::bad_alloc&) {
+  withdraw_part(parts, id);  // one of its keys may have been made
   parts.state.log.error("there is no memory to describe a segment of {} bytes", mine->memory.size());
   return ErrorCode::no_memory;
 }
@@ -112,9 +113,17 @@ Result<SegmentId> publish_part(EndpointParts& parts, TeamState& team,
     // A rank that is lost has ended it for all; any other failure is told to those that may have had none.
     if (status.code() != ErrorCode::peer_lost) status = state.barriers->exchanges().agree(team, status);
     if (status && added) return id;
+    if (added && status.code() == ErrorCode::peer_lost) {
+      // A member that heard of the loss later may have the segment: its number, keys and memory stay until the job ends.
+      static_cast<void>(state.segments.release(id));
+      return status;
+    }
     if (added) state.segments.take_back();
     if (offer) withdraw_part(parts, id);
-    if (!status) return status;
+    if (!status) {
+      if (mine) free_part(parts, *mine);
+      return status;
+    }
     if (const Status skipped = skip_to(state, wanted.highest); !skipped) local = skipped;
   }
 }

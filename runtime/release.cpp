@@ -42,7 +42,8 @@ void leave_part(EndpointState& state, Rank rank, const core::Part& part) noexcep
   }
 }
 
-/// Members that do not know of a loss yet may still write there: the pages go, the addresses stay.
+/// Members that do not know of a loss yet may still write there: the pages go, the addresses and the keys stay. A network
+/// would take a write without a key for an error of the connection, and two living ranks for lost.
 void give_pages_back(std::span<std::byte> memory) noexcept {
   if (memory.empty()) return;
   // Of shared memory, for which the other advice means less.
@@ -62,9 +63,9 @@ Status release_segment(EndpointParts& parts, SegmentId id) noexcept {
 
   const core::SegmentRecord ended = state.segments.release(id);
   for (Rank i = 0; i < ended.parts.size(); ++i) leave_part(state, ended.first + i, ended.parts[i]);
-  withdraw_part(parts, id);
   const LocalPart mine{ended.mine, ended.attached};
   if (all_here) {
+    withdraw_part(parts, id);
     free_part(parts, mine);
   } else if (!mine.attached) {
     give_pages_back(mine.memory);

@@ -46,7 +46,6 @@ Result<Segment> Segment::create(Team& team, std::size_t bytes) {
   const auto part = allocate(state, bytes);
   const auto id = runtime::publish_part(*state.owner, team.state(), part);
   if (id) return Segment(*id, part->memory, team);
-  if (part) runtime::free_part(*state.owner, *part);
   return id.status();
 }
 

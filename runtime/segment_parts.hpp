@@ -47,7 +47,8 @@ Result<LocalPart> allocate_part(EndpointParts& parts, std::size_t bytes);
 void free_part(EndpointParts& parts, const LocalPart& part) noexcept;
 
 /// The second half: collective over the team. Each member tells the others of its part, or why it has none; all get the
-/// segment, or none does. The part stays the caller's if it fails.
+/// segment, or none does. After a failure the part is given back, or kept until the job ends if a member that hears of a
+/// loss later may use it.
 /// Errors: refused, no_memory, peer_lost, in_handler, and whatever a member has for its part.
 Result<SegmentId> publish_part(EndpointParts& parts, aqueduct::detail::TeamState& team,
                                const Result<LocalPart>& mine) noexcept;

@@ -176,7 +176,7 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
     return {begun.status(), Event(begun.status())};
   }
   core::Op& op = **begun;
-  Operation& operation = Operation::of(op);
+  Operation& operation = Operation::of(op) = {};  // described if `take_source` waits
   t.op = &op;
   op.by_packets = t.plan == Plan::packed;
   core::SourceUse source;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include <fcntl.h>
+#include <sys/mman.h>
 
 namespace aqueduct::conduits::smp {
 namespace {
@@ -21,10 +21,12 @@ void append_offset(std::vector<std::byte>& key, std::uint64_t offset) {
 }
 
 /// Gives pages back to the system; they read as zeroes then.
-bool give_pages_back(int fd, std::size_t offset, std::size_t bytes) noexcept {
-  const std::size_t whole = (bytes + kPage - 1) / kPage * kPage;
-  return ::fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
-                     static_cast<off_t>(whole)) == 0;
+///
+/// By the address and not by the descriptor: registration caches of network libraries watch calls of madvise, and would
+/// otherwise keep the old pages for the next segment here.
+bool give_pages_back(std::span<std::byte> memory) noexcept {
+  const std::size_t whole = (memory.size() + kPage - 1) / kPage * kPage;
+  return ::madvise(memory.data(), whole, MADV_REMOVE) == 0;
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ void SegmentMemory::give(std::span<std::byte> memory) noexcept {
   if (at->free) {
     const auto offset = static_cast<std::size_t>(memory.data() - at->memory.data());
     // Pages that stay hold bytes, and serve nobody else.
-    if (!give_pages_back(at->memory.descriptor(), offset, memory.size())) return;
+    if (!give_pages_back(memory)) return;
     try {
       at->free->give(offset, memory.size());
     } catch (const std::bad_alloc&) {

@@ -4,6 +4,7 @@
 #include "conduits/smp/smp_network.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace aqueduct::conduits::smp {
 namespace {
@@ -21,7 +22,13 @@ Result<core::MutableBytes> Map::allocate(std::uint32_t number, std::size_t bytes
   if (bytes == 0) return core::MutableBytes{};
   std::vector<std::byte> key;
   const auto memory = network_.allocate(me_, number, bytes, key);
-  if (memory) keys_[memory->data()] = std::move(key);
+  if (!memory) return memory;
+  try {
+    keys_[memory->data()] = std::move(key);
+  } catch (const std::bad_alloc&) {
+    network_.release(*memory);
+    return ErrorCode::no_memory;
+  }
   return memory;
 }
 

@@ -46,7 +46,7 @@ void UdpConduit::unregister_segment(SegmentId id) noexcept {
   const Entry entry(*this);
   if (id >= segments_.size() || segments_[id].empty()) return;
   segments_[id] = {};
-  transport_.finish_replies(poll_others());
+  transport_.finish_replies(id, poll_others());
 }
 
 Result<std::uint64_t> UdpConduit::import_key(Rank, core::Bytes key) {

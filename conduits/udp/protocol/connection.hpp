@@ -135,8 +135,10 @@ class Connection {
   bool settled() const noexcept { return ended_ || (sent_packets_.empty() && !waiting()); }
   /// Replies to gets that still read from this endpoint's segments.
   std::size_t replies() const noexcept { return replies_; }
-  /// Their memory is about to be released. Retransmissions of replies will not read it.
-  void drop_replies() noexcept;
+  /// Whether one of them reads from this segment.
+  bool reads(SegmentId segment) noexcept;
+  /// The memory of this segment is about to be released. Retransmissions of replies will not read it.
+  void drop_replies(SegmentId segment) noexcept;
 
   Rank peer() const noexcept { return peer_; }
   Time heard_at() const noexcept { return heard_at_; }
@@ -147,6 +149,8 @@ class Connection {
   const Address* address = nullptr;
 
  private:
+  template <class F>
+  void for_each_reply(SegmentId segment, const F& each) noexcept;
   struct PendingGet {  // a get that this endpoint began
     core::Token token = 0;
     std::byte* to = nullptr;

@@ -164,15 +164,29 @@ core::Post Connection::get(std::uint32_t segment, std::uint64_t offset, core::Mu
   return core::Post::posted();
 }
 
-void Connection::drop_replies() noexcept {
-  const auto drop = [](BulkTransfer* bulk) {
-    if (bulk->reply) bulk->from = nullptr;
+/// Calls `each` for the replies to gets that read a segment: those to be sent and those not acknowledged yet. A reply that
+/// is both comes several times.
+template <class F>
+void Connection::for_each_reply(SegmentId segment, const F& each) noexcept {
+  const auto look = [&](BulkTransfer* bulk) {
+    if (bulk->reply && bulk->segment == segment) each(*bulk);
   };
-  for (BulkTransfer* bulk = bulk_transfers_.front(); bulk != nullptr; bulk = bulk->next) drop(bulk);
+  for (BulkTransfer* bulk = bulk_transfers_.front(); bulk != nullptr; bulk = bulk->next) look(bulk);
   for (std::uint64_t n = sent_packets_.oldest(); n < sent_packets_.next(); ++n) {
     const SentPacket& sent = sent_packets_.at(n);
-    if (sent.state != SentPacket::State::acknowledged && sent.kind == SentPacket::Kind::bulk) drop(sent.bulk);
+    if (sent.state != SentPacket::State::acknowledged && sent.kind == SentPacket::Kind::bulk) look(sent.bulk);
   }
+}
+
+bool Connection::reads(SegmentId segment) noexcept {
+  if (replies_ == 0) return false;
+  bool any = false;
+  for_each_reply(segment, [&](const BulkTransfer&) { any = true; });
+  return any;
+}
+
+void Connection::drop_replies(SegmentId segment) noexcept {
+  for_each_reply(segment, [](BulkTransfer& bulk) { bulk.from = nullptr; });
 }
 
 void Connection::fail(Status status) noexcept {

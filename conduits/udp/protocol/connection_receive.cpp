@@ -225,6 +225,7 @@ bool Connection::apply(const Get& get) noexcept {
   BulkTransfer reply;
   reply.reply = true;
   reply.id = frame.transfer;
+  reply.segment = frame.segment;
   if (frame.offset > segment.size() || frame.bytes > segment.size() - frame.offset) {
     refuse("get", frame.segment, frame.offset, frame.bytes);
     reply.refused = true;  // the peer must not wait for ever

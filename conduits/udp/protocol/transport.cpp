@@ -294,13 +294,13 @@ void Transport::close(const Meanwhile& meanwhile) noexcept {
   }
 }
 
-void Transport::finish_replies(const Meanwhile& meanwhile) noexcept {
+void Transport::finish_replies(SegmentId segment, const Meanwhile& meanwhile) noexcept {
   const auto none = [&] {
-    return std::all_of(active_.begin(), active_.end(),
-                       [](Connection* connection) { return connection->replies() == 0; });
+    return std::none_of(active_.begin(), active_.end(),
+                        [&](Connection* connection) { return connection->reads(segment); });
   };
   progress_until(none, kSecond, meanwhile);
-  for (Connection* connection : active_) connection->drop_replies();
+  for (Connection* connection : active_) connection->drop_replies(segment);
 }
 
 std::string Transport::text(Rank peer) const {

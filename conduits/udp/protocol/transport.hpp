@@ -63,8 +63,8 @@ class Transport {
   using Meanwhile = std::function<void()>;
   /// Waits, with a bound, until everything sent is acknowledged; then sends close packets.
   void close(const Meanwhile& meanwhile) noexcept;
-  /// Waits, with a bound, until no reply to a get reads this endpoint's memory any more.
-  void finish_replies(const Meanwhile& meanwhile) noexcept;
+  /// Waits, with a bound, until no reply to a get reads this segment any more.
+  void finish_replies(SegmentId segment, const Meanwhile& meanwhile) noexcept;
 
   std::string address(Rank peer) const { return peers_[peer].address.text(); }
   std::string text(Rank peer) const;  ///< for the stall report and the statistics

@@ -175,6 +175,22 @@ TEST(UdpConnectionWindow, MemoryComesBackToThePools) {
   }
 }
 
+// One segment ends while gets from another are in flight, and their packets must be sent again.
+TEST(UdpConnectionWindow, TheEndOfASegmentLeavesGetsFromOthersAlone) {
+  TwoConnections pair;
+  pair.both({.loss = 0.2, .mtu = 1472});
+  pair.b.upper.segments = {Buffer(100'000, std::byte{1}), Buffer(100'000, std::byte{2})};
+  Buffer to(100'000);
+  ASSERT_EQ(pair.a.connection->get(1, 0, to, 1).kind, core::Post::Kind::posted);
+  ASSERT_TRUE(pair.run(60 * kSecond, [&] { return pair.b.connection->reads(1); }));
+  EXPECT_FALSE(pair.b.connection->reads(0));
+  pair.b.connection->drop_replies(0);
+  ASSERT_TRUE(pair.run(60 * kSecond, [&] { return pair.a.upper.completions.size() == 1; }));
+  EXPECT_TRUE(pair.a.upper.completions[0].status);
+  EXPECT_EQ(to, Buffer(100'000, std::byte{2}));
+  ASSERT_TRUE(pair.run(60 * kSecond, [&] { return !pair.b.connection->reads(1); }));
+}
+
 // The path MTU is probed during a transfer, not only after it: larger packets, so fewer of them.
 TEST(UdpConnectionWindow, PacketsGrowDuringABulkTransfer) {
   TwoConnections pair({.mtu_hint = 8972});
