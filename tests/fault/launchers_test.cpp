@@ -216,7 +216,7 @@ TEST(SlurmAlone, TasksThatDoNotKnowOfOneAnotherAreToldHowTo) {
              slurm.variables());
   EXPECT_EQ(job.status(), 0) << job.err();
   EXPECT_EQ(job.lines("rank 0 of 1, 1 on this host, launcher alone").size(), 2u) << job.out();
-  EXPECT_THAT(job.err(), HasSubstr("srun started 2 of this"));
+  EXPECT_THAT(job.err(), HasSubstr("srun started 2 tasks without PMIx"));
   EXPECT_THAT(job.err(), HasSubstr("srun --mpi=pmix"));
   // The other plug-in also sets the variables of PMI-1.
   Launch pmi2({"srun", "--mpi=pmi2", "--overcommit", "-n", "2", program("fault_launched"), "well"},
