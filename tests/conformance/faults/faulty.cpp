@@ -90,7 +90,6 @@ FaultyConduit::FaultyConduit(const FaultyNetwork& network, std::unique_ptr<core:
 core::Properties FaultyConduit::altered() const {
   core::Properties properties = inner_->properties();
   properties.max_packet += plan_.overstate;
-  properties.reports_lost_peers = true;  // ranks that `die`
   properties.concurrent_posts = plan_.guard;
   if (plan_.post > 0) properties.copies = properties.put_before_send = false;
   return properties;
