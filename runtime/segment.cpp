@@ -11,12 +11,16 @@ namespace {
 using detail::EndpointState;
 using detail::TeamState;
 
+using Ranks = std::shared_ptr<const std::vector<Rank>>;
+
 /// The members' ranks; null where member i is rank i.
-std::shared_ptr<const std::vector<Rank>> ranks_of(const TeamState& team) {
-  if (team.members.is_identity()) return nullptr;
+Result<Ranks> ranks_of(const TeamState& team) noexcept try {
+  if (team.members.is_identity()) return Ranks();
   std::vector<Rank> ranks(team.size());
   for (Rank i = 0; i < team.size(); ++i) ranks[i] = team.members[i];
-  return std::make_shared<const std::vector<Rank>>(std::move(ranks));
+  return Ranks(std::make_shared<const std::vector<Rank>>(std::move(ranks)));
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
 }
 
 Status may_begin(const EndpointState& state) noexcept {
@@ -33,28 +37,29 @@ Result<runtime::LocalPart> allocate(EndpointState& state, std::size_t bytes) noe
 
 }  // namespace
 
-Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team)
-    : state_(&team.state().endpoint),
-      id_(id),
-      members_(team.size()),
-      mine_(mine),
-      ranks_(ranks_of(team.state())) {}
+Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ranks)
+    : state_(&team.state().endpoint), id_(id), members_(team.size()), mine_(mine), ranks_(std::move(ranks)) {}
 
+// The members' ranks are listed before the others hear of this part: from then on nothing may fail here alone.
 Result<Segment> Segment::create(Team& team, std::size_t bytes) {
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
-  const auto part = allocate(state, bytes);
+  auto ranks = ranks_of(team.state());
+  const auto part = ranks ? allocate(state, bytes) : ranks.status();
   const auto id = runtime::publish_part(*state.owner, team.state(), part);
-  if (id) return Segment(*id, part->memory, team);
-  return id.status();
+  if (!id) return id.status();
+  return Segment(*id, part->memory, team, *std::move(ranks));
 }
 
 Result<Segment> Segment::attach(Team& team, std::span<std::byte> memory) {
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
-  const auto id = runtime::publish_part(*state.owner, team.state(), runtime::LocalPart{memory, true});
+  auto ranks = ranks_of(team.state());
+  const Result<runtime::LocalPart> part =
+      ranks ? Result<runtime::LocalPart>(runtime::LocalPart{memory, true}) : ranks.status();
+  const auto id = runtime::publish_part(*state.owner, team.state(), part);
   if (!id) return id.status();
-  return Segment(*id, memory, team);
+  return Segment(*id, memory, team, *std::move(ranks));
 }
 
 Status Segment::release() noexcept {

@@ -33,6 +33,7 @@ Result<std::vector<std::byte>> Memory::add_segment(SegmentId id, core::MutableBy
     return code_of_errno(error);
   }
   segment.memory = memory;
+  by_address_.add(id, memory);
   const Key key{job_, reinterpret_cast<std::uint64_t>(memory.data()), memory.size(), segment.region->rkey,
                 id};
   std::vector<std::byte> blob(sizeof key);
@@ -41,7 +42,9 @@ Result<std::vector<std::byte>> Memory::add_segment(SegmentId id, core::MutableBy
 }
 
 void Memory::remove_segment(SegmentId id) noexcept {
-  if (id < segments_.size()) segments_[id] = {};
+  if (id >= segments_.size()) return;
+  by_address_.remove(id, segments_[id].memory.data());
+  segments_[id] = {};
 }
 
 Result<std::uint64_t> Memory::import(Rank peer, core::Bytes blob) {
@@ -95,13 +98,9 @@ Owned<ibv_mr> Memory::add_local(core::MutableBytes memory, int& error) noexcept 
 }
 
 std::optional<std::uint32_t> Memory::key_in_segment(core::Bytes buffer) const noexcept {
-  for (const Segment& segment : segments_) {
-    if (segment.region == nullptr || buffer.data() < segment.memory.data()) continue;
-    const auto at = static_cast<std::size_t>(buffer.data() - segment.memory.data());
-    if (at <= segment.memory.size() && buffer.size() <= segment.memory.size() - at)
-      return segment.region->lkey;
-  }
-  return std::nullopt;
+  const auto id = by_address_.find(buffer);
+  if (!id) return std::nullopt;
+  return segments_[*id].region->lkey;
 }
 
 }  // namespace aqueduct::conduits::ibv

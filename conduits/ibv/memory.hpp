@@ -3,6 +3,7 @@
 #include "conduits/ibv/paging.hpp"
 #include "conduits/ibv/verbs.hpp"
 #include "conduits/ibv/wire.hpp"
+#include "core/address_index.hpp"
 #include "core/conduit.hpp"
 #include "core/handles.hpp"
 #include "core/log.hpp"
@@ -69,6 +70,7 @@ class Memory {
   Rank me_;
   core::Log& log_;
   std::vector<Segment> segments_;  // by id
+  core::AddressIndex by_address_;
   core::Handles<Key> remote_;
 };
 

@@ -81,11 +81,14 @@ Result<std::vector<std::byte>> Registrations::add_segment(SegmentId id, core::Mu
     head.raw_bytes = static_cast<std::uint32_t>(raw_bytes);
   }
   std::memcpy(blob.data(), &head, sizeof head);
+  by_address_.add(id, memory);
   return blob;
 }
 
 void Registrations::remove_segment(SegmentId id) noexcept {
-  if (id < segments_.size()) segments_[id] = {};
+  if (id >= segments_.size()) return;
+  by_address_.remove(id, segments_[id].memory.data());
+  segments_[id] = {};
 }
 
 Result<std::uint64_t> Registrations::import(Rank peer, core::Bytes key) {
@@ -124,14 +127,8 @@ Fid<fid_mr> Registrations::add_local(core::MutableBytes memory, int& error) noex
 }
 
 void* Registrations::descriptor_in_segment(core::Bytes buffer) const noexcept {
-  for (const Segment& segment : segments_) {
-    if (segment.region == nullptr || buffer.data() < segment.memory.data()) continue;
-    const auto at = static_cast<std::size_t>(buffer.data() - segment.memory.data());
-    if (at <= segment.memory.size() && buffer.size() <= segment.memory.size() - at) {
-      return ::fi_mr_desc(segment.region.get());
-    }
-  }
-  return nullptr;
+  const auto id = by_address_.find(buffer);
+  return id ? ::fi_mr_desc(segments_[*id].region.get()) : nullptr;
 }
 
 }  // namespace aqueduct::conduits::ofi

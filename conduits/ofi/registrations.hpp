@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conduits/ofi/provider.hpp"
+#include "core/address_index.hpp"
 #include "core/conduit.hpp"
 #include "core/handles.hpp"
 #include "core/log.hpp"
@@ -67,6 +68,7 @@ class Registrations {
   bool local_needed_;
   std::uint64_t next_key_ = 1;     // where this conduit chooses keys
   std::vector<Segment> segments_;  // by id
+  core::AddressIndex by_address_;
   core::Handles<RemoteKey> remote_;
   std::vector<std::uint64_t> mapped_keys_;  // from raw keys; to be unmapped
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -17,7 +18,7 @@ class FreeRanges {
   /// Takes `bytes` bytes at the first place that has room, and returns its offset. Throws std::bad_alloc, and
   /// nothing has changed.
   std::optional<std::size_t> take(std::size_t bytes) {
-    const std::size_t wanted = whole(bytes);
+    const std::size_t wanted = whole(std::max<std::size_t>(bytes, 1));
     for (auto at = free_.begin(); at != free_.end(); ++at) {
       if (at->second < wanted) continue;
       const std::size_t offset = at->first;

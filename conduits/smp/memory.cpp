@@ -246,6 +246,8 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
 
 std::size_t SharedMemory::most() noexcept { return largest_file(); }
 
+std::uint64_t SharedMemory::available() { return available_memory(); }
+
 std::vector<std::byte> SharedMemory::key() const {
   Key key{};
   key.bytes = bytes_;

@@ -23,17 +23,19 @@ class SharedMemory {
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
-  /// Allocates `bytes` zeroed bytes. `name` is for people and, with posix, a part of the file's name. Without /proc,
+  /// Allocates `bytes` zeroed bytes. `name` is shown in messages and, with posix, a part of the file's name. Without /proc,
   /// the kind is posix whatever the settings say (`falls_back`).
   /// Errors: no_memory, no_space, network_failed, bad_setting; logged with what to try.
   static Result<SharedMemory> create(const core::Process& process, const std::string& name,
                                      std::size_t bytes);
   /// Maps memory that another process has made. Logs nothing.
   /// Errors: peer_lost (the process or the memory is gone), not_supported (the system hides it), no_memory,
-  ///         network_failed. `why` receives the reason and what to try, for people.
+  ///         network_failed. `why` receives the reason and what to try, in words.
   static Result<SharedMemory> open(std::span<const std::byte> key, std::string& why);
   /// The most bytes that one such object may have here (`ulimit -f`).
   static std::size_t most() noexcept;
+  /// The memory that the machine has available, in bytes; UINT64_MAX if it cannot be found out.
+  static std::uint64_t available();
   /// The length of a key.
   static constexpr std::size_t kKeyBytes = 120;
   /// Whether this process makes files although the setting is memfd: without /proc, other processes could not open a

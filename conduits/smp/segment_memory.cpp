@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace aqueduct::conduits::smp {
 namespace {
@@ -13,7 +14,10 @@ namespace {
 constexpr std::size_t kFirstPool = std::size_t{1} << 20;
 constexpr std::size_t kLargestPool = std::size_t{64} << 20;
 // Ranges are whole pages, which go back to the system one by one.
-constexpr std::size_t kPage = 4096;
+std::size_t page_bytes() noexcept {
+  static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 
 void append_offset(std::vector<std::byte>& key, std::uint64_t offset) {
   const auto* at = reinterpret_cast<const std::byte*>(&offset);
@@ -25,7 +29,7 @@ void append_offset(std::vector<std::byte>& key, std::uint64_t offset) {
 /// By the address and not by the descriptor: registration caches of network libraries watch calls of madvise, and would
 /// otherwise keep the old pages for the next segment here.
 bool give_pages_back(std::span<std::byte> memory) noexcept {
-  const std::size_t whole = (memory.size() + kPage - 1) / kPage * kPage;
+  const std::size_t whole = (memory.size() + page_bytes() - 1) / page_bytes() * page_bytes();
   return ::madvise(memory.data(), whole, MADV_REMOVE) == 0;
 }
 
@@ -52,11 +56,12 @@ std::span<std::byte> SegmentMemory::take_range(Object& object, std::size_t bytes
 SegmentMemory::Object* SegmentMemory::add_pool(std::size_t bytes) {
   std::size_t size = std::clamp(kFirstPool << std::min(pools_made_, 10u), kFirstPool, kLargestPool);
   while (size < 4 * bytes && size < kLargestPool) size *= 2;
-  if (size > SharedMemory::most()) return nullptr;
+  // A pool that the machine has no room for is no error: the segment may fit alone.
+  if (size > SharedMemory::most() || size > SharedMemory::available()) return nullptr;
   auto memory = SharedMemory::create(process_, "segments-" + std::to_string(pools_made_), size);
   if (!memory) return nullptr;
   ++pools_made_;
-  objects_.push_back({std::move(*memory), FreeRanges(size, kPage)});
+  objects_.push_back({std::move(*memory), FreeRanges(size, page_bytes())});
   return &objects_.back();
 }
 

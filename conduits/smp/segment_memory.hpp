@@ -23,7 +23,7 @@ class SegmentMemory {
   explicit SegmentMemory(const core::Process& process);
 
   /// Zeroes for a segment, and in `key` what leads to them: the key of their object, then the offset in it.
-  /// `name` is for people, and differs from all others. Errors: as SharedMemory::create.
+  /// `name` is shown in messages, and differs from all others. Errors: as SharedMemory::create.
   Result<std::span<std::byte>> take(const std::string& name, std::size_t bytes, std::vector<std::byte>& key);
   /// Gives back what `take` gave.
   void give(std::span<std::byte> memory) noexcept;

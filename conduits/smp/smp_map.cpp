@@ -58,7 +58,10 @@ Result<std::byte*> Map::map(Rank peer, core::Bytes key, std::size_t) {
   return network_.map(peer, key.subspan(sizeof head));
 }
 
-void Map::unmap(Rank, std::byte* at) noexcept { network_.unmap(at); }
+// A rank of this process was not mapped: its memory may be gone by now, and something else at its address.
+void Map::unmap(Rank peer, std::byte* at) noexcept {
+  if (!network_.in_this_process(peer)) network_.unmap(at);
+}
 
 void Map::wake(Rank peer) noexcept {
   const std::uint32_t local = network_.local_of(peer);

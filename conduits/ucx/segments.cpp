@@ -166,18 +166,17 @@ Result<std::byte*> Segments::map(Rank rank, core::Bytes key) {
     if (rkey != nullptr) ucp_.rkey_destroy(rkey);
     return {ErrorCode::not_supported, rank};
   }
-  remote_.add(
-      {head.address, rkey, static_cast<SegmentId>(head.segment), false});  // the mapping ends with the key
-  return static_cast<std::byte*>(place);
+  // The mapping ends with the key.
+  auto* const at = static_cast<std::byte*>(place);
+  mapped_[at] = remote_.add({head.address, rkey, static_cast<SegmentId>(head.segment), false});
+  return at;
 }
 
 void Segments::unmap(const std::byte* at) noexcept {
-  const auto leads_there = [&](const RemoteKey& key) {
-    void* place = nullptr;
-    return key.rkey != nullptr && ucp_.rkey_ptr(key.rkey, key.address, &place) == UCS_OK && place == at;
-  };
-  const auto found = std::ranges::find_if(remote_.all(), leads_there);
-  if (found != remote_.all().end()) forget(static_cast<std::uint64_t>(found - remote_.all().begin()));
+  const auto found = mapped_.find(at);
+  if (found == mapped_.end()) return;
+  forget(found->second);
+  mapped_.erase(found);
 }
 
 void Segments::end() noexcept {

@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,7 @@ class Segments {
   std::vector<Memory> segments_;   // by id
   std::vector<Memory> allocated_;  // by UCX, for segments
   core::Handles<RemoteKey> remote_;
+  std::map<const std::byte*, std::uint64_t> mapped_;  // handles of keys, by the address that `map` returned
 };
 
 }  // namespace aqueduct::conduits::ucx

@@ -27,7 +27,8 @@ class Segment {
   /// Completion: when it returns, every member knows every size and may use every part. Ranks outside the team are not
   ///             involved, and cannot access it.
   /// Errors:     no_memory (more than the machine has), no_space (/dev/shm full), refused (AQUEDUCT_SEGMENTS
-  ///             reached), peer_lost. If one member gets an error, all members do, and the segment does not exist.
+  ///             reached), peer_lost. If one member gets an error, all members do, and the segment does not exist. Only
+  ///             after peer_lost a member that hears of the loss later may have the segment; then memory and number stay.
   ///             in_handler is returned to the caller only, before anything has happened.
   /// Cost:       two exchanges of ceil(log2 P) rounds for P members; four if the members have made different numbers of
   ///             segments before.
@@ -42,7 +43,7 @@ class Segment {
   ///
   /// Neighbours in other processes cannot map such memory; they use the system's cross-memory calls, or packets.
   ///
-  /// Lifetime:           the memory until `release` has returned ok, otherwise until the job ends.
+  /// Lifetime:           the memory until `release` has returned ok, otherwise, also after peer_lost here, until the job ends.
   /// Completion, Errors: as `create`.
   static Result<Segment> attach(Team& team, std::span<std::byte> memory);
   static Result<Segment> attach(Endpoint& ep, std::span<std::byte> memory) {
@@ -59,9 +60,9 @@ class Segment {
   /// Lifetime:   the Team must still exist.
   /// Completion: every member has called it, and no member accesses this rank's part any more.
   /// Errors:     peer_lost (a member is lost. This rank's side ends nevertheless. Other members may not know of the loss
-  ///             yet, so the addresses of this rank's part stay reserved until the job ends), closed (released before, or
-  ///             the team has ended), invalid_argument (the members name different segments; nothing has happened),
-  ///             in_handler.
+  ///             yet, so the addresses of this rank's part stay reserved until the job ends), no_memory (the members
+  ///             could not meet; the segment ends as after a loss), closed (released before, or the team has ended),
+  ///             invalid_argument (the members name different segments; nothing has happened), in_handler.
   /// Cost:       one exchange of ceil(log2 P) rounds for P members.
   Status release() noexcept;
 
@@ -90,13 +91,14 @@ class Segment {
   template <class T>
   friend class SegmentOf;
 
-  Segment(SegmentId id, std::span<std::byte> mine, Team& team);
+  using Members = std::shared_ptr<const std::vector<Rank>>;
+  Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ranks);
 
   detail::EndpointState* state_;
   SegmentId id_;
   Rank members_ = 0;
   std::span<std::byte> mine_;
-  std::shared_ptr<const std::vector<Rank>> ranks_;  // of the members; null where member i is rank i
+  Members ranks_;  // of the members; null where member i is rank i
 };
 
 /// A segment of objects of one type.
