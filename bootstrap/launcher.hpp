@@ -13,8 +13,8 @@ enum class Launcher { alone, aqrun, pmix, pmi1 };
 /// What started this process, as far as its environment tells.
 struct Launch {
   Launcher by = Launcher::alone;
-  std::string why;    ///< for people: which variables show it
-  std::string doubt;  ///< for people: why this may not be what the user wanted; empty: no doubt
+  std::string why;    ///< in words: which variables show it
+  std::string doubt;  ///< in words: why this may not be what the user wanted; empty: no doubt
 };
 
 /// The value of an environment variable; nothing if it is not set.

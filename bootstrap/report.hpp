@@ -8,7 +8,7 @@
 
 namespace aqueduct::bootstrap {
 
-/// Receives the reasons of failures, as text for people.
+/// Receives the reasons of failures, as readable text.
 using Report = std::function<void(std::string_view why)>;
 
 // Texts that the clients of all launchers share.

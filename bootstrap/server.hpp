@@ -43,7 +43,7 @@ class Server {
   };
   using Report = std::function<void(std::string_view why)>;
 
-  /// `report` receives, as text for people, why exchanges are refused. `library`: the version that all must have.
+  /// `report` receives, as readable text, why exchanges are refused. `library`: the version that all must have.
   explicit Server(std::uint32_t processes, Report report = {}, std::uint32_t library = library_version());
   ~Server();
   Server(const Server&) = delete;

@@ -14,7 +14,7 @@ struct Available {
   std::string name;
   const core::ConduitEntry* entry = nullptr;  ///< null: a plug-in that could not be loaded
   std::string file;                           ///< a plug-in's file; empty: compiled in
-  std::string problem;                        ///< why it could not be loaded, for people
+  std::string problem;                        ///< why it could not be loaded, in words
   ErrorCode code = ErrorCode::ok;             ///< version_mismatch: built against another conduit interface
 };
 
@@ -24,7 +24,7 @@ const std::vector<Available>& all();
 bool is_path(std::string_view name_or_path) noexcept;
 /// The conduit of this name or file; null if there is none. Searches for plug-ins only if it is not compiled in.
 const Available* find(std::string_view name_or_path);
-/// For people: "smp, loop, udp".
+/// In words: "smp, loop, udp".
 std::string names();
 /// The name most like `word`, for messages about a misspelt conduit.
 core::NearestName nearest(std::string_view word);

@@ -15,7 +15,7 @@ namespace aqueduct::core {
 /// error: work was lost · warn: it works, but worse · info: once a job · debug: once an object
 enum class LogLevel : int { debug, info, warn, error, off };
 
-/// Text for people. Each endpoint and each job has its own log; nothing is global. Thread-safe.
+/// Messages for the user. Each endpoint and each job has its own log; nothing is global. Thread-safe.
 ///
 /// Writes to standard error through spdlog, from the level AQUEDUCT_LOG upwards, each line with the rank.
 class Log {

@@ -52,7 +52,7 @@ enum class Wire : std::uint8_t {
 /// The answer of a conduit's `probe`: whether it can work on this machine.
 struct Usability {
   bool usable = false;
-  std::string why;  ///< for people: what was found, or what is missing and what to do
+  std::string why;  ///< in words: what was found, or what is missing and what to do
   /// What would carry the packets; only for conduits that cross hosts. The automatic choice takes a conduit only if all
   /// processes of the job give the same answer.
   Wire wire = Wire::sockets_of_library;
@@ -69,7 +69,7 @@ struct ConduitEntry {
   std::uint8_t preference = 0;
   std::span<const SettingInfo> settings;
   /// Checks a value beyond its type and limits. Returns what is
-  /// wrong with it, for people, or an empty string. May be null.
+  /// wrong with it, in words, or an empty string. May be null.
   std::string (*check)(const SettingInfo& setting, std::string_view value) = nullptr;
   /// Whether the conduit can work here. It is cheap, changes nothing and may be called more than once, without a job.
   Usability (*probe)(const Config&) = nullptr;

@@ -48,7 +48,7 @@ class RawNetwork {
   /// Carries out that many turns of `window` operations, at both ranks at once. Returns at the active rank when the last
   /// turn is complete, and at the other when it is no longer needed. The first call may come long before the peer's.
   virtual void run(std::uint64_t turns) noexcept = 0;
-  /// The calls that are measured, for people: "RDMA writes, one doorbell for a window".
+  /// The calls that are measured, in words: "RDMA writes, one doorbell for a window".
   virtual std::string describe() const = 0;
 };
 

@@ -13,7 +13,7 @@ namespace aqueduct::core {
 struct SettingValue {
   std::string text;         ///< as given; of a choice, its word; of a boolean, "on" or "off"
   std::int64_t number = 0;  ///< the number or the nanoseconds; 1 or 0; the index of the choice, from 0
-  std::string problem;      ///< for people; empty when the value is good
+  std::string problem;      ///< in words; empty when the value is good
 };
 
 /// Reads a value of the setting that `info` describes. A problem names the variable, the value and what is allowed.
@@ -22,7 +22,7 @@ SettingValue read_setting(const SettingInfo& info, std::string_view value);
 /// "off", "no", "false" and "0" are false; "on", "yes", "true" and "1" are true; -1 for anything else.
 int read_truth(std::string_view word) noexcept;
 
-/// The values that a setting may have, for people: "a whole number from 1 to 256", "one of on, off".
+/// The values that a setting may have, in words: "a whole number from 1 to 256", "one of on, off".
 std::string allowed_values(const SettingInfo& info);
 
 /// A value as part of a message: printable characters only, and cut after 60.

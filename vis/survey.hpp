@@ -24,7 +24,7 @@ struct Survey {
 /// Surveys a shape; `origin` is added to its base. Cost: the dimensions of a strided shape; one pass over a list.
 Survey survey(const Shape& shape, std::uint64_t origin = 0) noexcept;
 
-/// The problem that a survey has found in the shape: as an error code, and as a text for people.
+/// The problem that a survey has found in the shape: as an error code, and as readable text.
 ErrorCode code_of(Problem problem, const Shape& shape) noexcept;
 std::string text_of(Problem problem, const Shape& shape);
 

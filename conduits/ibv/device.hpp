@@ -27,7 +27,7 @@ struct Port {
   ibv_port_attr attributes{};
   std::uint32_t gid_index = 0;
   ibv_gid gid{};
-  std::string gid_text;  ///< for people: "RoCE v2, ::ffff:10.0.0.1"
+  std::string gid_text;  ///< in words: "RoCE v2, ::ffff:10.0.0.1"
 
   ibv_transport_type transport = IBV_TRANSPORT_IB;
 
@@ -38,15 +38,15 @@ struct Port {
   }
   /// In Gb/s.
   double speed() const noexcept;
-  /// "mlx5_0:1, RoCE v2, …, 100 Gb/s, MTU 4096": for people.
+  /// "mlx5_0:1, RoCE v2, …, 100 Gb/s, MTU 4096": in words.
   std::string text() const;
 };
 
 /// The ports that can be used, and why the others cannot.
 struct UsablePorts {
   std::vector<Port> ports;  ///< in the order of the setting, else of the device list
-  std::string names;        ///< of all devices, for people
-  std::string passed_over;  ///< for people: each with the reason; may be empty
+  std::string names;        ///< of all devices, in words
+  std::string passed_over;  ///< in words: each with the reason; may be empty
 };
 
 /// Examines every port of every device that the settings allow.
@@ -55,15 +55,15 @@ UsablePorts usable_ports(const Verbs& verbs, const Wish& wish);
 struct Found {
   Port port;                ///< the default one
   std::vector<Port> rails;  ///< beside it, for large transfers
-  std::string problem;      ///< for people: why there is none, and what to do; empty: there is
-  std::string passed_over;  ///< for people: the other ports, each with the reason; may be empty
+  std::string problem;      ///< in words: why there is none, and what to do; empty: there is
+  std::string passed_over;  ///< in words: the other ports, each with the reason; may be empty
 };
 
 /// Chooses the fastest usable port, of equals the first; and as rails as many more as are wanted, of the same kind and
 /// speed.
 Found find_port(const Verbs& verbs, const Wish& wish);
 
-/// Adds to a list for people.
+/// Adds to a list that a message shows.
 inline void note(std::string& list, const std::string& what) { list += (list.empty() ? "" : "; ") + what; }
 
 /// Opens a device by its name; null, and errno, if that fails.

@@ -27,7 +27,7 @@ struct Library {
 
 struct Loaded {
   Library library;
-  std::string problem;  ///< for people; empty: it is there
+  std::string problem;  ///< in words; empty: it is there
 };
 
 /// Loads it. It stays loaded until the process ends.

@@ -34,13 +34,13 @@ struct Provider {
   }
   std::string name() const { return info->fabric_attr->prov_name; }
   std::string domain() const { return info->domain_attr->name; }
-  /// For people: its domain, and which of its capabilities are used.
+  /// In words: its domain, and which of its capabilities are used.
   std::string text() const;
 };
 
 struct Found {
   Provider provider;
-  std::string problem;  ///< for people: why there is none, and what to do; empty: there is
+  std::string problem;  ///< in words: why there is none, and what to do; empty: there is
 };
 
 /// Asks libfabric, once per process: that takes some hundred milliseconds where many providers are installed.

@@ -50,7 +50,7 @@ class Job {
   ///           it.
   /// Errors:   peer_lost if a rank died earlier; everything is closed nevertheless. invalid_argument in a forked child.
   Status finish();
-  /// Reports to the launcher that the job has failed, with a reason for people. The launcher then ends all ranks.
+  /// Reports to the launcher that the job has failed, with a reason in words. The launcher then ends all ranks.
   /// Without a launcher, the call does nothing.
   void abort(int exit_code, std::string_view why) noexcept;
 

@@ -58,7 +58,7 @@ class [[nodiscard]] Status {
   constexpr ErrorCode code() const noexcept { return code_; }
   /// The rank that the failure concerns, or kNoRank.
   constexpr Rank peer() const noexcept { return peer_; }
-  /// A description for people: "peer_lost (rank 3): the peer … has died or left; …".
+  /// A description in words: "peer_lost (rank 3): the peer … has died or left; …".
   std::string text() const;
   /// The exit status for a program that ends because of this: 0, or 10 + the code.
   constexpr int exit_code() const noexcept { return ok() ? 0 : 10 + static_cast<int>(code_); }

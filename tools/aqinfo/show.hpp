@@ -6,7 +6,7 @@
 
 namespace aqueduct::aqinfo {
 
-/// The facts as text for people, wrapped before column 110 where words allow it, and as one JSON object.
+/// The facts as readable text, wrapped before column 110 where words allow it, and as one JSON object.
 std::string as_text(const Facts& facts);
 std::string as_json(const Facts& facts);
 

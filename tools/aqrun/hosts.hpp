@@ -24,7 +24,7 @@ struct Share {
 };
 
 /// Reads one "name [slots=K]" per line; a comment goes from # to the end of the line. `file` is the name for error
-/// texts. Returns the hosts, or what is wrong, as text for people.
+/// texts. Returns the hosts, or what is wrong, as readable text.
 std::variant<std::vector<Host>, std::string> read_hosts(std::istream& in, const std::string& file);
 /// Reads the same from a file.
 std::variant<std::vector<Host>, std::string> read_hosts_file(const std::string& file);

@@ -19,7 +19,7 @@ class RankProgram {
   RankProgram(std::vector<std::string> program, const std::vector<std::string>& environment,
               const std::string& binding, std::uint32_t processes, std::uint32_t ranks_per_process);
 
-  /// The exit status if nothing can be started, or 0; and the reason, for people.
+  /// The exit status if nothing can be started, or 0; and the reason, in words.
   int status() const noexcept { return status_; }
   const std::string& why() const noexcept { return why_; }
 

@@ -17,7 +17,7 @@ inline constexpr const char* kSshTemplate =
 /// replaced by the words of the command; {shell-command} is replaced by one word, which a shell splits into them.
 class RemoteCommand {
  public:
-  /// Returns why the template cannot be used instead, as text for people.
+  /// Returns why the template cannot be used instead, as readable text.
   static std::variant<RemoteCommand, std::string> parse(std::string_view text);
 
   /// The words to execute here, so that `command` is executed there.

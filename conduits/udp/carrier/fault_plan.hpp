@@ -32,7 +32,7 @@ struct FaultPlan {
 /// A plan, or the error in its text.
 struct ParsedFaultPlan {
   FaultPlan plan;
-  std::string problem;  ///< for people; empty when all is well
+  std::string problem;  ///< in words; empty when all is well
 };
 
 /// Parses AQUEDUCT_UDP_FAULTS: any of

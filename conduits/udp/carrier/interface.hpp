@@ -25,7 +25,7 @@ struct InterfaceInfo {
 /// The interfaces of this host, in the system's order. Empty if the system call fails.
 std::vector<InterfaceInfo> list_interfaces();
 
-/// "eth0 192.0.2.2/24, lo 127.0.0.1/8, eth1 10.0.0.1/8 (down)": for people.
+/// "eth0 192.0.2.2/24, lo 127.0.0.1/8, eth1 10.0.0.1/8 (down)": in words.
 std::string describe(std::span<const InterfaceInfo> interfaces);
 
 enum class Family : std::uint8_t { automatic, ipv4, ipv6 };
@@ -41,7 +41,7 @@ struct InterfaceWish {
 
 struct InterfaceChoice {
   InterfaceInfo interface;
-  std::string why;  ///< for people: "the only network interface that is up"
+  std::string why;  ///< in words: "the only network interface that is up"
 };
 
 /// Chooses the interface to bind to. With several hosts, automatic takes the only candidate: an interface that is up,

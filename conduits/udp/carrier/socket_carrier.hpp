@@ -41,7 +41,7 @@ class SocketCarrier final : public Carrier {
   /// Datagrams that were dropped because they were longer than a buffer.
   std::uint64_t truncated() const noexcept { return receiver_.truncated(); }
   std::uint64_t gso_failures() const noexcept { return sender_.segmentation_failures(); }
-  /// For people: "192.0.2.2:4711, GSO, GRO, mmsg, buffers 4096 KiB to send and 8192 KiB to receive".
+  /// In words: "192.0.2.2:4711, GSO, GRO, mmsg, buffers 4096 KiB to send and 8192 KiB to receive".
   std::string text() const;
 
   void only_peer(const Address& peer) noexcept override;

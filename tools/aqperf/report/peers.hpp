@@ -6,7 +6,7 @@
 
 namespace aqueduct::perf {
 
-/// For people: one line for each other rank with what its conduit reports about it; then how
+/// In words: one line for each other rank with what its conduit reports about it; then how
 /// many transfers of pieces each plan has done.
 std::string describe_peers(Endpoint& ep);
 

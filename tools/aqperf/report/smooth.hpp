@@ -12,7 +12,7 @@ struct RateAt {
   double rate = 0;
 };
 
-/// For people: whether rates over rising sizes are smooth, or at which sizes they are not. Smooth: no size is more
+/// In words: whether rates over rising sizes are smooth, or at which sizes they are not. Smooth: no size is more
 /// than 10 % slower than the next larger one. Empty for fewer than two rates.
 std::string smoothness_of(std::span<const RateAt> rates);
 
