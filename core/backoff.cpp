@@ -10,6 +10,10 @@ namespace {
 // A yield that takes longer has let another thread run. Measured: sched_yield takes 0.5 us if no other thread wants the
 // core, and 1.5 us or more if one does.
 constexpr std::chrono::nanoseconds kAlone{1000};
+// A yield that takes longer has cost a time slice: ranks that wait give the core back after some microseconds.
+constexpr std::chrono::nanoseconds kSlice{500'000};
+// Chosen: twice what a sleeping process takes to wake up on an idle core of a virtual machine.
+constexpr std::chrono::nanoseconds kWakesWithin{200'000};
 
 }  // namespace
 
@@ -27,8 +31,15 @@ Backoff::Step Backoff::give_way() noexcept {
     began_ = before;
   }
   if (before - began_ >= pacing_.yield_at_most) return Step::sleep;
+  if (pacing_.beside_others && before - began_ < kWakesWithin) {
+    relax();
+    return Step::again;
+  }
   ::sched_yield();
-  if (clock_.now() - before > kAlone) others_ran_ = true;
+  yielded_ = true;
+  const auto away = clock_.now() - before;
+  if (away > kAlone) others_ran_ = true;
+  if (away > kSlice) lost_slice_ = true;
   return Step::yielded;
 }
 
@@ -42,6 +53,8 @@ Backoff::~Backoff() {
     }
     return;
   }
+  // Only where each rank can have a core: otherwise ranks of this job may be the others, and they need the core.
+  if (yielded_) pacing_.beside_others = lost_slice_ && pacing_.fewest >= Pacing::kFewestWithCores;
   const bool soon = clock_.now() - began_ < pacing_.spin_at_most;
   if (soon && !others_ran_) {
     pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins * 2);  // a longer spin would have been enough

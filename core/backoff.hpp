@@ -20,6 +20,9 @@ struct Pacing {
   /// then takes 2 ms instead of 0.3 us.
   static constexpr std::uint32_t kFewestWithCores = 300;  // some 4 us
   static constexpr std::uint32_t kMostSpins = 2000;       // chosen: about spin_at_most
+  /// Another program's thread shares this core: the last yield that
+  /// let another thread run took as long as a time slice. Learned.
+  bool beside_others = false;
 };
 
 /// How many threads of this process can run at once.
@@ -30,6 +33,9 @@ int available_cores() noexcept;
 /// With more ranks than cores, the peer may need this very core, and spinning keeps
 /// it from running. With a core for each rank, every pause costs latency. So a wait
 /// spins for as many checks as have lately been enough, and yields after that.
+///
+/// Beside another program's busy thread a yield costs a time slice of some 3 ms. The
+/// peer may only be waking up, which takes 0.1 ms, so a wait then spins that long first.
 class Backoff {
  public:
   enum class Step : std::uint8_t { again, yielded, sleep };
@@ -69,7 +75,9 @@ class Backoff {
   const EndpointClock& clock_;
   std::uint32_t looks_ = 0;
   bool timed_ = false;
+  bool yielded_ = false;
   bool others_ran_ = false;  ///< another thread ran when this one yielded
+  bool lost_slice_ = false;  ///< it ran for as long as a time slice
   Clock::time_point began_{};
 };
 

@@ -74,6 +74,46 @@ TEST(Backoff, NeverLearnsBeyondItsBounds) {
   EXPECT_GE(pacing.spins, Pacing::kFewestSpins);
 }
 
+/// A clock that goes on by `step` whenever it is read.
+struct SteppingClock {
+  std::chrono::nanoseconds step{0};
+  Clock::time_point at{};
+  EndpointClock clock{[](const void* self) noexcept {
+                        auto& mine = *const_cast<SteppingClock*>(static_cast<const SteppingClock*>(self));
+                        return mine.at += mine.step;
+                      },
+                      this};
+};
+
+/// Waits until the first yield, and says how many checks came before it.
+int checks_before_yield(Pacing& pacing, const SteppingClock& time) {
+  Backoff backoff(pacing, time.clock);
+  int checks = 0;
+  while (checks < 1'000'000 && backoff.next() == Step::again) ++checks;
+  return checks;
+}
+
+TEST(Backoff, SpinsAsLongAsAPeerTakesToWakeUpAfterAYieldHasCostATimeSlice) {
+  Pacing pacing = pacing_of(Pacing::kFewestWithCores, 100ms);
+  pacing.fewest = Pacing::kFewestWithCores;
+  SteppingClock time{.step = 2us};
+  EXPECT_EQ(checks_before_yield(pacing, time), 300);
+  time.step = 3ms;  // a yield takes as long as a busy stranger's time slice
+  EXPECT_EQ(checks_before_yield(pacing, time), 300);
+  time.step = 2us;
+  EXPECT_GE(checks_before_yield(pacing, time),
+            300 + 99);  // 200 us. This yield was short: nobody else is there now
+  EXPECT_EQ(checks_before_yield(pacing, time), 300);
+}
+
+TEST(Backoff, NeverSpinsLongerWithMoreRanksThanCores) {
+  Pacing pacing = pacing_of(Pacing::kFewestSpins, 100ms);
+  SteppingClock time{.step = 3ms};
+  EXPECT_EQ(checks_before_yield(pacing, time), 16);
+  time.step = 2us;
+  EXPECT_EQ(checks_before_yield(pacing, time), 16);
+}
+
 TEST(Backoff, CountsTheCoresOfThisProcess) {
   EXPECT_GE(available_cores(), 1);
   EXPECT_LE(available_cores(), 1 << 16);
