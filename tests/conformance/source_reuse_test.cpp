@@ -70,6 +70,31 @@ TEST_P(SourceBuffer, MayBeOverwrittenAtReturnOfImplicitPutsToo) {
   });
 }
 
+TEST_P(SourceBuffer, MayBeOverwrittenAtReturnOfAPutWithSignalToo) {
+  constexpr std::size_t kPuts = 400;
+  constexpr std::size_t kRoom = 2048;
+  as_each_of(2, kPuts * kRoom, [](Endpoint& me) {
+    const auto size = [](std::size_t i) { return i % 2 == 0 ? 1 + i % 64 : 1 + 5 * i; };  // short and long
+    std::vector<std::byte> source(kRoom);
+    std::vector<Event> events;
+    for (std::size_t i = 0; i < kPuts; ++i) {
+      const auto from = std::span(source).first(size(i));
+      const auto value = static_cast<std::byte>(i + me.rank());
+      std::ranges::fill(from, value);
+      events.push_back(put_signal_nb(me, GlobalPtr<std::byte>{next(me), i * kRoom}, from, {},
+                                     {.source = SourceReuse::at_return}));
+      std::ranges::fill(from, ~value);  // immediately after the call
+    }
+    for (Event& event : events) ASSERT_TRUE(me.wait(event));
+    ASSERT_TRUE(wait_until(me, Signal{}.slot, kPuts));
+    for (std::size_t i = 0; i < kPuts; ++i) {
+      ASSERT_TRUE(all_are(me.segment().subspan(i * kRoom, size(i)), static_cast<std::byte>(i + previous(me))))
+          << "put " << i;
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 TEST_P(SourceBuffer, MayBeOverwrittenWhenItsEventFires) {
   as_each_of(2, kArea, [seed = seed()](Endpoint& me) {
     Random random(seed + me.rank());
