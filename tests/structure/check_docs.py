@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 
+import check_arrows
+
 SKIPPED = 77
-FOLDERS = ("am|bench|bootstrap|cmake|coll|compat|conduits|core|docs|examples|fuzz|include|kernels|rma|runtime|sim|team|"
-           "tests|tools|vis")
+FOLDERS = "|".join(check_arrows.FOLDERS + check_arrows.PROGRAMS + ["cmake", "docs"])
 
 
 def first_block(text, language):
@@ -115,7 +116,7 @@ def wrong_words(text, exists, settings, commands):
 
 
 def check_words(root):
-    sources = [path for folder in ("include", "core", "am", "rma", "vis", "coll", "runtime", "bootstrap", "conduits", "tools")
+    sources = [path for folder in check_arrows.FOLDERS + ["tools"]
                for path in (root / folder).rglob("*.?pp")]
     code = "\n".join(path.read_text() for path in sources)
     code += (root / "cmake/AqueductOptions.cmake").read_text()
