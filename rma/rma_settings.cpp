@@ -8,10 +8,12 @@ namespace aqueduct::rma {
 namespace {
 
 using core::setting::choice;
+using core::setting::same_on_all_ranks;
 
 constexpr std::array kRmaSettings{
-    choice("atomics", "AQUEDUCT_ATOMICS", "auto", "auto|processor",
-           "Whether the network does the atomics it can (auto) or the owner's processor does them all."),
+    same_on_all_ranks(
+        choice("atomics", "AQUEDUCT_ATOMICS", "auto", "auto|processor",
+               "Whether the network does the atomics it can (auto) or the owner's processor does them all.")),
 };
 
 }  // namespace
