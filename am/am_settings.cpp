@@ -1,6 +1,4 @@
-#include "am/am_settings.hpp"
-
-#include "am/layer_handlers.hpp"
+#include "am/messages.hpp"
 #include "core/setting_kinds.hpp"
 
 #include <array>
@@ -21,6 +19,6 @@ constexpr std::array kAmSettings{
 
 }  // namespace
 
-std::span<const SettingInfo> am_settings() noexcept { return kAmSettings; }
+std::span<const SettingInfo> Messages::settings() noexcept { return kAmSettings; }
 
 }  // namespace aqueduct::am

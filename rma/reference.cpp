@@ -1,5 +1,6 @@
 #include "core/signals.hpp"
 #include "rma/aside.hpp"
+#include "rma/long.hpp"
 #include "rma/operation.hpp"
 #include "rma/target.hpp"
 #include "rma/transfers.hpp"
@@ -20,6 +21,7 @@ Transfers::Transfers(EndpointState& state)
     : state_(state), messages_(*state.messages), queues_(state.ranks), busy_(state.busy) {
   waiting_on_.reserve(state.ranks);
   add_reference_handlers(state);
+  add_long_requests(state);
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
     if (conduit != nullptr) conduit->serve_aside(atomics_aside);
   }

@@ -1,6 +1,5 @@
-#include "rma/rma_settings.hpp"
-
 #include "core/setting_kinds.hpp"
+#include "rma/transfers.hpp"
 
 #include <array>
 
@@ -18,6 +17,6 @@ constexpr std::array kRmaSettings{
 
 }  // namespace
 
-std::span<const SettingInfo> rma_settings() noexcept { return kRmaSettings; }
+std::span<const SettingInfo> Transfers::settings() noexcept { return kRmaSettings; }
 
 }  // namespace aqueduct::rma
