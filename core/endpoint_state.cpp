@@ -47,6 +47,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
   face.ranks_ = ranks;
   face.state_ = this;
   show_segments();
+  add_statistics({{"sleeps", "waits", &statistics.sleeps}, {"stalls", "waits", &statistics.stalls}});
 }
 
 EndpointState::~EndpointState() = default;

@@ -14,6 +14,7 @@
 #include "core/wiped_memory.hpp"
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -86,6 +87,7 @@ struct EndpointState {
   core::Clock::time_point checked_peers{};
   /// Calls `peer_lost` for the ranks that the launcher has reported; set by runtime/.
   std::function<void()> poll_losses;
+  std::vector<StatisticsRow> statistics_rows;
 
   /// The layer of this class; null until it is built. A layer's constructor finds the layers below it.
   template <class L>
@@ -94,6 +96,10 @@ struct EndpointState {
       if (built.layer_class == &core::kLayerClass<L>) return static_cast<L*>(built.layer.get());
     }
     return nullptr;
+  }
+  /// Adds rows to the statistics of this endpoint, such as a layer's. The counters live as long as the layer.
+  void add_statistics(std::initializer_list<StatisticsRow> rows) {
+    statistics_rows.insert(statistics_rows.end(), rows);
   }
 
   /// Whether this is a forked child's copy of the state. Conduits and peers belong to the parent, so every call that

@@ -1,5 +1,5 @@
-// Layers of these tests, over those of the library and built as they are: found by their class, told of losses, and
-// ended in reverse order.
+// Layers of these tests, over those of the library and built as they are: found by their class, told of losses, with
+// rows in the statistics, and ended in reverse order.
 
 #include <aqueduct/aqueduct.hpp>
 
@@ -16,7 +16,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,6 +46,7 @@ class Notes final : public core::Layer {
       in.state.layer<Notes>()->sum_ += number;
     };
     state.messages->add_internal(kNote, AmCategory::short_request, sizeof(std::uint64_t), {arrived, nullptr});
+    state.add_statistics({{"notes", "units", &sum_}});
   }
 
   core::Post send(Rank to, std::uint64_t number) noexcept {
@@ -75,6 +79,11 @@ Result<Job> job_of_two() {
   return Job::in_process(2, config);
 }
 
+const StatisticsRow* row_of(const Endpoint& ep, std::string_view name) {
+  const auto found = std::ranges::find(ep.statistics_rows(), name, &StatisticsRow::name);
+  return found != ep.statistics_rows().end() ? &*found : nullptr;
+}
+
 TEST(Layers, OfTheLibraryAreFoundByTheirClass) {
   auto job = job_of_two();
   ASSERT_TRUE(job);
@@ -86,7 +95,7 @@ TEST(Layers, OfTheLibraryAreFoundByTheirClass) {
   EXPECT_EQ(state.layer<Notes>(), nullptr);
 }
 
-TEST(Layers, HaveHandlersOfTheirOwn) {
+TEST(Layers, HaveHandlersAndCountersOfTheirOwn) {
   auto job = job_of_two();
   ASSERT_TRUE(job);
   for (std::size_t rank = 0; rank < 2; ++rank) {
@@ -100,7 +109,10 @@ TEST(Layers, HaveHandlersOfTheirOwn) {
     ASSERT_NE(notes.send(1 - ep.rank(), 5 + ep.rank()).kind, core::Post::Kind::retry);
     ASSERT_TRUE(core::wait_until(
         ep.state(), [&] { return notes.sum() != 0; }, 1 - ep.rank(), [] { return std::string("a note"); }));
-    EXPECT_EQ(notes.sum(), 6 - ep.rank());
+    const StatisticsRow* row = row_of(ep, "notes");
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->unit, "units");
+    EXPECT_EQ(*row->counter, 6 - ep.rank());
   });
   EXPECT_TRUE(job->finish());
 }
@@ -158,6 +170,58 @@ TEST(Layers, EndInReverseOrder) {
     EXPECT_TRUE(ended.empty());
   }
   EXPECT_THAT(ended, ElementsAre(3, 2, 1));
+}
+
+// Each counter of the public struct has one row, under the name of its member.
+TEST(StatisticsRows, AreCompleteAndHaveTheNamesOfTheStruct) {
+  auto job = job_of_two();
+  ASSERT_TRUE(job);
+  const Endpoint& me = job->endpoint(0);
+  const Statistics& counts = job->endpoint(0).state().statistics;
+  const auto* const first = reinterpret_cast<const std::uint64_t*>(&counts);
+  constexpr std::size_t kCounters = sizeof(Statistics) / sizeof(std::uint64_t);
+  std::set<std::string_view> names;
+  std::map<const std::uint64_t*, int> rows;
+  for (const StatisticsRow& row : me.statistics_rows()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_FALSE(row.unit.empty()) << row.name;
+    ++rows[row.counter];
+  }
+  EXPECT_EQ(rows.size(), kCounters);
+  for (std::size_t i = 0; i < kCounters; ++i) EXPECT_EQ(rows[first + i], 1) << "counter " << i;
+  using Counter = std::uint64_t Statistics::*;
+  const std::pair<std::string_view, Counter> members[] = {
+      {"packets_sent", &Statistics::packets_sent},
+      {"packets_received", &Statistics::packets_received},
+      {"payload_bytes_sent", &Statistics::payload_bytes_sent},
+      {"retries", &Statistics::retries},
+      {"deferred", &Statistics::deferred},
+      {"native_puts", &Statistics::native_puts},
+      {"native_gets", &Statistics::native_gets},
+      {"reference_puts", &Statistics::reference_puts},
+      {"reference_gets", &Statistics::reference_gets},
+      {"native_atomics", &Statistics::native_atomics},
+      {"reference_atomics", &Statistics::reference_atomics},
+      {"handlers_run", &Statistics::handlers_run},
+      {"vis_direct", &Statistics::vis_direct},
+      {"vis_pieces", &Statistics::vis_pieces},
+      {"vis_packed", &Statistics::vis_packed},
+      {"vis_box", &Statistics::vis_box},
+      {"vis_native", &Statistics::vis_native},
+      {"vis_messages", &Statistics::vis_messages},
+      {"vis_description_bytes", &Statistics::vis_description_bytes},
+      {"vis_as_strides", &Statistics::vis_as_strides},
+      {"vis_as_offsets", &Statistics::vis_as_offsets},
+      {"vis_as_pieces", &Statistics::vis_as_pieces},
+      {"rejected", &Statistics::rejected},
+      {"sleeps", &Statistics::sleeps},
+      {"stalls", &Statistics::stalls},
+  };
+  for (const auto& [name, member] : members) {
+    const StatisticsRow* const row = row_of(me, name);
+    ASSERT_NE(row, nullptr) << name;
+    EXPECT_EQ(row->counter, &(counts.*member)) << name;
+  }
 }
 
 }  // namespace
