@@ -39,6 +39,14 @@ Messages::Messages(EndpointState& state)
   }
   thanks_due_.reserve(state.ranks);
   thanks_now_.reserve(state.ranks);
+  const Statistics& counts = state.statistics;
+  state.add_statistics({{"packets_sent", "packets", &counts.packets_sent},
+                        {"packets_received", "packets", &counts.packets_received},
+                        {"payload_bytes_sent", "bytes", &counts.payload_bytes_sent},
+                        {"retries", "packets", &counts.retries},
+                        {"deferred", "replies", &counts.deferred},
+                        {"handlers_run", "calls", &counts.handlers_run},
+                        {"rejected", "packets", &counts.rejected}});
 }
 
 Messages::~Messages() = default;

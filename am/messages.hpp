@@ -10,6 +10,7 @@
 #include "core/endpoint_state.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ class Messages final : public core::EndpointInbox, public core::Layer {
  public:
   explicit Messages(EndpointState& state);
   ~Messages();
+
+  /// The settings of this layer: the number of handlers, credits and prepared payloads.
+  static std::span<const SettingInfo> settings() noexcept;
 
   struct Entry {
     std::uint64_t key = 0;  ///< of the messages that it accepts (key_of); 0: no handler is registered

@@ -26,6 +26,16 @@ function(aqueduct_sources out)
   set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
+# Sets `out` to the folders of the library: those at the root that have sources, except the named ones. A new layer is
+# a folder; tests/structure/check_arrows.py complains about a folder that it does not know.
+function(aqueduct_library_folders out)
+  file(GLOB found CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/*/*.cpp")
+  list(TRANSFORM found REPLACE "/[^/]*$" "")
+  list(REMOVE_DUPLICATES found)
+  list(REMOVE_ITEM found ${ARGN})
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
 # Sets `out` to the files that the patterns (relative to the root) match.
 function(aqueduct_glob out)
   list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/")

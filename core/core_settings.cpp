@@ -10,10 +10,13 @@ namespace {
 using setting::choice;
 using setting::duration;
 using setting::number;
+using setting::same_on_all_ranks;
 
 constexpr std::array kCoreSettings{
-    number("segments", "AQUEDUCT_SEGMENTS", "65536", 2, 1 << 20,
-           "Most segments that a rank can have in its life, released ones too. Costs address space."),
+    same_on_all_ranks(
+        number("segments", "AQUEDUCT_SEGMENTS", "65536", 2, 1 << 20,
+               "Most segments that a rank can have in its life, released ones too. Costs address space.")),
+    // May differ, because the size travels with the part.
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
     number("operations", "AQUEDUCT_OPERATIONS", "1048576", 16, 16777216,
            "Events that an endpoint may hold; each that is held takes memory for its operation."),

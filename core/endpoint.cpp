@@ -39,6 +39,8 @@ bool Endpoint::in_handler() const noexcept { return state_->in_handler; }
 
 Statistics Endpoint::statistics() const noexcept { return state_->statistics; }
 
+std::span<const StatisticsRow> Endpoint::statistics_rows() const noexcept { return state_->statistics_rows; }
+
 Team& Endpoint::world() noexcept { return *state_->world; }
 
 Status Endpoint::barrier() noexcept { return state_->world->barrier(); }

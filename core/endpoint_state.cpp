@@ -47,6 +47,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
   face.ranks_ = ranks;
   face.state_ = this;
   show_segments();
+  add_statistics({{"sleeps", "waits", &statistics.sleeps}, {"stalls", "waits", &statistics.stalls}});
 }
 
 EndpointState::~EndpointState() = default;
@@ -66,7 +67,7 @@ void EndpointState::peer_lost(Rank peer) noexcept {
   if (conduit_of[peer] != nullptr) conduit_of[peer]->forget(peer);
   // If the network does atomics, the far conduit may have operations on a neighbour's memory too.
   if (far != nullptr && far.get() != conduit_of[peer] && !network_atomics.empty()) far->forget(peer);
-  for (core::Layer* layer : layers) layer->peer_lost(peer);
+  for (const core::BuiltLayer& built : layers) built.layer->peer_lost(peer);
   ops.fail_packets(peer, {ErrorCode::peer_lost, peer});
   log.info("rank {} is gone: what was addressed to it fails with peer_lost", peer);
 }

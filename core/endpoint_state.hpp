@@ -14,6 +14,7 @@
 #include "core/wiped_memory.hpp"
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,8 +37,8 @@ struct EndpointParts;
 
 namespace aqueduct::detail {
 
-/// The state of an endpoint: conduits, operations, segments, and pointers to the layers. runtime/ builds it. A layer
-/// uses core and the layers below it.
+/// The state of an endpoint: conduits, operations, segments and layers. runtime/ builds it. A layer uses core and the
+/// layers below it.
 struct EndpointState {
   EndpointState(Rank my_rank, Rank all, const Config& settings);
   ~EndpointState();
@@ -66,15 +67,15 @@ struct EndpointState {
   core::Pacing pacing;
   Statistics statistics;
 
-  runtime::EndpointParts* owner = nullptr;  ///< the owner of this state and of the layers
+  runtime::EndpointParts* owner = nullptr;  ///< the owner of this state
 
-  // The layers; null until built.
+  // The layers that the hot path uses; null until built. Others are found by their class: `layer<L>()`.
   am::Messages* messages = nullptr;
   rma::Transfers* transfers = nullptr;
   vis::Engine* vis = nullptr;
   coll::Barriers* barriers = nullptr;
   core::Inbox* inbox = nullptr;
-  std::vector<core::Layer*> layers;
+  std::vector<core::BuiltLayer> layers;  ///< in building order; they end in reverse order
   std::unique_ptr<Team> world;
   std::uint32_t busy = 0;            ///< number of layers with queued work: see core::Busy
   bool atomics_by_processor = true;  ///< processors do the atomics that belong to no domain
@@ -86,6 +87,20 @@ struct EndpointState {
   core::Clock::time_point checked_peers{};
   /// Calls `peer_lost` for the ranks that the launcher has reported; set by runtime/.
   std::function<void()> poll_losses;
+  std::vector<StatisticsRow> statistics_rows;
+
+  /// The layer of this class; null until it is built. A layer's constructor finds the layers below it.
+  template <class L>
+  L* layer() const noexcept {
+    for (const core::BuiltLayer& built : layers) {
+      if (built.layer_class == &core::kLayerClass<L>) return static_cast<L*>(built.layer.get());
+    }
+    return nullptr;
+  }
+  /// Adds rows to the statistics of this endpoint, such as a layer's. The counters live as long as the layer.
+  void add_statistics(std::initializer_list<StatisticsRow> rows) {
+    statistics_rows.insert(statistics_rows.end(), rows);
+  }
 
   /// Whether this is a forked child's copy of the state. Conduits and peers belong to the parent, so every call that
   /// communicates or waits checks this first and refuses.

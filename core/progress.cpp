@@ -27,7 +27,7 @@ int progress(EndpointState& state) noexcept {
   if (state.near != nullptr) found += state.near->poll(*state.inbox);
   if (state.far != nullptr) found += state.far->poll(*state.inbox);
   if (state.busy != 0) [[unlikely]] {
-    for (Layer* layer : state.layers) layer->advance();
+    for (const BuiltLayer& built : state.layers) built.layer->advance();
   }
   state.polling = false;
   // A program that never waits but only polls must learn of lost peers too.

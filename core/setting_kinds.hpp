@@ -29,4 +29,10 @@ constexpr SettingInfo choice(std::string_view name, std::string_view environment
   return {name, environment, SettingType::choice, "", standard, help, 0, INT64_MAX, choices};
 }
 
+/// Marks a setting of the library whose value must be equal on all ranks of a job.
+constexpr SettingInfo same_on_all_ranks(SettingInfo info) {
+  info.same_on_all_ranks = true;
+  return info;
+}
+
 }  // namespace aqueduct::core::setting

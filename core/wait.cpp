@@ -36,7 +36,7 @@ void LongWait::report(Clock::time_point now) noexcept try {
                         state_.conduit(on_).properties().name);
     if (const auto more = state_.conduit(on_).state_of(on_); !more.empty()) text += ": " + more;
   }
-  for (const Layer* layer : state_.layers) layer->describe(text, on_);
+  for (const BuiltLayer& built : state_.layers) built.layer->describe(text, on_);
   text += fmt::format("; {} operations in flight", state_.ops.in_flight());
   for (const auto& [peer, count] : state_.ops.busiest()) text += fmt::format(", {} to rank {}", count, peer);
   state_.log.warn(

@@ -1,5 +1,6 @@
 #include "core/signals.hpp"
 #include "rma/aside.hpp"
+#include "rma/long.hpp"
 #include "rma/operation.hpp"
 #include "rma/target.hpp"
 #include "rma/transfers.hpp"
@@ -20,6 +21,14 @@ Transfers::Transfers(EndpointState& state)
     : state_(state), messages_(*state.messages), queues_(state.ranks), busy_(state.busy) {
   waiting_on_.reserve(state.ranks);
   add_reference_handlers(state);
+  add_long_requests(state);
+  const Statistics& counts = state.statistics;
+  state.add_statistics({{"native_puts", "puts", &counts.native_puts},
+                        {"native_gets", "gets", &counts.native_gets},
+                        {"reference_puts", "puts", &counts.reference_puts},
+                        {"reference_gets", "gets", &counts.reference_gets},
+                        {"native_atomics", "atomics", &counts.native_atomics},
+                        {"reference_atomics", "atomics", &counts.reference_atomics}});
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
     if (conduit != nullptr) conduit->serve_aside(atomics_aside);
   }

@@ -7,6 +7,7 @@
 #include "core/source_use.hpp"
 #include "rma/wire.hpp"
 
+#include <span>
 #include <vector>
 
 namespace aqueduct::rma {
@@ -34,6 +35,9 @@ struct Access {
 class Transfers final : public core::Layer {
  public:
   explicit Transfers(EndpointState& state);
+
+  /// The settings of this layer: who does atomics.
+  static std::span<const SettingInfo> settings() noexcept;
 
   /// Finds out how a place is reached. The first use of a part maps it or imports its key.
   Access access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;

@@ -1,5 +1,7 @@
 #include <aqueduct/job.hpp>
 
+#include "am/messages.hpp"
+#include "coll/barriers.hpp"
 #include "core/wait.hpp"
 #include "runtime/builder.hpp"
 #include "runtime/start.hpp"
@@ -170,7 +172,7 @@ Status Job::finish() {
     bool all_sent = true;
     for (auto& parts : impl_->endpoints) {
       core::progress(parts->state);
-      all_sent = parts->messages->all_sent() && parts->state.busy == 0 && all_sent;
+      all_sent = parts->state.messages->all_sent() && parts->state.busy == 0 && all_sent;
     }
     return all_sent;
   };

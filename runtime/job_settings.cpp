@@ -10,15 +10,21 @@ namespace {
 using core::setting::choice;
 using core::setting::duration;
 using core::setting::number;
+using core::setting::same_on_all_ranks;
 using core::setting::text;
 
 constexpr std::array kJobSettings{
-    text("conduit", "AQUEDUCT_CONDUIT", "auto",
-         "Conduit to other ranks: auto, a conduit's name, or the path of a plug-in (with a '/')."),
-    choice("near", "AQUEDUCT_NEAR", "on", "on|off", "Whether ranks of one host use the near conduit."),
+    same_on_all_ranks(
+        text("conduit", "AQUEDUCT_CONDUIT", "auto",
+             "Conduit to other ranks: auto, a conduit's name, or the path of a plug-in (with a '/').")),
+    same_on_all_ranks(
+        choice("near", "AQUEDUCT_NEAR", "on", "on|off", "Whether ranks of one host use the near conduit.")),
+    // May differ, because the processes exchange the number at the start.
     number("endpoints", "AQUEDUCT_ENDPOINTS", "1", 1, 256, "Ranks that each process holds."),
+    // May differ, because the size travels with the part.
     SettingInfo{"segment_bytes", "AQUEDUCT_SEGMENT_BYTES", SettingType::bytes, "bytes", "16M",
                 "Size of the primary segment of each rank."},
+    // Those that follow affect only their own process.
     text("host_id", "AQUEDUCT_HOST_ID", "",
          "Ranks with equal ids share a host; empty asks the system. For tests of several hosts on one."),
     choice("launcher", "AQUEDUCT_LAUNCHER", "auto", "auto|alone|aqrun|pmix|pmi1",

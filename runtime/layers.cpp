@@ -1,57 +1,73 @@
 #include "runtime/layers.hpp"
 
-#include "am/am_settings.hpp"
+#include "am/messages.hpp"
+#include "coll/barriers.hpp"
 #include "core/core_settings.hpp"
-#include "rma/long.hpp"
-#include "rma/rma_settings.hpp"
+#include "rma/transfers.hpp"
 #include "runtime/job_settings.hpp"
-#include "runtime/parts.hpp"
-#include "vis/vis_settings.hpp"
+#include "vis/engine.hpp"
 
-#include <memory>
 #include <span>
 
 namespace aqueduct::runtime {
 namespace {
 
-/// Builds a layer and adds it to the endpoint: progress and losses reach it, and other layers find it by `found`.
+using aqueduct::detail::EndpointState;
+
+template <class... L>
+struct LayerList {};
+
+/// The layers, in building order: a layer uses those before it.
+using Layers = LayerList<am::Messages,    //
+                         rma::Transfers,  //
+                         vis::Engine,     //
+                         coll::Barriers>;
+
+// Core points to the layers that the hot path uses. A new layer needs no such pointer: EndpointState::layer finds it.
+void point_to(EndpointState& state, am::Messages& layer) noexcept {
+  state.messages = &layer;
+  state.inbox = &layer;
+}
+void point_to(EndpointState& state, rma::Transfers& layer) noexcept { state.transfers = &layer; }
+void point_to(EndpointState& state, vis::Engine& layer) noexcept { state.vis = &layer; }
+void point_to(EndpointState& state, coll::Barriers& layer) noexcept { state.barriers = &layer; }
+[[maybe_unused]] void point_to(EndpointState&, core::Layer&) noexcept {}
+
+template <class... L>
+void build_all(EndpointState& state, LayerList<L...>) {
+  (point_to(state, add_layer<L>(state)), ...);
+}
+
+/// The settings of a layer; a layer without a function `settings` has none.
 template <class L>
-void add_layer(aqueduct::detail::EndpointState& state, std::optional<L>& layer, L*& found) {
-  found = &layer.emplace(state);
-  state.layers.push_back(found);
+std::span<const SettingInfo> settings_of() noexcept {
+  if constexpr (requires { L::settings(); }) return L::settings();
+  return {};
+}
+
+template <class... L>
+std::vector<std::span<const SettingInfo>> tables_of(LayerList<L...>) {
+  return {job_settings(), core::core_settings(), settings_of<L>()...};
 }
 
 }  // namespace
 
 std::vector<SettingInfo> layer_settings() {
   std::vector<SettingInfo> all;
-  for (const std::span<const SettingInfo> table :
-       {job_settings(), core::core_settings(), am::am_settings(), rma::rma_settings(), vis::vis_settings()}) {
-    all.insert(all.end(), table.begin(), table.end());
-  }
+  for (const auto table : tables_of(Layers())) all.insert(all.end(), table.begin(), table.end());
   return all;
 }
 
-Status build_layers(EndpointParts& parts) {
-  aqueduct::detail::EndpointState& state = parts.state;
-  add_layer(state, parts.messages, state.messages);
-  state.inbox = state.messages;
-  add_layer(state, parts.transfers, state.transfers);
-  rma::add_long_requests(state);
-  add_layer(state, parts.vis, state.vis);
-  add_layer(state, parts.barriers, state.barriers);
+Status build_layers(EndpointState& state) {
+  build_all(state, Layers());
   state.world = std::make_unique<Team>(
       std::make_unique<aqueduct::detail::TeamState>(state, 0, team::RankMap::world(state.ranks)));
-  return parts.messages->layers_problem();
+  return state.messages->layers_problem();
 }
 
-void end_layers(EndpointParts& parts) noexcept {
-  parts.state.world.reset();  // its destructor uses the barriers
-  parts.state.layers.clear();
-  parts.barriers.reset();
-  parts.vis.reset();
-  parts.transfers.reset();
-  parts.messages.reset();
+void end_layers(EndpointState& state) noexcept {
+  state.world.reset();  // its destructor uses the barriers
+  while (!state.layers.empty()) state.layers.pop_back();
 }
 
 }  // namespace aqueduct::runtime

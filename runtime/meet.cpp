@@ -1,12 +1,12 @@
 #include <aqueduct/version.hpp>
 
 #include "runtime/host.hpp"
+#include "runtime/layers.hpp"
 #include "runtime/start.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <span>
@@ -17,26 +17,22 @@ namespace aqueduct::runtime {
 
 namespace {
 
-/// Settings that must be equal on all ranks of a job. The others may differ: they affect
-/// only their own rank, or their effects travel with addresses and segments (sizes, keys,
-/// longest packets). A test has each setting of the library in one of the two lists.
-constexpr const char* kCommon[] = {"conduit", "near", "segments", "credits", "atomics"};
-
-std::vector<std::string> common_settings(const Config& config) {
-  std::vector<std::string> values;
-  for (const char* name : kCommon) values.push_back(config.text(name));
-  return values;
+/// The settings that must be equal on all ranks of a job. The others may differ: they affect only their own rank, or
+/// their effects travel with addresses and segments (sizes, keys, longest packets).
+std::vector<SettingInfo> common_settings() {
+  std::vector<SettingInfo> common = layer_settings();
+  std::erase_if(common, [](const SettingInfo& info) { return !info.same_on_all_ranks; });
+  return common;
 }
 
 /// The settings in which two processes differ, such as "AQUEDUCT_SEGMENTS=8, here 16; …".
 std::string differences(std::span<const std::string> theirs, std::span<const std::string> mine) {
+  const std::vector<SettingInfo> common = common_settings();
   std::string text;
-  for (std::size_t i = 0; i < std::size(kCommon); ++i) {
+  for (std::size_t i = 0; i < common.size(); ++i) {
     if (theirs[i] == mine[i]) continue;
-    std::string variable = "AQUEDUCT_";
-    for (const char* c = kCommon[i]; *c != 0; ++c)
-      variable += static_cast<char>(std::toupper(static_cast<unsigned char>(*c)));
-    text += fmt::format("{}{}={}, here {}", text.empty() ? "" : "; ", variable, theirs[i], mine[i]);
+    text +=
+        fmt::format("{}{}={}, here {}", text.empty() ? "" : "; ", common[i].environment, theirs[i], mine[i]);
   }
   return text;
 }
@@ -46,7 +42,7 @@ struct Introduction {
   std::uint64_t version = 0;
   std::uint64_t endpoints = 0;
   std::string host;
-  std::vector<std::string> settings;  // values of kCommon
+  std::vector<std::string> settings;  // values of common_settings()
   std::vector<std::string> problems;  // errors in its settings
 
   void write(BlobWriter& out) const {
@@ -57,13 +53,14 @@ struct Introduction {
     out.number(problems.size());
     for (const std::string& problem : problems) out.text(problem);
   }
-  static std::optional<Introduction> read(const Blob& blob) {
+  /// Reads an introduction with `settings` settings.
+  static std::optional<Introduction> read(const Blob& blob, std::size_t settings) {
     BlobReader in(blob);
     Introduction one;
     one.version = in.number();
     one.endpoints = in.number();
     one.host = in.text();
-    for (std::size_t i = 0; i < std::size(kCommon); ++i) one.settings.push_back(in.text());
+    for (std::size_t i = 0; i < settings; ++i) one.settings.push_back(in.text());
     for (std::uint64_t left = in.number(); left != 0 && in.ok(); --left) one.problems.push_back(in.text());
     if (!in.ok()) return std::nullopt;
     return one;
@@ -71,11 +68,8 @@ struct Introduction {
 };
 
 Introduction introduce(const Job::Impl& job, std::size_t endpoints) {
-  Introduction me{library_version(),
-                  endpoints,
-                  host_identity(job.config, job.bootstrap->host()),
-                  common_settings(job.config),
-                  {}};
+  Introduction me{library_version(), endpoints, host_identity(job.config, job.bootstrap->host()), {}, {}};
+  for (const SettingInfo& info : common_settings()) me.settings.push_back(job.config.text(info.name));
   for (const SettingProblem& problem : job.config.problems()) me.problems.push_back(problem.text);
   return me;
 }
@@ -134,7 +128,7 @@ Status meet(Job::Impl& job, std::size_t endpoints) {
   if (const Status status = same_version(job, *answers); !status) return status;
   std::vector<Introduction> all;
   for (const Blob& answer : *answers) {
-    auto one = Introduction::read(answer);
+    auto one = Introduction::read(answer, me.settings.size());
     if (!one) {
       job.log.error("what process {} says of itself cannot be read, though its version is this one's",
                     all.size());

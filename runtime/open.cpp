@@ -238,7 +238,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told, std::
     add_segment(state, mine[id], std::move(known));
   }
   set_pace(state);
-  return build_layers(parts);
+  return build_layers(state);
 }
 
 }  // namespace

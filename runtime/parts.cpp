@@ -5,7 +5,7 @@
 namespace aqueduct::runtime {
 
 EndpointParts::~EndpointParts() {
-  end_layers(*this);
+  end_layers(state);
   state.near.reset();  // conduits end before the memory that peers may still read
   state.far.reset();
 }

@@ -1,5 +1,6 @@
 // The second half of making a segment: the members of a team tell each other of their parts.
 
+#include "coll/barriers.hpp"
 #include "coll/exchange.hpp"
 #include "runtime/parts.hpp"
 #include "team/team_state.hpp"

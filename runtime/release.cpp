@@ -1,5 +1,6 @@
 // The end of a segment.
 
+#include "coll/barriers.hpp"
 #include "coll/exchange.hpp"
 #include "runtime/parts.hpp"
 #include "team/team_state.hpp"

@@ -31,6 +31,17 @@ Engine::Engine(EndpointState& state)
   const auto wanted = std::ranges::find(kNames, state.config.text("vis_plan"));
   forced_ = static_cast<std::uint64_t>(wanted - kNames.begin());  // "auto" is not found: kPlans
   add_packed_handlers(state);
+  const Statistics& counts = state.statistics;
+  state.add_statistics({{"vis_direct", "transfers", &counts.vis_direct},
+                        {"vis_pieces", "transfers", &counts.vis_pieces},
+                        {"vis_packed", "transfers", &counts.vis_packed},
+                        {"vis_box", "transfers", &counts.vis_box},
+                        {"vis_native", "transfers", &counts.vis_native},
+                        {"vis_messages", "requests", &counts.vis_messages},
+                        {"vis_description_bytes", "bytes", &counts.vis_description_bytes},
+                        {"vis_as_strides", "requests", &counts.vis_as_strides},
+                        {"vis_as_offsets", "requests", &counts.vis_as_offsets},
+                        {"vis_as_pieces", "requests", &counts.vis_as_pieces}});
 }
 
 Begun Engine::start(const Request& request, Ending ending) noexcept try {

@@ -45,6 +45,9 @@ class Engine final : public core::Layer {
  public:
   explicit Engine(EndpointState& state);
 
+  /// The settings of this layer: the plan for transfers of pieces.
+  static std::span<const SettingInfo> settings() noexcept;
+
   /// Starts a transfer. Errors: as in vis.hpp; a failure before anything has begun is in the Status.
   Begun start(const Request& request, Ending ending) noexcept;
   /// Takes this plan from now on, wherever it is possible; kPlans: chooses again. For measurements.

@@ -1,6 +1,5 @@
-#include "vis/vis_settings.hpp"
-
 #include "core/setting_kinds.hpp"
+#include "vis/engine.hpp"
 
 #include <array>
 
@@ -17,6 +16,6 @@ constexpr std::array kVisSettings{
 
 }  // namespace
 
-std::span<const SettingInfo> vis_settings() noexcept { return kVisSettings; }
+std::span<const SettingInfo> Engine::settings() noexcept { return kVisSettings; }
 
 }  // namespace aqueduct::vis

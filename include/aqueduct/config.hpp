@@ -32,6 +32,10 @@ struct SettingInfo {
   std::int64_t least = 0;          ///< number, bytes, duration (ns): the smallest value allowed
   std::int64_t most = INT64_MAX;   ///< number, bytes, duration (ns): the largest
   std::string_view choices = {};   ///< choice: the words, separated by '|'
+  /// Whether the value must be equal on all ranks of a job, because ranks would otherwise wait for each other or misread
+  /// each other's messages. A job whose ranks differ in it is refused. Has no effect for settings of conduits, whose
+  /// effects travel with addresses and keys.
+  bool same_on_all_ranks = false;
 };
 
 /// Where a value came from.

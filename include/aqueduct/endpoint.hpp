@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace aqueduct {
 
@@ -69,6 +70,13 @@ struct Statistics {
   std::uint64_t rejected = 0;               ///< malformed packets, which were dropped
   std::uint64_t sleeps = 0;                 ///< times that a wait went to sleep
   std::uint64_t stalls = 0;                 ///< times that a wait was reported as stalled
+};
+
+/// One counter of an endpoint. The part of the library that counts registers it.
+struct StatisticsRow {
+  std::string_view name;                   ///< "payload_bytes_sent"
+  std::string_view unit;                   ///< what it counts: "bytes"
+  const std::uint64_t* counter = nullptr;  ///< its value since the start of the job
 };
 
 /// One rank. A thread communicates through its endpoint.
@@ -169,6 +177,11 @@ class Endpoint {
   Status barrier() noexcept;
 
   Statistics statistics() const noexcept;
+  /// All counters: those of Statistics, under the same names, and those of layers that Statistics does not name.
+  ///
+  /// Lifetime: as long as the endpoint.
+  /// Threads:  the counters are read on the endpoint's own thread.
+  std::span<const StatisticsRow> statistics_rows() const noexcept;
 
   /// For use by the library only.
   detail::EndpointState& state() noexcept { return *state_; }

@@ -2,6 +2,7 @@
 
 check_docs.py readme ROOT BUILD COMPILER [FLAGS…]   the program in README.md compiles, and runs on two ranks
 check_docs.py template ROOT                         the code in docs/write-a-conduit.md is in the template
+check_docs.py layer ROOT COMPILER                   the layer that docs/architecture.md shows compiles with the lines that it needs
 check_docs.py words ROOT                            the files, settings, error codes and commands that are named exist
 check_docs.py self-test                             the checks find the errors that they look for
 """
@@ -12,9 +13,10 @@ import subprocess
 import sys
 import tempfile
 
+import check_arrows
+
 SKIPPED = 77
-FOLDERS = ("am|bench|bootstrap|cmake|coll|compat|conduits|core|docs|examples|fuzz|include|kernels|rma|runtime|sim|team|"
-           "tests|tools|vis")
+FOLDERS = "|".join(check_arrows.FOLDERS + check_arrows.PROGRAMS + ["cmake", "docs"])
 
 
 def first_block(text, language):
@@ -80,6 +82,33 @@ def check_template(root):
             sys.exit(f"docs/write-a-conduit.md shows what is not in examples/conduit-template:\n{block}")
 
 
+def changed(text, before, after):
+    """The text with its only match of the expression `before` replaced."""
+    text, times = re.subn(before, after, text)
+    if times != 1:
+        sys.exit(f"{before} was found {times} times: check_docs.py must change the lines of the new layer elsewhere")
+    return text
+
+
+def check_layer(root, compiler):
+    shown = dict(re.findall(r"^`(notice/\w+\.\wpp)`.*?^```cpp\n(.*?)^```", (root / "docs/architecture.md").read_text(), re.S | re.M))
+    if set(shown) != {"notice/notices.hpp", "notice/notices.cpp"}:
+        sys.exit(f"docs/architecture.md shows the files {sorted(shown)} of the new layer")
+    handlers = (root / "am/layer_handlers.hpp").read_text()
+    handlers = changed(handlers, r"(kCollExchange = \d+,)", r"\1 kNoticePut = 10,")
+    shown["am/layer_handlers.hpp"] = changed(handlers, r"kCollExchange,(\s+kVis)", r"kCollExchange, kNoticePut,\1")
+    layers = '#include "notice/notices.hpp"\n' + (root / "runtime/layers.cpp").read_text()
+    shown["runtime/layers.cpp"] = changed(layers, r"coll::Barriers>;", "coll::Barriers, notice::Notices>;")
+    with tempfile.TemporaryDirectory() as work:
+        for name, text in shown.items():
+            file = pathlib.Path(work, name)
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+        must([compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-DSPDLOG_COMPILED_LIB",
+              "-DSPDLOG_FMT_EXTERNAL", f"-I{work}", f"-I{root}", f"-I{root}/include",
+              f"{work}/notice/notices.cpp", f"{work}/runtime/layers.cpp"], 200)
+
+
 def error_rows(source):
     """name, meaning and advice of each entry of the registry in core/status.cpp, in order."""
     entry = re.compile(r'ErrorInfo\{ErrorCode::(\w+),\s*"(\w+)",\s*"([^"]*)",\s*"([^"]*)"\}')
@@ -115,7 +144,7 @@ def wrong_words(text, exists, settings, commands):
 
 
 def check_words(root):
-    sources = [path for folder in ("include", "core", "am", "rma", "vis", "coll", "runtime", "bootstrap", "conduits", "tools")
+    sources = [path for folder in check_arrows.FOLDERS + ["tools"]
                for path in (root / folder).rglob("*.?pp")]
     code = "\n".join(path.read_text() for path in sources)
     code += (root / "cmake/AqueductOptions.cmake").read_text()
@@ -159,6 +188,8 @@ def main():
         return check_words(pathlib.Path(rest[0]))
     if what == "template" and len(rest) == 1:
         return check_template(pathlib.Path(rest[0]))
+    if what == "layer" and len(rest) == 2:
+        return check_layer(pathlib.Path(rest[0]), rest[1])
     if what == "readme" and len(rest) >= 3:
         return check_readme(pathlib.Path(rest[0]), pathlib.Path(rest[1]), rest[2], [flag for flag in rest[3:] if flag])
     sys.exit(__doc__)

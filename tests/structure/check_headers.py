@@ -16,8 +16,9 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ["include", "core", "bootstrap", "conduits", "am", "team", "rma", "vis", "coll", "runtime",
-           "tests", "tools", "examples", "fuzz", "bench"]
+import check_arrows
+
+FOLDERS = check_arrows.FOLDERS + check_arrows.PROGRAMS
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]
 INTERNAL = ["-DSPDLOG_COMPILED_LIB", "-DSPDLOG_FMT_EXTERNAL", '-DAQUEDUCT_BIN_DIR="."',
             '-DAQUEDUCT_SOURCE_DIR="."']

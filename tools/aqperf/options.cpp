@@ -115,8 +115,9 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       ->check(CLI::IsMember({"segment", "outside"}));
   app.add_option("--op", options.operation, "atomic-latency: which atomic [add]")
       ->check(CLI::IsMember({"add", "xor", "min", "swap", "compare_swap", "load", "store"}));
-  app.add_flag("--statistics", options.statistics,
-               "at the end, print on standard error what each rank's conduits know of each peer");
+  app.add_flag(
+      "--statistics", options.statistics,
+      "at the end, print on standard error what each rank's conduits know of each peer, and its counters");
   app.add_flag("--load", options.load, "measure while a busy process takes one core");
   try {
     app.parse(argc, argv);

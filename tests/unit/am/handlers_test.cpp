@@ -2,7 +2,6 @@
 
 #include <aqueduct/aqueduct.hpp>
 
-#include "am/am_settings.hpp"
 #include "am/messages.hpp"
 #include "rma/wire.hpp"
 
@@ -37,7 +36,7 @@ void expect_to_work(Job& job) {
 }
 
 TEST(Handlers, AreAsManyAsTheSettingMayAskForAndNoneIsTheLibrarysOwn) {
-  const auto all = am_settings();
+  const auto all = Messages::settings();
   const auto info =
       std::find_if(all.begin(), all.end(), [](const auto& one) { return one.name == "handlers"; });
   ASSERT_NE(info, all.end());

@@ -104,30 +104,13 @@ std::string other_value(const SettingInfo& info) {
   }
 }
 
-// Fails for a setting in neither list: decide what happens when its value differs between ranks. If ranks would then
-// wait for each other, or misread each other's messages, it belongs into kCommon of meet.cpp.
+// The tables of settings say which must agree: SettingInfo::same_on_all_ranks.
 TEST(Meet, ComparesEachSettingThatMustAgreeAndNoOther) {
-  const std::set<std::string_view> common{"conduit", "near", "segments", "credits", "atomics"};
-  const std::set<std::string_view> may_differ{"endpoints",  // exchanged at the start
-                                              "segment_bytes",
-                                              "signals",  // sent with the part
-                                              "handlers",
-                                              "operations",
-                                              "prepared",
-                                              "spin",
-                                              "yield",
-                                              "stall_warn",
-                                              "log",
-                                              "vis_plan",  // affects only its own rank
-                                              "host_id",
-                                              "launcher",
-                                              "pmix_library",
-                                              "bootstrap",
-                                              "bootstrap_timeout"};  // affects only its own process
+  std::set<std::string_view> compared;
   for (const SettingInfo& info : layer_settings()) {
     SCOPED_TRACE(info.name);
-    const bool must_agree = common.contains(info.name);
-    EXPECT_NE(must_agree, may_differ.contains(info.name)) << "it belongs into one of the two lists";
+    const bool must_agree = info.same_on_all_ranks;
+    if (must_agree) compared.insert(info.name);
     if (info.name == "log") continue;  // a changed log level would hide the output that is checked
     Config other;
     ASSERT_TRUE(other.set(info.name, other_value(info))) << other_value(info);
@@ -139,6 +122,8 @@ TEST(Meet, ComparesEachSettingThatMustAgreeAndNoOther) {
                 HasSubstr("process 1 has other settings than this one: " + std::string(info.environment) +
                           "=" + other.text(info.name) + ", here " + Config().text(info.name) + ". "));
   }
+  for (const char* name : {"conduit", "near", "segments", "credits", "atomics"})
+    EXPECT_TRUE(compared.contains(name)) << name << " must be equal on all ranks";
 }
 
 }  // namespace

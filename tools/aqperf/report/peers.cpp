@@ -14,13 +14,14 @@ std::string describe_peers(Endpoint& ep) {
     out += fmt::format("rank {} to {} over {}: {}\n", ep.rank(), peer, ep.conduit_of(peer),
                        state.empty() ? "nothing is known" : state);
   }
-  const Statistics counts = ep.statistics();
-  out += fmt::format(
-      "rank {}: transfers of pieces: {} direct, {} pieces, {} packed, {} box, {} native; {} packets, of "
-      "which {} say "
-      "strides, {} offsets, {} pieces\n",
-      ep.rank(), counts.vis_direct, counts.vis_pieces, counts.vis_packed, counts.vis_box, counts.vis_native,
-      counts.vis_messages, counts.vis_as_strides, counts.vis_as_offsets, counts.vis_as_pieces);
+  out += fmt::format("rank {} counted", ep.rank());
+  const char* separator = ": ";
+  for (const StatisticsRow& row : ep.statistics_rows()) {
+    if (*row.counter == 0) continue;
+    out += fmt::format("{}{} {} {}", separator, row.name, *row.counter, row.unit);
+    separator = ", ";
+  }
+  out += "\n";
   return out;
 }
 

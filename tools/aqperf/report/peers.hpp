@@ -6,8 +6,8 @@
 
 namespace aqueduct::perf {
 
-/// In words: one line for each other rank with what its conduit reports about it; then how
-/// many transfers of pieces each plan has done.
+/// In words: one line for each other rank with what its conduit reports about it; then the counters of this rank's
+/// statistics that are not zero.
 std::string describe_peers(Endpoint& ep);
 
 }  // namespace aqueduct::perf
