@@ -40,8 +40,8 @@ class Backoff {
  public:
   enum class Step : std::uint8_t { again, yielded, sleep };
 
-  explicit Backoff(Pacing& pacing, const EndpointClock& clock = kSystemClock) noexcept
-      : pacing_(pacing), clock_(clock) {}
+  /// `clock` must outlive the object.
+  Backoff(Pacing& pacing, const EndpointClock& clock) noexcept : pacing_(pacing), clock_(clock) {}
   /// The wait has ended. Learns: changes `pacing.spins` according
   /// to how soon it ended, and whether others used the core.
   ~Backoff();

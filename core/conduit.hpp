@@ -251,7 +251,7 @@ class Waitable {
   virtual void arm() noexcept = 0;
   /// Arrivals need not end sleeps any more.
   virtual void disarm() noexcept = 0;
-  /// Sleeps until an arrival, but not longer than `limit`. May return early.
+  /// Sleeps until an arrival, but not longer than `limit`, which is real time. May return early.
   virtual void sleep(std::chrono::nanoseconds limit) noexcept = 0;
 
   /// A descriptor that becomes readable at an arrival, so that an endpoint can sleep on two conduits at once. -1 if the
@@ -267,8 +267,8 @@ class Waitable {
     return fd;
   }
 
-  /// How long the conduit needs no poll if nothing arrives, from now on: the time to the next of its timers. No sleep
-  /// lasts longer. Zero or less asks for a poll at once. Called after the poll that follows arming.
+  /// How long the conduit needs no poll if nothing arrives, from now on: the time to the next of its timers, by
+  /// Process::clock. No sleep lasts longer. Zero or less asks for a poll at once. Called after the poll that follows arming.
   virtual std::chrono::nanoseconds within() const noexcept { return std::chrono::nanoseconds::max(); }
 };
 
@@ -278,6 +278,7 @@ class Waitable {
 /// Order:    `properties` and `address` are called before `connect`, posts and `poll` after it.
 /// Threads:  only the endpoint's thread calls it, unless
 ///           properties().concurrent_posts. That thread may change between calls.
+/// Time:     timers, time limits and backoffs read Process::clock (core/network.hpp).
 /// Lifetime: ends before its Network, and before the memory of the segments. A forked child calls no function of a
 ///           conduit, not even its destructor.
 class Conduit {

@@ -27,7 +27,9 @@ struct Process {
   Rank ranks = 0;                   ///< number of ranks of the whole job
   std::vector<Rank> mine;           ///< this process's ranks, in rising order
   std::vector<std::uint32_t> host;  ///< [rank]: ranks with equal numbers share a host
-  EndpointClock clock = {};         ///< the clock for every wait, timer and backoff
+  /// The clock of this process's endpoints. A conduit reads it for every wait, timer and backoff. A conduit that reads
+  /// another clock works too, but virtual time does not reach it.
+  EndpointClock clock = {};
 };
 
 /// A conduit in one process: what its endpoints share. It outlives them.

@@ -42,7 +42,7 @@ void Connections::tell(Address& address) const noexcept {
   }
 }
 
-std::optional<Connections::Clock::time_point> Connections::next_hello() const noexcept {
+std::optional<core::Clock::time_point> Connections::next_hello() const noexcept {
   if (connecting_.empty()) return std::nullopt;
   return std::ranges::min(connecting_, {}, &Link::next_hello)->next_hello;
 }
@@ -173,7 +173,7 @@ void Connections::send_hello(Link& link) noexcept {
   hello.both = link.ready ? 1 : 0;
   for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(link.peer);
   static_cast<void>(listener_.send(hello, *link.address_handle, addresses_[link.peer].listener));
-  link.next_hello = Clock::now() + link.pause;
+  link.next_hello = env_.clock.now() + link.pause;
 }
 
 void Connections::take_hello(const Hello& hello) noexcept {
@@ -193,7 +193,7 @@ void Connections::retry_connecting() noexcept {
     return true;
   });
   if (connecting_.empty()) return;
-  const auto now = Clock::now();
+  const auto now = env_.clock.now();
   for (Link* const link : connecting_) {
     if (link->next_hello > now) continue;
     if (manager_.is_open()) {

@@ -6,7 +6,6 @@
 #include "conduits/ibv/messages.hpp"
 #include "conduits/ibv/rails.hpp"
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,8 +17,6 @@ namespace aqueduct::conduits::ibv {
 /// datagrams (connections.cpp), or on iWARP by librdmacm (connections_iwarp.cpp).
 class Connections {
  public:
-  using Clock = std::chrono::steady_clock;
-
   Connections(const Environment& env, Losses& losses, const CreditCounters& counters, Requests& requests,
               ReceiveBuffers& receive, Messages& messages, Rails& rails)
       : env_(env),
@@ -79,7 +76,7 @@ class Connections {
   /// Whether the next poll has work to do here.
   bool is_busy() const noexcept { return !disconnects_.empty() || !to_greet_.empty(); }
   /// When the next Hello must be sent; nothing if none is due.
-  std::optional<Clock::time_point> next_hello() const noexcept;
+  std::optional<core::Clock::time_point> next_hello() const noexcept;
   /// Readable when librdmacm has events, or requests have completed; -1 without librdmacm.
   int descriptor() const noexcept { return manager_.is_open() ? manager_.descriptor() : -1; }
 

@@ -45,10 +45,10 @@ bool Connections::renew(Link& link) noexcept {
 }
 
 void Connections::request_connection(Link& link) noexcept {
-  link.next_hello = Clock::time_point::max();  // until an event ends this attempt
+  link.next_hello = core::Clock::time_point::max();  // until an event ends this attempt
   link.cm_id = manager_.start_request(addresses_[link.peer]);
   link.requested = link.cm_id != nullptr;
-  if (link.cm_id == nullptr) link.next_hello = Clock::now() + link.pause;
+  if (link.cm_id == nullptr) link.next_hello = env_.clock.now() + link.pause;
 }
 
 // After a failed attempt: accepts the request that is held, or tries again later.
@@ -57,7 +57,7 @@ void Connections::retry_later(Link& link) noexcept {
   if (link.held_request != nullptr)
     return accept(link, std::exchange(link.held_request, nullptr), link.held_hello);
   link.pause = std::min<std::chrono::nanoseconds>(2 * link.pause, kLongestPauseToCall);
-  link.next_hello = Clock::now() + link.pause;
+  link.next_hello = env_.clock.now() + link.pause;
 }
 
 void Connections::accept(Link& link, CmId request, const Hello& hello) noexcept {
@@ -65,7 +65,7 @@ void Connections::accept(Link& link, CmId request, const Hello& hello) noexcept 
   link.cm_id = std::move(request);
   link.requested = false;
   link.connected = true;
-  link.next_hello = Clock::time_point::max();
+  link.next_hello = core::Clock::time_point::max();
   if (const int error = manager_.accept(*link.cm_id, hello_for(link), env_.sizes()); error != 0) {
     env_.log.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", env_.me, link.peer,
                    std::strerror(error));

@@ -1,13 +1,14 @@
 #pragma once
 
 #include "conduits/ibv/objects.hpp"
+#include "core/clock.hpp"
 
 #include <cstdint>
 
 namespace aqueduct::conduits::ibv {
 
-/// What all parts of one endpoint share: the library, the first port and the objects opened on it, the settings, and
-/// the rank.
+/// What all parts of one endpoint share: the library, the first port and the objects opened on it, the settings, the
+/// rank and the clock.
 struct Environment {
   const Verbs& verbs;
   const Port& port;
@@ -17,6 +18,7 @@ struct Environment {
   Rank me;
   Rank ranks;  ///< of the job
   Objects objects;
+  core::EndpointClock clock;
 
   /// Logs that the device refuses something. `what` follows "refuses".
   Status refused(const char* what, int error) const noexcept;

@@ -32,8 +32,8 @@ struct Deaf final : core::Inbox {
 }  // namespace
 
 IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
-                       std::uint64_t job, Rank ranks, Rank me, core::Log& log)
-    : env_{verbs, port, log, options, job, me, ranks, std::move(objects)},
+                       std::uint64_t job, Rank ranks, Rank me, core::Log& log, core::EndpointClock clock)
+    : env_{verbs, port, log, options, job, me, ranks, std::move(objects), clock},
       losses_(env_),
       memory_(verbs, *env_.objects.domain, job, env_.segment_access(), env_.local_access(),
               port.limits.max_mr_size, options.on_demand ? port.paging : Paging{}, options.large_pages, me,
@@ -96,11 +96,10 @@ void IbvConduit::drain() noexcept {
     // The completion of an empty request ends the unsignaled ones before it.
     if (link->unsignaled > 0) static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));
   }
-  const auto until = std::chrono::steady_clock::now() + kLinger;
+  const auto until = env_.clock.now() + kLinger;
   Deaf nobody;
   bool more = false;
-  while (!losses_.is_broken() && (!waiting.empty() || striping_.any_by_rail()) &&
-         std::chrono::steady_clock::now() < until) {
+  while (!losses_.is_broken() && (!waiting.empty() || striping_.any_by_rail()) && env_.clock.now() < until) {
     if (striping_.any_by_rail()) striping_.poll(nobody, more);
     std::array<ibv_wc, 16> batch;
     const int found = ::ibv_poll_cq(env_.objects.queue.get(), static_cast<int>(batch.size()), batch.data());

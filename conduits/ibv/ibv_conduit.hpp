@@ -20,7 +20,7 @@ class IbvConduit final : public core::Conduit {
  public:
   /// `verbs` and `port` must outlive the conduit.
   IbvConduit(const Verbs& verbs, const Port& port, Objects objects, const IbvOptions& options,
-             std::uint64_t job, Rank ranks, Rank me, core::Log& log);
+             std::uint64_t job, Rank ranks, Rank me, core::Log& log, core::EndpointClock clock);
   ~IbvConduit() override;
 
   /// Registers buffers and starts to accept connections. The log says what was refused. `rails`: further ports, for

@@ -61,7 +61,7 @@ Result<std::unique_ptr<core::Conduit>> IbvNetwork::open(Rank me) {
   auto objects = open_objects(verbs_, port_, options, process_.ranks, me, *process_.log);
   if (!objects) return objects.status();
   auto conduit = std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, process_.job,
-                                              process_.ranks, me, *process_.log);
+                                              process_.ranks, me, *process_.log, process_.clock);
   if (const Status status = conduit->start(rails_); !status) return status;
   return std::unique_ptr<core::Conduit>(std::move(conduit));
 }

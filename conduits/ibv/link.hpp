@@ -3,6 +3,7 @@
 #include "conduits/ibv/connection_manager.hpp"
 #include "conduits/ibv/outstanding_requests.hpp"
 #include "conduits/ibv/verbs.hpp"
+#include "core/clock.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -48,7 +49,7 @@ struct Link {
   std::uint64_t counter = 0;          ///< where the peer wants `taken` to be written
   std::uint32_t counter_key = 0;
 
-  std::chrono::steady_clock::time_point next_hello{};
+  core::Clock::time_point next_hello{};
   std::chrono::nanoseconds pause{0};
 
   bool has_credit() const noexcept { return sent - returned < granted; }

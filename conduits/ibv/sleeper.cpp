@@ -46,7 +46,7 @@ std::chrono::nanoseconds Sleeper::within() const noexcept {
   const bool soon = credits_.lacked() || striping_.any_waits();
   auto until = soon ? kCreditNap : std::chrono::nanoseconds::max();
   if (const auto next = connections_.next_hello()) {
-    until = std::min<std::chrono::nanoseconds>(until, *next - Connections::Clock::now());
+    until = std::min<std::chrono::nanoseconds>(until, *next - env_.clock.now());
   }
   return until;
 }

@@ -63,8 +63,8 @@ Result<std::unique_ptr<core::Network>> make(const core::Process& process) {
         process.mine.size(), process.ranks);
     return ErrorCode::not_supported;
   }
-  return std::unique_ptr<core::Network>(
-      std::make_unique<LoopNetwork>(process.ranks, options_from(*process.config), process.log));
+  return std::unique_ptr<core::Network>(std::make_unique<LoopNetwork>(
+      process.ranks, options_from(*process.config), process.log, process.clock));
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 
 namespace aqueduct::conduits::loop {
 
-LoopNetwork::LoopNetwork(Rank ranks, const LoopOptions& options, core::Log* log)
+LoopNetwork::LoopNetwork(Rank ranks, const LoopOptions& options, core::Log* log, core::EndpointClock clock)
     : options_(options), log_(log), places_(ranks) {
-  if (options.seed != 0) turns_.emplace(ranks, options.seed);
+  if (options.seed != 0) turns_.emplace(ranks, options.seed, clock);
 }
 
 Result<std::unique_ptr<core::Conduit>> LoopNetwork::open(Rank me) {

@@ -29,7 +29,7 @@ struct LoopOptions {
 class LoopNetwork final : public core::Network {
  public:
   /// `log` may be null; else it outlives the network.
-  LoopNetwork(Rank ranks, const LoopOptions& options, core::Log* log);
+  LoopNetwork(Rank ranks, const LoopOptions& options, core::Log* log, core::EndpointClock clock);
 
   /// Errors: out_of_range; refused (the rank was opened before).
   Result<std::unique_ptr<core::Conduit>> open(Rank me) override;

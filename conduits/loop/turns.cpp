@@ -43,14 +43,15 @@ void Turns::wait_for_turn(Lock& lock, Rank rank) {
     } else if (players_[holder_].thread == me.thread) {
       holder_ = rank;  // this thread already has the turn, by another of its ranks
     } else {
-      me.its_turn.wait_until(lock, since_ + kPatience);
-      if (holder_ == rank || std::chrono::steady_clock::now() < since_ + kPatience) continue;
+      // The thread sleeps in real time. Then the clock says how long the rank has waited.
+      me.its_turn.wait_for(lock, since_ + kPatience - clock_.now());
+      if (holder_ == rank || clock_.now() < since_ + kPatience) continue;
       players_[holder_].away = true;
       ++passed_over_;
       give_to_next();
     }
   }
-  since_ = std::chrono::steady_clock::now();
+  since_ = clock_.now();
 }
 
 void Turns::give_to_next() {
@@ -62,7 +63,7 @@ void Turns::give_to_next() {
   for (Rank rank = 0; holder_ == kNoRank; ++rank) {
     if (can_play(players_[rank]) && nth-- == 0) holder_ = rank;
   }
-  since_ = std::chrono::steady_clock::now();
+  since_ = clock_.now();
   players_[holder_].its_turn.notify_all();
 }
 

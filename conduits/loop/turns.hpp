@@ -2,6 +2,7 @@
 
 #include <aqueduct/rank.hpp>
 
+#include "core/clock.hpp"
 #include "core/dice.hpp"
 
 #include <chrono>
@@ -24,7 +25,8 @@ namespace aqueduct::conduits::loop {
 /// shared memory), and that `passed_over()` is 0.
 ///
 /// A rank that has the turn and does not poll within kPatience is passed over until it does, so that nothing hangs:
-/// it may compute, wait for something else, or have ended. From then on the order depends on time.
+/// it may compute, wait for something else, or have ended. From then on the order depends on time. The
+/// process's clock counts kPatience.
 ///
 /// Threads: a rank belongs to the thread that used it last. Ranks of the same thread share its turn, so a program
 ///          with one thread never waits.
@@ -32,7 +34,8 @@ class Turns {
  public:
   static constexpr std::chrono::milliseconds kPatience{50};  // chosen
 
-  Turns(Rank ranks, std::uint64_t seed) : dice_(seed, ~std::uint64_t{0}), players_(ranks) {}
+  Turns(Rank ranks, std::uint64_t seed, core::EndpointClock clock)
+      : clock_(clock), dice_(seed, ~std::uint64_t{0}), players_(ranks) {}
 
   void join(Rank rank) noexcept;
   void leave(Rank rank) noexcept;
@@ -55,11 +58,12 @@ class Turns {
   void wait_for_turn(Lock& lock, Rank rank);
   void give_to_next();
 
+  const core::EndpointClock clock_;
   mutable std::mutex mutex_;
   core::Dice dice_;
   std::deque<Player> players_;
   Rank holder_ = kNoRank;
-  std::chrono::steady_clock::time_point since_;
+  core::Clock::time_point since_;
   std::uint64_t passed_over_ = 0;
 };
 

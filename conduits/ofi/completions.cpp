@@ -175,7 +175,7 @@ bool Completions::is_awaited(const Request& request) const noexcept {
 
 void Completions::drain() noexcept {
   lost_.mark_gone();
-  const auto until = std::chrono::steady_clock::now() + kLinger;
+  const auto until = clock_.now() + kLinger;
   const auto any_awaited = [&] {
     bool any = false;
     requests_.for_each([&](const Request& request) { any = any || is_awaited(request); });
@@ -183,9 +183,9 @@ void Completions::drain() noexcept {
   };
   core::Pacing pacing;
   pacing.yield_at_most = kLinger;
-  core::Backoff backoff(pacing);  // the peers that it waits for may need this core
+  core::Backoff backoff(pacing, clock_);  // the peers that it waits for may need this core
   while (!is_broken_ && any_awaited()) {
-    if (std::chrono::steady_clock::now() >= until) return;
+    if (clock_.now() >= until) return;
     if (messages_.has_unsent()) messages_.send_unsent();
     lost_.mark_gone();
     if (!drain_batch()) return;

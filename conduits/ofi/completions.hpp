@@ -7,6 +7,7 @@
 #include "conduits/ofi/poll_hints.hpp"
 #include "conduits/ofi/receive_buffers.hpp"
 #include "conduits/ofi/requests.hpp"
+#include "core/clock.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 
@@ -22,7 +23,8 @@ class Completions {
  public:
   Completions(const Objects& objects, Requests& requests, ReceiveBuffers& receive, const Peers& peers,
               Operations& operations, Messages& messages, LostPeers& lost, PollHints& hints,
-              const Provider& provider, std::size_t max_packet, Rank me, core::Log& log)
+              const Provider& provider, std::size_t max_packet, Rank me, core::Log& log,
+              core::EndpointClock clock)
       : cq_(objects.cq.get()),
         requests_(requests),
         receive_(receive),
@@ -35,6 +37,7 @@ class Completions {
         max_packet_(max_packet),
         me_(me),
         log_(log),
+        clock_(clock),
         aligned_(max_packet) {}
 
   /// Takes one batch from the queue, and adds the calls made to `calls`. Whether that emptied the queue.
@@ -66,6 +69,7 @@ class Completions {
   std::size_t max_packet_;
   Rank me_;
   core::Log& log_;
+  const core::EndpointClock clock_;
   std::vector<std::byte> aligned_;  // for a packet that the provider delivers at an odd address
   bool is_broken_ = false;          // the queue
 };

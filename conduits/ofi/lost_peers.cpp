@@ -35,7 +35,7 @@ void LostPeers::suspect_all(const char* why) noexcept {
     if (rank != me_) suspect(rank, why);
   }
   if (me_ < peers_.count()) mark_gone(me_);
-  deadline_ = Clock::now();
+  deadline_ = clock_.now();
 }
 
 bool LostPeers::is_suspected(Rank peer) const noexcept {
@@ -51,7 +51,7 @@ std::size_t LostPeers::mark_gone() noexcept {
 
 void LostPeers::mark_gone(Rank peer) noexcept {
   if (std::exchange(peers_[peer].gone, true)) return;
-  peers_[peer].give_up_at = Clock::now() + give_back_;
+  peers_[peer].give_up_at = clock_.now() + give_back_;
 }
 
 int LostPeers::report(std::size_t count, core::Inbox& inbox) noexcept {
@@ -66,7 +66,7 @@ int LostPeers::report(std::size_t count, core::Inbox& inbox) noexcept {
 // may write into that memory. But a provider that never completes a request (to a host that went silent) must not hold up the
 // caller, nor take room from operations on other peers.
 int LostPeers::end_requests(core::Inbox& inbox) noexcept {
-  const auto now = Clock::now();
+  const auto now = clock_.now();
   deadline_ = kNever;
   int calls = 0;
   std::uint32_t kept = 0;
@@ -94,7 +94,7 @@ int LostPeers::end_requests(core::Inbox& inbox) noexcept {
 }
 
 // Adds as many requests as the provider keeps for good.
-void LostPeers::replace(std::uint32_t count, Clock::time_point now) noexcept {
+void LostPeers::replace(std::uint32_t count, core::Clock::time_point now) noexcept {
   const bool grown = requests_.grow(count, [this](core::MutableBytes slots, void*& descriptor) {
     return !local_.needed() || local_.add(slots, descriptor) == 0;
   });

@@ -4,6 +4,7 @@
 #include "conduits/ofi/peers.hpp"
 #include "conduits/ofi/provider.hpp"
 #include "conduits/ofi/requests.hpp"
+#include "core/clock.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 
@@ -20,17 +21,16 @@ namespace aqueduct::conduits::ofi {
 /// sent. Then `mark_gone` stops all posts to them, and `end_requests` ends the outstanding operations.
 class LostPeers {
  public:
-  using Clock = std::chrono::steady_clock;
-
   LostPeers(Peers& peers, Requests& requests, LocalBuffers& local, const Provider& provider, Rank me,
-            std::chrono::milliseconds give_back, core::Log& log)
+            std::chrono::milliseconds give_back, core::Log& log, core::EndpointClock clock)
       : peers_(peers),
         requests_(requests),
         local_(local),
         provider_(provider),
         me_(me),
         give_back_(give_back),
-        log_(log) {}
+        log_(log),
+        clock_(clock) {}
 
   /// Once the peers are known: nothing is allocated later.
   void reserve();
@@ -57,17 +57,17 @@ class LostPeers {
   /// Ends the requests of gone peers as far as their memory allows it; returns the calls made.
   int end_requests(core::Inbox& inbox) noexcept;
   /// Whether `end_requests` has something to end by now.
-  bool is_due() const noexcept { return deadline_ != kNever && deadline_ <= Clock::now(); }
+  bool is_due() const noexcept { return deadline_ != kNever && deadline_ <= clock_.now(); }
   /// How long from now until it has.
   std::chrono::nanoseconds within() const noexcept {
-    return deadline_ == kNever ? std::chrono::nanoseconds::max() : deadline_ - Clock::now();
+    return deadline_ == kNever ? std::chrono::nanoseconds::max() : deadline_ - clock_.now();
   }
 
  private:
-  static constexpr auto kNever = Clock::time_point::max();
+  static constexpr auto kNever = core::Clock::time_point::max();
 
   void mark_gone(Rank peer) noexcept;
-  void replace(std::uint32_t count, Clock::time_point now) noexcept;
+  void replace(std::uint32_t count, core::Clock::time_point now) noexcept;
 
   Peers& peers_;
   Requests& requests_;
@@ -76,9 +76,10 @@ class LostPeers {
   Rank me_;
   std::chrono::milliseconds give_back_;
   core::Log& log_;
+  const core::EndpointClock clock_;
   std::vector<Rank> forgotten_;
   std::vector<Rank> suspected_;
-  Clock::time_point deadline_ = kNever;  // of the first gone peer whose requests the provider still has
+  core::Clock::time_point deadline_ = kNever;  // of the first gone peer whose requests the provider still has
 };
 
 }  // namespace aqueduct::conduits::ofi

@@ -45,7 +45,7 @@ std::size_t max_transfer_of(const Provider& provider) {
 }  // namespace
 
 OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me,
-                       core::Log& log)
+                       core::Log& log, core::EndpointClock clock)
     : provider_(provider),
       log_(log),
       me_(me),
@@ -58,12 +58,12 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
       registrations_(*objects_.domain, *objects_.ep, provider, me, log),
       local_(registrations_, options.register_local, options.keep_registered),
       to_self_(kToSelf * requests_.slot_bytes()),
-      lost_(peers_, requests_, local_, provider, me, options.give_back, log),
-      hints_(provider, peers_, me),
+      lost_(peers_, requests_, local_, provider, me, options.give_back, log, clock),
+      hints_(provider, peers_, me, clock),
       operations_(requests_, peers_, lost_, hints_, local_, provider, me, log),
       messages_(objects_, operations_, peers_, lost_, to_self_, provider, me),
       completions_(objects_, requests_, receive_, peers_, operations_, messages_, lost_, hints_, provider,
-                   options.packet, me, log),
+                   options.packet, me, log, clock),
       rma_(objects_, operations_, messages_, peers_, registrations_, local_, to_self_, provider,
            requests_.slot_bytes(), me),
       vector_(objects_, operations_, peers_, registrations_, local_, provider, requests_.slot_bytes(),

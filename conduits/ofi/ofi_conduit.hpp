@@ -33,7 +33,8 @@ namespace aqueduct::conduits::ofi {
 /// Threads: the owner's only. A provider may have threads of its own below.
 class OfiConduit final : public core::Conduit {
  public:
-  OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me, core::Log& log);
+  OfiConduit(Objects objects, const Provider& provider, const OfiOptions& options, Rank me, core::Log& log,
+             core::EndpointClock clock);
   ~OfiConduit() override;
 
   /// Makes the endpoint ready to receive. The log says what the provider refused.

@@ -65,7 +65,8 @@ Result<std::unique_ptr<core::Conduit>> OfiNetwork::open(Rank me) {
   options.keep_registered = static_cast<std::size_t>(config.number("ofi_keep_registered"));
   options.register_local = config.flag("ofi_register_local");
   try {
-    auto conduit = std::make_unique<OfiConduit>(std::move(*objects), provider_, options, me, *process_.log);
+    auto conduit = std::make_unique<OfiConduit>(std::move(*objects), provider_, options, me, *process_.log,
+                                                process_.clock);
     if (const Status status = conduit->start(); !status) return status;
     return std::unique_ptr<core::Conduit>(std::move(conduit));
   } catch (const std::bad_alloc&) {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "conduits/ofi/fid.hpp"
+#include "core/clock.hpp"
 #include "core/conduit.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -14,10 +14,10 @@ struct Peer {
   fi_addr_t at = FI_ADDR_NOTAVAIL;  ///< in the address vector, from the first use on
   std::uint32_t in_flight = 0;      ///< outstanding requests
   bool gone = false;
-  bool is_hinted = false;                             ///< gets poll hints, while something is under way to it
-  std::chrono::steady_clock::time_point next_hint{};  ///< when the next one is due
+  bool is_hinted = false;               ///< gets poll hints, while something is under way to it
+  core::Clock::time_point next_hint{};  ///< when the next one is due
   /// When what a gone peer has not completed counts as never completed.
-  std::chrono::steady_clock::time_point give_up_at{};
+  core::Clock::time_point give_up_at{};
 };
 
 /// The peers' addresses. The provider learns an address at the first post to that peer.

@@ -2,6 +2,7 @@
 
 #include "conduits/ofi/peers.hpp"
 #include "conduits/ofi/provider.hpp"
+#include "core/clock.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -19,8 +20,11 @@ class Messages;
 /// to time, as far as there is room for one.
 class PollHints {
  public:
-  PollHints(const Provider& provider, Peers& peers, Rank me)
-      : peers_(peers), me_(me), needed_(!provider.auto_progress && !provider.quirks->completes_at_post) {}
+  PollHints(const Provider& provider, Peers& peers, Rank me, core::EndpointClock clock)
+      : peers_(peers),
+        me_(me),
+        clock_(clock),
+        needed_(!provider.auto_progress && !provider.quirks->completes_at_post) {}
 
   /// Once the peers are known: nothing is allocated later.
   void reserve() { targets_.reserve(peers_.count()); }
@@ -31,7 +35,7 @@ class PollHints {
       targets_.push_back(target);
   }
   /// A peer has sent a hint.
-  void arrived() noexcept { busy_until_ = Clock::now() + kBusyFor; }
+  void arrived() noexcept { busy_until_ = clock_.now() + kBusyFor; }
 
   /// Counts a poll; whether `round` is due.
   bool counts_poll() noexcept { return ++polls_ % kPollsBetween == 0; }
@@ -39,7 +43,6 @@ class PollHints {
   int round(Messages& messages) noexcept;
 
  private:
-  using Clock = std::chrono::steady_clock;
   // Chosen: some microseconds, so that reading the clock costs nothing beside them; and fewer polls than a rank with a core
   // of its own makes before it yields, so that it does not.
   static constexpr std::uint32_t kPollsBetween = 64;
@@ -51,9 +54,10 @@ class PollHints {
 
   Peers& peers_;
   Rank me_;
+  const core::EndpointClock clock_;
   const bool needed_;
-  std::vector<Rank> targets_;       // of transfers since the last round, or under way
-  Clock::time_point busy_until_{};  // of the latest hint that arrived; the epoch: none lately
+  std::vector<Rank> targets_;             // of transfers since the last round, or under way
+  core::Clock::time_point busy_until_{};  // of the latest hint that arrived; the epoch: none lately
   std::uint32_t polls_ = 0;
 };
 

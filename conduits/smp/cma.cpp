@@ -47,7 +47,7 @@ Result<std::vector<std::byte>> Cma::register_segment(SegmentId, core::MutableByt
 // Checks that the process is still the peer. Errors: peer_lost (it has ended, or another process has its pid),
 // network_failed.
 Status Cma::look_at(Remote& remote) noexcept {
-  const auto now = Clock::now();
+  const auto now = core::kSystemClock.now();  // see kTrust
   if (now - remote.seen < kTrust) return {};
   std::uint64_t mark = 0;
   const core::Post read = move(::process_vm_readv, static_cast<int>(remote.key.pid), remote.key.mark_at,
@@ -55,7 +55,7 @@ Status Cma::look_at(Remote& remote) noexcept {
   if (read.kind == core::Post::Kind::failed) {
     // Nothing is mapped at the mark's address, or the call was allowed before and no longer is. The peer, if alive,
     // would have its mark there. So this is another process, perhaps of another user.
-    const bool allowed_before = remote.seen != Clock::time_point();
+    const bool allowed_before = remote.seen != core::Clock::time_point();
     return errno == EFAULT || (errno == EPERM && allowed_before) ? ErrorCode::peer_lost : read.why;
   }
   if (mark != remote.key.mark) return ErrorCode::peer_lost;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "conduits/smp/smp_map.hpp"
+#include "core/clock.hpp"
 #include "core/conduit.hpp"
 #include "core/handles.hpp"
 
@@ -39,14 +40,14 @@ class Cma final : public core::NativeRma {
     std::uint64_t mark;     ///< its value, which no other process has
   };
   /// How long the identity of a process is trusted after a check. Chosen: far less than the time to start as many
-  /// processes as there are pids (at least 301, usually 32768), after which the system reuses one.
+  /// processes as there are pids (at least 301, usually 32768), after which the system reuses one. In real time, whatever
+  /// the process's clock says: the system starts processes in real time.
   static constexpr std::chrono::microseconds kTrust{500};
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Remote {
     Key key;
-    Clock::time_point seen;  ///< when the mark was last read
+    core::Clock::time_point seen;  ///< when the mark was last read
   };
   Status look_at(Remote& remote) noexcept;
   template <class Move>

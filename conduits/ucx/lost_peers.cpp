@@ -31,7 +31,7 @@ void LostPeers::report(Peer& peer) noexcept {
   }
   operations_.end_unanswered(peer.rank, lost);
   if (!ends_here) packets_.replace(peer.packets);
-  peer.give_up_at = std::chrono::steady_clock::now() + kLostTimeout;
+  peer.give_up_at = clock_.now() + kLostTimeout;
   unfinished_.push_back(peer.rank);
   log_.debug("ucx: rank {} is gone: {}", peer.rank,
              peer.why == UCS_OK ? "the launcher says so" : ucp_.status_string(peer.why));
@@ -40,7 +40,7 @@ void LostPeers::report(Peer& peer) noexcept {
 
 /// Waits for UCX to complete the remaining operations on lost peers. It never does for a peer that it does not watch.
 void LostPeers::finish_rest() noexcept {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = clock_.now();
   std::erase_if(unfinished_, [&](Rank rank) {
     Peer& peer = peers_[rank];
     const Status lost{ErrorCode::peer_lost, rank};

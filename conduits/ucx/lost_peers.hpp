@@ -5,6 +5,7 @@
 #include "conduits/ucx/operations.hpp"
 #include "conduits/ucx/packet_pool.hpp"
 #include "conduits/ucx/peers.hpp"
+#include "core/clock.hpp"
 #include "core/log.hpp"
 
 #include <vector>
@@ -15,8 +16,14 @@ namespace aqueduct::conduits::ucx {
 class LostPeers {
  public:
   LostPeers(const Library& ucp, Peers& peers, Operations& operations, PacketPool& packets, Delivery& delivery,
-            core::Log& log)
-      : ucp_(ucp), peers_(peers), operations_(operations), packets_(packets), delivery_(delivery), log_(log) {
+            core::Log& log, core::EndpointClock clock)
+      : ucp_(ucp),
+        peers_(peers),
+        operations_(operations),
+        packets_(packets),
+        delivery_(delivery),
+        log_(log),
+        clock_(clock) {
     unfinished_.reserve(peers.size());
   }
 
@@ -40,6 +47,7 @@ class LostPeers {
   PacketPool& packets_;
   Delivery& delivery_;
   core::Log& log_;
+  const core::EndpointClock clock_;
   std::vector<Rank> unfinished_;
 };
 

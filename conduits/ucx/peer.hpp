@@ -3,8 +3,8 @@
 #include "conduits/ucx/library.hpp"
 #include "conduits/ucx/operation.hpp"
 #include "conduits/ucx/wire.hpp"
+#include "core/clock.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -29,8 +29,8 @@ struct Peer {
   bool failed = false;  ///< the next poll reports it as lost
   ucs_status_t why = UCS_OK;
 
-  ucs_status_ptr_t closing = nullptr;                ///< the request that closes a lost connection
-  std::chrono::steady_clock::time_point give_up_at;  ///< once lost: UCX completes nothing after this time
+  ucs_status_ptr_t closing = nullptr;  ///< the request that closes a lost connection
+  core::Clock::time_point give_up_at;  ///< once lost: UCX completes nothing after this time
 
   std::size_t packets = 0;     ///< outstanding
   std::size_t operations = 0;  ///< outstanding

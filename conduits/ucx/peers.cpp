@@ -22,8 +22,14 @@ bool means_lost(ucs_status_t status) noexcept {
 
 }  // namespace
 
-Peers::Peers(Context& context, Worker& worker, Rank ranks, Rank me, core::Log& log)
-    : context_(context), ucp_(context.ucp()), worker_(worker), me_(me), log_(log), peers_(ranks) {
+Peers::Peers(Context& context, Worker& worker, Rank ranks, Rank me, core::Log& log, core::EndpointClock clock)
+    : context_(context),
+      ucp_(context.ucp()),
+      worker_(worker),
+      me_(me),
+      log_(log),
+      clock_(clock),
+      peers_(ranks) {
   failed_.reserve(ranks);
   for (Rank rank = 0; rank < ranks; ++rank) {
     peers_[rank].owner = this;
@@ -90,7 +96,7 @@ void Peers::on_failure(void* arg, ucp_ep_h, ucs_status_t status) {
 }
 
 void Peers::close(std::span<const Rank> mine) noexcept {
-  const auto until = std::chrono::steady_clock::now() + kCloseTimeout;
+  const auto until = clock_.now() + kCloseTimeout;
   std::vector<ucs_status_ptr_t> closing;
   for (Peer& peer : peers_) {
     if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
@@ -108,7 +114,7 @@ void Peers::close(std::span<const Rank> mine) noexcept {
       closing.push_back(answer);
     }
   }
-  while (!closing.empty() && std::chrono::steady_clock::now() < until) {
+  while (!closing.empty() && clock_.now() < until) {
     worker_.progress();
     std::erase_if(closing, [&](ucs_status_ptr_t request) {
       if (ucp_.request_check_status(request) == UCS_INPROGRESS) return false;

@@ -3,6 +3,7 @@
 #include "conduits/ucx/context.hpp"
 #include "conduits/ucx/peer.hpp"
 #include "conduits/ucx/worker.hpp"
+#include "core/clock.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
 
@@ -19,7 +20,7 @@ inline constexpr std::chrono::seconds kCloseTimeout{1};
 /// The peers, and the connections (UCP endpoints) to them. The first use of a peer makes its connection.
 class Peers {
  public:
-  Peers(Context& context, Worker& worker, Rank ranks, Rank me, core::Log& log);
+  Peers(Context& context, Worker& worker, Rank ranks, Rank me, core::Log& log, core::EndpointClock clock);
 
   /// Learns a peer's address. Returns whether UCX will watch the connection.
   bool learn(Rank rank, std::span<const std::byte> address, bool on_this_host);
@@ -72,6 +73,7 @@ class Peers {
   Worker& worker_;
   Rank me_;
   core::Log& log_;
+  const core::EndpointClock clock_;
   std::vector<Peer> peers_;   // [rank]
   std::vector<Rank> failed_;  // to be reported as lost
 };

@@ -33,12 +33,12 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       filter_(me, process.ranks, process.job, counts_, *process.log),
       delivery_(max_packet_of(process), static_cast<std::size_t>(process.config->number("signals")), counts_),
       worker_(context),
-      peers_(context, worker_, process.ranks, me, *process.log),
+      peers_(context, worker_, process.ranks, me, *process.log, process.clock),
       packets_(messages_, static_cast<std::size_t>(process.config->number("ucx_packets")),
                sizeof(PacketHead) + static_cast<std::size_t>(process.config->number("ucx_packet"))),
       operations_(ucp_, peers_, delivery_,
                   static_cast<std::size_t>(process.config->number("ucx_operations"))),
-      lost_(ucp_, peers_, operations_, packets_, delivery_, *process.log),
+      lost_(ucp_, peers_, operations_, packets_, delivery_, *process.log, process.clock),
       segments_(context, peers_, process.config->text("ucx_put"), me, *process.log),
       maps_(process.config->flag("ucx_map") && context.maps_memory() &&
             std::ranges::count(process.host, process.host[me]) ==

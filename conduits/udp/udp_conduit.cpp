@@ -41,15 +41,14 @@ const char* name_of(Security security) noexcept {
 }  // namespace
 
 UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options,
-                       Rank me, Rank ranks, std::uint64_t job, core::Log& log,
-                       ProcessConduits& process_conduits)
+                       const core::Process& process, Rank me, ProcessConduits& process_conduits)
     : options_(options),
       local_(local),
-      log_(log),
+      log_(*process.log),
       process_conduits_(process_conduits),
       me_(me),
-      ranks_(ranks),
-      transport_(std::move(carrier), *this, *this, me, ranks, job) {
+      ranks_(process.ranks),
+      transport_(std::move(carrier), *this, *this, me, process.ranks, process.job, process.clock) {
   properties_.name = "udp";
   properties_.max_packet = kMostMessage;
   properties_.max_transfer = std::size_t{1} << 30;
@@ -64,7 +63,7 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   common.mtu_hint = options.mtu_hint;
   // A quarter stays free: the system charges more for a datagram than its bytes.
   transport_.set_budget(options.receive_buffer / 4 * 3);
-  to_forget_.reserve(ranks);
+  to_forget_.reserve(ranks_);
 }
 
 UdpConduit::~UdpConduit() {
@@ -142,9 +141,8 @@ Status UdpConduit::connect(std::span<const std::vector<std::byte>> addresses) tr
         if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
         transport_.progress();
         if (!answers_.empty()) send_answers();
-        const Time deadline = answers_.empty() ? transport_.deadline() : clock_now() + kAnswersAgain;
-        return deadline == kNever ? std::chrono::nanoseconds::max()
-                                  : std::chrono::nanoseconds(deadline - clock_now());
+        if (!answers_.empty()) return std::chrono::nanoseconds(kAnswersAgain);
+        return until_deadline();
       });
     } catch (const std::system_error& problem) {
       log_.error(
@@ -225,9 +223,13 @@ std::chrono::nanoseconds UdpConduit::within() const noexcept {
   const Entry entry(*this);
   if (!deferred_.empty()) return std::chrono::nanoseconds::zero();
   if (!answers_.empty()) return std::chrono::nanoseconds(kAnswersAgain);
+  return until_deadline();
+}
+
+std::chrono::nanoseconds UdpConduit::until_deadline() const noexcept {
   const Time deadline = transport_.deadline();
   return deadline == kNever ? std::chrono::nanoseconds::max()
-                            : std::chrono::nanoseconds(deadline - clock_now());
+                            : std::chrono::nanoseconds(deadline - transport_.read_clock());
 }
 
 void UdpConduit::sleep(std::chrono::nanoseconds limit) noexcept {

@@ -6,6 +6,7 @@
 #include "core/aside.hpp"
 #include "core/conduit.hpp"
 #include "core/log.hpp"
+#include "core/network.hpp"
 #include "core/progress_thread.hpp"
 
 #include <atomic>
@@ -40,8 +41,8 @@ class UdpConduit final : public core::Conduit,
                          private UpperLayer,
                          private Transport::Watcher {
  public:
-  UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options, Rank me,
-             Rank ranks, std::uint64_t job, core::Log& log, ProcessConduits& process_conduits);
+  UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, const UdpOptions& options,
+             const core::Process& process, Rank me, ProcessConduits& process_conduits);
   ~UdpConduit() override;
 
   const core::Properties& properties() const noexcept override { return properties_; }
@@ -101,6 +102,8 @@ class UdpConduit final : public core::Conduit,
   template <class PostIt>
   core::Post post_inside(Rank peer, const PostIt& post_it) noexcept;
   core::Post::Kind send_answer(Rank to, core::Bytes answer) noexcept;
+  /// How long the transport needs no progress if nothing arrives. Requires: the caller holds the lock.
+  std::chrono::nanoseconds until_deadline() const noexcept;
   void send_answers() noexcept;
   bool others_may_enter() const noexcept { return thread_ || options_.shares_process; }
   /// Returns what `Transport::close` calls while it waits: polls the other conduits of this process whose owners do

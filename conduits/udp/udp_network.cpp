@@ -82,11 +82,11 @@ Result<std::unique_ptr<core::Conduit>> UdpNetwork::open(Rank me) {
   const Address local = (*socket)->local();
   std::unique_ptr<Carrier> carrier = std::move(*socket);
   if (plan.any()) {
-    carrier = std::make_unique<FaultyCarrier>(std::move(carrier), plan, clock_now, me);
+    carrier = std::make_unique<FaultyCarrier>(
+        std::move(carrier), plan, [clock = process_.clock] { return time_of(clock); }, me);
   }
-  return std::unique_ptr<core::Conduit>(std::make_unique<UdpConduit>(std::move(carrier), local, options, me,
-                                                                     process_.ranks, process_.job,
-                                                                     *process_.log, process_conduits_));
+  return std::unique_ptr<core::Conduit>(
+      std::make_unique<UdpConduit>(std::move(carrier), local, options, process_, me, process_conduits_));
 }
 
 }  // namespace aqueduct::conduits::udp

@@ -326,7 +326,7 @@ TEST(IbvIwarpAddress, IsMissedWhereNoInterfaceOfTheDeviceHasOne) {
                 [&](core::LogLevel, std::string_view line) { lines.emplace_back(line); });
   auto objects = open_objects(verbs, found.port, {}, 1, 0, log);
   ASSERT_TRUE(objects);
-  IbvConduit alone(verbs, found.port, std::move(*objects), {}, 1, 1, 0, log);
+  IbvConduit alone(verbs, found.port, std::move(*objects), {}, 1, 1, 0, log, core::kSystemClock);
   EXPECT_EQ(alone.start().code(), ErrorCode::not_supported);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_THAT(lines[0], HasSubstr("iwarp0 is iWARP, and its network interface has no IP address"));

@@ -28,7 +28,7 @@ struct Alone {
   Status start() {
     auto objects = open_objects(verbs, port, {}, 2, 0, log);
     if (!objects) return objects.status();
-    return IbvConduit(verbs, port, std::move(*objects), {}, 1, 2, 0, log).start();
+    return IbvConduit(verbs, port, std::move(*objects), {}, 1, 2, 0, log, core::kSystemClock).start();
   }
 
   Verbs verbs;

@@ -36,8 +36,8 @@ Ranks::Ranks(const IbvOptions& options, Rank count, const std::function<void(moc
   for (Rank rank = 0; rank < count; ++rank) {
     auto objects = open_objects(verbs_, port_, options, count, rank, log_);
     EXPECT_TRUE(objects) << said();
-    ends_.push_back(
-        std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, kJob, count, rank, log_));
+    ends_.push_back(std::make_unique<IbvConduit>(verbs_, port_, std::move(*objects), options, kJob, count,
+                                                 rank, log_, core::kSystemClock));
     const std::size_t more = rank < ports.size() ? ports[rank] - 1 : 0;
     EXPECT_TRUE(ends_[rank]->start(std::span(rails_).first(more))) << said();
     addresses.push_back(ends_[rank]->address());

@@ -25,7 +25,7 @@ using ::testing::UnorderedElementsAre;
 class FaultyParty {
  public:
   FaultyParty(Rank ranks, const FaultPlan& plan, const LoopOptions& options = {})
-      : network_(std::make_unique<LoopNetwork>(ranks, options, nullptr), ranks, plan),
+      : network_(std::make_unique<LoopNetwork>(ranks, options, nullptr, core::kSystemClock), ranks, plan),
         party_(network_, ranks) {}
 
   Party* operator->() noexcept { return &party_; }

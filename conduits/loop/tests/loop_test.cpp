@@ -85,7 +85,7 @@ TEST(Loop, DeliversALossOnlyAfterPacketsThatNeedSeveralPolls) {
 }
 
 TEST(Loop, RefusesWhatItCannotServe) {
-  LoopNetwork network(3, {}, nullptr);
+  LoopNetwork network(3, {}, nullptr, core::kSystemClock);
   auto conduit = network.open(0);
   ASSERT_TRUE(conduit);
   EXPECT_EQ(network.open(3).status().code(), ErrorCode::out_of_range);
@@ -103,7 +103,7 @@ TEST(Loop, RefusesWhatItCannotServe) {
 }
 
 TEST(Loop, SaysPeerLostForAPeerThatNeverOpened) {
-  LoopNetwork network(2, {}, nullptr);
+  LoopNetwork network(2, {}, nullptr, core::kSystemClock);
   auto conduit = network.open(0);
   ASSERT_TRUE(conduit);
   std::vector<std::vector<std::byte>> addresses = {(*conduit)->address(), (*conduit)->address()};

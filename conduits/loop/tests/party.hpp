@@ -62,8 +62,8 @@ class Party {
 /// A party with its own loop network.
 class LoopParty : private std::unique_ptr<LoopNetwork>, public Party {
  public:
-  explicit LoopParty(Rank ranks, const LoopOptions& options = {})
-      : std::unique_ptr<LoopNetwork>(std::make_unique<LoopNetwork>(ranks, options, nullptr)),
+  explicit LoopParty(Rank ranks, const LoopOptions& options = {}, core::EndpointClock clock = {})
+      : std::unique_ptr<LoopNetwork>(std::make_unique<LoopNetwork>(ranks, options, nullptr, clock)),
         Party(*get(), ranks) {}
 
   LoopNetwork& network() noexcept { return *get(); }

@@ -1,5 +1,6 @@
 #include "conduits/loop/tests/party.hpp"
 #include "conduits/loop/turns.hpp"
+#include "tests/support/manual_clock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <thread>
 #include <vector>
 
 namespace aqueduct::conduits::loop {
@@ -113,6 +115,31 @@ TEST(Turns, PassOverARankThatStaysAwayAndLetItBackIn) {
   EXPECT_EQ(party.inbox(1).packets.size(), 1u);
   EXPECT_GE(party.network().turns()->passed_over(), 1u);
   EXPECT_NE(party[0].state_of(1).find("turns passed over"), std::string::npos);
+}
+
+TEST(Turns, PassOverARankOnlyWhenTheClockSaysSo) {
+  support::ManualClock clock;
+  Turns turns(2, 7, clock.clock());
+  turns.join(0);
+  turns.take(0);  // and this thread does nothing with its turn
+  std::atomic<bool> has_turn{false};
+  std::thread other([&] {
+    turns.join(1);
+    turns.take(1);
+    has_turn.store(true);
+  });
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < 3 * Turns::kPatience) std::this_thread::yield();
+  EXPECT_FALSE(has_turn.load());
+  EXPECT_EQ(turns.passed_over(), 0u);
+  clock.move_on(Turns::kPatience);
+  while (!has_turn.load() && std::chrono::steady_clock::now() - start < std::chrono::seconds(20)) {
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(has_turn.load());
+  EXPECT_EQ(turns.passed_over(), 1u);
+  turns.leave(0);  // so that the other thread ends even if the clock was not read
+  other.join();
 }
 
 TEST(Turns, NeverMakeASingleThreadWaitForItself) {

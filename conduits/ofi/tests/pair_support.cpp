@@ -137,7 +137,8 @@ void Pair::open(const OfiOptions& options, Rank ranks) {
     auto objects = open_objects(*fabric_, provider_, ranks, false, rank, log_);
     ASSERT_TRUE(objects) << lines_.front();
     if (rank == 0) count(*objects->ep, *objects->cq);
-    ends_.push_back(std::make_unique<OfiConduit>(std::move(*objects), provider_, options, rank, log_));
+    ends_.push_back(std::make_unique<OfiConduit>(std::move(*objects), provider_, options, rank, log_,
+                                                 core::kSystemClock));
     ASSERT_TRUE(ends_.back()->start()) << lines_.front();
     addresses.push_back(ends_.back()->address());
   }

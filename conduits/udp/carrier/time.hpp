@@ -1,6 +1,7 @@
 #pragma once
 
-#include <chrono>
+#include "core/clock.hpp"
+
 #include <cstdint>
 
 namespace aqueduct::conduits::udp {
@@ -14,11 +15,9 @@ inline constexpr Time kMicrosecond = 1'000;
 inline constexpr Time kMillisecond = 1'000'000;
 inline constexpr Time kSecond = 1'000'000'000;
 
-/// The machine's monotonic clock.
-inline Time clock_now() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+/// What the clock says now, as a Time.
+inline Time time_of(const core::EndpointClock& clock) noexcept {
+  return static_cast<Time>(clock.nanoseconds());
 }
 
 }  // namespace aqueduct::conduits::udp

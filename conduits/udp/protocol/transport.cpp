@@ -26,13 +26,14 @@ constexpr std::uint32_t kMostWindow = 4 * 1024 * 1024;
 }  // namespace
 
 Transport::Transport(std::unique_ptr<Carrier> carrier, UpperLayer& upper, Watcher& watcher, Rank me,
-                     Rank ranks, std::uint64_t job)
+                     Rank ranks, std::uint64_t job, core::EndpointClock clock)
     : carrier_(std::move(carrier)),
+      clock_(clock),
       common_(upper, me, job),
       watcher_(watcher),
       connections_(ranks),
       gone_(ranks),
-      last_progress_(clock_now()) {
+      last_progress_(read_clock()) {
   common_.burst = std::min(common_.burst, carrier_->most_bytes());
   common_.most_batch_packets = std::min(common_.most_batch_packets, carrier_->most_segments());
   outgoing_.reserve(kGsoBatches);
@@ -57,7 +58,7 @@ void Transport::set_peers(std::vector<PeerAddress> peers, Rank me) {
 Connection* Transport::connection(Rank peer) noexcept try {
   if (connections_[peer] != nullptr) return connections_[peer].get();
   if (gone_[peer] || !serves(peer)) return nullptr;
-  auto made = std::make_unique<Connection>(common_, peer, peers_[peer].secret, clock_now());
+  auto made = std::make_unique<Connection>(common_, peer, peers_[peer].secret, read_clock());
   made->address = &peers_[peer].address;
   connections_[peer] = std::move(made);
   active_.push_back(connections_[peer].get());
@@ -69,7 +70,7 @@ Connection* Transport::connection(Rank peer) noexcept try {
 
 void Transport::set_budget(std::size_t bytes) noexcept {
   budget_ = bytes;
-  share_window(clock_now());
+  share_window(read_clock());
 }
 
 // Divides the receive buffer among the peers that send now. All that they may have in flight fits the buffer.
@@ -116,7 +117,7 @@ void Transport::flush(Time now, Connection& connection) noexcept {
 
 void Transport::posted(Connection& connection) noexcept {
   if (!in_progress_ && !blocked_ && (connection.idle() || connection.full_load())) {
-    const Time now = clock_now();
+    const Time now = read_clock();
     flush(now, connection);
     if (!push()) deadline_ = std::min(deadline_, now + kRetryBlocked);
   } else if (!connection.dirty) {
@@ -175,7 +176,7 @@ void Transport::take(Time now, std::span<std::byte> datagram) noexcept {
 
 int Transport::progress() noexcept {
   in_progress_ = true;
-  Time now = clock_now();
+  const Time now = read_clock();
   // If this endpoint itself was away, its peers were not silent: their packets wait in the receive buffer.
   if (now - last_progress_ > common_.timeout / 4) {
     for (Connection* connection : active_) connection->discount_pause(now - last_progress_);
@@ -247,9 +248,9 @@ void Transport::forget(Rank peer) noexcept {
 
 template <class Done>
 void Transport::progress_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept {
-  const Time end = clock_now() + limit;
+  const Time end = read_clock() + limit;
   const Time longest = meanwhile ? kBetweenLooks : 10 * kMillisecond;
-  for (Time now = clock_now(); !done() && now < end; now = clock_now()) {
+  for (Time now = read_clock(); !done() && now < end; now = read_clock()) {
     if (progress() != 0) continue;
     if (meanwhile) meanwhile();
     const Time wait = std::clamp<Time>(std::min(deadline(), end) - now, 0, longest);
@@ -262,7 +263,7 @@ void Transport::progress_until(const Done& done, Time limit, const Meanwhile& me
 // Hands the whole batch to the system, as soon as the send buffer has room. False: there was no room until `end`.
 bool Transport::push_by(Time end) noexcept {
   while (!push()) {
-    if (clock_now() >= end) return false;
+    if (read_clock() >= end) return false;
     const timespec pause{0, kRetryBlocked};
     ::ppoll(nullptr, 0, &pause, nullptr);
   }
@@ -279,7 +280,7 @@ void Transport::close(const Meanwhile& meanwhile) noexcept {
   blocked_ = false;
   outgoing_.clear();
   pushed_ = 0;
-  const Time now = clock_now();
+  const Time now = read_clock();
   const Time end = now + kCloseLasts;
   for (int copy = 0; copy < 3; ++copy) {  // close packets are not acknowledged, so several copies are sent
     for (Connection* connection : active_) {
@@ -306,7 +307,7 @@ void Transport::finish_replies(SegmentId segment, const Meanwhile& meanwhile) no
 std::string Transport::text(Rank peer) const {
   if (peer >= connections_.size()) return {};
   if (connections_[peer] == nullptr) return gone_[peer] ? "lost before any packet" : "no packet yet";
-  std::string text = connections_[peer]->text(clock_now());
+  std::string text = connections_[peer]->text(read_clock());
   if (unknown_senders_ != 0)
     text += fmt::format("; {} datagrams from unknown senders dropped", unknown_senders_);
   if (blocked_) text += "; the system's send buffer is full";

@@ -15,7 +15,7 @@ struct PeerAddress {
   Secret secret{};
 };
 
-/// The connections of one endpoint and the carrier that they share. Not thread-safe.
+/// The connections of one endpoint and the carrier that they share. It reads the clock for them. Not thread-safe.
 class Transport {
  public:
   /// `lost` is called once for each peer that has timed out or has closed.
@@ -34,7 +34,7 @@ class Transport {
   };
 
   Transport(std::unique_ptr<Carrier> carrier, UpperLayer& upper, Watcher& watcher, Rank me, Rank ranks,
-            std::uint64_t job);
+            std::uint64_t job, core::EndpointClock clock);
   ~Transport();
 
   Common& common() noexcept { return common_; }
@@ -51,6 +51,7 @@ class Transport {
 
   /// One round: handles what has arrived, sends what may leave, runs timers. Returns how many datagrams arrived.
   int progress() noexcept;
+  Time read_clock() const noexcept { return time_of(clock_); }
   /// When `progress` must be called even if nothing arrives.
   Time deadline() const noexcept { return std::min(deadline_, carrier_->deadline()); }
 
@@ -87,6 +88,7 @@ class Transport {
   void progress_until(const Done& done, Time limit, const Meanwhile& meanwhile) noexcept;
 
   std::unique_ptr<Carrier> carrier_;
+  const core::EndpointClock clock_;
   Common common_;
   Watcher& watcher_;
   std::vector<PeerAddress> peers_;                        // by rank

@@ -37,12 +37,14 @@ class ConduitParty {
     std::vector<Rank> losses;
   };
 
-  explicit ConduitParty(Rank ranks, const std::vector<std::pair<std::string, std::string>>& settings = {})
+  explicit ConduitParty(Rank ranks, const std::vector<std::pair<std::string, std::string>>& settings = {},
+                        core::EndpointClock clock = {})
       : log_(core::LogLevel::warn, [this](core::LogLevel, std::string_view line) { say(line); }),
         inboxes_(ranks) {
     for (const auto& [name, value] : settings) EXPECT_TRUE(config_.set(name, value)) << name;
     process_ = {
-        &config_, &log_, /*job=*/1, ranks, std::vector<Rank>(ranks), std::vector<std::uint32_t>(ranks)};
+        &config_, &log_, /*job=*/1, ranks, std::vector<Rank>(ranks), std::vector<std::uint32_t>(ranks),
+        clock};
     std::iota(process_.mine.begin(), process_.mine.end(), Rank{0});
     network_ = std::move(*udp_entry.make(process_));
     std::vector<std::vector<std::byte>> addresses;

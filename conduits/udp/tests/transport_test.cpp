@@ -1,5 +1,4 @@
-// What several connections share: the socket, its send buffer, the timers. In real time, because this layer reads the
-// clock.
+// What several connections share: the socket, its send buffer, the timers. In real time.
 
 #include "conduits/udp/protocol/transport.hpp"
 
@@ -11,6 +10,8 @@
 
 namespace aqueduct::conduits::udp {
 namespace {
+
+Time clock_now() noexcept { return time_of(core::kSystemClock); }
 
 /// A socket that, on request, always has unrelated datagrams to read, or has no room to send.
 class OddCarrier final : public Carrier {
@@ -47,7 +48,7 @@ class UdpTransport : public testing::Test, private UpperLayer, private Transport
     auto odd = std::make_unique<OddCarrier>();
     carrier_ = odd.get();
     transport_.emplace(std::move(odd), static_cast<UpperLayer&>(*this),
-                       static_cast<Transport::Watcher&>(*this), 0u, 2u, 1u);
+                       static_cast<Transport::Watcher&>(*this), 0u, 2u, 1u, core::kSystemClock);
     transport_->common().timeout = 50 * kMillisecond;
     transport_->common().heartbeat = 10 * kMillisecond;
     std::vector<PeerAddress> peers(2);

@@ -1,6 +1,7 @@
 // Whole conduits of one process over the loopback interface: behaviour that concerns more than one connection.
 
 #include "conduits/udp/tests/conduit_party.hpp"
+#include "tests/support/manual_clock.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -106,6 +107,48 @@ TEST(UdpConduit, LeavesASleepingOwnerOfItsProcessWhatWouldWakeIt) {
   EXPECT_EQ(party.inbox(1).packets, 0);
   party.conduit(1).waitable()->disarm();
   EXPECT_TRUE(party.poll_until([&] { return party.inbox(1).packets == 1; }));
+}
+
+/// Two ranks whose time a test moves on. Rank 1 never polls. Rank 0 has just sent it a message.
+class UdpConduitInVirtualTime : public testing::Test {
+ protected:
+  UdpConduitInVirtualTime() {
+    const std::vector<std::byte> header(16);
+    EXPECT_EQ(mine().send(1, header, {}, 0).kind, Kind::done);
+  }
+  ~UdpConduitInVirtualTime() override { clock_.let_run(); }
+  core::Conduit& mine() { return party_.conduit(0); }
+  ConduitParty::Inbox& inbox() { return party_.inbox(0); }
+  void move_on(std::chrono::nanoseconds by) {
+    clock_.move_on(by);
+    mine().poll(inbox());
+  }
+
+  support::ManualClock clock_;
+  ConduitParty party_{2, {{"udp_progress", "0"}, {"udp_timeout", "5s"}}, clock_.clock()};
+};
+
+TEST_F(UdpConduitInVirtualTime, RetransmitsOnlyAfterTheClockHasMoved) {
+  const auto within = mine().waitable()->within();
+  EXPECT_GT(within.count(), 0);
+  // In real time the first retransmission would come within 50 ms.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  while (std::chrono::steady_clock::now() < end) mine().poll(inbox());
+  EXPECT_THAT(mine().state_of(1), HasSubstr("retransmitted 0,"));
+  EXPECT_EQ(mine().waitable()->within(), within);
+  move_on(std::chrono::seconds(1));
+  EXPECT_THAT(mine().state_of(1), HasSubstr("retransmitted 1,"));
+}
+
+TEST_F(UdpConduitInVirtualTime, LosesASilentPeerWhenTheClockSaysSo) {
+  const auto began = std::chrono::steady_clock::now();
+  // Steps of less than a quarter of the timeout: after a longer one the silence would count as this rank's own.
+  for (int second = 0; second < 4; ++second) move_on(std::chrono::seconds(1));
+  EXPECT_TRUE(inbox().losses.empty());
+  move_on(std::chrono::seconds(1));
+  EXPECT_EQ(inbox().losses, std::vector<Rank>{1});
+  EXPECT_THAT(party_.take_said(), HasSubstr("has not been heard for 5.0 s"));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(4)) << "that was real time";
 }
 
 }  // namespace

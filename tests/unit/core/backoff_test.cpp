@@ -20,7 +20,7 @@ Pacing pacing_of(std::uint32_t spins, std::chrono::nanoseconds yield) {
 
 TEST(Backoff, SpinsThenYieldsThenSleepsAndNeverGoesBack) {
   Pacing pacing = pacing_of(100, 5ms);
-  Backoff backoff(pacing);
+  Backoff backoff(pacing, kSystemClock);
   int again = 0, yielded = 0;
   Step step = backoff.next();
   for (; step == Step::again && again < 1'000'000; step = backoff.next()) ++again;
@@ -35,7 +35,7 @@ TEST(Backoff, SpinsThenYieldsThenSleepsAndNeverGoesBack) {
 
 TEST(Backoff, WithoutTimeToYieldSleepsAtOnce) {
   Pacing pacing = pacing_of(16, 0ns);
-  Backoff backoff(pacing);
+  Backoff backoff(pacing, kSystemClock);
   Step step = backoff.next();
   for (int i = 0; step == Step::again && i < 1'000'000; ++i) step = backoff.next();
   EXPECT_EQ(step, Step::sleep);
@@ -44,7 +44,7 @@ TEST(Backoff, WithoutTimeToYieldSleepsAtOnce) {
 TEST(Backoff, AWaitThatDidNotEndWhileSpinningShortensTheNextOne) {
   Pacing pacing = pacing_of(1000, 1ms);
   for (int wait = 0; wait < 100; ++wait) {
-    Backoff backoff(pacing);
+    Backoff backoff(pacing, kSystemClock);
     const auto until = Clock::now() + 10s;
     while (backoff.next() != Step::sleep && Clock::now() < until) {
     }
@@ -56,7 +56,7 @@ TEST(Backoff, NeverLearnsToLookLessOftenThanItIsTold) {
   Pacing pacing = pacing_of(1000, 1ms);
   pacing.fewest = Pacing::kFewestWithCores;
   for (int wait = 0; wait < 20; ++wait) {
-    Backoff backoff(pacing);
+    Backoff backoff(pacing, kSystemClock);
     const auto until = Clock::now() + 10s;
     while (backoff.next() != Step::sleep && Clock::now() < until) {
     }
@@ -67,7 +67,7 @@ TEST(Backoff, NeverLearnsToLookLessOftenThanItIsTold) {
 TEST(Backoff, NeverLearnsBeyondItsBounds) {
   Pacing pacing = pacing_of(Pacing::kMostSpins, 1ms);
   for (int wait = 0; wait < 1000; ++wait) {
-    Backoff backoff(pacing);
+    Backoff backoff(pacing, kSystemClock);
     for (std::uint32_t look = 0; look < pacing.spins; ++look) ASSERT_EQ(backoff.next(), Step::again);
   }
   EXPECT_LE(pacing.spins, Pacing::kMostSpins);
