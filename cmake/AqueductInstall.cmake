@@ -26,7 +26,7 @@ install(EXPORT AqueductTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}"
 # The conformance kit for conduits outside this tree: find_package(Aqueduct COMPONENTS conformance). Its cases register
 # themselves in static initializers, so a program must link all members of the archive.
 if(TARGET aqueduct_conformance)
-  add_library(aqueduct_cases STATIC $<TARGET_OBJECTS:aqueduct_conformance>)
+  add_library(aqueduct_cases STATIC $<TARGET_OBJECTS:aqueduct_conformance> $<TARGET_OBJECTS:aqueduct_launch>)
   set_target_properties(aqueduct_cases PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME aqueduct_conformance
     EXPORT_NAME conformance_cases)
   target_link_libraries(aqueduct_cases INTERFACE aqueduct_conduit GTest::gtest GTest::gmock)
