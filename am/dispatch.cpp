@@ -2,6 +2,7 @@
 
 #include "am/head.hpp"
 #include "am/messages.hpp"
+#include "core/mapping.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -152,7 +153,8 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
   if (auto part = state.segments.check(place, payload.size()); !part) return part.status();
   const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};
   // If the requester's segment is mapped here, the payload is copied there at once, and the packet has none.
-  if (std::byte* there = state.face.local(place, payload.size()); there != nullptr && !payload.empty()) {
+  if (std::byte* there = core::find_mapped(state, place, payload.size());
+      there != nullptr && !payload.empty()) {
     copy_bytes(there, payload.data(), payload.size());
     return messages.reply(incoming, category, handler, args, &target, {});
   }

@@ -1,5 +1,6 @@
 #include "am/head.hpp"
 #include "am/messages.hpp"
+#include "core/mapping.hpp"
 #include "core/source_use.hpp"
 #include "core/wait.hpp"
 
@@ -124,7 +125,7 @@ AmLimits am_limits(Endpoint& ep, Rank peer) noexcept {
   auto& state = ep.state();
   if (peer >= ep.ranks()) return {};
   const auto& messages = *state.messages;
-  const bool mapped = state.face.local(GlobalPtr<std::byte>{peer, 0}, 1) != nullptr;
+  const bool mapped = core::find_mapped(state, {peer, 0}, 1) != nullptr;
   return {am::kMaxArgs, messages.medium_room(peer), SIZE_MAX,
           mapped ? SIZE_MAX : messages.room(peer, true, am::kMaxArgs)};
 }

@@ -3,15 +3,18 @@
 
 option(AQUEDUCT_BATCHES "Compile sources in batches (unity builds): a third of the time, the same code" ON)
 
-# aqueduct_batches(<target> [<sources of a batch>]): to be called when its sources are known. A batch contains files of
-# one folder, so a name in an anonymous namespace must be unique within its folder. Folders of few files share a batch.
+# aqueduct_batches(<target> [<sources of a batch>] [BY_ARROWS]): to be called when its sources are known. A batch contains
+# files of one folder, so a name in an anonymous namespace must be unique within its folder. Folders of few files share a
+# batch. With BY_ARROWS they do so only if the arrows of the architecture treat them alike, as those of one conduit:
+# tests/structure/check_linker.py must know where each symbol of the library comes from.
 function(aqueduct_batches target)
   if(NOT AQUEDUCT_BATCHES)
     return()
   endif()
+  cmake_parse_arguments(PARSE_ARGV 1 batches "BY_ARROWS" "" "")
   set(size 30)
-  if(ARGC GREATER 1)
-    set(size ${ARGV1})
+  if(batches_UNPARSED_ARGUMENTS)
+    set(size ${batches_UNPARSED_ARGUMENTS})
   endif()
   set(few 5)
   get_target_property(sources ${target} SOURCES)
@@ -20,8 +23,14 @@ function(aqueduct_batches target)
     get_filename_component(folder "${source}" ABSOLUTE)
     get_filename_component(folder "${folder}" DIRECTORY)
     file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${folder}")
+    set(part "")
+    if(batches_BY_ARROWS)  # the folder, or the folder in coll/ and conduits/
+      string(REGEX MATCH "^((coll|conduits)/)?[^/]+" part "${folder}")
+      string(MAKE_C_IDENTIFIER "_${part}" part)
+    endif()
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     list(APPEND folders ${folder})
+    set(part_of_${folder} "${part}")
     list(APPEND of_${folder} "${source}")
   endforeach()
   list(REMOVE_DUPLICATES folders)
@@ -32,7 +41,7 @@ function(aqueduct_batches target)
       math(EXPR batch "${at} / ${size}")
       set(group ${target}_${folder}_${batch})
       if(count LESS few)
-        set(group ${target}_few)
+        set(group ${target}_few${part_of_${folder}})
       endif()
       set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${group})
       math(EXPR at "${at} + 1")

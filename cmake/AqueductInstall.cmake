@@ -14,9 +14,10 @@ set(conduit_headers "${CMAKE_INSTALL_INCLUDEDIR}/aqueduct-conduit")
 target_include_directories(aqueduct_conduit INTERFACE "$<INSTALL_INTERFACE:${conduit_headers}>")
 target_link_libraries(aqueduct_conduit INTERFACE aqueduct fmt::fmt)
 set_target_properties(aqueduct_conduit PROPERTIES EXPORT_NAME conduit)
-set(conduit_parts aside backoff clock conduit dice local_registrations log network pieces progress_thread raw_network
-  to_self)
-list(TRANSFORM conduit_parts REPLACE "(.+)" "core/\\1.hpp")
+# One list for plug-ins and for the conduits of this tree, which a structure test holds to it.
+set(conduit_parts_list "${PROJECT_SOURCE_DIR}/tests/structure/conduit_headers.txt")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${conduit_parts_list}")
+file(STRINGS "${conduit_parts_list}" conduit_parts REGEX "^core/")
 install(FILES ${conduit_parts} DESTINATION "${conduit_headers}/core")
 install(TARGETS aqueduct_conduit EXPORT AqueductConduitTargets)
 install(EXPORT AqueductConduitTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}")
@@ -25,7 +26,7 @@ install(EXPORT AqueductTargets NAMESPACE Aqueduct:: DESTINATION "${package_dir}"
 # The conformance kit for conduits outside this tree: find_package(Aqueduct COMPONENTS conformance). Its cases register
 # themselves in static initializers, so a program must link all members of the archive.
 if(TARGET aqueduct_conformance)
-  add_library(aqueduct_cases STATIC $<TARGET_OBJECTS:aqueduct_conformance>)
+  add_library(aqueduct_cases STATIC $<TARGET_OBJECTS:aqueduct_conformance> $<TARGET_OBJECTS:aqueduct_launch>)
   set_target_properties(aqueduct_cases PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME aqueduct_conformance
     EXPORT_NAME conformance_cases)
   target_link_libraries(aqueduct_cases INTERFACE aqueduct_conduit GTest::gtest GTest::gmock)

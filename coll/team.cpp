@@ -87,6 +87,9 @@ Status Team::barrier() noexcept {
   return wait();
 }
 
+// Here rather than in core, which knows no barrier.
+Status Endpoint::barrier() noexcept { return state_->world->barrier(); }
+
 namespace {
 
 /// A member's arguments of a split.

@@ -1,19 +1,10 @@
 #include <aqueduct/endpoint.hpp>
 #include <aqueduct/team.hpp>
 
+#include "core/mapping.hpp"
 #include "core/wait.hpp"
 
 namespace aqueduct {
-namespace {
-
-std::string describe(const core::Op& op) {
-  std::string text = op.kind->what;
-  if (op.kind->describe != nullptr) op.kind->describe(op, text);
-  if (op.peer != kNoRank) text += fmt::format(" with rank {}", op.peer);
-  return text;
-}
-
-}  // namespace
 
 std::uint64_t Endpoint::segment_bytes(Rank rank, SegmentId id) const noexcept {
   return state_->segments.bytes_of(id, rank);
@@ -43,35 +34,16 @@ std::span<const StatisticsRow> Endpoint::statistics_rows() const noexcept { retu
 
 Team& Endpoint::world() noexcept { return *state_->world; }
 
-Status Endpoint::barrier() noexcept { return state_->world->barrier(); }
-
 Status Endpoint::wait_for(Event& event, std::chrono::nanoseconds limit) noexcept {
-  if (event.done()) return event.status();
-  const core::Op& op = *static_cast<const core::Op*>(event.op_);
-  const Status status = core::wait_until(
-      *state_, [&] { return event.done(); }, op.peer, [&] { return describe(op); }, limit);
-  return status ? event.status() : status;
+  return core::wait_for(*state_, event, limit);
 }
 
 Status Endpoint::wait_slowly(Event& event) noexcept {
-  return wait_for(event, std::chrono::nanoseconds::max());
+  return core::wait_for(*state_, event, std::chrono::nanoseconds::max());
 }
 
 std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept {
-  auto checked = state_->segments.check(place, bytes);
-  if (!checked) return nullptr;
-  core::Part& part = **checked;
-  const Rank rank = place.rank();
-  if (part.reach != core::Part::Reach::unknown || part.map_key.empty() || state_->lost[rank]) return nullptr;
-  core::CrossMap* map = state_->conduit_of[rank]->cross_map();
-  if (map == nullptr) return nullptr;
-  auto base = map->map(rank, part.map_key, part.bytes);
-  part.map_key.clear();  // one attempt: a part that cannot be mapped is reached over the wire from now on
-  if (!base) return nullptr;
-  part.mapped_at = *base;
-  // The window serves atomics too: if a conduit maps memory, processors do all atomics (runtime/open.cpp, atomics_of).
-  state_->segments.set_window(place.segment(), rank, *base, part.bytes);
-  return mapped(rank, place.segment(), place.offset(), bytes);
+  return core::map_and_find(*state_, place, bytes);
 }
 
 Status Endpoint::wait_implicit() noexcept {

@@ -104,6 +104,11 @@ class SegmentTable {
     const bool inside = at.offset() <= part->bytes && bytes <= part->bytes - at.offset();
     return inside && part->has_key && part->rma == network ? part : nullptr;
   }
+  /// The address of `bytes` bytes at `at` if they are mapped here, else null.
+  std::byte* mapped(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
+    if (at.rank() >= shown_->ranks || at.segment() >= shown_->segments) return nullptr;
+    return windows_[(std::size_t{at.segment()} << shift_) | at.rank()].find(at.offset(), bytes);
+  }
   /// How many bytes of a segment a rank has; 0 if there is no such rank or segment.
   std::uint64_t bytes_of(SegmentId id, Rank rank) const noexcept {
     const Part* const part = find({rank, 0, id});

@@ -26,7 +26,7 @@ void SourceUse::give_up(EndpointState& state, Status why) noexcept {
 
 Status SourceUse::hand_over(EndpointState& state) noexcept {
   Event free(std::exchange(op_, nullptr));
-  if (event_ == nullptr) return state.face.wait(free);
+  if (event_ == nullptr) return wait(state, free);
   *event_ = std::move(free);
   return {};
 }

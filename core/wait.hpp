@@ -67,4 +67,16 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
   }
 }
 
+/// Waits until the event is done, but for at most `limit`. Returns the outcome of its operation.
+///
+/// Errors: those of the operation; in_handler, timed_out, invalid_argument (the event is unchanged).
+Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds limit) noexcept;
+
+/// As `wait_for`, without a limit.
+inline Status wait(EndpointState& state, Event& event) noexcept {
+  if (event.done()) [[likely]]
+    return event.status();
+  return wait_for(state, event, std::chrono::nanoseconds::max());
+}
+
 }  // namespace aqueduct::core

@@ -1,5 +1,6 @@
 #include "rma/long.hpp"
 
+#include "core/wait.hpp"
 #include "rma/transfers.hpp"
 
 namespace aqueduct::rma {
@@ -37,7 +38,7 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   // The bytes have arrived or are in flight, so the message must
   // follow. It is sent without `immediate`: it waits for room.
   const Status sent = messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
-  const Status there = state.face.wait(begun.event);  // the put reads the payload until then
+  const Status there = core::wait(state, begun.event);  // the put reads the payload until then
   return sent ? there : sent;
 }
 

@@ -1,3 +1,5 @@
+#include <aqueduct/expect.hpp>
+
 #include "core/wait.hpp"
 #include "rma/operation.hpp"
 #include "rma/transfers.hpp"
@@ -8,11 +10,16 @@ namespace aqueduct::rma {
 
 // Posts until the conduit accepts. An immediate operation gives up at the first `retry`, but only before any part of it
 // is in flight: after that it can no longer be refused, so it waits.
+//
+// Such a wait inside progress would end at once with in_handler and fail the transfer half way. It cannot happen: only
+// the layers begin operations there, in `advance`, immediate ones of at most `max_transfer` bytes (vis/pieces.cpp,
+// vis/box.cpp). That is a single post, which is accepted or refused.
 template <class Try>
 Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
   Post post = attempt();
   if (post.kind == Post::Kind::retry) {
     if (immediate && op.parts == 1) return {ErrorCode::refused, op.peer};
+    AQUEDUCT_EXPECT(!state_.polling, "a layer began a transfer of several posts inside progress");
     const auto taken = [&] {
       post = state_.lost[op.peer] ? Post::failed(ErrorCode::peer_lost) : attempt();
       return post.kind != Post::Kind::retry;

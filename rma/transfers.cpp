@@ -1,5 +1,6 @@
 #include "rma/transfers.hpp"
 
+#include "core/mapping.hpp"
 #include "core/signals.hpp"
 #include "core/wait.hpp"
 #include "rma/operation.hpp"
@@ -11,7 +12,7 @@ Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept 
   if (!checked) return {checked.status()};
   Part& part = **checked;
   if (state_.lost[at.rank()]) return {{ErrorCode::peer_lost, at.rank()}};
-  if (std::byte* place = state_.face.local(at, bytes)) return {{}, place, &part};
+  if (std::byte* place = core::find_mapped(state_, at, bytes)) return {{}, place, &part};
   if (part.reach != Part::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
   // The first use of this part. If importing its key fails, this operation fails with the reason, and later ones use
   // packets.
@@ -84,7 +85,7 @@ Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) 
   if (form == Form::group) return {};
   Event event(&op);
   if (form == Form::event) return {{}, std::move(event)};
-  const Status status = state_.face.wait(event);
+  const Status status = core::wait(state_, event);
   return {status, Event(status)};
 }
 
@@ -188,7 +189,8 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
 
 bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
   const GlobalPtr<std::byte> counters{to, 0, core::kSignalSegment};
-  std::byte* mapped = state_.face.local(counters, (std::uint64_t{signal.slot} + 1) * sizeof(std::uint64_t));
+  std::byte* mapped =
+      core::find_mapped(state_, counters, (std::uint64_t{signal.slot} + 1) * sizeof(std::uint64_t));
   if (mapped == nullptr) return false;
   core::counter_at(mapped, signal.slot).fetch_add(signal.add, std::memory_order_release);
   if (to != state_.rank) state_.wake(to);

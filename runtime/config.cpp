@@ -1,18 +1,19 @@
 #include <aqueduct/config.hpp>
-#include <aqueduct/expect.hpp>
 
 #include "conduits/builtin.hpp"
 #include "conduits/registry.hpp"
 #include "core/nearest_name.hpp"
+#include "core/setting_catalog.hpp"
 #include "core/settings.hpp"
 #include "runtime/layers.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include <unistd.h>
+
+// Which settings there are, and where their values come from. The values themselves are in core/config.cpp.
 
 namespace aqueduct {
 namespace {
@@ -50,41 +51,6 @@ const std::vector<SettingInfo>& whole_registry() {
   return all;
 }
 
-const SettingInfo* find(std::string_view name) {
-  for (auto* list : {&registry, &whole_registry}) {
-    for (const SettingInfo& info : (*list)()) {
-      if (info.name == name || info.environment == name) return &info;
-    }
-  }
-  for (const conduits::Available* plugin : conduits::known_by_path()) {
-    if (plugin->entry == nullptr) continue;
-    for (const SettingInfo& info : plugin->entry->settings) {
-      if (info.name == name || info.environment == name) return &info;
-    }
-  }
-  return nullptr;
-}
-
-std::string variable_of(std::string_view name) {
-  if (name.starts_with(kPrefix)) return std::string(name);
-  std::string variable(kPrefix);
-  for (const char c : name) variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return variable;
-}
-
-/// The text for a name that is no setting. It uses the form in which the user wrote the name: variable or setting.
-std::string unknown(std::string_view name) {
-  const bool variable = name.starts_with(kPrefix);
-  core::NearestName nearest(variable ? name.substr(kPrefix.size()) : name);
-  for (const SettingInfo& info : whole_registry()) nearest.offer(info.name);
-  const SettingInfo* meant = find(nearest.name());
-  if (meant == nullptr) {
-    return fmt::format("{} is not a setting; aqinfo lists all that there are", core::quoted(name));
-  }
-  return fmt::format("{} is not a setting; did you mean {}?", core::quoted(name),
-                     variable ? meant->environment : meant->name);
-}
-
 /// Checks the value of AQUEDUCT_CONDUIT, the only setting whose values depend on what was compiled in. Returns what is
 /// wrong, or an empty string.
 std::string unknown_conduit(const SettingInfo& info, std::string_view value) {
@@ -117,9 +83,44 @@ std::string conduits_objection(const SettingInfo& info, std::string_view value) 
   return problem;
 }
 
+class Catalog final : public detail::SettingCatalog {
+ public:
+  const SettingInfo* find(std::string_view name) const override {
+    for (auto* list : {&registry, &whole_registry}) {
+      for (const SettingInfo& info : (*list)()) {
+        if (info.name == name || info.environment == name) return &info;
+      }
+    }
+    for (const conduits::Available* plugin : conduits::known_by_path()) {
+      if (plugin->entry == nullptr) continue;
+      for (const SettingInfo& info : plugin->entry->settings) {
+        if (info.name == name || info.environment == name) return &info;
+      }
+    }
+    return nullptr;
+  }
+
+  std::span<const SettingInfo> all() const override { return whole_registry(); }
+
+  std::string objection(const SettingInfo& info, std::string_view value) const override {
+    std::string problem;
+    if (info.name == "conduit") problem = unknown_conduit(info, value);
+    return problem.empty() ? conduits_objection(info, value) : problem;
+  }
+
+  std::span<const SettingInfo> of_plugin(std::string_view path) const override {
+    for (const conduits::Available* plugin : conduits::known_by_path()) {
+      if (plugin->file == path && plugin->entry != nullptr) return plugin->entry->settings;
+    }
+    return {};
+  }
+};
+
+constexpr Catalog kCatalog{};
+
 }  // namespace
 
-Config::Config() {
+Config::Config() : catalog_(&kCatalog) {
   for (const SettingInfo& info : registry()) {
     // A wrong default in a table is recorded like any other problem; a test checks that there is none.
     static_cast<void>(assign(info.name, info.default_value, SettingOrigin::built_in));
@@ -148,66 +149,6 @@ Config Config::from_variables(std::span<const std::string> variables) {
     static_cast<void>(config.assign(name, entry.substr(equals + 1), SettingOrigin::environment));
   }
   return config;
-}
-
-Status Config::set(std::string_view name, std::string_view value) {
-  return assign(name, value, SettingOrigin::program);
-}
-
-Status Config::assign(std::string_view name, std::string_view value, SettingOrigin origin) {
-  const SettingInfo* info = find(name);
-  core::SettingValue read;
-  if (info == nullptr) {
-    read.problem = unknown(name);
-  } else {
-    read = core::read_setting(*info, value);
-    if (read.problem.empty() && info->name == "conduit") read.problem = unknown_conduit(*info, value);
-    if (read.problem.empty()) read.problem = conduits_objection(*info, value);
-  }
-  const std::string variable = info != nullptr ? std::string(info->environment) : variable_of(name);
-  // The last value counts: it also replaces the problem of an earlier value.
-  std::erase_if(problems_, [&](const SettingProblem& old) { return old.variable == variable; });
-  if (!read.problem.empty()) {
-    problems_.push_back({variable, std::move(read.problem)});
-    return ErrorCode::bad_setting;
-  }
-  values_.insert_or_assign(std::string(info->name), Value{std::move(read.text), read.number, origin});
-  if (info->name == "conduit") take_defaults_of(value);
-  return {};
-}
-
-void Config::take_defaults_of(std::string_view conduit) {
-  // The defaults are stored here, because a plug-in may be linked to another copy of this library. That copy does not
-  // know which plug-ins this one has loaded, so it would not find them.
-  for (const conduits::Available* plugin : conduits::known_by_path()) {
-    if (plugin->file != conduit || plugin->entry == nullptr) continue;
-    for (const SettingInfo& info : plugin->entry->settings) {
-      if (!values_.contains(info.name))
-        static_cast<void>(assign(info.name, info.default_value, SettingOrigin::built_in));
-    }
-  }
-}
-
-std::span<const SettingInfo> Config::settings() const noexcept { return whole_registry(); }
-
-Config::Value Config::value(std::string_view name) const {
-  if (const auto found = values_.find(name); found != values_.end()) return found->second;
-  // Then it is a plug-in's setting that has not been set.
-  const SettingInfo* info = find(name);
-  AQUEDUCT_EXPECT(info != nullptr, "Config was asked for something that is not a setting");
-  if (info == nullptr) return {};
-  core::SettingValue standard = core::read_setting(*info, info->default_value);
-  return {std::move(standard.text), standard.number, SettingOrigin::built_in};
-}
-
-std::string Config::text(std::string_view name) const { return value(name).text; }
-std::int64_t Config::number(std::string_view name) const { return value(name).number; }
-std::int64_t Config::nanoseconds(std::string_view name) const { return value(name).number; }
-SettingOrigin Config::origin(std::string_view name) const { return value(name).origin; }
-
-bool Config::flag(std::string_view name) const {
-  // By its text, so that a choice of on and off works like a boolean.
-  return core::read_truth(value(name).text) == 1;
 }
 
 }  // namespace aqueduct

@@ -1,6 +1,6 @@
 #include "conduits/loop/loop_native.hpp"
 
-#include <aqueduct/atomics.hpp>
+#include <aqueduct/atomic_types.hpp>
 
 #include "conduits/loop/loop_network.hpp"
 #include "core/apply_atomic.hpp"
@@ -92,10 +92,7 @@ core::Post LoopNative::post_pieces(Transfer::Kind kind, Rank peer, std::uint64_t
   return post(transfer);
 }
 
-bool LoopNative::can(AtomicOp op, AtomicType type) const noexcept {
-  const bool is_float = type == AtomicType::f32 || type == AtomicType::f64;
-  return is_float ? detail::has<float>(op) : detail::has<std::uint32_t>(op);
-}
+bool LoopNative::can(AtomicOp op, AtomicType type) const noexcept { return core::can_apply(op, type); }
 
 core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {

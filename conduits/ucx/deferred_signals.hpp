@@ -1,7 +1,7 @@
 #pragma once
 
 #include <aqueduct/rank.hpp>
-#include <aqueduct/signal.hpp>
+#include <aqueduct/signal_types.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -11,6 +11,10 @@
 
 namespace aqueduct {
 
+namespace detail {
+class SettingCatalog;
+}
+
 /// How the text of a setting is parsed.
 enum class SettingType : std::uint8_t {
   text,      ///< anything
@@ -87,6 +91,7 @@ class Config {
 
   std::map<std::string, Value, std::less<>> values_;
   std::vector<SettingProblem> problems_;
+  const detail::SettingCatalog* catalog_;  // never null
 };
 
 }  // namespace aqueduct

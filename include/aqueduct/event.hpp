@@ -16,6 +16,8 @@ class Endpoint;
 
 namespace detail {
 
+struct EventAccess;
+
 /// The part of an operation's record that inline code reads; the rest is in core/op.hpp.
 struct OpFace {
   /// 0 while in flight. Set to 1, with release, once the outcome can be read.
@@ -72,7 +74,7 @@ class [[nodiscard]] Event {
   }
 
  private:
-  friend class Endpoint;  // its stall report describes the operation
+  friend struct detail::EventAccess;  // for the stall report of a wait, which describes the operation
   void drop() noexcept {
     if (op_ == nullptr) [[likely]]
       return;

@@ -1,9 +1,9 @@
 #include "tests/conformance/fabric_test.hpp"
 
-#include "bootstrap/server.hpp"
 #include "runtime/builder.hpp"
 #include "tests/conformance/children.hpp"
 #include "tests/conformance/pattern.hpp"
+#include "tools/launch/server.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -122,7 +122,7 @@ class Launched {
   int child_main(std::uint32_t index, const std::string& bootstrap) {
     if (server_) {
       server_->become_child(index);
-      ::setenv(bootstrap::Server::Child::name, bootstrap.c_str(), 1);
+      ::setenv(launch::Server::Child::name, bootstrap.c_str(), 1);
     }
     Config config = Config::from_environment();
     configure(fabric_, launch_, index, holds_[index].count, config);
@@ -182,7 +182,7 @@ class Launched {
   const Body& body_;
   const std::string where_;
   std::vector<Holds> holds_;
-  std::optional<bootstrap::Server> server_;
+  std::optional<launch::Server> server_;
   std::vector<std::uint32_t> failed_;
   int reports_ = 0;
 };

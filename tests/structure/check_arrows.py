@@ -69,6 +69,16 @@ def place(path):
     return parts[0], None
 
 
+def forbidden(here, there):
+    """Returns why code at the place `here` may not use code at `there`; None if it may. Both are results of place()."""
+    (layer, conduit), (to, to_conduit) = here, there
+    if to not in reach(layer):
+        return f"{layer} may include: {', '.join(sorted(reach(layer)))}"
+    if conduit and to_conduit and conduit != to_conduit:
+        return f"conduit {conduit} may not include conduit {to_conduit}"
+    return None
+
+
 def complaint(root, source, bracket, target):
     """Returns why `source` may not include `target`; None if it may."""
     layer, conduit = place(source)
@@ -84,11 +94,7 @@ def complaint(root, source, bracket, target):
         if first in ("tests", "tools", "examples", "fuzz", "bench") or "/tests/" in target:
             return f"the library does not include {first}/"
         return None
-    if to not in reach(layer):
-        return f"{layer} may include: {', '.join(sorted(reach(layer)))}"
-    if conduit and to_conduit and conduit != to_conduit:
-        return f"conduit {conduit} may not include conduit {to_conduit}"
-    return None
+    return forbidden((layer, conduit), (to, to_conduit))
 
 
 def check(root):

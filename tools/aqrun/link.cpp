@@ -48,7 +48,7 @@ std::string Link::start(Children& children, const std::vector<std::string>& comm
   const bool opened = ::pipe2(in.data(), O_CLOEXEC) == 0 && ::pipe2(out.data(), O_CLOEXEC) == 0;
   channel_ = Channel(out[0], in[1]);
   Environment environment(environ);
-  environment.unset(aqueduct::bootstrap::Server::Child::name);
+  environment.unset(aqueduct::launch::Server::Child::name);
   const std::vector<char*> variables = environment.pointers();
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

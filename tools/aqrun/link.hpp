@@ -1,10 +1,10 @@
 #pragma once
 
-#include "bootstrap/server.hpp"
 #include "tools/aqrun/channel.hpp"
 #include "tools/aqrun/children.hpp"
 #include "tools/aqrun/options.hpp"
 #include "tools/aqrun/output.hpp"
+#include "tools/launch/server.hpp"
 
 #include <array>
 #include <chrono>
@@ -31,7 +31,7 @@ class LinkOwner {
 /// What all links of a job share.
 struct LinkJob {
   const Options& options;
-  aqueduct::bootstrap::Server& server;
+  aqueduct::launch::Server& server;
   Output& output;
   Output& errors;
   LinkOwner& owner;

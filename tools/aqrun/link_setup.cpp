@@ -16,7 +16,7 @@ std::vector<std::string> Link::variables() const {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view assignment(*entry);
-    const std::string own = std::string(aqueduct::bootstrap::Server::Child::name) + '=';
+    const std::string own = std::string(aqueduct::launch::Server::Child::name) + '=';
     if (assignment.starts_with("AQUEDUCT_") && !assignment.starts_with(own)) all.emplace_back(assignment);
   }
   const auto& given = job_.options.environment;

@@ -1,8 +1,8 @@
 #include "tools/aqrun/rank_program.hpp"
 
-#include "bootstrap/server.hpp"
 #include "tools/aqrun/binding.hpp"
 #include "tools/aqrun/options.hpp"
+#include "tools/launch/server.hpp"
 
 #include <utility>
 #include <variant>
@@ -11,7 +11,7 @@
 
 namespace aqrun {
 
-using aqueduct::bootstrap::Server;
+using aqueduct::launch::Server;
 
 RankProgram::RankProgram(std::vector<std::string> program, const std::vector<std::string>& environment,
                          const std::string& binding, std::uint32_t processes, std::uint32_t ranks_per_process)

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "bootstrap/server.hpp"
 #include "tools/aqrun/children.hpp"
 #include "tools/aqrun/input.hpp"
 #include "tools/aqrun/options.hpp"
 #include "tools/aqrun/output.hpp"
 #include "tools/aqrun/rank_program.hpp"
 #include "tools/aqrun/remote.hpp"
+#include "tools/launch/server.hpp"
 
 #include <chrono>
 #include <optional>
@@ -66,7 +66,7 @@ class Supervisor : private LinkOwner {
 
   const Options& options_;
   Children children_;
-  aqueduct::bootstrap::Server server_;
+  aqueduct::launch::Server server_;
   Input input_;
   Output output_, errors_;
   LinkJob link_job_;

@@ -1,5 +1,5 @@
 #include "bootstrap/client.hpp"
-#include "bootstrap/server.hpp"
+#include "tools/launch/server.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +14,7 @@ namespace aqueduct::bootstrap {
 namespace {
 
 using namespace std::chrono_literals;
+using launch::Server;
 using Clock = std::chrono::steady_clock;
 using Blobs = std::vector<std::vector<std::byte>>;
 

@@ -13,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
-namespace aqueduct::bootstrap {
+namespace aqueduct::launch {
+
+namespace wire = bootstrap::wire;
 
 /// The launcher's side of a job: one socket per process, no threads; the owner's loop calls `serve`.
 ///
@@ -107,4 +109,4 @@ class Server {
   std::optional<AbortAsked> abort_;
 };
 
-}  // namespace aqueduct::bootstrap
+}  // namespace aqueduct::launch

@@ -1,4 +1,4 @@
-#include "bootstrap/server.hpp"
+#include "tools/launch/server.hpp"
 
 #include "bootstrap/description.hpp"
 #include "bootstrap/job_number.hpp"
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace aqueduct::bootstrap {
+namespace aqueduct::launch {
 namespace {
 
 std::string version_text(std::uint32_t library, std::uint32_t protocol) {
@@ -43,7 +43,7 @@ struct Server::Peer {
 Server::Server(std::uint32_t processes, Report report, std::uint32_t library)
     : report_(std::move(report)),
       library_(library),
-      job_(new_job_number()),
+      job_(bootstrap::new_job_number()),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       peers_(processes) {}
 
@@ -74,7 +74,7 @@ Result<Server::Child> Server::child_environment(std::uint32_t i) {
   }
   if (refusal_) send(i, refusal_);
   const auto processes = static_cast<std::uint32_t>(peers_.size());
-  return Child{format_description({peer.theirs, i, processes, job_}), peer.theirs};
+  return Child{bootstrap::format_description({peer.theirs, i, processes, job_}), peer.theirs};
 }
 
 void Server::started(std::uint32_t i) noexcept { close_and_forget(peers_[i].theirs); }
@@ -264,4 +264,4 @@ void Server::close(std::uint32_t i) noexcept {
   peers_[i].output.clear();
 }
 
-}  // namespace aqueduct::bootstrap
+}  // namespace aqueduct::launch

@@ -1,0 +1,22 @@
+#include "core/mapping.hpp"
+
+namespace aqueduct::core {
+
+std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::uint64_t bytes) noexcept {
+  auto checked = state.segments.check(place, bytes);
+  if (!checked) return nullptr;
+  Part& part = **checked;
+  const Rank rank = place.rank();
+  if (part.reach != Part::Reach::unknown || part.map_key.empty() || state.lost[rank]) return nullptr;
+  CrossMap* map = state.conduit_of[rank]->cross_map();
+  if (map == nullptr) return nullptr;
+  auto base = map->map(rank, part.map_key, part.bytes);
+  part.map_key.clear();  // one attempt: a part that cannot be mapped is reached over the wire from now on
+  if (!base) return nullptr;
+  part.mapped_at = *base;
+  // The window serves atomics too: if a conduit maps memory, processors do all atomics (runtime/open.cpp, atomics_of).
+  state.segments.set_window(place.segment(), rank, *base, part.bytes);
+  return state.segments.mapped(place, bytes);
+}
+
+}  // namespace aqueduct::core
