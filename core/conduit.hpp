@@ -329,6 +329,10 @@ class Conduit {
   virtual void forget(Rank) noexcept {}
   /// One line about a peer for the stall report, such as queue lengths and the time since its last packet.
   virtual std::string state_of(Rank) const { return {}; }
+  /// This range of the process's memory is about to be unmapped or freed: a segment's part of this rank, or a
+  /// neighbour's part that is mapped here, perhaps by another conduit. Local buffers may have been in it, so a conduit
+  /// that keeps registrations of local buffers ends those that overlap it. Every operation that used it is complete.
+  virtual void memory_ends(Bytes) noexcept {}
 };
 
 }  // namespace aqueduct::core

@@ -22,7 +22,7 @@ class LocalRegistration {
   friend class LocalRegistrations;
 
   bool covers(Bytes buffer) const noexcept {
-    return region_ != nullptr && buffer.data() >= memory_.data() &&
+    return region_ != nullptr && !ended_ && buffer.data() >= memory_.data() &&
            buffer.data() + buffer.size() <= memory_.data() + memory_.size();
   }
 
@@ -30,6 +30,7 @@ class LocalRegistration {
   MutableBytes memory_;
   std::uint32_t users_ = 0;
   std::uint64_t last_use_ = 0;
+  bool ended_ = false;  // its memory has ended while a transfer used it: nobody else may
 };
 
 /// Registers local buffers while transfers use them, for networks
@@ -58,17 +59,21 @@ class LocalRegistrations {
   void give_back(Registration& registration) noexcept {
     if (--registration.users_ != 0) return;
     kept_ += registration.memory_.size();
+    if (registration.ended_) close(registration);
     while (kept_ > keep_) close(*oldest_idle());
   }
   bool in_use() noexcept {
     return std::ranges::any_of(all(), [](const Registration& entry) { return entry.users_ != 0; });
   }
-  /// `memory` is about to be freed: ends the registrations of it that nobody uses.
+  /// `memory` is about to be unmapped or freed: ends the registrations that overlap it. One that a transfer still uses
+  /// gets no further user, and ends with that transfer.
   void invalidate(Bytes memory) noexcept {
     for (Registration& entry : all()) {
       const bool apart = entry.memory_.data() + entry.memory_.size() <= memory.data() ||
                          memory.data() + memory.size() <= entry.memory_.data();
-      if (entry.region_ != nullptr && entry.users_ == 0 && !apart) close(entry);
+      if (entry.region_ == nullptr || apart) continue;
+      entry.ended_ = true;
+      if (entry.users_ == 0) close(entry);
     }
   }
 
@@ -76,6 +81,7 @@ class LocalRegistrations {
   std::span<Registration> all() noexcept { return {entries_.get(), kEntries}; }
   void close(Registration& entry) noexcept {
     entry.region_.reset();
+    entry.ended_ = false;
     kept_ -= entry.memory_.size();
     held_ -= entry.memory_.size();
   }

@@ -33,9 +33,20 @@ Status all_arrive(EndpointState& state, TeamState& team, SegmentId id) noexcept 
   return {};
 }
 
+/// Tells both conduits that local buffers in this memory end. The far one may have registered a buffer that lies in a
+/// neighbour's part, which only the near one maps.
+void end_memory(EndpointState& state, core::Bytes memory) noexcept {
+  for (core::Conduit* const conduit : {state.near.get(), state.far.get()}) {
+    if (conduit != nullptr && !memory.empty()) conduit->memory_ends(memory);
+  }
+}
+
 /// Gives back what leads from here to a rank's part.
 void leave_part(EndpointState& state, Rank rank, const core::Part& part) noexcept {
-  if (part.mapped_at != nullptr) state.conduit(rank).cross_map()->unmap(rank, part.mapped_at);
+  if (part.mapped_at != nullptr) {
+    end_memory(state, {part.mapped_at, static_cast<std::size_t>(part.bytes)});
+    state.conduit(rank).cross_map()->unmap(rank, part.mapped_at);
+  }
   // The network may still have something for a lost peer.
   if (state.lost[rank]) return;
   for (const core::Part* one : {&part, static_cast<const core::Part*>(part.far.get())}) {
@@ -65,6 +76,7 @@ Status release_segment(EndpointParts& parts, SegmentId id) noexcept {
   const core::SegmentRecord ended = state.segments.release(id);
   for (Rank i = 0; i < ended.parts.size(); ++i) leave_part(state, ended.first + i, ended.parts[i]);
   const LocalPart mine{ended.mine, ended.attached};
+  end_memory(state, mine.memory);
   if (all_here) {
     withdraw_part(parts, id);
     free_part(parts, mine);

@@ -235,6 +235,11 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
   }
 }
 
+void IbvConduit::memory_ends(core::Bytes memory) noexcept {
+  buffers_.invalidate(memory);
+  rails_.invalidate(memory);
+}
+
 std::string IbvConduit::state_of(Rank peer) const {
   const Link* const link = connections_.find(peer);
   if (losses_.is_gone(peer)) return fmt::format("{}, gone", env_.port.device);

@@ -41,6 +41,7 @@ class IbvConduit final : public core::Conduit {
   void check_peers(core::Inbox& inbox) noexcept override;
   void forget(Rank peer) noexcept override { losses_.forget(peer); }
   std::string state_of(Rank peer) const override;
+  void memory_ends(core::Bytes memory) noexcept override;
 
  private:
   void drain() noexcept;

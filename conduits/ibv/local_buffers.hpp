@@ -54,7 +54,7 @@ class LocalBuffers {
   BounceBuffers& bounce_buffers() noexcept { return bounce_buffers_; }
   /// Whether any request uses a registration.
   bool any_registered() noexcept { return cache_.in_use(); }
-  /// The memory is about to be freed: drops registrations of it.
+  /// The memory is about to be unmapped or freed: drops registrations of it.
   void invalidate(core::Bytes memory) noexcept { cache_.invalidate(memory); }
 
  private:

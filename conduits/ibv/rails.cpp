@@ -94,6 +94,10 @@ void Rails::remove_segment(SegmentId id) noexcept {
   }
 }
 
+void Rails::invalidate(core::Bytes memory) noexcept {
+  for (const auto& rail : rails_) rail->invalidate(memory);
+}
+
 void Rails::import(std::uint64_t handle, core::Bytes key) {
   if (empty()) return;
   keys_.resize(std::max<std::size_t>(keys_.size(), handle + 1));

@@ -34,6 +34,8 @@ class Rails {
   /// Registers a segment on each rail that can, and appends what peers need for that to the segment's key.
   void add_segment(SegmentId id, core::MutableBytes memory, std::vector<std::byte>& key);
   void remove_segment(SegmentId id) noexcept;
+  /// The memory is about to be unmapped or freed: drops registrations of it.
+  void invalidate(core::Bytes memory) noexcept;
   /// Reads what `add_segment` appended to a peer's key. `handle`: of the first port.
   void import(std::uint64_t handle, core::Bytes key);
   /// The remote key of the peer's segment on a rail; 0: the rail cannot reach it.

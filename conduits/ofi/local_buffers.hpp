@@ -35,8 +35,8 @@ class LocalBuffers {
       cache_.give_back(*std::exchange(borrowed, nullptr));
     }
   }
-  /// Memory that is about to be freed must not stay registered.
-  void invalidate(core::MutableBytes memory) noexcept { cache_.invalidate(memory); }
+  /// Memory that is about to be unmapped or freed must not stay registered.
+  void invalidate(core::Bytes memory) noexcept { cache_.invalidate(memory); }
 
  private:
   Registrations& registrations_;

@@ -55,6 +55,7 @@ class OfiConduit final : public core::Conduit {
   core::Waitable* waitable() noexcept override { return objects_.descriptor >= 0 ? &sleeper_ : nullptr; }
   void forget(Rank peer) noexcept override { lost_.forget(peer); }
   std::string state_of(Rank peer) const override;
+  void memory_ends(core::Bytes memory) noexcept override { local_.invalidate(memory); }
 
  private:
   Status refused(const char* what, int error) const noexcept;

@@ -44,6 +44,22 @@ TEST_P(Barrier, NobodyLeavesBeforeTheLastArrives) {
   }
 }
 
+// The same for ranks that share no memory, as on several hosts: the puts of all are in place behind the barrier.
+TEST_P(Barrier, NobodyLeavesBeforeThePutsOfTheLastAreInPlace) {
+  as_each_of(many(), kMostTeams * sizeof(std::uint64_t), [](Endpoint& me) {
+    const auto* const mine = reinterpret_cast<const std::uint64_t*>(me.segment().data());
+    for (std::uint64_t round = 1; round <= 50; ++round) {
+      dawdle(me, round);
+      for (Rank to = 0; to < me.ranks(); ++to)
+        ASSERT_TRUE(put_value(me, GlobalPtr<std::uint64_t>{to, me.rank() * sizeof round}, round));
+      ASSERT_TRUE(me.barrier());
+      for (Rank from = 0; from < me.ranks(); ++from)
+        ASSERT_EQ(mine[from], round) << "left before rank " << from << " arrived";
+      ASSERT_TRUE(me.barrier());
+    }
+  });
+}
+
 TEST_P(Barrier, InTwoPhasesHoldsNobodyBackBetweenThem) {
   Shared<BarrierBoard> board;
   as_each_of(2, 64, [&board](Endpoint& me) {

@@ -51,6 +51,8 @@ struct Fabric {
   std::uint64_t seed = 1;
   std::chrono::seconds limit{60};  ///< for one launch of ranks
   unsigned thorough = 1;           ///< factor for the length of random programs
+  /// A shell command that starts {ranks} processes, each a rank of a launch; empty: the kit forks the ranks.
+  std::string launcher = {};
 
   bool one_process() const noexcept { return processes == 1; }
   bool process_each() const noexcept { return processes == 0; }
@@ -72,6 +74,13 @@ struct Selection {
   std::uint64_t seed = 1;
   std::chrono::seconds limit{60};
   unsigned thorough = 1;
+  std::string launcher;  ///< starts the ranks of the launches; empty: the kit forks them
+  bool failing = false;  ///< adds the suite Failing
+  /// From 1: this process is a rank of that launch of its case. 0: it is the kit, which runs the cases.
+  int as_rank = 0;
+
+  /// Whether a launcher starts the ranks.
+  bool launches() const noexcept { return !launcher.empty() || as_rank != 0; }
 };
 
 /// Fabrics for any conduit, by name or file: its ranks as threads, as processes, and mixed.

@@ -2,7 +2,10 @@
 
 #include "runtime/builder.hpp"
 #include "tests/conformance/children.hpp"
+#include "tests/conformance/launcher_run.hpp"
 #include "tests/conformance/pattern.hpp"
+#include "tests/conformance/rank_process.hpp"
+#include "tests/conformance/shared.hpp"
 #include "tools/launch/server.hpp"
 
 #include <algorithm>
@@ -16,25 +19,9 @@ namespace aqueduct::conformance {
 
 namespace {
 
-constexpr int kFailed = 1;
 // Chosen: other ranks' failures can be useful, but hundreds of them are not.
 constexpr int kMostReports = 20;
 constexpr std::chrono::seconds kAfterFirstFailure{10};
-
-/// To be called in a child before anything else of the library.
-void configure(const Fabric& fabric, const Launch& launch, std::uint32_t process, Rank endpoints,
-               Config& config) {
-  const auto set = [&](const std::string& name, const std::string& value) {
-    if (!config.set(name, value)) ADD_FAILURE() << config.problems().back().text;
-  };
-  const Settings place = fabric.enter ? fabric.enter(process) : Settings{};
-  set("conduit", fabric.conduit);
-  set("segment_bytes", std::to_string(launch.segment_bytes));
-  if (!fabric.one_process()) set("endpoints", std::to_string(endpoints));
-  for (const auto& [name, value] : fabric.settings) set(name, value);
-  for (const auto& [name, value] : place) set(name, value);
-  for (const auto& [name, value] : launch.settings) set(name, value);
-}
 
 /// The network that a fabric supplies, with a job on it.
 class FarNetwork {
@@ -131,20 +118,7 @@ class Launched {
     Result<Job> job = far                      ? far->build()
                       : !fabric_.one_process() ? Job::start(config)
                                                : Job::in_process(launch_.ranks, config);
-    if (!job) {
-      ADD_FAILURE() << where_ << "the job did not start: " << job.status().text();
-      return kFailed;
-    }
-    job->run_each([&](Endpoint& me) {
-      SCOPED_TRACE(where_ + "rank " + std::to_string(me.rank()) + " of " + std::to_string(me.ranks()));
-      body_(me);
-    });
-    // Exits at once: other ranks, which may wait for this one, are told of its loss and end too.
-    if (testing::Test::HasFailure()) return kFailed;
-    const Status finished = job->finish();
-    const bool may_miss_some = !launch_.leaving.empty() && finished.code() == ErrorCode::peer_lost;
-    if (!finished && !may_miss_some) ADD_FAILURE() << where_ << "finish: " << finished.text();
-    return testing::Test::HasFailure() ? kFailed : 0;
+    return run_ranks(job, launch_, body_, where_);
   }
 
   void failed(Children::Watch& watch, std::uint32_t index, const FailureReport& report) {
@@ -196,19 +170,27 @@ std::string FabricTest::where() const {
 }
 
 void FabricTest::SetUp() {
-  if (!fabric().prepare) return;
+  // What a launcher's ranks need is prepared where they run.
+  if (!fabric().prepare || !fabric().launcher.empty()) return;
   if (const std::string why = fabric().prepare(); !why.empty()) GTEST_SKIP() << why;
 }
 
 void FabricTest::run(const Launch& launch, const Body& body) {
+  const int as_rank = program_selection().as_rank;
+  if (++launches_ == as_rank) std::exit(run_as_rank(fabric(), launch, body, where()));
+  if (as_rank != 0) return;  // another launch of the same case
   if (launch.ranks > fabric().most_ranks) {
     GTEST_SKIP() << "needs " << launch.ranks << " ranks, " << fabric().name << " has at most "
                  << fabric().most_ranks;
   }
-  Launched(fabric(), launch, body, where())();
+  if (fabric().launcher.empty()) return Launched(fabric(), launch, body, where())();
+  if (!launch.leaving.empty()) GTEST_SKIP() << "a rank dies, and then its launcher ends the job";
+  if (SharedCount::alive() > 0) GTEST_SKIP() << "the ranks share memory without the library";
+  run_by_launcher(fabric(), launch, where(), launches_);
 }
 
 void FabricTest::run_alone(const std::function<void(const Config&)>& body) {
+  if (program_selection().as_rank != 0) return;
   Children children;
   children.start([&](std::uint32_t) {
     Config config = Config::from_environment();

@@ -32,6 +32,10 @@ struct Launch {
 /// Ranks always run in child processes, in as many as the fabric says. So a case that crashes or hangs
 /// fails alone, within the fabric's time limit, and the next case runs. Failures in a child are
 /// reported here with the child's file and line.
+///
+/// With --launcher a launcher starts the ranks, perhaps on other hosts. Each of its processes runs the case once more up
+/// to its launch, so a case makes the same launches in each of them. Cases that use Shared, or whose ranks leave, are
+/// skipped.
 class FabricTest : public testing::TestWithParam<Fabric> {
  protected:
   /// Skips the case if the fabric is not available here.
@@ -42,7 +46,7 @@ class FabricTest : public testing::TestWithParam<Fabric> {
     run({ranks, segment_bytes}, body);
   }
   void run(const Launch& launch, const Body& body);
-  /// Runs `body` in one child that starts no job, for cases below the level of a job.
+  /// Runs `body` in one child of this process that starts no job, for cases below the level of a job.
   void run_alone(const std::function<void(const Config&)>& body);
   /// The number of ranks for cases with many: 8, or as many as the fabric allows.
   Rank many() const { return fabric().most_ranks < 8 ? fabric().most_ranks : 8; }
@@ -51,6 +55,8 @@ class FabricTest : public testing::TestWithParam<Fabric> {
 
  private:
   std::string where() const;
+
+  int launches_ = 0;  // of this case, so far
 };
 
 /// The last part of a case's name: the fabric's.

@@ -31,6 +31,25 @@ bool named(const Fabric& fabric, const std::string& parts) {
   return false;
 }
 
+/// Leaves the fabrics whose ranks a launcher can start: those of a process each, where the kit does nothing for the
+/// processes. Adds one for each of their conduits, as users run it: no settings, and smp for the ranks of a host.
+void leave_what_launchers_start(std::vector<Fabric>& found) {
+  std::erase_if(found, [](const Fabric& fabric) {
+    return !fabric.process_each() || fabric.enter != nullptr || fabric.network != nullptr;
+  });
+  std::vector<Fabric> plain;
+  for (const Fabric& fabric : found) {
+    if (std::ranges::any_of(plain, [&](const Fabric& other) { return other.conduit == fabric.conduit; }))
+      continue;
+    plain.push_back({.name = fabric.name.substr(0, fabric.name.find('-')) + "-launched",
+                     .conduit = fabric.conduit,
+                     .settings = {},
+                     .processes = 0,
+                     .prepare = fabric.prepare});
+  }
+  found.insert(found.end(), plain.begin(), plain.end());
+}
+
 }  // namespace
 
 std::vector<Fabric> select(const Selection& selection) {
@@ -46,6 +65,7 @@ std::vector<Fabric> select(const Selection& selection) {
       if (found.empty()) found = plain_fabrics(selection.conduit, selection.conduit);
     }
   }
+  if (selection.launches()) leave_what_launchers_start(found);
   std::erase_if(found, [&](const Fabric& fabric) { return !named(fabric, selection.fabric); });
   for (Fabric& fabric : found) {
     // An explicit --ranks above 8 also raises the limit.
@@ -54,6 +74,7 @@ std::vector<Fabric> select(const Selection& selection) {
     fabric.seed = selection.seed;
     fabric.limit = selection.limit;
     fabric.thorough = selection.thorough;
+    fabric.launcher = selection.launcher;
   }
   return found;
 }

@@ -2,6 +2,8 @@
 
 #include "conduits/registry.hpp"
 #include "core/settings.hpp"
+#include "tests/conformance/launcher_run.hpp"
+#include "tests/conformance/rank_line.hpp"
 #include "tests/conformance/table.hpp"
 
 #include <CLI/CLI.hpp>
@@ -47,6 +49,33 @@ std::string unknown_conduit(const std::string& name) {
       core::quoted(name), conduits::names(), conduits::nearest(name).hint());
 }
 
+/// Runs the cases and prints the table. Returns the exit status.
+int run_cases() {
+  auto* table = new Table;  // GoogleTest owns it
+  testing::UnitTest::GetInstance()->listeners().Append(table);
+  const int failed = RUN_ALL_TESTS();
+  if (testing::GTEST_FLAG(list_tests)) return 0;
+  fmt::print("{}", table->text());
+  std::fflush(stdout);
+  return failed == 0 && table->all_passed() ? 0 : 1;
+}
+
+/// In a process of a launcher: runs the case that the filter names. The case exits the program in its launch.
+int run_case_as_rank(int number) {
+  testing::GTEST_FLAG(output) = "";  // a report is the kit's to write
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  auto* telling = new TellingListener;  // GoogleTest owns it
+  listeners.Append(telling);
+  static_cast<void>(RUN_ALL_TESTS());
+  if (telling->has_told()) return 0;  // SetUp has skipped the case
+  const std::string filter = testing::GTEST_FLAG(filter);
+  const std::string text =
+      fmt::format("{} has no launch {} in this program: is it another version?", filter, number);
+  tell_kit({RankLine::Kind::failed, {"", 0, text}, kNoRank});
+  return 1;
+}
+
 }  // namespace
 
 int run_kit(int argc, char** argv, FabricList fabrics) {
@@ -74,6 +103,19 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
   app.add_option("--thorough", selection.thorough, "factor for the length of the random programs")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option(
+         "--launcher", selection.launcher,
+         "a shell command that starts {ranks} processes here or on other hosts, which are the ranks: 'mpirun "
+         "-n {ranks}', 'aqrun -n {ranks} --hosts FILE'. It runs once for each job of a case, with the kit's "
+         "own "
+         "command line appended, on fabrics of a process each")
+      ->check([](const std::string& text) {
+        const bool has_place = text.find(kRanksPlace) != std::string::npos;
+        return has_place ? std::string() : "it must have {ranks}, the number of processes to start";
+      });
+  app.add_option("--as-rank", selection.as_rank, "what the kit appends to the launcher's command")->group("");
+  app.add_flag("--failing", selection.failing, "adds the suite Failing, whose cases fail on purpose")
+      ->group("");
   app.footer("GoogleTest's own options work too: --gtest_filter=*Put* --gtest_repeat=10 …");
   app.allow_extras();
   CLI11_PARSE(app, argc, argv);
@@ -88,8 +130,9 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
   }
   if (only_list) return print_list(selection);
   if (select(selection).empty()) {
-    fmt::print(stderr, "{}: no fabric of conduit '{}' contains '{}'; try {} --list\n", program,
-               selection.conduit, selection.fabric, program);
+    fmt::print(stderr, "{}: no fabric of conduit '{}'{} contains '{}'; try {} --list\n", program,
+               selection.conduit, selection.launches() ? " with a process for each rank" : "",
+               selection.fabric, program);
     return kUsage;
   }
 
@@ -106,13 +149,7 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
     return kUsage;
   }
 
-  auto* table = new Table;  // GoogleTest owns it
-  testing::UnitTest::GetInstance()->listeners().Append(table);
-  const int failed = RUN_ALL_TESTS();
-  if (testing::GTEST_FLAG(list_tests)) return 0;
-  fmt::print("{}", table->text());
-  std::fflush(stdout);
-  return failed == 0 && table->all_passed() ? 0 : 1;
+  return selection.as_rank != 0 ? run_case_as_rank(selection.as_rank) : run_cases();
 }
 
 }  // namespace aqueduct::conformance

@@ -293,6 +293,47 @@ TEST_P(Segments, ByTheHundredAtOnce) {
   });
 }
 
+struct NumberOfReply {
+  std::uint64_t number;
+};
+
+// A handler replies from its segment. Where there is no room for a reply, the library keeps it, perhaps for longer than
+// the segment lasts.
+TEST_P(Segments, MayEndBeforeTheRepliesFromThem) {
+  as_each_of(2, 256, [](Endpoint& me) {
+    constexpr std::uint64_t kRequests = 300;
+    const std::size_t bytes = least_limits(me).medium;
+    const auto from_other = pattern(next(me), bytes);
+    auto segment = Segment::create(me, bytes);
+    ASSERT_TRUE(segment) << segment.status().text();
+    std::ranges::copy(pattern(me.rank(), bytes), segment->mine().begin());
+    std::uint64_t replies = 0;
+    std::uint64_t refused = 0;
+    testing::AssertionResult right = testing::AssertionSuccess();
+    const auto reply =
+        on_medium_reply<NumberOfReply>(me, [&](auto&, const NumberOfReply&, std::span<std::byte> payload) {
+          ++replies;
+          if (payload.empty()) return;  // the other's segment had ended
+          if (const auto same = holds(payload, from_other); right && !same) right = same;
+        });
+    const auto handler = on_short_request<NumberOfReply>(me, [&](auto& context, const NumberOfReply& args) {
+      refused += !context.reply(*reply, args, me.segment_of(segment->id())).ok();
+    });
+    ASSERT_TRUE(reply && handler);
+    ASSERT_TRUE(me.barrier());
+    for (std::uint64_t i = 0; i < kRequests; ++i) ASSERT_TRUE(request(me, next(me), *handler, {i}));
+    ASSERT_TRUE(segment->release());
+    // Its memory may come again.
+    const auto other = Segment::create(me, bytes);
+    ASSERT_TRUE(other) << other.status().text();
+    std::ranges::fill(other->mine(), std::byte{0x5a});
+    ASSERT_TRUE(progress_until(me, [&] { return replies == kRequests; })) << replies;
+    ASSERT_TRUE(me.barrier());
+    EXPECT_TRUE(right);
+    EXPECT_EQ(refused, 0u);
+  });
+}
+
 TEST_P(Segments, AreReleasedByAllInTheSameOrder) {
   run({.ranks = 2, .segment_bytes = 256, .settings = {{"log", "off"}}}, [](Endpoint& me) {
     auto first = Segment::create(me, 128);

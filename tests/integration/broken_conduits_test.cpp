@@ -1,23 +1,19 @@
 // A test of the conformance kit: each of these conduits breaks one rule of
 // core/conduit.hpp, and the named case has to notice.
 
+#include "tests/integration/kit_run.hpp"
+
 #include <gtest/gtest.h>
 
-#include <array>
-#include <chrono>
-#include <csignal>
 #include <ostream>
 #include <string>
-#include <vector>
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using aqueduct::integration::KitRun;
+using aqueduct::integration::run_aqconform;
 
 struct Broken {
   const char* what;
@@ -26,47 +22,6 @@ struct Broken {
 };
 
 void PrintTo(const Broken& broken, std::ostream* out) { *out << broken.fabric; }
-
-struct KitRun {
-  bool in_time = false;
-  int status = 0;
-  std::string output;
-};
-
-/// Runs aqconform for at most `bound` and reads its output.
-KitRun run_aqconform(std::vector<std::string> arguments, std::chrono::seconds bound) {
-  KitRun outcome;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return outcome;
-  arguments.insert(arguments.begin(), AQUEDUCT_BIN_DIR "/aqconform");
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::dup2(ends[1], 1);
-    ::dup2(ends[1], 2);
-    ::execv(pointers[0], pointers.data());
-    ::_exit(99);
-  }
-  ::close(ends[1]);
-  const auto end = Clock::now() + bound;
-  std::array<char, 4096> buffer;
-  while (Clock::now() < end) {
-    pollfd readable{ends[0], POLLIN, 0};
-    if (::poll(&readable, 1, 100) <= 0) continue;
-    const ssize_t bytes = ::read(ends[0], buffer.data(), buffer.size());
-    if (bytes <= 0) {
-      outcome.in_time = true;
-      break;
-    }
-    outcome.output.append(buffer.data(), static_cast<std::size_t>(bytes));
-  }
-  ::close(ends[0]);
-  if (!outcome.in_time) ::kill(pid, SIGKILL);
-  ::waitpid(pid, &outcome.status, 0);
-  return outcome;
-}
 
 class BrokenConduit : public testing::TestWithParam<Broken> {};
 

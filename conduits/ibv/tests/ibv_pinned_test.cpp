@@ -140,6 +140,41 @@ TEST(IbvPinned, MemoryIsKeptWhereThatIsAllowedButNotBeyondTheShare) {
   EXPECT_EQ(ranks.network().registered() - before, kShare / kTransfer * kTransfer);
 }
 
+// The endpoint calls memory_ends before it unmaps a neighbour's part, in which local buffers may have been.
+TEST(IbvPinned, MemoryThatEndsIsKeptOnNoPort) {
+  IbvOptions options;
+  options.keep_registered = SIZE_MAX / 2;
+  options.rail_bytes = 64 << 10;
+  Ranks ranks(options, 2,
+              [](mock::Network& network) {
+                network.devices.resize(2);
+                network.devices[1].name = "mock1";
+              },
+              {2, 2});
+  ranks.meet();
+  const std::size_t before = ranks.network().registered();
+  const auto neighbours = bytes_of(2 * kTransfer, 1);  // as if smp had mapped them here
+  const auto other = bytes_of(kTransfer, 2);
+  core::Token token = 1;
+  const auto put = [&](core::Bytes from) {
+    ASSERT_EQ(ranks.insist([&] { return ranks[0].rma()->put(1, ranks.key(), 0, from, false, token); }).kind,
+              Kind::posted);
+    ASSERT_TRUE(ranks.end_of(token++));
+  };
+  put(other);
+  const std::size_t without = ranks.network().registered();
+  EXPECT_GT(without, before) << "kept";
+  put(std::span(neighbours).first(kTransfer));
+  put(std::span(neighbours).subspan(kTransfer));
+  EXPECT_GT(ranks.network().registered(), without);
+  ranks[0].memory_ends(neighbours);
+  EXPECT_EQ(ranks.network().registered(), without) << "only what overlaps ends";
+  put(neighbours);
+  EXPECT_GT(ranks.network().registered(), without);
+  EXPECT_TRUE(std::equal(neighbours.begin(), neighbours.end(), ranks.memory(1).begin()));
+  EXPECT_TRUE(ranks.log().empty()) << ranks.said();
+}
+
 TEST(IbvPinned, MemoryUpTo16KiBIsCopiedAndRegisteredOnlyIfNoBufferIsFree) {
   Ranks ranks;
   ranks.meet();

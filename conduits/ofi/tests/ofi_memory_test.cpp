@@ -1,5 +1,6 @@
 // Registrations on a fake domain: no card that pins memory and has long keys is at hand.
 
+#include "conduits/ofi/local_buffers.hpp"
 #include "conduits/ofi/local_cache.hpp"
 #include "conduits/ofi/registrations.hpp"
 
@@ -146,6 +147,24 @@ TEST_F(OfiMemory, ThatIsKeptGoesWhenALimitIsReached) {
     cache.give_back(*borrowed);
   }
   EXPECT_EQ(card.pinned, 2);
+}
+
+// The endpoint says so before it unmaps a neighbour's part, in which local buffers may have been.
+TEST_F(OfiMemory, ThatEndsIsNotKept) {
+  std::vector<std::byte> memory(3000);
+  LocalBuffers buffers(*registrations, true, 1 << 20);
+  const auto use = [&](core::Bytes buffer) {
+    Request request;
+    void* descriptor = nullptr;
+    std::int64_t answer = 0;
+    ASSERT_TRUE(buffers.lend(request, buffer, descriptor, answer)) << answer;
+    buffers.give_back(request);
+  };
+  use(core::Bytes(memory).first(1000));
+  use(core::Bytes(memory).last(1000));
+  ASSERT_EQ(card.pinned, 2);
+  buffers.invalidate(core::Bytes(memory).subspan(500, 1000));
+  EXPECT_EQ(card.pinned, 1);
 }
 
 }  // namespace

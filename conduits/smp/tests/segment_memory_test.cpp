@@ -1,16 +1,22 @@
 #include "conduits/smp/free_ranges.hpp"
 #include "conduits/smp/segment_memory.hpp"
+#include "conduits/smp/smp_map.hpp"
 #include "conduits/smp/smp_network.hpp"
 #include "conduits/smp/tests/party.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <sys/mman.h>
 
 namespace aqueduct::conduits::smp {
 namespace {
@@ -107,6 +113,48 @@ TEST_F(Pools, AreMappedOnceForAllTheirSegments) {
   EXPECT_EQ(mapped[1][4999], std::byte{7}) << "still there for the second one";
   other.unmap(mapped[1]);
   other.unmap(mapped[1]);  // of nobody by now
+}
+
+bool is_mapped(std::byte* at) {
+  const auto page = reinterpret_cast<std::uintptr_t>(at) & ~std::uintptr_t{4095};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): msync wants the beginning of the page
+  return ::msync(reinterpret_cast<void*>(page), 1, MS_ASYNC) == 0;
+}
+
+struct IgnoredAttachments final : Attachments {
+  void attached(SegmentId, core::MutableBytes) noexcept override {}
+  void detached(SegmentId) noexcept override {}
+};
+
+// Ranks 0 and 1 share a process and its mappings; rank 2 has another process.
+TEST_F(Pools, StayMappedUntilTheLastRankOfAProcessHasUnmappedThem) {
+  TestProcess both{{{"smp_memory", "memfd"}}};
+  both.process.ranks = 3;
+  both.process.mine = {0, 1};
+  both.process.host = {0, 0, 0};
+  SmpNetwork network(both.process);
+  IgnoredAttachments ignored;
+  Map first(network, 0, ignored);
+  Map second(network, 1, ignored);
+  // As another process would export it: a mark that is not this one's, then the memory's key.
+  const auto memory = take(5000);
+  memory.back() = std::byte{7};
+  const std::array<std::uint64_t, 2> head{network.mark() + 1, 0};
+  const auto head_bytes = std::as_bytes(std::span(head));
+  std::vector<std::byte> key(head_bytes.begin(), head_bytes.end());
+  key.insert(key.end(), key_.begin(), key_.end());
+  const auto here = first.map(2, key, 5000);
+  const auto there = second.map(2, key, 5000);
+  ASSERT_TRUE(here && there) << both.said;
+  EXPECT_EQ(*here, *there) << "one mapping of the process";
+  // Rank 1's memory was never mapped. What is at such an address now belongs to rank 2.
+  first.unmap(1, *here);
+  EXPECT_EQ((*here)[4999], std::byte{7});
+  first.unmap(2, *here);
+  ASSERT_TRUE(is_mapped(*there)) << "rank 1 still uses it";
+  EXPECT_EQ((*there)[4999], std::byte{7});
+  second.unmap(2, *there);
+  EXPECT_FALSE(is_mapped(*there));
 }
 
 }  // namespace

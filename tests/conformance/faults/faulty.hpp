@@ -60,6 +60,7 @@ class FaultyConduit final : public core::Conduit {
   core::CrossMap* cross_map() noexcept override;
   void check_peers(core::Inbox& inbox) noexcept override;
   std::string state_of(Rank peer) const override { return inner_->state_of(peer); }
+  void memory_ends(core::Bytes memory) noexcept override { inner_->memory_ends(memory); }
 
   /// Posts the operation to the inner conduit, with the given token.
   using Attempt = std::function<core::Post(core::Token, core::Bytes header, core::Bytes payload)>;

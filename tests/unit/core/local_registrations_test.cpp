@@ -120,5 +120,33 @@ TEST_F(CoreLocalRegistrations, ThatTheNetworkRefusesAreWaitedForOnlyIfSomethingI
   EXPECT_FALSE(cache.in_use());
 }
 
+TEST_F(CoreLocalRegistrations, OfMemoryThatEndsGoWithItEvenIfTheyMayBeKept) {
+  Cache cache(100 * kPiece);
+  ASSERT_TRUE(use(cache, piece(0)) && use(cache, piece(4, 3)) && use(cache, piece(9)));
+  cache.invalidate(piece(1, 3));
+  EXPECT_TRUE(card.ended.empty()) << "neighbours of the memory stay";
+  cache.invalidate(piece(6, 3));
+  EXPECT_THAT(card.ended, testing::ElementsAre(4u)) << "they overlap in one piece";
+  EXPECT_EQ(card.pinned, 2 * kPiece);
+  ASSERT_TRUE(use(cache, piece(4, 3)));
+  EXPECT_EQ(card.pinned, 5 * kPiece) << "memory that comes to the same address is registered anew";
+}
+
+TEST_F(CoreLocalRegistrations, OfMemoryThatEndsUnderATransferEndWithTheTransfer) {
+  Cache cache(100 * kPiece);
+  auto* const used = borrow(cache, piece(2));
+  ASSERT_NE(used, nullptr);
+  cache.invalidate(piece(0, 10));
+  EXPECT_EQ(card.pinned, kPiece) << "the transfer still uses it";
+  auto* const other = borrow(cache, piece(2));
+  ASSERT_NE(other, nullptr);
+  EXPECT_NE(other, used) << "nobody else does";
+  cache.give_back(*used);
+  EXPECT_EQ(card.pinned, kPiece);
+  cache.give_back(*other);
+  EXPECT_EQ(card.pinned, kPiece) << "this one may be kept";
+  EXPECT_FALSE(cache.in_use());
+}
+
 }  // namespace
 }  // namespace aqueduct::core

@@ -2,10 +2,18 @@
 
 #include <aqueduct/aqueduct.hpp>
 
+#include "conduits/registry.hpp"
 #include "core/endpoint_state.hpp"
+#include "runtime/builder.hpp"
 #include "runtime/parts.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace aqueduct {
 namespace {
@@ -95,6 +103,78 @@ TEST(SegmentOfATeam, HasANumberThatNoMemberHasUsed) {
     ASSERT_TRUE(ep.barrier());
   });
   EXPECT_TRUE(job->finish());
+}
+
+/// Loop's conduit, which also records the memory that ends.
+class Recorded final : public core::Conduit {
+ public:
+  Recorded(std::unique_ptr<core::Conduit> inner, std::vector<core::Bytes>& ended)
+      : inner_(std::move(inner)), ended_(ended) {}
+
+  const core::Properties& properties() const noexcept override { return inner_->properties(); }
+  std::vector<std::byte> address() override { return inner_->address(); }
+  Status connect(std::span<const std::vector<std::byte>> addresses) override {
+    return inner_->connect(addresses);
+  }
+  core::Post send(Rank to, core::Bytes header, core::Bytes payload, core::Token token) noexcept override {
+    return inner_->send(to, header, payload, token);
+  }
+  int poll(core::Inbox& inbox) noexcept override { return inner_->poll(inbox); }
+  core::NativeRma* rma() noexcept override { return inner_->rma(); }
+  core::CrossMap* cross_map() noexcept override { return inner_->cross_map(); }
+  void memory_ends(core::Bytes memory) noexcept override { ended_.push_back(memory); }
+
+ private:
+  std::unique_ptr<core::Conduit> inner_;
+  std::vector<core::Bytes>& ended_;
+};
+
+struct RecordedNetwork final : core::Network {
+  Result<std::unique_ptr<core::Conduit>> open(Rank me) override {
+    auto conduit = inner->open(me);
+    if (!conduit) return conduit.status();
+    return std::unique_ptr<core::Conduit>(std::make_unique<Recorded>(*std::move(conduit), ended[me]));
+  }
+  std::unique_ptr<core::Network> inner;
+  std::array<std::vector<core::Bytes>, 2> ended;  // by rank
+};
+
+// Local buffers may lie in any memory that this process sees, so conduits hear of mapped parts, too.
+TEST(SegmentOfAllRanks, TellsConduitsWhichMemoryEndsWithIt) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "loop"));
+  ASSERT_TRUE(config.set("near", "off"));
+  ASSERT_TRUE(config.set("loop_native", "all"));
+  core::Log log(config, kNoRank);
+  const core::Process process{&config, &log, /*job=*/1, 2, {0, 1}, {0, 0}};
+  auto loop = conduits::find("loop")->entry->make(process);
+  ASSERT_TRUE(loop);
+  RecordedNetwork network;
+  network.inner = *std::move(loop);
+  {
+    auto job = runtime::build_in_process(2, config, network);
+    ASSERT_TRUE(job);
+    job->run_each([&](Endpoint& ep) {
+      auto segment = Segment::create(ep, 1000);
+      ASSERT_TRUE(segment);
+      const Rank other = 1 - ep.rank();
+      ASSERT_TRUE(put_value(ep, segment->at<int>(other), 1));
+      const std::byte* const mapped = ep.local(segment->at<std::byte>(other));
+      ASSERT_NE(mapped, nullptr);
+      ASSERT_TRUE(ep.barrier());
+      const auto& ended = network.ended[ep.rank()];
+      const auto was_told = [&ended](const std::byte* at) {
+        return std::any_of(ended.begin(), ended.end(),
+                           [at](core::Bytes one) { return one.data() == at && one.size() == 1000; });
+      };
+      const auto mine = segment->mine();
+      EXPECT_TRUE(ended.empty());
+      ASSERT_TRUE(segment->release());
+      EXPECT_TRUE(was_told(mapped)) << "the other's part, which was mapped here";
+      EXPECT_TRUE(was_told(mine.data()));
+    });
+    EXPECT_TRUE(job->finish());
+  }
 }
 
 }  // namespace
