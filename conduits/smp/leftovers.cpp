@@ -92,9 +92,9 @@ Result<AliveFile> AliveFile::create(const std::string& directory, std::uint64_t 
       return why == ENOSPC ? ErrorCode::no_space : ErrorCode::network_failed;
     }
     struct stat about {};
-    const bool locked = ::flock(file, LOCK_SH) == 0;
+    const bool locked = ::flock(file, LOCK_SH) == 0 && ::fstat(file, &about) == 0;
     const int why = errno;
-    if (locked && ::fstat(file, &about) == 0 && about.st_nlink != 0) return AliveFile(file, path);
+    if (locked && about.st_nlink != 0) return AliveFile(file, path);
     ::close(file);
     if (!locked && why != EINTR) {
       log.error("{} cannot be locked: {}; another AQUEDUCT_SMP_DIRECTORY may help", path, std::strerror(why));

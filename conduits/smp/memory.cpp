@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -64,6 +65,26 @@ int make_memfd(const std::string& name, std::size_t bytes, bool hugetlb) noexcep
   return fd;
 }
 
+/// Reserves the pages of a file; returns an error number. On older kernels (Linux 6.1) a signal ends the call, and undoes
+/// what it has reserved. A program with a fast timer would never get a large file at once, so the pieces become smaller
+/// after each signal.
+int reserve(int fd, std::size_t bytes) noexcept {
+  constexpr std::size_t kLeast = 64 * 1024;  // chosen
+  std::size_t piece = bytes;
+  for (std::size_t at = 0; at < bytes;) {
+    const std::size_t part = std::min(piece, bytes - at);
+    const int why = ::posix_fallocate(fd, static_cast<off_t>(at), static_cast<off_t>(part));
+    if (why == 0) {
+      at += part;
+    } else if (why == EINTR) {
+      piece = std::max(piece / 2, kLeast);
+    } else {
+      return why;
+    }
+  }
+  return 0;
+}
+
 int make_file(const core::Process& process, const std::string& path, std::size_t bytes) noexcept {
   const int fd = core::above_standard(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (fd < 0) {
@@ -74,7 +95,7 @@ int make_file(const core::Process& process, const std::string& path, std::size_t
     return -1;
   }
   // Reserves the pages now, so that a full file system is an error here and not a SIGBUS at the first access.
-  if (const int why = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes)); why != 0) {
+  if (const int why = reserve(fd, bytes); why != 0) {
     struct statvfs room {};
     ::fstatvfs(fd, &room);
     process.log->error(

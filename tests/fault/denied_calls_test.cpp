@@ -5,6 +5,7 @@
 
 #include "tests/fault/by_turns.hpp"
 #include "tests/support/forked.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -43,6 +44,9 @@ const std::vector<Call>& calls() {
       {"ftruncate", SYS_ftruncate},
       {"fallocate", SYS_fallocate},
       {"mmap_shared", SYS_mmap, 3, MAP_SHARED, MAP_SHARED},
+      {"mmap_reserved", SYS_mmap, 3, MAP_NORESERVE, MAP_NORESERVE},
+      {"mprotect", SYS_mprotect},
+      {"munmap", SYS_munmap},
       {"madvise", SYS_madvise},
       {"membarrier", SYS_membarrier},
       {"fcntl_locks", SYS_fcntl, 1, ~0u, F_SETLK},
@@ -50,6 +54,15 @@ const std::vector<Call>& calls() {
       {"futex_shared", SYS_futex, 1, FUTEX_PRIVATE_FLAG, 0},
       {"getrandom", SYS_getrandom},
       {"openat", SYS_openat},
+      {"unlink", SYS_unlink},
+      {"flock", SYS_flock},
+      {"getdents64", SYS_getdents64},
+      {"fstatfs", SYS_fstatfs},
+      {"kill", SYS_kill},
+      {"pidfd_open", SYS_pidfd_open},
+      {"pidfd_getfd", SYS_pidfd_getfd},
+      {"rt_sigprocmask", SYS_rt_sigprocmask},
+      {"thread_name", SYS_prctl, 0, ~0u, PR_SET_NAME},
       {"socket", SYS_socket},
       {"bind", SYS_bind},
       {"getsockname", SYS_getsockname},
@@ -74,6 +87,7 @@ const std::vector<Call>& calls() {
       {"readlink", SYS_readlink},
       {"clone3", SYS_clone3},
       {"process_vm_readv", SYS_process_vm_readv},
+      {"process_vm_writev", SYS_process_vm_writev},
   };
   return all;
 }
@@ -103,6 +117,7 @@ struct Variant {
   const char* name;
   const char* conduit;
   int problem;
+  const char* smp_memory = "memfd";
 };
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 
@@ -117,8 +132,11 @@ TEST_P(DeniedCalls, AreDoneWithoutOrExplained) {
     if (!is_smp && std::string_view(call.name) == "futex_shared") continue;
     std::array<int, 2> text{};
     ASSERT_EQ(::pipe2(text.data(), O_CLOEXEC | O_NONBLOCK), 0);
+    const support::ScratchFolder folder;  // where a child may not remove its files
     const int result = support::in_a_child([&] {
       Config config = config_over(variant.conduit);
+      static_cast<void>(config.set("smp_memory", variant.smp_memory));
+      static_cast<void>(config.set("smp_directory", folder.path()));
       static_cast<void>(config.set("udp_timeout", "1s"));
       ::dup2(text[1], 2);
       if (!deny(call, variant.problem)) return 99;
@@ -142,6 +160,8 @@ TEST_P(DeniedCalls, AreDoneWithoutOrExplained) {
 INSTANTIATE_TEST_SUITE_P(Of, DeniedCalls,
                          testing::Values(Variant{"smp_EPERM", "smp", EPERM},
                                          Variant{"smp_ENOSYS", "smp", ENOSYS},
+                                         Variant{"smp_posix_EPERM", "smp", EPERM, "posix"},
+                                         Variant{"smp_posix_ENOSYS", "smp", ENOSYS, "posix"},
                                          Variant{"udp_EPERM", "udp", EPERM},
                                          Variant{"udp_ENOSYS", "udp", ENOSYS}),
                          [](const auto& info) { return std::string(info.param.name); });

@@ -1,5 +1,5 @@
-// Hardships for a running job: no descriptor left, constant signals, another user's job on the
-// same host, and many jobs one after the other.
+// Hardships for a running job: no descriptor left, constant signals, closed standard streams and forked
+// children over network libraries, another user's job on the same host, and many jobs one after the other.
 
 #include "tests/fault/by_turns.hpp"
 #include "tests/support/forked.hpp"
@@ -9,12 +9,16 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -101,6 +105,81 @@ TEST_P(Hardship, JobAfterJobLeavesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Hardship, testing::Values("smp", "udp"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// The libraries of ofi and ucx open descriptors and start threads as they like.
+class OverALibrary : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!Config::from_variables({}).set("conduit", GetParam()))
+      GTEST_SKIP() << "this build has no " << GetParam();
+  }
+  static Config config() {
+    Config made = config_over(GetParam());
+    static_cast<void>(made.set("ofi_provider", "tcp;ofi_rxm"));
+    return made;
+  }
+  /// Moves bytes both ways.
+  static bool use(Job& job) {
+    for (Rank rank = 0; rank < 2; ++rank) {
+      std::array<int, 500> sent{};
+      std::array<int, 500> got{};
+      sent.fill(42);
+      const GlobalPtr<int> there{1 - rank, 64};
+      if (!done_by_turns(job, put_nb(job.endpoint(rank), there, sent)) ||
+          !done_by_turns(job, get_nb(job.endpoint(rank), got, there)) || got != sent)
+        return false;
+    }
+    return true;
+  }
+};
+
+// A program may have closed its standard streams. What it writes there must not reach a library's socket.
+TEST_P(OverALibrary, TheStandardStreamsOfAJobStayClosed) {
+  EXPECT_EQ(in_a_child([] {
+              for (const int stream : {0, 1, 2}) ::close(stream);
+              {
+                auto job = Job::in_process(2, config());
+                if (!job) return 1;
+                if (!use(*job)) return 2;
+                for (const int stream : {0, 1, 2}) {
+                  char word = 'x';
+                  if (::write(stream, &word, 1) != -1 || errno != EBADF) return 3;
+                  if (::read(stream, &word, 1) != -1 || errno != EBADF) return 4;
+                }
+                if (!job->finish()) return 5;
+              }
+              for (const int stream : {0, 1, 2}) {
+                if (::fcntl(stream, F_GETFD) != -1) return 6;
+              }
+              return 0;
+            }),
+            0);
+}
+
+// As a child that returns from main: nothing of the parent's may end with it.
+TEST_P(OverALibrary, AForkedChildThatEndsItsJobLeavesTheParentsAlone) {
+  EXPECT_EQ(in_a_child([] {
+              auto started = Job::in_process(2, config());
+              if (!started) return 1;
+              std::optional<Job> job(std::move(*started));
+              if (!use(*job)) return 2;
+              const int child = in_a_child([&] {
+                if (job->finish().code() != ErrorCode::invalid_argument) return 1;
+                job.reset();
+                return 0;
+              });
+              if (child != 0) return 10 + child;
+              if (!use(*job)) return 3;
+              for (Rank rank = 0; rank < 2; ++rank) {
+                if (job->endpoint(rank).is_lost(1 - rank)) return 4;
+              }
+              return job->finish() ? 0 : 5;
+            }),
+            0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OverALibrary, testing::Values("ofi", "ucx"),
                          [](const auto& info) { return std::string(info.param); });
 
 // Both use files in the same folder at the same time: neither treats the other's files as its own.

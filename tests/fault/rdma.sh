@@ -122,4 +122,8 @@ for name in "${cases[@]}"; do
   eval "case_of $name ${what[$name]}"
   [[ $name != loss && $name != cut* ]] || rdma-loss 0 >/dev/null
 done
+# What the kernels say of crashed processes: a rank that dies by a signal leaves no other trace.
+for host in 0 1; do
+  rdma-host "$host" dmesg | grep -i -E "segfault|general protection" | sed "s/^/kernel of host$host: /"
+done
 exit "$failed"

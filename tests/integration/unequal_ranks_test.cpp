@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 namespace aqueduct::integration {
 namespace {
@@ -24,6 +25,32 @@ TEST(UnequalRanks, InASettingThatMustAgreeDoNotStartAndAllSayWhy) {
       job.err(),
       AllOf(HasSubstr("process 2 has other settings than this one: AQUEDUCT_SEGMENTS=8, here 65536."),
             HasSubstr("process 0 has other settings than this one: AQUEDUCT_SEGMENTS=65536, here 8.")));
+}
+
+// Settings that affect their own rank only, or travel with addresses, keys and segments: the job works.
+TEST(UnequalRanks, InSettingsThatMayDifferWorkTogether) {
+  const std::string other =
+      "AQUEDUCT_SIGNALS=8 AQUEDUCT_HANDLERS=64 AQUEDUCT_OPERATIONS=64 AQUEDUCT_PREPARED=1 AQUEDUCT_SPIN=0 "
+      "AQUEDUCT_VIS_PLAN=packed";
+  const std::string smp =
+      " AQUEDUCT_SMP_SLOTS=16 AQUEDUCT_SMP_RING_BYTES=16K AQUEDUCT_SMP_MEMORY=posix AQUEDUCT_SMP_CMA=off "
+      "AQUEDUCT_SMP_PROGRESS=0";
+  const std::string udp =
+      " AQUEDUCT_UDP_PACKET=1400 AQUEDUCT_UDP_OFFLOAD=off AQUEDUCT_UDP_PROGRESS=0 "
+      "AQUEDUCT_UDP_SEND_BUFFER=64K "
+      "AQUEDUCT_UDP_RECEIVE_BUFFER=256K";
+  // Rank 0 makes the memory that all share, so each of two ranks in turn is the different one.
+  for (const char* const different : {"0", "1"}) {
+    for (const auto& [near, settings] : {std::pair{"auto", smp}, std::pair{"off", udp}}) {
+      SCOPED_TRACE(different + settings);
+      const std::string conduit = near == std::string("off") ? "udp" : "smp";
+      AqrunJob job(shell({"-n", "2", "--conduit", conduit, "-e", "AQUEDUCT_NEAR=" + std::string(near)},
+                         "[ $p = " + std::string(different) + " ] && export " + other + settings +
+                             "; exec " AQUEDUCT_BIN_DIR "/ring_am --laps 20 --bytes 8192"));
+      EXPECT_EQ(job.status(), 0) << job.err();
+      EXPECT_THAT(job.out(), HasSubstr("all sums are right")) << job.err();
+    }
+  }
 }
 
 class UnequalPackets : public ::testing::TestWithParam<const char*> {};

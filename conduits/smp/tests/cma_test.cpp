@@ -1,6 +1,7 @@
 #include "conduits/smp/cma.hpp"
 #include "conduits/smp/smp_network.hpp"
 #include "conduits/smp/tests/party.hpp"
+#include "tests/support/forked.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -139,6 +141,41 @@ TEST_F(CmaOfATwin, OfAPeerThatIsGoneIsPeerLost) {
   EXPECT_EQ(put(9).why, ErrorCode::peer_lost);
   outlast_trust();
   EXPECT_EQ(put(9).why, ErrorCode::peer_lost);
+}
+
+// A process of another user that has the pid of a dead peer may not be read. The system refuses the call in the same
+// way for a process that is not dumpable, which the twin becomes here.
+TEST(Cma, OfAProcessThatMayNoLongerBeReadIsPeerLost) {
+  const int result = support::in_a_child([] {
+    // Root may read every process.
+    if (::getuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 1;
+    ::prctl(PR_SET_DUMPABLE, 1);  // setuid has taken it away
+    TestProcess test;
+    SmpNetwork network(test.process);
+    Unattached attachments;
+    Cma cma(network, attachments);
+    std::vector<std::byte> memory(64);
+    auto key = cma.register_segment(0, memory);
+    if (!key) return 2;
+    Twin twin([](char word) {
+      ::prctl(PR_SET_DUMPABLE, 0);
+      return word;
+    });
+    Cma::Key of_twin;
+    std::memcpy(&of_twin, key->data(), sizeof of_twin);
+    of_twin.pid = twin.pid();
+    std::memcpy(key->data(), &of_twin, sizeof of_twin);
+    const auto handle = cma.import_key(1, *key);
+    if (handle.status().code() == ErrorCode::not_supported) return 77;
+    const std::byte from{7};
+    if (!handle || cma.put(1, *handle, 8, {&from, 1}, false, 0).kind != Kind::done) return 3;
+    twin.tell('x');
+    outlast_trust();
+    const core::Post post = cma.put(1, *handle, 8, {&from, 1}, false, 0);
+    return post.kind == Kind::failed && post.why == ErrorCode::peer_lost ? 0 : 4;
+  });
+  if (result == 77) GTEST_SKIP() << "cross-memory calls are forbidden here";
+  EXPECT_EQ(result, 0);
 }
 
 }  // namespace

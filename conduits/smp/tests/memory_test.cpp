@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -129,6 +131,26 @@ TEST_P(Memory, AboveTheLargestFileIsAnError) {
                   std::string::npos)
                 return 5;
               return test_.said.find("ulimit -f") != std::string::npos ? 0 : 6;
+            }),
+            0);
+}
+
+// A file's pages are reserved in a call that a signal ends, on older kernels (Linux 6.1).
+TEST_P(Memory, IsHadThoughSignalsInterruptTheProgram) {
+  EXPECT_EQ(in_a_child([&] {
+              struct sigaction action {};
+              action.sa_handler = [](int) {};
+              sigevent event{};
+              event.sigev_notify = SIGEV_SIGNAL;
+              event.sigev_signo = SIGUSR1;
+              timer_t timer{};
+              const itimerspec storm{{0, 200'000}, {0, 200'000}};
+              if (::sigaction(SIGUSR1, &action, nullptr) != 0 ||
+                  ::timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
+                  ::timer_settime(timer, 0, &storm, nullptr) != 0)
+                return 1;
+              if (!SharedMemory::create(test_.process, "thing", std::size_t{64} << 20)) return 2;
+              return test_.said.empty() ? 0 : 3;
             }),
             0);
 }

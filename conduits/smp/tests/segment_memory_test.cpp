@@ -3,6 +3,7 @@
 #include "conduits/smp/smp_map.hpp"
 #include "conduits/smp/smp_network.hpp"
 #include "conduits/smp/tests/party.hpp"
+#include "tests/support/forked.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 namespace aqueduct::conduits::smp {
 namespace {
@@ -93,6 +95,23 @@ TEST_F(Pools, LeaveLargeSegmentsTheirOwnObject) {
   EXPECT_EQ(descriptors_here(), before + 2);
   memory_.give(large);
   EXPECT_EQ(descriptors_here(), before + 1);
+}
+
+// Beyond `ulimit -f` the system kills a process with SIGXFSZ. A segment that fits in a file alone gets one.
+TEST_F(Pools, AreLeftOutWhereNoFileMayBeSoLarge) {
+  EXPECT_EQ(support::in_a_child([&] {
+              const rlimit limit{65536, 65536};
+              if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+              for (int i = 0; i < 3; ++i) {
+                const auto memory = memory_.take("thing", 30'000, key_);
+                if (!memory || memory->size() != 30'000) return 2;
+                memory->back() = std::byte{1};
+              }
+              if (!test_.said.empty()) return 3;
+              return memory_.take("thing", 65'537, key_).status().code() == ErrorCode::no_space ? 0 : 4;
+            }),
+            0);
+  EXPECT_EQ(take(30'000).size(), 30'000u);
 }
 
 TEST_F(Pools, AreMappedOnceForAllTheirSegments) {
