@@ -72,14 +72,10 @@ bool Decoder::next_indexed(Row& row) noexcept {
   // returned as a row of its own. All whole pieces between them become rows of up to kBatch pieces.
   std::size_t count = 0;
   while (count < kBatch && left_ >= piece_ && within_ == 0) {
-    const core::Bytes before = rest_;
     std::uint64_t delta = 0;
     if (!read_varint(rest_, delta)) return fail();
     const std::uint64_t at = end_ + static_cast<std::uint64_t>(unzigzag(delta));
-    if (!inside(base_ + at, piece_)) {  // the whole pieces before this one are not returned either
-      rest_ = before;
-      return fail();
-    }
+    if (!inside(base_ + at, piece_)) return fail();  // the whole pieces before this one are not returned either
     offsets_[count++] = static_cast<std::int64_t>(at);
     end_ = at + piece_;
     left_ -= piece_;
