@@ -92,7 +92,7 @@ void Messages::advance() noexcept {
   if (!thanks_due_.empty()) {
     thanks_now_.swap(thanks_due_);
     for (Rank peer : thanks_now_) {
-      if (peers_[peer].owed != 0 && !state_.lost[peer]) thank(peer);
+      if (peers_[peer].owed != 0 && !state_.lost[peer]) return_credits(peer);
     }
     thanks_now_.clear();
   }
@@ -134,7 +134,7 @@ void Messages::free_place(std::uint32_t place) noexcept {
   outbox_.free(place);
   --peers_[entry.to].kept;
   if (!entry.owes || peers_[entry.to].lost) return;
-  if (++peers_[entry.to].owed * 2u >= credits_per_peer_) thank(entry.to);
+  if (++peers_[entry.to].owed * 2u >= credits_per_peer_) return_credits(entry.to);
 }
 
 void Messages::peer_lost(Rank peer) noexcept {

@@ -135,7 +135,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
                                       const LongTarget* target, Bytes payload,
                                       const AmOptions& options) noexcept;
   [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
-  void thank(Rank to) noexcept;
+  void return_credits(Rank to) noexcept;
 
   std::vector<Entry> handlers_;
   std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a HandlerId, so that it does not wrap
