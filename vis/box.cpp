@@ -18,7 +18,7 @@ struct Box {
 /// The box around the next pieces: as many pieces as fit into a box of `most` bytes. Advances the cursor past them.
 Box next_box(Cursor& there, std::uint64_t most) noexcept {
   Box box;
-  while (there.left() != 0) {
+  while (there.remaining() != 0) {
     const Piece piece = there.run();
     const auto at = static_cast<std::uint64_t>(piece.offset);
     std::uint64_t bytes = std::min<std::uint64_t>(piece.bytes, most);
@@ -63,7 +63,7 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
     give_back(chunk);
   }
   // Then the next boxes, while there is a chunk, an operation and a buffer for each.
-  while (t.there_at.left() != 0 && t.op->outcome.ok()) {
+  while (t.there_at.remaining() != 0 && t.op->outcome.ok()) {
     Chunk* const chunk = std::popcount(t.chunks) < kChunksOfOne ? take_chunk(t) : nullptr;
     core::Op* const op = chunk != nullptr ? state_.ops.acquire(core::kGroup, t.peer, false) : nullptr;
     Stage* const stage = op != nullptr ? stages_.take() : nullptr;

@@ -38,14 +38,14 @@ class Cursor {
   Cursor(const Shape& shape, std::uint64_t total, std::uint64_t origin = 0) noexcept;
 
   /// The number of bytes from here to the end of the shape.
-  std::uint64_t left() const noexcept { return left_; }
-  /// The next pieces of equal length. Inside a piece, only the rest of that piece. Requires: left() > 0.
+  std::uint64_t remaining() const noexcept { return left_; }
+  /// The next pieces of equal length. Inside a piece, only the rest of that piece. Requires: remaining() > 0.
   Row row() noexcept;
-  /// The next contiguous bytes: the first piece of the row. Requires: left() > 0.
+  /// The next contiguous bytes: the first piece of the row. Requires: remaining() > 0.
   Piece run() noexcept;
   /// Advances by that many bytes. Requires: at most as many as row() has.
   void step(std::uint64_t bytes) noexcept;
-  /// Advances by that many bytes, at most left(). Cost: proportional to the dimensions of a strided shape, or to the
+  /// Advances by that many bytes, at most remaining(). Cost: proportional to the dimensions of a strided shape, or to the
   /// pieces of a vector; constant for an indexed shape.
   void skip(std::uint64_t bytes) noexcept;
   /// Adds `by` to every place from now on, modulo 2^64.

@@ -23,9 +23,9 @@ Description by_strides(const Shape& shape, std::uint64_t total, Cursor& there, c
     at = write_varint(at, shape.dims[i].count);
     at = write_varint(at, zigzag(shape.dims[i].stride));
   }
-  at = write_varint(at, total - there.left());
+  at = write_varint(at, total - there.remaining());
   Description made{Form::strided, static_cast<std::uint32_t>(at - to), 0};
-  made.data = std::min(there.left(), data_room(room, made.bytes));
+  made.data = std::min(there.remaining(), data_room(room, made.bytes));
   there.skip(made.data);
   return made;
 }
@@ -34,7 +34,7 @@ Description by_strides(const Shape& shape, std::uint64_t total, Cursor& there, c
 // near.
 Description by_offsets(const Shape& shape, std::uint64_t total, Cursor& there, const PacketRoom& room,
                        std::byte* to) noexcept {
-  const std::uint64_t behind = total - there.left();
+  const std::uint64_t behind = total - there.remaining();
   const std::uint64_t within = behind % shape.bytes;
   const std::uint64_t index = behind / shape.bytes;
   const auto* offsets = static_cast<const std::int64_t*>(shape.list) + index;
@@ -67,7 +67,7 @@ Description by_pieces(const Shape& shape, Cursor& there, const PacketRoom& room,
   Description made{Form::vector, 0, 0};
   std::byte* at = to;
   std::uint64_t end = 0;
-  while (there.left() != 0) {
+  while (there.remaining() != 0) {
     const auto size = static_cast<std::size_t>(at - to);
     if (size + 2 * kMostVarint > room.description) break;
     const std::uint64_t most = data_room(room, size + 2 * kMostVarint);
@@ -81,7 +81,7 @@ Description by_pieces(const Shape& shape, Cursor& there, const PacketRoom& room,
       there.step(now);
       bytes += now;
       left -= now;
-      if (now != run.bytes || there.left() == 0) break;
+      if (now != run.bytes || there.remaining() == 0) break;
       run = there.run();
       if (static_cast<std::uint64_t>(run.offset) - shape.base != offset + bytes) break;
     }

@@ -243,7 +243,7 @@ Engine::Step Engine::go_on(Transfer& t) noexcept {
     default: step = t.what == What::get ? get_packed(t) : put_packed(t); break;
   }
   Operation& operation = Operation::of(*t.op);
-  operation.begun = operation.bytes - t.there_at.left();
+  operation.begun = operation.bytes - t.there_at.remaining();
   // A packed put copies its source into packets, so the source is free once the last packet is posted.
   if (step == Step::over && t.plan == Plan::packed && t.what != What::get && t.op->outcome.ok())
     state_.ops.source_free(*t.op, {});
@@ -330,7 +330,7 @@ void Engine::describe(std::string& text, Rank peer) const {
   for (const auto& t : transfers_) {
     if (!t->used || t->peer != peer) continue;
     ++waiting;
-    left += t->there_at.left();
+    left += t->there_at.remaining();
   }
   if (waiting == 0) return;
   text +=

@@ -23,14 +23,14 @@ Engine::Step Engine::native(Transfer& t) noexcept {
   const std::uint64_t most = conduit.properties().max_transfer;
   std::array<core::RemotePiece, kMostListed> there;
   std::array<core::MutableBytes, kMostListed> here;
-  while (t.there_at.left() != 0) {
+  while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (t.op->parts > kMostCalls) return Step::again;
     const Cursor there_before = t.there_at;
     const Cursor here_before = t.here_at;
     std::size_t n_there = 0;
     std::size_t n_here = 0;
-    for (std::uint64_t sum = 0; t.there_at.left() != 0 && sum < most;) {
+    for (std::uint64_t sum = 0; t.there_at.remaining() != 0 && sum < most;) {
       const Piece far = t.there_at.run();
       const Piece own = t.here_at.run();
       const std::uint64_t bytes = std::min({std::uint64_t{far.bytes}, std::uint64_t{own.bytes}, most - sum});

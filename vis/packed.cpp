@@ -61,7 +61,7 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
   const std::uint64_t unit = t.what == What::accumulate ? atomic_bytes(t.type) : 1;
   const PacketRoom room{most, most, most, unit};
   const std::uint64_t total = t.about_there.bytes;
-  while (t.there_at.left() != 0) {
+  while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (messages.credits_left(t.peer) == 0) return Step::again;
     Stage* const stage = stages_.take();
@@ -114,7 +114,7 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
   const PacketRoom room{messages.room(t.peer, false, sizeof(PackedRequest)),
                         messages.room(t.peer, false, sizeof(PackedData)), UINT64_MAX / 2, 1};
   const std::uint64_t total = t.about_there.bytes;
-  while (t.there_at.left() != 0 && t.op->outcome.ok()) {
+  while (t.there_at.remaining() != 0 && t.op->outcome.ok()) {
     if (std::popcount(t.chunks) >= kChunksOfOne) return Step::waits;
     if (messages.credits_left(t.peer) == 0) return Step::again;
     Stage* const stage = stages_.take();

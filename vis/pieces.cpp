@@ -23,7 +23,7 @@ struct Both {
 Both next_run(Transfer& t, std::uint64_t most) noexcept {
   Both both{static_cast<std::uint64_t>(t.there_at.run().offset),
             reinterpret_cast<std::byte*>(t.here_at.run().offset), 0};
-  while (t.there_at.left() != 0 && both.bytes < most) {
+  while (t.there_at.remaining() != 0 && both.bytes < most) {
     const Piece there = t.there_at.run();
     const Piece here = t.here_at.run();
     if (static_cast<std::uint64_t>(there.offset) != both.there + both.bytes ||
@@ -46,7 +46,7 @@ Engine::Step Engine::pieces(Transfer& t) noexcept {
   const std::uint64_t most = state_.conduit(t.peer).rma() != nullptr
                                  ? state_.conduit(t.peer).properties().max_transfer
                                  : std::uint64_t{1} << 30;
-  while (t.there_at.left() != 0) {
+  while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (t.op->parts > kMostPieces) return Step::again;
     const Cursor there = t.there_at;
@@ -75,7 +75,7 @@ Engine::Step Engine::pieces(Transfer& t) noexcept {
 // An accumulate where the network does the job's atomics of this type: one atomic for each element.
 Engine::Step Engine::atomics(Transfer& t) noexcept {
   const std::size_t width = atomic_bytes(t.type);
-  while (t.there_at.left() != 0) {
+  while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (t.op->parts > kMostPieces) return Step::again;
     const GlobalPtr<std::byte> at{t.peer, static_cast<std::uint64_t>(t.there_at.run().offset), t.segment};

@@ -43,11 +43,11 @@ TEST(Describe, SaysOfEachPacketWhatTheNaiveLoopWouldDo) {
     std::vector<std::int64_t> all;
     std::vector<std::byte> packet(200 + random.below(2000));
     const PacketRoom room{packet.size(), packet.size() / (1 + random.below(2)), packet.size(), kUnit};
-    while (there.left() != 0) {
-      const std::uint64_t left = there.left();
+    while (there.remaining() != 0) {
+      const std::uint64_t left = there.remaining();
       const Description said = describe_pieces(made.shape, found.bytes, there, room, packet.data());
       ASSERT_GT(said.data, 0u);
-      ASSERT_EQ(left - there.left(), said.data);
+      ASSERT_EQ(left - there.remaining(), said.data);
       ASSERT_LE(am::padded(said.bytes) + said.data, room.together) << made.name << ", seed " << seed;
       ASSERT_LE(said.data, room.data);
       ASSERT_EQ(said.data % kUnit, 0u);
