@@ -61,7 +61,7 @@ void SegmentTable::make_rows(std::uint32_t rows) {
   if (!pages_.extend((bytes + kRowStep - 1) / kRowStep * kRowStep)) throw std::bad_alloc();
 }
 
-SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts, Rank first) {
+SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<SegmentPart> parts, Rank first) {
   const SegmentId id = size();
   make_rows(id + 1);
   records_.resize(std::size_t{id} + 1);
@@ -91,9 +91,9 @@ Status SegmentTable::refusal(SegmentId id) const noexcept {
   return id < size() && records_[id].released ? ErrorCode::closed : ErrorCode::out_of_range;
 }
 
-Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
-  auto* const part = const_cast<Part*>(find(at));
-  if (part == nullptr || part->reach == Part::Reach::none) return refusal(at.segment());
+Result<SegmentPart*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
+  auto* const part = const_cast<SegmentPart*>(find(at));
+  if (part == nullptr || part->reach == SegmentPart::Reach::none) return refusal(at.segment());
   if (at.offset() > part->bytes || bytes > part->bytes - at.offset()) {
     return {ErrorCode::out_of_range, at.rank()};
   }
@@ -111,7 +111,7 @@ void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uin
   };
   open(windows_[at]);
   if (for_values) open(value_windows_[at]);
-  records_[id].part(rank)->reach = Part::Reach::mapped;
+  records_[id].part(rank)->reach = SegmentPart::Reach::mapped;
 }
 
 void SegmentTable::close(SegmentId id, Rank rank) noexcept {
@@ -132,10 +132,10 @@ SegmentRecord SegmentTable::release(SegmentId id) noexcept {
 
 void SegmentTable::forget(Rank rank) noexcept {
   for (SegmentId id = 0; id < size(); ++id) {
-    Part* const part = records_[id].part(rank);
-    if (part == nullptr || part->reach == Part::Reach::none) continue;
+    SegmentPart* const part = records_[id].part(rank);
+    if (part == nullptr || part->reach == SegmentPart::Reach::none) continue;
     close(id, rank);
-    part->reach = Part::Reach::reference;
+    part->reach = SegmentPart::Reach::reference;
   }
 }
 

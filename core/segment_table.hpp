@@ -13,7 +13,7 @@
 namespace aqueduct::core {
 
 /// How one rank's part of a segment is reached from here. Keys are used at the first access.
-struct Part {
+struct SegmentPart {
   enum class Reach : std::uint8_t {
     none,       ///< that rank has no part
     unknown,    ///< nothing tried yet
@@ -32,7 +32,8 @@ struct Part {
   bool has_key = false;            ///< imported; also of mapped memory, for the network's atomics
   std::vector<std::byte> map_key;  ///< empty: cannot be mapped
   std::vector<std::byte> rma_key;  ///< empty: not registered
-  std::unique_ptr<Part> far;  ///< a neighbour's, or my own, as the far conduit reaches it: for its atomics
+  std::unique_ptr<SegmentPart>
+      far;  ///< a neighbour's, or my own, as the far conduit reaches it: for its atomics
 
   /// Whether an atomic of so many bytes is aligned there, by its owner's address: the same rule on every rank.
   bool aligned(std::uint64_t offset, std::size_t bytes) const noexcept {
@@ -44,17 +45,18 @@ struct Part {
 /// that this rank does not belong to.
 struct SegmentRecord {
   std::span<std::byte> mine;
-  Rank first = 0;           ///< the lowest rank that has a part
-  std::vector<Part> parts;  ///< of `first` and the ranks after it; of no reach for those outside the team
-  std::uint64_t team = 0;   ///< its team's id
-  bool attached = false;    ///< `mine` is memory of the program's own
+  Rank first = 0;  ///< the lowest rank that has a part
+  std::vector<SegmentPart>
+      parts;               ///< of `first` and the ranks after it; of no reach for those outside the team
+  std::uint64_t team = 0;  ///< its team's id
+  bool attached = false;   ///< `mine` is memory of the program's own
   bool released = false;
 
   /// Null: that rank has no part. One of no reach may be returned.
-  Part* part(Rank rank) noexcept {
+  SegmentPart* part(Rank rank) noexcept {
     return rank - first < parts.size() ? &parts[rank - first] : nullptr;  // below `first` wraps around
   }
-  const Part* part(Rank rank) const noexcept { return const_cast<SegmentRecord*>(this)->part(rank); }
+  const SegmentPart* part(Rank rank) const noexcept { return const_cast<SegmentRecord*>(this)->part(rank); }
 };
 
 /// All segments of an endpoint. What the inline code reads is here and never moves.
@@ -77,7 +79,7 @@ class SegmentTable {
 
   /// Adds the next segment; `parts` are those of `first` and the ranks after it. Throws std::bad_alloc, and nothing has
   /// changed. Requires: size() < capacity().
-  SegmentId add(std::span<std::byte> mine, std::vector<Part> parts, Rank first = 0);
+  SegmentId add(std::span<std::byte> mine, std::vector<SegmentPart> parts, Rank first = 0);
   /// Takes the last one back: another rank could not add it, and nobody has used it.
   void take_back() noexcept;
   /// Ends a segment: nothing of it is reached any more. Returns what it was, for the caller to give back.
@@ -87,18 +89,18 @@ class SegmentTable {
   void skip_to(SegmentId next);
   /// The part that `at` names, or why `bytes` bytes there are nothing: out_of_range, closed (the segment was released),
   /// or invalid_argument in a child.
-  Result<Part*> check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
+  Result<SegmentPart*> check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
   /// The part that `at` names if the conduit's own operations are known to reach `bytes` bytes there, else null.
-  const Part* native(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
-    const Part* const part = find(at);
+  const SegmentPart* native(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
+    const SegmentPart* const part = find(at);
     if (part == nullptr) return nullptr;
     const bool inside = at.offset() <= part->bytes && bytes <= part->bytes - at.offset();
-    return inside && part->reach == Part::Reach::native ? part : nullptr;
+    return inside && part->reach == SegmentPart::Reach::native ? part : nullptr;
   }
   /// The part that `at` names as that network reaches it, once its key is there, else null.
-  const Part* of_network(const NativeRma* network, GlobalPtr<std::byte> at,
-                         std::uint64_t bytes) const noexcept {
-    const Part* part = find(at);
+  const SegmentPart* of_network(const NativeRma* network, GlobalPtr<std::byte> at,
+                                std::uint64_t bytes) const noexcept {
+    const SegmentPart* part = find(at);
     if (part == nullptr) return nullptr;
     if (part->far != nullptr) part = part->far.get();
     const bool inside = at.offset() <= part->bytes && bytes <= part->bytes - at.offset();
@@ -111,7 +113,7 @@ class SegmentTable {
   }
   /// How many bytes of a segment a rank has; 0 if there is no such rank or segment.
   std::uint64_t bytes_of(SegmentId id, Rank rank) const noexcept {
-    const Part* const part = find({rank, 0, id});
+    const SegmentPart* const part = find({rank, 0, id});
     return part != nullptr ? part->bytes : 0;
   }
   /// Makes a part reachable by plain instructions; atomics and values read too if `for_values`.
@@ -133,7 +135,7 @@ class SegmentTable {
     SegmentId segments;
   };
 
-  const Part* find(GlobalPtr<std::byte> at) const noexcept {
+  const SegmentPart* find(GlobalPtr<std::byte> at) const noexcept {
     if (at.rank() >= shown_->ranks || at.segment() >= shown_->segments) return nullptr;
     return records_[at.segment()].part(at.rank());
   }

@@ -57,7 +57,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     // atomics are not atomic with respect to the NIC's. If the network has not registered the memory, the owner's
     // processor does the atomics of all ranks on it.
     const bool is_far = state_.conduit_of[at.rank()] == state_.far.get();
-    if (Part* const part = is_far ? access.part : access.part->far.get()) {
+    if (SegmentPart* const part = is_far ? access.part : access.part->far.get()) {
       const auto has_key = this->has_key(*part, at.rank(), *state_.far);
       if (!has_key) return finish(op, has_key.status(), form, true);
       if (*has_key) return finish(op, atomic_native(op, *part, at, call, immediate), form, true);

@@ -10,20 +10,20 @@ namespace aqueduct::rma {
 Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
   auto checked = state_.segments.check(at, bytes);
   if (!checked) return {checked.status()};
-  Part& part = **checked;
+  SegmentPart& part = **checked;
   if (state_.lost[at.rank()]) return {{ErrorCode::peer_lost, at.rank()}};
   if (std::byte* place = core::find_mapped(state_, at, bytes)) return {{}, place, &part};
-  if (part.reach != Part::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
+  if (part.reach != SegmentPart::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
   // The first use of this part. If importing its key fails, this operation fails with the reason, and later ones use
   // packets.
-  part.reach = Part::Reach::reference;
+  part.reach = SegmentPart::Reach::reference;
   const auto has_key = this->has_key(part, at.rank());
   if (!has_key) return {has_key.status()};
-  if (*has_key) part.reach = Part::Reach::native;
+  if (*has_key) part.reach = SegmentPart::Reach::native;
   return {{}, nullptr, &part};
 }
 
-Result<bool> Transfers::has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept {
+Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& conduit) noexcept {
   if (part.asked_for_key) return part.has_key;
   part.asked_for_key = true;
   core::NativeRma* const rma = conduit.rma();
@@ -118,7 +118,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.offset = to.offset();
   operation.bytes = bytes;
   const core::Properties& properties = state_.conduit(peer).properties();
-  const bool native = access.part->reach == Part::Reach::native;
+  const bool native = access.part->reach == SegmentPart::Reach::native;
   // The network's own put with signal may read the source after the call, so it gets a copy.
   const bool inject = native && signal == nullptr && options.source == SourceReuse::at_return &&
                       bytes <= properties.max_inject;
@@ -178,7 +178,7 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
   operation.segment = from.segment();
   operation.offset = from.offset();
   operation.bytes = bytes;
-  if (access.part->reach == Part::Reach::native) {
+  if (access.part->reach == SegmentPart::Reach::native) {
     return finish(op, get_native(op, *access.part, from, {operation.local, bytes}, immediate), form, true);
   }
   op.by_packets = true;

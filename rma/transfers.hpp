@@ -15,14 +15,14 @@ namespace aqueduct::rma {
 using aqueduct::detail::AtomicCall;
 using aqueduct::detail::EndpointState;
 using core::Op;
-using core::Part;
 using core::Post;
+using core::SegmentPart;
 
 /// How a place in a segment is reached.
 struct Access {
   Status status;                ///< ok, or why it is not reached
   std::byte* mapped = nullptr;  ///< its address, if it is mapped here
-  Part* part = nullptr;         ///< otherwise `part->reach` says: native, or in packets
+  SegmentPart* part = nullptr;  ///< otherwise `part->reach` says: native, or in packets
 };
 
 /// Puts, gets, atomics and signals on memory that is not mapped: by the conduit if it can, otherwise by the reference
@@ -71,7 +71,9 @@ class Transfers final : public core::Layer {
   /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
   Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
   /// Imports the key of a part, once. Returns whether there is one, so that native operations reach the part.
-  Result<bool> has_key(Part& part, Rank rank) noexcept { return has_key(part, rank, state_.conduit(rank)); }
+  Result<bool> has_key(SegmentPart& part, Rank rank) noexcept {
+    return has_key(part, rank, state_.conduit(rank));
+  }
   /// For an operation's `ended`: continues with a signal to its peer. Returns true if the counter was raised at once,
   /// false if the operation now waits for the signal's answer.
   bool follow_with_signal(Op& op, Signal signal) noexcept;
@@ -91,13 +93,13 @@ class Transfers final : public core::Layer {
   friend struct ReferenceTarget;
 
   // The conduit's own operations (native.cpp).
-  Status put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
+  Status put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
                     bool immediate) noexcept;
-  Status get_native(Op& op, const Part& part, GlobalPtr<std::byte> from, core::MutableBytes to,
+  Status get_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> from, core::MutableBytes to,
                     bool immediate) noexcept;
-  Status atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> at, const AtomicCall& call,
+  Status atomic_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> at, const AtomicCall& call,
                        bool immediate) noexcept;
-  static Result<bool> has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept;
+  static Result<bool> has_key(SegmentPart& part, Rank rank, core::Conduit& conduit) noexcept;
   template <class Begin>
   Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
               std::uint64_t& counter, const Begin& begin) noexcept;

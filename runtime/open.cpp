@@ -233,7 +233,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
   }
   set_atomics(state, gathered.far.atomics);
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
-    KnownParts known{.parts = std::vector<core::Part>(state.ranks)};
+    KnownParts known{.parts = std::vector<core::SegmentPart>(state.ranks)};
     for (Rank rank = 0; rank < state.ranks; ++rank) {
       BlobReader in(gathered.parts[id][rank]);
       known.parts[rank] = read_part(state, rank, in);

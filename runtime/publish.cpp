@@ -67,8 +67,8 @@ Status add(EndpointState& state, const TeamState& team, const LocalPart& mine,
     lowest = std::min(lowest, team.members[i]);
     highest = std::max(highest, team.members[i]);
   }
-  KnownParts known{lowest, std::vector<core::Part>(highest - lowest + std::size_t{1}), team.id};
-  for (core::Part& part : known.parts) part.reach = core::Part::Reach::none;
+  KnownParts known{lowest, std::vector<core::SegmentPart>(highest - lowest + std::size_t{1}), team.id};
+  for (core::SegmentPart& part : known.parts) part.reach = core::SegmentPart::Reach::none;
   for (Rank i = 0; i < team.size(); ++i) {
     const Rank rank = team.members[i];
     BlobReader in(all[i]);

@@ -42,14 +42,14 @@ void end_memory(EndpointState& state, core::Bytes memory) noexcept {
 }
 
 /// Gives back what leads from here to a rank's part.
-void leave_part(EndpointState& state, Rank rank, const core::Part& part) noexcept {
+void leave_part(EndpointState& state, Rank rank, const core::SegmentPart& part) noexcept {
   if (part.mapped_at != nullptr) {
     end_memory(state, {part.mapped_at, static_cast<std::size_t>(part.bytes)});
     state.conduit(rank).cross_map()->unmap(rank, part.mapped_at);
   }
   // The network may still have something for a lost peer.
   if (state.lost[rank]) return;
-  for (const core::Part* one : {&part, static_cast<const core::Part*>(part.far.get())}) {
+  for (const core::SegmentPart* one : {&part, static_cast<const core::SegmentPart*>(part.far.get())}) {
     if (one != nullptr && one->has_key) one->rma->forget_key(rank, one->key);
   }
 }

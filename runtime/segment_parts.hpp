@@ -72,12 +72,12 @@ Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, const LocalPart
 /// Takes an offer back: another rank could not make one, or the segment ends. The memory stays.
 void withdraw_part(EndpointParts& parts, SegmentId id) noexcept;
 /// What another rank's offer means here.
-core::Part read_part(aqueduct::detail::EndpointState& state, Rank rank, BlobReader& in);
+core::SegmentPart read_part(aqueduct::detail::EndpointState& state, Rank rank, BlobReader& in);
 
 /// What an endpoint knows of a new segment: the parts of `first` and the ranks after it.
 struct KnownParts {
   Rank first = 0;
-  std::vector<core::Part> parts;
+  std::vector<core::SegmentPart> parts;
   std::uint64_t team = 0;
 };
 /// Adds a segment whose parts are known. My own part is mapped at once. Throws std::bad_alloc.

@@ -124,12 +124,12 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
   return begin(request, t, ending);
 }
 
-Question Engine::question(const Transfer& t, const core::Part* part) const noexcept {
+Question Engine::question(const Transfer& t, const core::SegmentPart* part) const noexcept {
   core::Conduit& conduit = state_.conduit(t.peer);
   Question q;
   q.is_get = t.what == What::get;
   q.far = &conduit == state_.far.get();
-  q.native_rma = part->reach == core::Part::Reach::native;
+  q.native_rma = part->reach == core::SegmentPart::Reach::native;
   q.bytes = t.about_there.bytes;
   q.runs_there = t.about_there.runs;
   q.runs = std::max(t.about_there.runs, t.about_here.runs);
@@ -157,7 +157,7 @@ bool fits_one_packet(const Transfer& t, const Question& q) noexcept {
 
 }  // namespace
 
-Plan Engine::choose(Transfer& t, core::Part* part, bool signalled) noexcept {
+Plan Engine::choose(Transfer& t, core::SegmentPart* part, bool signalled) noexcept {
   t.choice = {};
   if (t.what == What::accumulate) {
     core::NativeAtomics* atomics = state_.atomics_by_processor ? nullptr : state_.conduit(t.peer).atomics();

@@ -72,8 +72,8 @@ class Engine final : public core::Layer {
   std::optional<Begun> as_one(const Request& request, const Survey& there, const Survey& here,
                               Ending ending) noexcept;
   Begun begin(const Request& request, Transfer& transfer, Ending ending) noexcept;
-  Question question(const Transfer& transfer, const core::Part* part) const noexcept;
-  Plan choose(Transfer& transfer, core::Part* part, bool signalled) noexcept;
+  Question question(const Transfer& transfer, const core::SegmentPart* part) const noexcept;
+  Plan choose(Transfer& transfer, core::SegmentPart* part, bool signalled) noexcept;
   Step go_on(Transfer& transfer) noexcept;
   void enqueue(Transfer& transfer) noexcept;
   void answered(Transfer& transfer) noexcept;
