@@ -11,8 +11,8 @@
 
 namespace aqueduct::aqinfo {
 
-/// An optional part of a conduit: done natively or by the reference layer.
-struct Part {
+/// A capability: done natively by the conduit, or by the reference layer.
+struct Capability {
   std::string_view name;  ///< "rma"
   bool native = false;
   std::string_view otherwise;  ///< how the reference layer does it
@@ -27,7 +27,7 @@ struct ConduitFacts {
   core::Usability usability;
   /// Of an endpoint that was opened on trial; none if the trial failed.
   std::optional<core::Properties> properties;
-  std::vector<Part> parts;
+  std::vector<Capability> capabilities;
   /// What the conduit logged during the trial, and why the trial failed if it did.
   std::vector<std::string> notes;
 };

@@ -52,7 +52,8 @@ Json json_of(const core::Properties& properties) {
 
 Json json_of(const ConduitFacts& facts) {
   Json parts = Json::object();
-  for (const Part& part : facts.parts) parts[std::string(part.name)] = part.native ? "native" : "reference";
+  for (const Capability& one : facts.capabilities)
+    parts[std::string(one.name)] = one.native ? "native" : "reference";
   return {
       {"name", facts.name},
       {"summary", facts.summary},

@@ -64,8 +64,8 @@ void show(std::string& out, const ConduitFacts& facts) {
   if (!facts.plugin.empty()) line(out, "plug-in", facts.plugin);
   line(out, "crosses hosts", yes_or_no(facts.crosses_hosts));
   if (facts.properties) show(out, *facts.properties);
-  for (const Part& part : facts.parts) {
-    line(out, part.name, part.native ? "native" : fmt::format("reference: {}", part.otherwise));
+  for (const Capability& one : facts.capabilities) {
+    line(out, one.name, one.native ? "native" : fmt::format("reference: {}", one.otherwise));
   }
   for (const std::string& note : facts.notes) line(out, "note", note);
   out += "\n";
