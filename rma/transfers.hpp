@@ -44,12 +44,12 @@ class Transfers final : public core::Layer {
 
   /// How the caller learns of the end: by an Event of the operation's
   /// own, with the implicit group, or because the call returns.
-  enum class Form : std::uint8_t { event, group, blocking };
+  enum class Completion : std::uint8_t { event, group, blocking };
   struct Begun {
     Status status;
     Event event;
   };
-  Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
+  Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
             const PutOptions& options, const Signal* signal = nullptr) noexcept;
   /// The short path, for most transfers: one native post, and nothing to do when it
   /// ends. With `group` the operation joins the implicit group, and may be over when
@@ -57,17 +57,19 @@ class Transfers final : public core::Layer {
   Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
   Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept;
   Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, bool group) noexcept;
-  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form, bool immediate) noexcept;
-  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form, bool immediate) noexcept;
-  Begun signal(Rank to, Signal signal, Form form) noexcept;
+  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
+            bool immediate) noexcept;
+  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
+               bool immediate) noexcept;
+  Begun signal(Rank to, Signal signal, Completion completion) noexcept;
 
   // For the layers above, whose operations consist of several of these.
 
-  /// An operation with the initiator's part. Errors: in_handler, refused. The form may become blocking.
-  Result<Op*> begin(const core::OpKind& kind, Rank peer, Form& form, bool immediate) noexcept;
-  /// Ends the initiator's part if the caller `holds` it, and returns or waits as the form says. If nothing was begun,
+  /// An operation with the initiator's part. Errors: in_handler, refused. The completion may become blocking.
+  Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate) noexcept;
+  /// Ends the initiator's part if the caller `holds` it, and returns or waits as the completion says. If nothing was begun,
   /// the operation is undone and `begun` is returned.
-  Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
+  Begun finish(Op& op, Status begun, Completion completion, bool holds) noexcept;
   /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
   Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
   /// Imports the key of a part, once. Returns whether there is one, so that native operations reach the part.

@@ -18,7 +18,7 @@ namespace aqueduct::vis {
 
 using aqueduct::detail::EndpointState;
 using Begun = rma::Transfers::Begun;
-using Ending = rma::Transfers::Form;
+using Ending = rma::Transfers::Completion;
 
 /// The arguments of a call. `there` is the remote side, `here` the local side.
 struct Request {
