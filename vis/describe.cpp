@@ -24,7 +24,7 @@ Description by_strides(const Shape& shape, std::uint64_t total, Cursor& there, c
     at = write_varint(at, zigzag(shape.dims[i].stride));
   }
   at = write_varint(at, total - there.remaining());
-  Description made{Form::strided, static_cast<std::uint32_t>(at - to), 0};
+  Description made{DescriptionKind::strided, static_cast<std::uint32_t>(at - to), 0};
   made.data = std::min(there.remaining(), data_room(room, made.bytes));
   there.skip(made.data);
   return made;
@@ -41,7 +41,7 @@ Description by_offsets(const Shape& shape, std::uint64_t total, Cursor& there, c
   const std::uint64_t count = shape.count - index;
   std::byte* at = write_varint(to, shape.bytes);
   at = write_varint(at, within);
-  Description made{Form::indexed, 0, 0};
+  Description made{DescriptionKind::indexed, 0, 0};
   std::uint64_t end = 0;
   const std::uint64_t piece = shape.bytes;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -64,7 +64,7 @@ Description by_offsets(const Shape& shape, std::uint64_t total, Cursor& there, c
 
 // Distance and length of each run. Also for strided shapes whose strided description might not fit half of a packet.
 Description by_pieces(const Shape& shape, Cursor& there, const PacketRoom& room, std::byte* to) noexcept {
-  Description made{Form::vector, 0, 0};
+  Description made{DescriptionKind::vector, 0, 0};
   std::byte* at = to;
   std::uint64_t end = 0;
   while (there.remaining() != 0) {

@@ -14,9 +14,9 @@ namespace {
 void count(Statistics& statistics, const Description& said) noexcept {
   ++statistics.vis_messages;
   statistics.vis_description_bytes += said.bytes;
-  ++(said.form == Form::strided   ? statistics.vis_as_strides
-     : said.form == Form::indexed ? statistics.vis_as_offsets
-                                  : statistics.vis_as_pieces);
+  ++(said.form == DescriptionKind::strided   ? statistics.vis_as_strides
+     : said.form == DescriptionKind::indexed ? statistics.vis_as_offsets
+                                             : statistics.vis_as_pieces);
 }
 
 Shape dense(std::uint64_t bytes) noexcept {

@@ -14,8 +14,8 @@ namespace {
 using test::AnyShape;
 using test::RandomShapes;
 
-std::vector<std::int64_t> decoded(Form form, core::Bytes description, std::uint64_t base, std::uint64_t limit,
-                                  std::uint64_t data, bool& good) {
+std::vector<std::int64_t> decoded(DescriptionKind form, core::Bytes description, std::uint64_t base,
+                                  std::uint64_t limit, std::uint64_t data, bool& good) {
   std::vector<std::int64_t> out;
   Decoder decoder(form, description, base, limit, data);
   Row row;
@@ -87,24 +87,24 @@ TEST(Decoder, RefusesWhatIsCutShortOrLeavesTheSegment) {
   std::byte text[64];
   bool good = true;
   std::byte* end = write_varint(write_varint(text, 8), 0);
-  static_cast<void>(decoded(Form::indexed, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::indexed, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "no offset";
   end = write_varint(end, zigzag(-1));
-  static_cast<void>(decoded(Form::indexed, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::indexed, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "below the segment";
   end = write_varint(write_varint(text, 0), 0);
-  static_cast<void>(decoded(Form::indexed, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::indexed, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "pieces of nothing";
   end = write_varint(write_varint(text, 0), 0);
-  static_cast<void>(decoded(Form::vector, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::vector, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "a run of nothing";
   end = write_varint(write_varint(text, 8), 17);
-  static_cast<void>(decoded(Form::strided, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::strided, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "17 dimensions";
   end = write_varint(write_varint(write_varint(text, 8), 0), 4);
-  static_cast<void>(decoded(Form::strided, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::strided, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "more than there is behind the bytes stepped over";
-  static_cast<void>(decoded(static_cast<Form>(7), {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(static_cast<DescriptionKind>(7), {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "no such form";
 }
 
