@@ -46,10 +46,10 @@ Result<const ConduitEntry*> named_conduit(const std::string& wanted, const Confi
 
 }  // namespace
 
-Result<Choice> choose_conduits(const Config& config, const Circumstances& job, core::Log& log) {
+Result<ConduitChoice> choose_conduits(const Config& config, const Circumstances& job, core::Log& log) {
   const std::string wanted = config.text("conduit");
   const ConduitEntry* smp = entry_of("smp");
-  Choice choice;
+  ConduitChoice choice;
   const bool near_on = config.flag("near");
   if (wanted != "auto") {
     const auto named = named_conduit(wanted, config, log);

@@ -29,7 +29,7 @@ struct Job::Impl {
   core::Log log;
   std::string launcher;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap;
-  runtime::Choice choice;
+  runtime::ConduitChoice choice;
   core::Process process;
   std::vector<std::vector<Rank>> ranks_of;  // [process]
   std::unique_ptr<core::Network> near_network;
