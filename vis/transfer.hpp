@@ -30,7 +30,7 @@ struct Transfer {
   Cursor there_at;
   Cursor here_at;
   std::uint64_t chunks = 0;  ///< chunks in flight: a bit for each chunk of the engine
-  Choice choice;
+  PlanChoice choice;
 };
 
 /// A part of a get in flight: it remembers where the data belongs when it arrives. Taken before the request is posted;
