@@ -72,7 +72,7 @@ ConduitFacts look_at(const conduits::Available& conduit, const Config& config) {
 }
 
 /// The conduit that the runtime would choose for a job of several processes, or why it would refuse the job.
-Choice choose(const Config& config, bool one_host) {
+ChosenConduit choose(const Config& config, bool one_host) {
   std::string refusal;
   core::Log log(core::LogLevel::error, [&](core::LogLevel, std::string_view line) { refusal = line; });
   const auto chosen = runtime::choose_conduits(config, {.one_host = one_host, .one_process = false}, log);

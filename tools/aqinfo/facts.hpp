@@ -33,7 +33,7 @@ struct ConduitFacts {
 };
 
 /// The conduit that a job started here would use for some of its peers.
-struct Choice {
+struct ChosenConduit {
   std::string conduit;  ///< empty: none
   std::string why;
   std::vector<runtime::PassedOver> passed_over;
@@ -53,8 +53,8 @@ struct Facts {
   LauncherFacts launcher;
   std::vector<std::string> plugin_folders;  ///< the folders that are searched for plug-ins
   std::vector<ConduitFacts> conduits;
-  Choice near;  ///< for ranks of this host
-  Choice far;   ///< for ranks of other hosts
+  ChosenConduit near;  ///< for ranks of this host
+  ChosenConduit far;   ///< for ranks of other hosts
 };
 
 /// Looks at the host and tries each conduit of this installation.

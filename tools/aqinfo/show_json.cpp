@@ -67,7 +67,7 @@ Json json_of(const ConduitFacts& facts) {
   };
 }
 
-Json json_of(const Choice& choice) {
+Json json_of(const ChosenConduit& choice) {
   Json others = Json::array();
   for (const runtime::PassedOver& one : choice.passed_over) {
     others.push_back({{"conduit", one.name}, {"why", one.why}});

@@ -71,7 +71,7 @@ void show(std::string& out, const ConduitFacts& facts) {
   out += "\n";
 }
 
-void show(std::string& out, std::string_view label, const Choice& choice) {
+void show(std::string& out, std::string_view label, const ChosenConduit& choice) {
   const std::string_view conduit = choice.conduit.empty() ? "none" : std::string_view(choice.conduit);
   line(out, label, fmt::format("{}: {}", conduit, choice.why));
   for (const runtime::PassedOver& one : choice.passed_over) {
