@@ -50,24 +50,25 @@ class Exchanges {
     PieceStream pieces;
     Status problem;  ///< the sender has failed, or has sent a wrong message
   };
-  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, Rank>;  // team, number, round, sender
-  static constexpr std::size_t kSender = 3;                                   // in a key
+  using StreamKey =
+      std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, Rank>;  // team, number, round, sender
+  static constexpr std::size_t kSender = 3;                           // in a key
 
-  /// A round of an exchange.
-  struct Place {
+  /// Names a round of an exchange.
+  struct RoundId {
     aqueduct::detail::TeamState& team;
     std::uint64_t number;
     std::uint32_t round;
   };
   void take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept;
   void keep(Rank from, const ExchangePiece& piece, core::Bytes payload);
-  Status send(const Place& place, Rank to, core::Bytes stream, Status problem) noexcept;
-  Status receive(const Place& place, Rank from, Blob& out) noexcept;
+  Status send(const RoundId& id, Rank to, core::Bytes stream, Status problem) noexcept;
+  Status receive(const RoundId& id, Rank from, Blob& out) noexcept;
   /// Drops the messages of an exchange that is over, and of earlier ones of the team.
-  void forget(const Place& place) noexcept;
+  void forget(const RoundId& id) noexcept;
 
   aqueduct::detail::EndpointState& state_;
-  std::map<Key, Stream> streams_;
+  std::map<StreamKey, Stream> streams_;
   std::vector<std::uint16_t> streams_of_;  ///< [sender]
   bool out_of_memory_ = false;  ///< a message was dropped for lack of memory, so a wait for it must end
 };
