@@ -11,54 +11,54 @@ struct Link;
 /// Finds the link of a queue pair by its number: a hash table with linear probing, at most half full.
 class LinkMap {
  public:
-  LinkMap() : places_(16) {}
+  LinkMap() : entries_(16) {}
 
   void add(std::uint32_t pair, Link& link) {
-    if (2 * (count_ + 1) > places_.size()) grow();
+    if (2 * (count_ + 1) > entries_.size()) grow();
     insert({pair, &link});
     ++count_;
   }
   void remove(std::uint32_t pair) noexcept {
     std::size_t at = pair & mask();
-    while (places_[at].link != nullptr && places_[at].pair != pair) at = (at + 1) & mask();
-    if (places_[at].link == nullptr) return;
-    places_[at] = {};
+    while (entries_[at].link != nullptr && entries_[at].pair != pair) at = (at + 1) & mask();
+    if (entries_[at].link == nullptr) return;
+    entries_[at] = {};
     --count_;
-    // Entries behind it may be there only because this place was taken.
-    for (at = (at + 1) & mask(); places_[at].link != nullptr; at = (at + 1) & mask()) {
-      const Place place = places_[at];
-      places_[at] = {};
-      insert(place);
+    // Entries behind it may be there only because this entry was in use.
+    for (at = (at + 1) & mask(); entries_[at].link != nullptr; at = (at + 1) & mask()) {
+      const Entry entry = entries_[at];
+      entries_[at] = {};
+      insert(entry);
     }
   }
   /// Null if there is none.
   Link* find(std::uint32_t pair) const noexcept {
     for (std::size_t at = pair & mask();; at = (at + 1) & mask()) {
-      if (places_[at].pair == pair || places_[at].link == nullptr) return places_[at].link;
+      if (entries_[at].pair == pair || entries_[at].link == nullptr) return entries_[at].link;
     }
   }
 
  private:
-  struct Place {
+  struct Entry {
     std::uint32_t pair = 0;
     Link* link = nullptr;
   };
 
-  std::size_t mask() const noexcept { return places_.size() - 1; }
-  void insert(Place place) {
-    std::size_t at = place.pair & mask();
-    while (places_[at].link != nullptr && places_[at].pair != place.pair) at = (at + 1) & mask();
-    places_[at] = place;
+  std::size_t mask() const noexcept { return entries_.size() - 1; }
+  void insert(Entry entry) {
+    std::size_t at = entry.pair & mask();
+    while (entries_[at].link != nullptr && entries_[at].pair != entry.pair) at = (at + 1) & mask();
+    entries_[at] = entry;
   }
   void grow() {
-    std::vector<Place> old(2 * places_.size());
-    old.swap(places_);
-    for (const Place& place : old) {
-      if (place.link != nullptr) insert(place);
+    std::vector<Entry> old(2 * entries_.size());
+    old.swap(entries_);
+    for (const Entry& entry : old) {
+      if (entry.link != nullptr) insert(entry);
     }
   }
 
-  std::vector<Place> places_;
+  std::vector<Entry> entries_;
   std::size_t count_ = 0;
 };
 
