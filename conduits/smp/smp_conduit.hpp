@@ -46,7 +46,7 @@ class SmpConduit final : public core::Conduit, private Attachments {
 
  private:
   class Entry;
-  class Keeper;
+  class ThreadInbox;
 
   int poll_each(core::Inbox& inbox) noexcept;
   int poll_some(core::Inbox& inbox) noexcept;
