@@ -79,7 +79,7 @@ class SmpConduit final : public core::Conduit, private Attachments {
   const Rank* rank_of_ = nullptr;            // [local rank]
   bool has_membarrier_;
   std::vector<bool> gone_;  // [local rank] reported as lost
-  Map map_;
+  MappedSegments map_;
   Cma cma_;
   Barriers barriers_;
   std::optional<Sleeper> sleeper_;

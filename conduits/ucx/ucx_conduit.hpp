@@ -84,7 +84,7 @@ class UcxConduit final : public core::Conduit {
   LostPeers lost_;
   Segments segments_;
   bool maps_;  ///< all ranks share a host, and UCX allocates memory that they can map
-  Map map_;
+  MappedSegments map_;
   Messages messages_;
   Flushes flushes_;
   PutMessages put_messages_;
