@@ -16,8 +16,8 @@ namespace aqueduct::conduits::ibv {
 /// Each side grants the other credits for messages that consume a receive (packets, writes with immediate data): one
 /// for each receive that it has posted. Credits return as a number in the packets that go the other way, or by a small
 /// write if none go. So no message ever finds the receiver not ready.
-struct Link {
-  Link(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), outstanding(depth) {}
+struct Connection {
+  Connection(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), outstanding(depth) {}
 
   Rank peer;
   bool ready = false;          ///< both queue pairs are connected: requests may be posted
@@ -29,8 +29,8 @@ struct Link {
   std::uint32_t first = 0;     ///< packet sequence number (PSN) at which my queue pair starts
   Owned<ibv_ah> address_handle;
   Owned<ibv_qp> pair;  ///< null: the peer is lost
-  CmId cm_id;          ///< iWARP: the connection, or an attempt at one; destroyed before the queue pair
-  CmId held_request;   ///< iWARP: the peer's request, held until mine is rejected
+  CmId cm_id;  ///< iWARP: the adapter's connection, or an attempt at one; destroyed before the queue pair
+  CmId held_request;  ///< iWARP: the peer's request, held until mine is rejected
   Hello held_hello;
   bool requested = false;      ///< iWARP: `cm_id` is my request, and is not answered yet
   bool heard = false;          ///< a message has arrived

@@ -6,55 +6,55 @@
 
 namespace aqueduct::conduits::ibv {
 
-struct Link;
+struct Connection;
 
-/// Finds the link of a queue pair by its number: a hash table with linear probing, at most half full.
-class LinkMap {
+/// Finds the connection of a queue pair by its number: a hash table with linear probing, at most half full.
+class ConnectionMap {
  public:
-  LinkMap() : entries_(16) {}
+  ConnectionMap() : entries_(16) {}
 
-  void add(std::uint32_t pair, Link& link) {
+  void add(std::uint32_t pair, Connection& connection) {
     if (2 * (count_ + 1) > entries_.size()) grow();
-    insert({pair, &link});
+    insert({pair, &connection});
     ++count_;
   }
   void remove(std::uint32_t pair) noexcept {
     std::size_t at = pair & mask();
-    while (entries_[at].link != nullptr && entries_[at].pair != pair) at = (at + 1) & mask();
-    if (entries_[at].link == nullptr) return;
+    while (entries_[at].connection != nullptr && entries_[at].pair != pair) at = (at + 1) & mask();
+    if (entries_[at].connection == nullptr) return;
     entries_[at] = {};
     --count_;
     // Entries behind it may be there only because this entry was in use.
-    for (at = (at + 1) & mask(); entries_[at].link != nullptr; at = (at + 1) & mask()) {
+    for (at = (at + 1) & mask(); entries_[at].connection != nullptr; at = (at + 1) & mask()) {
       const Entry entry = entries_[at];
       entries_[at] = {};
       insert(entry);
     }
   }
   /// Null if there is none.
-  Link* find(std::uint32_t pair) const noexcept {
+  Connection* find(std::uint32_t pair) const noexcept {
     for (std::size_t at = pair & mask();; at = (at + 1) & mask()) {
-      if (entries_[at].pair == pair || entries_[at].link == nullptr) return entries_[at].link;
+      if (entries_[at].pair == pair || entries_[at].connection == nullptr) return entries_[at].connection;
     }
   }
 
  private:
   struct Entry {
     std::uint32_t pair = 0;
-    Link* link = nullptr;
+    Connection* connection = nullptr;
   };
 
   std::size_t mask() const noexcept { return entries_.size() - 1; }
   void insert(Entry entry) {
     std::size_t at = entry.pair & mask();
-    while (entries_[at].link != nullptr && entries_[at].pair != entry.pair) at = (at + 1) & mask();
+    while (entries_[at].connection != nullptr && entries_[at].pair != entry.pair) at = (at + 1) & mask();
     entries_[at] = entry;
   }
   void grow() {
     std::vector<Entry> old(2 * entries_.size());
     old.swap(entries_);
     for (const Entry& entry : old) {
-      if (entry.link != nullptr) insert(entry);
+      if (entry.connection != nullptr) insert(entry);
     }
   }
 
