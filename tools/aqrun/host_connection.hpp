@@ -17,7 +17,7 @@
 namespace aqrun {
 
 /// Is told what happens to the ranks on other hosts.
-class LinkOwner {
+class HostConnectionOwner {
  public:
   virtual void rank_started(std::uint32_t process, pid_t pid) = 0;
   virtual void rank_ended(std::uint32_t process, int wait_status) = 0;
@@ -25,25 +25,25 @@ class LinkOwner {
   virtual void host_failed(const Share& share, const std::string& why, int status, bool early) = 0;
 
  protected:
-  ~LinkOwner() = default;
+  ~HostConnectionOwner() = default;
 };
 
-/// What all links of a job share.
-struct LinkJob {
+/// What all connections of a job share.
+struct RemoteJob {
   const Options& options;
   aqueduct::launch::Server& server;
   Output& output;
   Output& errors;
-  LinkOwner& owner;
+  HostConnectionOwner& owner;
 };
 
 /// The connection to one other host: the command that reaches it, the agent that the command runs, and the streams of
 /// the ranks there, which end here as those of local ranks would.
-class Link {
+class HostConnection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Link(LinkJob& job, const Share& share);
+  HostConnection(RemoteJob& job, const Share& share);
 
   /// Starts the command. Returns why it cannot be started, or nothing.
   std::string start(Children& children, const std::vector<std::string>& command);
@@ -90,7 +90,7 @@ class Link {
   void fail(std::string why, int status = 1);
   void check_channel();
 
-  LinkJob& job_;
+  RemoteJob& job_;
   const Share share_;
   std::string program_;  // the command's program
   std::string folder_;   // the ranks' working folder
