@@ -41,7 +41,7 @@ constexpr std::size_t in_pool_pages(std::size_t bytes) noexcept {
 std::byte* reserve_addresses(std::size_t bytes) noexcept {
   void* at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
-  // Otherwise the first operation of an idle rank would take a huge page.
+  // Without this the first operation of an idle rank would take a huge page.
   static_cast<void>(::madvise(at, bytes, MADV_NOHUGEPAGE));
   return static_cast<std::byte*>(at);
 }

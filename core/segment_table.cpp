@@ -13,9 +13,9 @@ using aqueduct::detail::Window;
 
 namespace {
 
-// Chosen: rows become writable in such steps, a system call for each.
+// Chosen: rows become writable in steps of this many bytes. Each step is a system call.
 constexpr std::size_t kRowStep = std::size_t{64} << 10;
-// The job's own segments, and a few more: with room for fewer an endpoint is of no use.
+// The job's own two segments and two more. With room for fewer an endpoint is useless.
 constexpr std::uint32_t kFewestSegments = 4;
 
 }  // namespace
@@ -28,7 +28,8 @@ std::size_t SegmentTable::bytes_of_rows(std::uint32_t rows, std::uint32_t shift)
   return sizeof(Shown) + (std::size_t{rows} << shift) * sizeof(Window);
 }
 
-/// How many rows there may be under `ulimit -v`: a small share of the addresses, as for operations (core/op.cpp).
+/// The number of rows to reserve. Under `ulimit -v` they take at most 1/64 of the addresses, as operations do
+/// (core/op.cpp).
 std::uint32_t SegmentTable::affordable(std::uint32_t capacity, std::uint32_t shift) noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return capacity;
@@ -36,7 +37,7 @@ std::uint32_t SegmentTable::affordable(std::uint32_t capacity, std::uint32_t shi
   return capacity;
 }
 
-// Addresses of rows that no segment has yet read as zeroes, and are no memory: only what can be written counts.
+// Rows that have no segment yet read as zeroes and take no memory: the system counts only pages that can be written.
 WipedMemory SegmentTable::reserve(std::uint32_t& capacity, std::uint32_t shift) {
   for (;;) {
     try {
@@ -100,8 +101,9 @@ Result<SegmentPart*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t 
   return part;
 }
 
-// A window opens and closes once, and its place is the same all that time. So a reader on another thread, who looks at
-// the size first, finds either both or nothing: the inline code takes a size without a place, too, for nothing.
+// A window opens once and closes once; its address does not change in between. A reader on another thread reads the
+// size first, with acquire, and then the address. It treats the window as closed if it sees a size without an address,
+// because the window has just been closed. So a reader gets both or neither.
 void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
                               bool for_values) noexcept {
   const std::size_t at = (std::size_t{id} << shift_) | rank;

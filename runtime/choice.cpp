@@ -59,8 +59,8 @@ Result<ConduitChoice> choose_conduits(const Config& config, const Circumstances&
       choice.near = smp;
     } else {
       choice.far = *named;
-      // A conduit that does not cross hosts is named in order to serve
-      // the whole job. With one that does, smp serves each host.
+      // A user who names a conduit that does not cross hosts wants it for the whole job. Beside a conduit that crosses
+      // hosts, smp serves the ranks of each host.
       if (choice.far->crosses_hosts && near_on) choice.near = smp;
     }
   } else {

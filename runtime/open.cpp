@@ -167,11 +167,11 @@ struct Reached {
   }
 };
 
-/// What all ranks have written, by rank.
+/// What the last exchange has gathered: what all ranks have written, by rank.
 struct GatheredData {
   Reached near;
   Reached far;
-  std::vector<Blob> parts[kOwnSegments];  // still to be read, by an endpoint
+  std::vector<Blob> parts[kOwnSegments];  // not decoded yet: each endpoint reads them for itself
 };
 
 Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData& gathered) {
@@ -211,9 +211,9 @@ Status connect_to(core::Conduit& conduit, Rank me, const Reached& others, core::
   return conduit.connect(others.addresses);
 }
 
-/// Chooses how the atomics without a domain are done in this job: all in one way. If any memory is mapped, by
-/// processors, because mapped words are reached without the network. Otherwise by the network if it can do all of them.
-/// Each AtomicDomain chooses for itself.
+/// Chooses who does all atomics without a domain in this job. If any memory is mapped, processors do, because they
+/// reach mapped words without the network. Otherwise the network does, if it can do all of them. Each AtomicDomain
+/// chooses for itself.
 void set_atomics(EndpointState& state, core::AtomicSet of_all) {
   state.network_atomics = of_all;
   state.atomics_by_processor =

@@ -125,13 +125,13 @@ core::SegmentPart read_part(EndpointState& state, Rank rank, BlobReader& in) {
 
 namespace {
 
-/// Whether other ranks need this rank's processor for atomics on its part: all that cannot map it.
+/// Whether other ranks need this rank's processor for atomics on its part: ranks that cannot map the part do.
 bool serves_others(const EndpointState& state, const LocalPart& mine, const KnownParts& known) {
   const core::SegmentPart& my_part = known.parts[state.rank - known.first];
   for (Rank i = 0; i < known.parts.size(); ++i) {
     const Rank rank = known.first + i;
     if (rank == state.rank || known.parts[i].reach == core::SegmentPart::Reach::none) continue;
-    // Memory of the program's own has a key too, but for ranks of this very process.
+    // Attached memory has a key too, but only ranks of this process can map it.
     const bool maps =
         state.conduit_of[rank]->cross_map() != nullptr && !my_part.map_key.empty() && !mine.attached;
     if (!maps) return true;
