@@ -40,7 +40,9 @@ SmpConduit::~SmpConduit() {
 }
 
 std::vector<std::byte> SmpConduit::address() {
-  // Neighbours need only the arena. Its key is the address of the first rank; the other addresses are just not empty.
+  // Neighbours need only the arena. The first rank's address is the arena's key. The other addresses are not used, but
+  // an
+// address must not be empty.
   if (local_ == 0) return network_.arena().key();
   return {std::byte{1}};
 }

@@ -58,7 +58,8 @@ Result<std::byte*> MappedSegments::map(Rank peer, core::Bytes key, std::size_t) 
   return network_.map(peer, key.subspan(sizeof head));
 }
 
-// A rank of this process was not mapped: its memory may be gone by now, and something else at its address.
+// A segment of a rank in this process was not mapped but used in place. Its memory may be gone by now, and its address
+// may belong to another object.
 void MappedSegments::unmap(Rank peer, std::byte* at) noexcept {
   if (!network_.in_this_process(peer)) network_.unmap(at);
 }
@@ -66,8 +67,8 @@ void MappedSegments::unmap(Rank peer, std::byte* at) noexcept {
 void MappedSegments::wake(Rank peer) noexcept {
   const std::uint32_t local = network_.local_of(peer);
   if (local >= arena_->ranks()) return;
-  // The counters for which a sleeper waits are raised by atomic read-modify-writes. Where membarrier is missing,
-  // these are sufficient barriers on all machines that we know.
+  // A sleeper waits for counters that others raise by atomic read-modify-writes. Without membarrier these instructions
+  // are sufficient barriers on all machines that we know.
   wake_if_asleep(arena_->block(local), network_.has_membarrier());
 }
 
