@@ -31,7 +31,7 @@ SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
   properties_.max_packet = core::kLeastPacket;
 }
 
-// The launcher decides whether a rank has left in order. For the conduit, a rank that ends has left.
+// Only the launcher knows whether a rank has ended in order. For the conduit, every rank that ends has left.
 SmpConduit::~SmpConduit() {
   thread_.reset();
   if (mine_ == nullptr) return;
@@ -40,9 +40,8 @@ SmpConduit::~SmpConduit() {
 }
 
 std::vector<std::byte> SmpConduit::address() {
-  // Neighbours need only the arena. The first rank's address is the arena's key. The other addresses are not used, but
-  // an
-// address must not be empty.
+  // Neighbours need only the arena, and the first rank's address is the arena's key. The other addresses are not used, but
+  // must not be empty.
   if (local_ == 0) return network_.arena().key();
   return {std::byte{1}};
 }
