@@ -116,8 +116,8 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   return {};
 }
 
-// Returns the owed credits to a peer in a packet of their own. For a peer to which no other packet goes: it would
-// otherwise run out of credits. If there is no room, `advance` tries again.
+// Returns the owed credits to a peer in a packet of their own. Without it a peer to which this rank sends no other
+// packets would run out of credits. If there is no room, `advance` tries again.
 void Messages::return_credits(Rank to) noexcept {
   Peer& peer = peers_[to];
   const Head head({PacketKind::credits, AmCategory::short_reply, 0, peer.owed, 0, 0, 0});

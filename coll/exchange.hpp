@@ -13,8 +13,8 @@ namespace aqueduct::coll {
 
 struct ExchangePiece;
 
-/// Set-up exchanges over the network. A peer may be ahead: its
-/// messages are kept until this rank has begun the exchange.
+/// Set-up exchanges over the network. A peer may begin an exchange earlier than this rank. Its messages are then kept
+/// until this rank begins the exchange too.
 class Exchanges {
  public:
   explicit Exchanges(aqueduct::detail::EndpointState& state);
@@ -31,8 +31,8 @@ class Exchanges {
   Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
                                      Status problem = {}) noexcept;
 
-  /// Whether all members have succeeded so far: ok on all members, or the same failure on all. The callers keep or undo
-  /// what they have begun accordingly.
+  /// Tells whether all members have succeeded so far: every member gets ok, or every member gets the same failure. The
+  /// callers then keep or undo what they have begun.
   Status agree(aqueduct::detail::TeamState& team, Status mine) noexcept;
 
   /// The most bytes of one member's contribution. Chosen: the keys of several rails are far smaller.

@@ -72,7 +72,7 @@ OpPool::OpPool(std::uint32_t capacity, const Endpoint* owner) : owner_(owner), c
 
 OpPool::~OpPool() { ::munmap(explicit_.ops, reserved_); }
 
-/// Gives the next addresses of a range memory; false: there are no more, or no memory.
+/// Makes the next step of a range's addresses usable. False: the range has no more addresses, or there is no memory.
 bool OpPool::extend(Range& range) noexcept {
   const std::size_t all = in_pool_pages(range.capacity * sizeof(Op));
   const std::size_t now = std::min(all, in_pool_pages(range.usable * sizeof(Op)));

@@ -69,8 +69,9 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   return finish(op, status, completion, !status || operation.all_begun());
 }
 
-// A read that polls. A program may read its own word in a loop until other ranks have changed it. But their atomics are
-// requests that this rank's processor carries out, inside poll: without progress here the loop might never end.
+// Called when a program reads its own word. It may do so in a loop until another rank changes the word. That rank's
+// atomic is a request, which this rank's processor carries out inside poll. Without progress here the loop might never
+// end.
 void Transfers::let_others_in() noexcept {
   // Chosen: short compared with a network's round trip, which the other ranks
   // wait for anyway. A round of progress takes half of this time on udp.

@@ -28,10 +28,9 @@ struct Access {
 /// Puts, gets, atomics and signals on memory that is not mapped: by the conduit if it can, otherwise by the reference
 /// layer, in pieces of one packet each, which the target answers.
 ///
-/// What may wait: a native post, for room in the conduit; any call, for a free operation;
-/// a put with SourceReuse::at_return, until its source is free. Immediate ones are refused
-/// instead, as long as nothing has begun. Pieces of the reference layer do not wait: those
-/// without a credit or without room are queued for their peer, and `advance` sends them.
+/// A native post may wait for room in the conduit, any call for a free operation, and a put with SourceReuse::at_return
+/// until its source is free. An immediate call is refused instead of waiting, unless a part of it has begun. Pieces of
+/// the reference layer never wait: without a credit or room they are queued for their peer, and `advance` sends them.
 class Transfers final : public core::Layer {
  public:
   explicit Transfers(EndpointState& state);
@@ -67,8 +66,8 @@ class Transfers final : public core::Layer {
 
   /// An operation with the initiator's part. Errors: in_handler, refused. The completion may become blocking.
   Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate) noexcept;
-  /// Ends the initiator's part if the caller `holds` it, and returns or waits as the completion says. If nothing was begun,
-  /// the operation is undone and `begun` is returned.
+  /// Ends the initiator's part if the caller `holds` it, and returns or waits as the completion says. If nothing was
+  /// begun, the operation is undone and `begun` is returned.
   Begun finish(Op& op, Status begun, Completion completion, bool holds) noexcept;
   /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
   Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;

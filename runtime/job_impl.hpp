@@ -25,8 +25,8 @@ namespace aqueduct {
 struct Job::Impl {
   explicit Impl(const Config& settings) : config(settings), log(config, kNoRank) {}
 
-  core::StandardPlaces
-      standard_places;  // freed after the start, or kept while a network library may open files
+  // Freed after the start, or kept while a network library may open files.
+  core::StandardPlaces standard_places;
   Config config;
   core::Log log;
   std::string launcher;

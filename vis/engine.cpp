@@ -199,8 +199,8 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
   }
   operation.has_signal = request.signal != nullptr;
   if (request.signal != nullptr) operation.signal = *request.signal;
-  // For last_part_ended, which reports the time of this transfer to the planner: when it began, and which choice it
-  // follows. Key 0 means no report: with other operations in flight the time would say little about the plan.
+  // For last_part_ended, which tells the planner how long this transfer took: its start and its plan. Key 0 means no
+  // report: with other operations in flight the time would say little about the plan.
   op.ended = last_part_ended;
   op.layer = this;
   operation.choice = t.choice;

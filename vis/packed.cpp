@@ -10,7 +10,7 @@
 namespace aqueduct::vis {
 namespace {
 
-/// Counts a request by the form of its description.
+/// Counts a request by the kind of its description.
 void count(Statistics& statistics, const Description& said) noexcept {
   ++statistics.vis_messages;
   statistics.vis_description_bytes += said.bytes;

@@ -20,7 +20,7 @@ struct Stage {
 /// The stages of an endpoint: a fixed number, each of a fixed size.
 class Stages {
  public:
-  /// Chosen: a packet in flight to each of some peers while the next one is packed.
+  /// Chosen: while one packet is in flight to each of a few peers, the next ones can be packed.
   static constexpr std::size_t kMostStages = 16;
 
   Stages(core::OpPool& ops, std::size_t bytes) : ops_(ops), bytes_((bytes + 7) & ~std::size_t{7}) {}
