@@ -75,20 +75,20 @@ class OverKeyValues final : public Bootstrap {
   void abort(int exit_code, std::string_view why) noexcept override { space_->abort(exit_code, why); }
 
  private:
-  /// A value that each of its givers puts under one name in a round.
+  /// One part of an exchange. Each process in `given_by` puts its value of the part under the name and the round.
   struct ExchangePart {
     std::string name;
     Audience audience;
     std::span<const std::byte> mine;
     std::vector<std::uint32_t> given_by;  // ascending, includes this process; empty: nobody needs the part
-    std::vector<std::uint32_t> wanted;    // the ones among them whose value this process needs
+    std::vector<std::uint32_t> wanted;    // those of `given_by` whose value this process needs
   };
 
   std::string round_name(const char* part) const {
     return fmt::format("aqueduct.{}.{}{}", space_->use(), round_, part);
   }
 
-  /// Puts all parts, and returns by process the wanted one.
+  /// Puts this process's values of all parts. Returns, by process, the value that this process wants from it.
   Result<std::vector<Blob>> share(std::vector<ExchangePart> parts) {
     if (failure_ != ErrorCode::ok) return failure_;
     const bool gathering = processes() >= gather_from_;

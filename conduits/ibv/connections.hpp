@@ -34,11 +34,12 @@ class Connections {
 
   /// Starts to accept requests for connections. The log says what was refused.
   Status open();
-  /// Writes into the address that peers receive where they send such requests.
+  /// Writes into the address for peers where they send requests for connections.
   void tell(Address& address) const noexcept;
   void learn_address(Rank peer, const Address& address) noexcept { addresses_[peer] = address; }
 
-  /// The connection with a peer. Null if there is none yet: it is being made, or the peer is out of reach (see Losses).
+  /// The connection with a peer; starts one if there is none. Null: it is being made, or the peer cannot be reached
+  /// (see Losses).
   Connection* reach(Rank peer) noexcept {
     Connection* const connection = find(peer);
     return connection != nullptr && connection->ready ? connection : start_connecting(peer);

@@ -54,7 +54,7 @@ class Credits {
   Requests& requests_;
   const CreditCounters& counters_;
   ReceiveBuffers& receive_;
-  std::vector<Connection*> taken_from_;  // by this poll: their buffers are to be posted again
+  std::vector<Connection*> taken_from_;  // this poll took their messages; the buffers must be posted again
   std::vector<Connection*> due_;         // credit returns that found no room, or may travel with an answer
   std::vector<Connection*> due_now_;     // those of the last poll, while they are being returned
   bool lacked_ = false;

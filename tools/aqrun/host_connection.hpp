@@ -16,7 +16,7 @@
 
 namespace aqrun {
 
-/// Is told what happens to the ranks on other hosts.
+/// Receives what happens to the ranks on other hosts.
 class HostConnectionOwner {
  public:
   virtual void rank_started(std::uint32_t process, pid_t pid) = 0;
@@ -28,7 +28,7 @@ class HostConnectionOwner {
   ~HostConnectionOwner() = default;
 };
 
-/// What all connections of a job share.
+/// The part of a job that all connections to its hosts share.
 struct RemoteJob {
   const Options& options;
   aqueduct::launch::Server& server;
@@ -37,8 +37,8 @@ struct RemoteJob {
   HostConnectionOwner& owner;
 };
 
-/// The connection to one other host: the command that reaches it, the agent that the command runs, and the streams of
-/// the ranks there, which end here as those of local ranks would.
+/// The connection to one other host. It has the command that reaches the host (such as ssh), the agent that the command
+/// starts there, and the streams of the ranks there, which arrive here like those of local ranks.
 class HostConnection {
  public:
   using Clock = std::chrono::steady_clock;
@@ -60,10 +60,10 @@ class HostConnection {
 
   /// Sends a signal to all ranks there. If none has been started yet, none will be.
   void signal(int number);
-  /// No rank runs any more: asks the agent to kill everything that is left.
+  /// Called when no rank runs any more: asks the agent to kill everything that is left.
   void clear();
   void kill() noexcept;
-  /// No process is left there, and everything that was written there has arrived.
+  /// Whether no process is left there, and everything that was written there has arrived.
   bool is_cleared() const noexcept { return cleared_ || gone_; }
   bool is_gone() const noexcept { return gone_; }
   /// How many frames have arrived from there.
@@ -106,7 +106,7 @@ class HostConnection {
   bool answered_ = false, end_seen_ = false, cleared_ = false, gone_ = false;
   std::optional<Clock::time_point>
       deadline_;     // for an answer; after the end of the stream, for the end of the command
-  std::string why_;  // why it failed, unless the command's end says it
+  std::string why_;  // the reason of a failure; empty if the command's exit status tells it
   int status_ = 1;
 };
 

@@ -10,7 +10,7 @@
 
 namespace aqrun {
 
-/// The connections to all hosts of a job.
+/// The connections to all other hosts of a job.
 class Remote {
  public:
   explicit Remote(RemoteJob& job) : job_(job) {}
