@@ -1,4 +1,4 @@
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ constexpr std::uint32_t kMostCalls = 32;
 
 // Gives the conduit lists of pieces. Each call takes as many pieces as the limits allow on either side; pieces that
 // follow each other in memory become one. Completions carry the token of the transfer's operation.
-Engine::Step Engine::native(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::native(Transfer& t) noexcept {
   core::Conduit& conduit = state_.conduit(t.peer);
   core::NativeVector& vector = *conduit.vector();
   const std::size_t most_here = std::min(vector.most_local(), kMostListed);

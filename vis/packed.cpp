@@ -1,8 +1,8 @@
 #include "vis/accumulate.hpp"
 #include "vis/describe.hpp"
-#include "vis/engine.hpp"
 #include "vis/kernels.hpp"
 #include "vis/operation.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <bit>
 #include <new>
@@ -29,8 +29,8 @@ Shape dense(std::uint64_t bytes) noexcept {
 
 // Sends the contents of a stage as a medium request. A conduit that does not copy reads the stage after the call; an
 // operation of its own then tells the stage when it is free.
-core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& request, Stage& stage,
-                        std::size_t bytes) noexcept {
+core::Post PieceTransfers::send(Transfer& t, HandlerId handler, const PackedRequest& request,
+                                StagingBuffer& stage, std::size_t bytes) noexcept {
   am::Messages& messages = *state_.messages;
   const bool copies = state_.conduit(t.peer).properties().copies;
   core::Op* reader = copies ? nullptr : state_.ops.acquire(core::kSource, t.peer, false);
@@ -49,13 +49,13 @@ core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& req
       static_cast<void>(state_.ops.collect(*reader));
     }
   }
-  stages_.give_back(stage);
+  staging_buffers_.give_back(stage);
   return post;
 }
 
 // Puts and accumulates: description and data in one packet, as long as there are credits and stages. The peer unpacks
 // each packet in a handler and answers with a short reply, which ends one part of the operation.
-Engine::Step Engine::put_packed(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::put_packed(Transfer& t) noexcept {
   am::Messages& messages = *state_.messages;
   const std::size_t most = messages.room(t.peer, false, sizeof(PackedRequest));
   const std::uint64_t unit = t.what == What::accumulate ? atomic_bytes(t.type) : 1;
@@ -64,7 +64,7 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
   while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (messages.credits_left(t.peer) == 0) return Step::again;
-    Stage* const stage = stages_.take();
+    StagingBuffer* const stage = staging_buffers_.take();
     if (stage == nullptr) return Step::again;
     const Cursor there = t.there_at;
     const Cursor here = t.here_at;
@@ -109,7 +109,7 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
 // Gets: each request describes as many pieces as its answer can hold. The peer gathers them in a handler; here, the
 // handler of the answer scatters the data. A chunk remembers where the answer belongs: it is taken before its request
 // is sent, and freed by the answer's handler, or by the loss of the peer. Answers may arrive in any order.
-Engine::Step Engine::get_packed(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::get_packed(Transfer& t) noexcept {
   am::Messages& messages = *state_.messages;
   const PacketRoom room{messages.room(t.peer, false, sizeof(PackedRequest)),
                         messages.room(t.peer, false, sizeof(PackedData)), UINT64_MAX / 2, 1};
@@ -117,11 +117,11 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
   while (t.there_at.remaining() != 0 && t.op->outcome.ok()) {
     if (std::popcount(t.chunks) >= kChunksOfOne) return Step::waits;
     if (messages.credits_left(t.peer) == 0) return Step::again;
-    Stage* const stage = stages_.take();
+    StagingBuffer* const stage = staging_buffers_.take();
     if (stage == nullptr) return Step::again;
     Chunk* const chunk = take_chunk(t);
     if (chunk == nullptr) {
-      stages_.give_back(*stage);
+      staging_buffers_.give_back(*stage);
       return Step::again;
     }
     const Cursor there = t.there_at;
@@ -155,7 +155,7 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
   return t.chunks != 0 ? Step::waits : Step::over;
 }
 
-Chunk* Engine::take_chunk(Transfer& t) noexcept {
+Chunk* PieceTransfers::take_chunk(Transfer& t) noexcept {
   if (chunks_ == nullptr) chunks_.reset(new (std::nothrow) Chunk[kMostChunks]);
   if (chunks_ == nullptr || chunks_taken_ == UINT64_MAX) return nullptr;
   const int place = std::countr_one(chunks_taken_);
@@ -166,14 +166,14 @@ Chunk* Engine::take_chunk(Transfer& t) noexcept {
   return &chunk;
 }
 
-void Engine::give_back(Chunk& chunk) noexcept {
+void PieceTransfers::give_back(Chunk& chunk) noexcept {
   const std::uint64_t bit = std::uint64_t{1} << (&chunk - chunks_.get());
   chunks_taken_ &= ~bit;
   chunk.owner->chunks &= ~bit;
   chunk.owner = nullptr;
 }
 
-void Engine::scatter(Chunk& chunk, core::Bytes data) noexcept {
+void PieceTransfers::scatter(Chunk& chunk, core::Bytes data) noexcept {
   const Shape packed = dense(chunk.bytes);
   Cursor from(packed, chunk.bytes, reinterpret_cast<std::uintptr_t>(data.data()));
   copy_between(chunk.here, from, chunk.bytes);

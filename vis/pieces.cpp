@@ -1,5 +1,5 @@
 #include "vis/accumulate.hpp"
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -42,7 +42,7 @@ Both next_run(Transfer& t, std::uint64_t most) noexcept {
 
 // One put or get for each run. They are members of a group, which is the transfer's own operation: while one is
 // begun, the endpoint's open region is replaced by it. The group ends with its last member.
-Engine::Step Engine::pieces(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::pieces(Transfer& t) noexcept {
   const std::uint64_t most = state_.conduit(t.peer).rma() != nullptr
                                  ? state_.conduit(t.peer).properties().max_transfer
                                  : std::uint64_t{1} << 30;
@@ -54,10 +54,11 @@ Engine::Step Engine::pieces(Transfer& t) noexcept {
     const Both run = next_run(t, most);
     const GlobalPtr<std::byte> at{t.peer, run.there, t.segment};
     core::Op* const region = std::exchange(state_.region, t.op);
-    const Status status = t.what == What::put ? rma_.put(at, run.here, run.bytes, Ending::group,
-                                                         {SourceReuse::at_completion, nullptr, true})
-                                                    .status
-                                              : rma_.get(run.here, at, run.bytes, Ending::group, true).status;
+    const Status status = t.what == What::put
+                              ? rma_.put(at, run.here, run.bytes, Completion::group,
+                                         {SourceReuse::at_completion, nullptr, true})
+                                    .status
+                              : rma_.get(run.here, at, run.bytes, Completion::group, true).status;
     state_.region = region;
     if (status.code() == ErrorCode::refused) {
       t.there_at = there;
@@ -73,7 +74,7 @@ Engine::Step Engine::pieces(Transfer& t) noexcept {
 }
 
 // An accumulate where the network does the job's atomics of this type: one atomic for each element.
-Engine::Step Engine::atomics(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::atomics(Transfer& t) noexcept {
   const std::size_t width = atomic_bytes(t.type);
   while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
@@ -82,7 +83,7 @@ Engine::Step Engine::atomics(Transfer& t) noexcept {
     aqueduct::detail::AtomicCall call{AtomicOp::add, t.type};
     std::memcpy(&call.operand, reinterpret_cast<const std::byte*>(t.here_at.run().offset), width);
     core::Op* const region = std::exchange(state_.region, t.op);
-    const Status status = rma_.atomic(at, call, Ending::group, true).status;
+    const Status status = rma_.atomic(at, call, Completion::group, true).status;
     state_.region = region;
     if (status.code() == ErrorCode::refused) return Step::again;
     if (!status) {
