@@ -37,9 +37,10 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
   return part.has_key;
 }
 
-// Takes an operation from the pool. If all explicit ones are in use, the completion becomes blocking: the call itself waits
-// for the operation instead of returning an Event. It cannot wait for a free explicit one, because the caller may hold
-// Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is safe.
+// Takes an operation from the pool. If all explicit ones are in use, the completion becomes blocking: the call itself
+// waits for the operation instead of returning an Event. It cannot wait for a free explicit one, because the caller may
+// hold Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is
+// safe.
 Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& completion,
                              bool immediate) noexcept {
   if (state_.in_child()) [[unlikely]]

@@ -150,8 +150,8 @@ void Requests::fill_read_back(const Connection& connection, Work& read) const no
   read.request.wr.rdma = {connection.counter, connection.counter_key};
 }
 
-// The newest request of the connection is a put. The read that will be posted behind it takes over its token. There is room,
-// because `begin` keeps places in reserve.
+// The newest request of the connection is a put. The read that will be posted behind it takes over its token. There is
+// room, because `begin` keeps places in reserve.
 void Requests::add_confirmation(Connection& connection, Work& read) noexcept {
   OutstandingRequest& put = connection.outstanding[connection.outstanding.next() - 1];
   put.kind = OutstandingRequest::Kind::part;

@@ -115,7 +115,8 @@ class Requests {
   /// arrived. False: no room.
   bool probe(Connection& connection, OutstandingRequest::Kind kind) noexcept;
 
-  /// Ends the connection's oldest request: releases its buffers and, if `status` is ok, copies its result. Returns the entry.
+  /// Ends the connection's oldest request: releases its buffers and, if `status` is ok, copies its result. Returns the
+  /// entry.
   OutstandingRequest end_front(Connection& connection, const Status& status) noexcept {
     const OutstandingRequest entry = connection.outstanding.front();
     connection.outstanding.end_front();

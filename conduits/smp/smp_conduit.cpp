@@ -40,8 +40,8 @@ SmpConduit::~SmpConduit() {
 }
 
 std::vector<std::byte> SmpConduit::address() {
-  // Neighbours need only the arena, and the first rank's address is the arena's key. The other addresses are not used, but
-  // must not be empty.
+  // Neighbours need only the arena, and the first rank's address is the arena's key. The other addresses are not used,
+  // but must not be empty.
   if (local_ == 0) return network_.arena().key();
   return {std::byte{1}};
 }
