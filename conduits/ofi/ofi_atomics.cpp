@@ -1,6 +1,6 @@
 #include "conduits/ofi/ofi_atomics.hpp"
 
-#include <aqueduct/atomics.hpp>
+#include "core/apply_atomic.hpp"
 
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_errno.h>
@@ -38,12 +38,6 @@ fi_op operation_of(AtomicOp op) noexcept {
   return FI_ATOMIC_OP_LAST;
 }
 
-// Providers also have the minimum and compare-and-swap of floats. The library has no such atomics.
-constexpr bool exists(AtomicOp op, AtomicType type) noexcept {
-  const bool is_float = type == AtomicType::f32 || type == AtomicType::f64;
-  return is_float ? detail::has<float>(op) : detail::has<std::uint32_t>(op);
-}
-
 constexpr std::size_t size_of(AtomicType type) noexcept {
   return type == AtomicType::i32 || type == AtomicType::u32 || type == AtomicType::f32 ? 4 : 8;
 }
@@ -58,7 +52,8 @@ void Atomics::learn() noexcept {
   for (std::size_t type = 0; type < kTypes; ++type) {
     for (std::size_t op = 0; op < kOps; ++op) {
       const auto wanted = static_cast<AtomicOp>(op);
-      if (!exists(wanted, static_cast<AtomicType>(type))) continue;
+      // Providers also have the minimum and compare-and-swap of floats. The library has no such atomics.
+      if (!core::can_apply(wanted, static_cast<AtomicType>(type))) continue;
       fi_atomic_attr found{};
       const std::uint64_t kind = wanted == AtomicOp::compare_swap ? FI_COMPARE_ATOMIC : FI_FETCH_ATOMIC;
       const int error = ::fi_query_atomic(domain_, datatype_of(static_cast<AtomicType>(type)),
