@@ -39,7 +39,7 @@ void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes
   // its sender would run out of credits. The credit travels with the next packet to that
   // peer, or with others in a packet of its own once half of the credits are owed.
   if (!incoming.is_request || incoming.replied) return;
-  if (++peer.owed * 2u >= credits_per_peer_) thank(from);
+  if (++peer.owed * 2u >= credits_per_peer_) return_credits(from);
 }
 
 /// Runs the message's handler. Checks every number and length of the packet first, since a peer may be faulty. Returns
@@ -116,17 +116,17 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   return {};
 }
 
-// Returns the owed credits to a peer in a packet of their own. For a peer to which no other packet goes: it would
-// otherwise run out of credits. If there is no room, `advance` tries again.
-void Messages::thank(Rank to) noexcept {
+// Returns the owed credits to a peer in a packet of their own. Without it a peer to which this rank sends no other
+// packets would run out of credits. If there is no room, `advance` tries again.
+void Messages::return_credits(Rank to) noexcept {
   Peer& peer = peers_[to];
   const Head head({PacketKind::credits, AmCategory::short_reply, 0, peer.owed, 0, 0, 0});
   const Post post = peer.conduit->send(to, head.bytes(), {}, 0);
   count_sent(post, 0, 0);
   if (post.kind != Post::Kind::retry) [[likely]] {
     peer.owed = 0;
-  } else if (std::find(thanks_due_.begin(), thanks_due_.end(), to) == thanks_due_.end()) {
-    thanks_due_.push_back(to);
+  } else if (std::find(returns_due_.begin(), returns_due_.end(), to) == returns_due_.end()) {
+    returns_due_.push_back(to);
     look_busy();
   }
 }

@@ -37,8 +37,8 @@ Messages::Messages(EndpointState& state)
     peer.copies = peer.conduit->properties().copies;
     peer.room = static_cast<std::uint32_t>(room(rank, false, kMaxArgs));
   }
-  thanks_due_.reserve(state.ranks);
-  thanks_now_.reserve(state.ranks);
+  returns_due_.reserve(state.ranks);
+  returns_now_.reserve(state.ranks);
   const Statistics& counts = state.statistics;
   state.add_statistics({{"packets_sent", "packets", &counts.packets_sent},
                         {"packets_received", "packets", &counts.packets_received},
@@ -89,12 +89,12 @@ void Messages::reject(Rank from, const PacketHeader& header, std::string_view wh
 }
 
 void Messages::advance() noexcept {
-  if (!thanks_due_.empty()) {
-    thanks_now_.swap(thanks_due_);
-    for (Rank peer : thanks_now_) {
-      if (peers_[peer].owed != 0 && !state_.lost[peer]) thank(peer);
+  if (!returns_due_.empty()) {
+    returns_now_.swap(returns_due_);
+    for (Rank peer : returns_now_) {
+      if (peers_[peer].owed != 0 && !state_.lost[peer]) return_credits(peer);
     }
-    thanks_now_.clear();
+    returns_now_.clear();
   }
   send_kept();
   look_busy();
@@ -134,7 +134,7 @@ void Messages::free_place(std::uint32_t place) noexcept {
   outbox_.free(place);
   --peers_[entry.to].kept;
   if (!entry.owes || peers_[entry.to].lost) return;
-  if (++peers_[entry.to].owed * 2u >= credits_per_peer_) thank(entry.to);
+  if (++peers_[entry.to].owed * 2u >= credits_per_peer_) return_credits(entry.to);
 }
 
 void Messages::peer_lost(Rank peer) noexcept {

@@ -85,7 +85,9 @@ class Messages final : public core::EndpointInbox, public core::Layer {
 
   PreparedPool& prepared() noexcept { return prepared_; }
   /// Whether all messages have left this process, as far as the conduits tell.
-  bool all_sent() const noexcept { return none_posted() && outbox_.waiting().empty() && thanks_due_.empty(); }
+  bool all_sent() const noexcept {
+    return none_posted() && outbox_.waiting().empty() && returns_due_.empty();
+  }
 
   /// The largest payload of a packet with `args_bytes` bytes of arguments.
   std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
@@ -129,13 +131,13 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   void kept_packet_sent(std::uint32_t place) noexcept override { free_place(place); }
   void free_place(std::uint32_t place) noexcept;
   void send_kept() noexcept;
-  void look_busy() noexcept { busy_.set(!outbox_.waiting().empty() || !thanks_due_.empty()); }
+  void look_busy() noexcept { busy_.set(!outbox_.waiting().empty() || !returns_due_.empty()); }
   void dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes packet) noexcept;
   [[gnu::cold]] Status request_slowly(Rank to, AmCategory category, HandlerId handler, const Args& args,
                                       const LongTarget* target, Bytes payload,
                                       const AmOptions& options) noexcept;
   [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
-  void thank(Rank to) noexcept;
+  void return_credits(Rank to) noexcept;
 
   std::vector<Entry> handlers_;
   std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a HandlerId, so that it does not wrap
@@ -144,10 +146,10 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   std::uint32_t credits_per_peer_;
   Outbox outbox_;
   PreparedPool prepared_;
-  std::vector<Rank> thanks_due_;  ///< peers whose credits found no room to be returned
-  std::vector<Rank> thanks_now_;  ///< the same, while `advance` tries again
-  std::uint64_t pass_ = 0;        ///< number of the present pass of `advance`
-  core::Busy busy_;               ///< set while the outbox or thanks_due_ has something to send
+  std::vector<Rank> returns_due_;  ///< peers whose credits found no room to be returned
+  std::vector<Rank> returns_now_;  ///< the same, while `advance` tries again
+  std::uint64_t pass_ = 0;         ///< number of the present pass of `advance`
+  core::Busy busy_;                ///< set while the outbox or returns_due_ has something to send
   LongSender send_long_ = nullptr;
   void* send_long_layer_ = nullptr;
 };

@@ -19,7 +19,7 @@ class Outbox {
     Rank to;
     std::uint32_t head_bytes;
     std::uint32_t payload_bytes;
-    bool owes;  ///< the requester's credit returns only when the place is free again
+    bool owes;  ///< the requester gets its credit back only when the place is free again
   };
 
   Outbox(std::size_t places, std::size_t place_bytes);

@@ -23,9 +23,9 @@ class Bootstrap {
   virtual std::string_view launcher() const noexcept = 0;  ///< "alone", "aqrun", "pmix" or "pmi1"
   virtual std::uint32_t process() const noexcept = 0;
   virtual std::uint32_t processes() const noexcept = 0;
-  /// A number that no other job on this host has now. Known once an exchange has succeeded.
+  /// A number that no other job on this host has now. It is known once an exchange has succeeded.
   virtual std::uint64_t job() const noexcept = 0;
-  /// What the launcher calls the host of this process; empty: it does not say.
+  /// The launcher's name for the host of this process; empty if the launcher gives none.
   virtual std::string host() const { return {}; }
 
   /// Gives `mine` to every process and returns what each gave, by process. Collective; waits for all.

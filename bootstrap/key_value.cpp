@@ -49,13 +49,13 @@ class OverKeyValues final : public Bootstrap {
   Result<std::vector<Blob>> exchange_parts(Parts mine, const std::vector<bool>& is_neighbour) override {
     if (round_ == 0) return Bootstrap::exchange_parts(mine, is_neighbour);
     const std::lock_guard turn(exchanging_);
-    Part near{round_name(".near"), Audience::neighbours, mine.to_neighbours, {}, {}};
-    Part far{round_name(".far"), Audience::others, mine.to_others, {}, {}};
+    ExchangePart near{round_name(".near"), Audience::neighbours, mine.to_neighbours, {}, {}};
+    ExchangePart far{round_name(".far"), Audience::others, mine.to_others, {}, {}};
     // The launcher and the library may disagree about who is on this host
     // (AQUEDUCT_HOST_ID). If so, everybody gets the value.
     for (std::uint32_t p = 0; p < processes(); ++p) {
       const bool known = p == process() || space_->knows_as_neighbour(p);
-      Part& part = is_neighbour[p] ? near : far;
+      ExchangePart& part = is_neighbour[p] ? near : far;
       part.wanted.push_back(p);
       if (is_neighbour[p] != known) part.audience = Audience::everybody;
     }
@@ -75,24 +75,24 @@ class OverKeyValues final : public Bootstrap {
   void abort(int exit_code, std::string_view why) noexcept override { space_->abort(exit_code, why); }
 
  private:
-  /// A value that each of its givers puts under one name in a round.
-  struct Part {
+  /// One part of an exchange. Each process in `given_by` puts its value of the part under the name and the round.
+  struct ExchangePart {
     std::string name;
     Audience audience;
     std::span<const std::byte> mine;
     std::vector<std::uint32_t> given_by;  // ascending, includes this process; empty: nobody needs the part
-    std::vector<std::uint32_t> wanted;    // the ones among them whose value this process needs
+    std::vector<std::uint32_t> wanted;    // those of `given_by` whose value this process needs
   };
 
   std::string round_name(const char* part) const {
     return fmt::format("aqueduct.{}.{}{}", space_->use(), round_, part);
   }
 
-  /// Puts all parts, and returns by process the wanted one.
-  Result<std::vector<Blob>> share(std::vector<Part> parts) {
+  /// Puts this process's values of all parts. Returns, by process, the value that this process wants from it.
+  Result<std::vector<Blob>> share(std::vector<ExchangePart> parts) {
     if (failure_ != ErrorCode::ok) return failure_;
     const bool gathering = processes() >= gather_from_;
-    for (Part& part : parts) {
+    for (ExchangePart& part : parts) {
       if (part.given_by.empty()) continue;
       // The process that gathers a part needs all of it, on whichever host it is.
       if (gathering && part.given_by.size() == processes()) part.audience = Audience::everybody;
@@ -101,7 +101,7 @@ class OverKeyValues final : public Bootstrap {
     if (const Status met = space_->fence(); !met) return met;
     std::vector<Blob> all(processes());
     if (!gathering) {
-      for (const Part& part : parts) {
+      for (const ExchangePart& part : parts) {
         for (const std::uint32_t p : part.wanted) {
           auto blob = space_->get(p, part.name);
           if (!blob) return blob.status();
@@ -113,7 +113,7 @@ class OverKeyValues final : public Bootstrap {
     // The first giver of each part fetches what all gave, and puts it as one value.
     const Blob unreadable(1);
     Status gathered;
-    for (const Part& part : parts) {
+    for (const ExchangePart& part : parts) {
       if (part.given_by.empty() || part.given_by.front() != process()) continue;
       BlobWriter together;
       for (const std::uint32_t p : part.given_by) {
@@ -128,7 +128,7 @@ class OverKeyValues final : public Bootstrap {
     }
     if (const Status met = space_->fence(); !met) return met;
     if (!gathered) return gathered;
-    for (const Part& part : parts) {
+    for (const ExchangePart& part : parts) {
       if (part.wanted.empty()) continue;
       const auto together = space_->get(part.given_by.front(), part.name + ".all");
       if (!together) return together.status();

@@ -32,7 +32,7 @@ std::optional<std::vector<std::byte>> from_letters(std::string_view letters);
 /// The node of a process, by the manager's mapping "(vector,(first node,nodes,processes each),…)".
 std::optional<std::uint32_t> node_of(std::string_view mapping, std::uint32_t process);
 
-/// The connection to the manager: one question, one answer.
+/// The connection to the process manager. One line is sent, then one line is received.
 class Connection {
  public:
   /// Owns the descriptor from here on.

@@ -72,7 +72,7 @@ class Reader {
     }
     return {reinterpret_cast<const char*>(found.data()), found.size()};
   }
-  std::size_t left() const noexcept { return rest_.size(); }
+  std::size_t remaining() const noexcept { return rest_.size(); }
   bool good() const noexcept { return good_; }
   void fail() noexcept {
     good_ = false;
@@ -122,7 +122,7 @@ void read(Reader& in, ExchangeResult& m) {
   m.round = in.u32();
   const std::size_t count = in.u32();
   // Each blob takes at least 4 bytes for its length: a count above that is invalid, and must not reach `reserve`.
-  if (count > in.left() / 4) return in.fail();
+  if (count > in.remaining() / 4) return in.fail();
   m.blobs.reserve(count);
   for (std::size_t i = 0; i < count && in.good(); ++i) m.blobs.push_back(in.blob());
 }
@@ -146,7 +146,7 @@ Result<Message> decode_as(Reader in) {
   read(in, message);
   // Only a Hello of another protocol version may have fields that this version does not know.
   const bool may_be_longer = std::is_same_v<T, Hello>;
-  if (!in.good() || (in.left() != 0 && !may_be_longer)) return ErrorCode::bootstrap_failed;
+  if (!in.good() || (in.remaining() != 0 && !may_be_longer)) return ErrorCode::bootstrap_failed;
   return Message{std::move(message)};
 }
 

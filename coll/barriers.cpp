@@ -139,8 +139,8 @@ BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
   return nullptr;
 }
 
-// Sends the arrivals that are due: that of round k follows when that of round k - 1 has come in. Does not wait: an
-// arrival without room is sent by `advance`.
+// Sends the arrivals that are due. The arrival of round k is due once this rank has received that of round k - 1. Does
+// not wait: `advance` sends an arrival that finds no room.
 void Barriers::step(BarrierState& barrier) noexcept {
   const TeamState& team = *barrier.team;
   for (;;) {

@@ -23,7 +23,7 @@ using aqueduct::detail::TeamState;
 struct BarrierState {
   TeamState* team = nullptr;  ///< null while only others know of the team
   std::uint64_t phase = 0;    ///< the last one notified; phases are numbered 1, 2, …
-  std::uint32_t round = 0;    ///< the round whose arrival this rank waits for
+  std::uint32_t round = 0;    ///< the round for whose arrival this rank waits
   std::uint32_t rounds = 0;
   std::uint32_t to_send = 0;         ///< the next round whose arrival this rank sends
   bool waiting = false;              ///< notified and not yet waited for

@@ -78,7 +78,7 @@ void Exchanges::take(Rank from, const ExchangePiece& piece, core::Bytes payload)
 }
 
 void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload) {
-  const Key key{piece.team, piece.number, piece.round, from};
+  const StreamKey key{piece.team, piece.number, piece.round, from};
   auto found = streams_.find(key);
   if (found == streams_.end()) {
     if (streams_of_[from] == kMostStreamsOfPeer) {
@@ -100,16 +100,16 @@ void Exchanges::keep(Rank from, const ExchangePiece& piece, core::Bytes payload)
   }
 }
 
-void Exchanges::forget(const Place& place) noexcept {
-  const auto end = streams_.lower_bound({place.team.id, place.number + 1, 0, 0});
-  for (auto at = streams_.lower_bound({place.team.id, 0, 0, 0}); at != end;) {
+void Exchanges::forget(const RoundId& id) noexcept {
+  const auto end = streams_.lower_bound({id.team.id, id.number + 1, 0, 0});
+  for (auto at = streams_.lower_bound({id.team.id, 0, 0, 0}); at != end;) {
     --streams_of_[std::get<kSender>(at->first)];
     at = streams_.erase(at);
   }
 }
 
-Status Exchanges::send(const Place& place, Rank to, core::Bytes stream, Status problem) noexcept {
-  ExchangePiece piece{place.team.id, place.number, place.round, 0, 0, stream.size()};
+Status Exchanges::send(const RoundId& id, Rank to, core::Bytes stream, Status problem) noexcept {
+  ExchangePiece piece{id.team.id, id.number, id.round, 0, 0, stream.size()};
   const auto request = [&](core::Bytes part) {
     return state_.messages->request(to, AmCategory::medium_request, kExchange, {&piece, sizeof piece, 0},
                                     nullptr, part, {});
@@ -127,20 +127,20 @@ Status Exchanges::send(const Place& place, Rank to, core::Bytes stream, Status p
   return {};
 }
 
-Status Exchanges::receive(const Place& place, Rank from, Blob& out) noexcept try {
-  const Key key{place.team.id, place.number, place.round, from};
+Status Exchanges::receive(const RoundId& id, Rank from, Blob& out) noexcept try {
+  const StreamKey key{id.team.id, id.number, id.round, from};
   const auto over = [&] {
     const auto at = streams_.find(key);
     if (at != streams_.end() && (at->second.pieces.whole() || !at->second.problem)) return true;
-    return out_of_memory_ || place.team.lost_member() != kNoRank;
+    return out_of_memory_ || id.team.lost_member() != kNoRank;
   };
   const Status status = core::wait_until(state_, over, from, [&] {
-    return fmt::format("round {} of a set-up exchange, from rank {}", place.round, from);
+    return fmt::format("round {} of a set-up exchange, from rank {}", id.round, from);
   });
   if (!status) return status;
   const auto at = streams_.find(key);
   if (at == streams_.end() || !(at->second.pieces.whole() || !at->second.problem)) {
-    if (const Rank gone = place.team.lost_member(); gone != kNoRank) return {ErrorCode::peer_lost, gone};
+    if (const Rank gone = id.team.lost_member(); gone != kNoRank) return {ErrorCode::peer_lost, gone};
     out_of_memory_ = false;
     return {ErrorCode::no_memory, state_.rank};
   }
@@ -157,10 +157,10 @@ Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const s
   if (state_.polling) return ErrorCode::in_handler;
   struct Ending {
     Exchanges& all;
-    Place place;
-    ~Ending() { all.forget(place); }
+    RoundId id;
+    ~Ending() { all.forget(id); }
   } ending{*this, {team, ++barrier_of(team)->exchanges, 0}};
-  Place& place = ending.place;
+  RoundId& id = ending.id;
   const Rank size = team.size();
   if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};
   if (!problem && problem.peer() == kNoRank) problem = {problem.code(), state_.rank};
@@ -179,7 +179,7 @@ Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const s
     found.push_back({problem, problem ? Blob(mine.begin(), mine.end()) : Blob{}});
     return {};
   });
-  for (Rank distance = 1; distance < size; distance *= 2, ++place.round) {
+  for (Rank distance = 1; distance < size; distance *= 2, ++id.round) {
     // This member has `distance` contributions. The member `distance` below it lacks the first of these: all, or in the
     // last round as many as are still missing.
     const Rank to = team.members[(team.index + size - distance) % size];
@@ -189,9 +189,9 @@ Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const s
       for (Rank i = 0; i < std::min(distance, size - distance); ++i) append(stream, found[i]);
       return {};
     });
-    if (const Status sent = send(place, to, stream, broken); !sent && broken) broken = sent;
+    if (const Status sent = send(id, to, stream, broken); !sent && broken) broken = sent;
     stream.clear();
-    const Status received = receive(place, from, stream);
+    const Status received = receive(id, from, stream);
     if (received.code() == ErrorCode::peer_lost || broken.code() == ErrorCode::peer_lost)
       return broken ? received : broken;
     if (!received && broken) broken = received;

@@ -13,8 +13,8 @@ namespace aqueduct::coll {
 
 struct ExchangePiece;
 
-/// Set-up exchanges over the network. A peer may be ahead: its
-/// messages are kept until this rank has begun the exchange.
+/// Set-up exchanges over the network. A peer may begin an exchange earlier than this rank. Its messages are then kept
+/// until this rank begins the exchange too.
 class Exchanges {
  public:
   explicit Exchanges(aqueduct::detail::EndpointState& state);
@@ -31,8 +31,8 @@ class Exchanges {
   Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
                                      Status problem = {}) noexcept;
 
-  /// Whether all members have succeeded so far: ok on all members, or the same failure on all. The callers keep or undo
-  /// what they have begun accordingly.
+  /// Tells whether all members have succeeded so far: every member gets ok, or every member gets the same failure. The
+  /// callers then keep or undo what they have begun.
   Status agree(aqueduct::detail::TeamState& team, Status mine) noexcept;
 
   /// The most bytes of one member's contribution. Chosen: the keys of several rails are far smaller.
@@ -50,24 +50,25 @@ class Exchanges {
     PieceStream pieces;
     Status problem;  ///< the sender has failed, or has sent a wrong message
   };
-  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, Rank>;  // team, number, round, sender
-  static constexpr std::size_t kSender = 3;                                   // in a key
+  using StreamKey =
+      std::tuple<std::uint64_t, std::uint64_t, std::uint32_t, Rank>;  // team, number, round, sender
+  static constexpr std::size_t kSender = 3;                           // in a key
 
-  /// A round of an exchange.
-  struct Place {
+  /// Names a round of an exchange.
+  struct RoundId {
     aqueduct::detail::TeamState& team;
     std::uint64_t number;
     std::uint32_t round;
   };
   void take(Rank from, const ExchangePiece& piece, core::Bytes payload) noexcept;
   void keep(Rank from, const ExchangePiece& piece, core::Bytes payload);
-  Status send(const Place& place, Rank to, core::Bytes stream, Status problem) noexcept;
-  Status receive(const Place& place, Rank from, Blob& out) noexcept;
+  Status send(const RoundId& id, Rank to, core::Bytes stream, Status problem) noexcept;
+  Status receive(const RoundId& id, Rank from, Blob& out) noexcept;
   /// Drops the messages of an exchange that is over, and of earlier ones of the team.
-  void forget(const Place& place) noexcept;
+  void forget(const RoundId& id) noexcept;
 
   aqueduct::detail::EndpointState& state_;
-  std::map<Key, Stream> streams_;
+  std::map<StreamKey, Stream> streams_;
   std::vector<std::uint16_t> streams_of_;  ///< [sender]
   bool out_of_memory_ = false;  ///< a message was dropped for lack of memory, so a wait for it must end
 };

@@ -93,7 +93,7 @@ Status Endpoint::barrier() noexcept { return state_->world->barrier(); }
 namespace {
 
 /// A member's arguments of a split.
-struct Choice {
+struct SplitArguments {
   std::uint32_t has_colour;
   std::uint32_t colour;
   std::uint32_t key;
@@ -108,10 +108,10 @@ Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour
   };
   std::vector<Member> chosen;
   for (Rank i = 0; i < team.size(); ++i) {
-    Choice choice;
-    if (all[i].size() != sizeof choice) return {ErrorCode::internal, team.members[i]};
-    std::memcpy(&choice, all[i].data(), sizeof choice);
-    if (choice.has_colour != 0 && choice.colour == colour) chosen.push_back({choice.key, i});
+    SplitArguments arguments;
+    if (all[i].size() != sizeof arguments) return {ErrorCode::internal, team.members[i]};
+    std::memcpy(&arguments, all[i].data(), sizeof arguments);
+    if (arguments.has_colour != 0 && arguments.colour == colour) chosen.push_back({arguments.key, i});
   }
   std::stable_sort(chosen.begin(), chosen.end(), [](auto& a, auto& b) { return a.key < b.key; });
   std::vector<Rank> members;
@@ -128,7 +128,7 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   if (team.endpoint.polling) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
   const std::uint32_t number = ++team.splits;
-  const Choice mine{colour.has_value(), colour.value_or(0), key};
+  const SplitArguments mine{colour.has_value(), colour.value_or(0), key};
   const auto all = exchanges.exchange(team, std::as_bytes(std::span(&mine, 1)));
   std::optional<Team> made;
   const auto make = [&]() -> Status {

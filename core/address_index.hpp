@@ -10,18 +10,19 @@
 
 namespace aqueduct::core {
 
-/// The segments of a rank by address: in which one does a buffer lie? Ended segments cost nothing, whatever their number.
+/// Finds the segment of this rank that contains a buffer. Only segments that have not ended take memory and time.
 ///
-/// Segments may overlap, because programs may attach memory twice.
-/// Cost: logarithmic in the segments, plus those that begin less than the longest segment before the buffer.
+/// Segments may overlap, because a program may attach the same memory twice.
+/// Cost of `find`: logarithmic in the number of segments, plus a step for each segment that starts before the buffer by
+///                 less than the length of the longest segment.
 class AddressIndex {
  public:
-  /// Throws std::bad_alloc, and nothing has changed. Requires: no entry of `id`.
+  /// Adds a segment. If it throws std::bad_alloc, nothing has changed. Requires: there is no entry of `id`.
   void add(SegmentId id, MutableBytes memory) {
     entries_.insert(after(memory.data()), {memory.data(), memory.size(), id});
     longest_ = std::max(longest_, memory.size());
   }
-  /// Does nothing if there is no entry of `id`, whose memory this was.
+  /// Removes segment `id`, whose memory starts at `start`. Does nothing if there is no such entry.
   void remove(SegmentId id, const std::byte* start) noexcept {
     for (auto at = after(start); at != entries_.begin() && std::prev(at)->start == start; --at) {
       if (std::prev(at)->id != id) continue;
@@ -29,7 +30,7 @@ class AddressIndex {
       return;
     }
   }
-  /// A segment that contains the whole buffer; nothing if none does.
+  /// Returns a segment that contains the whole buffer, or nothing if none does.
   std::optional<SegmentId> find(Bytes buffer) const noexcept {
     for (auto at = after(buffer.data()); at != entries_.begin();) {
       const Entry& entry = *--at;
@@ -54,7 +55,7 @@ class AddressIndex {
   }
 
   std::vector<Entry> entries_;  // by rising start
-  std::size_t longest_ = 0;     // of all that there ever were
+  std::size_t longest_ = 0;     // length of the longest segment so far, ended ones included
 };
 
 }  // namespace aqueduct::core

@@ -26,7 +26,7 @@ class Arrivals {
     return false;
   }
 
-  /// False: there is no memory.
+  /// Adds a packet, which is copied. False: there is no memory.
   bool add(Rank from, Bytes header, Bytes payload) noexcept try {
     const Head head{from, static_cast<std::uint32_t>(header.size() + payload.size())};
     const std::size_t at = arrived_.size();

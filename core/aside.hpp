@@ -15,12 +15,13 @@ class AsideAnswers {
  public:
   bool empty() const noexcept { return kept_.empty(); }
 
-  /// Offers a packet to `aside`. If it carries the packet out, its answer goes through `send(to, answer)`, or is kept
-  /// if that says retry, and `packet` becomes what the owner must still get: perhaps nothing. `memory(id)` is this
-  /// rank's part of a segment. False: nothing happened, and the owner must get the whole packet.
+  /// Offers a packet to `aside`, which may carry it out. If it does, `send(to, answer)` sends the answer; if `send`
+  /// says retry, the answer is kept. `packet` then becomes the packet for the owner, which is empty if the owner gets
+  /// none. `memory(id)` returns this rank's part of a segment. False: nothing happened, and the owner must get the
+  /// whole packet.
   template <class Memory, class Send>
   bool serve(Aside aside, Rank from, Bytes& packet, const Memory& memory, const Send& send) noexcept {
-    // Room first: once the request is carried out, its answer cannot be given up.
+    // Room comes first: once the request is carried out, its answer must not be lost.
     if (aside == nullptr || !has_room()) return false;
     const auto find = [](const void* what, SegmentId id) noexcept {
       return (*static_cast<const Memory*>(what))(id);

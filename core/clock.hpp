@@ -9,15 +9,16 @@ namespace aqueduct::core {
 using Clock = std::chrono::steady_clock;
 
 /// The clock of an endpoint. Its waits, timers and backoffs, and those of its conduits, read this clock and no other, so
-/// that time can be virtual. By default it is the system's steady clock; otherwise `tell(teller)` returns the time. Copies
-/// tell the same time.
+/// that time can be simulated. By default it is the system's steady clock; otherwise `tell(teller)` returns the time. Copies
+/// read the same clock.
 ///
-/// Sleeps are not virtual: the system counts them in real time (ppoll, nanosleep, futexes, condition variables). Each is
+/// Sleeps are not simulated: the system counts them in real time (ppoll, nanosleep, futexes, condition variables). Each is
 /// short, and the clock is read after it.
 ///
-/// Requires: `tell` never goes back, and tells times after the epoch, which often means "not yet". It must go on while a
-///           rank waits or a conduit ends: both end by this clock.
-/// Threads:  several call `tell` at once: those of a process's endpoints, and the progress threads of its conduits.
+/// Requires: `tell` never goes back, and returns times after the epoch, because the epoch often means "not yet". Its
+///           time must advance while a rank waits or a conduit ends: both have time limits by this clock.
+/// Threads:  several threads call `tell` at once: those of a process's endpoints, and the progress threads of its
+///           conduits.
 class EndpointClock {
  public:
   using Tell = Clock::time_point (*)(const void* teller) noexcept;

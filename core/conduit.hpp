@@ -66,14 +66,14 @@ class Inbox {
   ~Inbox() = default;
 };
 
-/// The results of an Aside: what it has done in place of the owner of the memory.
+/// The result of an Aside, which has served a packet in place of the memory's owner.
 struct AsideDone {
   static constexpr std::size_t kMostAnswer = 64;
   static constexpr std::size_t kMostRest = 16;
   alignas(8) std::array<std::byte, kMostAnswer> answer;  ///< a packet, to be sent to the initiator
   alignas(8) std::array<std::byte, kMostRest> rest;      ///< a packet for the owner, instead of the original
   std::size_t answer_bytes = 0;
-  std::size_t rest_bytes = 0;  ///< 0: the owner gets nothing
+  std::size_t rest_bytes = 0;  ///< 0: the owner gets no packet
 };
 
 /// Carries out a packet's request on the conduit's progress thread, while the endpoint's owner computes.
@@ -124,7 +124,8 @@ class NativeRma {
   /// Returns a handle for a peer's segment. `key` is what the peer's `register_segment` returned. Called once for each.
   /// Errors: not_supported (the reference layer serves this peer's part), peer_lost.
   virtual Result<std::uint64_t> import_key(Rank peer, Bytes key) = 0;
-  /// Gives back a handle: its peer has unregistered the segment, or will, and nothing posted here uses it any more.
+  /// Gives back a handle. The peer has unregistered the segment or will, and no operation that was posted here still
+  /// uses the handle.
   virtual void forget_key(Rank /*peer*/, std::uint64_t /*key*/) noexcept {}
 
   /// Writes `from` to the peer's segment.
@@ -198,10 +199,10 @@ class NativeAtomics {
 class CrossMap {
  public:
   virtual ~CrossMap() = default;
-  /// Returns zeroed memory for a segment of mine, whose id is not known yet. `number`, for names and the log, is different in
-  /// every call. The log says what to try when it fails.
+  /// Returns zeroed memory for a segment of mine, whose id is not known yet. `number` is different in every call; it is
+  /// for names and the log. After a failure the log says what to try.
   virtual Result<MutableBytes> allocate(std::uint32_t number, std::size_t bytes) = 0;
-  /// Gives back what `allocate` returned. Nobody uses it any more, but neighbours may still have it mapped.
+  /// Frees memory that `allocate` returned. No rank uses it any more, but neighbours may still have it mapped.
   virtual void release(MutableBytes memory) noexcept = 0;
   /// Returns what a neighbour needs to map the segment; empty if no neighbour can.
   /// `allocated` is false for memory that the program attaches: it can be mapped only inside its own process.
@@ -267,8 +268,8 @@ class Waitable {
     return fd;
   }
 
-  /// How long the conduit needs no poll if nothing arrives, from now on: the time to the next of its timers, by
-  /// Process::clock. No sleep lasts longer. Zero or less asks for a poll at once. Called after the poll that follows arming.
+  /// The time from now to the conduit's next timer, by Process::clock: for so long it needs no poll if nothing arrives.
+  /// No sleep lasts longer. Zero or less asks for a poll at once. Called after the poll that follows arming.
   virtual std::chrono::nanoseconds within() const noexcept { return std::chrono::nanoseconds::max(); }
 };
 

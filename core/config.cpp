@@ -23,7 +23,7 @@ std::string variable_of(std::string_view name) {
   return variable;
 }
 
-/// The text for a name that is no setting. It uses the form in which the user wrote the name: variable or setting.
+/// The message for a name that is not a setting. It shows the name as the user wrote it: as a variable or as a setting.
 std::string unknown(const detail::SettingCatalog& catalog, std::string_view name) {
   const bool variable = name.starts_with(kVariablePrefix);
   core::NearestName nearest(variable ? name.substr(kVariablePrefix.size()) : name);
@@ -63,7 +63,7 @@ Status Config::assign(std::string_view name, std::string_view value, SettingOrig
   return {};
 }
 
-// So that reading a setting of the plug-in does not search, and load, all plug-ins.
+// Stores the defaults, so that reading a setting of the plug-in does not search, and load, all plug-ins.
 void Config::take_defaults_of(std::string_view conduit) {
   for (const SettingInfo& info : catalog_->of_plugin(conduit)) {
     if (!values_.contains(info.name))
@@ -89,7 +89,7 @@ std::int64_t Config::nanoseconds(std::string_view name) const { return value(nam
 SettingOrigin Config::origin(std::string_view name) const { return value(name).origin; }
 
 bool Config::flag(std::string_view name) const {
-  // By its text, so that a choice of on and off works like a boolean.
+  // Reads the text, so that a setting with the choices on and off works like a boolean.
   return core::read_truth(value(name).text) == 1;
 }
 

@@ -6,7 +6,7 @@
 
 namespace aqueduct::core {
 
-/// The settings of core: of operations, segments, waits and the log.
+/// The settings of core: for operations, segments, waits and the log.
 std::span<const SettingInfo> core_settings() noexcept;
 
 }  // namespace aqueduct::core

@@ -5,9 +5,9 @@
 
 namespace aqueduct::core {
 
-/// Moves an open file to a descriptor of at least 3 that is closed on exec, and
-/// returns it. 0 to 2 belong to the program: it may have closed them and still
-/// write to them. A negative `descriptor` (a failed open) is returned; errno stays.
+/// Moves an open file to a descriptor of at least 3 that is closed on exec, and returns that descriptor. The
+/// descriptors 0 to 2 belong to the program, which may have closed them and still write to them. A negative
+/// `descriptor` (a failed open) is returned as it is, with errno unchanged.
 /// Errors: negative, with errno; `descriptor` is closed.
 [[nodiscard]] int above_standard(int descriptor) noexcept;
 

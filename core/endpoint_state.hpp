@@ -26,7 +26,7 @@ namespace aqueduct::rma {
 class Transfers;
 }
 namespace aqueduct::vis {
-class Engine;
+class PieceTransfers;
 }
 namespace aqueduct::coll {
 class Barriers;
@@ -72,7 +72,7 @@ struct EndpointState {
   // The layers that the hot path uses; null until built. Others are found by their class: `layer<L>()`.
   am::Messages* messages = nullptr;
   rma::Transfers* transfers = nullptr;
-  vis::Engine* vis = nullptr;
+  vis::PieceTransfers* vis = nullptr;
   coll::Barriers* barriers = nullptr;
   core::Inbox* inbox = nullptr;
   std::vector<core::BuiltLayer> layers;  ///< in building order; they end in reverse order

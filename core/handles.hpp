@@ -6,11 +6,11 @@
 
 namespace aqueduct::core {
 
-/// Things that conduits know by a number: imported keys, for the most part. Numbers of those that are gone are used again.
+/// Objects that a conduit names by a number, such as imported keys. Numbers of removed objects are used again.
 template <class T>
 class Handles {
  public:
-  /// Throws std::bad_alloc, and nothing has changed.
+  /// Adds an object and returns its number. If it throws std::bad_alloc, nothing has changed.
   std::uint64_t add(T thing) {
     if (free_.empty()) {
       free_.reserve(things_.size() + 1);  // so that `remove` needs no memory
@@ -22,14 +22,14 @@ class Handles {
     free_.pop_back();
     return handle;
   }
-  /// Requires: `handle` is one that `add` has returned and nobody has removed since.
+  /// Removes an object and returns it. Requires: `add` has returned `handle`, and it was not removed since.
   T remove(std::uint64_t handle) noexcept {
     free_.push_back(handle);
     return std::exchange(things_[handle], T{});
   }
   T& operator[](std::uint64_t handle) noexcept { return things_[handle]; }
   const T& operator[](std::uint64_t handle) const noexcept { return things_[handle]; }
-  /// Also those that were removed, which are T{}.
+  /// All objects by number. In place of a removed object there is a T{}.
   const std::vector<T>& all() const noexcept { return things_; }
 
  private:

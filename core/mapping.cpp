@@ -5,9 +5,9 @@ namespace aqueduct::core {
 std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::uint64_t bytes) noexcept {
   auto checked = state.segments.check(place, bytes);
   if (!checked) return nullptr;
-  Part& part = **checked;
+  SegmentPart& part = **checked;
   const Rank rank = place.rank();
-  if (part.reach != Part::Reach::unknown || part.map_key.empty() || state.lost[rank]) return nullptr;
+  if (part.reach != SegmentPart::Reach::unknown || part.map_key.empty() || state.lost[rank]) return nullptr;
   CrossMap* map = state.conduit_of[rank]->cross_map();
   if (map == nullptr) return nullptr;
   auto base = map->map(rank, part.map_key, part.bytes);

@@ -13,8 +13,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The least number of letters to insert, delete, replace or
-/// swap with the next one, so that one word becomes the other.
+/// The edit distance of two words: the least number of letters to insert, delete, replace or swap with the next one.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);

@@ -6,7 +6,7 @@
 
 namespace aqueduct::core {
 
-/// Finds the offered name that is closest to `word`, if it is close enough to be what a person meant.
+/// Finds the offered name that is closest to `word`, if it is close enough to be a misspelling.
 class NearestName {
  public:
   explicit NearestName(std::string_view word);

@@ -41,7 +41,7 @@ constexpr std::size_t in_pool_pages(std::size_t bytes) noexcept {
 std::byte* reserve_addresses(std::size_t bytes) noexcept {
   void* at = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return nullptr;
-  // Otherwise the first operation of an idle rank would take a huge page.
+  // Without this the first operation of an idle rank would take a huge page.
   static_cast<void>(::madvise(at, bytes, MADV_NOHUGEPAGE));
   return static_cast<std::byte*>(at);
 }
@@ -72,7 +72,7 @@ OpPool::OpPool(std::uint32_t capacity, const Endpoint* owner) : owner_(owner), c
 
 OpPool::~OpPool() { ::munmap(explicit_.ops, reserved_); }
 
-/// Gives the next addresses of a range memory; false: there are no more, or no memory.
+/// Makes the next step of a range's addresses usable. False: the range has no more addresses, or there is no memory.
 bool OpPool::extend(Range& range) noexcept {
   const std::size_t all = in_pool_pages(range.capacity * sizeof(Op));
   const std::size_t now = std::min(all, in_pool_pages(range.usable * sizeof(Op)));

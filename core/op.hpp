@@ -23,8 +23,8 @@ struct Op;
 /// A kind of operations, such as a put; the layer that has them defines it. A constant: operations point to it.
 struct OpKind {
   const char* what;  ///< for the stall report: "a put"
-  /// The number of the AM handler whose messages end parts of such an operation; 0: none does. A peer's answer to any
-  /// other handler is ignored, so that a faulty peer cannot end, say, a get without data.
+  /// The number of the AM handler whose messages end parts of such an operation; 0: no handler does. An answer to
+  /// another handler is ignored, so that a faulty peer cannot end, say, a get without data.
   std::uint16_t answered_by = 0;
   /// Adds details to `what`. Null: there are none.
   void (*describe)(const Op&, std::string&) = nullptr;

@@ -17,8 +17,8 @@ namespace aqueduct::core {
 /// in real time.
 class ProgressThread {
  public:
-  /// Makes one round of progress, unless the owner is asleep by then.
-  /// Returns how long no further round is needed if nothing arrives.
+  /// Makes one round of progress, unless the owner has fallen asleep. Returns how long the thread may wait for the next
+  /// round if nothing arrives.
   using Turn = std::function<std::chrono::nanoseconds(const ProgressThread&)>;
 
   /// Starts the thread; `name` has at most 15 characters. The thread

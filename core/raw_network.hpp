@@ -10,7 +10,7 @@
 
 namespace aqueduct::core {
 
-/// What two ranks do in one turn of a measurement. A network does it without Aqueduct, and `aqperf --vs raw` compares.
+/// What two ranks do in one turn of a measurement. `aqperf --vs raw` compares Aqueduct with the bare network on it.
 struct RawTurn {
   enum class Kind : std::uint8_t {
     put,     ///< puts, and a wait until their bytes are in the target's memory
@@ -35,24 +35,25 @@ struct RawSide {
 
 /// The bare network between two ranks: the network's own calls, without Aqueduct above them.
 ///
-/// Both ranks make one, exchange addresses, connect, and run the same numbers of turns.
+/// Both ranks make one, exchange addresses, connect, and call `run` with the same numbers.
 class RawNetwork {
  public:
-  /// No address is longer.
+  /// The longest address, in bytes.
   static constexpr std::size_t kMostAddress = 240;
 
   virtual ~RawNetwork() = default;
-  /// What the peer needs: any bytes.
+  /// The bytes that the peer needs to connect: at most kMostAddress.
   virtual std::vector<std::byte> address() = 0;
   virtual Status connect(Bytes peer) = 0;
-  /// Carries out that many turns of `window` operations, at both ranks at once. Returns at the active rank when the last
-  /// turn is complete, and at the other when it is no longer needed. The first call may come long before the peer's.
+  /// Carries out `turns` turns of `window` operations each. Both ranks call it; the first call may come long before the
+  /// peer's. Returns at the active rank when the last turn is complete, at the other rank when the active one no longer
+  /// needs it.
   virtual void run(std::uint64_t turns) noexcept = 0;
   /// The calls that are measured, in words: "RDMA writes, one doorbell for a window".
   virtual std::string describe() const = 0;
 };
 
-/// What a plug-in's `aqueduct_raw_network` points to. It belongs to the conduit of the same plug-in.
+/// The result of a plug-in's `aqueduct_raw_network`: the bare network under the conduit of the same plug-in.
 struct RawNetworkEntry {
   std::uint32_t interface_version = kConduitInterface;
   /// Errors: not_supported (not this kind of turn, or not of that size).

@@ -13,9 +13,9 @@ using aqueduct::detail::Window;
 
 namespace {
 
-// Chosen: rows become writable in such steps, a system call for each.
+// Chosen: rows become writable in steps of this many bytes. Each step is a system call.
 constexpr std::size_t kRowStep = std::size_t{64} << 10;
-// The job's own segments, and a few more: with room for fewer an endpoint is of no use.
+// The job's own two segments and two more. With room for fewer an endpoint is useless.
 constexpr std::uint32_t kFewestSegments = 4;
 
 }  // namespace
@@ -28,7 +28,8 @@ std::size_t SegmentTable::bytes_of_rows(std::uint32_t rows, std::uint32_t shift)
   return sizeof(Shown) + (std::size_t{rows} << shift) * sizeof(Window);
 }
 
-/// How many rows there may be under `ulimit -v`: a small share of the addresses, as for operations (core/op.cpp).
+/// The number of rows to reserve. Under `ulimit -v` they take at most 1/64 of the addresses, as operations do
+/// (core/op.cpp).
 std::uint32_t SegmentTable::affordable(std::uint32_t capacity, std::uint32_t shift) noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return capacity;
@@ -36,7 +37,7 @@ std::uint32_t SegmentTable::affordable(std::uint32_t capacity, std::uint32_t shi
   return capacity;
 }
 
-// Addresses of rows that no segment has yet read as zeroes, and are no memory: only what can be written counts.
+// Rows that have no segment yet read as zeroes and take no memory: the system counts only pages that can be written.
 WipedMemory SegmentTable::reserve(std::uint32_t& capacity, std::uint32_t shift) {
   for (;;) {
     try {
@@ -61,7 +62,7 @@ void SegmentTable::make_rows(std::uint32_t rows) {
   if (!pages_.extend((bytes + kRowStep - 1) / kRowStep * kRowStep)) throw std::bad_alloc();
 }
 
-SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<Part> parts, Rank first) {
+SegmentId SegmentTable::add(std::span<std::byte> mine, std::vector<SegmentPart> parts, Rank first) {
   const SegmentId id = size();
   make_rows(id + 1);
   records_.resize(std::size_t{id} + 1);
@@ -91,17 +92,18 @@ Status SegmentTable::refusal(SegmentId id) const noexcept {
   return id < size() && records_[id].released ? ErrorCode::closed : ErrorCode::out_of_range;
 }
 
-Result<Part*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
-  auto* const part = const_cast<Part*>(find(at));
-  if (part == nullptr || part->reach == Part::Reach::none) return refusal(at.segment());
+Result<SegmentPart*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
+  auto* const part = const_cast<SegmentPart*>(find(at));
+  if (part == nullptr || part->reach == SegmentPart::Reach::none) return refusal(at.segment());
   if (at.offset() > part->bytes || bytes > part->bytes - at.offset()) {
     return {ErrorCode::out_of_range, at.rank()};
   }
   return part;
 }
 
-// A window opens and closes once, and its place is the same all that time. So a reader on another thread, who looks at
-// the size first, finds either both or nothing: the inline code takes a size without a place, too, for nothing.
+// A window opens once and closes once; its address does not change in between. A reader on another thread reads the
+// size first, with acquire, and then the address. It treats the window as closed if it sees a size without an address,
+// because the window has just been closed. So a reader gets both or neither.
 void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
                               bool for_values) noexcept {
   const std::size_t at = (std::size_t{id} << shift_) | rank;
@@ -111,7 +113,7 @@ void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uin
   };
   open(windows_[at]);
   if (for_values) open(value_windows_[at]);
-  records_[id].part(rank)->reach = Part::Reach::mapped;
+  records_[id].part(rank)->reach = SegmentPart::Reach::mapped;
 }
 
 void SegmentTable::close(SegmentId id, Rank rank) noexcept {
@@ -132,10 +134,10 @@ SegmentRecord SegmentTable::release(SegmentId id) noexcept {
 
 void SegmentTable::forget(Rank rank) noexcept {
   for (SegmentId id = 0; id < size(); ++id) {
-    Part* const part = records_[id].part(rank);
-    if (part == nullptr || part->reach == Part::Reach::none) continue;
+    SegmentPart* const part = records_[id].part(rank);
+    if (part == nullptr || part->reach == SegmentPart::Reach::none) continue;
     close(id, rank);
-    part->reach = Part::Reach::reference;
+    part->reach = SegmentPart::Reach::reference;
   }
 }
 

@@ -13,7 +13,7 @@
 namespace aqueduct::core {
 
 /// How one rank's part of a segment is reached from here. Keys are used at the first access.
-struct Part {
+struct SegmentPart {
   enum class Reach : std::uint8_t {
     none,       ///< that rank has no part
     unknown,    ///< nothing tried yet
@@ -23,50 +23,52 @@ struct Part {
   };
   std::uint64_t bytes = 0;
   std::byte* mapped_at = nullptr;  ///< where a conduit has mapped it, even if its window has closed since
-  std::uint64_t key = 0;           ///< its handle, if `has_key`
-  NativeRma* rma = nullptr;        ///< whose handle that is
-  std::uint64_t max_transfer = 0;  ///< its conduit's
+  std::uint64_t key = 0;           ///< the handle from import_key, if `has_key`
+  NativeRma* rma = nullptr;        ///< the interface of the conduit that gave the handle
+  std::uint64_t max_transfer = 0;  ///< that conduit's property
   Reach reach = Reach::unknown;
-  std::uint8_t phase = 0;  ///< its owner's address of it, modulo 16: what atomics are aligned to
+  std::uint8_t phase = 0;  ///< the part's address at its owner, modulo 16, for the alignment of atomics
   bool asked_for_key = false;
-  bool has_key = false;            ///< imported; also of mapped memory, for the network's atomics
+  bool has_key = false;  ///< the key was imported; for mapped memory too, if the network does the atomics
   std::vector<std::byte> map_key;  ///< empty: cannot be mapped
   std::vector<std::byte> rma_key;  ///< empty: not registered
-  std::unique_ptr<Part> far;  ///< a neighbour's, or my own, as the far conduit reaches it: for its atomics
+  /// For parts on this host, my own included: how the far conduit reaches the part, for atomics by the network.
+  std::unique_ptr<SegmentPart> far;
 
-  /// Whether an atomic of so many bytes is aligned there, by its owner's address: the same rule on every rank.
+  /// Whether an atomic of `bytes` bytes is aligned there. The address at the owner decides, so all ranks agree.
   bool aligned(std::uint64_t offset, std::size_t bytes) const noexcept {
     return (phase + offset) % bytes == 0;
   }
 };
 
-/// A segment as one endpoint knows it. Without parts: it was released, or its number was given to segments of teams
-/// that this rank does not belong to.
+/// What one endpoint knows of a segment. There are no parts if the segment was released, or if only teams without this
+/// rank have used its number.
 struct SegmentRecord {
   std::span<std::byte> mine;
-  Rank first = 0;           ///< the lowest rank that has a part
-  std::vector<Part> parts;  ///< of `first` and the ranks after it; of no reach for those outside the team
-  std::uint64_t team = 0;   ///< its team's id
-  bool attached = false;    ///< `mine` is memory of the program's own
+  Rank first = 0;  ///< the lowest rank that has a part
+  /// The parts of rank `first` and the ranks after it. Ranks outside the team have Reach::none.
+  std::vector<SegmentPart> parts;
+  std::uint64_t team = 0;  ///< its team's id
+  bool attached = false;   ///< `mine` is the program's own memory
   bool released = false;
 
-  /// Null: that rank has no part. One of no reach may be returned.
-  Part* part(Rank rank) noexcept {
+  /// The part of a rank. If the rank has none, this is null or a part with Reach::none.
+  SegmentPart* part(Rank rank) noexcept {
     return rank - first < parts.size() ? &parts[rank - first] : nullptr;  // below `first` wraps around
   }
-  const Part* part(Rank rank) const noexcept { return const_cast<SegmentRecord*>(this)->part(rank); }
+  const SegmentPart* part(Rank rank) const noexcept { return const_cast<SegmentRecord*>(this)->part(rank); }
 };
 
-/// All segments of an endpoint. What the inline code reads is here and never moves.
+/// All segments of an endpoint, and the windows that inline code reads. The windows never move.
 ///
-/// In a forked child it has no segment and no window: see `in_child`.
+/// In a forked child the table has no segment and no window: see `in_child`.
 class SegmentTable {
  public:
-  /// Room for `capacity` segments, or for fewer if the system does not give that much address space. Rows of windows
-  /// become memory when their segments come. Throws std::bad_alloc where there is not even room for a few.
+  /// Reserves addresses for `capacity` segments, or for fewer if the system has too little address space. A segment's
+  /// row of windows takes memory when the segment is added. Throws std::bad_alloc if there is not even room for a few.
   SegmentTable(Rank ranks, std::uint32_t capacity);
 
-  /// How many segments this endpoint can have in its life: no number is given twice.
+  /// How many segments this endpoint can have in its life, released ones included: no number is used twice.
   std::uint32_t capacity() const noexcept { return capacity_; }
   /// The number of the next segment.
   SegmentId size() const noexcept { return shown_->segments; }
@@ -75,30 +77,33 @@ class SegmentTable {
   SegmentRecord& operator[](SegmentId id) noexcept { return records_[id]; }
   const SegmentRecord& operator[](SegmentId id) const noexcept { return records_[id]; }
 
-  /// Adds the next segment; `parts` are those of `first` and the ranks after it. Throws std::bad_alloc, and nothing has
-  /// changed. Requires: size() < capacity().
-  SegmentId add(std::span<std::byte> mine, std::vector<Part> parts, Rank first = 0);
-  /// Takes the last one back: another rank could not add it, and nobody has used it.
+  /// Adds the next segment; `parts` are those of `first` and the ranks after it. If it throws std::bad_alloc, nothing
+  /// has changed. Requires: size() < capacity().
+  SegmentId add(std::span<std::byte> mine, std::vector<SegmentPart> parts, Rank first = 0);
+  /// Removes the last segment, whose number may then be used again: another rank could not add it, and it was not used.
   void take_back() noexcept;
-  /// Ends a segment: nothing of it is reached any more. Returns what it was, for the caller to give back.
+  /// Ends a segment: closes its windows, and refuses later operations. Returns its record, whose keys and memory the
+  /// caller gives back.
   SegmentRecord release(SegmentId id) noexcept;
-  /// Leaves out numbers that other ranks have used already: the next segment's is `next`, if that is higher.
+  /// Skips numbers that other ranks have used already: the next segment gets the number `next`, if that is higher.
   /// Throws std::bad_alloc. Requires: next <= capacity().
   void skip_to(SegmentId next);
-  /// The part that `at` names, or why `bytes` bytes there are nothing: out_of_range, closed (the segment was released),
-  /// or invalid_argument in a child.
-  Result<Part*> check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
-  /// The part that `at` names if the conduit's own operations are known to reach `bytes` bytes there, else null.
-  const Part* native(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
-    const Part* const part = find(at);
+  /// The part that `at` names.
+  /// Errors: out_of_range (there are no `bytes` bytes there), closed (the segment was released), invalid_argument (in a
+  ///         child).
+  Result<SegmentPart*> check(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
+  /// The part that `at` names, if the conduit's native operations reach the `bytes` bytes there; otherwise null. The
+  /// first use of a part finds out whether they do; before it the answer is null too.
+  const SegmentPart* native(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
+    const SegmentPart* const part = find(at);
     if (part == nullptr) return nullptr;
     const bool inside = at.offset() <= part->bytes && bytes <= part->bytes - at.offset();
-    return inside && part->reach == Part::Reach::native ? part : nullptr;
+    return inside && part->reach == SegmentPart::Reach::native ? part : nullptr;
   }
-  /// The part that `at` names as that network reaches it, once its key is there, else null.
-  const Part* of_network(const NativeRma* network, GlobalPtr<std::byte> at,
-                         std::uint64_t bytes) const noexcept {
-    const Part* part = find(at);
+  /// The part that `at` names, as `network` reaches it; null if its key has not been imported.
+  const SegmentPart* of_network(const NativeRma* network, GlobalPtr<std::byte> at,
+                                std::uint64_t bytes) const noexcept {
+    const SegmentPart* part = find(at);
     if (part == nullptr) return nullptr;
     if (part->far != nullptr) part = part->far.get();
     const bool inside = at.offset() <= part->bytes && bytes <= part->bytes - at.offset();
@@ -109,20 +114,22 @@ class SegmentTable {
     if (at.rank() >= shown_->ranks || at.segment() >= shown_->segments) return nullptr;
     return windows_[(std::size_t{at.segment()} << shift_) | at.rank()].find(at.offset(), bytes);
   }
-  /// How many bytes of a segment a rank has; 0 if there is no such rank or segment.
+  /// The size of a rank's part in bytes; 0 if there is no such rank or segment.
   std::uint64_t bytes_of(SegmentId id, Rank rank) const noexcept {
-    const Part* const part = find({rank, 0, id});
+    const SegmentPart* const part = find({rank, 0, id});
     return part != nullptr ? part->bytes : 0;
   }
-  /// Makes a part reachable by plain instructions; atomics and values read too if `for_values`.
+  /// Opens a part's window, so that plain instructions reach the part. With `for_values` atomics and reads of values
+  /// use plain instructions too.
   void set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
                   bool for_values = true) noexcept;
-  /// Nothing of that rank is reached any more.
+  /// Closes all windows of a lost rank. None of its parts counts as mapped or native any more.
   void forget(Rank rank) noexcept;
 
-  /// Of rank r in segment s: at (s << shift()) | r. Readers may be on other threads than the one that opens windows.
+  /// The windows; that of rank r in segment s has the index (s << shift()) | r. Threads other than the one that opens
+  /// windows may read them.
   const aqueduct::detail::Window* windows() const noexcept { return windows_; }
-  /// The same of what atomics and values read, see Endpoint::mapped_for_value.
+  /// The same for atomics and reads of values, see Endpoint::mapped_for_value.
   const aqueduct::detail::Window* value_windows() const noexcept { return value_windows_; }
   std::uint32_t shift() const noexcept { return shift_; }
 
@@ -133,7 +140,7 @@ class SegmentTable {
     SegmentId segments;
   };
 
-  const Part* find(GlobalPtr<std::byte> at) const noexcept {
+  const SegmentPart* find(GlobalPtr<std::byte> at) const noexcept {
     if (at.rank() >= shown_->ranks || at.segment() >= shown_->segments) return nullptr;
     return records_[at.segment()].part(at.rank());
   }
@@ -149,7 +156,7 @@ class SegmentTable {
   std::uint32_t capacity_;
   WipedMemory pages_;
   Shown* shown_;
-  // A row for each segment: a window for each rank, then as many for values. Zeroes are windows of nothing.
+  // A row for each segment: a window for each rank, then as many for values. A window of zeroes is closed.
   aqueduct::detail::Window* windows_;
   aqueduct::detail::Window* value_windows_;
   std::vector<SegmentRecord> records_;

@@ -11,7 +11,7 @@ namespace aqueduct::core {
 /// its next poll. Bounded; allocates nothing after the start.
 class ToSelf {
  public:
-  /// Room for `bytes` bytes. Each packet takes 16 bytes more than its length.
+  /// Allocates room for `bytes` bytes. Each packet takes 16 bytes more than its length.
   explicit ToSelf(std::size_t bytes);
 
   /// Add a packet or a signal. False: there is no room before the next poll.

@@ -71,8 +71,8 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
     nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - state_.clock.now(),
                                                std::chrono::nanoseconds{1}, nap);
   }
-  // Layers have queued work, which needs room. A neighbour that makes room wakes no one, so the sleep is short. An
-  // arrival from the network ends it.
+  // Layers have queued work, which waits for room. A neighbour that makes room does not wake this rank, so the sleep is
+  // short. An arrival from the network ends it.
   const bool busy = state_.busy != 0;
   if (busy) nap = std::min(nap, kBriefNap);
   JointSleep joint(busy ? nullptr : state_.near.get(), state_.far.get());

@@ -28,7 +28,7 @@ WipedMemory::WipedMemory(std::size_t kept, std::size_t wiped, std::size_t writab
     writable_ = wiped_;
     return;
   }
-  // Else the first bytes of an idle rank would take a large page.
+  // Without this an idle rank, which writes a few bytes, would take a huge page.
   static_cast<void>(::madvise(at, kept_ + wiped_, MADV_NOHUGEPAGE));
   const bool kept_writable = kept_ == 0 || ::mprotect(at, kept_, PROT_READ | PROT_WRITE) == 0;
   if (kept_writable && extend(writable)) return;

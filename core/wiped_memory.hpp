@@ -4,32 +4,33 @@
 
 namespace aqueduct::core {
 
-/// Private memory of which a forked child gets a part as zeroes (madvise(2), MADV_WIPEONFORK): what inline code looks at
-/// lies there, so that it finds nothing in a child, and the parent pays nothing for that.
+/// Private memory, part of which a forked child sees as zeroes (madvise(2), MADV_WIPEONFORK). The fields that inline
+/// code reads are in that part. So inline code in a child finds nothing mapped, and this costs the parent no check.
 class WipedMemory {
  public:
-  /// `kept` bytes, which a child gets as they are, directly before `wiped` ones. All are zero, and take memory once used.
-  /// Throws std::bad_alloc.
+  /// Reserves `kept` bytes, which a child sees unchanged, directly followed by `wiped` bytes, which it sees as zeroes.
+  /// All bytes are zero at first; a page takes memory once it is written. Throws std::bad_alloc.
   WipedMemory(std::size_t kept, std::size_t wiped) : WipedMemory(kept, wiped, wiped) {}
-  /// The same, but only `writable` of the wiped bytes can be written before `extend`; the rest reads as zeroes. What cannot
-  /// be written is address space alone, also where the system promises no more memory than it has.
+  /// The same, but only the first `writable` of the wiped bytes can be written; `extend` adds more, and the rest reads
+  /// as zeroes. Pages that cannot be written count as address space only, even if the system does not overcommit
+  /// memory.
   WipedMemory(std::size_t kept, std::size_t wiped, std::size_t writable);
   ~WipedMemory();
   WipedMemory(const WipedMemory&) = delete;
   WipedMemory& operator=(const WipedMemory&) = delete;
 
-  /// Where the wiped bytes begin and the kept ones end; at a page's beginning.
+  /// The start of the wiped bytes, which is the end of the kept ones. It is the start of a page.
   std::byte* border() const noexcept { return border_; }
-  /// Makes the first `bytes` wiped bytes writable, or all if there are fewer. False: the system gives no memory for them.
+  /// Makes the first `bytes` wiped bytes writable, or all if there are fewer. False: the system has no memory.
   bool extend(std::size_t bytes) noexcept;
-  /// Whether the system does it: Linux since 4.14.
+  /// Whether the system shows a child zeroes: Linux does since 4.14.
   bool wipes() const noexcept { return wipes_; }
 
  private:
   std::byte* border_ = nullptr;
   std::size_t kept_ = 0;
   std::size_t wiped_ = 0;
-  std::size_t writable_ = 0;  ///< of the wiped ones
+  std::size_t writable_ = 0;  ///< how many of the wiped bytes can be written
   bool wipes_ = false;
 };
 

@@ -106,7 +106,7 @@ struct Bench {
   }
   void wait(Time length) {
     now += length;
-    if (connection->tick(now) != Connection::Life::alive) connection->fail({ErrorCode::peer_lost, kPeer});
+    if (connection->tick(now) != Connection::Liveness::alive) connection->fail({ErrorCode::peer_lost, kPeer});
     serve();
   }
   void end() {

@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (described != 0) std::memcpy(copy.get(), data + sizeof head, described);
   const auto segment = std::make_unique<unsigned char[]>(head.limit);
   const std::uint64_t bytes = head.data % 65536;
-  vis::Decoder decoder(static_cast<vis::Form>(head.form % 4), {copy.get(), described}, head.base, head.limit,
-                       bytes);
+  vis::Decoder decoder(static_cast<vis::DescriptionKind>(head.form % 4), {copy.get(), described}, head.base,
+                       head.limit, bytes);
   vis::Row row;
   std::uint64_t sum = 0;
   while (decoder.next(row)) {

@@ -16,7 +16,8 @@ namespace {
   constexpr std::size_t kVector = sizeof(__m256i);
   const auto* in = reinterpret_cast<const __m256i_u*>(from);
   auto* out = reinterpret_cast<__m256i_u*>(to);
-  // The last vector may overlap the one before, and `to` may be `from`: so it is read before anything is written.
+  // The last vector may overlap the one before it, and `to` may equal `from`. So the last vector is read before
+  // anything is written.
   const __m256i last = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(from + bytes - kVector));
   std::size_t left = bytes / kVector;
   for (; left >= 4; left -= 4, in += 4, out += 4) {

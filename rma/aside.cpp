@@ -19,8 +19,8 @@ bool is_known(const AtomicRequest& request) noexcept {
 
 }  // namespace
 
-// Runs at the same time as the owner's thread. So it uses nothing
-// of the endpoint but the word, which it changes atomically.
+// Runs at the same time as the owner's thread. So the only memory of the endpoint that it uses is the word itself,
+// which it changes atomically.
 bool atomics_aside(core::Bytes packet, core::MutableBytes (*memory)(const void* what, SegmentId id) noexcept,
                    const void* what, core::AsideDone& done) noexcept {
   am::PacketHeader header;

@@ -19,13 +19,13 @@ bool is_of_network(const EndpointState& state, const AtomicCall& call) noexcept 
 
 }  // namespace
 
-Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form,
+Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
                                    bool immediate) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
   const bool by_network = is_of_network(state_, call);
-  if (by_network && form != Form::blocking) {
-    if (Op* const op = atomic_at_once(at, bytes, call, form == Form::group)) {
-      return form == Form::group ? Begun{} : Begun{{}, Event(op)};
+  if (by_network && completion != Completion::blocking) {
+    if (Op* const op = atomic_at_once(at, bytes, call, completion == Completion::group)) {
+      return completion == Completion::group ? Begun{} : Begun{{}, Event(op)};
     }
   }
   const Access access = this->access(at, bytes);
@@ -44,7 +44,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
     return {};
   }
-  auto begun = begin(kAtomicKind, at.rank(), form, immediate);
+  auto begun = begin(kAtomicKind, at.rank(), completion, immediate);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -57,20 +57,21 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     // atomics are not atomic with respect to the NIC's. If the network has not registered the memory, the owner's
     // processor does the atomics of all ranks on it.
     const bool is_far = state_.conduit_of[at.rank()] == state_.far.get();
-    if (Part* const part = is_far ? access.part : access.part->far.get()) {
+    if (SegmentPart* const part = is_far ? access.part : access.part->far.get()) {
       const auto has_key = this->has_key(*part, at.rank(), *state_.far);
-      if (!has_key) return finish(op, has_key.status(), form, true);
-      if (*has_key) return finish(op, atomic_native(op, *part, at, call, immediate), form, true);
+      if (!has_key) return finish(op, has_key.status(), completion, true);
+      if (*has_key) return finish(op, atomic_native(op, *part, at, call, immediate), completion, true);
     }
   }
   op.by_packets = true;
   ++state_.statistics.reference_atomics;
   const Status status = launch(op, immediate);
-  return finish(op, status, form, !status || operation.all_begun());
+  return finish(op, status, completion, !status || operation.all_begun());
 }
 
-// A read that polls. A program may read its own word in a loop until other ranks have changed it. But their atomics are
-// requests that this rank's processor carries out, inside poll: without progress here the loop might never end.
+// Called when a program reads its own word. It may do so in a loop until another rank changes the word. That rank's
+// atomic is a request, which this rank's processor carries out inside poll. Without progress here the loop might never
+// end.
 void Transfers::let_others_in() noexcept {
   // Chosen: short compared with a network's round trip, which the other ranks
   // wait for anyway. A round of progress takes half of this time on udp.
@@ -96,12 +97,12 @@ AtomicBy atomic_by(Endpoint& ep, std::uint32_t operations, AtomicType type, Atom
 
 Event atomic_nb_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                        const AtomicOptions& options) noexcept {
-  return ep.state().transfers->atomic(at, call, rma::Transfers::Form::event, options.immediate).event;
+  return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::event, options.immediate).event;
 }
 
 Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                          const AtomicOptions& options) noexcept {
-  return ep.state().transfers->atomic(at, call, rma::Transfers::Form::group, options.immediate).status;
+  return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate).status;
 }
 
 }  // namespace detail

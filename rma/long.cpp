@@ -30,10 +30,11 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   if (options.immediate && messages.credits_left(to) == 0) return {ErrorCode::refused, to};
   const PutOptions put{SourceReuse::at_completion, nullptr, options.immediate};
   const core::Properties& network = state.conduit(to).properties();
-  const bool ordered = access.part->reach == Part::Reach::native && network.put_before_send &&
+  const bool ordered = access.part->reach == SegmentPart::Reach::native && network.put_before_send &&
                        payload.size() <= network.max_ordered;
-  auto begun = state.transfers->put(place, payload.data(), payload.size(),
-                                    ordered ? Transfers::Form::event : Transfers::Form::blocking, put);
+  auto begun =
+      state.transfers->put(place, payload.data(), payload.size(),
+                           ordered ? Transfers::Completion::event : Transfers::Completion::blocking, put);
   if (!begun.status) return begun.status;
   // The bytes have arrived or are in flight, so the message must
   // follow. It is sent without `immediate`: it waits for room.

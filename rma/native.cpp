@@ -63,7 +63,7 @@ Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::u
 Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                            bool group) noexcept {
   const Rank peer = to.rank();
-  const Part* const part = state_.segments.native(to, bytes);
+  const SegmentPart* const part = state_.segments.native(to, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
   return at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
     return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
@@ -73,7 +73,7 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
 
 Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept {
   const Rank peer = from.rank();
-  const Part* const part = state_.segments.native(from, bytes);
+  const SegmentPart* const part = state_.segments.native(from, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;
   return at_once(
       kGetKind, from, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
@@ -85,7 +85,7 @@ Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const 
                               bool group) noexcept {
   const Rank peer = at.rank();
   if (state_.polling) return nullptr;
-  const Part* const part = state_.segments.of_network(state_.far->rma(), at, bytes);
+  const SegmentPart* const part = state_.segments.of_network(state_.far->rma(), at, bytes);
   if (part == nullptr || state_.lost[peer] || !part->aligned(at.offset(), bytes)) return nullptr;
   return at_once(kAtomicKind, at, bytes, group, state_.statistics.native_atomics,
                  [&](core::Token token) noexcept {
@@ -93,8 +93,8 @@ Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const 
                  });
 }
 
-Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
-                             bool immediate) noexcept {
+Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> to, core::Bytes from,
+                             bool inject, bool immediate) noexcept {
   core::Conduit& conduit = state_.conduit(to.rank());
   const std::size_t most = conduit.properties().max_transfer;
   Operation& operation = Operation::of(op);
@@ -120,8 +120,8 @@ Status Transfers::put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, 
   return {};
 }
 
-Status Transfers::get_native(Op& op, const Part& part, GlobalPtr<std::byte> from, core::MutableBytes to,
-                             bool immediate) noexcept {
+Status Transfers::get_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> from,
+                             core::MutableBytes to, bool immediate) noexcept {
   core::Conduit& conduit = state_.conduit(from.rank());
   const std::size_t most = conduit.properties().max_transfer;
   ++state_.statistics.native_gets;
@@ -136,8 +136,8 @@ Status Transfers::get_native(Op& op, const Part& part, GlobalPtr<std::byte> from
   return {};
 }
 
-Status Transfers::atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> at, const AtomicCall& call,
-                                bool immediate) noexcept {
+Status Transfers::atomic_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> at,
+                                const AtomicCall& call, bool immediate) noexcept {
   ++state_.statistics.native_atomics;
   return post(op, immediate, [&] {
     return state_.far->atomics()->atomic(at.rank(), part.key, at.offset(), call, core::OpPool::token(op));

@@ -8,8 +8,8 @@
 
 namespace aqueduct::rma {
 
-/// The payload of rma's operations: the bytes that move, and from where to where. `unset()` sets the fields that are
-/// always read; the others count only for some kinds.
+/// The payload of rma's operations: which bytes move, from where and to where. `unset()` sets the fields that are
+/// always read; the other fields have a meaning only for some kinds.
 struct Operation {
   std::byte* local;  ///< my side
   SegmentId segment;

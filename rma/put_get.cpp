@@ -7,7 +7,7 @@
 
 namespace aqueduct::detail {
 
-using Form = rma::Transfers::Form;
+using Completion = rma::Transfers::Completion;
 
 namespace {
 
@@ -23,7 +23,7 @@ Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, st
     Event event(op);
     return ep.wait(event);
   }
-  return transfers.put(to, from, bytes, Form::blocking, {}).status;
+  return transfers.put(to, from, bytes, Completion::blocking, {}).status;
 }
 
 Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
@@ -32,14 +32,14 @@ Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, 
   if (plain(options)) {
     if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) return Event(op);
   }
-  return transfers.put(to, from, bytes, Form::event, options).event;
+  return transfers.put(to, from, bytes, Completion::event, options).event;
 }
 
 Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                          const PutOptions& options) noexcept {
   rma::Transfers& transfers = *ep.state().transfers;
   if (plain(options) && transfers.put_at_once(to, from, bytes, true) != nullptr) return {};
-  return transfers.put(to, from, bytes, Form::group, options).status;
+  return transfers.put(to, from, bytes, Completion::group, options).status;
 }
 
 Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {
@@ -48,21 +48,21 @@ Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::siz
     Event event(op);
     return ep.wait(event);
   }
-  return transfers.get(to, from, bytes, Form::blocking, false).status;
+  return transfers.get(to, from, bytes, Completion::blocking, false).status;
 }
 
 Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                        const GetOptions& options) noexcept {
   rma::Transfers& transfers = *ep.state().transfers;
   if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) return Event(op);
-  return transfers.get(to, from, bytes, Form::event, options.immediate).event;
+  return transfers.get(to, from, bytes, Completion::event, options.immediate).event;
 }
 
 Status get_nbi_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                          const GetOptions& options) noexcept {
   rma::Transfers& transfers = *ep.state().transfers;
   if (transfers.get_at_once(to, from, bytes, true) != nullptr) return {};
-  return transfers.get(to, from, bytes, Form::group, options.immediate).status;
+  return transfers.get(to, from, bytes, Completion::group, options.immediate).status;
 }
 
 }  // namespace aqueduct::detail

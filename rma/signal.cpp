@@ -6,14 +6,14 @@
 
 namespace aqueduct {
 
-using Form = rma::Transfers::Form;
+using Completion = rma::Transfers::Completion;
 
 Status signal(Endpoint& ep, Rank to, Signal what) noexcept {
-  return ep.state().transfers->signal(to, what, Form::blocking).status;
+  return ep.state().transfers->signal(to, what, Completion::blocking).status;
 }
 
 Event signal_nb(Endpoint& ep, Rank to, Signal what) noexcept {
-  return ep.state().transfers->signal(to, what, Form::event).event;
+  return ep.state().transfers->signal(to, what, Completion::event).event;
 }
 
 namespace detail {
@@ -29,9 +29,9 @@ Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, 
     copy_bytes(place, from, bytes);
     source_is_free(options);
     if (state.transfers->raise_mapped(to.rank(), what)) return Event{};
-    return state.transfers->signal(to.rank(), what, Form::event).event;
+    return state.transfers->signal(to.rank(), what, Completion::event).event;
   }
-  return state.transfers->put(to, from, bytes, Form::event, options, &what).event;
+  return state.transfers->put(to, from, bytes, Completion::event, options, &what).event;
 }
 
 }  // namespace detail

@@ -10,20 +10,20 @@ namespace aqueduct::rma {
 Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
   auto checked = state_.segments.check(at, bytes);
   if (!checked) return {checked.status()};
-  Part& part = **checked;
+  SegmentPart& part = **checked;
   if (state_.lost[at.rank()]) return {{ErrorCode::peer_lost, at.rank()}};
   if (std::byte* place = core::find_mapped(state_, at, bytes)) return {{}, place, &part};
-  if (part.reach != Part::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
+  if (part.reach != SegmentPart::Reach::unknown || bytes == 0) return {{}, nullptr, &part};
   // The first use of this part. If importing its key fails, this operation fails with the reason, and later ones use
   // packets.
-  part.reach = Part::Reach::reference;
+  part.reach = SegmentPart::Reach::reference;
   const auto has_key = this->has_key(part, at.rank());
   if (!has_key) return {has_key.status()};
-  if (*has_key) part.reach = Part::Reach::native;
+  if (*has_key) part.reach = SegmentPart::Reach::native;
   return {{}, nullptr, &part};
 }
 
-Result<bool> Transfers::has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept {
+Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& conduit) noexcept {
   if (part.asked_for_key) return part.has_key;
   part.asked_for_key = true;
   core::NativeRma* const rma = conduit.rma();
@@ -37,21 +37,23 @@ Result<bool> Transfers::has_key(Part& part, Rank rank, core::Conduit& conduit) n
   return part.has_key;
 }
 
-// Takes an operation from the pool. If all explicit ones are in use, the form becomes blocking: the call itself waits
-// for the operation instead of returning an Event. It cannot wait for a free explicit one, because the caller may hold
-// Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is safe.
-Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Form& form, bool immediate) noexcept {
+// Takes an operation from the pool. If all explicit ones are in use, the completion becomes blocking: the call itself
+// waits for the operation instead of returning an Event. It cannot wait for a free explicit one, because the caller may
+// hold Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is
+// safe.
+Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& completion,
+                             bool immediate) noexcept {
   if (state_.in_child()) [[unlikely]]
     return ErrorCode::invalid_argument;
   // Nothing may wait inside progress. A layer's `advance` may
   // begin immediate operations there; a handler may begin none.
   if (state_.polling && (state_.in_handler || !immediate)) return ErrorCode::in_handler;
   Op* op = nullptr;
-  if (form == Form::event) {
+  if (completion == Completion::event) {
     op = state_.ops.acquire(kind, peer, true);
     if (op == nullptr) {
       if (immediate) return {ErrorCode::refused, peer};
-      form = Form::blocking;
+      completion = Completion::blocking;
     }
   }
   if (op == nullptr) {
@@ -63,7 +65,7 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Form& form, bo
       if (!status) return status;
     }
   }
-  if (form == Form::group) {
+  if (completion == Completion::group) {
     op->group = &state_.group();
     ++op->group->parts;
   }
@@ -73,7 +75,7 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Form& form, bo
 // `holds` is false if the peer's queue has taken over the initiator's part: `launch`
 // has returned ok, but not all has begun. An operation of which nothing has begun is
 // removed from its group, so that the failure appears only in the status.
-Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) noexcept {
+Transfers::Begun Transfers::finish(Op& op, Status begun, Completion completion, bool holds) noexcept {
   if (!begun && op.parts == 1) {
     if (op.group != nullptr) --std::exchange(op.group, nullptr)->parts;
     op.ended = nullptr;
@@ -82,9 +84,9 @@ Transfers::Begun Transfers::finish(Op& op, Status begun, Form form, bool holds) 
     return {begun, Event(begun)};
   }
   if (holds) state_.ops.part_ended(op, begun);
-  if (form == Form::group) return {};
+  if (completion == Completion::group) return {};
   Event event(&op);
-  if (form == Form::event) return {{}, std::move(event)};
+  if (completion == Completion::event) return {{}, std::move(event)};
   const Status status = core::wait(state_, event);
   return {status, Event(status)};
 }
@@ -99,17 +101,18 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
   return status;
 }
 
-Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
-                                const PutOptions& options, const Signal* signal) noexcept {
+Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                                Completion completion, const PutOptions& options,
+                                const Signal* signal) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   const Rank peer = to.rank();
   if (access.mapped != nullptr || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
-    return signal != nullptr ? this->signal(peer, *signal, form) : Begun{};
+    return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
-  auto begun = begin(kPutKind, peer, form, options.immediate);
+  auto begun = begin(kPutKind, peer, completion, options.immediate);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -118,14 +121,14 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.offset = to.offset();
   operation.bytes = bytes;
   const core::Properties& properties = state_.conduit(peer).properties();
-  const bool native = access.part->reach == Part::Reach::native;
+  const bool native = access.part->reach == SegmentPart::Reach::native;
   // The network's own put with signal may read the source after the call, so it gets a copy.
   const bool inject = native && signal == nullptr && options.source == SourceReuse::at_return &&
                       bytes <= properties.max_inject;
   core::SourceUse source;
   if (!inject) {
     if (const Status status = take_source(op, peer, options, source); !status)
-      return finish(op, status, form, true);
+      return finish(op, status, completion, true);
   }
   if (signal != nullptr) {
     operation.signal = *signal;
@@ -146,31 +149,31 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     status = launch(op, options.immediate);
     holds = !status || operation.all_begun();
   }
-  if (!source.taken()) return finish(op, status, form, holds);
+  if (!source.taken()) return finish(op, status, completion, holds);
 
   // The order matters. If all packets are copies, the source is free already, so it ends before `finish`, which may
   // wait for the answers. `finish` may also release the operation, so after it only `source` is used.
   if (!status && op.parts == 1) {  // nothing was begun, so nothing reads the source
     op.source = nullptr;
     source.give_up(state_, status);
-    return finish(op, status, form, holds);
+    return finish(op, status, completion, holds);
   }
   if (!native && operation.all_begun() && op.sends == 0) state_.ops.source_free(op, {});
-  Begun result = finish(op, status, form, holds);
+  Begun result = finish(op, status, completion, holds);
   static_cast<void>(source.hand_over(state_));  // the operation reports a failure
   return result;
 }
 
-Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form,
+Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
                                 bool immediate) noexcept {
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr || bytes == 0) {
-    if (from.rank() == state_.rank && form == Form::blocking) let_others_in();
+    if (from.rank() == state_.rank && completion == Completion::blocking) let_others_in();
     aqueduct::detail::copy_bytes(to, access.mapped, bytes);
     return {};
   }
-  auto begun = begin(kGetKind, from.rank(), form, immediate);
+  auto begun = begin(kGetKind, from.rank(), completion, immediate);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -178,13 +181,14 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
   operation.segment = from.segment();
   operation.offset = from.offset();
   operation.bytes = bytes;
-  if (access.part->reach == Part::Reach::native) {
-    return finish(op, get_native(op, *access.part, from, {operation.local, bytes}, immediate), form, true);
+  if (access.part->reach == SegmentPart::Reach::native) {
+    return finish(op, get_native(op, *access.part, from, {operation.local, bytes}, immediate), completion,
+                  true);
   }
   op.by_packets = true;
   ++state_.statistics.reference_gets;
   const Status status = launch(op, immediate);
-  return finish(op, status, form, !status || operation.all_begun());
+  return finish(op, status, completion, !status || operation.all_begun());
 }
 
 bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
@@ -197,14 +201,14 @@ bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
   return true;
 }
 
-Transfers::Begun Transfers::signal(Rank to, Signal signal, Form form) noexcept {
+Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion) noexcept {
   const GlobalPtr<std::byte> counter{to, std::uint64_t{signal.slot} * sizeof(std::uint64_t),
                                      core::kSignalSegment};
   auto part = state_.segments.check(counter, sizeof(std::uint64_t));
   if (!part) return {part.status(), Event(part.status())};
   if (state_.lost[to]) return {{ErrorCode::peer_lost, to}, Event(Status(ErrorCode::peer_lost, to))};
   if (raise_mapped(to, signal)) return {};
-  auto begun = begin(kSignalKind, to, form, false);
+  auto begun = begin(kSignalKind, to, completion, false);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -212,7 +216,7 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Form form) noexcept {
   operation.bytes = 1;  // counts as one message to send, for all_begun()
   op.by_packets = true;
   const Status status = launch(op, false);
-  return finish(op, status, form, !status || operation.all_begun());
+  return finish(op, status, completion, !status || operation.all_begun());
 }
 
 }  // namespace aqueduct::rma

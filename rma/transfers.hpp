@@ -15,23 +15,22 @@ namespace aqueduct::rma {
 using aqueduct::detail::AtomicCall;
 using aqueduct::detail::EndpointState;
 using core::Op;
-using core::Part;
 using core::Post;
+using core::SegmentPart;
 
 /// How a place in a segment is reached.
 struct Access {
   Status status;                ///< ok, or why it is not reached
   std::byte* mapped = nullptr;  ///< its address, if it is mapped here
-  Part* part = nullptr;         ///< otherwise `part->reach` says: native, or in packets
+  SegmentPart* part = nullptr;  ///< otherwise `part->reach` says: native, or in packets
 };
 
 /// Puts, gets, atomics and signals on memory that is not mapped: by the conduit if it can, otherwise by the reference
 /// layer, in pieces of one packet each, which the target answers.
 ///
-/// What may wait: a native post, for room in the conduit; any call, for a free operation;
-/// a put with SourceReuse::at_return, until its source is free. Immediate ones are refused
-/// instead, as long as nothing has begun. Pieces of the reference layer do not wait: those
-/// without a credit or without room are queued for their peer, and `advance` sends them.
+/// A native post may wait for room in the conduit, any call for a free operation, and a put with SourceReuse::at_return
+/// until its source is free. An immediate call is refused instead of waiting, unless a part of it has begun. Pieces of
+/// the reference layer never wait: without a credit or room they are queued for their peer, and `advance` sends them.
 class Transfers final : public core::Layer {
  public:
   explicit Transfers(EndpointState& state);
@@ -44,12 +43,12 @@ class Transfers final : public core::Layer {
 
   /// How the caller learns of the end: by an Event of the operation's
   /// own, with the implicit group, or because the call returns.
-  enum class Form : std::uint8_t { event, group, blocking };
+  enum class Completion : std::uint8_t { event, group, blocking };
   struct Begun {
     Status status;
     Event event;
   };
-  Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Form form,
+  Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
             const PutOptions& options, const Signal* signal = nullptr) noexcept;
   /// The short path, for most transfers: one native post, and nothing to do when it
   /// ends. With `group` the operation joins the implicit group, and may be over when
@@ -57,21 +56,25 @@ class Transfers final : public core::Layer {
   Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
   Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept;
   Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, bool group) noexcept;
-  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Form form, bool immediate) noexcept;
-  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Form form, bool immediate) noexcept;
-  Begun signal(Rank to, Signal signal, Form form) noexcept;
+  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
+            bool immediate) noexcept;
+  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
+               bool immediate) noexcept;
+  Begun signal(Rank to, Signal signal, Completion completion) noexcept;
 
   // For the layers above, whose operations consist of several of these.
 
-  /// An operation with the initiator's part. Errors: in_handler, refused. The form may become blocking.
-  Result<Op*> begin(const core::OpKind& kind, Rank peer, Form& form, bool immediate) noexcept;
-  /// Ends the initiator's part if the caller `holds` it, and returns or waits as the form says. If nothing was begun,
-  /// the operation is undone and `begun` is returned.
-  Begun finish(Op& op, Status begun, Form form, bool holds) noexcept;
+  /// An operation with the initiator's part. Errors: in_handler, refused. The completion may become blocking.
+  Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate) noexcept;
+  /// Ends the initiator's part if the caller `holds` it, and returns or waits as the completion says. If nothing was
+  /// begun, the operation is undone and `begun` is returned.
+  Begun finish(Op& op, Status begun, Completion completion, bool holds) noexcept;
   /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
   Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
   /// Imports the key of a part, once. Returns whether there is one, so that native operations reach the part.
-  Result<bool> has_key(Part& part, Rank rank) noexcept { return has_key(part, rank, state_.conduit(rank)); }
+  Result<bool> has_key(SegmentPart& part, Rank rank) noexcept {
+    return has_key(part, rank, state_.conduit(rank));
+  }
   /// For an operation's `ended`: continues with a signal to its peer. Returns true if the counter was raised at once,
   /// false if the operation now waits for the signal's answer.
   bool follow_with_signal(Op& op, Signal signal) noexcept;
@@ -91,13 +94,13 @@ class Transfers final : public core::Layer {
   friend struct ReferenceTarget;
 
   // The conduit's own operations (native.cpp).
-  Status put_native(Op& op, const Part& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
+  Status put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> to, core::Bytes from, bool inject,
                     bool immediate) noexcept;
-  Status get_native(Op& op, const Part& part, GlobalPtr<std::byte> from, core::MutableBytes to,
+  Status get_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> from, core::MutableBytes to,
                     bool immediate) noexcept;
-  Status atomic_native(Op& op, const Part& part, GlobalPtr<std::byte> at, const AtomicCall& call,
+  Status atomic_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> at, const AtomicCall& call,
                        bool immediate) noexcept;
-  static Result<bool> has_key(Part& part, Rank rank, core::Conduit& conduit) noexcept;
+  static Result<bool> has_key(SegmentPart& part, Rank rank, core::Conduit& conduit) noexcept;
   template <class Begin>
   Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
               std::uint64_t& counter, const Begin& begin) noexcept;

@@ -46,10 +46,10 @@ Result<const ConduitEntry*> named_conduit(const std::string& wanted, const Confi
 
 }  // namespace
 
-Result<Choice> choose_conduits(const Config& config, const Circumstances& job, core::Log& log) {
+Result<ConduitChoice> choose_conduits(const Config& config, const Circumstances& job, core::Log& log) {
   const std::string wanted = config.text("conduit");
   const ConduitEntry* smp = entry_of("smp");
-  Choice choice;
+  ConduitChoice choice;
   const bool near_on = config.flag("near");
   if (wanted != "auto") {
     const auto named = named_conduit(wanted, config, log);
@@ -59,8 +59,8 @@ Result<Choice> choose_conduits(const Config& config, const Circumstances& job, c
       choice.near = smp;
     } else {
       choice.far = *named;
-      // A conduit that does not cross hosts is named in order to serve
-      // the whole job. With one that does, smp serves each host.
+      // A user who names a conduit that does not cross hosts wants it for the whole job. Beside a conduit that crosses
+      // hosts, smp serves the ranks of each host.
       if (choice.far->crosses_hosts && near_on) choice.near = smp;
     }
   } else {

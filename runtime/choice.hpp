@@ -16,7 +16,7 @@ struct PassedOver {
 };
 
 /// The conduits of a job, and the reason for them: near for the ranks of a host, far for the others.
-struct Choice {
+struct ConduitChoice {
   const core::ConduitEntry* near = nullptr;
   const core::ConduitEntry* far = nullptr;  ///< serves all ranks if `near` is null
   std::string why;
@@ -35,6 +35,6 @@ struct Circumstances {
 ///
 /// Errors: bad_setting (no such conduit), not_supported (no conduit can serve this job), version_mismatch (a plug-in
 ///         for another version of the interface), and those of `ask_all`. The log has the reason.
-Result<Choice> choose_conduits(const Config& config, const Circumstances& job, core::Log& log);
+Result<ConduitChoice> choose_conduits(const Config& config, const Circumstances& job, core::Log& log);
 
 }  // namespace aqueduct::runtime

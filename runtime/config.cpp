@@ -19,7 +19,7 @@ namespace aqueduct {
 namespace {
 
 constexpr std::string_view kPrefix = "AQUEDUCT_";
-/// The prefix of variables that are no settings: the folders of plug-ins, and variables that plug-ins read themselves.
+/// The prefix of variables that are not settings: the folders of plug-ins, and variables that plug-ins read themselves.
 constexpr std::string_view kPluginPrefix = "AQUEDUCT_PLUGIN_";
 
 std::vector<SettingInfo> collect() {

@@ -21,7 +21,8 @@ struct Candidate {
   std::string offer() const {
     return fmt::format("{}/{}/{}", entry->name, static_cast<int>(found.wire), entry->preference);
   }
-  /// Of equal candidates the first by name, because hosts may find their conduits in different orders.
+  /// The better of two candidates. Equal ones are ordered by name, because hosts may find their conduits in different
+  /// orders.
   bool operator<(const Candidate& other) const {
     return std::tuple(found.wire, entry->preference, std::string_view(other.entry->name)) <
            std::tuple(other.found.wire, other.entry->preference, std::string_view(entry->name));

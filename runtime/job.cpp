@@ -29,8 +29,8 @@ void watch_losses(Job::Impl& job) {
   }
 }
 
-/// A barrier of all ranks, with all endpoints of this process at once: one after another would wait for ever, since an
-/// endpoint that is not polled passes no messages on.
+/// A barrier of all ranks, for all endpoints of this process at once. One endpoint after the other would wait for ever,
+/// because an endpoint that is not polled sends no messages on.
 Status all_barrier(Job::Impl& job) {
   Status first;
   for (auto& parts : job.endpoints) {

@@ -20,16 +20,18 @@
 
 namespace aqueduct {
 
-/// The part of a job in one process. The order of members matters: they end in reverse, endpoints, networks, bootstrap.
+/// The part of a job in one process. The order of the members matters, because they end in reverse order: endpoints,
+/// networks, bootstrap.
 struct Job::Impl {
   explicit Impl(const Config& settings) : config(settings), log(config, kNoRank) {}
 
-  core::StandardPlaces standard_places;  // until the start is over, or as long as a library may open files
+  // Freed after the start, or kept while a network library may open files.
+  core::StandardPlaces standard_places;
   Config config;
   core::Log log;
   std::string launcher;
   std::unique_ptr<bootstrap::Bootstrap> bootstrap;
-  runtime::Choice choice;
+  runtime::ConduitChoice choice;
   core::Process process;
   std::vector<std::vector<Rank>> ranks_of;  // [process]
   std::unique_ptr<core::Network> near_network;

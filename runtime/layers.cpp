@@ -5,7 +5,7 @@
 #include "core/core_settings.hpp"
 #include "rma/transfers.hpp"
 #include "runtime/job_settings.hpp"
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <span>
 
@@ -18,9 +18,9 @@ template <class... L>
 struct LayerList {};
 
 /// The layers, in building order: a layer uses those before it.
-using Layers = LayerList<am::Messages,    //
-                         rma::Transfers,  //
-                         vis::Engine,     //
+using Layers = LayerList<am::Messages,         //
+                         rma::Transfers,       //
+                         vis::PieceTransfers,  //
                          coll::Barriers>;
 
 // Core points to the layers that the hot path uses. A new layer needs no such pointer: EndpointState::layer finds it.
@@ -29,7 +29,7 @@ void point_to(EndpointState& state, am::Messages& layer) noexcept {
   state.inbox = &layer;
 }
 void point_to(EndpointState& state, rma::Transfers& layer) noexcept { state.transfers = &layer; }
-void point_to(EndpointState& state, vis::Engine& layer) noexcept { state.vis = &layer; }
+void point_to(EndpointState& state, vis::PieceTransfers& layer) noexcept { state.vis = &layer; }
 void point_to(EndpointState& state, coll::Barriers& layer) noexcept { state.barriers = &layer; }
 [[maybe_unused]] void point_to(EndpointState&, core::Layer&) noexcept {}
 

@@ -167,14 +167,14 @@ struct Reached {
   }
 };
 
-/// What all ranks have written, by rank.
-struct Told {
+/// What the last exchange has gathered: what all ranks have written, by rank.
+struct GatheredData {
   Reached near;
   Reached far;
-  std::vector<Blob> parts[kOwnSegments];  // still to be read, by an endpoint
+  std::vector<Blob> parts[kOwnSegments];  // not decoded yet: each endpoint reads them for itself
 };
 
-Status read_told(Job::Impl& job, const std::vector<Blob>& all, Told& told) {
+Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData& gathered) {
   for (std::uint32_t process = 0; process < all.size(); ++process) {
     BlobReader in(all[process]);
     const auto code = static_cast<ErrorCode>(in.number());
@@ -183,9 +183,9 @@ Status read_told(Job::Impl& job, const std::vector<Blob>& all, Told& told) {
       return {code, job.ranks_of[process].front()};
     }
     for (std::size_t i = 0; i < job.ranks_of[process].size(); ++i) {
-      told.near.read(in);
-      told.far.read(in);
-      for (auto& parts : told.parts) {
+      gathered.near.read(in);
+      gathered.far.read(in);
+      for (auto& parts : gathered.parts) {
         BlobWriter copy;
         for (int number = 0; number < 2; ++number) copy.number(in.number());
         for (int key = 0; key < 3; ++key) copy.bytes(in.bytes());
@@ -211,28 +211,31 @@ Status connect_to(core::Conduit& conduit, Rank me, const Reached& others, core::
   return conduit.connect(others.addresses);
 }
 
-/// Chooses how the atomics without a domain are done in this job: all in one way. If any memory is mapped, by
-/// processors, because mapped words are reached without the network. Otherwise by the network if it can do all of them.
-/// Each AtomicDomain chooses for itself.
+/// Chooses who does all atomics without a domain in this job. If any memory is mapped, processors do, because they
+/// reach mapped words without the network. Otherwise the network does, if it can do all of them. Each AtomicDomain
+/// chooses for itself.
 void set_atomics(EndpointState& state, core::AtomicSet of_all) {
   state.network_atomics = of_all;
   state.atomics_by_processor =
       state.near != nullptr || !state.network_atomics.holds(core::AtomicSet::whole());
 }
 
-Status connect_one(Job::Impl& job, EndpointParts& parts, const Told& told, std::span<const LocalPart> mine) {
+Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gathered,
+                   std::span<const LocalPart> mine) {
   EndpointState& state = parts.state;
   if (state.near != nullptr) {
-    if (const Status status = connect_to(*state.near, state.rank, told.near, job.log); !status) return status;
+    if (const Status status = connect_to(*state.near, state.rank, gathered.near, job.log); !status)
+      return status;
   }
   if (state.far != nullptr) {
-    if (const Status status = connect_to(*state.far, state.rank, told.far, job.log); !status) return status;
+    if (const Status status = connect_to(*state.far, state.rank, gathered.far, job.log); !status)
+      return status;
   }
-  set_atomics(state, told.far.atomics);
+  set_atomics(state, gathered.far.atomics);
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
-    KnownParts known{.parts = std::vector<core::Part>(state.ranks)};
+    KnownParts known{.parts = std::vector<core::SegmentPart>(state.ranks)};
     for (Rank rank = 0; rank < state.ranks; ++rank) {
-      BlobReader in(told.parts[id][rank]);
+      BlobReader in(gathered.parts[id][rank]);
       known.parts[rank] = read_part(state, rank, in);
     }
     add_segment(state, mine[id], std::move(known));
@@ -266,10 +269,10 @@ Status open_endpoints(Job::Impl& job, core::Network* far) {
   auto all = job.bootstrap->exchange_parts({neighbours, others}, on_this_host(job));
   if (!status) return status;
   if (!all) return all.status();
-  Told told;
-  if (status = read_told(job, *all, told); !status) return status;
+  GatheredData gathered;
+  if (status = read_gathered(job, *all, gathered); !status) return status;
   for (std::size_t i = 0; i < job.endpoints.size(); ++i) {
-    if (status = connect_one(job, *job.endpoints[i], told, mine[i]); !status) return status;
+    if (status = connect_one(job, *job.endpoints[i], gathered, mine[i]); !status) return status;
   }
   return {};
 }

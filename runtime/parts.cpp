@@ -6,7 +6,7 @@ namespace aqueduct::runtime {
 
 EndpointParts::~EndpointParts() {
   end_layers(state);
-  state.near.reset();  // conduits end before the memory that peers may still read
+  state.near.reset();  // before the memory, because a conduit may still serve reads of it by peers
   state.far.reset();
 }
 

@@ -15,7 +15,7 @@ namespace {
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::TeamState;
 
-/// This rank's offer, or why there is none: which the others wait to be told.
+/// This rank's offer, or the reason why there is none. The other members wait for either.
 Result<PartOffer> offer_here(EndpointParts& parts, SegmentId id, const Result<LocalPart>& mine) noexcept try {
   EndpointState& state = parts.state;
   if (!mine) return mine.status();
@@ -26,12 +26,13 @@ Result<PartOffer> offer_here(EndpointParts& parts, SegmentId id, const Result<Lo
       state.segments.capacity());
   return ErrorCode::refused;
 } catch (const std::bad_alloc&) {
-  withdraw_part(parts, id);  // one of its keys may have been made
+  withdraw_part(parts, id);  // a conduit may have registered the part already
   parts.state.log.error("there is no memory to describe a segment of {} bytes", mine->memory.size());
   return ErrorCode::no_memory;
 }
 
-/// What all members offer, by team index; the first in team order that has nothing takes the others along.
+/// The offers of all members, by team index. If some members have none, every member gets the error of the first of
+/// them in team order.
 Result<std::vector<Blob>> exchange_offers(EndpointState& state, TeamState& team, SegmentId id,
                                           const Result<PartOffer>& mine) noexcept try {
   BlobWriter out;
@@ -67,8 +68,8 @@ Status add(EndpointState& state, const TeamState& team, const LocalPart& mine,
     lowest = std::min(lowest, team.members[i]);
     highest = std::max(highest, team.members[i]);
   }
-  KnownParts known{lowest, std::vector<core::Part>(highest - lowest + std::size_t{1}), team.id};
-  for (core::Part& part : known.parts) part.reach = core::Part::Reach::none;
+  KnownParts known{lowest, std::vector<core::SegmentPart>(highest - lowest + std::size_t{1}), team.id};
+  for (core::SegmentPart& part : known.parts) part.reach = core::SegmentPart::Reach::none;
   for (Rank i = 0; i < team.size(); ++i) {
     const Rank rank = team.members[i];
     BlobReader in(all[i]);
@@ -83,7 +84,7 @@ Status add(EndpointState& state, const TeamState& team, const LocalPart& mine,
 }
 
 Status skip_to(EndpointState& state, SegmentId next) noexcept try {
-  // Beyond its capacity this member has no segment to offer, and says so.
+  // A member whose capacity is reached offers nothing in the next attempt, and reports `refused` to the others.
   state.segments.skip_to(std::min(next, state.segments.capacity()));
   return {};
 } catch (const std::bad_alloc&) {
@@ -92,10 +93,10 @@ Status skip_to(EndpointState& state, SegmentId next) noexcept try {
 
 }  // namespace
 
-// Every member proposes its own next number. If all propose the same, as they do unless they have taken part in segments of
-// other teams, that is the segment's; else all offer their parts once more under the highest, which no member has used.
-// A last exchange says whether all have added the segment: either all have it in the end, or none has, and nobody writes
-// to a part before its owner knows of it.
+// Every member proposes its own next number. If all propose the same number, the segment gets it. Members that have
+// made different segments with other teams propose different numbers. Then all offer their parts again under the
+// highest one, which no member has used. A last exchange tells whether all have added the segment: in the end either
+// all have it or none has, and no rank writes to a part before its owner knows of the segment.
 Result<SegmentId> publish_part(EndpointParts& parts, TeamState& team,
                                const Result<LocalPart>& mine) noexcept {
   EndpointState& state = parts.state;
@@ -111,11 +112,12 @@ Result<SegmentId> publish_part(EndpointParts& parts, TeamState& team,
     if (status) status = read_proposals(team, *all, wanted);
     if (status && wanted.by_all) status = add(state, team, *local, *all);
     const bool added = status && wanted.by_all;
-    // A rank that is lost has ended it for all; any other failure is told to those that may have had none.
+    // A lost member ends the attempt for all. Of any other failure the members that have succeeded must be told.
     if (status.code() != ErrorCode::peer_lost) status = state.barriers->exchanges().agree(team, status);
     if (status && added) return id;
     if (added && status.code() == ErrorCode::peer_lost) {
-      // A member that heard of the loss later may have the segment: its number, keys and memory stay until the job ends.
+      // A member that learns of the loss later may have the segment. So its number, keys and memory stay in use until
+      // the job ends.
       static_cast<void>(state.segments.release(id));
       return status;
     }

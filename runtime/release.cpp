@@ -15,7 +15,7 @@ namespace {
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::TeamState;
 
-/// Waits until all members have come to the end of this segment. Nobody begins anything on it after that.
+/// Waits until all members have called `release` for this segment. From then on no member begins an operation on it.
 Status all_arrive(EndpointState& state, TeamState& team, SegmentId id) noexcept {
   const auto all = state.barriers->exchanges().exchange(team, std::as_bytes(std::span(&id, 1)));
   if (!all) return all.status();
@@ -33,32 +33,33 @@ Status all_arrive(EndpointState& state, TeamState& team, SegmentId id) noexcept 
   return {};
 }
 
-/// Tells both conduits that local buffers in this memory end. The far one may have registered a buffer that lies in a
-/// neighbour's part, which only the near one maps.
+/// Tells both conduits that local buffers in this memory end. The far conduit too may have registered a buffer in a
+/// neighbour's part, although only the near conduit maps the part.
 void end_memory(EndpointState& state, core::Bytes memory) noexcept {
   for (core::Conduit* const conduit : {state.near.get(), state.far.get()}) {
     if (conduit != nullptr && !memory.empty()) conduit->memory_ends(memory);
   }
 }
 
-/// Gives back what leads from here to a rank's part.
-void leave_part(EndpointState& state, Rank rank, const core::Part& part) noexcept {
+/// Gives back the mapping and the keys through which this rank reached another rank's part.
+void leave_part(EndpointState& state, Rank rank, const core::SegmentPart& part) noexcept {
   if (part.mapped_at != nullptr) {
     end_memory(state, {part.mapped_at, static_cast<std::size_t>(part.bytes)});
     state.conduit(rank).cross_map()->unmap(rank, part.mapped_at);
   }
-  // The network may still have something for a lost peer.
+  // The network may still hold operations to a lost peer, which use the keys.
   if (state.lost[rank]) return;
-  for (const core::Part* one : {&part, static_cast<const core::Part*>(part.far.get())}) {
+  for (const core::SegmentPart* one : {&part, static_cast<const core::SegmentPart*>(part.far.get())}) {
     if (one != nullptr && one->has_key) one->rma->forget_key(rank, one->key);
   }
 }
 
-/// Members that do not know of a loss yet may still write there: the pages go, the addresses and the keys stay. A network
-/// would take a write without a key for an error of the connection, and two living ranks for lost.
+/// Frees the memory but keeps the addresses and the keys, because members that do not know of the loss yet may still
+/// write there. A write to an address without a key would break the connection, and two living ranks would lose each
+/// other.
 void give_pages_back(std::span<std::byte> memory) noexcept {
   if (memory.empty()) return;
-  // Of shared memory, for which the other advice means less.
+  // MADV_REMOVE frees the pages of shared memory; MADV_DONTNEED only unmaps these, but frees private pages.
   if (::madvise(memory.data(), memory.size(), MADV_REMOVE) == 0) return;
   static_cast<void>(::madvise(memory.data(), memory.size(), MADV_DONTNEED));
 }

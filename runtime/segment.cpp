@@ -40,7 +40,8 @@ Result<runtime::LocalPart> allocate(EndpointState& state, std::size_t bytes) noe
 Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ranks)
     : state_(&team.state().endpoint), id_(id), members_(team.size()), mine_(mine), ranks_(std::move(ranks)) {}
 
-// The members' ranks are listed before the others hear of this part: from then on nothing may fail here alone.
+// The members' ranks are listed first, because that may fail. Once the other members know of this part, nothing may
+// fail on this rank alone.
 Result<Segment> Segment::create(Team& team, std::size_t bytes) {
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;

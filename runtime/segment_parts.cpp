@@ -104,8 +104,8 @@ void withdraw_part(EndpointParts& parts, SegmentId id) noexcept {
   }
 }
 
-core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {
-  core::Part part;
+core::SegmentPart read_part(EndpointState& state, Rank rank, BlobReader& in) {
+  core::SegmentPart part;
   part.bytes = in.number();
   part.phase = static_cast<std::uint8_t>(in.number() % 16);
   Blob map_key = in.bytes();
@@ -113,7 +113,7 @@ core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {
   Blob far_key = in.bytes();
   const bool is_near = state.near != nullptr && state.conduit_of[rank] == state.near.get();
   if (is_near && !far_key.empty()) {
-    part.far = std::make_unique<core::Part>();
+    part.far = std::make_unique<core::SegmentPart>();
     part.far->bytes = part.bytes;
     part.far->phase = part.phase;
     part.far->rma_key = std::move(far_key);
@@ -125,13 +125,13 @@ core::Part read_part(EndpointState& state, Rank rank, BlobReader& in) {
 
 namespace {
 
-/// Whether other ranks need this rank's processor for atomics on its part: all that cannot map it.
+/// Whether other ranks need this rank's processor for atomics on its part: ranks that cannot map the part do.
 bool serves_others(const EndpointState& state, const LocalPart& mine, const KnownParts& known) {
-  const core::Part& my_part = known.parts[state.rank - known.first];
+  const core::SegmentPart& my_part = known.parts[state.rank - known.first];
   for (Rank i = 0; i < known.parts.size(); ++i) {
     const Rank rank = known.first + i;
-    if (rank == state.rank || known.parts[i].reach == core::Part::Reach::none) continue;
-    // Memory of the program's own has a key too, but for ranks of this very process.
+    if (rank == state.rank || known.parts[i].reach == core::SegmentPart::Reach::none) continue;
+    // Attached memory has a key too, but only ranks of this process can map it.
     const bool maps =
         state.conduit_of[rank]->cross_map() != nullptr && !my_part.map_key.empty() && !mine.attached;
     if (!maps) return true;

@@ -14,7 +14,7 @@ Status join(Job::Impl& job);
 Status meet(Job::Impl& job, std::size_t endpoints);
 /// Chooses the conduits (one exchange, if there are several hosts and no conduit is named). Opens conduits, endpoints
 /// and the job's own segments. Exchanges addresses and keys, or the error of this process: one exchange. Then connects
-/// and builds the layers. With `far` there is no choice: it is the only conduit (tests).
+/// and builds the layers. If `far` is not null, it is the only conduit and nothing is chosen (for tests).
 Status open_endpoints(Job::Impl& job, core::Network* far);
 
 }  // namespace aqueduct::runtime

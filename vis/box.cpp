@@ -1,5 +1,5 @@
-#include "vis/engine.hpp"
 #include "vis/kernels.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@ struct Box {
 /// The box around the next pieces: as many pieces as fit into a box of `most` bytes. Advances the cursor past them.
 Box next_box(Cursor& there, std::uint64_t most) noexcept {
   Box box;
-  while (there.left() != 0) {
+  while (there.remaining() != 0) {
     const Piece piece = there.run();
     const auto at = static_cast<std::uint64_t>(piece.offset);
     std::uint64_t bytes = std::min<std::uint64_t>(piece.bytes, most);
@@ -37,17 +37,17 @@ Box next_box(Cursor& there, std::uint64_t most) noexcept {
 }  // namespace
 
 // A box is fetched by a single operation of the network. So its get is begun as a whole, or refused as a whole.
-std::uint64_t Engine::most_in_box(Rank peer) const noexcept {
+std::uint64_t PieceTransfers::most_in_box(Rank peer) const noexcept {
   core::Conduit& conduit = state_.conduit(peer);
-  if (conduit.rma() == nullptr) return stages_.bytes();
-  return std::min<std::uint64_t>(stages_.bytes(), conduit.properties().max_transfer);
+  if (conduit.rma() == nullptr) return staging_buffers_.bytes();
+  return std::min<std::uint64_t>(staging_buffers_.bytes(), conduit.properties().max_transfer);
 }
 
 // Gets a whole bounding box into a buffer, then copies the pieces out of it. For gets only: a put of a whole box would
 // overwrite what other ranks write between the pieces.
 //
 // A chunk and its buffer are held from the post of the get until this function finds it done, in a later step.
-Engine::Step Engine::get_box(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::get_box(Transfer& t) noexcept {
   // The boxes that have arrived, in any order. Moving the cursor to the buffer makes its places addresses in it.
   for (std::uint64_t left = t.chunks; left != 0; left &= left - 1) {
     Chunk& chunk = chunks_[static_cast<std::size_t>(std::countr_zero(left))];
@@ -59,20 +59,20 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
     } else {
       fail(t, status);
     }
-    stages_.give_back(*chunk.stage);
+    staging_buffers_.give_back(*chunk.stage);
     give_back(chunk);
   }
   // Then the next boxes, while there is a chunk, an operation and a buffer for each.
-  while (t.there_at.left() != 0 && t.op->outcome.ok()) {
+  while (t.there_at.remaining() != 0 && t.op->outcome.ok()) {
     Chunk* const chunk = std::popcount(t.chunks) < kChunksOfOne ? take_chunk(t) : nullptr;
     core::Op* const op = chunk != nullptr ? state_.ops.acquire(core::kGroup, t.peer, false) : nullptr;
-    Stage* const stage = op != nullptr ? stages_.take() : nullptr;
+    StagingBuffer* const stage = op != nullptr ? staging_buffers_.take() : nullptr;
     const auto drop = [&] {
       if (op != nullptr) {
         state_.ops.part_ended(*op, {});
         static_cast<void>(state_.ops.collect(*op));
       }
-      if (stage != nullptr) stages_.give_back(*stage);
+      if (stage != nullptr) staging_buffers_.give_back(*stage);
       if (chunk != nullptr) give_back(*chunk);
     };
     if (stage == nullptr) {
@@ -82,9 +82,9 @@ Engine::Step Engine::get_box(Transfer& t) noexcept {
     const Cursor there = t.there_at;
     const Box box = next_box(t.there_at, most_in_box(t.peer));
     core::Op* const region = std::exchange(state_.region, op);
-    const Status status =
-        rma_.get(stage->data(), {t.peer, box.lowest, t.segment}, box.end - box.lowest, Ending::group, true)
-            .status;
+    const Status status = rma_.get(stage->data(), {t.peer, box.lowest, t.segment}, box.end - box.lowest,
+                                   Completion::group, true)
+                              .status;
     state_.region = region;
     if (!status) {
       drop();

@@ -1,6 +1,6 @@
 #include "core/signals.hpp"
 #include "vis/accumulate.hpp"
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 namespace aqueduct::vis {
 namespace {
@@ -25,7 +25,7 @@ bool strides_fit(const Shape& shape, std::uint64_t width) noexcept {
 
 }  // namespace
 
-Status Engine::reject(const Request& request, ErrorCode code, const std::string& why) {
+Status PieceTransfers::reject(const Request& request, ErrorCode code, const std::string& why) {
   state_.log.error("{} of pieces with rank {}, segment {}: {}", name_of(request.what), request.base.rank(),
                    request.base.segment(), why);
   return {code, request.base.rank()};
@@ -33,7 +33,7 @@ Status Engine::reject(const Request& request, ErrorCode code, const std::string&
 
 // Finds everything that can be wrong with the arguments, before anything moves. Both surveys are filled in: the
 // choice of a plan needs them too.
-Status Engine::check(const Request& request, Survey& there, Survey& here) {
+Status PieceTransfers::check(const Request& request, Survey& there, Survey& here) {
   const Shape& remote = request.there;
   const Shape& local = request.here;
   const std::uint64_t offset = request.base.offset();

@@ -27,8 +27,8 @@ struct Row {
 
 /// Walks over the bytes of a shape in order, one row, or a part of one, at a time.
 ///
-/// Places are addresses or offsets, computed modulo 2^64 without checks: Engine::check, or the decoder, has verified
-/// that they lie in memory or in a segment.
+/// Places are addresses or offsets, computed modulo 2^64 without checks: PieceTransfers::check, or the decoder, has
+/// verified that they lie in memory or in a segment.
 ///
 /// Lifetime: that of the shape. A copy remembers a position; it has 160 bytes.
 class Cursor {
@@ -38,15 +38,15 @@ class Cursor {
   Cursor(const Shape& shape, std::uint64_t total, std::uint64_t origin = 0) noexcept;
 
   /// The number of bytes from here to the end of the shape.
-  std::uint64_t left() const noexcept { return left_; }
-  /// The next pieces of equal length. Inside a piece, only the rest of that piece. Requires: left() > 0.
+  std::uint64_t remaining() const noexcept { return left_; }
+  /// The next pieces of equal length. Inside a piece, only the rest of that piece. Requires: remaining() > 0.
   Row row() noexcept;
-  /// The next contiguous bytes: the first piece of the row. Requires: left() > 0.
+  /// The next contiguous bytes: the first piece of the row. Requires: remaining() > 0.
   Piece run() noexcept;
   /// Advances by that many bytes. Requires: at most as many as row() has.
   void step(std::uint64_t bytes) noexcept;
-  /// Advances by that many bytes, at most left(). Cost: proportional to the dimensions of a strided shape, or to the
-  /// pieces of a vector; constant for an indexed shape.
+  /// Advances by that many bytes, at most remaining(). Cost: proportional to the dimensions of a strided shape, or to
+  /// the pieces of a vector; constant for an indexed shape.
   void skip(std::uint64_t bytes) noexcept;
   /// Adds `by` to every place from now on, modulo 2^64.
   void move(std::uint64_t by) noexcept {

@@ -7,15 +7,15 @@
 
 namespace aqueduct::vis {
 
-Decoder::Decoder(Form form, core::Bytes description, std::uint64_t base, std::uint64_t limit,
+Decoder::Decoder(DescriptionKind form, core::Bytes description, std::uint64_t base, std::uint64_t limit,
                  std::uint64_t data_bytes) noexcept
     : form_(form), rest_(description), base_(base), limit_(limit), left_(data_bytes) {
-  if (form == Form::strided) {
+  if (form == DescriptionKind::strided) {
     begin_strided();
-  } else if (form == Form::indexed) {
+  } else if (form == DescriptionKind::indexed) {
     good_ = read_varint(rest_, piece_) && read_varint(rest_, within_) && within_ < piece_;
   } else {
-    good_ = form == Form::vector;
+    good_ = form == DescriptionKind::vector;
   }
 }
 
@@ -51,8 +51,8 @@ void Decoder::begin_strided() noexcept {
 bool Decoder::next(Row& row) noexcept {
   if (!good_ || left_ == 0) return false;
   switch (form_) {
-    case Form::strided: return next_strided(row);
-    case Form::indexed: return next_indexed(row);
+    case DescriptionKind::strided: return next_strided(row);
+    case DescriptionKind::indexed: return next_indexed(row);
     default: return next_vector(row);
   }
 }
@@ -72,14 +72,11 @@ bool Decoder::next_indexed(Row& row) noexcept {
   // returned as a row of its own. All whole pieces between them become rows of up to kBatch pieces.
   std::size_t count = 0;
   while (count < kBatch && left_ >= piece_ && within_ == 0) {
-    const core::Bytes before = rest_;
     std::uint64_t delta = 0;
     if (!read_varint(rest_, delta)) return fail();
     const std::uint64_t at = end_ + static_cast<std::uint64_t>(unzigzag(delta));
-    if (!inside(base_ + at, piece_)) {  // the whole pieces before this one are not returned either
-      rest_ = before;
-      return fail();
-    }
+    if (!inside(base_ + at, piece_))
+      return fail();  // the whole pieces before this one are not returned either
     offsets_[count++] = static_cast<std::int64_t>(at);
     end_ = at + piece_;
     left_ -= piece_;

@@ -11,7 +11,7 @@ namespace aqueduct::vis {
 /// returns lie in [0, limit). At the first one that does not, it stops, and good() becomes false.
 class Decoder {
  public:
-  Decoder(Form form, core::Bytes description, std::uint64_t base, std::uint64_t limit,
+  Decoder(DescriptionKind form, core::Bytes description, std::uint64_t base, std::uint64_t limit,
           std::uint64_t data_bytes) noexcept;
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -34,7 +34,7 @@ class Decoder {
 
   static constexpr std::size_t kBatch = 128;  // chosen: 1 KiB of offsets
 
-  Form form_;
+  DescriptionKind form_;
   bool good_ = true;
   core::Bytes rest_;
   std::uint64_t base_;

@@ -23,9 +23,9 @@ Description by_strides(const Shape& shape, std::uint64_t total, Cursor& there, c
     at = write_varint(at, shape.dims[i].count);
     at = write_varint(at, zigzag(shape.dims[i].stride));
   }
-  at = write_varint(at, total - there.left());
-  Description made{Form::strided, static_cast<std::uint32_t>(at - to), 0};
-  made.data = std::min(there.left(), data_room(room, made.bytes));
+  at = write_varint(at, total - there.remaining());
+  Description made{DescriptionKind::strided, static_cast<std::uint32_t>(at - to), 0};
+  made.data = std::min(there.remaining(), data_room(room, made.bytes));
   there.skip(made.data);
   return made;
 }
@@ -34,14 +34,14 @@ Description by_strides(const Shape& shape, std::uint64_t total, Cursor& there, c
 // near.
 Description by_offsets(const Shape& shape, std::uint64_t total, Cursor& there, const PacketRoom& room,
                        std::byte* to) noexcept {
-  const std::uint64_t behind = total - there.left();
+  const std::uint64_t behind = total - there.remaining();
   const std::uint64_t within = behind % shape.bytes;
   const std::uint64_t index = behind / shape.bytes;
   const auto* offsets = static_cast<const std::int64_t*>(shape.list) + index;
   const std::uint64_t count = shape.count - index;
   std::byte* at = write_varint(to, shape.bytes);
   at = write_varint(at, within);
-  Description made{Form::indexed, 0, 0};
+  Description made{DescriptionKind::indexed, 0, 0};
   std::uint64_t end = 0;
   const std::uint64_t piece = shape.bytes;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -64,10 +64,10 @@ Description by_offsets(const Shape& shape, std::uint64_t total, Cursor& there, c
 
 // Distance and length of each run. Also for strided shapes whose strided description might not fit half of a packet.
 Description by_pieces(const Shape& shape, Cursor& there, const PacketRoom& room, std::byte* to) noexcept {
-  Description made{Form::vector, 0, 0};
+  Description made{DescriptionKind::vector, 0, 0};
   std::byte* at = to;
   std::uint64_t end = 0;
-  while (there.left() != 0) {
+  while (there.remaining() != 0) {
     const auto size = static_cast<std::size_t>(at - to);
     if (size + 2 * kMostVarint > room.description) break;
     const std::uint64_t most = data_room(room, size + 2 * kMostVarint);
@@ -81,7 +81,7 @@ Description by_pieces(const Shape& shape, Cursor& there, const PacketRoom& room,
       there.step(now);
       bytes += now;
       left -= now;
-      if (now != run.bytes || there.left() == 0) break;
+      if (now != run.bytes || there.remaining() == 0) break;
       run = there.run();
       if (static_cast<std::uint64_t>(run.offset) - shape.base != offset + bytes) break;
     }

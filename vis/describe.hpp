@@ -7,7 +7,7 @@ namespace aqueduct::vis {
 
 /// One packet's description of the remote pieces to which its data belongs.
 struct Description {
-  Form form = Form::vector;
+  DescriptionKind form = DescriptionKind::vector;
   std::uint32_t bytes = 0;  ///< length of the description
   std::uint64_t data = 0;   ///< bytes of data that it describes
 };

@@ -1,6 +1,6 @@
 #include "vis/accumulate.hpp"
-#include "vis/engine.hpp"
 #include "vis/kernels.hpp"
+#include "vis/piece_transfers.hpp"
 
 namespace aqueduct::vis {
 
@@ -22,7 +22,7 @@ bool copy_by_loops(bool is_get, const Shape& remote, std::uint64_t origin, const
 // The plan "direct": copies during the call, where the peer's segment is mapped here or is my own. `mapped` is the
 // address of the lowest byte of the pieces. False, if another plan is needed: for an accumulate where the network
 // does the job's atomics.
-bool Engine::copy_direct(const Request& request, std::byte* mapped, const Survey& there) noexcept {
+bool PieceTransfers::copy_direct(const Request& request, std::byte* mapped, const Survey& there) noexcept {
   if (request.what == What::accumulate && !state_.atomics_by_processor) return false;
   // The address of request.base here.
   const std::uint64_t origin = reinterpret_cast<std::uintptr_t>(mapped) -

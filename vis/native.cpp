@@ -1,4 +1,4 @@
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ constexpr std::uint32_t kMostCalls = 32;
 
 // Gives the conduit lists of pieces. Each call takes as many pieces as the limits allow on either side; pieces that
 // follow each other in memory become one. Completions carry the token of the transfer's operation.
-Engine::Step Engine::native(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::native(Transfer& t) noexcept {
   core::Conduit& conduit = state_.conduit(t.peer);
   core::NativeVector& vector = *conduit.vector();
   const std::size_t most_here = std::min(vector.most_local(), kMostListed);
@@ -23,14 +23,14 @@ Engine::Step Engine::native(Transfer& t) noexcept {
   const std::uint64_t most = conduit.properties().max_transfer;
   std::array<core::RemotePiece, kMostListed> there;
   std::array<core::MutableBytes, kMostListed> here;
-  while (t.there_at.left() != 0) {
+  while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (t.op->parts > kMostCalls) return Step::again;
     const Cursor there_before = t.there_at;
     const Cursor here_before = t.here_at;
     std::size_t n_there = 0;
     std::size_t n_here = 0;
-    for (std::uint64_t sum = 0; t.there_at.left() != 0 && sum < most;) {
+    for (std::uint64_t sum = 0; t.there_at.remaining() != 0 && sum < most;) {
       const Piece far = t.there_at.run();
       const Piece own = t.here_at.run();
       const std::uint64_t bytes = std::min({std::uint64_t{far.bytes}, std::uint64_t{own.bytes}, most - sum});

@@ -75,8 +75,7 @@ std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcep
       ++count;
     inner[depth++] = {count, stride};
     block *= count;
-    // Rows of two pieces may be chance. With many such levels, strides would not describe the list better.
-    if (n % block != 0 || depth * 4 > 8 + n) return std::nullopt;
+    if (n % block != 0) return std::nullopt;
   }
   found.dimensions = depth;
   for (std::uint32_t i = 0; i < depth; ++i) found.dims[depth - 1 - i] = inner[i];

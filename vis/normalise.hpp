@@ -15,7 +15,7 @@ Shape simplified(const Shape& shape) noexcept;
 
 /// The list as a strided shape, possibly of several dimensions, if its pieces lie at regular distances.
 ///
-/// Cost: one pass over the list. A list without a pattern is mostly given up after its first few pieces.
+/// Cost: one pass over the list. For most lists without a pattern the search stops after a few pieces.
 std::optional<Shape> strides_in(const Shape& list, const Survey& survey) noexcept;
 
 /// A nest of loops that copies between two strided shapes, as a program would write it by hand.
@@ -31,9 +31,9 @@ struct Nest {
   std::array<Loop, kMostDimensions * 2> loops;  ///< the outermost first
 };
 
-/// The loops for a copy between two simplified strided shapes of equal sums. The smallest strides are innermost,
-/// which is best for memory. Nothing, if the two shapes have no common piece boundaries: then two cursors do the
-/// copy.
+/// The loops for a copy between two simplified strided shapes with equal numbers of bytes. The smallest strides are
+/// innermost, which is fastest for caches. Nothing if the two shapes have no common piece boundaries; two cursors then
+/// do the copy.
 std::optional<Nest> nest(const Shape& to, const Shape& from) noexcept;
 
 }  // namespace aqueduct::vis

@@ -13,7 +13,7 @@ namespace aqueduct::vis {
 struct Operation {
   bool has_signal;  ///< `signal` follows the bytes
   Signal signal;
-  Choice choice;        ///< for the planner, which learns how long it took; key 0: it learns nothing
+  PlanChoice choice;    ///< for the planner, which learns how long it took; key 0: it learns nothing
   std::uint64_t since;  ///< time of the beginning, in nanoseconds of the endpoint's clock
   SegmentId segment;
   std::uint64_t lowest;  ///< lowest offset in the segment

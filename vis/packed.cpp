@@ -1,8 +1,8 @@
 #include "vis/accumulate.hpp"
 #include "vis/describe.hpp"
-#include "vis/engine.hpp"
 #include "vis/kernels.hpp"
 #include "vis/operation.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <bit>
 #include <new>
@@ -10,13 +10,13 @@
 namespace aqueduct::vis {
 namespace {
 
-/// Counts a request by the form of its description.
+/// Counts a request by the kind of its description.
 void count(Statistics& statistics, const Description& said) noexcept {
   ++statistics.vis_messages;
   statistics.vis_description_bytes += said.bytes;
-  ++(said.form == Form::strided   ? statistics.vis_as_strides
-     : said.form == Form::indexed ? statistics.vis_as_offsets
-                                  : statistics.vis_as_pieces);
+  ++(said.form == DescriptionKind::strided   ? statistics.vis_as_strides
+     : said.form == DescriptionKind::indexed ? statistics.vis_as_offsets
+                                             : statistics.vis_as_pieces);
 }
 
 Shape dense(std::uint64_t bytes) noexcept {
@@ -29,8 +29,8 @@ Shape dense(std::uint64_t bytes) noexcept {
 
 // Sends the contents of a stage as a medium request. A conduit that does not copy reads the stage after the call; an
 // operation of its own then tells the stage when it is free.
-core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& request, Stage& stage,
-                        std::size_t bytes) noexcept {
+core::Post PieceTransfers::send(Transfer& t, HandlerId handler, const PackedRequest& request,
+                                StagingBuffer& stage, std::size_t bytes) noexcept {
   am::Messages& messages = *state_.messages;
   const bool copies = state_.conduit(t.peer).properties().copies;
   core::Op* reader = copies ? nullptr : state_.ops.acquire(core::kSource, t.peer, false);
@@ -49,22 +49,22 @@ core::Post Engine::send(Transfer& t, HandlerId handler, const PackedRequest& req
       static_cast<void>(state_.ops.collect(*reader));
     }
   }
-  stages_.give_back(stage);
+  staging_buffers_.give_back(stage);
   return post;
 }
 
 // Puts and accumulates: description and data in one packet, as long as there are credits and stages. The peer unpacks
 // each packet in a handler and answers with a short reply, which ends one part of the operation.
-Engine::Step Engine::put_packed(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::put_packed(Transfer& t) noexcept {
   am::Messages& messages = *state_.messages;
   const std::size_t most = messages.room(t.peer, false, sizeof(PackedRequest));
   const std::uint64_t unit = t.what == What::accumulate ? atomic_bytes(t.type) : 1;
   const PacketRoom room{most, most, most, unit};
   const std::uint64_t total = t.about_there.bytes;
-  while (t.there_at.left() != 0) {
+  while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (messages.credits_left(t.peer) == 0) return Step::again;
-    Stage* const stage = stages_.take();
+    StagingBuffer* const stage = staging_buffers_.take();
     if (stage == nullptr) return Step::again;
     const Cursor there = t.there_at;
     const Cursor here = t.here_at;
@@ -109,19 +109,19 @@ Engine::Step Engine::put_packed(Transfer& t) noexcept {
 // Gets: each request describes as many pieces as its answer can hold. The peer gathers them in a handler; here, the
 // handler of the answer scatters the data. A chunk remembers where the answer belongs: it is taken before its request
 // is sent, and freed by the answer's handler, or by the loss of the peer. Answers may arrive in any order.
-Engine::Step Engine::get_packed(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::get_packed(Transfer& t) noexcept {
   am::Messages& messages = *state_.messages;
   const PacketRoom room{messages.room(t.peer, false, sizeof(PackedRequest)),
                         messages.room(t.peer, false, sizeof(PackedData)), UINT64_MAX / 2, 1};
   const std::uint64_t total = t.about_there.bytes;
-  while (t.there_at.left() != 0 && t.op->outcome.ok()) {
+  while (t.there_at.remaining() != 0 && t.op->outcome.ok()) {
     if (std::popcount(t.chunks) >= kChunksOfOne) return Step::waits;
     if (messages.credits_left(t.peer) == 0) return Step::again;
-    Stage* const stage = stages_.take();
+    StagingBuffer* const stage = staging_buffers_.take();
     if (stage == nullptr) return Step::again;
     Chunk* const chunk = take_chunk(t);
     if (chunk == nullptr) {
-      stages_.give_back(*stage);
+      staging_buffers_.give_back(*stage);
       return Step::again;
     }
     const Cursor there = t.there_at;
@@ -155,7 +155,7 @@ Engine::Step Engine::get_packed(Transfer& t) noexcept {
   return t.chunks != 0 ? Step::waits : Step::over;
 }
 
-Chunk* Engine::take_chunk(Transfer& t) noexcept {
+Chunk* PieceTransfers::take_chunk(Transfer& t) noexcept {
   if (chunks_ == nullptr) chunks_.reset(new (std::nothrow) Chunk[kMostChunks]);
   if (chunks_ == nullptr || chunks_taken_ == UINT64_MAX) return nullptr;
   const int place = std::countr_one(chunks_taken_);
@@ -166,14 +166,14 @@ Chunk* Engine::take_chunk(Transfer& t) noexcept {
   return &chunk;
 }
 
-void Engine::give_back(Chunk& chunk) noexcept {
+void PieceTransfers::give_back(Chunk& chunk) noexcept {
   const std::uint64_t bit = std::uint64_t{1} << (&chunk - chunks_.get());
   chunks_taken_ &= ~bit;
   chunk.owner->chunks &= ~bit;
   chunk.owner = nullptr;
 }
 
-void Engine::scatter(Chunk& chunk, core::Bytes data) noexcept {
+void PieceTransfers::scatter(Chunk& chunk, core::Bytes data) noexcept {
   const Shape packed = dense(chunk.bytes);
   Cursor from(packed, chunk.bytes, reinterpret_cast<std::uintptr_t>(data.data()));
   copy_between(chunk.here, from, chunk.bytes);

@@ -1,5 +1,5 @@
 #include "vis/accumulate.hpp"
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -23,7 +23,7 @@ struct Both {
 Both next_run(Transfer& t, std::uint64_t most) noexcept {
   Both both{static_cast<std::uint64_t>(t.there_at.run().offset),
             reinterpret_cast<std::byte*>(t.here_at.run().offset), 0};
-  while (t.there_at.left() != 0 && both.bytes < most) {
+  while (t.there_at.remaining() != 0 && both.bytes < most) {
     const Piece there = t.there_at.run();
     const Piece here = t.here_at.run();
     if (static_cast<std::uint64_t>(there.offset) != both.there + both.bytes ||
@@ -42,11 +42,11 @@ Both next_run(Transfer& t, std::uint64_t most) noexcept {
 
 // One put or get for each run. They are members of a group, which is the transfer's own operation: while one is
 // begun, the endpoint's open region is replaced by it. The group ends with its last member.
-Engine::Step Engine::pieces(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::pieces(Transfer& t) noexcept {
   const std::uint64_t most = state_.conduit(t.peer).rma() != nullptr
                                  ? state_.conduit(t.peer).properties().max_transfer
                                  : std::uint64_t{1} << 30;
-  while (t.there_at.left() != 0) {
+  while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (t.op->parts > kMostPieces) return Step::again;
     const Cursor there = t.there_at;
@@ -54,10 +54,11 @@ Engine::Step Engine::pieces(Transfer& t) noexcept {
     const Both run = next_run(t, most);
     const GlobalPtr<std::byte> at{t.peer, run.there, t.segment};
     core::Op* const region = std::exchange(state_.region, t.op);
-    const Status status = t.what == What::put ? rma_.put(at, run.here, run.bytes, Ending::group,
-                                                         {SourceReuse::at_completion, nullptr, true})
-                                                    .status
-                                              : rma_.get(run.here, at, run.bytes, Ending::group, true).status;
+    const Status status = t.what == What::put
+                              ? rma_.put(at, run.here, run.bytes, Completion::group,
+                                         {SourceReuse::at_completion, nullptr, true})
+                                    .status
+                              : rma_.get(run.here, at, run.bytes, Completion::group, true).status;
     state_.region = region;
     if (status.code() == ErrorCode::refused) {
       t.there_at = there;
@@ -73,16 +74,16 @@ Engine::Step Engine::pieces(Transfer& t) noexcept {
 }
 
 // An accumulate where the network does the job's atomics of this type: one atomic for each element.
-Engine::Step Engine::atomics(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::atomics(Transfer& t) noexcept {
   const std::size_t width = atomic_bytes(t.type);
-  while (t.there_at.left() != 0) {
+  while (t.there_at.remaining() != 0) {
     if (!t.op->outcome.ok()) return Step::over;
     if (t.op->parts > kMostPieces) return Step::again;
     const GlobalPtr<std::byte> at{t.peer, static_cast<std::uint64_t>(t.there_at.run().offset), t.segment};
     aqueduct::detail::AtomicCall call{AtomicOp::add, t.type};
     std::memcpy(&call.operand, reinterpret_cast<const std::byte*>(t.here_at.run().offset), width);
     core::Op* const region = std::exchange(state_.region, t.op);
-    const Status status = rma_.atomic(at, call, Ending::group, true).status;
+    const Status status = rma_.atomic(at, call, Completion::group, true).status;
     state_.region = region;
     if (status.code() == ErrorCode::refused) return Step::again;
     if (!status) {

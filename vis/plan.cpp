@@ -57,7 +57,7 @@ std::array<float, kPlans> Planner::model(const Question& q) noexcept {
   return ns;
 }
 
-Choice Planner::choose(const Question& question) noexcept {
+PlanChoice Planner::choose(const Question& question) noexcept {
   if (question.forced < kPlans) {
     if (model(question)[question.forced] != kNever) return {static_cast<Plan>(question.forced), 0, 0};
   }
@@ -115,7 +115,7 @@ Plan Planner::fastest(const Entry& entry) noexcept {
   return static_cast<Plan>(best);
 }
 
-void Planner::took(const Choice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept {
+void Planner::took(const PlanChoice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept {
   if (choice.key == 0 || entries_[choice.entry].key != choice.key) return;
   Entry& entry = entries_[choice.entry];
   auto& tries = entry.tries[static_cast<std::size_t>(choice.plan)];

@@ -34,7 +34,7 @@ struct Question {
 };
 
 /// A chosen plan, and where to record how long it takes.
-struct Choice {
+struct PlanChoice {
   Plan plan = Plan::packed;
   std::uint32_t entry = 0;
   std::uint64_t key = 0;  ///< of the entry; 0: do not record
@@ -49,9 +49,9 @@ struct Choice {
 /// with the least time is taken, and now and then another one is tried again.
 class Planner {
  public:
-  Choice choose(const Question& question) noexcept;
+  PlanChoice choose(const Question& question) noexcept;
   /// Records how long a transfer with that choice took.
-  void took(const Choice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept;
+  void took(const PlanChoice& choice, std::uint64_t bytes, std::uint64_t nanoseconds) noexcept;
 
   /// The model: the time of each plan in nanoseconds; infinite if the plan is impossible.
   static std::array<float, kPlans> model(const Question& question) noexcept;

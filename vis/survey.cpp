@@ -155,7 +155,7 @@ std::string first_outside(const Shape& shape, std::uint64_t origin, std::uint64_
   const auto end = static_cast<std::int64_t>(limit);
   // Chosen: the caller gets an error anyway, and should not wait long for its text.
   constexpr std::uint64_t kMostLooked = 1'000'000;
-  for (std::uint64_t number = 0; cursor.left() != 0 && number < kMostLooked;) {
+  for (std::uint64_t number = 0; cursor.remaining() != 0 && number < kMostLooked;) {
     const Row row = cursor.row();
     for (std::uint64_t i = 0; i < row.count && number < kMostLooked; ++i, ++number) {
       const auto at = static_cast<std::int64_t>(row.place(i));
@@ -179,7 +179,7 @@ bool overlaps(const Shape& shape, const Survey& survey) {
   if (survey.pieces > kMostSorted) return false;
   std::vector<Piece> sorted;
   sorted.reserve(survey.pieces);
-  for (Cursor cursor(shape, survey.bytes); cursor.left() != 0;) {
+  for (Cursor cursor(shape, survey.bytes); cursor.remaining() != 0;) {
     sorted.push_back(cursor.run());
     cursor.step(sorted.back().bytes);
   }

@@ -6,8 +6,8 @@
 
 namespace aqueduct::vis {
 
-/// What is wrong with a shape, whatever it is used for. From `elements` on, the value names what exceeds the range of
-/// addresses.
+/// What is wrong with a shape in itself. The values from `elements` on name the part of the shape that leaves the range
+/// of addresses.
 enum class Problem : std::uint8_t { none, section, dimensions, elements, counts, strides, base, pieces };
 
 /// The result of one pass over a shape.
@@ -31,8 +31,8 @@ std::string text_of(Problem problem, const Shape& shape);
 /// Describes the first piece that is not inside [0, limit), for an error message. Looks at the first million pieces.
 std::string first_outside(const Shape& shape, std::uint64_t origin, std::uint64_t total, std::uint64_t limit);
 
-/// Whether pieces of the shape overlap, as far as this can be found with little work. Lists that are not rising, and
-/// strided shapes that are not nested, are sorted, up to kMostSorted pieces; beyond that the answer is false.
+/// Whether pieces of the shape overlap. Lists that are not rising, and strided shapes that are not nested, are sorted
+/// in order to find out. That is done for at most kMostSorted pieces; with more the answer is false.
 bool overlaps(const Shape& shape, const Survey& survey);
 
 /// Chosen: 1 MiB of memory during the check in a checked build.

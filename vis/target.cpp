@@ -4,8 +4,8 @@
 #include "rma/wire.hpp"
 #include "vis/accumulate.hpp"
 #include "vis/decode.hpp"
-#include "vis/engine.hpp"
 #include "vis/kernels.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <cstring>
 #include <new>
@@ -17,7 +17,7 @@ using aqueduct::detail::Incoming;
 /// The handlers of packed transfers. They run inside progress and trust no packet: the peer may run other code.
 ///
 /// put   at the target: unpacks or adds, raises the signal that the packet brings, and answers with a short reply
-/// get   at the target: gathers the pieces into Engine::reply_ and sends them as a medium reply
+/// get   at the target: gathers the pieces into PieceTransfers::reply_ and sends them as a medium reply
 /// data  at the initiator of a get: scatters the reply and frees its chunk
 struct PackedTarget {
   template <class T>
@@ -77,10 +77,10 @@ struct PackedTarget {
 
   static void get(Incoming& in, const std::byte* args, core::MutableBytes payload) noexcept {
     const auto request = read<PackedRequest>(args);
-    Engine& engine = *in.state.vis;
-    if (engine.reply_ == nullptr)
-      engine.reply_.reset(new (std::nothrow) std::uint64_t[engine.stages_.bytes() / 8]);
-    auto* const reply = reinterpret_cast<std::byte*>(engine.reply_.get());
+    PieceTransfers& transfers = *in.state.vis;
+    if (transfers.reply_ == nullptr)
+      transfers.reply_.reset(new (std::nothrow) std::uint64_t[transfers.staging_buffers_.bytes() / 8]);
+    auto* const reply = reinterpret_cast<std::byte*>(transfers.reply_.get());
     const core::MutableBytes mine = memory(in.state, request.segment);
     const bool fits = request.data_bytes <= in.state.messages->room(in.source, false, sizeof(PackedData)) &&
                       request.description == payload.size();
@@ -107,20 +107,20 @@ struct PackedTarget {
 
   static void data(Incoming& in, const std::byte* args, core::MutableBytes payload) noexcept {
     const auto answer = read<PackedData>(args);
-    Engine& engine = *in.state.vis;
+    PieceTransfers& transfers = *in.state.vis;
     core::Op* op = in.state.ops.find(answer.token);
     // Late answers, and answers that nobody asked for, are dropped: token, peer and chunk must fit one another.
-    if (op == nullptr || op->peer != in.source || answer.chunk >= engine.chunks().size()) return;
-    Chunk& chunk = engine.chunks_[answer.chunk];
+    if (op == nullptr || op->peer != in.source || answer.chunk >= transfers.chunks().size()) return;
+    Chunk& chunk = transfers.chunks_[answer.chunk];
     if (chunk.owner == nullptr || chunk.owner->op != op || chunk.owner->plan != Plan::packed) return;
     auto code = static_cast<ErrorCode>(answer.code);
     if (code == ErrorCode::ok && payload.size() != chunk.bytes) code = ErrorCode::internal;
-    if (code == ErrorCode::ok) engine.scatter(chunk, payload);
+    if (code == ErrorCode::ok) transfers.scatter(chunk, payload);
     Transfer& t = *chunk.owner;
-    engine.give_back(chunk);
+    transfers.give_back(chunk);
     --op->answers;
     in.state.ops.part_ended(*op, {code, in.source});
-    engine.answered(t);
+    transfers.answered(t);
   }
 };
 

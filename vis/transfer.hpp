@@ -4,7 +4,7 @@
 #include "core/segment_table.hpp"
 #include "vis/cursor.hpp"
 #include "vis/plan.hpp"
-#include "vis/stages.hpp"
+#include "vis/staging_buffers.hpp"
 #include "vis/survey.hpp"
 
 namespace aqueduct::vis {
@@ -29,8 +29,8 @@ struct Transfer {
   Survey about_here;
   Cursor there_at;
   Cursor here_at;
-  std::uint64_t chunks = 0;  ///< chunks in flight: a bit for each chunk of the engine
-  Choice choice;
+  std::uint64_t chunks = 0;  ///< chunks in flight: a bit for each chunk of the endpoint
+  PlanChoice choice;
 };
 
 /// A part of a get in flight: it remembers where the data belongs when it arrives. Taken before the request is posted;
@@ -42,7 +42,7 @@ struct Chunk {
   // For the plan "box" only:
   Cursor there;
   std::uint64_t lowest = 0;
-  Stage* stage = nullptr;
+  StagingBuffer* stage = nullptr;
   core::Op* op = nullptr;
 };
 

@@ -1,6 +1,6 @@
 #include <aqueduct/vis.hpp>
 
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 // The functions of include/aqueduct/vis.hpp.
 
@@ -9,73 +9,74 @@ namespace aqueduct {
 namespace {
 
 using vis::Begun;
-using vis::Ending;
+using vis::Completion;
 using vis::What;
 
-Begun put_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Ending ending,
+Begun put_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Completion completion,
              const PutOptions& options, const Signal* signal = nullptr) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
   return ep.state().vis->start({What::put, {}, to.base(), to.shape(), here, from.shape(), options, signal},
-                               ending);
+                               completion);
 }
 
-Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Ending ending,
+Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Completion completion,
              const GetOptions& options) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(to.base());
   const PutOptions immediate{SourceReuse::at_completion, nullptr, options.immediate};
   return ep.state().vis->start({What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
-                               ending);
+                               completion);
 }
 
 Begun accumulate_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, AtomicType type,
-                    Ending ending) noexcept {
+                    Completion completion) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
-  return ep.state().vis->start({What::accumulate, type, to.base(), to.shape(), here, from.shape()}, ending);
+  return ep.state().vis->start({What::accumulate, type, to.base(), to.shape(), here, from.shape()},
+                               completion);
 }
 
 }  // namespace
 
 Status put(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from) noexcept {
-  return put_by(ep, to, from, Ending::blocking, {}).status;
+  return put_by(ep, to, from, Completion::blocking, {}).status;
 }
 Event put_nb(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
              const PutOptions& options) noexcept {
-  return put_by(ep, to, from, Ending::event, options).event;
+  return put_by(ep, to, from, Completion::event, options).event;
 }
 Status put_nbi(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
                const PutOptions& options) noexcept {
-  return put_by(ep, to, from, Ending::group, options).status;
+  return put_by(ep, to, from, Completion::group, options).status;
 }
 
 Status put_signal(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Signal what) noexcept {
-  return put_by(ep, to, from, Ending::blocking, {}, &what).status;
+  return put_by(ep, to, from, Completion::blocking, {}, &what).status;
 }
 Event put_signal_nb(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Signal what,
                     const PutOptions& options) noexcept {
-  return put_by(ep, to, from, Ending::event, options, &what).event;
+  return put_by(ep, to, from, Completion::event, options, &what).event;
 }
 
 Status get(Endpoint& ep, const LocalPieces& to, const RemotePieces& from) noexcept {
-  return get_by(ep, to, from, Ending::blocking, {}).status;
+  return get_by(ep, to, from, Completion::blocking, {}).status;
 }
 Event get_nb(Endpoint& ep, const LocalPieces& to, const RemotePieces& from,
              const GetOptions& options) noexcept {
-  return get_by(ep, to, from, Ending::event, options).event;
+  return get_by(ep, to, from, Completion::event, options).event;
 }
 Status get_nbi(Endpoint& ep, const LocalPieces& to, const RemotePieces& from,
                const GetOptions& options) noexcept {
-  return get_by(ep, to, from, Ending::group, options).status;
+  return get_by(ep, to, from, Completion::group, options).status;
 }
 
 namespace detail {
 
 Event accumulate(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
                  AtomicType type) noexcept {
-  return accumulate_by(ep, to, from, type, Ending::event).event;
+  return accumulate_by(ep, to, from, type, Completion::event).event;
 }
 Status accumulate_nbi(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
                       AtomicType type) noexcept {
-  return accumulate_by(ep, to, from, type, Ending::group).status;
+  return accumulate_by(ep, to, from, type, Completion::group).status;
 }
 
 }  // namespace detail

@@ -1,5 +1,5 @@
 #include "core/setting_kinds.hpp"
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <array>
 
@@ -16,6 +16,6 @@ constexpr std::array kVisSettings{
 
 }  // namespace
 
-std::span<const SettingInfo> Engine::settings() noexcept { return kVisSettings; }
+std::span<const SettingInfo> PieceTransfers::settings() noexcept { return kVisSettings; }
 
 }  // namespace aqueduct::vis

@@ -20,7 +20,7 @@ enum PackedHandler : HandlerId {
 /// indexed  bytes of each piece, bytes of the first piece to skip, then for each piece its distance from the end of the
 ///          previous one
 /// vector   for each piece its distance from the end of the previous one, and its bytes
-enum class Form : std::uint8_t {
+enum class DescriptionKind : std::uint8_t {
   strided,
   indexed,
   vector,
@@ -35,7 +35,7 @@ struct PackedRequest {
   std::uint32_t data_bytes;   ///< bytes of data in the packet, or requested
   std::uint32_t description;  ///< bytes of the description, without the padding
   std::uint32_t chunk;        ///< get: the requester's chunk, which the answer returns
-  Form form;
+  DescriptionKind form;
   std::uint8_t type;  ///< put: 0; accumulate: 1 + the AtomicType
   std::uint16_t reserved0;
   std::uint32_t slot;  ///< put of a single packet with a signal: the counter to raise after the data

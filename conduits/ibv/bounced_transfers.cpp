@@ -34,7 +34,7 @@ void BouncedTransfers::post_pieces() noexcept {
 }
 
 core::Post BouncedTransfers::post_piece(BouncedTransfer& one) noexcept {
-  Link& link = *connections_.find(one.peer);
+  Connection& connection = *connections_.find(one.peer);
   const Key& remote = memory_.remote(one.key);
   std::size_t bytes = std::min(one.bytes_left, buffers_.bounce_buffers().most_bytes());
   if (one.gets) bytes = env_.sizes().intact(remote.at + one.offset, bytes);
@@ -43,7 +43,7 @@ core::Post BouncedTransfers::post_piece(BouncedTransfer& one) noexcept {
     bounce_buffer =
         buffers_.bounce_buffers().take(bytes = std::min(bytes, buffers_.bounce_buffers().bytes()));
   if (bounce_buffer == nullptr) return core::Post::retry();
-  OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::part, 0);
+  OutstandingRequest* const entry = requests_.begin(connection, OutstandingRequest::Kind::part, 0);
   if (entry == nullptr) {
     buffers_.bounce_buffers().give_back(bounce_buffer);
     return core::Post::retry();
@@ -69,7 +69,7 @@ core::Post BouncedTransfers::post_piece(BouncedTransfer& one) noexcept {
                 buffers_.bounce_buffers().key()};
   work.request.sg_list = &work.piece;
   work.request.num_sge = 1;
-  const core::Post post = requests_.launch(link, work.request, true);
+  const core::Post post = requests_.launch(connection, work.request, true);
   if (post.kind == core::Post::Kind::posted) {
     one.offset += bytes;
     one.local += bytes;

@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::ibv {
 
-struct Link;
+struct Connection;
 
 /// A burst: short puts to one peer with no poll in between. The device gets them as one list, with one doorbell and one
 /// completion.
@@ -29,7 +29,7 @@ class Burst {
     }
   }
 
-  Link* link() const noexcept { return link_; }
+  Connection* connection() const noexcept { return connection_; }
   bool empty() const noexcept { return count_ == 0; }
   bool full() const noexcept { return count_ == kMost; }
 
@@ -49,13 +49,13 @@ class Burst {
     request.send_flags = IBV_SEND_INLINE | IBV_SEND_SIGNALED;
     return &request;
   }
-  /// Requires: the burst is empty or of the same link, and not full; at most kMostBytes.
-  void add(Link& link, const Put& put) noexcept {
+  /// Requires: the burst is empty or of the same connection, and not full; at most kMostBytes.
+  void add(Connection& connection, const Put& put) noexcept {
     ibv_send_wr& request = fill((*held_)[count_], put);
     request.send_flags = IBV_SEND_INLINE;
     if (count_ > 0) (*held_)[count_ - 1].request.next = &request;
     ++count_;
-    link_ = &link;
+    connection_ = &connection;
   }
   /// Returns the head of the list and appends `last`, which may be null. The burst is empty afterwards; the list stays
   /// valid until the next `add`.
@@ -89,7 +89,7 @@ class Burst {
 
   std::unique_ptr<std::array<Held, kMost>> held_;
   std::size_t count_ = 0;
-  Link* link_ = nullptr;
+  Connection* connection_ = nullptr;
 };
 
 }  // namespace aqueduct::conduits::ibv

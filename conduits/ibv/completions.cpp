@@ -39,14 +39,14 @@ int Completions::poll(core::Inbox& inbox) noexcept {
   return calls;
 }
 
-int Completions::end_all_with(Link& link, core::Inbox& inbox) noexcept {
-  const Status status = losses_.status_of(link.peer);
+int Completions::end_all_with(Connection& connection, core::Inbox& inbox) noexcept {
+  const Status status = losses_.status_of(connection.peer);
   int calls = 0;
-  while (link.outstanding.count() > 0) calls += end_front(link, status, inbox);
-  while (const std::optional<BouncedTransfer> one = bounced_.take(link.peer)) {
+  while (connection.outstanding.count() > 0) calls += end_front(connection, status, inbox);
+  while (const std::optional<BouncedTransfer> one = bounced_.take(connection.peer)) {
     if (one->token) calls += tell(one->ends, *one->token, status, inbox);
   }
-  return calls + striping_.end_all_with(link.peer, inbox);
+  return calls + striping_.end_all_with(connection.peer, inbox);
 }
 
 int Completions::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
@@ -61,8 +61,8 @@ int Completions::take(const ibv_wc& completion, core::Inbox& inbox) noexcept {
   return 0;
 }
 
-int Completions::end_front(Link& link, Status status, core::Inbox& inbox) noexcept {
-  const OutstandingRequest entry = requests_.end_front(link, status);
+int Completions::end_front(Connection& connection, Status status, core::Inbox& inbox) noexcept {
+  const OutstandingRequest entry = requests_.end_front(connection, status);
   return tell(entry.kind, entry.token, status, inbox);
 }
 
@@ -78,7 +78,7 @@ int Completions::tell(OutstandingRequest::Kind kind, core::Token token, Status s
 
 // A failed request ends the queue pair and all outstanding requests to that peer. Messages that the peer waits for may
 // be among them, so the peer is lost, whatever the reason was.
-void Completions::explain(const Link& link, const OutstandingRequest& entry,
+void Completions::explain(const Connection& connection, const OutstandingRequest& entry,
                           const ibv_wc& completion) noexcept {
   const char* const text = env_.verbs.wc_status_str(completion.status);
   if (code_of(completion.status) != ErrorCode::peer_lost) {
@@ -86,45 +86,46 @@ void Completions::explain(const Link& link, const OutstandingRequest& entry,
       const Key& key = memory_.remote(entry.key);
       env_.log.error(
           "ibv: rank {}: {} of {} bytes failed, rank {}, segment {}, offset {}, key {:#x}: {} ({:#x}). {}",
-          env_.me, name_of(entry.kind), entry.bytes, link.peer, key.id, entry.offset, key.key, text,
+          env_.me, name_of(entry.kind), entry.bytes, connection.peer, key.id, entry.offset, key.key, text,
           completion.vendor_err, advice_for(completion.status));
     } else {
       env_.log.error("ibv: rank {}: {} to rank {} failed: {} ({:#x}). {}", env_.me, name_of(entry.kind),
-                     link.peer, text, completion.vendor_err, advice_for(completion.status));
+                     connection.peer, text, completion.vendor_err, advice_for(completion.status));
     }
-  } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !losses_.is_suspected(link.peer)) {
-    env_.log.info("ibv: rank {}: rank {}: {}: {}", env_.me, link.peer, text, advice_for(completion.status));
+  } else if (completion.status != IBV_WC_WR_FLUSH_ERR && !losses_.is_suspected(connection.peer)) {
+    env_.log.info("ibv: rank {}: rank {}: {}: {}", env_.me, connection.peer, text,
+                  advice_for(completion.status));
   }
   events_.take();  // they may name the cause
-  losses_.suspect(link.peer, text);
+  losses_.suspect(connection.peer, text);
 }
 
 // Requests end in order, so a completion also ends all unsignaled requests before it.
 int Completions::take_request(const ibv_wc& completion, core::Inbox& inbox) noexcept {
-  Link* const link = connections_.find_by_request(completion.wr_id);
+  Connection* const connection = connections_.find_by_request(completion.wr_id);
   const std::uint32_t number = WorkId::number(completion.wr_id);
-  if (link == nullptr || link->pair == nullptr || !link->outstanding.has(number))
+  if (connection == nullptr || connection->pair == nullptr || !connection->outstanding.has(number))
     return 0;  // of a peer that was lost meanwhile
   if (!env_.sizes().in_order) [[unlikely]]
-    return take_unordered(*link, number, completion, inbox);
+    return take_unordered(*connection, number, completion, inbox);
   int calls = 0;
-  while (link->outstanding.oldest() != number) calls += end_front(*link, {}, inbox);
+  while (connection->outstanding.oldest() != number) calls += end_front(*connection, {}, inbox);
   if (completion.status == IBV_WC_SUCCESS) [[likely]]
-    return calls + end_front(*link, {}, inbox);
-  explain(*link, link->outstanding.front(), completion);
-  return calls + end_front(*link, {code_of(completion.status), link->peer}, inbox);
+    return calls + end_front(*connection, {}, inbox);
+  explain(*connection, connection->outstanding.front(), completion);
+  return calls + end_front(*connection, {code_of(completion.status), connection->peer}, inbox);
 }
 
 // For devices on which reads may end after later requests.
-int Completions::take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion,
+int Completions::take_unordered(Connection& connection, std::uint32_t number, const ibv_wc& completion,
                                 core::Inbox& inbox) noexcept {
   if (completion.status != IBV_WC_SUCCESS) {  // the loss of the peer ends them all
-    explain(link, link.outstanding[number], completion);
+    explain(connection, connection.outstanding[number], completion);
     return 0;
   }
-  link.outstanding.note_end(number);
+  connection.outstanding.note_end(number);
   int calls = 0;
-  while (link.outstanding.front_ended()) calls += end_front(link, {}, inbox);
+  while (connection.outstanding.front_ended()) calls += end_front(connection, {}, inbox);
   return calls;
 }
 

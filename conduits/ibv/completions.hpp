@@ -28,15 +28,17 @@ class Completions {
 
   /// Ends all operations with a lost peer. Requires: its queue pair is destroyed, so that the device uses none of their
   /// memory.
-  int end_all_with(Link& link, core::Inbox& inbox) noexcept;
+  int end_all_with(Connection& connection, core::Inbox& inbox) noexcept;
 
  private:
   int take(const ibv_wc& completion, core::Inbox& inbox) noexcept;
   int take_request(const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  int take_unordered(Link& link, std::uint32_t number, const ibv_wc& completion, core::Inbox& inbox) noexcept;
-  int end_front(Link& link, Status status, core::Inbox& inbox) noexcept;
+  int take_unordered(Connection& connection, std::uint32_t number, const ibv_wc& completion,
+                     core::Inbox& inbox) noexcept;
+  int end_front(Connection& connection, Status status, core::Inbox& inbox) noexcept;
   int tell(OutstandingRequest::Kind kind, core::Token token, Status status, core::Inbox& inbox) noexcept;
-  void explain(const Link& link, const OutstandingRequest& entry, const ibv_wc& completion) noexcept;
+  void explain(const Connection& connection, const OutstandingRequest& entry,
+               const ibv_wc& completion) noexcept;
 
   const Environment& env_;
   Losses& losses_;

@@ -44,18 +44,18 @@ void Connections::tell(Address& address) const noexcept {
 
 std::optional<core::Clock::time_point> Connections::next_hello() const noexcept {
   if (connecting_.empty()) return std::nullopt;
-  return std::ranges::min(connecting_, {}, &Link::next_hello)->next_hello;
+  return std::ranges::min(connecting_, {}, &Connection::next_hello)->next_hello;
 }
 
-void Connections::close(Link& link) noexcept {
-  link.ready = false;
-  link.held_request.reset();
-  link.cm_id.reset();
-  link.pair.reset();
+void Connections::close(Connection& connection) noexcept {
+  connection.ready = false;
+  connection.held_request.reset();
+  connection.cm_id.reset();
+  connection.pair.reset();
 }
 
-Link* Connections::make_link(Rank peer) noexcept {
-  auto link = std::make_unique<Link>(peer, env_.sizes().depth);
+Connection* Connections::make_connection(Rank peer) noexcept {
+  auto connection = std::make_unique<Connection>(peer, env_.sizes().depth);
   MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
   if (made.pair == nullptr) {
     const int error = errno;
@@ -65,10 +65,10 @@ Link* Connections::make_link(Rank peer) noexcept {
     losses_.suspect(peer, "there is no queue pair for it");
     return nullptr;
   }
-  link->pair = std::move(made.pair);
+  connection->pair = std::move(made.pair);
   requests_.set_inline_bytes(made.inline_bytes);
-  link->first = first_of(link->pair->qp_num, env_.me);
-  const std::int64_t granted_to_peer = receive_.add(*link, env_.options.credits);
+  connection->first = first_of(connection->pair->qp_num, env_.me);
+  const std::int64_t granted_to_peer = receive_.add(*connection, env_.options.credits);
   if (granted_to_peer < 0) {
     const int error = static_cast<int>(-granted_to_peer);
     env_.log.error("ibv: rank {}: no room for messages of rank {}: {}. {}", env_.me, peer,
@@ -76,132 +76,134 @@ Link* Connections::make_link(Rank peer) noexcept {
     losses_.suspect(peer, "there is no memory for its messages");
     return nullptr;
   }
-  link->granted_to_peer = static_cast<std::uint32_t>(granted_to_peer);
-  by_pair_.add(link->pair->qp_num, *link);
+  connection->granted_to_peer = static_cast<std::uint32_t>(granted_to_peer);
+  by_pair_.add(connection->pair->qp_num, *connection);
   rails_.make(peer);
-  links_[peer] = std::move(link);
+  by_peer_[peer] = std::move(connection);
   env_.log.debug("ibv: rank {}: queue pair {} for rank {}, {} bytes inline", env_.me,
-                 links_[peer]->pair->qp_num, peer, requests_.inline_bytes());
-  return links_[peer].get();
+                 by_peer_[peer]->pair->qp_num, peer, requests_.inline_bytes());
+  return by_peer_[peer].get();
 }
 
-bool Connections::make_address_handle(Link& link) noexcept {
-  if (link.address_handle != nullptr) return true;
-  ibv_ah_attr way = address_vector(addresses_[link.peer], env_.port, env_.options);
-  link.address_handle = {env_.verbs.create_ah(env_.objects.domain.get(), &way), {env_.verbs.destroy_ah}};
-  if (link.address_handle != nullptr) return true;
+bool Connections::make_address_handle(Connection& connection) noexcept {
+  if (connection.address_handle != nullptr) return true;
+  ibv_ah_attr way = address_vector(addresses_[connection.peer], env_.port, env_.options);
+  connection.address_handle = {env_.verbs.create_ah(env_.objects.domain.get(), &way),
+                               {env_.verbs.destroy_ah}};
+  if (connection.address_handle != nullptr) return true;
   env_.log.error(
       "ibv: rank {}: {} knows no way to rank {}: {}. Do both hosts' ports have addresses of one network "
       "(AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
-      env_.me, env_.port.device, link.peer, std::strerror(errno));
-  losses_.suspect(link.peer, "there is no way to it");
+      env_.me, env_.port.device, connection.peer, std::strerror(errno));
+  losses_.suspect(connection.peer, "there is no way to it");
   return false;
 }
 
 // Starts the connection, unless it is being made already. Returns null, except for the connection with this rank
 // itself.
-Link* Connections::start_connecting(Rank peer) noexcept {
+Connection* Connections::start_connecting(Rank peer) noexcept {
   if (losses_.is_out_of_reach(peer)) return nullptr;
-  Link* link = links_[peer].get();
-  if (link == nullptr && (link = make_link(peer)) == nullptr) return nullptr;
+  Connection* connection = by_peer_[peer].get();
+  if (connection == nullptr && (connection = make_connection(peer)) == nullptr) return nullptr;
   if (peer == env_.me) {  // for atomics: all of them must go through the adapter
     Hello mine;
-    mine.pair = link->pair->qp_num;
-    mine.first = link->first;
+    mine.pair = connection->pair->qp_num;
+    mine.first = connection->first;
     mine.counter = counters_.address_for(peer);
     mine.counter_key = counters_.remote_key();
-    if (!connect_queue_pair(*link, mine)) return nullptr;
-    link->ready = true;
-    return link;
+    if (!connect_queue_pair(*connection, mine)) return nullptr;
+    connection->ready = true;
+    return connection;
   }
   const bool by_cm = manager_.is_open();
-  if (link->connecting || (!by_cm && !make_address_handle(*link))) return nullptr;
-  link->connecting = true;
-  link->pause = kFirstPause;
-  connecting_.push_back(link);
+  if (connection->connecting || (!by_cm && !make_address_handle(*connection))) return nullptr;
+  connection->connecting = true;
+  connection->pause = kFirstPause;
+  connecting_.push_back(connection);
   if (!by_cm) {
-    send_hello(*link);
-  } else if (!link->connected) {  // otherwise the peer requested it, and that request is being answered
-    request_connection(*link);
+    send_hello(*connection);
+  } else if (!connection->connected) {  // otherwise the peer requested it, and that request is being answered
+    request_connection(*connection);
   }
   return nullptr;
 }
 
-bool Connections::connect_queue_pair(Link& link, const Hello& hello) noexcept {
-  const int error = connect_pair(env_.verbs, *link.pair, env_.objects, env_.port, env_.options,
-                                 addresses_[link.peer], hello, link.first);
+bool Connections::connect_queue_pair(Connection& connection, const Hello& hello) noexcept {
+  const int error = connect_pair(env_.verbs, *connection.pair, env_.objects, env_.port, env_.options,
+                                 addresses_[connection.peer], hello, connection.first);
   if (error != 0) {
     env_.log.error(
         "ibv: rank {}: {} does not connect a queue pair with rank {}: {}. Do both hosts' ports have "
         "addresses "
         "of one network (AQUEDUCT_IBV_GID, AQUEDUCT_IBV_DEVICE)?",
-        env_.me, env_.port.device, link.peer, std::strerror(error));
-    losses_.suspect(link.peer, "it cannot be connected with");
+        env_.me, env_.port.device, connection.peer, std::strerror(error));
+    losses_.suspect(connection.peer, "it cannot be connected with");
     return false;
   }
-  rails_.connect(link.peer, hello);
-  link.connected = true;
-  learn(link, hello);
+  rails_.connect(connection.peer, hello);
+  connection.connected = true;
+  learn(connection, hello);
   return true;
 }
 
 // Stores what the peer's Hello says of its side.
-void Connections::learn(Link& link, const Hello& hello) noexcept {
-  link.granted = hello.credits;
-  link.counts = can_count() && hello.credits <= BesidePut::kMostCredits;
-  link.peer_counts = hello.counts != 0 && link.granted_to_peer <= BesidePut::kMostCredits;
-  link.counter = hello.counter;
-  link.counter_key = hello.counter_key;
+void Connections::learn(Connection& connection, const Hello& hello) noexcept {
+  connection.granted = hello.credits;
+  connection.counts = can_count() && hello.credits <= BesidePut::kMostCredits;
+  connection.peer_counts = hello.counts != 0 && connection.granted_to_peer <= BesidePut::kMostCredits;
+  connection.counter = hello.counter;
+  connection.counter_key = hello.counter_key;
 }
 
-Hello Connections::hello_for(const Link& link) const noexcept {
+Hello Connections::hello_for(const Connection& connection) const noexcept {
   Hello hello;
   hello.job = env_.job;
   hello.from = env_.me;
-  hello.pair = link.pair->qp_num;
-  hello.first = link.first;
-  hello.counter = counters_.address_for(link.peer);
+  hello.pair = connection.pair->qp_num;
+  hello.first = connection.first;
+  hello.counter = counters_.address_for(connection.peer);
   hello.counter_key = counters_.remote_key();
-  hello.credits = link.granted_to_peer;
+  hello.credits = connection.granted_to_peer;
   hello.counts = can_count() ? 1 : 0;
   return hello;
 }
 
-void Connections::send_hello(Link& link) noexcept {
-  Hello hello = hello_for(link);
-  hello.understood = link.connected ? 1 : 0;
-  hello.both = link.ready ? 1 : 0;
-  for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(link.peer);
-  static_cast<void>(listener_.send(hello, *link.address_handle, addresses_[link.peer].listener));
-  link.next_hello = env_.clock.now() + link.pause;
+void Connections::send_hello(Connection& connection) noexcept {
+  Hello hello = hello_for(connection);
+  hello.understood = connection.connected ? 1 : 0;
+  hello.both = connection.ready ? 1 : 0;
+  for (std::size_t i = 0; i < rails_.size(); ++i) hello.rails[i] = rails_[i].pair_of(connection.peer);
+  static_cast<void>(listener_.send(hello, *connection.address_handle, addresses_[connection.peer].listener));
+  connection.next_hello = env_.clock.now() + connection.pause;
 }
 
 void Connections::take_hello(const Hello& hello) noexcept {
   const Rank peer = hello.from;
-  if (peer >= links_.size() || peer == env_.me || losses_.is_gone(peer)) return;
-  Link* link = links_[peer].get();
-  if (link == nullptr && (link = make_link(peer)) == nullptr) return;
-  if (link->pair == nullptr || (!link->connected && !connect_queue_pair(*link, hello))) return;
-  if (hello.understood != 0) link->ready = true;
-  if (hello.both == 0 && make_address_handle(*link)) send_hello(*link);
+  if (peer >= by_peer_.size() || peer == env_.me || losses_.is_gone(peer)) return;
+  Connection* connection = by_peer_[peer].get();
+  if (connection == nullptr && (connection = make_connection(peer)) == nullptr) return;
+  if (connection->pair == nullptr || (!connection->connected && !connect_queue_pair(*connection, hello)))
+    return;
+  if (hello.understood != 0) connection->ready = true;
+  if (hello.both == 0 && make_address_handle(*connection)) send_hello(*connection);
 }
 
 void Connections::retry_connecting() noexcept {
-  std::erase_if(connecting_, [](Link* link) {
-    if (!link->ready && link->pair != nullptr) return false;
-    link->connecting = false;
+  std::erase_if(connecting_, [](Connection* connection) {
+    if (!connection->ready && connection->pair != nullptr) return false;
+    connection->connecting = false;
     return true;
   });
   if (connecting_.empty()) return;
   const auto now = env_.clock.now();
-  for (Link* const link : connecting_) {
-    if (link->next_hello > now) continue;
+  for (Connection* const connection : connecting_) {
+    if (connection->next_hello > now) continue;
     if (manager_.is_open()) {
-      request_connection(*link);
+      request_connection(*connection);
       continue;
     }
-    link->pause = std::min<std::chrono::nanoseconds>(2 * link->pause, kLongestPause);
-    send_hello(*link);
+    connection->pause = std::min<std::chrono::nanoseconds>(2 * connection->pause, kLongestPause);
+    send_hello(*connection);
   }
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "conduits/ibv/connection_manager.hpp"
+#include "conduits/ibv/connection_map.hpp"
 #include "conduits/ibv/datagram_listener.hpp"
-#include "conduits/ibv/link_map.hpp"
 #include "conduits/ibv/messages.hpp"
 #include "conduits/ibv/rails.hpp"
 
@@ -28,28 +28,29 @@ class Connections {
         rails_(rails),
         ranks_(env.ranks),
         addresses_(env.ranks),
-        links_(env.ranks) {
+        by_peer_(env.ranks) {
     connecting_.reserve(env.ranks);
   }
 
   /// Starts to accept requests for connections. The log says what was refused.
   Status open();
-  /// Writes into the address that peers receive where they send such requests.
+  /// Writes into the address for peers where they send requests for connections.
   void tell(Address& address) const noexcept;
   void learn_address(Rank peer, const Address& address) noexcept { addresses_[peer] = address; }
 
-  /// The connection with a peer. Null if there is none yet: it is being made, or the peer is out of reach (see Losses).
-  Link* reach(Rank peer) noexcept {
-    Link* const link = find(peer);
-    return link != nullptr && link->ready ? link : start_connecting(peer);
+  /// The connection with a peer; starts one if there is none. Null: it is being made, or the peer cannot be reached
+  /// (see Losses).
+  Connection* reach(Rank peer) noexcept {
+    Connection* const connection = find(peer);
+    return connection != nullptr && connection->ready ? connection : start_connecting(peer);
   }
   /// Null if no connection with that rank was ever started.
-  Link* find(Rank peer) const noexcept { return peer < ranks_ ? links_[peer].get() : nullptr; }
+  Connection* find(Rank peer) const noexcept { return peer < ranks_ ? by_peer_[peer].get() : nullptr; }
   /// By the id of a completed work request.
-  Link* find_by_request(std::uint64_t id) const noexcept { return links_[WorkId::peer(id)].get(); }
+  Connection* find_by_request(std::uint64_t id) const noexcept { return by_peer_[WorkId::peer(id)].get(); }
   /// By the number of a queue pair; null if there is none.
-  Link* find_by_pair(std::uint32_t pair) const noexcept { return by_pair_.find(pair); }
-  std::span<const std::unique_ptr<Link>> all() const noexcept { return links_; }
+  Connection* find_by_pair(std::uint32_t pair) const noexcept { return by_pair_.find(pair); }
+  std::span<const std::unique_ptr<Connection>> all() const noexcept { return by_peer_; }
 
   /// Called in each poll before completions are taken, so that they include all that a peer sent before it closed the
   /// connection. `woken`: librdmacm may have events.
@@ -71,7 +72,7 @@ class Connections {
   void take_sent(std::uint64_t index) noexcept { listener_.sent(index); }
 
   /// Destroys the queue pair. Afterwards the device uses no memory for this peer.
-  static void close(Link& link) noexcept;
+  static void close(Connection& connection) noexcept;
 
   /// Whether the next poll has work to do here.
   bool is_busy() const noexcept { return !disconnects_.empty() || !to_greet_.empty(); }
@@ -81,23 +82,23 @@ class Connections {
   int descriptor() const noexcept { return manager_.is_open() ? manager_.descriptor() : -1; }
 
  private:
-  Link* start_connecting(Rank peer) noexcept;
-  Link* make_link(Rank peer) noexcept;
-  bool connect_queue_pair(Link& link, const Hello& hello) noexcept;
-  void learn(Link& link, const Hello& hello) noexcept;
-  Hello hello_for(const Link& link) const noexcept;
+  Connection* start_connecting(Rank peer) noexcept;
+  Connection* make_connection(Rank peer) noexcept;
+  bool connect_queue_pair(Connection& connection, const Hello& hello) noexcept;
+  void learn(Connection& connection, const Hello& hello) noexcept;
+  Hello hello_for(const Connection& connection) const noexcept;
   bool can_count() const noexcept { return env_.sizes().depth <= BesidePut::kMostDepth; }
-  bool make_address_handle(Link& link) noexcept;
-  void send_hello(Link& link) noexcept;
+  bool make_address_handle(Connection& connection) noexcept;
+  void send_hello(Connection& connection) noexcept;
   void take_hello(const Hello& hello) noexcept;
   void retry_connecting() noexcept;
 
   // Over iWARP.
   void check_cm_events(bool woken) noexcept;
-  bool renew(Link& link) noexcept;
-  void request_connection(Link& link) noexcept;
-  void retry_later(Link& link) noexcept;
-  void accept(Link& link, CmId request, const Hello& hello) noexcept;
+  bool renew(Connection& connection) noexcept;
+  void request_connection(Connection& connection) noexcept;
+  void retry_later(Connection& connection) noexcept;
+  void accept(Connection& connection, CmId request, const Hello& hello) noexcept;
   void take_request(const ConnectionManager::Event& event) noexcept;
   void take_cm_events() noexcept;
   void take_disconnects() noexcept;
@@ -112,15 +113,15 @@ class Connections {
   Rails& rails_;
   Rank ranks_;
   DatagramListener listener_;
-  ConnectionManager manager_;  // on iWARP, instead of the listener; destroyed after the links
+  ConnectionManager manager_;  // on iWARP, instead of the listener; destroyed after the connections
   std::vector<Address> addresses_;
-  std::vector<std::unique_ptr<Link>> links_;
-  LinkMap by_pair_;
-  std::vector<Link*> connecting_;
-  std::vector<Link*>
+  std::vector<std::unique_ptr<Connection>> by_peer_;
+  ConnectionMap by_pair_;
+  std::vector<Connection*> connecting_;
+  std::vector<Connection*>
       to_greet_;  // iWARP: I requested the connection, and the peer waits for the first message
-  std::vector<Link*> disconnects_;     // iWARP: connections that the peer or the network has ended
-  std::uint32_t polls_unchecked_ = 0;  // polls since librdmacm was last asked for events
+  std::vector<Connection*> disconnects_;  // iWARP: connections that the peer or the network has ended
+  std::uint32_t polls_unchecked_ = 0;     // polls since librdmacm was last asked for events
 };
 
 }  // namespace aqueduct::conduits::ibv

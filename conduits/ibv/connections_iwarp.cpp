@@ -26,50 +26,50 @@ constexpr std::uint32_t kPollsUnchecked = 32;
 }  // namespace
 
 // After a failed attempt: makes a new queue pair for the next one. False: the device gives none.
-bool Connections::renew(Link& link) noexcept {
-  by_pair_.remove(link.pair->qp_num);
-  link.cm_id.reset();
-  link.pair.reset();
-  link.requested = link.connected = link.ready = false;
+bool Connections::renew(Connection& connection) noexcept {
+  by_pair_.remove(connection.pair->qp_num);
+  connection.cm_id.reset();
+  connection.pair.reset();
+  connection.requested = connection.connected = connection.ready = false;
   MadePair made = make_pair(env_.verbs, env_.objects, env_.port, env_.options);
   const int error = made.pair != nullptr ? 0 : errno;
   if (made.pair != nullptr) {
-    link.pair = std::move(made.pair);
-    by_pair_.add(link.pair->qp_num, link);
+    connection.pair = std::move(made.pair);
+    by_pair_.add(connection.pair->qp_num, connection);
   }
-  if (error == 0 && receive_.post_again(link)) return true;
-  env_.log.error("ibv: rank {}: {} gives no queue pair for rank {}: {}", env_.me, env_.port.device, link.peer,
-                 std::strerror(error != 0 ? error : ENOMEM));
-  losses_.suspect(link.peer, "there is no queue pair for it");
+  if (error == 0 && receive_.post_again(connection)) return true;
+  env_.log.error("ibv: rank {}: {} gives no queue pair for rank {}: {}", env_.me, env_.port.device,
+                 connection.peer, std::strerror(error != 0 ? error : ENOMEM));
+  losses_.suspect(connection.peer, "there is no queue pair for it");
   return false;
 }
 
-void Connections::request_connection(Link& link) noexcept {
-  link.next_hello = core::Clock::time_point::max();  // until an event ends this attempt
-  link.cm_id = manager_.start_request(addresses_[link.peer]);
-  link.requested = link.cm_id != nullptr;
-  if (link.cm_id == nullptr) link.next_hello = env_.clock.now() + link.pause;
+void Connections::request_connection(Connection& connection) noexcept {
+  connection.next_hello = core::Clock::time_point::max();  // until an event ends this attempt
+  connection.cm_id = manager_.start_request(addresses_[connection.peer]);
+  connection.requested = connection.cm_id != nullptr;
+  if (connection.cm_id == nullptr) connection.next_hello = env_.clock.now() + connection.pause;
 }
 
 // After a failed attempt: accepts the request that is held, or tries again later.
-void Connections::retry_later(Link& link) noexcept {
-  if (!renew(link)) return;
-  if (link.held_request != nullptr)
-    return accept(link, std::exchange(link.held_request, nullptr), link.held_hello);
-  link.pause = std::min<std::chrono::nanoseconds>(2 * link.pause, kLongestPauseToCall);
-  link.next_hello = env_.clock.now() + link.pause;
+void Connections::retry_later(Connection& connection) noexcept {
+  if (!renew(connection)) return;
+  if (connection.held_request != nullptr)
+    return accept(connection, std::exchange(connection.held_request, nullptr), connection.held_hello);
+  connection.pause = std::min<std::chrono::nanoseconds>(2 * connection.pause, kLongestPauseToCall);
+  connection.next_hello = env_.clock.now() + connection.pause;
 }
 
-void Connections::accept(Link& link, CmId request, const Hello& hello) noexcept {
-  learn(link, hello);
-  link.cm_id = std::move(request);
-  link.requested = false;
-  link.connected = true;
-  link.next_hello = core::Clock::time_point::max();
-  if (const int error = manager_.accept(*link.cm_id, hello_for(link), env_.sizes()); error != 0) {
-    env_.log.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", env_.me, link.peer,
+void Connections::accept(Connection& connection, CmId request, const Hello& hello) noexcept {
+  learn(connection, hello);
+  connection.cm_id = std::move(request);
+  connection.requested = false;
+  connection.connected = true;
+  connection.next_hello = core::Clock::time_point::max();
+  if (const int error = manager_.accept(*connection.cm_id, hello_for(connection), env_.sizes()); error != 0) {
+    env_.log.debug("ibv: rank {}: the call of rank {} cannot be answered: {}", env_.me, connection.peer,
                    std::strerror(error));
-    retry_later(link);
+    retry_later(connection);
   }
 }
 
@@ -78,20 +78,20 @@ void Connections::take_request(const ConnectionManager::Event& event) noexcept {
   const Hello hello = event.hello.value_or(Hello{});
   const Rank peer = hello.from;
   const bool known = event.hello && hello.job == env_.job && hello.wire_version == kWireVersion &&
-                     peer < links_.size() && peer != env_.me && !losses_.is_gone(peer) &&
+                     peer < by_peer_.size() && peer != env_.me && !losses_.is_gone(peer) &&
                      !losses_.is_broken();
-  Link* link = known ? links_[peer].get() : nullptr;
-  if (known && link == nullptr) link = make_link(peer);
+  Connection* connection = known ? by_peer_[peer].get() : nullptr;
+  if (known && connection == nullptr) connection = make_connection(peer);
   // Rejects a request if there is a connection already, or if my own request wins because my rank is lower.
-  const bool wanted =
-      link != nullptr && link->pair != nullptr && !link->connected && !(link->requested && env_.me < peer);
+  const bool wanted = connection != nullptr && connection->pair != nullptr && !connection->connected &&
+                      !(connection->requested && env_.me < peer);
   if (!wanted) return manager_.reject(*request);
-  if (link->requested) {  // my rank is higher: the peer will reject my request
-    link->held_hello = hello;
-    link->held_request = std::move(request);
+  if (connection->requested) {  // my rank is higher: the peer will reject my request
+    connection->held_hello = hello;
+    connection->held_request = std::move(request);
     return;
   }
-  accept(*link, std::move(request), hello);
+  accept(*connection, std::move(request), hello);
 }
 
 void Connections::take_cm_events() noexcept {
@@ -100,31 +100,33 @@ void Connections::take_cm_events() noexcept {
       take_request(*event);
       continue;
     }
-    const auto of_this = [&](const auto& link) { return link != nullptr && link->cm_id.get() == event->id; };
-    const auto found = std::ranges::find_if(links_, of_this);
-    if (found == links_.end()) continue;
-    Link& link = **found;
+    const auto of_this = [&](const auto& connection) {
+      return connection != nullptr && connection->cm_id.get() == event->id;
+    };
+    const auto found = std::ranges::find_if(by_peer_, of_this);
+    if (found == by_peer_.end()) continue;
+    Connection& connection = **found;
     int error = 0;
     switch (event->what) {
       case RDMA_CM_EVENT_ADDR_RESOLVED: error = manager_.resolve_route(*event->id); break;
       case RDMA_CM_EVENT_ROUTE_RESOLVED:
-        error = manager_.connect(*event->id, hello_for(link), env_.sizes());
+        error = manager_.connect(*event->id, hello_for(connection), env_.sizes());
         break;
       case RDMA_CM_EVENT_ESTABLISHED:
-        if (link.requested && !event->hello) {
+        if (connection.requested && !event->hello) {
           error = EPROTO;
           break;
         }
         // The side that accepted must not send first (RFC 5044, section 7.1.2): it waits for a message from this side.
-        if (link.requested) {
-          learn(link, *event->hello);
-          link.ready = true;
-          to_greet_.push_back(&link);
+        if (connection.requested) {
+          learn(connection, *event->hello);
+          connection.ready = true;
+          to_greet_.push_back(&connection);
         }
-        link.requested = false;
-        link.connected = true;
-        if (link.held_request != nullptr) manager_.reject(*link.held_request);
-        link.held_request.reset();
+        connection.requested = false;
+        connection.connected = true;
+        if (connection.held_request != nullptr) manager_.reject(*connection.held_request);
+        connection.held_request.reset();
         break;
       case RDMA_CM_EVENT_DISCONNECTED:
       case RDMA_CM_EVENT_ADDR_ERROR:
@@ -136,8 +138,8 @@ void Connections::take_cm_events() noexcept {
       default: break;
     }
     if (error == 0) continue;
-    link.disconnected = error;
-    disconnects_.push_back(&link);
+    connection.disconnected = error;
+    disconnects_.push_back(&connection);
   }
 }
 
@@ -150,33 +152,33 @@ void Connections::check_cm_events(bool woken) noexcept {
 }
 
 void Connections::send_greetings() noexcept {
-  std::erase_if(to_greet_, [&](Link* link) {
-    if (link->pair == nullptr || !link->ready) return true;
+  std::erase_if(to_greet_, [&](Connection* connection) {
+    if (connection->pair == nullptr || !connection->ready) return true;
     const core::Post post =
-        messages_.send(*link, PacketHead::Kind::greeting, {}, {}, OutstandingRequest::Kind::packet, 0);
+        messages_.send(*connection, PacketHead::Kind::greeting, {}, {}, OutstandingRequest::Kind::packet, 0);
     return post.kind != core::Post::Kind::retry;
   });
 }
 
 // Called when all completions are taken, because messages that a peer sent before it left must be delivered.
 void Connections::take_disconnects() noexcept {
-  for (Link* const link : std::exchange(disconnects_, {})) {
-    const int why = std::exchange(link->disconnected, 0);
+  for (Connection* const connection : std::exchange(disconnects_, {})) {
+    const int why = std::exchange(connection->disconnected, 0);
     if (why == 0) continue;  // reported twice, and handled already
-    if (link->pair == nullptr || losses_.is_gone(link->peer)) continue;
-    const bool used = link->outstanding.next() != 0 || link->heard;
+    if (connection->pair == nullptr || losses_.is_gone(connection->peer)) continue;
+    const bool used = connection->outstanding.next() != 0 || connection->heard;
     if (used) {
-      losses_.suspect(link->peer, "the connection has ended");
+      losses_.suspect(connection->peer, "the connection has ended");
       continue;
     }
-    env_.log.debug("ibv: rank {}: no connection with rank {} so far: {}", env_.me, link->peer,
+    env_.log.debug("ibv: rank {}: no connection with rank {} so far: {}", env_.me, connection->peer,
                    std::strerror(why));
-    const bool refused = why == ECONNREFUSED && link->held_request == nullptr;
-    link->refusals = refused ? link->refusals + 1 : 0;
-    if (link->refusals >= kMostRefusals) {
-      losses_.suspect(link->peer, "its host refuses connections");
+    const bool refused = why == ECONNREFUSED && connection->held_request == nullptr;
+    connection->refusals = refused ? connection->refusals + 1 : 0;
+    if (connection->refusals >= kMostRefusals) {
+      losses_.suspect(connection->peer, "its host refuses connections");
     } else {
-      retry_later(*link);
+      retry_later(*connection);
     }
   }
 }

@@ -6,9 +6,9 @@ namespace aqueduct::conduits::ibv {
 
 // Reads the counter that the peer's adapter writes. Packets from the peer carry the same number, and may have been
 // faster.
-bool Credits::look_for(Link& link) noexcept {
-  link.credits_came(counters_.taken_by(link.peer));
-  if (link.has_credit()) return true;
+bool Credits::look_for(Connection& connection) noexcept {
+  connection.credits_came(counters_.taken_by(connection.peer));
+  if (connection.has_credit()) return true;
   lacked_ = true;
   return false;
 }
@@ -18,13 +18,13 @@ bool Credits::look_for(Link& link) noexcept {
 // spent.
 void Credits::repost_and_return() noexcept {
   if (!receive_.repost()) return;  // at the next poll
-  for (Link* const link : taken_from_) ++link->taken;
-  for (Link* const link : taken_from_) {
-    if (link->pair == nullptr || !link->return_is_due()) continue;
-    if (taken_from_.size() > 1 || link->not_returned() + 1 >= link->granted_to_peer) {
-      send_return(*link);
+  for (Connection* const connection : taken_from_) ++connection->taken;
+  for (Connection* const connection : taken_from_) {
+    if (connection->pair == nullptr || !connection->return_is_due()) continue;
+    if (taken_from_.size() > 1 || connection->not_returned() + 1 >= connection->granted_to_peer) {
+      send_return(*connection);
     } else {
-      queue_return(*link);
+      queue_return(*connection);
     }
   }
   taken_from_.clear();
@@ -32,23 +32,24 @@ void Credits::repost_and_return() noexcept {
 
 void Credits::return_due() noexcept {
   due_now_.swap(due_);
-  for (Link* const link : due_now_) {
-    link->return_queued = false;
-    if (link->pair != nullptr && link->return_is_due()) send_return(*link);
+  for (Connection* const connection : due_now_) {
+    connection->return_queued = false;
+    if (connection->pair != nullptr && connection->return_is_due()) send_return(*connection);
   }
   due_now_.clear();
 }
 
-void Credits::send_return(Link& link) noexcept {
-  if (link.ready && requests_.write_number(link, link.counter, link.counter_key, link.taken)) {
-    link.reported = link.taken;
-  } else if (link.pair != nullptr) {
-    queue_return(link);
+void Credits::send_return(Connection& connection) noexcept {
+  if (connection.ready &&
+      requests_.write_number(connection, connection.counter, connection.counter_key, connection.taken)) {
+    connection.reported = connection.taken;
+  } else if (connection.pair != nullptr) {
+    queue_return(connection);
   }
 }
 
-void Credits::queue_return(Link& link) noexcept {
-  if (!std::exchange(link.return_queued, true)) due_.push_back(&link);
+void Credits::queue_return(Connection& connection) noexcept {
+  if (!std::exchange(connection.return_queued, true)) due_.push_back(&connection);
 }
 
 }  // namespace aqueduct::conduits::ibv

@@ -18,18 +18,18 @@ class Credits {
   }
 
   /// Whether the peer has room for a message.
-  bool has(Link& link) noexcept {
-    if (link.has_credit()) [[likely]]
+  bool has(Connection& connection) noexcept {
+    if (connection.has_credit()) [[likely]]
       return true;
-    return look_for(link);
+    return look_for(connection);
   }
   /// Whether a message was refused for lack of a credit since the last poll.
   bool lacked() const noexcept { return lacked_; }
 
   /// A message from the peer was taken out of `buffer`.
-  void taken(Link& link, ReceiveBuffers::Buffer& buffer) noexcept {
+  void taken(Connection& connection, ReceiveBuffers::Buffer& buffer) noexcept {
     receive_.freed(buffer);
-    taken_from_.push_back(&link);
+    taken_from_.push_back(&connection);
   }
   /// A poll begins: returns the credits that are due.
   void begin_round() noexcept {
@@ -45,18 +45,18 @@ class Credits {
   }
 
  private:
-  bool look_for(Link& link) noexcept;
+  bool look_for(Connection& connection) noexcept;
   void repost_and_return() noexcept;
   void return_due() noexcept;
-  void send_return(Link& link) noexcept;
-  void queue_return(Link& link) noexcept;
+  void send_return(Connection& connection) noexcept;
+  void queue_return(Connection& connection) noexcept;
 
   Requests& requests_;
   const CreditCounters& counters_;
   ReceiveBuffers& receive_;
-  std::vector<Link*> taken_from_;  // by this poll: their buffers are to be posted again
-  std::vector<Link*> due_;         // credit returns that found no room, or may travel with an answer
-  std::vector<Link*> due_now_;     // those of the last poll, while they are being returned
+  std::vector<Connection*> taken_from_;  // this poll took their messages; the buffers must be posted again
+  std::vector<Connection*> due_;         // credit returns that found no room, or may travel with an answer
+  std::vector<Connection*> due_now_;     // those of the last poll, while they are being returned
   bool lacked_ = false;
 };
 

@@ -28,10 +28,11 @@ void DeviceEvents::take() noexcept {
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
       case IBV_EVENT_QP_ACCESS_ERR:
-        if (const Link* const link = connections_.find_by_pair(event.element.qp->qp_num); link != nullptr) {
+        if (const Connection* const connection = connections_.find_by_pair(event.element.qp->qp_num);
+            connection != nullptr) {
           env_.log.warn("ibv: rank {}: {}: the queue pair of rank {}: {}", env_.me, env_.port.device,
-                        link->peer, text);
-          losses_.suspect(link->peer, text);
+                        connection->peer, text);
+          losses_.suspect(connection->peer, text);
         }
         break;
       default: env_.log.debug("ibv: rank {}: {}: {}", env_.me, env_.port.device, text); break;

@@ -15,10 +15,10 @@ core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, c
     return access_.out_of_range(peer, remote, offset, sizeof(std::uint64_t), "atomic");
   if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
   if ((remote.at + offset) % sizeof(std::uint64_t) != 0) return core::Post::failed(ErrorCode::misaligned);
-  Link* const link = connections_.reach(peer);
-  if (link == nullptr) [[unlikely]]
+  Connection* const connection = connections_.reach(peer);
+  if (connection == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::atomic, token);
+  OutstandingRequest* const entry = requests_.begin(*connection, OutstandingRequest::Kind::atomic, token);
   if (entry == nullptr) [[unlikely]]
     return core::Post::retry();
   entry->offset = offset;
@@ -27,7 +27,7 @@ core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, c
   entry->result = call.result;
   entry->bounce_buffer = buffers_.bounce_buffers().take();
   if (entry->bounce_buffer == nullptr) {
-    requests_.undo(*link);
+    requests_.undo(*connection);
     return core::Post::retry();
   }
   Work work;
@@ -41,7 +41,7 @@ core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, c
   work.request.wr.atomic.rkey = remote.key;
   work.request.wr.atomic.compare_add = swaps ? call.expected : call.op == AtomicOp::load ? 0 : call.operand;
   work.request.wr.atomic.swap = call.operand;
-  return requests_.launch(*link, work.request, true);
+  return requests_.launch(*connection, work.request, true);
 }
 
 }  // namespace aqueduct::conduits::ibv

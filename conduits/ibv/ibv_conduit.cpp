@@ -70,31 +70,33 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
 IbvConduit::~IbvConduit() {
   drain();
   // Queue pairs must be destroyed before the memory that they use.
-  for (const auto& link : connections_.all()) {
-    if (link != nullptr) Connections::close(*link);
+  for (const auto& connection : connections_.all()) {
+    if (connection != nullptr) Connections::close(*connection);
   }
 }
 
 // Waits for outstanding requests before the connections close, because peers may wait for their data.
 void IbvConduit::drain() noexcept {
   if (requests_.holds_any()) requests_.ring();
-  const auto matters = [](Link& link) {
-    for (std::uint32_t i = 0; i < link.outstanding.count(); ++i) {
-      if (link.outstanding[link.outstanding.oldest() + i].kind != OutstandingRequest::Kind::own) return true;
+  const auto matters = [](Connection& connection) {
+    for (std::uint32_t i = 0; i < connection.outstanding.count(); ++i) {
+      if (connection.outstanding[connection.outstanding.oldest() + i].kind != OutstandingRequest::Kind::own)
+        return true;
     }
     return false;
   };
-  std::vector<Link*> waiting;
-  for (const auto& link : connections_.all()) {
-    if (link == nullptr || link->pair == nullptr) continue;
+  std::vector<Connection*> waiting;
+  for (const auto& connection : connections_.all()) {
+    if (connection == nullptr || connection->pair == nullptr) continue;
     // Where a completion does not mean arrival, the connection must stay open until a read behind the last request
     // ends.
-    if (!env_.sizes().confirms && link->ready)
-      static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::part));
-    if (!matters(*link)) continue;
-    waiting.push_back(link.get());
+    if (!env_.sizes().confirms && connection->ready)
+      static_cast<void>(requests_.probe(*connection, OutstandingRequest::Kind::part));
+    if (!matters(*connection)) continue;
+    waiting.push_back(connection.get());
     // The completion of an empty request ends the unsignaled ones before it.
-    if (link->unsignaled > 0) static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));
+    if (connection->unsignaled > 0)
+      static_cast<void>(requests_.probe(*connection, OutstandingRequest::Kind::own));
   }
   const auto until = env_.clock.now() + kLinger;
   Deaf nobody;
@@ -107,16 +109,16 @@ void IbvConduit::drain() noexcept {
     for (int i = 0; i < found; ++i) {
       const ibv_wc& completion = batch[static_cast<std::size_t>(i)];
       if (WorkId::kind(completion.wr_id) != WorkId::Kind::request) continue;
-      Link* const link = connections_.find_by_request(completion.wr_id);
+      Connection* const connection = connections_.find_by_request(completion.wr_id);
       const std::uint32_t number = WorkId::number(completion.wr_id);
       if (env_.sizes().in_order || completion.status != IBV_WC_SUCCESS) {
-        while (link->outstanding.has(number)) link->outstanding.end_front();
-      } else if (link->outstanding.has(number)) {
-        link->outstanding.note_end(number);
-        while (link->outstanding.front_ended()) link->outstanding.end_front();
+        while (connection->outstanding.has(number)) connection->outstanding.end_front();
+      } else if (connection->outstanding.has(number)) {
+        connection->outstanding.note_end(number);
+        while (connection->outstanding.front_ended()) connection->outstanding.end_front();
       }
     }
-    std::erase_if(waiting, [&](Link* link) { return !matters(*link); });
+    std::erase_if(waiting, [&](Connection* connection) { return !matters(*connection); });
   }
 }
 
@@ -183,13 +185,13 @@ Status IbvConduit::connect(std::span<const std::vector<std::byte>> addresses) {
 
 core::Post IbvConduit::send(Rank to, core::Bytes header, core::Bytes payload, core::Token) noexcept {
   if (to == env_.me) return to_self_.packet(header, payload) ? core::Post::done() : core::Post::retry();
-  Link* const link = connections_.reach(to);
-  if (link == nullptr) [[unlikely]]
+  Connection* const connection = connections_.reach(to);
+  if (connection == nullptr) [[unlikely]]
     return losses_.no_connection(to);
   if (bounced_.has(to)) [[unlikely]]
     return core::Post::retry();  // it would overtake the bounced bytes
-  const core::Post post =
-      messages_.send(*link, PacketHead::Kind::packet, header, payload, OutstandingRequest::Kind::packet, 0);
+  const core::Post post = messages_.send(*connection, PacketHead::Kind::packet, header, payload,
+                                         OutstandingRequest::Kind::packet, 0);
   return post.kind == core::Post::Kind::posted ? core::Post::done() : post;
 }
 
@@ -212,11 +214,11 @@ int IbvConduit::poll(core::Inbox& inbox) noexcept {
 // The queue pair is destroyed first. Then the device uses none of the callers' memory, and the operations can be ended.
 int IbvConduit::end_peer(Rank peer, core::Inbox& inbox) noexcept {
   if (!losses_.mark_gone(peer)) return 0;
-  Link* const link = connections_.find(peer);
-  if (link == nullptr) return 0;
-  requests_.drop_held(*link);
-  Connections::close(*link);
-  return completions_.end_all_with(*link, inbox);
+  Connection* const connection = connections_.find(peer);
+  if (connection == nullptr) return 0;
+  requests_.drop_held(*connection);
+  Connections::close(*connection);
+  return completions_.end_all_with(*connection, inbox);
 }
 
 // A wait for a peer that died silently would never end, so an empty write tests whether its adapter answers. No test is
@@ -227,10 +229,10 @@ void IbvConduit::check_peers(core::Inbox&) noexcept {
   const auto ranks = env_.ranks;
   Rank asked = 0;
   for (Rank looked = 0; looked < ranks && asked < kProbes; ++looked, probed_ = (probed_ + 1) % ranks) {
-    Link* const link = connections_.find(probed_);
-    if (link == nullptr || !link->ready || probed_ == env_.me) continue;
-    if (link->outstanding.count() != 0 && link->unsignaled == 0) continue;
-    static_cast<void>(requests_.probe(*link, OutstandingRequest::Kind::own));
+    Connection* const connection = connections_.find(probed_);
+    if (connection == nullptr || !connection->ready || probed_ == env_.me) continue;
+    if (connection->outstanding.count() != 0 && connection->unsignaled == 0) continue;
+    static_cast<void>(requests_.probe(*connection, OutstandingRequest::Kind::own));
     ++asked;
   }
 }
@@ -241,17 +243,18 @@ void IbvConduit::memory_ends(core::Bytes memory) noexcept {
 }
 
 std::string IbvConduit::state_of(Rank peer) const {
-  const Link* const link = connections_.find(peer);
+  const Connection* const connection = connections_.find(peer);
   if (losses_.is_gone(peer)) return fmt::format("{}, gone", env_.port.device);
-  if (link == nullptr) return fmt::format("{}, no connection so far", env_.port.device);
-  if (!link->ready)
+  if (connection == nullptr) return fmt::format("{}, no connection so far", env_.port.device);
+  if (!connection->ready)
     return fmt::format("{}, has not answered the request for a connection yet", env_.port.device);
   std::string ports = env_.port.device;
   for (const auto& rail : rails_) {
     if (rail->reaches(peer)) ports += " and " + rail->port().device;
   }
   return fmt::format("{}, {} work requests under way to it, {} of {} credits left", ports,
-                     link->outstanding.count(), link->granted - (link->sent - link->returned), link->granted);
+                     connection->outstanding.count(),
+                     connection->granted - (connection->sent - connection->returned), connection->granted);
 }
 
 }  // namespace aqueduct::conduits::ibv

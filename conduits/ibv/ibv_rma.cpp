@@ -35,13 +35,13 @@ core::Post Rma::put(Rank peer, std::uint64_t key, std::uint64_t offset, core::By
     return access_.out_of_range(peer, remote, offset, from.size(), "put");
   if (peer == me_) return put_to_self(remote, offset, from);
   if (from.size() - 1 >= requests_.most_short()) return put_long(peer, key, offset, from, inject, token);
-  Link* const link = reach(peer);
-  if (link == nullptr) [[unlikely]]
+  Connection* const connection = reach(peer);
+  if (connection == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  const auto result = requests_.put_short(*link, remote, key, offset, from, inject, token);
+  const auto result = requests_.put_short(*connection, remote, key, offset, from, inject, token);
   if (result == Requests::ShortPut::posted) [[likely]]
     return core::Post::posted();
-  return result == Requests::ShortPut::no_room ? core::Post::retry() : requests_.take_back(*link);
+  return result == Requests::ShortPut::no_room ? core::Post::retry() : requests_.take_back(*connection);
 }
 
 // A put that is too long to be inline, or empty.
@@ -52,14 +52,14 @@ core::Post Rma::put_long(Rank peer, std::uint64_t key, std::uint64_t offset, cor
     const core::MutableBytes bytes(const_cast<std::byte*>(from.data()), from.size());
     if (const auto post = striping_.post(peer, key, offset, bytes, IBV_WR_RDMA_WRITE, token)) return *post;
   }
-  Link* const link = reach(peer);
-  if (link == nullptr) return losses_.no_connection(peer);
-  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::put, token);
+  Connection* const connection = reach(peer);
+  if (connection == nullptr) return losses_.no_connection(peer);
+  OutstandingRequest* const entry = requests_.begin(*connection, OutstandingRequest::Kind::put, token);
   if (entry == nullptr) return core::Post::retry();
-  requests_.note_put(*link);
+  requests_.note_put(*connection);
   Work work;
   work.request.opcode = IBV_WR_RDMA_WRITE;
-  const core::Post post = access_.write(*link, *entry, key, offset, from, inject, work, true);
+  const core::Post post = access_.write(*connection, *entry, key, offset, from, inject, work, true);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
   const BouncedTransfer whole = BouncedTransfer::put(peer, key, offset, from, token);
@@ -78,12 +78,12 @@ core::Post Rma::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, c
     static_cast<void>(to_self_.signal(signal));
     return core::Post::done();
   }
-  Link* const link = reach(peer);
-  if (link == nullptr) [[unlikely]]
+  Connection* const connection = reach(peer);
+  if (connection == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
   if (bounced_.has(peer)) [[unlikely]]
     return core::Post::retry();  // it would overtake the bounced bytes
-  const core::Post post = access_.write_and_signal(*link, key, offset, from, signal, token);
+  const core::Post post = access_.write_and_signal(*connection, key, offset, from, signal, token);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
   BouncedTransfer whole = BouncedTransfer::put(peer, key, offset, from, token);
@@ -108,15 +108,15 @@ core::Post Rma::get(Rank peer, std::uint64_t key, std::uint64_t offset, core::Mu
     const core::RemotePiece from{offset, to.size()};
     return vector_.get_pieces(peer, key, {&from, 1}, {&to, 1}, token);
   }
-  Link* const link = reach(peer);
-  if (link == nullptr) [[unlikely]]
+  Connection* const connection = reach(peer);
+  if (connection == nullptr) [[unlikely]]
     return losses_.no_connection(peer);
-  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::get, token);
+  OutstandingRequest* const entry = requests_.begin(*connection, OutstandingRequest::Kind::get, token);
   if (entry == nullptr) [[unlikely]]
     return core::Post::retry();
   Work work;
   work.request.opcode = IBV_WR_RDMA_READ;
-  const core::Post post = access_.read(*link, *entry, key, offset, to, work);
+  const core::Post post = access_.read(*connection, *entry, key, offset, to, work);
   if (post.kind != core::Post::Kind::failed) [[likely]]
     return post;
   const BouncedTransfer whole = BouncedTransfer::get(peer, key, offset, to, token);

@@ -17,7 +17,7 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
         memory_(memory),
         requests_(requests),
         connections_(connections),
-        links_(connections.all()),
+        by_peer_(connections.all()),
         access_(access),
         losses_(losses),
         buffers_(buffers),
@@ -40,9 +40,9 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
 
  private:
   /// As Connections::reach, but with the table at hand, which saves each put a load.
-  Link* reach(Rank peer) noexcept {
-    Link* const link = peer < links_.size() ? links_[peer].get() : nullptr;
-    return link != nullptr && link->ready ? link : connections_.reach(peer);
+  Connection* reach(Rank peer) noexcept {
+    Connection* const connection = peer < by_peer_.size() ? by_peer_[peer].get() : nullptr;
+    return connection != nullptr && connection->ready ? connection : connections_.reach(peer);
   }
   core::Post put_long(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, bool inject,
                       core::Token token) noexcept;
@@ -53,7 +53,7 @@ class Rma final : public core::NativeRma, public core::NativeSignal {
   Memory& memory_;
   Requests& requests_;
   Connections& connections_;
-  std::span<const std::unique_ptr<Link>> links_;  // of all connections; the table never moves
+  std::span<const std::unique_ptr<Connection>> by_peer_;  // of all connections; the table never moves
   RemoteAccess& access_;
   const Losses& losses_;
   LocalBuffers& buffers_;

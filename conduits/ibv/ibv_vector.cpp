@@ -82,10 +82,10 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
     });
     return core::Post::done();
   }
-  Link* const link = connections_.reach(peer);
-  if (link == nullptr) return losses_.no_connection(peer);
+  Connection* const connection = connections_.reach(peer);
+  if (connection == nullptr) return losses_.no_connection(peer);
   Pieces pieces;
-  const std::uint32_t unsignaled = link->unsignaled;
+  const std::uint32_t unsignaled = connection->unsignaled;
   Lent lent;
   std::uint64_t next = UINT64_MAX;  // where the next part must start to continue the last request
   core::walk_pieces(remote, local, [&](std::uint64_t offset, Local part) {
@@ -94,14 +94,14 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
       const std::uint64_t at = segment.at + offset;
       const Local now = reads ? part.first(env_.sizes().intact(at, part.size())) : part;
       const bool goes_on = offset == next && !(reads && env_.sizes().starts_read(at));
-      lent = add_piece(*link, pieces, key, offset, plain(now), place_of(now), goes_on, opcode);
+      lent = add_piece(*connection, pieces, key, offset, plain(now), place_of(now), goes_on, opcode);
       part = part.subspan(now.size());
       next = offset += now.size();
     }
   });
   if (lent.kind != Lent::Kind::done) {
-    for (; pieces.count > 0; --pieces.count) requests_.undo(*link);
-    link->unsignaled = unsignaled;
+    for (; pieces.count > 0; --pieces.count) requests_.undo(*connection);
+    connection->unsignaled = unsignaled;
     // If no other request has a registration, this list alone needs more than can be registered.
     const bool all_taken = lent.kind == Lent::Kind::in_use && !buffers_.any_registered();
     if (lent.kind != Lent::Kind::too_much && !all_taken) return lent.post();
@@ -113,16 +113,16 @@ core::Post Vector::transfer_pieces(Rank peer, std::uint64_t key, std::span<const
     parts[count - 1].token = token;
     return bounced_.or_bounce(core::Post::failed(ErrorCode::no_memory), std::span(parts).first(count));
   }
-  OutstandingRequest& last = (*link).outstanding[link->outstanding.next() - 1];
+  OutstandingRequest& last = (*connection).outstanding[connection->outstanding.next() - 1];
   last.kind = opcode == IBV_WR_RDMA_WRITE ? OutstandingRequest::Kind::put : OutstandingRequest::Kind::get;
   last.token = token;
-  return requests_.launch_list(*link, pieces.all[0].request, pieces.all[pieces.count - 1].request);
+  return requests_.launch_list(*connection, pieces.all[0].request, pieces.all[pieces.count - 1].request);
 }
 
 // Adds a part of a piece: to the last request, if the part continues it remotely and lies in a segment locally, so that
 // it needs no bounce buffer or registration; otherwise as a new request.
-Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
-                       void* result, bool goes_on, ibv_wr_opcode opcode) noexcept {
+Lent Vector::add_piece(Connection& connection, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
+                       core::Bytes part, void* result, bool goes_on, ibv_wr_opcode opcode) noexcept {
   const auto length = static_cast<std::uint32_t>(part.size());
   auto here = memory_.key_in_segment(part);
   if (opcode == IBV_WR_RDMA_WRITE && !env_.sizes().is_intact(part)) here.reset();
@@ -132,12 +132,12 @@ Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint6
     const std::size_t most = opcode == IBV_WR_RDMA_READ ? env_.sizes().read_pieces : most_local();
     if (static_cast<std::size_t>(one.request.num_sge) < most) {
       one.pieces[static_cast<std::size_t>(one.request.num_sge++)] = direct;
-      OutstandingRequest& entry = link.outstanding[link.outstanding.next() - 1];
+      OutstandingRequest& entry = connection.outstanding[connection.outstanding.next() - 1];
       if (entry.bounce_buffer == nullptr) entry.bytes += length;
       return {};
     }
   }
-  OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::part, 0);
+  OutstandingRequest* const entry = requests_.begin(connection, OutstandingRequest::Kind::part, 0);
   if (entry == nullptr) return {Lent::Kind::no_room};
   Pieces::One& one = pieces.all[pieces.count++];
   entry->offset = offset;
@@ -159,7 +159,8 @@ Lent Vector::add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint6
   one.request.sg_list = one.pieces.data();
   one.request.num_sge = 1;
   entry->reads = opcode == IBV_WR_RDMA_READ && !env_.sizes().in_order;
-  requests_.name(link, one.request, entry->reads);  // on such devices only its own completion ends a read
+  requests_.name(connection, one.request,
+                 entry->reads);  // on such devices only its own completion ends a read
   if (pieces.count > 1) pieces.all[pieces.count - 2].request.next = &one.request;
   return {};
 }

@@ -40,8 +40,8 @@ class Vector final : public core::NativeVector {
   template <class Local>
   core::Post transfer_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> remote,
                              std::span<const Local> local, ibv_wr_opcode opcode, core::Token token) noexcept;
-  Lent add_piece(Link& link, Pieces& pieces, std::uint64_t key, std::uint64_t offset, core::Bytes part,
-                 void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
+  Lent add_piece(Connection& connection, Pieces& pieces, std::uint64_t key, std::uint64_t offset,
+                 core::Bytes part, void* result, bool goes_on, ibv_wr_opcode opcode) noexcept;
 
   const Environment& env_;
   const core::Properties& properties_;

@@ -8,12 +8,12 @@
 
 namespace aqueduct::conduits::ibv {
 
-core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
-                          OutstandingRequest::Kind kind, core::Token token) noexcept {
-  if (!credits_.has(link)) return core::Post::retry();
-  OutstandingRequest* const entry = requests_.begin(link, kind, token);
+core::Post Messages::send(Connection& connection, PacketHead::Kind what, core::Bytes header,
+                          core::Bytes payload, OutstandingRequest::Kind kind, core::Token token) noexcept {
+  if (!credits_.has(connection)) return core::Post::retry();
+  OutstandingRequest* const entry = requests_.begin(connection, kind, token);
   if (entry == nullptr) return core::Post::retry();
-  const PacketHead head{link.taken, what};
+  const PacketHead head{connection.taken, what};
   const std::size_t bytes = sizeof head + header.size() + payload.size();
   alignas(8) std::byte room[Burst::kMostBytes];
   std::byte* at = room;
@@ -25,7 +25,7 @@ core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header,
   } else {
     at = entry->bounce_buffer = buffers_.bounce_buffers().take();
     if (at == nullptr) {
-      requests_.undo(link);
+      requests_.undo(connection);
       return core::Post::retry();
     }
     piece.lkey = buffers_.bounce_buffers().key();
@@ -38,49 +38,49 @@ core::Post Messages::send(Link& link, PacketHead::Kind what, core::Bytes header,
   request.num_sge = 1;
   entry->bytes = piece.length;
   const core::Post post = requests_.launch(
-      link, request, entry->bounce_buffer != nullptr || kind != OutstandingRequest::Kind::packet);
+      connection, request, entry->bounce_buffer != nullptr || kind != OutstandingRequest::Kind::packet);
   if (post.kind == core::Post::Kind::posted) {
-    ++link.sent;
-    link.reported = head.consumed;
+    ++connection.sent;
+    connection.reported = head.consumed;
   }
   return post;
 }
 
-int Messages::take(Link* link, const ibv_wc& completion, core::Inbox& inbox) noexcept {
+int Messages::take(Connection* connection, const ibv_wc& completion, core::Inbox& inbox) noexcept {
   ReceiveBuffers::Buffer& buffer = ReceiveBuffers::of_id(WorkId::index(completion.wr_id));
-  if (link == nullptr || link->pair == nullptr || completion.status != IBV_WC_SUCCESS) {
-    if (link != nullptr && link->pair != nullptr && completion.status != IBV_WC_WR_FLUSH_ERR) {
-      env_.log.error("ibv: rank {}: a message of rank {} cannot be taken: {}. {}", env_.me, link->peer,
+  if (connection == nullptr || connection->pair == nullptr || completion.status != IBV_WC_SUCCESS) {
+    if (connection != nullptr && connection->pair != nullptr && completion.status != IBV_WC_WR_FLUSH_ERR) {
+      env_.log.error("ibv: rank {}: a message of rank {} cannot be taken: {}. {}", env_.me, connection->peer,
                      env_.verbs.wc_status_str(completion.status), advice_for(completion.status));
-      losses_.suspect(link->peer, env_.verbs.wc_status_str(completion.status));
+      losses_.suspect(connection->peer, env_.verbs.wc_status_str(completion.status));
     }
     if (receive_.is_shared()) receive_.freed(buffer);
     return 0;
   }
-  link->ready = link->connected;  // a peer that sends knows that my queue pair is connected
-  link->heard = true;
-  credits_.taken(*link, buffer);
+  connection->ready = connection->connected;  // a peer that sends knows that my queue pair is connected
+  connection->heard = true;
+  credits_.taken(*connection, buffer);
   if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
     const BesidePut beside = decode(::ntohl(completion.imm_data));
-    link->credits_came(beside.consumed);
-    inbox.signalled(link->peer, beside.signal);
+    connection->credits_came(beside.consumed);
+    inbox.signalled(connection->peer, beside.signal);
     return 1;
   }
   PacketHead head;
   const std::size_t bytes = completion.byte_len;
   if (bytes < sizeof head) return 0;
   std::memcpy(&head, buffer.bytes, sizeof head);
-  link->credits_came(head.consumed);
+  connection->credits_came(head.consumed);
   const core::Bytes packet{buffer.bytes + sizeof head, bytes - sizeof head};
   if (head.kind == PacketHead::Kind::greeting) return 0;
   if (head.kind == PacketHead::Kind::packet) {
-    inbox.packet(link->peer, packet);
+    inbox.packet(connection->peer, packet);
     return 1;
   }
   Signal signal;
   if (packet.size() != sizeof signal) return 0;
   std::memcpy(&signal, packet.data(), sizeof signal);
-  inbox.signalled(link->peer, signal);
+  inbox.signalled(connection->peer, signal);
   return 1;
 }
 

@@ -19,12 +19,12 @@ class Messages {
 
   /// Sends header and payload, which are copied. `kind` and `token` are those of the request. Answers posted, retry or
   /// failed.
-  core::Post send(Link& link, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
+  core::Post send(Connection& connection, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
                   OutstandingRequest::Kind kind, core::Token token) noexcept;
 
-  /// Delivers the message of a completed receive. `link`: of the completion's queue pair, null if there is none.
+  /// Delivers the message of a completed receive. `connection`: of the completion's queue pair, null if there is none.
   /// Returns how many calls it made to the inbox.
-  int take(Link* link, const ibv_wc& completion, core::Inbox& inbox) noexcept;
+  int take(Connection* connection, const ibv_wc& completion, core::Inbox& inbox) noexcept;
 
  private:
   const Environment& env_;

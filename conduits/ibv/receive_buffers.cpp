@@ -1,6 +1,6 @@
 #include "conduits/ibv/receive_buffers.hpp"
 
-#include "conduits/ibv/link.hpp"
+#include "conduits/ibv/connection.hpp"
 #include "conduits/ibv/work_id.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr std::uint32_t kUnbacked = 2;
 
 }  // namespace
 
-std::int64_t ReceiveBuffers::add(Link& link, std::uint32_t wanted) {
+std::int64_t ReceiveBuffers::add(Connection& connection, std::uint32_t wanted) {
   const std::uint32_t count = std::min(wanted, unused_);
   if (count == 0) return shared_ != nullptr ? std::int64_t{kUnbacked} : -ENOMEM;
   RegisteredPages pages(verbs_, domain_, count * bytes_, IBV_ACCESS_LOCAL_WRITE);
@@ -27,7 +27,7 @@ std::int64_t ReceiveBuffers::add(Link& link, std::uint32_t wanted) {
   std::vector<Buffer*> added;
   for (std::uint32_t i = 0; i < count; ++i) {
     buffers_.push_back(
-        {pages.data() + i * bytes_, pages.region().lkey, shared_ != nullptr ? nullptr : &link});
+        {pages.data() + i * bytes_, pages.region().lkey, shared_ != nullptr ? nullptr : &connection});
     added.push_back(&buffers_.back());
   }
   pages_.push_back(std::move(pages));
@@ -38,10 +38,10 @@ std::int64_t ReceiveBuffers::add(Link& link, std::uint32_t wanted) {
   return count;
 }
 
-bool ReceiveBuffers::post_again(Link& link) noexcept {
+bool ReceiveBuffers::post_again(Connection& connection) noexcept {
   for (Buffer& buffer : buffers_) {
     Buffer* const one = &buffer;
-    if (buffer.of == &link && post(&one, 1) != 0) return false;
+    if (buffer.of == &connection && post(&one, 1) != 0) return false;
   }
   return true;
 }

@@ -10,7 +10,7 @@
 
 namespace aqueduct::conduits::ibv {
 
-struct Link;
+struct Connection;
 
 /// The buffers for peers' messages: one for each granted credit. Buffers are added when a peer is connected; with a
 /// shared receive queue they serve all peers.
@@ -19,7 +19,7 @@ class ReceiveBuffers {
   struct Buffer {
     std::byte* bytes = nullptr;
     std::uint32_t key = 0;
-    Link* of = nullptr;  ///< the connection whose queue pair has it; null: the shared queue
+    Connection* of = nullptr;  ///< the connection whose queue pair has it; null: the shared queue
   };
 
   /// `shared` may be null. `most`: the number of buffers, at most; `bytes`: the size of each.
@@ -27,9 +27,9 @@ class ReceiveBuffers {
       : verbs_(verbs), domain_(domain), shared_(shared), unused_(most), bytes_(bytes) {}
 
   /// Adds up to `wanted` buffers and posts them. Returns how many credits to grant, or a negative errno.
-  std::int64_t add(Link& link, std::uint32_t wanted);
-  /// Posts a link's buffers to its new queue pair. False: the device refuses.
-  bool post_again(Link& link) noexcept;
+  std::int64_t add(Connection& connection, std::uint32_t wanted);
+  /// Posts a connection's buffers to its new queue pair. False: the device refuses.
+  bool post_again(Connection& connection) noexcept;
 
   static std::uint64_t id_of(const Buffer& buffer) noexcept {
     return reinterpret_cast<std::uint64_t>(&buffer);

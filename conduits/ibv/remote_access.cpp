@@ -13,8 +13,9 @@ core::Post RemoteAccess::out_of_range(Rank peer, const Key& key, std::uint64_t o
   return core::Post::failed(ErrorCode::out_of_range);
 }
 
-core::Post RemoteAccess::write(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
-                               core::Bytes from, bool inject, Work& work, bool signaled) noexcept {
+core::Post RemoteAccess::write(Connection& connection, OutstandingRequest& entry, std::uint64_t key,
+                               std::uint64_t offset, core::Bytes from, bool inject, Work& work,
+                               bool signaled) noexcept {
   const Key& remote = memory_.remote(key);
   entry.offset = offset;
   entry.key = static_cast<std::uint32_t>(key);
@@ -30,7 +31,7 @@ core::Post RemoteAccess::write(Link& link, OutstandingRequest& entry, std::uint6
   } else if (inject) {
     entry.bounce_buffer = buffers_.bounce_buffers().take();
     if (entry.bounce_buffer == nullptr) {
-      requests_.undo(link);
+      requests_.undo(connection);
       return core::Post::retry();
     }
     std::memcpy(entry.bounce_buffer, from.data(), from.size());
@@ -39,60 +40,61 @@ core::Post RemoteAccess::write(Link& link, OutstandingRequest& entry, std::uint6
     work.request.sg_list = &work.piece;
     work.request.num_sge = 1;
   } else if (const Lent lent = buffers_.lend(entry, from, true, work); lent.kind != Lent::Kind::done) {
-    requests_.undo(link);
+    requests_.undo(connection);
     return lent.post();
   }
-  return requests_.launch(link, work.request, signaled);
+  return requests_.launch(connection, work.request, signaled);
 }
 
-core::Post RemoteAccess::read(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
-                              core::MutableBytes to, Work& work) noexcept {
+core::Post RemoteAccess::read(Connection& connection, OutstandingRequest& entry, std::uint64_t key,
+                              std::uint64_t offset, core::MutableBytes to, Work& work) noexcept {
   const Key& remote = memory_.remote(key);
   entry.offset = offset;
   entry.key = static_cast<std::uint32_t>(key);
   entry.bytes = static_cast<std::uint32_t>(to.size());
   work.request.wr.rdma = {remote.at + offset, remote.key};
   if (const Lent lent = buffers_.lend(entry, to, false, work); lent.kind != Lent::Kind::done) {
-    requests_.undo(link);
+    requests_.undo(connection);
     return lent.post();
   }
   if (entry.bounce_buffer != nullptr) entry.result = to.data();
   entry.reads = !env_.sizes().in_order;
-  return requests_.launch(link, work.request, true);
+  return requests_.launch(connection, work.request, true);
 }
 
 // A write with immediate data, which carries the signal. If the device has none, or the signal's numbers are too large
 // for it: a write, and a message behind it.
-core::Post RemoteAccess::write_and_signal(Link& link, std::uint64_t key, std::uint64_t offset,
+core::Post RemoteAccess::write_and_signal(Connection& connection, std::uint64_t key, std::uint64_t offset,
                                           core::Bytes from, Signal signal, core::Token token) noexcept {
   Work work;
-  const std::uint32_t taken = link.taken;
+  const std::uint32_t taken = connection.taken;
   if (const auto data = env_.sizes().immediate ? encode(signal, taken) : std::nullopt) {
-    if (!credits_.has(link)) return core::Post::retry();
-    OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::put, token);
+    if (!credits_.has(connection)) return core::Post::retry();
+    OutstandingRequest* const entry = requests_.begin(connection, OutstandingRequest::Kind::put, token);
     if (entry == nullptr) return core::Post::retry();
     work.request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
     work.request.imm_data = ::htonl(*data);
-    const core::Post post = write(link, *entry, key, offset, from, false, work, true);
+    const core::Post post = write(connection, *entry, key, offset, from, false, work, true);
     if (post.kind == core::Post::Kind::posted) {
-      ++link.sent;
-      if (link.peer_counts) link.reported = taken;
+      ++connection.sent;
+      if (connection.peer_counts) connection.reported = taken;
     }
     return post;
   }
   // Both are posted or none: the message must have room before the write is posted.
-  if (!credits_.has(link) || !requests_.has_room_for_two(link) || buffers_.bounce_buffers().room() < 2)
+  if (!credits_.has(connection) || !requests_.has_room_for_two(connection) ||
+      buffers_.bounce_buffers().room() < 2)
     return core::Post::retry();
   if (!from.empty()) {
-    OutstandingRequest* const entry = requests_.begin(link, OutstandingRequest::Kind::part, 0);
+    OutstandingRequest* const entry = requests_.begin(connection, OutstandingRequest::Kind::part, 0);
     if (entry == nullptr) return core::Post::retry();
     work.request.opcode = IBV_WR_RDMA_WRITE;
-    const core::Post post = write(link, *entry, key, offset, from, false, work, false);
+    const core::Post post = write(connection, *entry, key, offset, from, false, work, false);
     if (post.kind != core::Post::Kind::posted) return post;
   }
   const core::Bytes bytes = std::as_bytes(std::span(&signal, 1));
   const core::Post post =
-      messages_.send(link, PacketHead::Kind::signal, bytes, {}, OutstandingRequest::Kind::put, token);
+      messages_.send(connection, PacketHead::Kind::signal, bytes, {}, OutstandingRequest::Kind::put, token);
   // If this is refused, the caller repeats the whole operation: the bytes are written twice, which does no harm.
   return post;
 }

@@ -26,13 +26,13 @@ class RemoteAccess {
                           const char* what) const noexcept;
 
   /// Requires: `work.request` has its opcode. `failed` with no_memory: the local buffer cannot be registered.
-  core::Post write(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
+  core::Post write(Connection& connection, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
                    core::Bytes from, bool inject, Work& work, bool signaled) noexcept;
-  core::Post read(Link& link, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
+  core::Post read(Connection& connection, OutstandingRequest& entry, std::uint64_t key, std::uint64_t offset,
                   core::MutableBytes to, Work& work) noexcept;
   /// A write and a signal that arrives after it. Begins its requests itself.
-  core::Post write_and_signal(Link& link, std::uint64_t key, std::uint64_t offset, core::Bytes from,
-                              Signal signal, core::Token token) noexcept;
+  core::Post write_and_signal(Connection& connection, std::uint64_t key, std::uint64_t offset,
+                              core::Bytes from, Signal signal, core::Token token) noexcept;
 
  private:
   const Environment& env_;

@@ -51,16 +51,16 @@ core::Post Striping::begin_share(StripedTransfer& transfer, Share& share) noexce
   if (share.rail != nullptr) {
     if (const auto post = begin_by_rail(transfer, share)) return *post;
   }
-  Link* const link = connections_.reach(transfer.peer);
-  if (link == nullptr) return losses_.no_connection(transfer.peer);
-  OutstandingRequest* const entry = requests_.begin(*link, OutstandingRequest::Kind::share, share.id);
+  Connection* const connection = connections_.reach(transfer.peer);
+  if (connection == nullptr) return losses_.no_connection(transfer.peer);
+  OutstandingRequest* const entry = requests_.begin(*connection, OutstandingRequest::Kind::share, share.id);
   if (entry == nullptr) return core::Post::retry();
   Work work;
   work.request.opcode = transfer.opcode;
   const bool gets = transfer.opcode == IBV_WR_RDMA_READ;
   core::Post post =
-      gets ? access_.read(*link, *entry, transfer.key, share.offset, share.buffer, work)
-           : access_.write(*link, *entry, transfer.key, share.offset, share.buffer, false, work, true);
+      gets ? access_.read(*connection, *entry, transfer.key, share.offset, share.buffer, work)
+           : access_.write(*connection, *entry, transfer.key, share.offset, share.buffer, false, work, true);
   if (post.kind == core::Post::Kind::failed) {
     BouncedTransfer whole =
         gets ? BouncedTransfer::get(transfer.peer, transfer.key, share.offset, share.buffer, share.id)

@@ -57,7 +57,7 @@ struct Hello {
   std::uint32_t counter_key = 0;
   std::uint32_t credits = 0;    ///< messages that the receiver may send: the sender has receives for them
   std::uint8_t understood = 0;  ///< the sender has the receiver's Hello, and its queue pair is connected
-  std::uint8_t both = 0;        ///< and it knows that the receiver's is too: no answer is needed
+  std::uint8_t both = 0;        ///< and it knows that the receiver is connected too: no answer is needed
   std::uint8_t counts = 0;      ///< the sender can use credits beside signals: see BesidePut
   std::uint8_t zero{};
   /// Numbers of the sender's queue pairs on its rails; 0: none there. They are connected together with the first one.

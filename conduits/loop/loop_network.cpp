@@ -5,7 +5,7 @@
 namespace aqueduct::conduits::loop {
 
 LoopNetwork::LoopNetwork(Rank ranks, const LoopOptions& options, core::Log* log, core::EndpointClock clock)
-    : options_(options), log_(log), places_(ranks) {
+    : options_(options), log_(log), by_rank_(ranks) {
   if (options.seed != 0) turns_.emplace(ranks, options.seed, clock);
 }
 

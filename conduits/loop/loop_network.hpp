@@ -34,11 +34,11 @@ class LoopNetwork final : public core::Network {
   /// Errors: out_of_range; refused (the rank was opened before).
   Result<std::unique_ptr<core::Conduit>> open(Rank me) override;
 
-  Rank ranks() const noexcept { return static_cast<Rank>(places_.size()); }
+  Rank ranks() const noexcept { return static_cast<Rank>(by_rank_.size()); }
   const LoopOptions& options() const noexcept { return options_; }
   core::Log* log() const noexcept { return log_; }
-  Mailbox& mailbox(Rank rank) noexcept { return places_[rank].mailbox; }
-  RegisteredMemory& memory(Rank rank) noexcept { return places_[rank].memory; }
+  Mailbox& mailbox(Rank rank) noexcept { return by_rank_[rank].mailbox; }
+  RegisteredMemory& memory(Rank rank) noexcept { return by_rank_[rank].memory; }
   /// Null without a seed: then threads run freely.
   Turns* turns() noexcept { return turns_ ? &*turns_ : nullptr; }
 
@@ -48,14 +48,14 @@ class LoopNetwork final : public core::Network {
   Rank closed() const noexcept { return closed_.load(std::memory_order_acquire); }
 
  private:
-  struct Place {
+  struct RankData {
     Mailbox mailbox;
     RegisteredMemory memory;
   };
 
   LoopOptions options_;
   core::Log* log_;
-  std::deque<Place> places_;  // by rank
+  std::deque<RankData> by_rank_;
   std::optional<Turns> turns_;
   std::atomic<Rank> closed_{0};
 };

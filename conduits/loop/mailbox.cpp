@@ -12,8 +12,8 @@ Status Mailbox::open(std::size_t packets, std::size_t max_packet, std::uint64_t 
   if (state_ != State::unopened) return {ErrorCode::refused, owner};
   const std::size_t stride = (max_packet + 15) / 16 * 16;  // Inbox::packet promises 8-byte alignment
   memory_ = std::make_unique<std::byte[]>(packets * stride);
-  packets_ = Bag<Packet>(packets, seed, 2 * std::uint64_t{owner});
-  signals_ = Bag<Signalled>(packets, seed, 2 * std::uint64_t{owner} + 1);
+  packets_ = ReorderingQueue<Packet>(packets, seed, 2 * std::uint64_t{owner});
+  signals_ = ReorderingQueue<Signalled>(packets, seed, 2 * std::uint64_t{owner} + 1);
   std::byte* memory = memory_.get();
   for (Packet& packet : packets_.elements()) packet.memory = std::exchange(memory, memory + stride);
   state_ = State::open;

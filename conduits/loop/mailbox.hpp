@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/loop/bag.hpp"
+#include "conduits/loop/reordering_queue.hpp"
 #include "core/conduit.hpp"
 
 #include <cstddef>
@@ -58,8 +58,8 @@ class Mailbox {
   mutable std::mutex mutex_;
   State state_ = State::unopened;
   std::unique_ptr<std::byte[]> memory_;
-  Bag<Packet> packets_{1, 0, 0};
-  Bag<Signalled> signals_{1, 0, 0};
+  ReorderingQueue<Packet> packets_{1, 0, 0};
+  ReorderingQueue<Signalled> signals_{1, 0, 0};
   bool delivering_ = false;  // the receiver is using the front packet
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "conduits/loop/bag.hpp"
+#include "conduits/loop/reordering_queue.hpp"
 #include "core/conduit.hpp"
 
 #include <array>
@@ -56,7 +56,7 @@ class Transfers {
 
   LoopNetwork& network_;
   Rank me_;
-  Bag<Transfer> posted_;
+  ReorderingQueue<Transfer> posted_;
   std::optional<core::Dice> dice_;  // with a seed: decides how many to carry out
 };
 

@@ -6,10 +6,11 @@ namespace aqueduct::conduits::ofi {
 
 /// What the system allows of copies between processes (process_vm_readv).
 struct CmaAccess {
-  int error = 0;  ///< of a trial copy inside this process, which only a filter of system calls refuses
+  /// The errno of a trial copy inside this process, which only a filter of system calls refuses; 0: it succeeded.
+  int error = 0;
   int ptrace_scope =
       0;  ///< Yama's: from 1 on a process may copy from its descendants only, from 3 on from none
-  bool may_trace = false;  ///< CAP_SYS_PTRACE, which lifts that up to 2
+  bool may_trace = false;  ///< has CAP_SYS_PTRACE, which overrides values up to 2
 };
 
 CmaAccess probe_cma() noexcept;

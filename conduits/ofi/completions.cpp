@@ -124,7 +124,7 @@ int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
       give_up("the completion queue", error);
       return 0;
     }
-    // From a rank that ended as it sent, or from a stranger: libfabric does not say which.
+    // The sender is a rank that ended while it sent, or a stranger. libfabric does not tell which.
     if (error != FI_ECANCELED) {
       log_.error(
           "ofi: rank {}: something that arrived is lost: {} ({}); if no rank ended, its sender waits for "
@@ -135,7 +135,7 @@ int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
     return 0;
   }
   const Rank peer = request->peer;
-  // A peer that waits for a packet that was dropped would wait for ever.
+  // Without this the peer would wait for ever for a packet that was dropped.
   const bool is_packet = request->kind == Request::Kind::packet;
   if (why != ErrorCode::peer_lost && !request->reported) {
     log_.error("ofi: rank {}: {} rank {} failed: {} ({})", me_, is_packet ? "a packet to" : "an operation on",
@@ -145,8 +145,8 @@ int Completions::take_error(std::int64_t found, core::Inbox& inbox) noexcept {
   return ended(*request, {why, peer}, inbox);
 }
 
-// shm does not say which copy failed (mostly one from or to a dead peer's memory). It copies at the call, and completes in the
-// order of the calls, so that all copies before the failed one have ended.
+// shm does not say which copy failed (mostly one from or to a dead peer's memory). It copies at the call, and completes
+// in the order of the calls, so that all copies before the failed one have ended.
 Request* Completions::oldest_copy() noexcept {
   Request* oldest = nullptr;
   requests_.for_each([&](Request& request) {
@@ -166,8 +166,8 @@ void Completions::give_up(std::string_view what, std::int64_t error) noexcept {
   lost_.suspect_all(text);
 }
 
-// Peers may wait for this rank's packets and puts, which must leave before the connections close. The results of its gets are
-// not needed any more.
+// Peers may wait for this rank's packets and puts, which must leave before the connections close. The results of its
+// gets are not needed any more.
 bool Completions::is_awaited(const Request& request) const noexcept {
   return request.in_use && !request.reported && request.kind != Request::Kind::fetch &&
          !peers_[request.peer].gone;

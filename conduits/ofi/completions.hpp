@@ -40,10 +40,11 @@ class Completions {
         clock_(clock),
         aligned_(max_packet) {}
 
-  /// Takes one batch from the queue, and adds the calls made to `calls`. Whether that emptied the queue.
+  /// Takes one batch from the queue, and adds the number of calls of the inbox to `calls`. Returns whether the queue is
+  /// empty now.
   bool read(core::Inbox& inbox, int& calls) noexcept;
 
-  /// At the end of the endpoint: waits for outstanding operations to leave, for a bounded time.
+  /// Called when the endpoint ends: waits, for a bounded time, until the outstanding operations have left.
   void drain() noexcept;
 
  private:
@@ -71,7 +72,7 @@ class Completions {
   core::Log& log_;
   const core::EndpointClock clock_;
   std::vector<std::byte> aligned_;  // for a packet that the provider delivers at an odd address
-  bool is_broken_ = false;          // the queue
+  bool is_broken_ = false;          // the queue has failed for good
 };
 
 }  // namespace aqueduct::conduits::ofi

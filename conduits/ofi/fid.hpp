@@ -15,7 +15,7 @@ struct CloseFid {
   void operator()(T* object) const noexcept { static_cast<void>(::fi_close(&object->fid)); }
 };
 
-/// An object of libfabric that is owned here.
+/// Owns an object of libfabric.
 template <class T>
 using Fid = std::unique_ptr<T, CloseFid<T>>;
 

@@ -7,10 +7,11 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// The exported functions of libfabric that this conduit calls. All other calls go through tables in libfabric's objects.
+/// The exported functions of libfabric that this conduit calls. All other calls go through tables in libfabric's
+/// objects.
 ///
-/// The library is loaded when a job first asks for this conduit, not with the program: loading takes 0.2 s (the providers'
-/// own libraries calibrate clocks), and the same program runs at a site without it.
+/// The library is loaded when a job first asks for this conduit, not with the program: loading takes 0.2 s (the
+/// providers' own libraries calibrate clocks), and the same program runs at a site without it.
 struct Library {
   int (*getinfo)(std::uint32_t version, const char* node, const char* service, std::uint64_t flags,
                  const fi_info* hints, fi_info** info) = nullptr;
@@ -27,10 +28,10 @@ struct Library {
 
 struct Loaded {
   Library library;
-  std::string problem;  ///< in words; empty: it is there
+  std::string problem;  ///< why the library cannot be used, in words; empty: it can
 };
 
-/// Loads it. It stays loaded until the process ends.
+/// Loads libfabric. It stays loaded until the process ends.
 Loaded load_library();
 
 }  // namespace aqueduct::conduits::ofi

@@ -10,8 +10,8 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// Registers local memory for providers that need it: the endpoint's own for as long as the endpoint lives, a caller's
-/// buffer while a transfer uses it.
+/// Registers local memory for providers that need it. The endpoint's own memory stays registered as long as the
+/// endpoint exists, a caller's buffer while a transfer uses it.
 class LocalBuffers {
  public:
   /// Lifetime: ends before the domain.
@@ -23,11 +23,11 @@ class LocalBuffers {
   /// Whether local buffers need a descriptor at all.
   bool needed() const noexcept { return needed_; }
 
-  /// Registers memory of the endpoint's own. Answers 0, or why the provider refused.
+  /// Registers the endpoint's own memory. Returns 0, or the provider's error.
   int add(core::MutableBytes memory, void*& descriptor) noexcept;
 
-  /// Finds or makes the descriptor of a caller's buffer, which stays valid until `give_back`. False: there is none now, or
-  /// none at all, as `answer` says.
+  /// Finds or makes the descriptor of a caller's buffer, which stays valid until `give_back`. False: `answer` says
+  /// whether there is none now (-FI_EAGAIN) or none at all.
   bool lend(Request& request, core::Bytes buffer, void*& descriptor, std::int64_t& answer) noexcept;
   void give_back(Request& request) noexcept {
     for (Registration*& borrowed : request.borrowed) {
@@ -35,7 +35,7 @@ class LocalBuffers {
       cache_.give_back(*std::exchange(borrowed, nullptr));
     }
   }
-  /// Memory that is about to be unmapped or freed must not stay registered.
+  /// Ends the registrations of memory that is about to be unmapped or freed.
   void invalidate(core::Bytes memory) noexcept { cache_.invalidate(memory); }
 
  private:

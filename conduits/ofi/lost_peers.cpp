@@ -55,16 +55,17 @@ void LostPeers::mark_gone(Rank peer) noexcept {
 }
 
 int LostPeers::report(std::size_t count, core::Inbox& inbox) noexcept {
-  // The layers above call `forget` in answer, which has nothing left to do. More suspects may have been added meanwhile.
+  // The layers above answer with a call of `forget`, which finds the peer gone already. More suspects may be added
+  // during these calls.
   for (std::size_t i = 0; i < count; ++i) inbox.lost(suspected_[i]);
   suspected_.erase(suspected_.begin(), suspected_.begin() + static_cast<std::ptrdiff_t>(count));
   return static_cast<int>(count);
 }
 
-// The provider may still use the requests to a lost peer, so they stay in use until it completes them. A request that does not
-// use the caller's memory is reported at once. The others are reported when the provider completes them, because until then it
-// may write into that memory. But a provider that never completes a request (to a host that went silent) must not hold up the
-// caller, nor take room from operations on other peers.
+// The provider may still use the requests to a lost peer, so they stay in use until it completes them. A request that
+// does not use the caller's memory is reported at once. The others are reported when the provider completes them,
+// because until then it may write into that memory. But a provider that never completes a request (to a host that went
+// silent) must not hold up the caller, nor take room from operations on other peers.
 int LostPeers::end_requests(core::Inbox& inbox) noexcept {
   const auto now = clock_.now();
   deadline_ = kNever;

@@ -15,10 +15,10 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// Which peers are lost, and what becomes of the requests that the provider still has for them.
+/// Knows which peers are lost, and ends the requests that the provider still has for them.
 ///
-/// The launcher (`forget`) and the provider (`suspect`) report losses. The next poll takes all packets that those peers have
-/// sent. Then `mark_gone` stops all posts to them, and `end_requests` ends the outstanding operations.
+/// The launcher (`forget`) and the provider (`suspect`) report losses. The next poll takes all packets that those peers
+/// have sent. Then `mark_gone` stops all posts to them, and `end_requests` ends the outstanding operations.
 class LostPeers {
  public:
   LostPeers(Peers& peers, Requests& requests, LocalBuffers& local, const Provider& provider, Rank me,
@@ -32,7 +32,7 @@ class LostPeers {
         log_(log),
         clock_(clock) {}
 
-  /// Once the peers are known: nothing is allocated later.
+  /// Called once the peers are known. Nothing is allocated after that.
   void reserve();
 
   void forget(Rank peer) noexcept;
@@ -42,7 +42,7 @@ class LostPeers {
   /// The provider has failed: no peer can be reached, not even this rank itself, whose atomics go through the provider.
   void suspect_all(const char* why) noexcept;
   bool is_suspected(Rank peer) const noexcept;
-  /// What operations on a lost peer end with.
+  /// The status with which operations on a lost peer end.
   Status status_of(Rank peer) const noexcept {
     return {peer == me_ ? ErrorCode::network_failed : ErrorCode::peer_lost, peer};
   }
@@ -58,7 +58,7 @@ class LostPeers {
   int end_requests(core::Inbox& inbox) noexcept;
   /// Whether `end_requests` has something to end by now.
   bool is_due() const noexcept { return deadline_ != kNever && deadline_ <= clock_.now(); }
-  /// How long from now until it has.
+  /// The time from now until `end_requests` has something to end.
   std::chrono::nanoseconds within() const noexcept {
     return deadline_ == kNever ? std::chrono::nanoseconds::max() : deadline_ - clock_.now();
   }

@@ -9,7 +9,7 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// What goes by fi_send: packets, poll hints, and the signals that no put can carry.
+/// Everything that is sent by fi_send: packets, poll hints, and signals that no put can carry.
 class Messages {
  public:
   Messages(const Objects& objects, Operations& operations, Peers& peers, LostPeers& lost,

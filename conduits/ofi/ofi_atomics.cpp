@@ -1,5 +1,7 @@
 #include "conduits/ofi/ofi_atomics.hpp"
 
+#include "core/apply_atomic.hpp"
+
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_errno.h>
 
@@ -50,6 +52,8 @@ void Atomics::learn() noexcept {
   for (std::size_t type = 0; type < kTypes; ++type) {
     for (std::size_t op = 0; op < kOps; ++op) {
       const auto wanted = static_cast<AtomicOp>(op);
+      // Providers also have the minimum and compare-and-swap of floats. The library has no such atomics.
+      if (!core::can_apply(wanted, static_cast<AtomicType>(type))) continue;
       fi_atomic_attr found{};
       const std::uint64_t kind = wanted == AtomicOp::compare_swap ? FI_COMPARE_ATOMIC : FI_FETCH_ATOMIC;
       const int error = ::fi_query_atomic(domain_, datatype_of(static_cast<AtomicType>(type)),

@@ -21,7 +21,7 @@ class Atomics final : public core::NativeAtomics {
         peers_(peers),
         registrations_(registrations) {}
 
-  /// Asks the provider which operations it has, once the endpoint is enabled.
+  /// Asks the provider which of the library's atomics it has, once the endpoint is enabled.
   void learn() noexcept;
 
   bool can(AtomicOp op, AtomicType type) const noexcept override;

@@ -15,7 +15,8 @@ Request* Operations::begin(Rank peer, Request::Kind kind, core::Token token) noe
   if (to.gone || to.in_flight >= requests_.available()) [[unlikely]]
     return nullptr;
   if (const int error = peers_.reach(peer); error != 0) [[unlikely]] {
-    // Nothing can be sent to it, packets neither: the ranks that wait for it must learn that.
+    // Nothing can be sent to this peer, not even packets. Ranks that wait for it must learn of that, so it counts as
+    // lost.
     if (!may_retry(error)) lost_.refused(peer, "to take its address", error);
     return nullptr;
   }
@@ -37,7 +38,8 @@ core::Post Operations::posted(Request& request, std::int64_t answer, const char*
   local_.give_back(request);
   request.result = nullptr;
   requests_.release(request);
-  // A peer that waits for a packet would wait for ever if the packet were dropped: it is sent later, or the peer is lost.
+  // A peer that waits for a packet would wait for ever if the packet were dropped: it is sent later, or the peer is
+  // lost.
   const bool is_packet = request.kind == Request::Kind::packet;
   if (answer == -FI_EAGAIN || (is_packet && may_retry(answer))) return core::Post::retry();
   const ErrorCode why = is_packet ? ErrorCode::peer_lost : code_of(static_cast<int>(-answer));

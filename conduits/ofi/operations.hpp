@@ -32,7 +32,8 @@ class Operations {
   core::Post no_request(Rank peer) const noexcept;
   /// Takes libfabric's answer to the post of `what`. A refused request is freed.
   core::Post posted(Request& request, std::int64_t answer, const char* what) noexcept;
-  /// The provider has done with a request: frees it, and tells the layers above if they wait for it. Returns the calls made.
+  /// Called when the provider no longer uses a request: frees it, and tells the layers above if they wait for it.
+  /// Returns the number of calls of the inbox.
   int finish(Request& request, Status status, core::Inbox& inbox) noexcept;
 
  private:

@@ -16,7 +16,7 @@ struct Peer {
   bool gone = false;
   bool is_hinted = false;               ///< gets poll hints, while something is under way to it
   core::Clock::time_point next_hint{};  ///< when the next one is due
-  /// When what a gone peer has not completed counts as never completed.
+  /// For a gone peer: the time after which its outstanding requests are taken as never completing.
   core::Clock::time_point give_up_at{};
 };
 
@@ -28,7 +28,8 @@ class Peers {
   const Peer& operator[](Rank rank) const noexcept { return peers_[rank]; }
   Rank count() const noexcept { return static_cast<Rank>(peers_.size()); }
 
-  /// Makes sure that the provider knows a peer's address. Answers 0, or the negative error with which it refuses the address.
+  /// Makes sure that the provider knows a peer's address. Answers 0, or the negative error with which it refuses the
+  /// address.
   int reach(Rank rank) noexcept { return peers_[rank].at != FI_ADDR_NOTAVAIL ? 0 : insert(rank); }
 
  private:

@@ -15,9 +15,9 @@ class Messages;
 
 /// Asks the targets of transfers to keep polling while the transfers last (decision 36).
 ///
-/// With manual progress the target's polls carry puts and gets out, but its completion queue does not show them: a rank that
-/// waits for something else would take naps of 100 us between its polls. So an initiator sends its targets a hint from time
-/// to time, as far as there is room for one.
+/// With manual progress the target's polls carry puts and gets out, but its completion queue does not show them: a rank
+/// that waits for something else would take naps of 100 us between its polls. So an initiator sends its targets a hint
+/// from time to time, as far as there is room for one.
 class PollHints {
  public:
   PollHints(const Provider& provider, Peers& peers, Rank me, core::EndpointClock clock)
@@ -26,7 +26,7 @@ class PollHints {
         clock_(clock),
         needed_(!provider.auto_progress && !provider.quirks->completes_at_post) {}
 
-  /// Once the peers are known: nothing is allocated later.
+  /// Called once the peers are known. Nothing is allocated after that.
   void reserve() { targets_.reserve(peers_.count()); }
 
   /// A put, a get or an atomic is about to be posted.
@@ -43,11 +43,11 @@ class PollHints {
   int round(Messages& messages) noexcept;
 
  private:
-  // Chosen: some microseconds, so that reading the clock costs nothing beside them; and fewer polls than a rank with a core
-  // of its own makes before it yields, so that it does not.
+  // Chosen: 64 polls take some microseconds, beside which reading the clock costs nothing. A rank with a core of its own
+  // makes more polls than that before it yields, so a `round` that returns 1 comes first and keeps it from yielding.
   static constexpr std::uint32_t kPollsBetween = 64;
-  // Chosen: the hint itself waits behind the bytes of a transfer on the same stream: 20 ms are 20 MB at 1 GB/s. That is far
-  // longer than a rank yields by itself, and far less than a job's start takes of a core.
+  // Chosen: the hint itself waits behind the bytes of a transfer on the same stream: 20 ms are 20 MB at 1 GB/s. That is
+  // far longer than a rank yields by itself, and far less than a job's start takes of a core.
   static constexpr std::chrono::milliseconds kBusyFor{20};
   // Chosen: half of kBusyFor.
   static constexpr std::chrono::milliseconds kHintEvery{10};

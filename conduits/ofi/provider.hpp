@@ -26,7 +26,7 @@ struct Provider {
   bool signals = false;  ///< a put can carry 8 bytes to the target's completion queue (FI_REMOTE_CQ_DATA)
   bool auto_progress = false;  ///< peers are answered while the program computes
 
-  /// Why its atomics are not to be used; empty: they may be.
+  /// Why the provider's atomics must not be used; empty: they may be used.
   std::string_view why_no_atomics() const noexcept { return ofi::why_no_atomics(*quirks); }
   /// The flags of a put: it has a completion, which means that its bytes are in place.
   std::uint64_t delivered() const noexcept {

@@ -7,7 +7,7 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// How a provider differs from what it says of itself.
+/// The differences between a provider's behaviour and the capabilities that it advertises.
 struct Quirks {
   std::string_view name{};            ///< as fi_info prints it
   bool hardware = false;              ///< a network card that moves data without the system
@@ -23,14 +23,14 @@ struct Quirks {
   std::size_t most_packet = SIZE_MAX;     ///< longer messages are better split
 };
 
-/// The providers in order of preference: first those for network hardware, then the most complete one over TCP, then the
-/// others.
+/// The providers in order of preference: first those for network hardware, then the most complete one over TCP, then
+/// the others.
 std::span<const Quirks> provider_quirks() noexcept;
 
 /// A provider's entry; for one that is not in the list an entry without quirks and with an empty name.
 const Quirks& quirks_of(std::string_view name) noexcept;
 
-/// Why a provider's atomics are not to be used; empty: they may be.
+/// Why a provider's atomics must not be used; empty: they may be used.
 std::string_view why_no_atomics(const Quirks& quirks) noexcept;
 
 /// Its place in the order of preference; unknown ones come last.

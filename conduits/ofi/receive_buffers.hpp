@@ -10,8 +10,8 @@
 
 namespace aqueduct::conduits::ofi {
 
-/// Receive buffers: a few large ones, each of which takes packets until it is full (FI_MULTI_RECV), or many small ones for
-/// one packet each.
+/// Receive buffers: a few large ones, each of which takes packets until it is full (FI_MULTI_RECV), or many small ones
+/// for one packet each.
 class ReceiveBuffers {
  public:
   /// A buffer holds `bytes`, a packet at most `most`. If these are equal, each buffer takes one packet.
@@ -30,12 +30,12 @@ class ReceiveBuffers {
   }
   /// Whether a completion with these flags means that the provider no longer uses the buffer.
   bool ends(std::uint64_t flags) const noexcept { return (flags & FI_MULTI_RECV) != 0 || !shared(); }
-  /// Where a packet is. The provider says at `said`, which it sets for shared buffers only.
+  /// The address of a packet. For shared buffers the provider gives it as `said`; for others `said` is not set.
   const std::byte* place_of(void* context, const std::byte* said) const noexcept {
     return shared() ? said : static_cast<Buffer*>(context)->bytes;
   }
-  /// Posts a buffer again that the provider has filled; if there is no room now, a later `repost` does. Answers 0, or why the
-  /// provider takes no more buffers.
+  /// Posts a buffer again that the provider has filled; if there is no room now, a later `repost` does. Answers 0, or
+  /// why the provider takes no more buffers.
   int filled(void* context) noexcept;
   int repost() noexcept;
   bool waits() const noexcept { return waiting_ != nullptr; }

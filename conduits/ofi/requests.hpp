@@ -40,11 +40,12 @@ struct Request {
   std::uint32_t result_bytes = 0;
   /// Registrations of the caller's buffers, given back at the end; the first null one ends the list.
   std::array<Registration*, kMostPieces> borrowed{};
-  Signal signal;  ///< of an put_then_signal put
+  Signal signal;  ///< of a put_then_signal
 };
 static_assert(offsetof(Request, context) == 0);
 
-/// The pool of an endpoint's requests, made at the start: as many as the provider's queue takes, so that it never overruns.
+/// The pool of an endpoint's requests, made at the start: as many as the provider's queue takes, so that it never
+/// overruns.
 ///
 /// Requests to dead peers that the provider never completes are replaced.
 class Requests {
@@ -54,8 +55,8 @@ class Requests {
 
   /// Sets the descriptor of the slots made at the start.
   void describe(void* descriptor) noexcept { describe(blocks_.front(), descriptor); }
-  /// Adds `count` requests in place of those marked `replaced`, which are not used again even if they end. `registers(slots,
-  /// descriptor)` may refuse. False: it did, or there is no memory, and nothing has changed.
+  /// Adds `count` requests in place of those marked `replaced`, which are not used again even if they end.
+  /// `registers(slots, descriptor)` may refuse. False: it did, or there is no memory, and nothing has changed.
   template <class Register>
   bool grow(std::uint32_t count, const Register& registers) noexcept {
     void* descriptor = nullptr;

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kArenaVersion = 2;
 inline constexpr std::size_t kLine = 128;  // two cache lines, because processors fetch lines in pairs
 
 /// The state of a rank, as its neighbours see it.
-enum class Life : std::uint32_t { unborn, alive, left, dead };
+enum class RankState : std::uint32_t { not_started, alive, left, dead };
 
 /// The part of the arena that one rank owns.
 struct alignas(kLine) RankBlock {
@@ -25,7 +25,7 @@ struct alignas(kLine) RankBlock {
   std::atomic<std::uint32_t> bell;      ///< a futex; incremented to end a sleep
   alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent a packet
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
-  alignas(kLine) std::atomic<Life> life;
+  alignas(kLine) std::atomic<RankState> state;
 };
 
 /// The beginning of the arena: memory that all ranks of a host share. A RankBlock for each rank and a ring for each

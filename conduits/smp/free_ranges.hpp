@@ -8,15 +8,15 @@
 
 namespace aqueduct::conduits::smp {
 
-/// The free parts of something of a fixed size, in multiples of a grain.
+/// The free ranges of a shared object of a fixed size. Ranges are multiples of `grain` bytes.
 class FreeRanges {
  public:
   FreeRanges(std::size_t bytes, std::size_t grain) : grain_(grain), bytes_(bytes / grain * grain) {
     if (bytes_ != 0) free_.emplace(0, bytes_);
   }
 
-  /// Takes `bytes` bytes at the first place that has room, and returns its offset. Throws std::bad_alloc, and
-  /// nothing has changed.
+  /// Takes `bytes` bytes from the first range that is long enough. Returns their offset, or nothing if there is no such
+  /// range. If it throws std::bad_alloc, nothing has changed.
   std::optional<std::size_t> take(std::size_t bytes) {
     const std::size_t wanted = whole(std::max<std::size_t>(bytes, 1));
     for (auto at = free_.begin(); at != free_.end(); ++at) {
@@ -29,7 +29,8 @@ class FreeRanges {
     }
     return std::nullopt;
   }
-  /// Gives back what `take` gave, with the same number of bytes. Throws std::bad_alloc, and it is lost.
+  /// Frees a range that `take` returned. Requires: the same number of bytes. If it throws std::bad_alloc, the range
+  /// stays taken for good.
   void give(std::size_t offset, std::size_t bytes) {
     auto at = free_.emplace(offset, whole(bytes)).first;
     if (const auto next = std::next(at); next != free_.end() && at->first + at->second == next->first) {
@@ -42,7 +43,7 @@ class FreeRanges {
       free_.erase(at);
     }
   }
-  /// Whether nothing is taken.
+  /// Whether the whole object is free.
   bool all_free() const noexcept { return free_.size() == 1 && free_.begin()->second == bytes_; }
 
  private:

@@ -82,7 +82,7 @@ std::optional<std::vector<int>> locks_of_dead(int directory, const std::vector<s
 Result<AliveFile> AliveFile::create(const std::string& directory, std::uint64_t job, Rank first,
                                     core::Log& log) {
   const std::string path = fmt::format("{}/{}{}{}{}", directory, kFileStart, job, kAlive, first);
-  // Another job's sweep may find the file before it is locked, and remove it: then create it again.
+  // Another job may find the file before it is locked, and remove it as a leftover. Then this process creates it again.
   for (;;) {
     const int file =
         core::above_standard(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));

@@ -25,14 +25,14 @@ namespace aqueduct::conduits::smp {
 namespace {
 
 /// Tells another process how to open the memory.
-struct Key {
+struct MemoryKey {
   std::uint64_t bytes;
   std::uint64_t inode;  ///< detects a reused pid or name, which leads to another object
   std::int32_t pid;
   std::int32_t fd;
   char path[96];  ///< posix; empty for memfd
 };
-static_assert(sizeof(Key) == SharedMemory::kKeyBytes);
+static_assert(sizeof(MemoryKey) == SharedMemory::kKeyBytes);
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
@@ -135,7 +135,7 @@ int taken_from(pid_t pid, int descriptor) noexcept {
 }
 
 /// Opens what a key names. Errors: as SharedMemory::open.
-Result<int> open_object(const Key& key, std::string& why) {
+Result<int> open_object(const MemoryKey& key, std::string& why) {
   const bool has_name = key.path[0] != 0;
   const std::string path = has_name ? key.path : fmt::format("/proc/{}/fd/{}", key.pid, key.fd);
   int fd = core::above_standard(::open(path.c_str(), O_RDWR | O_CLOEXEC));
@@ -216,10 +216,10 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
   if (process.config->text("smp_memory") == "posix" || falls_back(*process.config)) {
     memory.path_ =
         process.config->text("smp_directory") + "/aqueduct-" + std::to_string(process.job) + "-" + name;
-    if (memory.path_.size() >= sizeof(Key::path)) {
+    if (memory.path_.size() >= sizeof(MemoryKey::path)) {
       process.log->error(
           "AQUEDUCT_SMP_DIRECTORY makes names of {} characters, {} are the most: choose a shorter one",
-          memory.path_.size(), sizeof(Key::path) - 1);
+          memory.path_.size(), sizeof(MemoryKey::path) - 1);
       memory.path_.clear();
       return ErrorCode::bad_setting;
     }
@@ -270,7 +270,7 @@ std::size_t SharedMemory::most() noexcept { return largest_file(); }
 std::uint64_t SharedMemory::available() { return available_memory(); }
 
 std::vector<std::byte> SharedMemory::key() const {
-  Key key{};
+  MemoryKey key{};
   key.bytes = bytes_;
   key.inode = inode_of(fd_);
   key.pid = ::getpid();
@@ -281,7 +281,7 @@ std::vector<std::byte> SharedMemory::key() const {
 }
 
 Result<SharedMemory> SharedMemory::open(std::span<const std::byte> key, std::string& why) {
-  Key place;
+  MemoryKey place;
   if (key.size() != sizeof place) return ErrorCode::internal;
   std::memcpy(&place, key.data(), sizeof place);
   place.path[sizeof place.path - 1] = 0;

@@ -10,10 +10,10 @@
 namespace aqueduct::conduits::smp {
 namespace {
 
-// Chosen: a pool is twice as large as the one before it, between these. Its pages become memory when they are used.
+// Chosen: each pool is twice as large as the one before it, within these limits. Its pages take memory once used.
 constexpr std::size_t kFirstPool = std::size_t{1} << 20;
 constexpr std::size_t kLargestPool = std::size_t{64} << 20;
-// Ranges are whole pages, which go back to the system one by one.
+// Ranges are whole pages, because only whole pages can be given back to the system.
 std::size_t page_bytes() noexcept {
   static const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return bytes;
@@ -26,8 +26,8 @@ void append_offset(std::vector<std::byte>& key, std::uint64_t offset) {
 
 /// Gives pages back to the system; they read as zeroes then.
 ///
-/// By the address and not by the descriptor: registration caches of network libraries watch calls of madvise, and would
-/// otherwise keep the old pages for the next segment here.
+/// It uses madvise, not a call with the descriptor: the registration caches of network libraries watch madvise.
+/// Otherwise they would use the old pages for the next segment at these addresses.
 bool give_pages_back(std::span<std::byte> memory) noexcept {
   const std::size_t whole = (memory.size() + page_bytes() - 1) / page_bytes() * page_bytes();
   return ::madvise(memory.data(), whole, MADV_REMOVE) == 0;
@@ -37,7 +37,8 @@ bool give_pages_back(std::span<std::byte> memory) noexcept {
 
 SegmentMemory::SegmentMemory(const core::Process& process)
     : process_(process),
-      // Files have no descriptors to save, and take their pages at once; large pages are not divided.
+      // Pools help neither files, which keep no descriptor open and take all their pages at once, nor huge pages, which
+      // cannot be divided.
       pools_(process.config->text("smp_memory") == "memfd" && !SharedMemory::falls_back(*process.config) &&
              process.config->text("smp_huge_pages") != "hugetlb") {}
 
@@ -52,11 +53,11 @@ std::span<std::byte> SegmentMemory::take_range(Object& object, std::size_t bytes
   return {object.memory.data() + *offset, bytes};
 }
 
-/// Null: the system gives none, or none with room for such segments.
+/// Makes a pool with room for a segment of `bytes`. Null: the machine has no room for one.
 SegmentMemory::Object* SegmentMemory::add_pool(std::size_t bytes) {
   std::size_t size = std::clamp(kFirstPool << std::min(pools_made_, 10u), kFirstPool, kLargestPool);
   while (size < 4 * bytes && size < kLargestPool) size *= 2;
-  // A pool that the machine has no room for is no error: the segment may fit alone.
+  // If the machine has no room for a pool, that is not an error: the segment alone may fit.
   if (size > SharedMemory::most() || size > SharedMemory::available()) return nullptr;
   auto memory = SharedMemory::create(process_, "segments-" + std::to_string(pools_made_), size);
   if (!memory) return nullptr;
@@ -92,7 +93,7 @@ void SegmentMemory::give(std::span<std::byte> memory) noexcept {
   if (at == objects_.end()) return;
   if (at->free) {
     const auto offset = static_cast<std::size_t>(memory.data() - at->memory.data());
-    // Pages that stay hold bytes, and serve nobody else.
+    // Pages that the system does not take back still hold the old bytes, so no other segment may get them.
     if (!give_pages_back(memory)) return;
     try {
       at->free->give(offset, memory.size());

@@ -14,27 +14,28 @@
 
 namespace aqueduct::conduits::smp {
 
-/// The memory of this process's segments. Small segments are ranges of a few shared objects, so that neither descriptors
-/// nor mappings grow with the number of segments; a large one, or one made of files, is an object of its own.
+/// The memory of this process's segments. Small segments are ranges of a few shared objects (*pools*), so the numbers
+/// of descriptors and mappings do not grow with the number of segments. A large segment has an object of its own; so
+/// has every segment if shared memory is made of files.
 ///
 /// Threads: any.
 class SegmentMemory {
  public:
   explicit SegmentMemory(const core::Process& process);
 
-  /// Zeroes for a segment, and in `key` what leads to them: the key of their object, then the offset in it.
-  /// `name` is shown in messages, and differs from all others. Errors: as SharedMemory::create.
+  /// Returns zeroed memory for a segment. `key` receives the key of its object and the offset in the object. `name` is
+  /// unique and appears in messages. Errors: as SharedMemory::create.
   Result<std::span<std::byte>> take(const std::string& name, std::size_t bytes, std::vector<std::byte>& key);
-  /// Gives back what `take` gave.
+  /// Frees memory that `take` returned.
   void give(std::span<std::byte> memory) noexcept;
 
-  /// Chosen: a segment of more bytes is an object of its own; there are few of those.
+  /// Chosen: a segment of more bytes has an object of its own. Programs make few of these.
   static constexpr std::size_t kMostInPool = std::size_t{8} << 20;
 
  private:
   struct Object {
     SharedMemory memory;
-    std::optional<FreeRanges> free;  ///< if it is of several segments
+    std::optional<FreeRanges> free;  ///< of a pool; nothing if the object is a single segment
 
     bool holds(const std::byte* place) const noexcept {
       return place >= memory.data() && place < memory.data() + memory.bytes();
@@ -45,13 +46,13 @@ class SegmentMemory {
   Object* add_pool(std::size_t bytes);
 
   const core::Process& process_;
-  const bool pools_;  ///< objects may be of several segments
+  const bool pools_;  ///< several segments may share an object
   std::mutex mutex_;
   std::list<Object> objects_;
   std::uint32_t pools_made_ = 0;
 };
 
-/// Splits a key into that of an object and the offset in it.
+/// Removes the offset from the end of a segment's key, which leaves the object's key, and returns the offset.
 std::size_t offset_in_object(std::span<const std::byte>& key) noexcept;
 
 }  // namespace aqueduct::conduits::smp

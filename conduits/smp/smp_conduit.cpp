@@ -31,16 +31,17 @@ SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
   properties_.max_packet = core::kLeastPacket;
 }
 
-// The launcher decides whether a rank has left in order. For the conduit, a rank that ends has left.
+// Only the launcher knows whether a rank has ended in order. For the conduit, every rank that ends has left.
 SmpConduit::~SmpConduit() {
   thread_.reset();
   if (mine_ == nullptr) return;
-  mine_->life.store(Life::left, std::memory_order_release);
+  mine_->state.store(RankState::left, std::memory_order_release);
   for (std::uint32_t other = 0; other < arena_->ranks(); ++other) wake_if_asleep(arena_->block(other), false);
 }
 
 std::vector<std::byte> SmpConduit::address() {
-  // Neighbours need only the arena. Its key is the address of the first rank; the other addresses are just not empty.
+  // Neighbours need only the arena, and the first rank's address is the arena's key. The other addresses are not used,
+  // but must not be empty.
   if (local_ == 0) return network_.arena().key();
   return {std::byte{1}};
 }
@@ -73,7 +74,7 @@ Status SmpConduit::connect(std::span<const std::vector<std::byte>> addresses) {
     return status;
   }
   mine_ = &arena_->block(local_);
-  mine_->life.store(Life::alive, std::memory_order_release);
+  mine_->state.store(RankState::alive, std::memory_order_release);
   sleeper_.emplace(*mine_, has_membarrier_);
   map_.connect(*arena_);
   barriers_.connect(*arena_);
@@ -155,13 +156,13 @@ void SmpConduit::check_peers(core::Inbox& inbox) noexcept {
   for (std::uint32_t local = 0; local < arena_->ranks(); ++local) {
     if (gone_[local] || local == local_) continue;
     RankBlock& block = arena_->block(local);
-    Life life = block.life.load(std::memory_order_acquire);
+    RankState state = block.state.load(std::memory_order_acquire);
     const Rank rank = network_.local_ranks()[local];
-    if (life == Life::alive && !network_.in_this_process(rank) && !arena_->lives(local)) {
-      block.life.store(Life::dead, std::memory_order_release);
-      life = Life::dead;
+    if (state == RankState::alive && !network_.in_this_process(rank) && !arena_->lives(local)) {
+      block.state.store(RankState::dead, std::memory_order_release);
+      state = RankState::dead;
     }
-    if (life != Life::left && life != Life::dead) continue;
+    if (state != RankState::left && state != RankState::dead) continue;
     // First deliver the packets that it sent before it ended.
     const int taken = in_[local].drain(INT32_MAX, [&](core::Bytes packet) { inbox.packet(rank, packet); });
     static_cast<void>(taken);
@@ -173,10 +174,10 @@ void SmpConduit::check_peers(core::Inbox& inbox) noexcept {
 std::string SmpConduit::state_of(Rank peer) const {
   const Entry entry(*this);
   const std::uint32_t local = network_.local_of(peer);
-  constexpr const char* kLives[] = {"not yet connected", "alive", "gone in good order", "dead"};
+  constexpr const char* kStates[] = {"not yet connected", "alive", "gone in good order", "dead"};
   const RankBlock& block = arena_->block(local);
   return fmt::format("it is {}{}, {} packets lie in its ring",
-                     kLives[static_cast<std::size_t>(block.life.load())],
+                     kStates[static_cast<std::size_t>(block.state.load())],
                      block.sleeping.load() != 0 ? " and asleep" : "", out_[local].ring.on_their_way());
 }
 

@@ -46,7 +46,7 @@ class SmpConduit final : public core::Conduit, private Attachments {
 
  private:
   class Entry;
-  class Keeper;
+  class ThreadInbox;
 
   int poll_each(core::Inbox& inbox) noexcept;
   int poll_some(core::Inbox& inbox) noexcept;
@@ -79,7 +79,7 @@ class SmpConduit final : public core::Conduit, private Attachments {
   const Rank* rank_of_ = nullptr;            // [local rank]
   bool has_membarrier_;
   std::vector<bool> gone_;  // [local rank] reported as lost
-  Map map_;
+  MappedSegments map_;
   Cma cma_;
   Barriers barriers_;
   std::optional<Sleeper> sleeper_;

@@ -18,7 +18,7 @@ struct Head {
 
 }  // namespace
 
-Result<core::MutableBytes> Map::allocate(std::uint32_t number, std::size_t bytes) {
+Result<core::MutableBytes> MappedSegments::allocate(std::uint32_t number, std::size_t bytes) {
   if (bytes == 0) return core::MutableBytes{};
   std::vector<std::byte> key;
   const auto memory = network_.allocate(me_, number, bytes, key);
@@ -32,12 +32,12 @@ Result<core::MutableBytes> Map::allocate(std::uint32_t number, std::size_t bytes
   return memory;
 }
 
-void Map::release(core::MutableBytes memory) noexcept {
+void MappedSegments::release(core::MutableBytes memory) noexcept {
   keys_.erase(memory.data());
   network_.release(memory);
 }
 
-std::vector<std::byte> Map::export_map(SegmentId id, core::MutableBytes memory, bool allocated) {
+std::vector<std::byte> MappedSegments::export_map(SegmentId id, core::MutableBytes memory, bool allocated) {
   if (memory.empty()) return {};
   if (!allocated) attachments_.attached(id, memory);
   const Head head{network_.mark(), reinterpret_cast<std::uint64_t>(memory.data())};
@@ -48,7 +48,7 @@ std::vector<std::byte> Map::export_map(SegmentId id, core::MutableBytes memory, 
   return key;
 }
 
-Result<std::byte*> Map::map(Rank peer, core::Bytes key, std::size_t) {
+Result<std::byte*> MappedSegments::map(Rank peer, core::Bytes key, std::size_t) {
   Head head;
   if (key.size() < sizeof head) return ErrorCode::internal;
   std::memcpy(&head, key.data(), sizeof head);
@@ -58,16 +58,17 @@ Result<std::byte*> Map::map(Rank peer, core::Bytes key, std::size_t) {
   return network_.map(peer, key.subspan(sizeof head));
 }
 
-// A rank of this process was not mapped: its memory may be gone by now, and something else at its address.
-void Map::unmap(Rank peer, std::byte* at) noexcept {
+// A segment of a rank in this process was not mapped but used in place. Its memory may be gone by now, and its address
+// may belong to another object.
+void MappedSegments::unmap(Rank peer, std::byte* at) noexcept {
   if (!network_.in_this_process(peer)) network_.unmap(at);
 }
 
-void Map::wake(Rank peer) noexcept {
+void MappedSegments::wake(Rank peer) noexcept {
   const std::uint32_t local = network_.local_of(peer);
   if (local >= arena_->ranks()) return;
-  // The counters for which a sleeper waits are raised by atomic read-modify-writes. Where membarrier is missing,
-  // these are sufficient barriers on all machines that we know.
+  // A sleeper waits for counters that others raise by atomic read-modify-writes. Without membarrier these instructions
+  // are sufficient barriers on all machines that we know.
   wake_if_asleep(arena_->block(local), network_.has_membarrier());
 }
 

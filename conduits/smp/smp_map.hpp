@@ -21,9 +21,9 @@ class Attachments {
 };
 
 /// Segments that neighbours map.
-class Map final : public core::CrossMap {
+class MappedSegments final : public core::CrossMap {
  public:
-  Map(SmpNetwork& network, Rank me, Attachments& attachments) noexcept
+  MappedSegments(SmpNetwork& network, Rank me, Attachments& attachments) noexcept
       : network_(network), me_(me), attachments_(attachments) {}
   void connect(Arena& arena) noexcept { arena_ = &arena; }
 

@@ -44,13 +44,13 @@ class SmpNetwork final : public core::Network {
   Result<std::span<std::byte>> allocate(Rank owner, std::uint32_t number, std::size_t bytes,
                                         std::vector<std::byte>& key);
   void release(std::span<std::byte> memory) noexcept;
-  /// Maps a neighbour's segment of another process; its memory is mapped once per process. If it cannot, it logs why.
+  /// Maps a segment of another process. Each object of shared memory is mapped once per process. Logs a failure.
   Result<std::byte*> map(Rank peer, std::span<const std::byte> key);
-  /// For one that has called `map`; the last one takes the mapping away. Other memory is left alone.
+  /// Undoes one call of `map`. After the last one the object is unmapped. Ignores addresses that `map` did not return.
   void unmap(const std::byte* at) noexcept;
 
  private:
-  /// Memory of another process, and how often endpoints of this one have mapped segments in it.
+  /// An object of another process's shared memory, and how many mappings of segments in it are in use here.
   struct Mapped {
     SharedMemory memory;
     std::size_t users = 0;

@@ -20,9 +20,9 @@ constexpr std::chrono::nanoseconds kLate{1'000'000};
 }  // namespace
 
 /// The progress thread's inbox: serves a packet, or keeps it for the owner.
-class SmpConduit::Keeper final : public core::Inbox {
+class SmpConduit::ThreadInbox final : public core::Inbox {
  public:
-  explicit Keeper(SmpConduit& conduit) noexcept : conduit_(conduit) {}
+  explicit ThreadInbox(SmpConduit& conduit) noexcept : conduit_(conduit) {}
 
   void packet(Rank from, core::Bytes packet) noexcept override {
     const auto memory = [this](SegmentId id) {
@@ -86,11 +86,11 @@ std::chrono::nanoseconds SmpConduit::stand_in(const core::ProgressThread& thread
   const std::lock_guard lock(mutex_);
   if (!thread.owner_is_awake()) return std::chrono::nanoseconds::max();
   if (!answers_.empty()) send_answers();
-  Keeper keeper(*this);
+  ThreadInbox inbox(*this);
   int found = 0;
   for (std::size_t from = 0; from < in_.size(); ++from) {
     for (int i = 0; i < kMostOfOne && arrivals_.make_room(properties_.max_packet); ++i) {
-      const auto keep = [&](core::Bytes packet) { keeper.packet(rank_of_[from], packet); };
+      const auto keep = [&](core::Bytes packet) { inbox.packet(rank_of_[from], packet); };
       if (in_[from].drain(1, keep) == 0) break;
       ++found;
     }

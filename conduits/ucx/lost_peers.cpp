@@ -6,13 +6,14 @@
 namespace aqueduct::conduits::ucx {
 namespace {
 
-// Twice the time for which a rank that leaves may still answer: UCX never touches again what it has not completed by then.
+// Twice the time for which a rank that leaves may still answer. UCX never again touches the memory of operations that
+// it has not completed by then.
 constexpr std::chrono::seconds kLostTimeout = 2 * kCloseTimeout;
 
 }  // namespace
 
-/// Ends the operations on a lost peer that UCX has done with. The others use the callers' memory, which an answer that is on
-/// its way already may still reach: they end as soon as UCX says so (finish_rest).
+/// Ends the operations on a lost peer that UCX no longer works on. UCX still uses the callers' memory for the others,
+/// because an answer to them may be in flight. They end when UCX completes them (finish_rest).
 void LostPeers::report(Peer& peer) noexcept {
   if (peer.gone) return;
   peer.gone = true;
@@ -38,7 +39,8 @@ void LostPeers::report(Peer& peer) noexcept {
   delivery_.lost(peer.rank);
 }
 
-/// Waits for UCX to complete the remaining operations on lost peers. It never does for a peer that it does not watch.
+/// Waits for UCX to complete the remaining operations on lost peers. For a peer that UCX does not watch, it never
+/// completes them, and the wait ends after kLostTimeout.
 void LostPeers::finish_rest() noexcept {
   const auto now = clock_.now();
   std::erase_if(unfinished_, [&](Rank rank) {
@@ -50,7 +52,7 @@ void LostPeers::finish_rest() noexcept {
     }
     if (peer.operations == 0 && peer.closing == nullptr) return true;
     if (now < peer.give_up_at) return false;
-    // UCX will never complete the rest. That must not take room from other peers.
+    // UCX will never complete the rest. They must not take room from operations on other peers.
     if (peer.closing != nullptr) ucp_.request_free(std::exchange(peer.closing, nullptr));
     operations_.end_puts(std::exchange(peer.puts, nullptr), lost);
     operations_.abandon(rank, lost);

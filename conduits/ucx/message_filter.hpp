@@ -17,7 +17,7 @@ class MessageFilter {
 
   /// How messages of this rank start.
   PacketHead own_head() const noexcept { return {me_, job_}; }
-  /// Whether a message is of a peer in this job; rejected if not.
+  /// Whether a message comes from a peer of this job. Counts it as rejected if not.
   bool is_ours(const PacketHead& head) noexcept {
     const bool ours = head.from < ranks_ && head.from != me_ && head.job == job_;
     if (!ours) reject("a message that is not of this job");

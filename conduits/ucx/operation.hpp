@@ -47,7 +47,8 @@ inline ucp_request_param_t param_for(Operation& operation, ucp_send_nbx_callback
   return param;
 }
 
-/// The pool of an endpoint's operations, made once. The last one given back is taken first: it is still in the cache.
+/// The pool of an endpoint's operations, made once. The operation that was freed last is used first: it is still in the
+/// cache.
 class OperationPool {
  public:
   OperationPool(Operations& owner, std::size_t count) : owner_(owner) { add(count); }

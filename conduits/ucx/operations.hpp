@@ -11,15 +11,15 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// The outstanding operations of the layers above: each has a place in the pool from its post to its completion, and counts
-/// against its peer.
+/// The outstanding operations of the layers above: each has a place in the pool from its post to its completion, and
+/// counts against its peer.
 class Operations {
  public:
   Operations(const Library& ucp, Peers& peers, Delivery& delivery, std::size_t count)
       : ucp_(ucp), peers_(peers), delivery_(delivery), pool_(*this, count) {}
 
-  /// Null: no room. No peer has more outstanding than is still free, so a peer that answers nothing leaves room for the
-  /// others.
+  /// Takes an operation from the pool. Null: no room. A peer may have no more outstanding operations than are still
+  /// free. So a peer that does not answer leaves room for the others.
   Operation* begin(Peer& peer, core::Token token) noexcept {
     if (peer.operations >= pool_.available()) [[unlikely]]
       return nullptr;
@@ -36,7 +36,7 @@ class Operations {
 
   /// Ends an operation and reports it: at once during a poll, else at the next poll.
   void end(Operation& operation, Status status) noexcept;
-  /// Ends a list of puts with a status. If that is ok, a put that has failed by itself ends with its own.
+  /// Ends a list of puts with `status`. If `status` is ok, a put that has failed ends with its own error.
   void end_puts(Operation* puts, Status status) noexcept;
   /// Reports the operations that ended outside of a poll.
   void report_ended() noexcept;
@@ -49,8 +49,8 @@ class Operations {
   std::size_t in_use() const noexcept { return pool_.in_use(); }
   /// Ends the puts by message that only an answer of this lost peer could end.
   void end_unanswered(Rank peer, Status status) noexcept;
-  /// Reports all operations on a lost peer as over although UCX has not completed them. They stay in use, in case it still
-  /// does, and the pool grows by as many.
+  /// Reports all operations on a lost peer as over although UCX has not completed them. UCX may still complete them, so
+  /// they stay in use, and the pool gets the same number of new ones.
   void abandon(Rank peer, Status status) noexcept;
 
   /// Called by UCX: a get, or a piece of one, has ended.

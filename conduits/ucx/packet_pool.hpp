@@ -20,8 +20,8 @@ struct PacketBuffer {
   std::byte* bytes = nullptr;
 };
 
-/// Buffers for all packets that an endpoint may have outstanding. The last one given back is taken first, so an endpoint whose
-/// packets leave at once touches few of them.
+/// Buffers for all packets that an endpoint may have outstanding. The buffer that was freed last is used first, so an
+/// endpoint whose packets leave at once touches few buffers.
 class PacketPool {
  public:
   PacketPool(Messages& owner, std::size_t count, std::size_t bytes) : owner_(owner), bytes_(bytes) {

@@ -28,15 +28,15 @@ class Peers {
   const Peer& operator[](Rank rank) const noexcept { return peers_[rank]; }
   std::size_t size() const noexcept { return peers_.size(); }
 
-  /// Connects to a peer unless it is connected: `done`, or what a post there is to answer. The connection is made while both
-  /// sides make progress.
+  /// Connects to a peer unless it is connected: `done`, or what a post there is to answer. The connection is made while
+  /// both sides make progress.
   core::Post reach(Peer& peer) noexcept {
     if (peer.ep != nullptr && !peer.failed) [[likely]]
       return core::Post::done();
     return connect(peer);
   }
-  /// Treats a peer as lost from the next poll on: it cannot be reached, or a message from it or to it was dropped, so that
-  /// ranks that wait for that message must learn of it.
+  /// Treats a peer as lost from the next poll on. Either it cannot be reached, or a message from it or to it was
+  /// dropped; a rank that waits for that message must learn that it will not come.
   void fail(Peer& peer, ucs_status_t why) noexcept;
   bool has_failed() const noexcept { return !failed_.empty(); }
   /// Calls `use(peer)` for each failed peer, also for those that are added meanwhile.
@@ -51,15 +51,15 @@ class Peers {
   /// The status of an operation that UCX has completed.
   Status status_of(Rank rank, ucs_status_t status) noexcept;
 
-  /// Whether a forced close of that connection is safe. It is not where UCX does not watch the connection. Over cards UCX aborts
-  /// the program if its own messages that make the connection are still queued (ucp_request.c:684 of 1.13.1), which it does not
-  /// tell.
+  /// Whether a forced close of that connection is safe. It is not if UCX does not watch the connection. Nor is it safe
+  /// over network cards: UCX aborts the program if messages of its own that make the connection are still queued
+  /// (ucp_request.c:684 of 1.13.1), and it does not tell whether there are any.
   bool can_force_close(const Peer& peer) const noexcept {
     return peer.ep != nullptr && peer.watched && !context_.has_hardware();
   }
 
-  /// Closes the connections once all messages have arrived, or after kCloseTimeout, since peers may be gone. `mine` are the ranks
-  /// of this process, in order.
+  /// Closes the connections once all messages have arrived, or after kCloseTimeout, since peers may be gone. `mine` are
+  /// the ranks of this process, in order.
   void close(std::span<const Rank> mine) noexcept;
   /// Whether UCX still has outstanding operations on a lost peer.
   bool is_owed_to_lost() const noexcept;

@@ -31,10 +31,11 @@
 
 namespace aqueduct::conduits::ucx {
 
-/// One rank's endpoint of UCX: a UCP worker, and a UCP endpoint for each peer that it talks to. The parts that do the work are
-/// members, each with a file of its own; the conduit wires them, and exchanges addresses.
+/// One rank's endpoint of UCX: a UCP worker, and a UCP endpoint for each peer that it talks to. The parts that do the
+/// work are members, each with a file of its own; the conduit wires them, and exchanges addresses.
 ///
-/// Threads: the owner's, and a progress thread that works in its place while the owner computes. A lock lets in one at a time.
+/// Threads: the owner's, and a progress thread that works in its place while the owner computes. A lock lets in one at
+///          a time.
 class UcxConduit final : public core::Conduit {
  public:
   UcxConduit(Context& context, const core::Process& process, Rank me);
@@ -52,7 +53,8 @@ class UcxConduit final : public core::Conduit {
   core::NativeSignal* signal() noexcept override { return &rma_; }
   core::NativeVector* vector() noexcept override { return &vector_; }
   core::CrossMap* cross_map() noexcept override { return maps_ ? &map_ : nullptr; }
-  /// Null where neighbours write to this rank's memory, because that would not wake it: a wait takes short naps instead.
+  /// Null where neighbours write to this rank's memory, because that would not wake it: a wait takes short naps
+  /// instead.
   core::Waitable* waitable() noexcept override { return maps_ ? nullptr : &sleeper_; }
   std::string state_of(Rank peer) const override;
   void forget(Rank peer) noexcept override;
@@ -84,7 +86,7 @@ class UcxConduit final : public core::Conduit {
   LostPeers lost_;
   Segments segments_;
   bool maps_;  ///< all ranks share a host, and UCX allocates memory that they can map
-  Map map_;
+  MappedSegments map_;
   Messages messages_;
   Flushes flushes_;
   PutMessages put_messages_;

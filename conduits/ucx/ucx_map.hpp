@@ -8,11 +8,11 @@ namespace aqueduct::conduits::ucx {
 
 /// Segments that neighbours map.
 ///
-/// UCX reaches a neighbour's memory directly only if UCX allocated that memory (decision 29). So in a job of one host UCX
-/// allocates the segments, and ranks then write to one another's segments without UCX.
-class Map final : public core::CrossMap {
+/// UCX reaches a neighbour's memory directly only if UCX allocated that memory (decision 29). So in a job of one host
+/// UCX allocates the segments, and ranks then write to one another's segments without UCX.
+class MappedSegments final : public core::CrossMap {
  public:
-  Map(Segments& segments, const OwnerLock& lock) noexcept : segments_(segments), lock_(lock) {}
+  MappedSegments(Segments& segments, const OwnerLock& lock) noexcept : segments_(segments), lock_(lock) {}
 
   Result<core::MutableBytes> allocate(std::uint32_t, std::size_t bytes) override {
     const OwnerLock::Entry entry(lock_);

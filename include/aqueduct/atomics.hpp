@@ -116,8 +116,8 @@ Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, co
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
 
-/// The target's address if a processor instruction from here can do the operation; null if the slow path must. It must
-/// also where other ranks may need this rank's processor meanwhile: the slow path makes progress.
+/// The target's address if a processor instruction from here can do the operation. Null if the slow path must do it: it
+/// sends the operation, or it first makes progress because other ranks may need this rank's processor.
 template <Atomic T>
 [[gnu::always_inline]] inline T* atomic_place(Endpoint& ep, GlobalPtr<T> at, AtomicBy by) noexcept {
   if (by == AtomicBy::network) return nullptr;
@@ -222,8 +222,9 @@ constexpr bool has_by_one(AtomicOp op) noexcept {
 //              cannot do it.
 // Cost:        one instruction when the target is mapped here and processors do the job's atomics. Otherwise one
 //              operation of the network, if it supports every operation on every type, or a request and its reply.
-//              For networks that support only a few operations see AtomicDomain. On my own memory also progress now
-//              and then, where others need my processor for their atomics (ranks of other hosts, attached memory).
+//              For networks that support only a few operations see AtomicDomain. If other ranks need my processor for
+//              their atomics on my memory (ranks of other hosts, attached memory), an atomic on my own memory also
+//              makes progress, at most once a microsecond.
 
 // clang-format off: version 14 reads `noexcept` after such a requires-clause as a part of the clause.
 

@@ -23,12 +23,13 @@ struct EndpointState;
 
 /// Where one rank's part of a segment is mapped in this process. Empty if it is not mapped.
 ///
-/// Threads: one writes, others may read: the size first, with acquire, then the address. Either may be zero alone.
+/// Threads: one thread writes, others may read: first the size, with acquire, then the address. While the window opens
+///          or closes, a reader may see one of the two as zero; it then treats the window as empty.
 struct Window {
   std::atomic<std::byte*> base{nullptr};
   std::atomic<std::uint64_t> bytes{0};
 
-  /// The address of `count` bytes, or null when they are not all here.
+  /// The address of `count` bytes at `offset`; null if they are not all inside the window.
   std::byte* find(std::uint64_t offset, std::size_t count) const noexcept {
     const std::uint64_t size = bytes.load(std::memory_order_acquire);
     if (offset <= size && count <= size - offset) [[likely]] {
@@ -186,16 +187,16 @@ class Endpoint {
   /// For use by the library only.
   detail::EndpointState& state() noexcept { return *state_; }
 
-  /// The address of a range of a segment, or null if it is not mapped here or not inside the segment.
+  /// The address of a range of a segment; null if it is not mapped here or not inside the segment.
   std::byte* mapped(Rank rank, SegmentId segment, std::uint64_t offset, std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
       return windows_[(std::size_t{segment} << segment_shift_) | rank].find(offset, bytes);
     }
     return nullptr;
   }
-  /// As mapped, for atomics and for reading values. Also null where the network does the job's atomics, and for my
-  /// own memory where others need my processor for their atomics on it. A program that polls its own word then takes
-  /// the slow path, which makes progress, so that others can change the word.
+  /// As mapped, for atomics and for reading values. Null also in two more cases: the network does the job's atomics; or
+  /// the memory is my own, and other ranks need my processor for their atomics on it. In the second case a program that
+  /// polls its own word takes the slow path, which makes progress, so that other ranks can change the word.
   std::byte* mapped_for_value(Rank rank, SegmentId segment, std::uint64_t offset,
                               std::size_t bytes) const noexcept {
     if (segment < segments_ && rank < ranks_) [[likely]] {
@@ -216,7 +217,7 @@ class Endpoint {
   detail::EndpointState* state_ = nullptr;
   Rank rank_ = 0;
   Rank ranks_ = 0;
-  SegmentId segments_ = 0;  // how many there may ever be: those that are not there have empty windows
+  SegmentId segments_ = 0;  // the capacity: windows of segments that do not exist are empty
   std::uint32_t segment_shift_ = 0;
   const detail::Window* windows_ =
       nullptr;  // [(segment << segment_shift_) | rank]; my own part's is always open

@@ -65,7 +65,7 @@ template <class R>
 std::size_t size_in_bytes(R& range) noexcept {
   return std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>);
 }
-/// Called when the bytes have been copied: the Event of the source buffer, if one was asked for, is finished.
+/// Called when the bytes have been copied: finishes the Event of the source buffer, if the caller asked for one.
 inline void source_is_free(const PutOptions& options) noexcept {
   if (options.source_event != nullptr) [[unlikely]]
     *options.source_event = Event{};
@@ -156,8 +156,8 @@ inline Event get_nb(Endpoint& ep, R&& to, GlobalPtr<T> from, const GetOptions& o
 
 /// Reads into `to` and waits.
 ///
-/// A get from my own memory makes progress now and then where others need my processor for their atomics on it: so a
-/// loop that polls this memory ends.
+/// A get from my own memory also makes progress, at most once a microsecond, if other ranks need my processor for their
+/// atomics on it. So a loop that polls this memory sees their changes.
 ///
 /// Completion: local.
 /// Errors:     as put_nb.

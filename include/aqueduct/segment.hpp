@@ -17,8 +17,8 @@ class SegmentOf;
 
 /// Memory that the members of a team may read and write. Each member has one part, of the size that it asked for.
 ///
-/// Lifetime: a part keeps its address, and stays accessible, until `release`, otherwise until the job ends. So GlobalPtrs
-///           into it stay valid. A Segment is a handle: it may be copied, and its destructor releases nothing.
+/// Lifetime: a part keeps its address and stays accessible until `release`; without a release, until the job ends. A
+///           Segment is a handle: it may be copied, and its destructor releases nothing.
 class Segment {
  public:
   /// Allocates a segment of zeroed memory: collective over the team. Each member chooses the size of its part.
@@ -27,9 +27,10 @@ class Segment {
   /// Completion: when it returns, every member knows every size and may use every part. Ranks outside the team are not
   ///             involved, and cannot access it.
   /// Errors:     no_memory (more than the machine has), no_space (/dev/shm full), refused (AQUEDUCT_SEGMENTS
-  ///             reached), peer_lost. If one member gets an error, all members do, and the segment does not exist. Only
-  ///             after peer_lost a member that hears of the loss later may have the segment; then memory and number stay.
-  ///             in_handler is returned to the caller only, before anything has happened.
+  ///             reached), peer_lost. If one member gets an error, all members do, and the segment does not exist.
+  ///             peer_lost is the exception: a member that learns of the loss later may have the segment, so this
+  ///             rank's part and the number stay in use until the job ends. in_handler concerns the caller only;
+  ///             nothing has happened then.
   /// Cost:       two exchanges of ceil(log2 P) rounds for P members; four if the members have made different numbers of
   ///             segments before.
   static Result<Segment> create(Team& team, std::size_t bytes);
@@ -43,7 +44,8 @@ class Segment {
   ///
   /// Neighbours in other processes cannot map such memory; they use the system's cross-memory calls, or packets.
   ///
-  /// Lifetime:           the memory until `release` has returned ok, otherwise, also after peer_lost here, until the job ends.
+  /// Lifetime:           the memory until `release` has returned ok. After any other end, such as peer_lost, until the
+  ///                     job ends.
   /// Completion, Errors: as `create`.
   static Result<Segment> attach(Team& team, std::span<std::byte> memory);
   static Result<Segment> attach(Endpoint& ep, std::span<std::byte> memory) {
@@ -55,14 +57,14 @@ class Segment {
   /// Ends the segment: collective over its team. Every member frees its memory, keys, mappings and descriptors. The
   /// number of the segment is never used again; later operations on it fail with `closed`.
   ///
-  /// Requires:   this rank's operations on the segment are complete, and its messages with a payload for the segment have
-  ///             been handled.
+  /// Requires:   this rank's operations on the segment are complete, and its messages with a payload for the segment
+  ///             have been handled.
   /// Lifetime:   the Team must still exist.
   /// Completion: every member has called it, and no member accesses this rank's part any more.
-  /// Errors:     peer_lost (a member is lost. This rank's side ends nevertheless. Other members may not know of the loss
-  ///             yet, so the addresses of this rank's part stay reserved until the job ends), no_memory (the members
-  ///             could not meet; the segment ends as after a loss), closed (released before, or the team has ended),
-  ///             invalid_argument (the members name different segments; nothing has happened), in_handler.
+  /// Errors:     peer_lost (a member is lost. This rank's side ends nevertheless. Other members may not know of the
+  ///             loss yet, so the addresses of this rank's part stay reserved until the job ends), no_memory (the
+  ///             members could not meet; the segment ends as after a loss), closed (released before, or the team has
+  ///             ended), invalid_argument (the members name different segments; nothing has happened), in_handler.
   /// Cost:       one exchange of ceil(log2 P) rounds for P members.
   Status release() noexcept;
 
@@ -138,7 +140,7 @@ class SegmentOf : private Segment {
 template <class T>
 Result<SegmentOf<T>> Segment::create(Team& team, std::size_t count) {
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
-  // The others wait for this member, so that too many are refused where all are told.
+  // A count that overflows is refused by the collective call, not here: the other members wait for this one.
   auto made = create(team, count <= kMost / sizeof(T) ? count * sizeof(T) : kMost);
   if (!made) return made.status();
   return SegmentOf<T>(*std::move(made));

@@ -15,7 +15,7 @@ namespace aqueduct::aqinfo {
 namespace {
 
 /// In the order of design.md, section 3.
-std::vector<Part> parts_of(core::Conduit& conduit) {
+std::vector<Capability> capabilities_of(core::Conduit& conduit) {
   return {
       {"rma", conduit.rma() != nullptr, "by active messages, in pieces of one packet each"},
       {"signal", conduit.signal() != nullptr,
@@ -37,7 +37,7 @@ Status try_out(const core::ConduitEntry& entry, const core::Process& process, Co
   const std::vector<std::vector<std::byte>> addresses{(*conduit)->address()};
   if (const Status connected = (*conduit)->connect(addresses); !connected) return connected;
   facts.properties = (*conduit)->properties();
-  facts.parts = parts_of(**conduit);
+  facts.capabilities = capabilities_of(**conduit);
   return {};
 }
 
@@ -72,7 +72,7 @@ ConduitFacts look_at(const conduits::Available& conduit, const Config& config) {
 }
 
 /// The conduit that the runtime would choose for a job of several processes, or why it would refuse the job.
-Choice choose(const Config& config, bool one_host) {
+ChosenConduit choose(const Config& config, bool one_host) {
   std::string refusal;
   core::Log log(core::LogLevel::error, [&](core::LogLevel, std::string_view line) { refusal = line; });
   const auto chosen = runtime::choose_conduits(config, {.one_host = one_host, .one_process = false}, log);

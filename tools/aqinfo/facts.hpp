@@ -11,8 +11,8 @@
 
 namespace aqueduct::aqinfo {
 
-/// An optional part of a conduit: done natively or by the reference layer.
-struct Part {
+/// A capability: done natively by the conduit, or by the reference layer.
+struct Capability {
   std::string_view name;  ///< "rma"
   bool native = false;
   std::string_view otherwise;  ///< how the reference layer does it
@@ -27,13 +27,13 @@ struct ConduitFacts {
   core::Usability usability;
   /// Of an endpoint that was opened on trial; none if the trial failed.
   std::optional<core::Properties> properties;
-  std::vector<Part> parts;
+  std::vector<Capability> capabilities;
   /// What the conduit logged during the trial, and why the trial failed if it did.
   std::vector<std::string> notes;
 };
 
 /// The conduit that a job started here would use for some of its peers.
-struct Choice {
+struct ChosenConduit {
   std::string conduit;  ///< empty: none
   std::string why;
   std::vector<runtime::PassedOver> passed_over;
@@ -53,8 +53,8 @@ struct Facts {
   LauncherFacts launcher;
   std::vector<std::string> plugin_folders;  ///< the folders that are searched for plug-ins
   std::vector<ConduitFacts> conduits;
-  Choice near;  ///< for ranks of this host
-  Choice far;   ///< for ranks of other hosts
+  ChosenConduit near;  ///< for ranks of this host
+  ChosenConduit far;   ///< for ranks of other hosts
 };
 
 /// Looks at the host and tries each conduit of this installation.

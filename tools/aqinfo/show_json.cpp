@@ -52,7 +52,8 @@ Json json_of(const core::Properties& properties) {
 
 Json json_of(const ConduitFacts& facts) {
   Json parts = Json::object();
-  for (const Part& part : facts.parts) parts[std::string(part.name)] = part.native ? "native" : "reference";
+  for (const Capability& one : facts.capabilities)
+    parts[std::string(one.name)] = one.native ? "native" : "reference";
   return {
       {"name", facts.name},
       {"summary", facts.summary},
@@ -66,7 +67,7 @@ Json json_of(const ConduitFacts& facts) {
   };
 }
 
-Json json_of(const Choice& choice) {
+Json json_of(const ChosenConduit& choice) {
   Json others = Json::array();
   for (const runtime::PassedOver& one : choice.passed_over) {
     others.push_back({{"conduit", one.name}, {"why", one.why}});

@@ -64,14 +64,14 @@ void show(std::string& out, const ConduitFacts& facts) {
   if (!facts.plugin.empty()) line(out, "plug-in", facts.plugin);
   line(out, "crosses hosts", yes_or_no(facts.crosses_hosts));
   if (facts.properties) show(out, *facts.properties);
-  for (const Part& part : facts.parts) {
-    line(out, part.name, part.native ? "native" : fmt::format("reference: {}", part.otherwise));
+  for (const Capability& one : facts.capabilities) {
+    line(out, one.name, one.native ? "native" : fmt::format("reference: {}", one.otherwise));
   }
   for (const std::string& note : facts.notes) line(out, "note", note);
   out += "\n";
 }
 
-void show(std::string& out, std::string_view label, const Choice& choice) {
+void show(std::string& out, std::string_view label, const ChosenConduit& choice) {
   const std::string_view conduit = choice.conduit.empty() ? "none" : std::string_view(choice.conduit);
   line(out, label, fmt::format("{}: {}", conduit, choice.why));
   for (const runtime::PassedOver& one : choice.passed_over) {

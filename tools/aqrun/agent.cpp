@@ -49,7 +49,7 @@ bool collect(Channel& channel, AgentSetup& setup, std::vector<Frame>& behind) {
   return true;
 }
 
-/// Tells aqrun why nothing runs here, and waits until it has received that.
+/// Tells aqrun why no rank can run here, and waits until aqrun has received the reason.
 int refuse(Channel& channel, int status, const std::string& why) {
   channel.send({Kind::refused, 0, static_cast<std::uint32_t>(status), why.substr(0, kMostFrameBytes)});
   while (channel.backlog() > 0 && channel.state() == Channel::State::open) {

@@ -26,79 +26,81 @@ std::string Remote::start(Children& children, Input& input) {
   const auto& command = std::get<RemoteCommand>(parsed);
   const std::string there = job_.options.remote_aqrun.empty() ? this_program() : job_.options.remote_aqrun;
   for (const Share& share : job_.options.shares) {
-    auto link = std::make_unique<Link>(job_, share);
-    if (links_.empty()) link->gives_input(input.hand_over());
-    if (std::string why = link->start(children, command.words(share.host, {there, kAgentOption}));
+    auto connection = std::make_unique<HostConnection>(job_, share);
+    if (connections_.empty()) connection->gives_input(input.hand_over());
+    if (std::string why = connection->start(children, command.words(share.host, {there, kAgentOption}));
         !why.empty())
       return why;
-    links_.push_back(std::move(link));
+    connections_.push_back(std::move(connection));
   }
   return {};
 }
 
 void Remote::wait_for(std::vector<pollfd>& events) const {
-  for (const auto& link : links_) link->wait_for(events);
+  for (const auto& connection : connections_) connection->wait_for(events);
 }
 
 void Remote::serve() {
-  for (const auto& link : links_) link->serve();
+  for (const auto& connection : connections_) connection->serve();
 }
 
 void Remote::reaped(pid_t pid, int wait_status) {
-  for (const auto& link : links_) {
-    if (link->pid() == pid && !link->is_gone()) return link->reaped(wait_status);
+  for (const auto& connection : connections_) {
+    if (connection->pid() == pid && !connection->is_gone()) return connection->reaped(wait_status);
   }
 }
 
 void Remote::check_deadlines() {
-  for (const auto& link : links_) link->check_deadline();
+  for (const auto& connection : connections_) connection->check_deadline();
 }
 
-std::optional<Link::Clock::time_point> Remote::deadline() const {
-  std::optional<Link::Clock::time_point> first;
-  for (const auto& link : links_) {
-    const auto one = link->deadline();
+std::optional<HostConnection::Clock::time_point> Remote::deadline() const {
+  std::optional<HostConnection::Clock::time_point> first;
+  for (const auto& connection : connections_) {
+    const auto one = connection->deadline();
     if (one && (!first || *one < *first)) first = one;
   }
   return first;
 }
 
 void Remote::signal(int number) {
-  for (const auto& link : links_) link->signal(number);
+  for (const auto& connection : connections_) connection->signal(number);
 }
 
 void Remote::clear() {
-  for (const auto& link : links_) link->clear();
+  for (const auto& connection : connections_) connection->clear();
 }
 
 void Remote::give_up_on_uncleared() {
-  for (const auto& link : links_) {
-    if (!link->is_cleared()) link->kill();
+  for (const auto& connection : connections_) {
+    if (!connection->is_cleared()) connection->kill();
   }
 }
 
 std::uint64_t Remote::heard() const {
   std::uint64_t frames = 0;
-  for (const auto& link : links_) frames += link->heard();
+  for (const auto& connection : connections_) frames += connection->heard();
   return frames;
 }
 
 std::string Remote::give_up() {
   std::string hosts;
-  for (const auto& link : links_) {
-    if (link->is_gone()) continue;
-    hosts += (hosts.empty() ? "" : ", ") + link->share().host;
-    link->kill();
+  for (const auto& connection : connections_) {
+    if (connection->is_gone()) continue;
+    hosts += (hosts.empty() ? "" : ", ") + connection->share().host;
+    connection->kill();
   }
   return hosts;
 }
 
 bool Remote::is_cleared() const {
-  return std::all_of(links_.begin(), links_.end(), [](const auto& link) { return link->is_cleared(); });
+  return std::all_of(connections_.begin(), connections_.end(),
+                     [](const auto& connection) { return connection->is_cleared(); });
 }
 
 bool Remote::is_gone() const {
-  return std::all_of(links_.begin(), links_.end(), [](const auto& link) { return link->is_gone(); });
+  return std::all_of(connections_.begin(), connections_.end(),
+                     [](const auto& connection) { return connection->is_gone(); });
 }
 
 }  // namespace aqrun

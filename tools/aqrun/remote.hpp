@@ -1,7 +1,7 @@
 #pragma once
 
+#include "tools/aqrun/host_connection.hpp"
 #include "tools/aqrun/input.hpp"
-#include "tools/aqrun/link.hpp"
 
 #include <memory>
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace aqrun {
 
-/// The links to all hosts of a job.
+/// The connections to all other hosts of a job.
 class Remote {
  public:
-  explicit Remote(LinkJob& job) : job_(job) {}
+  explicit Remote(RemoteJob& job) : job_(job) {}
 
   /// Starts a command for each host. Returns why one cannot be started, or nothing; earlier ones may then be running.
   std::string start(Children& children, Input& input);
@@ -24,7 +24,7 @@ class Remote {
   void reaped(pid_t pid, int wait_status);
   void check_deadlines();
   /// The time at which `check_deadlines` has to be called.
-  std::optional<Link::Clock::time_point> deadline() const;
+  std::optional<HostConnection::Clock::time_point> deadline() const;
 
   /// Sends a signal to all ranks. Hosts that have not started any will not start any.
   void signal(int number);
@@ -39,8 +39,8 @@ class Remote {
   bool is_gone() const;
 
  private:
-  LinkJob& job_;
-  std::vector<std::unique_ptr<Link>> links_;
+  RemoteJob& job_;
+  std::vector<std::unique_ptr<HostConnection>> connections_;
 };
 
 }  // namespace aqrun

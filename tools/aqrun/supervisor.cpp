@@ -32,10 +32,10 @@ Supervisor::Supervisor(const Options& options, Leader& leader)
       input_(options.stdin_to_first, /*relayed=*/!options.shares.empty()),
       output_(STDOUT_FILENO),
       errors_(STDERR_FILENO),
-      link_job_{options_, server_, output_, errors_, *this},
+      remote_job_{options_, server_, output_, errors_, *this},
       processes_(options.processes()) {
   leader.leads(server_.job());
-  if (!options.shares.empty()) remote_.emplace(link_job_);
+  if (!options.shares.empty()) remote_.emplace(remote_job_);
 }
 
 void Supervisor::say(const std::string& line) { errors_.say("aqrun: " + line); }

@@ -22,7 +22,7 @@ namespace aqrun {
 ///
 /// The first event that spoils the job (a failure, an interrupt, an abort, the time limit) determines the exit
 /// status. Then three phases follow: grace, in which the ranks may end by themselves; SIGTERM; SIGKILL.
-class Supervisor : private LinkOwner {
+class Supervisor : private HostConnectionOwner {
  public:
   Supervisor(const Options& options, Leader& leader);
 
@@ -69,7 +69,7 @@ class Supervisor : private LinkOwner {
   aqueduct::launch::Server server_;
   Input input_;
   Output output_, errors_;
-  LinkJob link_job_;
+  RemoteJob remote_job_;
   std::optional<Remote> remote_;
   std::vector<Process> processes_;
   std::uint32_t running_ = 0;  // processes

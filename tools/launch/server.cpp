@@ -258,7 +258,8 @@ void Server::flush(std::uint32_t i) {
 }
 
 void Server::close(std::uint32_t i) noexcept {
-  // epoll goes on watching a closed descriptor of which a forked child has a copy, so it is removed explicitly.
+  // A forked child may have a copy of the descriptor. epoll would then still watch it after it is closed, so it is
+  // removed explicitly.
   if (peers_[i].ours >= 0) ::epoll_ctl(epoll_, EPOLL_CTL_DEL, peers_[i].ours, nullptr);
   close_and_forget(peers_[i].ours);
   peers_[i].output.clear();

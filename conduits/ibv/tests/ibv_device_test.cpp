@@ -1,8 +1,8 @@
 // Which port and address are chosen, and the messages if there is none.
 
+#include "conduits/ibv/connection.hpp"
 #include "conduits/ibv/device.hpp"
 #include "conduits/ibv/errors.hpp"
-#include "conduits/ibv/link.hpp"
 #include "conduits/ibv/tests/mock_device.hpp"
 #include "conduits/ibv/wire.hpp"
 
@@ -154,15 +154,15 @@ TEST(IbvSignals, CreditsBesideThemAreNeverTakenForNewerThanTheyAre) {
   for (std::uint32_t returned : {0u, 200u, 300u, 0xffffff80u}) {
     for (int off = -static_cast<int>(BesidePut::kMostCredits + BesidePut::kMostDepth);
          off <= static_cast<int>(BesidePut::kMostCredits); ++off) {
-      Link link(1, BesidePut::kMostDepth);
-      link.granted = BesidePut::kMostCredits;
-      link.counts = true;
-      link.returned = returned;
-      link.credits_came(static_cast<std::uint8_t>(returned + static_cast<std::uint32_t>(off)));
-      ASSERT_EQ(link.returned, off > 0 ? returned + static_cast<std::uint32_t>(off) : returned) << off;
-      link.counts = false;
-      link.credits_came(std::uint8_t{5});
-      ASSERT_EQ(link.returned, off > 0 ? returned + static_cast<std::uint32_t>(off) : returned);
+      Connection connection(1, BesidePut::kMostDepth);
+      connection.granted = BesidePut::kMostCredits;
+      connection.counts = true;
+      connection.returned = returned;
+      connection.credits_came(static_cast<std::uint8_t>(returned + static_cast<std::uint32_t>(off)));
+      ASSERT_EQ(connection.returned, off > 0 ? returned + static_cast<std::uint32_t>(off) : returned) << off;
+      connection.counts = false;
+      connection.credits_came(std::uint8_t{5});
+      ASSERT_EQ(connection.returned, off > 0 ? returned + static_cast<std::uint32_t>(off) : returned);
     }
   }
 }

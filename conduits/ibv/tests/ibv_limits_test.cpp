@@ -176,7 +176,7 @@ TEST(IbvMemory, OfAConnectedPeerIsAtMost64KiB) {
   const std::size_t registered = (ranks.network().registered() - before) / 2;  // both ends register it
   EXPECT_GE(registered, options.credits * options.packet);
   const std::size_t entry = (36 + options.inline_bytes + 63) / 64 * 64;
-  const std::size_t own = sizeof(Link) + options.depth * sizeof(OutstandingRequest);
+  const std::size_t own = sizeof(Connection) + options.depth * sizeof(OutstandingRequest);
   EXPECT_LE(registered + options.depth * entry + own, 64u << 10)
       << registered << " of receives, " << options.depth << " requests of " << entry << " and " << own;
 }

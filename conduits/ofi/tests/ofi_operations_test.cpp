@@ -209,6 +209,21 @@ TEST(OfiOperations, PiecesOfOnesOwnMemoryAreCopiedAtOnce) {
   EXPECT_EQ(pair[1].vector()->put_pieces(1, *mine, outside, from, 7).why, ErrorCode::out_of_range);
 }
 
+TEST(OfiOperations, AtomicsOfFloatsAreThoseOfTheLibrary) {
+  Pair pair(kProvider);
+  if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();
+  const core::NativeAtomics* const atomics = pair[0].atomics();
+  ASSERT_NE(atomics, nullptr);
+  for (const AtomicType type : {AtomicType::f32, AtomicType::f64}) {
+    EXPECT_TRUE(atomics->can(AtomicOp::add, type));
+    EXPECT_TRUE(atomics->can(AtomicOp::swap, type));
+    for (const AtomicOp op : {AtomicOp::min, AtomicOp::max, AtomicOp::bit_or, AtomicOp::compare_swap})
+      EXPECT_FALSE(atomics->can(op, type)) << static_cast<int>(op);
+  }
+  EXPECT_TRUE(atomics->can(AtomicOp::min, AtomicType::i32));
+  EXPECT_TRUE(atomics->can(AtomicOp::compare_swap, AtomicType::u64));
+}
+
 TEST(OfiOperations, AKeyOfAnotherShapeIsNotSupported) {
   Pair pair(kProvider);
   if (!pair.problem().empty()) GTEST_SKIP() << pair.problem();

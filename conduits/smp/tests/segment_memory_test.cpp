@@ -153,8 +153,8 @@ TEST_F(Pools, StayMappedUntilTheLastRankOfAProcessHasUnmappedThem) {
   both.process.host = {0, 0, 0};
   SmpNetwork network(both.process);
   IgnoredAttachments ignored;
-  Map first(network, 0, ignored);
-  Map second(network, 1, ignored);
+  MappedSegments first(network, 0, ignored);
+  MappedSegments second(network, 1, ignored);
   // As another process would export it: a mark that is not this one's, then the memory's key.
   const auto memory = take(5000);
   memory.back() = std::byte{7};

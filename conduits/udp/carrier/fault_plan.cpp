@@ -70,13 +70,13 @@ constexpr const char* kShare = "a percentage from 0% to 100%, as in 2.5%";
 constexpr const char* kTime = "a time from 0 to 60 s with its unit (ns, us, ms or s), as in 0.5ms";
 constexpr const char* kSize = "a number of bytes, as in 1400 or 64K";
 
-struct Part {
+struct NamedFault {
   std::string_view name;
   const char* allowed;
   bool (*read)(std::string_view text, FaultPlan& into);
 };
 
-constexpr Part kParts[] = {
+constexpr NamedFault kFaults[] = {
     {"loss", kShare, [](std::string_view text, FaultPlan& plan) { return read_share(text, plan.loss); }},
     {"delay", kTime, [](std::string_view text, FaultPlan& plan) { return read_time(text, plan.delay); }},
     {"jitter", kTime, [](std::string_view text, FaultPlan& plan) { return read_time(text, plan.jitter); }},
@@ -99,12 +99,12 @@ constexpr Part kParts[] = {
 
 std::string names() {
   std::string all;
-  for (const Part& part : kParts) all += (all.empty() ? "" : ", ") + std::string(part.name);
+  for (const NamedFault& fault : kFaults) all += (all.empty() ? "" : ", ") + std::string(fault.name);
   return all;
 }
 
 // Parses one "name=value". Returns what is wrong with it; empty if it is valid.
-std::string read_part(std::string_view text, FaultPlan& plan) {
+std::string read_fault(std::string_view text, FaultPlan& plan) {
   const auto equals = text.find('=');
   if (equals == std::string_view::npos) {
     return fmt::format("AQUEDUCT_UDP_FAULTS: \"{}\" has no value; write name=value, as in loss=1%",
@@ -112,11 +112,11 @@ std::string read_part(std::string_view text, FaultPlan& plan) {
   }
   const std::string_view name = text.substr(0, equals);
   const std::string_view value = text.substr(equals + 1);
-  for (const Part& part : kParts) {
-    if (part.name != name) continue;
-    if (part.read(value, plan)) return {};
+  for (const NamedFault& fault : kFaults) {
+    if (fault.name != name) continue;
+    if (fault.read(value, plan)) return {};
     return fmt::format("AQUEDUCT_UDP_FAULTS: {} is \"{}\"; it must be {}", name, core::quoted(value),
-                       part.allowed);
+                       fault.allowed);
   }
   return fmt::format("AQUEDUCT_UDP_FAULTS: there is no fault \"{}\"; there are {}", core::quoted(name),
                      names());
@@ -133,7 +133,7 @@ ParsedFaultPlan parse_fault_plan(std::string_view text) {
   FaultPlan plan;
   while (!text.empty()) {
     const auto comma = text.find(',');
-    if (std::string problem = read_part(text.substr(0, comma), plan); !problem.empty()) return {{}, problem};
+    if (std::string problem = read_fault(text.substr(0, comma), plan); !problem.empty()) return {{}, problem};
     text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
   }
   if (plan.jitter > plan.delay) {

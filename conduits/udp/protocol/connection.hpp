@@ -111,7 +111,7 @@ class Connection {
   // Timers (connection_time.cpp).
   /// When `tick` must be called.
   Time deadline() const noexcept;
-  enum class Life : std::uint8_t {
+  enum class Liveness : std::uint8_t {
     alive,
     silent,  ///< nothing was heard for the timeout
     /// In that time no packet above the base MTU arrived, but several, and at least half, of the shorter ones.
@@ -119,7 +119,7 @@ class Connection {
     attempts_exhausted,  ///< a packet has been sent 65536 times
   };
   /// Runs the timers. If the answer is not `alive`, the caller must end the connection.
-  Life tick(Time now) noexcept;
+  Liveness tick(Time now) noexcept;
   /// Writes a ping if one is due: as a keep-alive, or to find out whether short packets arrive while long ones do not.
   bool fill_ping(Time now, GsoBatch& batch) noexcept;
   /// This endpoint itself was not running for `gap`, so the peer's silence in that time does not count.

@@ -74,11 +74,11 @@ Time Connection::ping_at() const noexcept {
   return std::min(for_life, std::max(black_hole_since_, pinged_at_) + common_.timeout / kPingsWhileSuspected);
 }
 
-Connection::Life Connection::tick(Time now) noexcept {
-  if (ended_) return Life::alive;
-  if (attempts_exhausted_) return Life::attempts_exhausted;
-  if (now - heard_at_ >= common_.timeout) return Life::silent;
-  if (in_black_hole(now)) return Life::black_hole;
+Connection::Liveness Connection::tick(Time now) noexcept {
+  if (ended_) return Liveness::alive;
+  if (attempts_exhausted_) return Liveness::attempts_exhausted;
+  if (now - heard_at_ >= common_.timeout) return Liveness::silent;
+  if (in_black_hole(now)) return Liveness::black_hole;
   if (now >= recheck_) {
     const Time window = std::max(rtt_.least() / reordering_, kLeastReordering);
     const std::uint64_t lost = sent_packets_.find_lost(now, rtt_.smoothed(), window, recheck_);
@@ -101,7 +101,7 @@ Connection::Life Connection::tick(Time now) noexcept {
   }
   if (now >= mtu_.deadline()) mtu_.expire(now, std::max(3 * rtt_.smoothed(), 20 * kMillisecond));
   congestion_.set_packet(mtu_.size());
-  return Life::alive;
+  return Liveness::alive;
 }
 
 void Connection::suspect_black_hole_since(Time since) noexcept {

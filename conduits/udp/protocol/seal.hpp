@@ -50,12 +50,12 @@ class Seal {
                std::uint64_t number, std::uint32_t attempt) const noexcept;
 
  private:
-  using Key = std::array<unsigned char, 32>;
+  using CipherKey = std::array<unsigned char, 32>;
 
   Security security_;
   Cipher cipher_;
   std::array<unsigned char, 16> tag_key_{};
-  Key data_key_{};
+  CipherKey data_key_{};
   alignas(16) std::array<unsigned char, 512> aes_state_{};  // the key, expanded once
 };
 

@@ -226,14 +226,14 @@ void Transport::tick(Time now) noexcept {
 
 bool Transport::ended(Time now, Connection& connection) noexcept {
   switch (connection.tick(now)) {
-    case Connection::Life::alive: return false;
-    case Connection::Life::silent:
+    case Connection::Liveness::alive: return false;
+    case Connection::Liveness::silent:
       // A packet that proves it alive may lie unread in the socket. This excuse ends after twice the timeout.
       if (more_waits_ && now - connection.heard_at() < 2 * common_.timeout) return false;
       watcher_.silent(connection.peer());
       break;
-    case Connection::Life::black_hole: watcher_.black_hole(connection.peer()); break;
-    case Connection::Life::attempts_exhausted: watcher_.attempts_exhausted(connection.peer()); break;
+    case Connection::Liveness::black_hole: watcher_.black_hole(connection.peer()); break;
+    case Connection::Liveness::attempts_exhausted: watcher_.attempts_exhausted(connection.peer()); break;
   }
   forget(connection.peer());
   return true;

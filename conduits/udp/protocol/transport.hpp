@@ -24,7 +24,7 @@ class Transport {
     virtual void lost(Rank peer) noexcept = 0;
     /// Called before `lost`: nothing was heard from the peer for the timeout.
     virtual void silent(Rank peer) noexcept = 0;
-    /// Called instead of `silent`: only short packets still reach the peer (Connection::Life::black_hole).
+    /// Called instead of `silent`: only short packets still reach the peer (Connection::Liveness::black_hole).
     virtual void black_hole(Rank peer) noexcept = 0;
     /// Called instead of `silent`: a packet has used up its attempt numbers, so new copies would reuse a nonce.
     virtual void attempts_exhausted(Rank peer) noexcept = 0;

@@ -308,7 +308,7 @@ TEST(UdpConnectionTime, APathOnWhichNobodyCutsEndsTheConnectionInTime) {
     }
     return pair.a.lost;
   }));
-  EXPECT_EQ(pair.a.life, Connection::Life::black_hole);
+  EXPECT_EQ(pair.a.life, Connection::Liveness::black_hole);
   EXPECT_TRUE(pair.a.connection->settled());
   EXPECT_GE(pair.now() - shrank_at, pair.a.common.timeout);
   EXPECT_LE(pair.now() - shrank_at, pair.a.common.timeout * 3 / 2);
@@ -335,7 +335,7 @@ TEST(UdpConnectionTime, AnOutageIsNotTakenForAPathOnWhichNobodyCuts) {
   dark_until = kNever;
   send(pair.a, 4000);
   EXPECT_TRUE(pair.run(20 * kSecond, [&] { return pair.a.lost; }));
-  EXPECT_EQ(pair.a.life, Connection::Life::silent);
+  EXPECT_EQ(pair.a.life, Connection::Liveness::silent);
 }
 
 // Without short data packets, pings show that short packets arrive.
@@ -361,7 +361,7 @@ TEST(UdpConnectionTime, APathOnWhichNobodyCutsEndsTheConnectionInTimeWithoutShor
       }
       return pair.a.lost;
     }));
-    EXPECT_EQ(pair.a.life, Connection::Life::black_hole);
+    EXPECT_EQ(pair.a.life, Connection::Liveness::black_hole);
     EXPECT_GE(pair.now() - shrank_at, pair.a.common.timeout);
     EXPECT_LE(pair.now() - shrank_at, pair.a.common.timeout * 3 / 2);
     EXPECT_EQ(pair.idle_spins, 0u);
@@ -389,8 +389,8 @@ TEST(UdpConnectionTime, HeavyLossOneWayIsNotTakenForAPathOnWhichNobodyCuts) {
         }
         return pair.a.lost || pair.b.lost;
       });
-      EXPECT_NE(pair.a.life, Connection::Life::black_hole);
-      EXPECT_NE(pair.b.life, Connection::Life::black_hole);
+      EXPECT_NE(pair.a.life, Connection::Liveness::black_hole);
+      EXPECT_NE(pair.b.life, Connection::Liveness::black_hole);
     }
   }
 }

@@ -95,9 +95,9 @@ struct Station {
   std::unique_ptr<Connection> connection;
   Faults out;  ///< of the direction to the other end
   Time paused_until = 0;
-  Connection::Life life = Connection::Life::alive;  ///< result of the last tick
-  bool lost = false;                                ///< the connection has ended because of its timers
-  bool closed = false;                              ///< a close packet of the peer has arrived
+  Connection::Liveness life = Connection::Liveness::alive;  ///< result of the last tick
+  bool lost = false;    ///< the connection has ended because of its timers
+  bool closed = false;  ///< a close packet of the peer has arrived
   std::uint64_t packets_sent = 0;
 
   Station(Rank me, const Agreement& agreed) : common(upper, me, 77) {
@@ -201,7 +201,7 @@ class TwoConnections {
   void wake(Station& station) {
     const std::uint64_t before = station.packets_sent;
     station.life = station.connection->tick(now_);
-    if (station.life != Connection::Life::alive) {
+    if (station.life != Connection::Liveness::alive) {
       station.lost = true;
       station.connection->fail({ErrorCode::peer_lost, station.connection->peer()});
       return;

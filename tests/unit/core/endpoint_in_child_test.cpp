@@ -18,8 +18,8 @@ constexpr OpKind kPutOfTest{"a put"};
 class EndpointInChild : public testing::Test {
  protected:
   EndpointInChild() {
-    std::vector<Part> parts(2);
-    for (Part& part : parts) part.bytes = memory_.size();
+    std::vector<SegmentPart> parts(2);
+    for (SegmentPart& part : parts) part.bytes = memory_.size();
     state_.segments.add(memory_, std::move(parts));
     state_.segments.set_window(0, 1, memory_.data(), memory_.size());
   }

@@ -8,8 +8,8 @@
 namespace aqueduct::core {
 namespace {
 
-std::vector<Part> parts(std::initializer_list<std::uint64_t> sizes) {
-  std::vector<Part> made;
+std::vector<SegmentPart> parts(std::initializer_list<std::uint64_t> sizes) {
+  std::vector<SegmentPart> made;
   for (const std::uint64_t bytes : sizes) made.emplace_back().bytes = bytes;
   return made;
 }
@@ -61,12 +61,12 @@ TEST(SegmentTable, KnowsAPartForANetworkByThatNetworksKeyOnly) {
   SegmentTable table(3, 4);
   auto* const near = reinterpret_cast<NativeRma*>(8);
   auto* const far = reinterpret_cast<NativeRma*>(16);
-  std::vector<Part> made = parts({64, 64, 64});
+  std::vector<SegmentPart> made = parts({64, 64, 64});
   made[0].has_key = true;
   made[0].rma = near;
   made[1].has_key = true;
   made[1].rma = near;
-  made[1].far = std::make_unique<Part>();
+  made[1].far = std::make_unique<SegmentPart>();
   made[1].far->bytes = 64;
   made[1].far->has_key = true;
   made[1].far->rma = far;
@@ -164,13 +164,13 @@ TEST(SegmentTable, AWindowOpensAndALossClosesThemAll) {
     EXPECT_EQ(table.windows()[at(table, id, 1)].bytes, 0u);  // nothing is reached before it is mapped
     table.set_window(id, 1, memory.data(), 64);
     table.set_window(id, 2, memory.data(), 64);
-    EXPECT_EQ(table[id].parts[1].reach, Part::Reach::mapped);
+    EXPECT_EQ(table[id].parts[1].reach, SegmentPart::Reach::mapped);
   }
   table.forget(1);
   for (SegmentId id = 0; id < 2; ++id) {
     EXPECT_EQ(table.windows()[at(table, id, 1)].base, nullptr);
     EXPECT_EQ(table.windows()[at(table, id, 1)].bytes, 0u);
-    EXPECT_NE(table[id].parts[1].reach, Part::Reach::mapped);
+    EXPECT_NE(table[id].parts[1].reach, SegmentPart::Reach::mapped);
     EXPECT_EQ(table.windows()[at(table, id, 2)].base, memory.data());
   }
 }
@@ -178,8 +178,8 @@ TEST(SegmentTable, AWindowOpensAndALossClosesThemAll) {
 TEST(SegmentTable, OfAForkedChildReachesNothing) {
   SegmentTable table(2, 2);
   std::vector<std::byte> memory(64);
-  std::vector<Part> made = parts({64, 64});
-  made[1].reach = Part::Reach::native;
+  std::vector<SegmentPart> made = parts({64, 64});
+  made[1].reach = SegmentPart::Reach::native;
   made[1].has_key = true;
   const GlobalPtr<std::byte> there{1, 0, table.add(memory, std::move(made))};
   table.set_window(0, 0, memory.data(), 64);

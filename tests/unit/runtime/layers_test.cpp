@@ -8,7 +8,7 @@
 #include "core/wait.hpp"
 #include "rma/transfers.hpp"
 #include "runtime/layers.hpp"
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(Layers, OfTheLibraryAreFoundByTheirClass) {
   const EndpointState& state = job->endpoint(1).state();
   EXPECT_EQ(state.layer<am::Messages>(), state.messages);
   EXPECT_EQ(state.layer<rma::Transfers>(), state.transfers);
-  EXPECT_EQ(state.layer<vis::Engine>(), state.vis);
+  EXPECT_EQ(state.layer<vis::PieceTransfers>(), state.vis);
   EXPECT_EQ(state.layer<coll::Barriers>(), state.barriers);
   EXPECT_EQ(state.layer<Notes>(), nullptr);
 }

@@ -31,7 +31,7 @@ TEST(SegmentOfAllRanks, ThatOneCannotHaveNobodyHas) {
     core::SegmentTable& table = ep.state().segments;
     // Only rank 1 has no room, as if its AQUEDUCT_SEGMENTS differed.
     if (ep.rank() == 1) {
-      for (int i = 0; i < 2; ++i) table.add({}, std::vector<core::Part>(ep.ranks()));
+      for (int i = 0; i < 2; ++i) table.add({}, std::vector<core::SegmentPart>(ep.ranks()));
     }
     const auto before = table.size();
     std::vector<std::byte> own(64);

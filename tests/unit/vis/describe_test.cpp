@@ -14,8 +14,8 @@ namespace {
 using test::AnyShape;
 using test::RandomShapes;
 
-std::vector<std::int64_t> decoded(Form form, core::Bytes description, std::uint64_t base, std::uint64_t limit,
-                                  std::uint64_t data, bool& good) {
+std::vector<std::int64_t> decoded(DescriptionKind form, core::Bytes description, std::uint64_t base,
+                                  std::uint64_t limit, std::uint64_t data, bool& good) {
   std::vector<std::int64_t> out;
   Decoder decoder(form, description, base, limit, data);
   Row row;
@@ -43,11 +43,11 @@ TEST(Describe, SaysOfEachPacketWhatTheNaiveLoopWouldDo) {
     std::vector<std::int64_t> all;
     std::vector<std::byte> packet(200 + random.below(2000));
     const PacketRoom room{packet.size(), packet.size() / (1 + random.below(2)), packet.size(), kUnit};
-    while (there.left() != 0) {
-      const std::uint64_t left = there.left();
+    while (there.remaining() != 0) {
+      const std::uint64_t left = there.remaining();
       const Description said = describe_pieces(made.shape, found.bytes, there, room, packet.data());
       ASSERT_GT(said.data, 0u);
-      ASSERT_EQ(left - there.left(), said.data);
+      ASSERT_EQ(left - there.remaining(), said.data);
       ASSERT_LE(am::padded(said.bytes) + said.data, room.together) << made.name << ", seed " << seed;
       ASSERT_LE(said.data, room.data);
       ASSERT_EQ(said.data % kUnit, 0u);
@@ -87,24 +87,24 @@ TEST(Decoder, RefusesWhatIsCutShortOrLeavesTheSegment) {
   std::byte text[64];
   bool good = true;
   std::byte* end = write_varint(write_varint(text, 8), 0);
-  static_cast<void>(decoded(Form::indexed, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::indexed, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "no offset";
   end = write_varint(end, zigzag(-1));
-  static_cast<void>(decoded(Form::indexed, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::indexed, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "below the segment";
   end = write_varint(write_varint(text, 0), 0);
-  static_cast<void>(decoded(Form::indexed, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::indexed, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "pieces of nothing";
   end = write_varint(write_varint(text, 0), 0);
-  static_cast<void>(decoded(Form::vector, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::vector, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "a run of nothing";
   end = write_varint(write_varint(text, 8), 17);
-  static_cast<void>(decoded(Form::strided, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::strided, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "17 dimensions";
   end = write_varint(write_varint(write_varint(text, 8), 0), 4);
-  static_cast<void>(decoded(Form::strided, {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(DescriptionKind::strided, {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "more than there is behind the bytes stepped over";
-  static_cast<void>(decoded(static_cast<Form>(7), {text, end}, 0, 100, 8, good));
+  static_cast<void>(decoded(static_cast<DescriptionKind>(7), {text, end}, 0, 100, 8, good));
   EXPECT_FALSE(good) << "no such form";
 }
 

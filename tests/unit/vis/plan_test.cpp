@@ -47,7 +47,7 @@ std::map<Plan, int> play(Planner& planner, const Question& q, const std::map<Pla
                          int rounds) {
   std::map<Plan, int> chosen;
   for (int round = 0; round < rounds; ++round) {
-    const Choice choice = planner.choose(q);
+    const PlanChoice choice = planner.choose(q);
     if (round >= rounds - 100) ++chosen[choice.plan];
     const auto time = ns.find(choice.plan);
     if (time != ns.end()) planner.took(choice, q.bytes, time->second);
@@ -90,7 +90,7 @@ TEST(Planner, IsNotMisledByAColdStart) {
   const Question q = near_ones();
   std::map<Plan, int> chosen;
   for (int round = 0; round < 400; ++round) {
-    const Choice choice = planner.choose(q);
+    const PlanChoice choice = planner.choose(q);
     if (round >= 300) ++chosen[choice.plan];
     const std::uint64_t cold = round < 4 ? 100'000 : 0;
     planner.took(choice, q.bytes, cold + (choice.plan == Plan::packed ? 6000 : 9000));

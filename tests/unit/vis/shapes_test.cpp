@@ -20,7 +20,7 @@ constexpr int kRounds = 3000;
 std::vector<std::int64_t> walked(const Shape& shape, std::uint64_t total, RandomShapes& random) {
   std::vector<std::int64_t> out;
   Cursor cursor(shape, total);
-  while (cursor.left() != 0) {
+  while (cursor.remaining() != 0) {
     const Row row = cursor.row();
     const std::uint64_t bytes = 1 + random.below(row.count * row.bytes);  // ends at any byte
     for (std::uint64_t i = 0; i < bytes; ++i) {
@@ -58,7 +58,7 @@ TEST(Cursor, SkipsToAnyByte) {
       cursor.skip(now);
       at += now;
     }
-    ASSERT_EQ(cursor.left(), 0u);
+    ASSERT_EQ(cursor.remaining(), 0u);
   }
 }
 

@@ -1,7 +1,7 @@
 #include "core/endpoint_state.hpp"
 #include "tools/aqperf/bench.hpp"
 #include "tools/aqperf/benches/vis_ground.hpp"
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include <fmt/core.h>
 
@@ -62,7 +62,7 @@ void vis_plans(Session& session, Reporter& reporter) {
   const std::size_t room = std::size_t{64} << 20;
   VisGround ground(session, room);
   Endpoint& ep = session.ep();
-  vis::Engine& engine = *ep.state().vis;
+  vis::PieceTransfers& transfers = *ep.state().vis;
   const bool active = ground.role().active;
   Row row;
   std::size_t shapes = 0;
@@ -78,13 +78,13 @@ void vis_plans(Session& session, Reporter& reporter) {
         require(c.is_get ? get(ep, local, remote) : put(ep, remote, LocalConstPieces(local)),
                 "strided transfer");
       };
-      engine.force(kAuto);
-      time_of(once, 20);  // lets the engine find its plan
+      transfers.force(kAuto);
+      time_of(once, 20);  // lets the planner find its plan
       std::array<double, vis::kPlans + 1> ns;
       ns.fill(std::numeric_limits<double>::infinity());
       std::array<bool, vis::kPlans> had;  // whether the plan is possible; if not, forcing it has no effect
       for (std::size_t plan = 0; plan < kAuto; ++plan) {
-        engine.force(plan);
+        transfers.force(plan);
         const std::uint64_t before = counts(ep)[plan];
         once();
         had[plan] = counts(ep)[plan] != before;
@@ -92,15 +92,15 @@ void vis_plans(Session& session, Reporter& reporter) {
       for (int turn = 0; turn < kTurns; ++turn) {
         for (std::size_t plan = 0; plan <= kAuto; ++plan) {
           const bool sensible = plan == kAuto || had[plan];
-          // A plan that was ten times slower twice is not timed again; the engine's own choice always is.
+          // A plan that was ten times slower twice is not timed again; the planner's own choice always is.
           const bool hopeless = plan != kAuto && turn > 1 && ns[plan] > 10 * *std::ranges::min_element(ns);
           if (!sensible || hopeless) continue;
-          engine.force(plan);
+          transfers.force(plan);
           const int turns = ns[plan] < 100'000 ? 6 : 1;
           ns[plan] = std::min(ns[plan], time_of(once, turns));
         }
       }
-      engine.force(kAuto);
+      transfers.force(kAuto);
       const auto best = std::min_element(ns.begin(), ns.end() - 1);
       const double ratio = ns[kAuto] / *best;
       ++shapes;

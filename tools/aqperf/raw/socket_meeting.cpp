@@ -15,15 +15,15 @@ namespace aqueduct::perf {
 namespace {
 
 /// Identifies a network namespace of a machine: processes with equal values reach one another over loopback.
-struct Place {
+struct NetworkNamespace {
   KernelName kernel{};
   std::uint64_t network = 0;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const NetworkNamespace&) const = default;
 };
 
-Place own_place() {
-  Place out{running_kernel()};
+NetworkNamespace own_namespace() {
+  NetworkNamespace out{running_kernel()};
   struct stat network {};
   if (::stat("/proc/self/ns/net", &network) == 0) out.network = network.st_ino;
   return out;
@@ -32,11 +32,12 @@ Place own_place() {
 }  // namespace
 
 SocketMeeting::SocketMeeting(Session& session, Role role) : session_(session), role_(role) {
-  const auto places = session.exchange(own_place());
-  const bool one_place =
-      std::all_of(places.begin(), places.end(), [&](const Place& place) { return place == places.front(); });
+  const auto namespaces = session.exchange(own_namespace());
+  const bool one_namespace =
+      std::all_of(namespaces.begin(), namespaces.end(),
+                  [&](const NetworkNamespace& one) { return one == namespaces.front(); });
   conduits::udp::InterfaceWish wish;
-  wish.one_host = one_place;
+  wish.one_host = one_namespace;
   if (const char* text = std::getenv("AQUEDUCT_UDP_INTERFACE"); text != nullptr) wish.text = text;
   const Config config = Config::from_environment();
   core::Log log(config, session.rank());

@@ -1,4 +1,4 @@
-#include "tools/aqrun/link.hpp"
+#include "tools/aqrun/host_connection.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 // The setup that is sent to an agent before it starts anything.
 namespace aqrun {
 
-std::vector<std::string> Link::variables() const {
+std::vector<std::string> HostConnection::variables() const {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view assignment(*entry);
@@ -28,7 +28,7 @@ std::vector<std::string> Link::variables() const {
   return all;
 }
 
-std::string Link::prepare(Process& process, std::uint32_t i, std::string& about) {
+std::string HostConnection::prepare(Process& process, std::uint32_t i, std::string& about) {
   const auto child = job_.server.child_environment(i);
   if (!child) {
     return fmt::format("{} (each process needs two descriptors here; is `ulimit -n` too low?)",
@@ -40,7 +40,7 @@ std::string Link::prepare(Process& process, std::uint32_t i, std::string& about)
   return {};
 }
 
-void Link::send_setup() {
+void HostConnection::send_setup() {
   const auto send = [this](Kind kind, std::string text) { channel_.send({kind, 0, 0, std::move(text)}); };
   const auto too_long = [](const std::string& text) { return text.size() > kMostFrameBytes; };
   const std::vector<std::string> environment = variables();

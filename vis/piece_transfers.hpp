@@ -4,7 +4,7 @@
 
 #include "rma/transfers.hpp"
 #include "vis/plan.hpp"
-#include "vis/stages.hpp"
+#include "vis/staging_buffers.hpp"
 #include "vis/transfer.hpp"
 #include "vis/wire.hpp"
 
@@ -18,7 +18,7 @@ namespace aqueduct::vis {
 
 using aqueduct::detail::EndpointState;
 using Begun = rma::Transfers::Begun;
-using Ending = rma::Transfers::Form;
+using Completion = rma::Transfers::Completion;
 
 /// The arguments of a call. `there` is the remote side, `here` the local side.
 struct Request {
@@ -36,20 +36,20 @@ struct Request {
 ///
 /// A call checks its arguments, copies directly if the peer is mapped, and otherwise chooses a plan and takes the
 /// first step. What cannot be posted then is continued by `advance`, one step in each round of progress. No step
-/// waits. Memory is bounded whatever the number of transfers and pieces: they share kMostStages buffers and
+/// waits. Memory is bounded whatever the number of transfers and pieces: they share kMostStagingBuffers and
 /// kMostChunks chunks.
 ///
 /// Handlers (target.cpp) run at the peer of a packed transfer, to unpack or gather, and here, to scatter the answer
 /// to a packed get. A handler never continues a transfer itself: it puts it into the queue for `advance`.
-class Engine final : public core::Layer {
+class PieceTransfers final : public core::Layer {
  public:
-  explicit Engine(EndpointState& state);
+  explicit PieceTransfers(EndpointState& state);
 
   /// The settings of this layer: the plan for transfers of pieces.
   static std::span<const SettingInfo> settings() noexcept;
 
   /// Starts a transfer. Errors: as in vis.hpp; a failure before anything has begun is in the Status.
-  Begun start(const Request& request, Ending ending) noexcept;
+  Begun start(const Request& request, Completion completion) noexcept;
   /// Takes this plan from now on, wherever it is possible; kPlans: chooses again. For measurements.
   void force(std::uint64_t plan) noexcept { forced_ = plan; }
 
@@ -67,13 +67,13 @@ class Engine final : public core::Layer {
   /// over   all is posted, or the transfer has failed: only its operation is left
   enum class Step { waits, again, over };
 
-  // engine.cpp
-  Begun start_checked(const Request& request, Ending ending);
+  // piece_transfers.cpp
+  Begun start_checked(const Request& request, Completion completion);
   std::optional<Begun> as_one(const Request& request, const Survey& there, const Survey& here,
-                              Ending ending) noexcept;
-  Begun begin(const Request& request, Transfer& transfer, Ending ending) noexcept;
-  Question question(const Transfer& transfer, const core::Part* part) const noexcept;
-  Plan choose(Transfer& transfer, core::Part* part, bool signalled) noexcept;
+                              Completion completion) noexcept;
+  Begun begin(const Request& request, Transfer& transfer, Completion completion) noexcept;
+  Question question(const Transfer& transfer, const core::SegmentPart* part) const noexcept;
+  Plan choose(Transfer& transfer, core::SegmentPart* part, bool signalled) noexcept;
   Step go_on(Transfer& transfer) noexcept;
   void enqueue(Transfer& transfer) noexcept;
   void answered(Transfer& transfer) noexcept;
@@ -95,7 +95,7 @@ class Engine final : public core::Layer {
   Step get_box(Transfer& transfer) noexcept;
   Step native(Transfer& transfer) noexcept;
 
-  core::Post send(Transfer& transfer, HandlerId handler, const PackedRequest& request, Stage& stage,
+  core::Post send(Transfer& transfer, HandlerId handler, const PackedRequest& request, StagingBuffer& stage,
                   std::size_t bytes) noexcept;
   void scatter(Chunk& chunk, core::Bytes data) noexcept;
   std::span<Chunk> chunks() noexcept { return {chunks_.get(), chunks_ != nullptr ? kMostChunks : 0}; }
@@ -107,7 +107,7 @@ class Engine final : public core::Layer {
   EndpointState& state_;
   rma::Transfers& rma_;
   Planner planner_;
-  Stages stages_;
+  StagingBuffers staging_buffers_;
   std::unique_ptr<std::uint64_t[]> reply_;  ///< buffer in which a handler gathers the answer to a packed get
   std::unique_ptr<Chunk[]> chunks_;         ///< kMostChunks, allocated at the first use
   std::uint64_t chunks_taken_ = 0;          ///< a bit for each chunk in use

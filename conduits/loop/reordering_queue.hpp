@@ -14,10 +14,10 @@ namespace aqueduct::conduits::loop {
 ///
 /// All elements are made at the start and reused: neither adding nor drawing allocates.
 template <class T>
-class Bag {
+class ReorderingQueue {
  public:
   /// `seed` 0: first in, first out.
-  Bag(std::size_t capacity, std::uint64_t seed, std::uint64_t stream) : elements_(capacity) {
+  ReorderingQueue(std::size_t capacity, std::uint64_t seed, std::uint64_t stream) : elements_(capacity) {
     if (seed != 0) dice_.emplace(seed, stream);
   }
 
@@ -30,7 +30,7 @@ class Bag {
   /// Adds an element and returns it to be filled. It holds what its last use left. Requires: not full.
   T& add() noexcept { return at(count_++); }
 
-  /// Draws the next element. It stays at the front of the bag until `drop`. Requires: not empty.
+  /// Draws the next element. It stays at the front of the queue until `drop`. Requires: not empty.
   T& draw() noexcept {
     if (dice_) std::swap(at(0), at(dice_->below(count_)));
     return at(0);

@@ -9,7 +9,7 @@
 namespace aqueduct::vis {
 
 /// A buffer in which a packet is built, or into which a bounding box is read.
-struct Stage {
+struct StagingBuffer {
   std::unique_ptr<std::uint64_t[]> memory;  ///< allocated at the first use
   core::Op* op = nullptr;                   ///< in flight while a conduit still reads the packet; may be null
   bool taken = false;
@@ -18,23 +18,23 @@ struct Stage {
 };
 
 /// The stages of an endpoint: a fixed number, each of a fixed size.
-class Stages {
+class StagingBuffers {
  public:
-  /// Chosen: a packet in flight to each of some peers while the next one is packed.
-  static constexpr std::size_t kMostStages = 16;
+  /// Chosen: while one packet is in flight to each of a few peers, the next ones can be packed.
+  static constexpr std::size_t kMostStagingBuffers = 16;
 
-  Stages(core::OpPool& ops, std::size_t bytes) : ops_(ops), bytes_((bytes + 7) & ~std::size_t{7}) {}
-  ~Stages() = default;
+  StagingBuffers(core::OpPool& ops, std::size_t bytes) : ops_(ops), bytes_((bytes + 7) & ~std::size_t{7}) {}
+  ~StagingBuffers() = default;
 
   std::size_t bytes() const noexcept { return bytes_; }
   /// A free stage. Null if there is none: one becomes free after progress.
-  Stage* take() noexcept;
-  void give_back(Stage& stage) noexcept { stage.taken = false; }
+  StagingBuffer* take() noexcept;
+  void give_back(StagingBuffer& stage) noexcept { stage.taken = false; }
 
  private:
   core::OpPool& ops_;
   std::size_t bytes_;
-  std::array<Stage, kMostStages> all_;
+  std::array<StagingBuffer, kMostStagingBuffers> all_;
 };
 
 }  // namespace aqueduct::vis

@@ -16,26 +16,26 @@ namespace aqueduct::conduits::ibv {
 /// Each side grants the other credits for messages that consume a receive (packets, writes with immediate data): one
 /// for each receive that it has posted. Credits return as a number in the packets that go the other way, or by a small
 /// write if none go. So no message ever finds the receiver not ready.
-struct Link {
-  Link(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), outstanding(depth) {}
+struct Connection {
+  Connection(Rank peer_rank, std::uint32_t depth) : peer(peer_rank), outstanding(depth) {}
 
   Rank peer;
   bool ready = false;          ///< both queue pairs are connected: requests may be posted
-  bool connected = false;      ///< my queue pair is
+  bool connected = false;      ///< my queue pair is connected
   bool connecting = false;     ///< is in the list of connections that are being made
   bool return_queued = false;  ///< is in the list of peers to whom credits will be returned
-  bool counts = false;         ///< the credits beside the peer's signals can be told apart: see BesidePut
-  bool peer_counts = false;    ///< and those beside mine, by the peer
+  bool counts = false;         ///< I can use the credits that the peer's signals carry: see BesidePut
+  bool peer_counts = false;    ///< the peer can use those that my signals carry
   std::uint32_t first = 0;     ///< packet sequence number (PSN) at which my queue pair starts
   Owned<ibv_ah> address_handle;
   Owned<ibv_qp> pair;  ///< null: the peer is lost
-  CmId cm_id;          ///< iWARP: the connection, or an attempt at one; destroyed before the queue pair
-  CmId held_request;   ///< iWARP: the peer's request, held until mine is rejected
+  CmId cm_id;  ///< iWARP: the adapter's connection, or an attempt at one; destroyed before the queue pair
+  CmId held_request;  ///< iWARP: the peer's request, held until mine is rejected
   Hello held_hello;
   bool requested = false;      ///< iWARP: `cm_id` is my request, and is not answered yet
   bool heard = false;          ///< a message has arrived
-  int disconnected = 0;        ///< iWARP: an errno, why `cm_id` has ended
-  std::uint32_t refusals = 0;  ///< iWARP: of requests, in a row
+  int disconnected = 0;        ///< iWARP: the errno with which `cm_id` has ended; 0: it has not
+  std::uint32_t refusals = 0;  ///< iWARP: how many requests in a row were refused
   OutstandingRequests outstanding;
   std::uint32_t unsignaled = 0;  ///< requests since the last signaled one
   std::uint64_t posted_in = 0;   ///< the round of poll in which the last put was posted
@@ -56,7 +56,7 @@ struct Link {
   void credits_came(std::uint32_t taken_by_peer) noexcept {
     if (static_cast<std::int32_t>(taken_by_peer - returned) > 0) returned = taken_by_peer;
   }
-  /// The same from the lowest 8 bits of the number.
+  /// The same, if only the lowest 8 bits of the number are known.
   void credits_came(std::uint8_t taken_by_peer) noexcept {
     const std::uint8_t ahead = static_cast<std::uint8_t>(taken_by_peer - returned);
     if (counts && ahead <= granted) returned += ahead;

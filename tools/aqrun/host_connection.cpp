@@ -1,4 +1,4 @@
-#include "tools/aqrun/link.hpp"
+#include "tools/aqrun/host_connection.hpp"
 
 #include "core/settings.hpp"
 #include "tools/aqrun/agent_setup.hpp"
@@ -32,14 +32,15 @@ constexpr auto kFromEndToKill = 2s;  // chosen: how long a command may outlive i
 
 }  // namespace
 
-Link::Link(LinkJob& job, const Share& share) : job_(job), share_(share), processes_(share.processes) {
+HostConnection::HostConnection(RemoteJob& job, const Share& share)
+    : job_(job), share_(share), processes_(share.processes) {
   for (std::uint32_t i = 0; i < share.processes; ++i) {
     const std::string label = label_of_process(job.options, share.first + i);
     processes_[i].streams = {job.output.add_remote(label), job.errors.add_remote(label)};
   }
 }
 
-std::string Link::start(Children& children, const std::vector<std::string>& command) {
+std::string HostConnection::start(Children& children, const std::vector<std::string>& command) {
   const Found program = find_program(command.front());
   if (program.status != 0) return fmt::format("host {}: {}", share_.host, program.why);
   program_ = command.front();
@@ -71,7 +72,7 @@ std::string Link::start(Children& children, const std::vector<std::string>& comm
   return {};
 }
 
-void Link::wait_for(std::vector<pollfd>& events) const {
+void HostConnection::wait_for(std::vector<pollfd>& events) const {
   if (gone_) return;
   channel_.wait_for(events);
   const bool room = channel_.backlog() < kMostBacklog;
@@ -79,7 +80,7 @@ void Link::wait_for(std::vector<pollfd>& events) const {
   input_.wait_for(events, answered_ && input_allowed_ > 0);
 }
 
-void Link::serve() {
+void HostConnection::serve() {
   if (gone_) return;
   channel_.serve([this](Frame& frame) { take(frame); });
   check_channel();
@@ -89,7 +90,7 @@ void Link::serve() {
   grant();
 }
 
-void Link::take(Frame& frame) {
+void HostConnection::take(Frame& frame) {
   ++heard_;
   if (!why_.empty()) return;
   if (!answered_) return take_hello(frame);
@@ -107,14 +108,14 @@ void Link::take(Frame& frame) {
   }
 }
 
-void Link::take_hello(const Frame& frame) {
+void HostConnection::take_hello(const Frame& frame) {
   if (std::string why = complaint_about_hello(frame); !why.empty()) return fail(std::move(why));
   answered_ = true;
   deadline_.reset();
   send_setup();
 }
 
-void Link::take_for_process(Frame& frame, Process& process) {
+void HostConnection::take_for_process(Frame& frame, Process& process) {
   switch (frame.kind) {
     case Kind::started:
       ++started_;
@@ -135,13 +136,13 @@ void Link::take_for_process(Frame& frame, Process& process) {
   }
 }
 
-void Link::take_from_process(Frame& frame, std::size_t stream, Process& process) {
+void HostConnection::take_from_process(Frame& frame, std::size_t stream, Process& process) {
   (stream == 0 ? job_.output : job_.errors).put(process.streams[stream], frame.bytes);
   owed_[stream] += static_cast<std::uint32_t>(frame.bytes.size());
   if (owed_[stream] > kWindow) fail("its agent sent more output than aqrun has allowed");
 }
 
-void Link::relay_bootstrap() {
+void HostConnection::relay_bootstrap() {
   std::string piece;
   for (std::uint32_t i = 0; i < processes_.size(); ++i) {
     Tube& tube = processes_[i].bootstrap;
@@ -155,7 +156,7 @@ void Link::relay_bootstrap() {
   }
 }
 
-void Link::relay_input() {
+void HostConnection::relay_input() {
   std::string piece;
   while (input_.is_open() && input_allowed_ > 0) {
     const Tube::Got got = input_.read(piece, std::min<std::size_t>(kPiece, input_allowed_));
@@ -165,7 +166,7 @@ void Link::relay_input() {
   }
 }
 
-void Link::grant() {
+void HostConnection::grant() {
   for (std::size_t k = 0; k < 2; ++k) {
     const Output& output = k == 0 ? job_.output : job_.errors;
     const auto kind = static_cast<std::uint32_t>(kForwarded[k]);
@@ -174,7 +175,7 @@ void Link::grant() {
   }
 }
 
-void Link::check_channel() {
+void HostConnection::check_channel() {
   if (channel_.state() == Channel::State::open || !why_.empty()) return;
   if (channel_.state() == Channel::State::broken) {
     fail(fmt::format(
@@ -186,7 +187,7 @@ void Link::check_channel() {
   }
 }
 
-void Link::check_deadline() {
+void HostConnection::check_deadline() {
   if (gone_ || !deadline_ || Clock::now() < *deadline_) return;
   deadline_.reset();
   if (channel_.state() == Channel::State::open) {
@@ -197,14 +198,14 @@ void Link::check_deadline() {
 }
 
 // The failure is reported when the command has ended, because nothing can follow then.
-void Link::fail(std::string why, int status) {
+void HostConnection::fail(std::string why, int status) {
   if (!why_.empty()) return;
   why_ = why.empty() ? "its agent failed" : std::move(why);
   status_ = status == 0 ? 1 : status;
   kill();
 }
 
-void Link::reaped(int wait_status) {
+void HostConnection::reaped(int wait_status) {
   pid_ = -1;  // another process may get this number from here on
   while (channel_.serve([this](Frame& frame) { take(frame); })) grant();
   check_channel();
@@ -224,19 +225,19 @@ void Link::reaped(int wait_status) {
   job_.owner.host_failed(share_, why, by_signal ? 128 + code : std::max(code, 1), early);
 }
 
-void Link::signal(int number) {
+void HostConnection::signal(int number) {
   if (gone_) return;
   if (!answered_) return kill();
   channel_.send({Kind::signal, 0, static_cast<std::uint32_t>(number), {}});
 }
 
-void Link::clear() {
+void HostConnection::clear() {
   if (gone_) return;
   if (!answered_) return kill();
   channel_.send({Kind::clear, 0, 0, {}});
 }
 
-void Link::kill() noexcept {
+void HostConnection::kill() noexcept {
   if (!gone_ && pid_ > 0) ::kill(pid_, SIGKILL);
 }
 

@@ -1,4 +1,4 @@
-#include "vis/engine.hpp"
+#include "vis/piece_transfers.hpp"
 
 #include "vis/normalise.hpp"
 #include "vis/operation.hpp"
@@ -25,8 +25,11 @@ std::size_t largest_room(const EndpointState& state) noexcept {
 
 }  // namespace
 
-Engine::Engine(EndpointState& state)
-    : state_(state), rma_(*state.transfers), stages_(state.ops, largest_room(state)), busy_(state.busy) {
+PieceTransfers::PieceTransfers(EndpointState& state)
+    : state_(state),
+      rma_(*state.transfers),
+      staging_buffers_(state.ops, largest_room(state)),
+      busy_(state.busy) {
   constexpr std::array<std::string_view, kPlans> kNames{"direct", "pieces", "packed", "box", "native"};
   const auto wanted = std::ranges::find(kNames, state.config.text("vis_plan"));
   forced_ = static_cast<std::uint64_t>(wanted - kNames.begin());  // "auto" is not found: kPlans
@@ -44,8 +47,8 @@ Engine::Engine(EndpointState& state)
                         {"vis_as_pieces", "requests", &counts.vis_as_pieces}});
 }
 
-Begun Engine::start(const Request& request, Ending ending) noexcept try {
-  return start_checked(request, ending);
+Begun PieceTransfers::start(const Request& request, Completion completion) noexcept try {
+  return start_checked(request, completion);
 } catch (const std::bad_alloc&) {
   return {ErrorCode::no_memory, Event(Status(ErrorCode::no_memory))};
 }
@@ -63,8 +66,8 @@ bool contiguous(const Shape& shape, const Survey& about) noexcept {
 
 // If both sides are contiguous, this is an ordinary put or get, with its signal, and needs neither plan nor Transfer.
 // Otherwise returns nothing.
-std::optional<Begun> Engine::as_one(const Request& request, const Survey& there, const Survey& here,
-                                    Ending ending) noexcept {
+std::optional<Begun> PieceTransfers::as_one(const Request& request, const Survey& there, const Survey& here,
+                                            Completion completion) noexcept {
   const bool allowed = forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::pieces);
   if (!allowed || request.what == What::accumulate || !contiguous(request.there, there) ||
       !contiguous(request.here, here))
@@ -73,18 +76,19 @@ std::optional<Begun> Engine::as_one(const Request& request, const Survey& there,
   const GlobalPtr<std::byte> far{request.base.rank(), static_cast<std::uint64_t>(there.lowest),
                                  request.base.segment()};
   auto* const own = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(here.lowest));
-  if (request.what == What::get) return rma_.get(own, far, there.bytes, ending, request.options.immediate);
-  return rma_.put(far, own, there.bytes, ending, request.options, request.signal);
+  if (request.what == What::get)
+    return rma_.get(own, far, there.bytes, completion, request.options.immediate);
+  return rma_.put(far, own, there.bytes, completion, request.options, request.signal);
 }
 
-Begun Engine::start_checked(const Request& request, Ending ending) {
+Begun PieceTransfers::start_checked(const Request& request, Completion completion) {
   if (request.options.source_event != nullptr) *request.options.source_event = Event{};
   const Rank peer = request.base.rank();
   Survey there;
   Survey here;
   if (const Status status = check(request, there, here); !status) return {status, Event(status)};
   const auto signal = [&]() -> Begun {
-    return request.signal != nullptr ? rma_.signal(peer, *request.signal, ending) : Begun{};
+    return request.signal != nullptr ? rma_.signal(peer, *request.signal, completion) : Begun{};
   };
   if (there.bytes == 0) return signal();
   const auto extent = static_cast<std::uint64_t>(there.highest - there.lowest);
@@ -95,7 +99,7 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
       (forced_ == kPlans || forced_ == static_cast<std::uint64_t>(Plan::direct)) &&
       copy_direct(request, access.mapped, there))
     return signal();
-  if (auto begun = as_one(request, there, here, ending)) return std::move(*begun);
+  if (auto begun = as_one(request, there, here, completion)) return std::move(*begun);
   // Where memory is mapped, the code above also works inside a handler. What follows sends messages.
   if (state_.polling) return {ErrorCode::in_handler, Event(Status(ErrorCode::in_handler))};
 
@@ -121,15 +125,15 @@ Begun Engine::start_checked(const Request& request, Ending ending) {
   t.there_at = Cursor(t.there, t.about_there.bytes);
   t.here_at = Cursor(t.here, t.about_here.bytes);
   t.plan = choose(t, access.part, request.signal != nullptr);
-  return begin(request, t, ending);
+  return begin(request, t, completion);
 }
 
-Question Engine::question(const Transfer& t, const core::Part* part) const noexcept {
+Question PieceTransfers::question(const Transfer& t, const core::SegmentPart* part) const noexcept {
   core::Conduit& conduit = state_.conduit(t.peer);
   Question q;
   q.is_get = t.what == What::get;
   q.far = &conduit == state_.far.get();
-  q.native_rma = part->reach == core::Part::Reach::native;
+  q.native_rma = part->reach == core::SegmentPart::Reach::native;
   q.bytes = t.about_there.bytes;
   q.runs_there = t.about_there.runs;
   q.runs = std::max(t.about_there.runs, t.about_here.runs);
@@ -157,7 +161,7 @@ bool fits_one_packet(const Transfer& t, const Question& q) noexcept {
 
 }  // namespace
 
-Plan Engine::choose(Transfer& t, core::Part* part, bool signalled) noexcept {
+Plan PieceTransfers::choose(Transfer& t, core::SegmentPart* part, bool signalled) noexcept {
   t.choice = {};
   if (t.what == What::accumulate) {
     core::NativeAtomics* atomics = state_.atomics_by_processor ? nullptr : state_.conduit(t.peer).atomics();
@@ -179,9 +183,9 @@ Plan Engine::choose(Transfer& t, core::Part* part, bool signalled) noexcept {
   return t.choice.plan;
 }
 
-Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept {
+Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion completion) noexcept {
   const core::OpKind& kind = t.what == What::get ? kGetKind : kPutKind;
-  auto begun = rma_.begin(kind, t.peer, ending, request.options.immediate);
+  auto begun = rma_.begin(kind, t.peer, completion, request.options.immediate);
   if (!begun) {
     give_back(t);
     return {begun.status(), Event(begun.status())};
@@ -194,13 +198,13 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
   if (t.what != What::get) {
     if (const Status status = rma_.take_source(op, t.peer, request.options, source); !status) {
       give_back(t);
-      return rma_.finish(op, status, ending, true);
+      return rma_.finish(op, status, completion, true);
     }
   }
   operation.has_signal = request.signal != nullptr;
   if (request.signal != nullptr) operation.signal = *request.signal;
-  // For last_part_ended, which reports the time of this transfer to the planner: when it began, and which choice it
-  // follows. Key 0 means no report: with other operations in flight the time would say little about the plan.
+  // For last_part_ended, which tells the planner how long this transfer took: its start and its plan. Key 0 means no
+  // report: with other operations in flight the time would say little about the plan.
   op.ended = last_part_ended;
   op.layer = this;
   operation.choice = t.choice;
@@ -229,12 +233,12 @@ Begun Engine::begin(const Request& request, Transfer& t, Ending ending) noexcept
     op.source = nullptr;
     source.give_up(state_, status);
   }
-  Begun result = rma_.finish(op, status, ending, step == Step::over);
+  Begun result = rma_.finish(op, status, completion, step == Step::over);
   if (source.taken()) static_cast<void>(source.hand_over(state_));  // the operation itself reports a failure
   return result;
 }
 
-Engine::Step Engine::go_on(Transfer& t) noexcept {
+PieceTransfers::Step PieceTransfers::go_on(Transfer& t) noexcept {
   Step step = Step::over;
   switch (t.plan) {
     case Plan::pieces: step = t.what == What::accumulate ? atomics(t) : pieces(t); break;
@@ -243,22 +247,22 @@ Engine::Step Engine::go_on(Transfer& t) noexcept {
     default: step = t.what == What::get ? get_packed(t) : put_packed(t); break;
   }
   Operation& operation = Operation::of(*t.op);
-  operation.begun = operation.bytes - t.there_at.left();
+  operation.begun = operation.bytes - t.there_at.remaining();
   // A packed put copies its source into packets, so the source is free once the last packet is posted.
   if (step == Step::over && t.plan == Plan::packed && t.what != What::get && t.op->outcome.ok())
     state_.ops.source_free(*t.op, {});
   return step;
 }
 
-void Engine::fail(Transfer& t, Status why) noexcept {
+void PieceTransfers::fail(Transfer& t, Status why) noexcept {
   if (t.op->outcome.ok()) t.op->outcome = why;
 }
 
 // Called when all answers of a transfer have arrived. After a success, tells the planner how long it took, and sends a
 // signal that has not travelled with the data.
-bool Engine::last_part_ended(core::Layer& layer, core::Op& op) noexcept {
+bool PieceTransfers::last_part_ended(core::Layer& layer, core::Op& op) noexcept {
   if (!op.outcome) return true;
-  auto& self = static_cast<Engine&>(layer);
+  auto& self = static_cast<PieceTransfers&>(layer);
   const Operation operation = Operation::of(op);
   if (operation.choice.key != 0)
     self.planner_.took(operation.choice, operation.bytes, self.state_.clock.nanoseconds() - operation.since);
@@ -271,19 +275,19 @@ void describe_pieces_of(const core::Op& op, std::string& text) {
                       operation.segment, operation.lowest, operation.begun);
 }
 
-void Engine::enqueue(Transfer& t) noexcept {
+void PieceTransfers::enqueue(Transfer& t) noexcept {
   t.queued = true;
   queue_.push_back(&t);
   busy_.set(true);
 }
 
-void Engine::answered(Transfer& t) noexcept {
+void PieceTransfers::answered(Transfer& t) noexcept {
   if (!t.queued) enqueue(t);
 }
 
 // Takes one step of each queued transfer. Transfers that are queued meanwhile come behind the first `now` ones, and
 // have their turn in the next round.
-void Engine::advance() noexcept {
+void PieceTransfers::advance() noexcept {
   std::size_t kept = 0;
   const std::size_t now = queue_.size();
   for (std::size_t i = 0; i < now; ++i) {
@@ -304,7 +308,7 @@ void Engine::advance() noexcept {
   busy_.set(!queue_.empty());
 }
 
-void Engine::peer_lost(Rank peer) noexcept {
+void PieceTransfers::peer_lost(Rank peer) noexcept {
   for (const auto& owned : transfers_) {
     Transfer& t = *owned;
     if (!t.used || t.peer != peer || t.op == nullptr) continue;
@@ -324,20 +328,20 @@ void Engine::peer_lost(Rank peer) noexcept {
   }
 }
 
-void Engine::describe(std::string& text, Rank peer) const {
+void PieceTransfers::describe(std::string& text, Rank peer) const {
   std::size_t waiting = 0;
   std::uint64_t left = 0;
   for (const auto& t : transfers_) {
     if (!t->used || t->peer != peer) continue;
     ++waiting;
-    left += t->there_at.left();
+    left += t->there_at.remaining();
   }
   if (waiting == 0) return;
   text +=
       fmt::format("; {} transfers of pieces with rank {}, {} bytes of them not begun", waiting, peer, left);
 }
 
-Transfer* Engine::take() {
+Transfer* PieceTransfers::take() {
   if (free_.empty()) {
     transfers_.push_back(std::make_unique<Transfer>());
     free_.reserve(transfers_.size());
@@ -353,7 +357,7 @@ Transfer* Engine::take() {
   return t;
 }
 
-void Engine::give_back(Transfer& t) noexcept {
+void PieceTransfers::give_back(Transfer& t) noexcept {
   t.used = false;
   t.queued = false;
   free_.push_back(&t);

@@ -1,11 +1,11 @@
-#include "vis/stages.hpp"
+#include "vis/staging_buffers.hpp"
 
 #include <new>
 
 namespace aqueduct::vis {
 
-Stage* Stages::take() noexcept {
-  for (Stage& stage : all_) {
+StagingBuffer* StagingBuffers::take() noexcept {
+  for (StagingBuffer& stage : all_) {
     if (stage.taken) continue;
     if (stage.op != nullptr) {
       if (stage.op->done.load(std::memory_order_acquire) == 0) continue;

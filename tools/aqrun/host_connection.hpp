@@ -16,8 +16,8 @@
 
 namespace aqrun {
 
-/// Is told what happens to the ranks on other hosts.
-class LinkOwner {
+/// Receives what happens to the ranks on other hosts.
+class HostConnectionOwner {
  public:
   virtual void rank_started(std::uint32_t process, pid_t pid) = 0;
   virtual void rank_ended(std::uint32_t process, int wait_status) = 0;
@@ -25,25 +25,25 @@ class LinkOwner {
   virtual void host_failed(const Share& share, const std::string& why, int status, bool early) = 0;
 
  protected:
-  ~LinkOwner() = default;
+  ~HostConnectionOwner() = default;
 };
 
-/// What all links of a job share.
-struct LinkJob {
+/// The part of a job that all connections to its hosts share.
+struct RemoteJob {
   const Options& options;
   aqueduct::launch::Server& server;
   Output& output;
   Output& errors;
-  LinkOwner& owner;
+  HostConnectionOwner& owner;
 };
 
-/// The connection to one other host: the command that reaches it, the agent that the command runs, and the streams of
-/// the ranks there, which end here as those of local ranks would.
-class Link {
+/// The connection to one other host. It has the command that reaches the host (such as ssh), the agent that the command
+/// starts there, and the streams of the ranks there, which arrive here like those of local ranks.
+class HostConnection {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Link(LinkJob& job, const Share& share);
+  HostConnection(RemoteJob& job, const Share& share);
 
   /// Starts the command. Returns why it cannot be started, or nothing.
   std::string start(Children& children, const std::vector<std::string>& command);
@@ -60,10 +60,10 @@ class Link {
 
   /// Sends a signal to all ranks there. If none has been started yet, none will be.
   void signal(int number);
-  /// No rank runs any more: asks the agent to kill everything that is left.
+  /// Called when no rank runs any more: asks the agent to kill everything that is left.
   void clear();
   void kill() noexcept;
-  /// No process is left there, and everything that was written there has arrived.
+  /// Whether no process is left there, and everything that was written there has arrived.
   bool is_cleared() const noexcept { return cleared_ || gone_; }
   bool is_gone() const noexcept { return gone_; }
   /// How many frames have arrived from there.
@@ -90,7 +90,7 @@ class Link {
   void fail(std::string why, int status = 1);
   void check_channel();
 
-  LinkJob& job_;
+  RemoteJob& job_;
   const Share share_;
   std::string program_;  // the command's program
   std::string folder_;   // the ranks' working folder
@@ -106,7 +106,7 @@ class Link {
   bool answered_ = false, end_seen_ = false, cleared_ = false, gone_ = false;
   std::optional<Clock::time_point>
       deadline_;     // for an answer; after the end of the stream, for the end of the command
-  std::string why_;  // why it failed, unless the command's end says it
+  std::string why_;  // the reason of a failure; empty if the command's exit status tells it
   int status_ = 1;
 };
 
