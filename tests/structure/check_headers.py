@@ -16,7 +16,8 @@ import re
 import subprocess
 import sys
 
-import check_arrows
+sys.dont_write_bytecode = True  # the source tree stays clean
+import check_arrows  # noqa: E402
 
 FOLDERS = check_arrows.FOLDERS + check_arrows.PROGRAMS
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c++"]
