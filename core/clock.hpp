@@ -8,12 +8,12 @@ namespace aqueduct::core {
 /// The type of times and durations in the whole library.
 using Clock = std::chrono::steady_clock;
 
-/// The clock of an endpoint. Its waits, timers and backoffs, and those of its conduits, read this clock and no other, so
-/// that time can be simulated. By default it is the system's steady clock; otherwise `tell(teller)` returns the time. Copies
-/// read the same clock.
+/// The clock of an endpoint. Its waits, timers and backoffs, and those of its conduits, read this clock and no other,
+/// so that time can be simulated. By default it is the system's steady clock; otherwise `tell(teller)` returns the
+/// time. Copies read the same clock.
 ///
-/// Sleeps are not simulated: the system counts them in real time (ppoll, nanosleep, futexes, condition variables). Each is
-/// short, and the clock is read after it.
+/// Sleeps are not simulated: the system counts them in real time (ppoll, nanosleep, futexes, condition variables). Each
+/// is short, and the clock is read after it.
 ///
 /// Requires: `tell` never goes back, and returns times after the epoch, because the epoch often means "not yet". Its
 ///           time must advance while a rank waits or a conduit ends: both have time limits by this clock.

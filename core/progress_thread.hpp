@@ -13,8 +13,8 @@ namespace aqueduct::core {
 /// A thread that makes progress for a conduit while the endpoint's owner computes: peers get their acknowledgements,
 /// puts arrive and gets are answered. While the owner polls, the thread only wakes every `patience` to read a counter.
 ///
-/// The thread reads no clock. It waits in real time for `patience` and for what `turn` returns, because the owner computes
-/// in real time.
+/// The thread reads no clock. It waits in real time, for `patience` or for as long as `turn` returns, because the owner
+/// computes in real time.
 class ProgressThread {
  public:
   /// Makes one round of progress, unless the owner has fallen asleep. Returns how long the thread may wait for the next

@@ -43,8 +43,8 @@ class PollHints {
   int round(Messages& messages) noexcept;
 
  private:
-  // Chosen: 64 polls take some microseconds, beside which reading the clock costs nothing. A rank with a core of its own
-  // makes more polls than that before it yields, so a `round` that returns 1 comes first and keeps it from yielding.
+  // Chosen: 64 polls take some microseconds, beside which reading the clock costs nothing. A rank with a core of its
+  // own makes more polls than that before it yields, so a `round` that returns 1 comes first and keeps it from yielding.
   static constexpr std::uint32_t kPollsBetween = 64;
   // Chosen: the hint itself waits behind the bytes of a transfer on the same stream: 20 ms are 20 MB at 1 GB/s. That is
   // far longer than a rank yields by itself, and far less than a job's start takes of a core.

@@ -65,9 +65,9 @@ int make_memfd(const std::string& name, std::size_t bytes, bool hugetlb) noexcep
   return fd;
 }
 
-/// Reserves the pages of a file; returns an error number. On older kernels (Linux 6.1) a signal ends the call, and undoes
-/// what it has reserved. A program with a fast timer would never get a large file at once, so the pieces become smaller
-/// after each signal.
+/// Reserves the pages of a file; returns an error number. On older kernels (Linux 6.1) a signal ends the call, and
+/// undoes what it has reserved. A program with a fast timer would never get a large file at once, so the pieces
+/// become smaller after each signal.
 int reserve(int fd, std::size_t bytes) noexcept {
   constexpr std::size_t kLeast = 64 * 1024;  // chosen
   std::size_t piece = bytes;
