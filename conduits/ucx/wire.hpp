@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/global_ptr.hpp>
 #include <aqueduct/rank.hpp>
 #include <aqueduct/signal_types.hpp>
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -18,7 +19,9 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -119,18 +122,23 @@ class OverALibrary : public testing::TestWithParam<const char*> {
     static_cast<void>(made.set("ofi_provider", "tcp;ofi_rxm"));
     return made;
   }
-  /// Moves bytes both ways.
+  /// Moves bytes both ways. Each rank has a thread: while a library connects, even a put_nb may wait for its peer.
   static bool use(Job& job) {
-    for (Rank rank = 0; rank < 2; ++rank) {
-      std::array<int, 500> sent{};
-      std::array<int, 500> got{};
-      sent.fill(42);
-      const GlobalPtr<int> there{1 - rank, 64};
-      if (!done_by_turns(job, put_nb(job.endpoint(rank), there, sent)) ||
-          !done_by_turns(job, get_nb(job.endpoint(rank), got, there)) || got != sent)
-        return false;
+    std::atomic<bool> right = true;
+    {
+      std::vector<std::jthread> threads;
+      for (Rank rank = 0; rank < 2; ++rank) {
+        threads.emplace_back([&job, &right, rank] {
+          Endpoint& me = job.endpoint(rank);
+          std::array<int, 500> sent{};
+          std::array<int, 500> got{};
+          sent.fill(42);
+          const GlobalPtr<int> there{1 - rank, 64};
+          if (!put(me, there, sent) || !get(me, got, there) || got != sent || !me.barrier()) right = false;
+        });
+      }
     }
-    return true;
+    return right;
   }
 };
 
