@@ -10,8 +10,9 @@ namespace {
 // A yield that takes longer has let another thread run. Measured: sched_yield takes 0.5 us if no other thread wants the
 // core, and 1.5 us or more if one does.
 constexpr std::chrono::nanoseconds kAlone{1000};
-// A yield that takes longer has cost a time slice: ranks that wait give the core back after some microseconds.
-constexpr std::chrono::nanoseconds kSlice{500'000};
+// A yield that takes longer has cost a time slice: ranks that wait give the core back after some microseconds, or at most
+// after kWakesWithin. Measured: a busy thread keeps the core for some 3 ms.
+constexpr std::chrono::nanoseconds kSlice{1'000'000};
 // Chosen: twice what a sleeping process takes to wake up on an idle core of a virtual machine.
 constexpr std::chrono::nanoseconds kWakesWithin{200'000};
 
@@ -31,7 +32,7 @@ Backoff::Step Backoff::give_way() noexcept {
     began_ = before;
   }
   if (before - began_ >= pacing_.yield_at_most) return Step::sleep;
-  if (pacing_.beside_others && before - began_ < kWakesWithin) {
+  if (pacing_.long_spins > 0 && before - began_ < kWakesWithin) {
     relax();
     return Step::again;
   }
@@ -53,13 +54,30 @@ Backoff::~Backoff() {
     }
     return;
   }
-  // Only where each rank can have a core: otherwise ranks of this job may be the others, and they need the core.
-  if (yielded_) pacing_.beside_others = lost_slice_ && pacing_.fewest >= Pacing::kFewestWithCores;
+  learn_long_spins();
   const bool soon = clock_.now() - began_ < pacing_.spin_at_most;
   if (soon && !others_ran_) {
     pacing_.spins = std::min(pacing_.kMostSpins, pacing_.spins * 2);  // a longer spin would have been enough
   } else {
     pacing_.spins = std::max(pacing_.fewest, pacing_.spins / 2);
+  }
+}
+
+void Backoff::learn_long_spins() noexcept {
+  int& spins = pacing_.long_spins;
+  if (!yielded_) {
+    if (spins > 0) spins = Pacing::kVainSpins;  // the longer spin was enough
+    return;
+  }
+  if (spins < 0) {
+    ++spins;
+  } else if (!lost_slice_) {
+    spins = 0;
+  } else if (spins > 0) {
+    if (--spins == 0) spins = -Pacing::kWithoutThem;
+  } else if (pacing_.fewest >= Pacing::kFewestWithCores) {
+    spins = Pacing::
+        kVainSpins;  // with more ranks than cores, the thread that ran may be a rank that this one waits for
   }
 }
 

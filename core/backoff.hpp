@@ -20,9 +20,11 @@ struct Pacing {
   /// then takes 2 ms instead of 0.3 us.
   static constexpr std::uint32_t kFewestWithCores = 300;  // some 4 us
   static constexpr std::uint32_t kMostSpins = 2000;       // chosen: about spin_at_most
-  /// Another program's thread shares this core: the last yield that
-  /// let another thread run took as long as a time slice. Learned.
-  bool beside_others = false;
+  /// Learned. Above 0: yields cost time slices lately, so a wait spins longer before it yields, this many more times in
+  /// vain. Below 0: that did not help, so as many waits do without it.
+  int long_spins = 0;
+  static constexpr int kVainSpins = 4;     // chosen
+  static constexpr int kWithoutThem = 64;  // chosen: so that ranks on one core cannot keep each other at it
 };
 
 /// How many threads of this process can run at once.
@@ -70,6 +72,7 @@ class Backoff {
 #endif
   }
   Step give_way() noexcept;
+  void learn_long_spins() noexcept;
 
   Pacing& pacing_;
   const EndpointClock& clock_;

@@ -100,7 +100,8 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
   Operation& operation = Operation::of(op);
   ++state_.statistics.native_puts;
   if (core::NativeSignal* announced = conduit.signal();
-      operation.has_signal && announced != nullptr && from.size() <= most) {
+      operation.has_signal && announced != nullptr && from.size() <= most &&
+      (!inject || from.size() <= conduit.properties().max_inject_signal)) {
     op.ended = nullptr;  // the network delivers the signal with the bytes, so nothing follows them
     operation.begun = from.size();
     return post(op, immediate, [&] {

@@ -122,9 +122,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.bytes = bytes;
   const core::Properties& properties = state_.conduit(peer).properties();
   const bool native = access.part->reach == SegmentPart::Reach::native;
-  // The network's own put with signal may read the source after the call, so it gets a copy.
-  const bool inject = native && signal == nullptr && options.source == SourceReuse::at_return &&
-                      bytes <= properties.max_inject;
+  const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   core::SourceUse source;
   if (!inject) {
     if (const Status status = take_source(op, peer, options, source); !status)

@@ -53,6 +53,7 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   properties_.max_packet = kMostMessage;
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = kMostInline;
+  properties_.max_inject_signal = kMostInline;
   properties_.reports_lost_peers = true;
   Common& common = transport_.common();
   common.security = options.security;

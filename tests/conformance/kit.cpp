@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -62,13 +63,14 @@ int run_cases() {
 
 /// In a process of a launcher: runs the case that the filter names. The case exits the program in its launch.
 int run_case_as_rank(int number) {
-  testing::GTEST_FLAG(output) = "";  // a report is the kit's to write
   auto& listeners = testing::UnitTest::GetInstance()->listeners();
   delete listeners.Release(listeners.default_result_printer());
-  auto* telling = new TellingListener;  // GoogleTest owns it
+  delete listeners.Release(
+      listeners.default_xml_generator());  // the kit that started the launcher writes the report
+  auto* telling = new TellingListener;     // GoogleTest owns it
   listeners.Append(telling);
   [[maybe_unused]] const int failures = RUN_ALL_TESTS();  // GoogleTest forbids to ignore it
-  if (telling->has_told()) return 0;  // SetUp has skipped the case
+  if (telling->has_told()) return 0;                      // SetUp has skipped the case
   const std::string filter = testing::GTEST_FLAG(filter);
   const std::string text =
       fmt::format("{} has no launch {} in this program: is it another version?", filter, number);
@@ -143,6 +145,11 @@ int run_kit(int argc, char** argv, FabricList fabrics) {
   for (std::string& argument : rest) arguments.push_back(argument.data());
   int count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
+  if (selection.as_rank != 0) {
+    // A rank runs the one case that it was started for, in every shard.
+    for (const char* const variable : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE"})
+      ::unsetenv(variable);
+  }
   testing::InitGoogleTest(&count, arguments.data());
   if (count > 1) {
     fmt::print(stderr, "{}: unknown option '{}'; try {} --help\n", program, arguments[1], program);

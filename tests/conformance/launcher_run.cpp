@@ -68,9 +68,8 @@ class Judge {
 
   void conclude(const Ending& ending, const std::string& command) {
     if (!ending.in_time) {
-      const std::string why = failures_ > 0
-                                  ? "as the first failure was 10 s ago"
-                                  : "as its " + std::to_string(fabric_.limit.count()) + " s are over";
+      const std::string why = cut_ ? "as the first failure was 10 s ago"
+                                   : "as its " + std::to_string(fabric_.limit.count()) + " s are over";
       ADD_FAILURE() << where_ << "the launcher was still running and was ended, " << why << '.'
                     << details(command);
       return;
@@ -92,7 +91,11 @@ class Judge {
 
   void failed(const FailureReport& report) {
     // Others may wait in vain for a rank that has failed, so the remaining time is cut.
-    if (failures_ == 0) deadline_ = std::min(deadline_, LauncherProcess::Clock::now() + kAfterFailure);
+    const auto cut = LauncherProcess::Clock::now() + kAfterFailure;
+    if (failures_ == 0 && cut < deadline_) {
+      deadline_ = cut;
+      cut_ = true;
+    }
     if (++failures_ <= kMostFailures) ADD_FAILURE_AT(report.file.c_str(), report.line) << report.text;
     if (failures_ == kMostFailures + 1) ADD_FAILURE() << where_ << "… and more";
   }
@@ -118,6 +121,7 @@ class Judge {
   const std::string& where_;
   std::vector<bool> ended_;  // by rank
   LauncherProcess::Clock::time_point deadline_;
+  bool cut_ = false;  // by the first failure
   int failures_ = 0;
   std::string skipped_;  // why a rank cannot run the case
   std::deque<std::string> last_lines_;

@@ -30,6 +30,7 @@ TEST_P(Property, LimitsAreWithinWhatTheCoreNeeds) {
     if (bench.conduit(0).rma() != nullptr) {
       EXPECT_GT(properties.max_transfer, 0u);
       EXPECT_LE(properties.max_inject, properties.max_transfer);
+      EXPECT_LE(properties.max_inject_signal, properties.max_transfer);
     }
     if (bench.conduit(0).signal() != nullptr) {
       EXPECT_NE(bench.conduit(0).rma(), nullptr) << "a native signal needs native puts";

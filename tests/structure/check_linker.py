@@ -53,7 +53,8 @@ def sources_of(item, root=ROOT):
         found = UNITY.findall(source.read_text(encoding="utf-8"))
     else:
         found = [source.as_posix().split(".dir/", 1)[-1]]
-    return [pathlib.PurePath(file).relative_to(root).as_posix() if file.startswith("/") else file for file in found]
+    root = pathlib.Path(root).resolve()  # the checkout may be reached through a symbolic link
+    return [pathlib.Path(file).resolve().relative_to(root).as_posix() if file.startswith("/") else file for file in found]
 
 
 def function(symbol):

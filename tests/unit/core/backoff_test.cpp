@@ -106,6 +106,35 @@ TEST(Backoff, SpinsAsLongAsAPeerTakesToWakeUpAfterAYieldHasCostATimeSlice) {
   EXPECT_EQ(checks_before_yield(pacing, time), 300);
 }
 
+TEST(Backoff, StopsSpinningLongerForAWhileIfThatDoesNotHelp) {
+  Pacing pacing = pacing_of(Pacing::kFewestWithCores, 100ms);
+  pacing.fewest = Pacing::kFewestWithCores;
+  SteppingClock time{.step = 3ms};
+  int longer = 0;
+  constexpr int kWaits = 200;
+  for (int wait = 0; wait < kWaits; ++wait) {
+    time.step = 2us;
+    const bool spins_longer = pacing.long_spins > 0;
+    Backoff backoff(pacing, time.clock);
+    int checks = 0;
+    while (checks < 390 && backoff.next() == Step::again)
+      ++checks;  // in vain, and the next yield costs a slice
+    time.step = 3ms;
+    static_cast<void>(backoff.next());
+    longer += spins_longer;
+  }
+  EXPECT_GT(longer, 0);
+  EXPECT_LT(longer, kWaits / 10);
+}
+
+TEST(Backoff, TakesAYieldToRanksThatSpinAWhileForNoTimeSlice) {
+  Pacing pacing = pacing_of(Pacing::kFewestWithCores, 100ms);
+  pacing.fewest = Pacing::kFewestWithCores;
+  SteppingClock time{.step = 600us};  // three ranks that spin for 200 us each
+  for (int wait = 0; wait < 10; ++wait) static_cast<void>(checks_before_yield(pacing, time));
+  EXPECT_EQ(pacing.long_spins, 0);
+}
+
 TEST(Backoff, NeverSpinsLongerWithMoreRanksThanCores) {
   Pacing pacing = pacing_of(Pacing::kFewestSpins, 100ms);
   SteppingClock time{.step = 3ms};
