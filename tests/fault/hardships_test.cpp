@@ -119,7 +119,9 @@ class OverALibrary : public testing::TestWithParam<const char*> {
   }
   static Config config() {
     Config made = config_over(GetParam());
-    if (GetParam() == std::string("ofi")) EXPECT_TRUE(made.set("ofi_provider", "tcp;ofi_rxm"));
+    if (GetParam() == std::string("ofi")) {
+      EXPECT_TRUE(made.set("ofi_provider", "tcp;ofi_rxm"));
+    }
     return made;
   }
   /// Moves bytes both ways. Each rank has a thread: while a library connects, even a put_nb may wait for its peer.
