@@ -12,26 +12,33 @@ run(COMMAND ${CMAKE_COMMAND} -S "${source}" -B "${work}/tiny" -G Ninja "-DCMAKE_
   "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_CXX_FLAGS=-Werror")
 run(COMMAND ${CMAKE_COMMAND} --build "${work}/tiny")
 
-# Each header for conduits compiles alone, twice in a row. Only the log and what includes it use fmt.
+# The installed headers for conduits compile, twice in a row. (structure.headers compiles each alone, in the tree.) Only the
+# log and what includes it use fmt.
 set(includes "${prefix}/include/aqueduct-conduit")
 file(GLOB_RECURSE headers RELATIVE "${includes}" "${includes}/*.hpp")
 list(LENGTH headers count)
 if(count LESS 10)
   message(FATAL_ERROR "only ${count} headers for conduits are installed: ${headers}")
 endif()
-foreach(header IN LISTS headers)
-  file(WRITE "${work}/alone.cpp" "#include \"${header}\"\n#include \"${header}\"\n")
+set(with_log ${headers})
+list(FILTER with_log INCLUDE REGEX "/(log|network|raw_network)\\.hpp$")
+set(without_log ${headers})
+list(REMOVE_ITEM without_log ${with_log})
+foreach(kind without_log with_log)
+  list(TRANSFORM ${kind} REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE lines)
+  string(CONCAT lines ${lines} ${lines})
+  file(WRITE "${work}/${kind}.cpp" "${lines}")
   run(COMMAND "${compiler}" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -H "-I${prefix}/include" "-I${includes}"
-    "${work}/alone.cpp")
-  if(said MATCHES "[/ ](fmt|spdlog)/" AND NOT header MATCHES "/(log|network|raw_network)\\.hpp$")
-    message(FATAL_ERROR "${header} includes fmt or spdlog:\n${said}")
+    "${work}/${kind}.cpp")
+  if(kind STREQUAL "without_log" AND said MATCHES "[^\n]*[/ ](fmt|spdlog)/[^\n]*")
+    message(FATAL_ERROR "a header other than ${with_log} includes fmt or spdlog: ${CMAKE_MATCH_0}\n${said}")
   endif()
 endforeach()
 
-# By its path, with all of the kit but the slow parts.
+# By its path, with all of the kit but the slow parts, and but pieces of memory, which no conduit of this kind has to do with.
 set(bin "${prefix}/bin")
 run(COMMAND "${bin}/aqconform" --plugin "${work}/tiny/tiny.so" --ranks 4 --limit 40
-  "--gtest_filter=-*RandomProgram*:*AmStorm*:*BackPressure*")
+  "--gtest_filter=-*RandomProgram*:*AmStorm*:*BackPressure*:*Vis*")
 string(REGEX MATCH "[0-9]+ tests? ran|PASSED[^\n]*" what "${said}")
 message(STATUS "aqconform: ${what}")
 if(NOT said MATCHES "PASSED  \\] [1-9]")
