@@ -18,7 +18,7 @@ namespace aqueduct::bootstrap {
 Result<std::unique_ptr<Bootstrap>> from_pmix(const std::string& library, std::chrono::milliseconds timeout,
                                              Report report);
 
-/// The libpmix that a job would use, "OpenPMIx 4.2.2 (libpmix.so.2)", or why there is none, in words.
+/// The libpmix that a job would use, "OpenPMIx 4.2.2 (libpmix.so.2)", or the reason why a job could not use one.
 std::string describe_pmix(const std::string& library);
 
 }  // namespace aqueduct::bootstrap

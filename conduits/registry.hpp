@@ -22,7 +22,8 @@ struct Available {
 const std::vector<Available>& all();
 /// Whether the text is the file of a plug-in rather than a name: it contains a '/', which names never do.
 bool is_path(std::string_view name_or_path) noexcept;
-/// The conduit of this name or file; null if there is none. Searches for plug-ins only if it is not compiled in.
+/// The conduit with this name or file; null if no conduit has it. Searches for plug-ins only if no conduit that is
+/// compiled in has the name.
 const Available* find(std::string_view name_or_path);
 /// In words: "smp, loop, udp".
 std::string names();

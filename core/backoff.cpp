@@ -76,8 +76,8 @@ void Backoff::learn_long_spins() noexcept {
   } else if (spins > 0) {
     if (--spins == 0) spins = -Pacing::kWithoutThem;
   } else if (pacing_.fewest >= Pacing::kFewestWithCores) {
-    spins = Pacing::
-        kVainSpins;  // with more ranks than cores, the thread that ran may be a rank that this one waits for
+    // Not with more ranks than cores: there this rank may wait for the rank whose thread ran.
+    spins = Pacing::kVainSpins;
   }
 }
 

@@ -92,9 +92,9 @@ struct Properties {
   std::size_t max_packet = 0;    ///< bytes of one send, header and payload; the same on all ranks
   std::size_t max_transfer = 0;  ///< bytes of one native put or get; the layers above split longer ones
   std::size_t max_inject = 0;    ///< largest put for which NativeRma::put accepts `inject`
-  std::size_t max_inject_signal =
-      0;                         ///< largest NativeSignal::put_signal that reads `from` only during the call
-  bool put_before_send = false;  ///< a later send to the same peer arrives after an earlier put's bytes
+  /// Up to this size NativeSignal::put_signal reads `from` only during the call.
+  std::size_t max_inject_signal = 0;
+  bool put_before_send = false;        ///< a later send to the same peer arrives after an earlier put's bytes
   std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send holds
   bool concurrent_posts = false;       ///< another thread may post while the endpoint's thread polls
   bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
@@ -176,8 +176,8 @@ class NativeVector {
 class NativeSignal {
  public:
   virtual ~NativeSignal() = default;
-  /// As NativeRma::put without `inject`; up to Properties::max_inject_signal bytes, `from` is read only during the call.
-  /// The completion says that the bytes are in place; the target may not have polled yet.
+  /// As NativeRma::put without `inject`, but up to Properties::max_inject_signal bytes `from` is read only during the
+  /// call. The completion says that the bytes are in place; the target may not have polled yet.
   virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
                           Token token) noexcept = 0;
 };
@@ -334,8 +334,8 @@ class Conduit {
   virtual std::string state_of(Rank) const { return {}; }
   /// This range of the process's memory is about to be unmapped or freed: a segment's part of this rank, or a
   /// neighbour's part that is mapped here, perhaps by another conduit. Local buffers may have been in it, so a conduit
-  /// that keeps registrations of local buffers ends those that overlap it. Every operation that used it is complete. Only the
-  /// conduits of the endpoint that released the segment hear of it, not those of other ranks of the process.
+  /// that keeps registrations of local buffers ends those that overlap it. Every operation that used it is complete.
+  /// Called on the conduits of the endpoint that released the segment, not on those of other ranks of the process.
   virtual void memory_ends(Bytes) noexcept {}
 };
 

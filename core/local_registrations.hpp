@@ -11,7 +11,7 @@
 namespace aqueduct::core {
 
 /// A registered range of local memory outside segments. `Region` is the
-/// network's object for it: an owning pointer, null if there is none.
+/// network's object for it: an owning pointer, null while nothing is registered.
 template <class Region>
 class LocalRegistration {
  public:

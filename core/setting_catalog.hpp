@@ -12,7 +12,7 @@ namespace aqueduct::detail {
 /// that Config itself needs neither. Every Config points to the catalog, which lives as long as the process.
 class SettingCatalog {
  public:
-  /// The setting of this name ("segment_bytes") or variable ("AQUEDUCT_SEGMENT_BYTES"); null if there is none. Loads
+  /// The setting of this name ("segment_bytes") or variable ("AQUEDUCT_SEGMENT_BYTES"); null if no setting has it. Loads
   /// the plug-ins in their folders if only they can have it.
   virtual const SettingInfo* find(std::string_view name) const = 0;
   /// All settings, with those of the plug-ins in their folders, which it loads.

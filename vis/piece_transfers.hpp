@@ -99,7 +99,7 @@ class PieceTransfers final : public core::Layer {
                   std::size_t bytes) noexcept;
   void scatter(Chunk& chunk, core::Bytes data) noexcept;
   std::span<Chunk> chunks() noexcept { return {chunks_.get(), chunks_ != nullptr ? kMostChunks : 0}; }
-  /// A free chunk, now owned by the transfer. Null if there is none: one becomes free after progress.
+  /// Gives a free chunk to the transfer. Null if all chunks are in use; progress frees them.
   Chunk* take_chunk(Transfer& transfer) noexcept;
   void give_back(Chunk& chunk) noexcept;
   std::uint64_t most_in_box(Rank peer) const noexcept;

@@ -27,9 +27,9 @@ class StagingBuffers {
   ~StagingBuffers() = default;
 
   std::size_t bytes() const noexcept { return bytes_; }
-  /// A free stage. Null if there is none: one becomes free after progress.
+  /// Takes a free buffer. Null if all are in use; progress frees them.
   StagingBuffer* take() noexcept;
-  void give_back(StagingBuffer& stage) noexcept { stage.taken = false; }
+  void give_back(StagingBuffer& buffer) noexcept { buffer.taken = false; }
 
  private:
   core::OpPool& ops_;

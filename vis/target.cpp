@@ -27,7 +27,7 @@ struct PackedTarget {
     return out;
   }
 
-  /// My part of the segment that a packet names; empty if there is none.
+  /// This rank's part of the segment that a packet names; empty if it has no part.
   static core::MutableBytes memory(EndpointState& state, SegmentId segment) noexcept {
     if (!state.segments.check({state.rank, 0, segment}, 0)) return {};
     return state.segments[segment].mine;

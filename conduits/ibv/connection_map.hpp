@@ -31,7 +31,7 @@ class ConnectionMap {
       insert(entry);
     }
   }
-  /// Null if there is none.
+  /// The connection that has the queue pair with this number; null if no connection has it.
   Connection* find(std::uint32_t pair) const noexcept {
     for (std::size_t at = pair & mask();; at = (at + 1) & mask()) {
       if (entries_[at].pair == pair || entries_[at].connection == nullptr) return entries_[at].connection;

@@ -38,8 +38,8 @@ class Connections {
   void tell(Address& address) const noexcept;
   void learn_address(Rank peer, const Address& address) noexcept { addresses_[peer] = address; }
 
-  /// The connection with a peer; starts one if there is none. Null: it is being made, or the peer cannot be reached
-  /// (see Losses).
+  /// The connection with a peer; the first call starts to make it. Null while it is being made, and if the peer cannot
+  /// be reached (see Losses).
   Connection* reach(Rank peer) noexcept {
     Connection* const connection = find(peer);
     return connection != nullptr && connection->ready ? connection : start_connecting(peer);
@@ -48,7 +48,7 @@ class Connections {
   Connection* find(Rank peer) const noexcept { return peer < ranks_ ? by_peer_[peer].get() : nullptr; }
   /// By the id of a completed work request.
   Connection* find_by_request(std::uint64_t id) const noexcept { return by_peer_[WorkId::peer(id)].get(); }
-  /// By the number of a queue pair; null if there is none.
+  /// By the number of a queue pair; null if no connection has that pair.
   Connection* find_by_pair(std::uint32_t pair) const noexcept { return by_pair_.find(pair); }
   std::span<const std::unique_ptr<Connection>> all() const noexcept { return by_peer_; }
 

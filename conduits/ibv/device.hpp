@@ -55,7 +55,7 @@ UsablePorts usable_ports(const Verbs& verbs, const Wish& wish);
 struct Found {
   Port port;                ///< the default one
   std::vector<Port> rails;  ///< beside it, for large transfers
-  std::string problem;      ///< in words: why there is none, and what to do; empty: there is
+  std::string problem;      ///< why no port can be used, and what to do; empty if one can
   std::string passed_over;  ///< in words: the other ports, each with the reason; may be empty
 };
 

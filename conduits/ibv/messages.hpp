@@ -22,8 +22,8 @@ class Messages {
   core::Post send(Connection& connection, PacketHead::Kind what, core::Bytes header, core::Bytes payload,
                   OutstandingRequest::Kind kind, core::Token token) noexcept;
 
-  /// Delivers the message of a completed receive. `connection`: of the completion's queue pair, null if there is none.
-  /// Returns how many calls it made to the inbox.
+  /// Delivers the message of a completed receive. `connection` is that of the completion's queue pair; null if the pair
+  /// belongs to no connection. Returns how many calls it made to the inbox.
   int take(Connection* connection, const ibv_wc& completion, core::Inbox& inbox) noexcept;
 
  private:

@@ -26,8 +26,8 @@ class LocalBuffers {
   /// Registers the endpoint's own memory. Returns 0, or the provider's error.
   int add(core::MutableBytes memory, void*& descriptor) noexcept;
 
-  /// Finds or makes the descriptor of a caller's buffer, which stays valid until `give_back`. False: `answer` says
-  /// whether there is none now (-FI_EAGAIN) or none at all.
+  /// Finds or makes the descriptor of a caller's buffer, which stays valid until `give_back`. False if it cannot:
+  /// `answer` is -FI_EAGAIN if a later call may succeed, otherwise the provider's error.
   bool lend(Request& request, core::Bytes buffer, void*& descriptor, std::int64_t& answer) noexcept;
   void give_back(Request& request) noexcept {
     for (Registration*& borrowed : request.borrowed) {

@@ -40,7 +40,7 @@ struct Provider {
 
 struct Found {
   Provider provider;
-  std::string problem;  ///< in words: why there is none, and what to do; empty: there is
+  std::string problem;  ///< why no provider can be used, and what to do; empty if one can
 };
 
 /// Asks libfabric, once per process: that takes some hundred milliseconds where many providers are installed.

@@ -38,7 +38,7 @@ class Registrations {
   void forget(std::uint64_t handle) noexcept;
   const RemoteKey& remote(std::uint64_t handle) const noexcept { return remote_[handle]; }
 
-  /// This rank's part of a segment; empty if there is none.
+  /// This rank's part of a segment; empty if it has no part.
   core::MutableBytes segment(SegmentId id) const noexcept {
     return id < segments_.size() ? segments_[id].memory : core::MutableBytes{};
   }

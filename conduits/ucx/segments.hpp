@@ -36,7 +36,7 @@ class Segments {
 
   Result<std::vector<std::byte>> add(SegmentId id, core::MutableBytes memory);
   void remove(SegmentId id) noexcept;
-  /// This rank's part of a segment; empty if there is none.
+  /// This rank's part of a segment; empty if it has no part.
   core::MutableBytes of(SegmentId id) const noexcept {
     return id < segments_.size() ? segments_[id].memory : core::MutableBytes{};
   }

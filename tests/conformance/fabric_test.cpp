@@ -184,7 +184,9 @@ void FabricTest::run(const Launch& launch, const Body& body) {
                  << fabric().most_ranks;
   }
   if (fabric().launcher.empty()) return Launched(fabric(), launch, body, where())();
+  // Launchers end a job when one of its processes dies, so survivors cannot be looked at.
   if (!launch.leaving.empty()) GTEST_SKIP() << "a rank dies, and then its launcher ends the job";
+  // A SharedCount is memory that forked ranks inherit. A launcher's ranks do not, and may be on other hosts.
   if (SharedCount::alive() > 0) GTEST_SKIP() << "the ranks share memory without the library";
   run_by_launcher(fabric(), launch, where(), launches_);
 }

@@ -77,6 +77,7 @@ class Judge {
     // A failed rank exits with kFailed, and a launcher exits as its first failed process does.
     if (failures_ > 0 && ending.status == kFailed << 8) return;
     if (ending.status == 0 && missing().empty()) return;
+    // The host of a rank lacks something that the case needs, as SetUp found there.
     if (ending.status == 0 && !skipped_.empty()) GTEST_SKIP() << skipped_;
     ADD_FAILURE() << where_ << "the launcher " << describe_ending(ending) << '.' << details(command);
   }

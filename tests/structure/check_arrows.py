@@ -10,6 +10,9 @@ import re
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the source tree stays clean
+import checker  # noqa: E402
+
 # "A: B, C" means: A may include B and C, and all that these may include. Tests, tools,
 # examples, fuzz and bench may include anything.
 ARROWS = {
@@ -192,18 +195,5 @@ def self_test():
     return wrong != 0
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return self_test()
-    if len(sys.argv) != 2:
-        print(__doc__)
-        return 2
-    found, files = check(pathlib.Path(sys.argv[1]).resolve())
-    for line in found:
-        print(line)
-    print(f"{files} files, {len(found)} includes against the arrows")
-    return bool(found) or files == 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checker.run(__doc__, check, self_test))

@@ -10,12 +10,12 @@ bootstrap/ is not checked. It waits for the launcher and for other processes, wh
 waits come before there is an endpoint. Tools, examples and the conformance kit measure real time.
 """
 
-import pathlib
 import re
 import sys
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 import check_arrows  # noqa: E402
+import checker  # noqa: E402
 
 FOLDERS = [folder for folder in check_arrows.FOLDERS if folder not in ("include", "bootstrap", "compat", "sim")]
 ALLOWED = {
@@ -42,6 +42,12 @@ def unused(texts):
             if not OTHER_CLOCK.search(COMMENT.sub("", texts.get(name, "")))]
 
 
+def check(root):
+    files = [file for folder in FOLDERS for file in sorted((root / folder).rglob("*.?pp"))]
+    texts = {file.relative_to(root).as_posix(): file.read_text() for file in files}
+    return [line for name, text in texts.items() for line in violations(name, text)] + unused(texts), len(files)
+
+
 def self_test():
     real = "auto now = std::chrono::steady_clock::now();\n"
     assert violations("core/wait.cpp", real) != []
@@ -65,19 +71,5 @@ def self_test():
     print("self-test: good")
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return self_test()
-    if len(sys.argv) != 2:
-        print(__doc__)
-        return 2
-    root = pathlib.Path(sys.argv[1])
-    files = [file for folder in FOLDERS for file in sorted((root / folder).rglob("*.?pp"))]
-    texts = {file.relative_to(root).as_posix(): file.read_text() for file in files}
-    found = [line for name, text in texts.items() for line in violations(name, text)] + unused(texts)
-    print("\n".join(found + [f"{len(files)} files, {len(found)} violations"]))
-    return bool(found) or not files
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checker.run(__doc__, check, self_test))

@@ -43,7 +43,7 @@ struct ChosenConduit {
 struct LauncherFacts {
   std::string name;
   std::string why;
-  std::string pmix;  ///< the libpmix that a job started through PMIx would use, or why there is none
+  std::string pmix;  ///< the libpmix that a job started through PMIx would use, or why it could not
 };
 
 /// Everything that aqinfo reports, before it is formatted.

@@ -25,7 +25,7 @@ class UpperLayer {
   virtual void message(Rank from, core::Bytes bytes) noexcept = 0;
   virtual void completed(core::Token token, Status status) noexcept = 0;
   virtual void signalled(Rank from, Signal signal) noexcept = 0;
-  /// Memory of this endpoint's segment `id`; empty if there is none.
+  /// Memory of this endpoint's segment `id`; empty if it has no such segment.
   virtual core::MutableBytes segment(std::uint32_t id) noexcept = 0;
   /// A peer's put or get (`call`) is outside this endpoint's segments. Called once per connection.
   virtual void refused(Rank from, const char* call, std::uint32_t segment, std::uint64_t offset,

@@ -20,6 +20,7 @@ using support::Stepped;
 class LoadedOnce : public testing::TestWithParam<const char*> {};
 
 TEST_P(LoadedOnce, IsAWordThatIsGotten) {
+  // Under a sanitizer each load becomes several instructions; some machines forbid ptrace.
   if (!Stepped::possible()) GTEST_SKIP() << "this build or machine does not step through instructions";
   Config config;
   for (const auto& [name, value] : {std::pair{"conduit", "loop"}, std::pair{"near", "off"},
