@@ -112,7 +112,8 @@ class Client final : public Bootstrap {
 
  private:
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();  // no int
-  static constexpr std::chrono::seconds kExitLimit{1};  // chosen: 13 bytes wait only if the launcher does not read
+  static constexpr std::chrono::seconds kExitLimit{
+      1};  // chosen: 13 bytes wait only if the launcher does not read
 
   static bool nap(Clock::time_point deadline) noexcept {
     ::poll(nullptr, 0, 1);
