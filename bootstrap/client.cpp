@@ -79,11 +79,14 @@ class Client final : public Bootstrap {
   }
 
   void exit(int code) noexcept override {
-    exit_from_signal(code);
-    // Another thread may be sending. It then sends this frame too.
+    exit_from_signal(code);  // if another thread is sending, it sends this frame too
+    // The launcher confirms once it has told all others. Otherwise they might see this process die before they know why.
     const auto deadline = Clock::now() + kExitLimit;
-    while (exit_to_send_ != kNone || sending_.test()) {
-      if (!nap(deadline)) return;
+    while (exit_asked_ == kNone && nap(deadline)) {
+      const std::unique_lock turn(receiving_, std::try_to_lock);
+      if (!turn) continue;  // another thread receives
+      if (closed_) return;
+      receive();
     }
   }
   void exit_from_signal(int code) noexcept override {
