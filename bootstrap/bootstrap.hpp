@@ -65,7 +65,7 @@ class Bootstrap {
   virtual void exit_from_signal(int code) noexcept { static_cast<void>(code); }
   /// Whether `exit` leaves this process the time to flush its output.
   virtual bool lives_after_exit() const noexcept { return false; }
-  /// The code with which another process has ended the job. Cheap; known after `poll_losses` or a failed exchange.
+  /// The code with which a process has ended the job. Cheap; known after `poll_losses` or a failed exchange.
   virtual std::optional<int> exit_asked() const noexcept { return std::nullopt; }
 };
 

@@ -80,7 +80,8 @@ class Client final : public Bootstrap {
 
   void exit(int code) noexcept override {
     exit_from_signal(code);  // if another thread is sending, it sends this frame too
-    // The launcher confirms once it has told all others. Otherwise they might see this process die before they know why.
+    // The launcher confirms once it has told all others. They get a moment to notice: otherwise a conduit might report
+    // this process as lost before they know why.
     const auto deadline = Clock::now() + kExitLimit;
     while (exit_asked_ == kNone && nap(deadline)) {
       const std::unique_lock turn(receiving_, std::try_to_lock);
@@ -88,6 +89,7 @@ class Client final : public Bootstrap {
       if (closed_) return;
       receive();
     }
+    if (about_.processes > 1) ::poll(nullptr, 0, static_cast<int>(kOthersNotice.count()));
   }
   void exit_from_signal(int code) noexcept override {
     const int kept = errno;
@@ -115,8 +117,10 @@ class Client final : public Bootstrap {
 
  private:
   static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();  // no int
-  static constexpr std::chrono::seconds kExitLimit{
-      1};  // chosen: 13 bytes wait only if the launcher does not read
+  // Chosen: a launcher that runs answers in milliseconds.
+  static constexpr std::chrono::seconds kExitLimit{1};
+  // Chosen: waits check for losses every 20 ms (core/wait.cpp).
+  static constexpr std::chrono::milliseconds kOthersNotice{40};
 
   static bool nap(Clock::time_point deadline) noexcept {
     ::poll(nullptr, 0, 1);

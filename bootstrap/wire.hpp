@@ -68,7 +68,8 @@ struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-/// In both directions: `process` leaves, and the whole job ends with `code` (Job::leave).
+/// In both directions: `process` leaves, and the whole job ends with `code` (Job::leave). The launcher sends the first
+/// one that it gets to all processes, last to the sender.
 struct Exit {
   std::uint32_t process = 0;
   std::int32_t code = 0;

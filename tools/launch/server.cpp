@@ -192,6 +192,7 @@ void Server::take_exit(std::uint32_t i, int code) {
   for (std::uint32_t k = 0; k < peers_.size(); ++k) {
     if (k != i) send(k, frame);
   }
+  send(i, frame);  // last, because the process may end when it gets this
 }
 
 void Server::finish_round() {
