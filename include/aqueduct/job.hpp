@@ -68,6 +68,7 @@ class Job {
   /// Completion: the process ends within AQUEDUCT_EXIT_TIMEOUT, even if it cannot flush its output.
   /// Lifetime:   the Job must not be destroyed or moved before the call begins. After `finish`, and in a forked child,
   ///             the call only ends this process.
+  /// Cost:       some 40 ms under aqrun, in which the other ranks notice.
   /// Threads:    any thread, with any locks held, also in a handler, and while other threads use the job. Not in a
   ///             signal handler: see `request_leave`.
   [[noreturn]] void leave(int code) noexcept;

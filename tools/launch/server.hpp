@@ -80,8 +80,8 @@ class Server {
   const std::optional<std::uint32_t>& first_lost() const noexcept { return first_lost_; }
   /// The first request to end the whole job, if there is one.
   const std::optional<AbortAsked>& abort_asked() const noexcept { return abort_; }
-  /// The first process that has ended the job with a code (Job::leave), if there is one. It and all others have been told.
-  /// From then on no process counts as lost.
+  /// The first process that has ended the job with a code (Job::leave), if there is one. It and all others have been
+  /// told. From then on no process counts as lost.
   const std::optional<wire::Exit>& exit_asked() const noexcept { return exit_; }
 
  private:
