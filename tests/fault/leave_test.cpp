@@ -1,11 +1,12 @@
 // A rank ends the whole job with a code: from anywhere, in bounded time, and aqrun reports and returns the code.
 
 #include "tests/fault/launch.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
+#include <fstream>
 #include <ostream>
 #include <string>
 
@@ -139,6 +140,19 @@ TEST(Leave, WithoutALauncherEndsTheProcess) {
   EXPECT_EQ(job.status(), 7) << job.out() << job.err();
   Launch signal({program("fault_leave"), "all"});
   EXPECT_EQ(signal.status(), 10) << signal.out() << signal.err();
+}
+
+// The hosts are pretended: aqrun starts its agents by `env`. The code and the answer pass through two agents.
+TEST(Leave, ReachesRanksOnOtherHosts) {
+  const support::ScratchFolder folder("/tmp");
+  const std::string hosts = folder / "hosts";
+  std::ofstream(hosts) << "a\nb\n";
+  Launch job(
+      leaving("one", "smp", {"--hosts", hosts, "--remote", "env {command}", "-e", "AQUEDUCT_CONDUIT=udp"}));
+  EXPECT_EQ(job.status(), 7) << job.out() << job.err();
+  EXPECT_EQ(ended_with(job, 7), 3u) << job.err();
+  EXPECT_THAT(job.err(), HasSubstr(" on b) exited with status 7"));
+  EXPECT_LT(job.took().count(), kTooLong);
 }
 
 TEST(Leave, InAForkedChildEndsOnlyTheChild) {

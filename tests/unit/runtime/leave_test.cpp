@@ -53,7 +53,7 @@ TEST(LeaveJob, ByRequestHappensAtTheNextWait) {
             8);
 }
 
-TEST(LeaveJob, ByRequestIsNotRefusedAProcessThatOnlyPolls) {
+TEST(LeaveJob, ByRequestReachesAProcessThatOnlyPolls) {
   EXPECT_EQ(in_a_child([] {
               auto job = job_that_leaves();
               if (!job) return 1;
