@@ -26,20 +26,35 @@ struct Multiplying {
   std::uint64_t radix;
   std::uint32_t rounds = 0;
   std::uint64_t leaders = 1;
+  std::uint64_t each;   ///< followers that every leader has
+  std::uint64_t front;  ///< this many leaders, from the first on, have one more
+  bool back = false;    ///< the last leader, too, has one more
   std::uint64_t ranks;
   std::uint64_t bytes;
 
   explicit Multiplying(const Shape& shape) noexcept
       : radix(shape.parameters[0]), ranks(shape.ranks), bytes(shape.bytes) {
     for (; leaders * radix <= ranks; ++rounds) leaders *= radix;
+    each = (ranks - leaders) / leaders;
+    front = (ranks - leaders) % leaders;
+    // With the first and the last leader both among those with followers, the depth does not depend on their number.
+    if (front >= 2) {
+      back = true;
+      --front;
+    }
   }
 
-  Rank begin(std::uint64_t leader) const noexcept { return static_cast<Rank>(leader * ranks / leaders); }
+  Rank begin(std::uint64_t leader) const noexcept {
+    return static_cast<Rank>(leader * (each + 1) + std::min(leader, front));
+  }
   std::uint64_t leader_of(Rank position) const noexcept {
-    return ((std::uint64_t{position} + 1) * leaders - 1) / ranks;
+    const std::uint64_t in_front = front * (each + 2);
+    if (position < in_front) return position / (each + 2);
+    return std::min(front + (position - in_front) / (each + 1), leaders - 1);
   }
   std::uint32_t followers(std::uint64_t leader) const noexcept {
-    return begin(leader + 1) - begin(leader) - 1;
+    const bool more = leader < front || (back && leader + 1 == leaders);
+    return static_cast<std::uint32_t>(each + (more ? 1 : 0));
   }
 
   // Scratch: a slot for each follower, one for each digit of each round, one for the result.
@@ -49,18 +64,22 @@ struct Multiplying {
   }
   Place result_slot() const noexcept { return at(Space::scratch, (radix - 1 + rounds * radix) * bytes); }
   std::uint64_t scratch() const noexcept { return (radix + rounds * radix) * bytes; }
-  /// The partial result before a round; after the last one it is the result. It has a place of its own for each round,
-  /// since puts from it may still be under way.
+  /// What a round has combined so far. It has a place of its own for each round, since puts of the partial result may
+  /// still be under way.
+  Place sum(std::uint32_t round) const noexcept { return at(Space::temp, round * bytes); }
+  /// The partial result before a round; after the last one it is the result.
   Place partial(std::uint32_t round, bool folded) const noexcept {
     if (round == rounds && (rounds > 0 || folded)) return at(Space::out, 0);
-    return round == 0 && !folded ? at(Space::in, 0) : at(Space::temp, round * bytes);
+    return round == 0 && !folded ? at(Space::in, 0) : sum(round);
   }
 };
 
 Needs all_reduce_multiplying_needs(const Shape& shape) noexcept {
   if (shape.bytes == 0 || shape.ranks == 1) return {};
   const Multiplying plan(shape);
-  return {.scratch = plan.scratch(), .temp = plan.rounds * plan.bytes, .counters = kFirstRound + plan.rounds};
+  return {.scratch = plan.scratch(),
+          .temp = (plan.rounds + 1) * plan.bytes,
+          .counters = kFirstRound + plan.rounds};
 }
 
 // A leader: a reduction for each follower; of each round the puts and then the reductions, in the last round with a step
@@ -107,9 +126,11 @@ Step round_step(const Multiplying& plan, std::uint64_t leader, std::uint32_t rou
     if (index == 0) return folded ? Step{} : wait_only(kSourceFree, others);
     --index;
   }
-  const Place to = plan.partial(round + 1, folded);
+  // Only the last reduction writes to the result's place, which may be that of `mine`.
+  const Place so_far = plan.sum(round + 1);
+  const Place to = index + 1 == others ? plan.partial(round + 1, folded) : so_far;
   const auto value = [&](std::uint64_t of) { return of == digit ? mine : plan.slot(round, of); };
-  const Step step = reduction(index == 0 ? value(0) : to, value(index + 1), to, plan.bytes);
+  const Step step = reduction(index == 0 ? value(0) : so_far, value(index + 1), to, plan.bytes);
   return index == 0 ? after(step, arrived, others) : step;
 }
 
@@ -121,7 +142,7 @@ Step all_reduce_multiplying_step(const Shape& shape, Rank position, std::uint32_
   if (plan.begin(leader) != position) return follower_step(plan, position, index);
   const std::uint32_t followers = plan.followers(leader);
   if (index < followers) {
-    const Place to = plan.partial(0, true);
+    const Place to = plan.partial(0, true);  // not the output, unless there is no round
     const Step step = reduction(index == 0 ? at(Space::in, 0) : to, plan.fold_slot(index), to, plan.bytes);
     return index == 0 ? after(step, kFolded, followers) : step;
   }
@@ -142,7 +163,10 @@ Cost all_reduce_multiplying_cost(const Shape& shape) noexcept {
   const Multiplying plan(shape);
   const std::uint64_t extra = plan.ranks - plan.leaders;
   const std::uint64_t messages = 2 * extra + plan.leaders * (plan.radix - 1) * plan.rounds;
-  return {.messages = messages, .bytes = messages * plan.bytes, .depth = plan.rounds + (extra > 0 ? 2 : 0)};
+  return {.messages = messages,
+          .bytes = messages * plan.bytes,
+          .depth = plan.rounds +
+                   (plan.rounds == 0 ? 2 : static_cast<std::uint32_t>(std::min<std::uint64_t>(extra, 2)))};
 }
 
 }  // namespace
