@@ -47,8 +47,8 @@ Needs all_gather_bruck_needs(const Shape& shape) noexcept {
   return {.scratch = shape.ranks * shape.bytes, .counters = rounds_of(shape.ranks, shape.parameters[0])};
 }
 
-// The own block into scratch; the puts; two copies into the output, of the blocks from the own one on and of those
-// before it. The first member has none before it.
+// The own block into scratch; the puts; two copies into the output, of the blocks of the members before this one and of
+// the others. The first member has none before it.
 std::uint32_t all_gather_bruck_length(const Shape& shape, Rank position, std::uint32_t) noexcept {
   if (shape.bytes == 0) return 0;
   return 1 + all_puts(shape) + (position == 0 ? 1 : 2);
@@ -73,19 +73,19 @@ Step all_gather_bruck_step(const Shape& shape, Rank position, std::uint32_t, std
   Step copy;
   copy.kind = Step::Kind::copy;
   copy.bytes = shape.bytes;
-  if (index == 0) {
+  if (index == 0 && position > 0) {  // the blocks that came last
+    copy.from = {Space::scratch, (shape.ranks - position) * shape.bytes, shape.bytes};
+    copy.to = {Space::out, 0, shape.pitch};
+    copy.runs = position;
+  } else {
     copy.from = {Space::scratch, 0, shape.bytes};
     copy.to = {Space::out, position * shape.pitch, shape.pitch};
     copy.runs = shape.ranks - position;
-    if (rounds == 0) return copy;
-    std::uint64_t width = 1;
-    for (std::uint32_t round = 1; round < rounds; ++round) width *= shape.parameters[0];
-    return after(copy, static_cast<Counter>(rounds - 1), puts_in(shape, width));
   }
-  copy.from = {Space::scratch, (shape.ranks - position) * shape.bytes, shape.bytes};
-  copy.to = {Space::out, 0, shape.pitch};
-  copy.runs = position;
-  return copy;
+  if (index > 0 || rounds == 0) return copy;
+  std::uint64_t width = 1;
+  for (std::uint32_t round = 1; round < rounds; ++round) width *= shape.parameters[0];
+  return after(copy, static_cast<Counter>(rounds - 1), puts_in(shape, width));
 }
 
 Cost all_gather_bruck_cost(const Shape& shape) noexcept {

@@ -20,6 +20,8 @@ struct Place {
   Space space = Space::none;
   std::uint64_t offset = 0;
   std::uint64_t pitch = 0;  ///< ignored if the step has one run
+
+  friend bool operator==(const Place&, const Place&) = default;
 };
 
 /// Numbers a counter of an operation on one member. Counters begin at 0 and only rise. Peers raise them after the bytes
@@ -30,7 +32,8 @@ inline constexpr Counter kNoCounter = 0xffff;
 /// One step of a lane.
 ///
 /// A lane runs its steps in order. A step begins when the step before it has begun and `wait_for` of this member is at
-/// least `wait_until`. A copy or reduction is over before the next step of its lane begins. A put or get goes on: its
+/// least `wait_until`, which is all that is ever added to that counter: two messages of one peer may arrive in either
+/// order, so a wait for less would not say which of them have arrived. A copy or reduction is over before the next step of its lane begins. A put or get goes on: its
 /// source may be overwritten, or its bytes read, when `done` has been raised.
 struct Step {
   enum class Kind : std::uint8_t {
@@ -54,7 +57,9 @@ struct Step {
   Counter done =
       kNoCounter;  ///< raised by 1 on this member when the step's own effect is over (`nothing`: at once)
   std::uint16_t add = 1;
-  std::uint32_t wait_until = 0;
+  std::uint32_t wait_until = 0;  ///< all that is ever added to that counter
+
+  friend bool operator==(const Step&, const Step&) = default;
 };
 
 }  // namespace aqueduct::coll

@@ -20,10 +20,13 @@ constexpr std::array kOrders{"", ", the same everywhere", ", exact"};
 
 Verdict check(const Case& checked, const Change& change) { return Run(checked, change).verdict(); }
 
+const char* name_of(coll::Operation operation) noexcept {
+  return kOperations[static_cast<std::size_t>(operation)];
+}
+
 std::string describe(const Case& checked) {
   const coll::Shape& shape = checked.shape;
-  std::string text =
-      fmt::format("{} {}", kOperations[static_cast<std::size_t>(shape.operation)], checked.algorithm->name);
+  std::string text = fmt::format("{} {}", name_of(shape.operation), checked.algorithm->name);
   for (std::size_t i = 0; i < checked.algorithm->parameters.size(); ++i)
     text += fmt::format(" {}={}", checked.algorithm->parameters[i].name, shape.parameters[i]);
   text += fmt::format(", {} members, root {}, {} bytes in elements of {}, {} apart, in {}, out {}, {}{}{}{}",

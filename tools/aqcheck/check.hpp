@@ -38,6 +38,8 @@ struct Verdict {
 /// without unordered accesses every order writes the same bytes.
 Verdict check(const Case& checked, const Change& change = nullptr);
 
+/// "all_reduce"
+const char* name_of(coll::Operation operation) noexcept;
 /// "all_reduce multiplying radix=2, 5 members, root 0, 7 bytes in elements of 1, in all, out mine, local"
 std::string describe(const Case& checked);
 

@@ -41,7 +41,10 @@ bool waits_for_another_counter(const Shape&, Rank, Step& step, Step*) {
 }
 bool is_forgotten(const Shape&, Rank, Step& step, Step*) {
   if (step.kind == Step::Kind::nothing || step.kind == Step::Kind::tell) return false;
-  step = {.wait_for = step.wait_for, .wait_until = step.wait_until};
+  Step waits;
+  waits.wait_for = step.wait_for;
+  waits.wait_until = step.wait_until;
+  step = waits;
   return true;
 }
 bool goes_to_the_next_member(const Shape& shape, Rank position, Step& step, Step*) {
@@ -111,9 +114,10 @@ bool copies_instead_of_combining(const Shape&, Rank, Step& step, Step*) {
   step.kind = Step::Kind::copy;
   return true;
 }
+// A step that only waits can as well wait at the next one.
 bool waits_a_step_too_late(const Shape&, Rank, Step& step, Step* next) {
-  if (next == nullptr || step.wait_for == coll::kNoCounter || next->wait_for != coll::kNoCounter)
-    return false;
+  if (next == nullptr || step.kind == Step::Kind::nothing) return false;
+  if (step.wait_for == coll::kNoCounter || next->wait_for != coll::kNoCounter) return false;
   next->wait_for = std::exchange(step.wait_for, coll::kNoCounter);
   next->wait_until = step.wait_until;
   return true;
@@ -154,6 +158,7 @@ Mutated mutate(const Case& checked) {
     for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
       const std::uint32_t length = schedule.length(lane);
       for (std::uint32_t at = 0; at < length; ++at) {
+        if (checked.in_place && schedule.step(lane, at).kind == Step::Kind::copy) continue;
         for (const Mutation& mutation : mutations()) {
           Step step = schedule.step(lane, at);
           Step next = at + 1 < length ? schedule.step(lane, at + 1) : Step{};

@@ -19,6 +19,9 @@ struct Mutation {
 const std::vector<Mutation>& mutations();
 
 /// What the checker made of every mistake at every step of a case.
+///
+/// In place, a copy of a member's own block is to where the block is already: it does nothing, so a mistake in it does
+/// nothing either. Such copies are not changed.
 struct Mutated {
   std::uint64_t tried = 0;
   std::vector<std::string> survivors;  ///< changed schedules that passed, in words
