@@ -22,9 +22,12 @@ std::vector<T> distinct(std::vector<T> values) {
   return values;
 }
 
-/// Values of a parameter: its limits, the usual one, and about the number of members.
+bool cuts_blocks(const coll::Parameter& parameter) noexcept { return parameter.name == "segments"; }
+
+/// Values of a parameter: its least, the usual one, and for a radix those about the number of members.
 std::vector<std::uint32_t> values_of(const coll::Parameter& parameter, Rank ranks) {
-  std::vector<std::uint32_t> values{parameter.least, parameter.usual, 3, ranks - 1, ranks, ranks + 1};
+  std::vector<std::uint32_t> values{parameter.least, parameter.usual, 3};
+  if (!cuts_blocks(parameter)) values.insert(values.end(), {ranks - 1, ranks, ranks + 1});
   for (std::uint32_t& value : values) value = std::clamp(value, parameter.least, parameter.most);
   return distinct(values);
 }
@@ -56,13 +59,19 @@ struct Block {
   std::uint64_t gap;  ///< in elements
 };
 
-std::vector<Block> blocks(const Grid& grid, Operation operation) {
-  if (operation == Operation::barrier) return {{1, 0, 0}};
+/// Sizes of a block. Where it is cut into segments: one element more and one less than there are segments. An algorithm
+/// that does not cut treats a block of any size alike.
+std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, const Grid& grid) {
+  if (shape.operation == Operation::barrier) return {{1, 0, 0}};
   if (!grid.every_size) return {{2, 5, 1}};
+  std::vector<std::uint64_t> counts{0, 1, 5};
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
+    const std::uint64_t segments = shape.parameters[i];
+    if (cuts_blocks(algorithm.parameters[i]))
+      counts.insert(counts.end(), {segments - 1, segments, segments + 1});
+  }
   std::vector<Block> out;
-  for (const std::uint64_t count :
-       distinct<std::uint64_t>({0, 1, 7, grid.ranks - 1, grid.ranks, grid.ranks + 1}))
-    out.push_back({1, count, 0});
+  for (const std::uint64_t count : distinct(counts)) out.push_back({1, count, 0});
   out.push_back({8, 3, 2});
   return out;
 }
@@ -96,7 +105,7 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
   };
   for (const auto& parameters : choices(algorithm, grid.ranks)) {
     shape.parameters = parameters;
-    for (const Block& block : blocks(grid, algorithm.operation)) {
+    for (const Block& block : blocks(algorithm, shape, grid)) {
       shape.element = block.element;
       shape.bytes = block.count * block.element;
       shape.pitch = shape.bytes + block.gap * block.element;
