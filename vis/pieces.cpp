@@ -56,9 +56,12 @@ PieceTransfers::Step PieceTransfers::pieces(Transfer& t) noexcept {
     core::Op* const region = std::exchange(state_.region, t.op);
     const Status status = t.what == What::put
                               ? rma_.put(at, run.here, run.bytes, Completion::group,
-                                         {SourceReuse::at_completion, nullptr, true})
+                                         {SourceReuse::at_completion, nullptr, true}, nullptr,
+                                         rma::Transfers::Words::any)
                                     .status
-                              : rma_.get(run.here, at, run.bytes, Completion::group, true).status;
+                              : rma_.get(run.here, at, run.bytes, Completion::group, true,
+                                         rma::Transfers::Words::any)
+                                    .status;
     state_.region = region;
     if (status.code() == ErrorCode::refused) {
       t.there_at = there;
