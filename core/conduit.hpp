@@ -108,7 +108,7 @@ struct Properties {
   bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
   /// Not of lists of pieces. Say beside the value why it is so.
   WholeWords whole_words = WholeWords::none;
-  bool copies = true;                  ///< send never answers `posted`, and the payload is free at return
+  bool copies = true;  ///< send never answers `posted`, and the payload is free at return
 };
 
 /// The least max_packet that a conduit may have.

@@ -189,9 +189,9 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
   bool native = access.part->reach == SegmentPart::Reach::native;
   if (native && bytes < access.part->least_get && words == Words::whole &&
       access.part->is_word(from.offset(), bytes)) [[unlikely]] {
-    const bool fits = reinterpret_cast<std::uintptr_t>(to) % bytes == 0;  // an atomic's result is an object of its type
-    if (fits && network_does(AtomicOp::load, bytes))
-      return load_word(to, from, bytes, completion, immediate);
+    const bool fits =
+        reinterpret_cast<std::uintptr_t>(to) % bytes == 0;  // an atomic's result is an object of its type
+    if (fits && network_does(AtomicOp::load, bytes)) return load_word(to, from, bytes, completion, immediate);
     native = false;
   }
   auto begun = begin(kGetKind, from.rank(), completion, immediate);

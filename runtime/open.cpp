@@ -80,8 +80,7 @@ void tell_conduit(core::Conduit* conduit, core::AtomicSet atomics, BlobWriter& o
   out.bytes(conduit != nullptr ? conduit->address() : Blob{});
   out.number(conduit != nullptr ? conduit->properties().max_packet : 0);
   out.number(atomics.bits());
-  const auto words =
-      conduit != nullptr ? conduit->properties().whole_words : core::WholeWords::puts_and_gets;
+  const auto words = conduit != nullptr ? conduit->properties().whole_words : core::WholeWords::puts_and_gets;
   out.number(static_cast<std::uint64_t>(words));
 }
 
@@ -162,7 +161,7 @@ void set_pace(EndpointState& state) {
 struct Reached {
   std::vector<Blob> addresses;
   std::vector<std::uint64_t> max_packets;
-  core::AtomicSet atomics = core::AtomicSet::whole();  ///< the atomics that it does on every rank
+  core::AtomicSet atomics = core::AtomicSet::whole();        ///< the atomics that it does on every rank
   core::WholeWords words = core::WholeWords::puts_and_gets;  ///< the least of all ranks
 
   void read(BlobReader& in) {

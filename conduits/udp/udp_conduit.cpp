@@ -55,6 +55,8 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   properties_.max_inject = kMostInline;
   properties_.max_inject_signal = kMostInline;
   properties_.reports_lost_peers = true;
+  // This library stores and loads a word at its owner, by copy_bytes (protocol/connection_receive.cpp).
+  properties_.whole_words = core::WholeWords::puts_and_gets;
   Common& common = transport_.common();
   common.security = options.security;
   common.secret = options.secret;
