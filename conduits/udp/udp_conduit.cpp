@@ -262,7 +262,11 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
 }
 
 core::Post::Kind UdpConduit::send_answer(Rank to, core::Bytes answer) noexcept {
-  return post_inside(to, [&](Connection& connection) { return connection.send(answer, {}); }).kind;
+  return post_inside(to,
+                     [&](Connection& connection) {
+                       return connection.send(core::header_of_answer(answer), core::rest_of_answer(answer));
+                     })
+      .kind;
 }
 
 void UdpConduit::send_answers() noexcept {
