@@ -6,12 +6,6 @@
 #include "rma/operation.hpp"
 
 namespace aqueduct::rma {
-namespace {
-
-/// Longer than every word.
-constexpr std::uint64_t kBeyondWords = sizeof(std::uint64_t) + 1;
-
-}  // namespace
 
 Access Transfers::access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept {
   auto checked = state_.segments.check(at, bytes);
@@ -41,8 +35,8 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
   part.rma = rma;
   part.max_transfer = conduit.properties().max_transfer;
   const core::WholeWords words = whole_words(conduit);
-  part.least_put = words >= core::WholeWords::puts ? 1 : kBeyondWords;
-  part.least_get = words >= core::WholeWords::puts_and_gets ? 1 : kBeyondWords;
+  part.most_put = words >= core::WholeWords::puts ? part.max_transfer : 0;
+  part.most_get = words >= core::WholeWords::puts_and_gets ? part.max_transfer : 0;
   return part.has_key;
 }
 
@@ -122,7 +116,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
   bool native = access.part->reach == SegmentPart::Reach::native;
-  if (native && bytes < access.part->least_put && words == Words::whole &&
+  if (native && access.part->most_put == 0 && words == Words::whole &&
       access.part->is_word(to.offset(), bytes)) [[unlikely]] {
     if (signal == nullptr && network_does(AtomicOp::store, bytes))
       return store_word(to, from, bytes, completion, options);
@@ -187,7 +181,7 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
     return {};
   }
   bool native = access.part->reach == SegmentPart::Reach::native;
-  if (native && bytes < access.part->least_get && words == Words::whole &&
+  if (native && access.part->most_get == 0 && words == Words::whole &&
       access.part->is_word(from.offset(), bytes)) [[unlikely]] {
     const bool fits =
         reinterpret_cast<std::uintptr_t>(to) % bytes == 0;  // an atomic's result is an object of its type

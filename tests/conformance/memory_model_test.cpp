@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <functional>
 
 namespace aqueduct::conformance {
@@ -359,6 +360,64 @@ TEST_P(MemoryModel, AWordOutsideTheSegmentIsRefusedInEachForm) {
     EXPECT_EQ(back, 5u);
     ASSERT_TRUE(me.barrier());
     EXPECT_TRUE(all_are(me.segment(), std::byte{0}));
+  });
+}
+
+/// Words take the same errors in each of their ways: rank 2 dies, and words to it fail with peer_lost.
+TEST_P(MemoryModel, AWordOfALostPeerFailsInEachForm) {
+  if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
+  run({.ranks = 3, .segment_bytes = kModelBytes, .leaving = {2}}, [](Endpoint& me) {
+    const GlobalPtr<std::uint64_t> there{2, 0};
+    const std::uint64_t value = 7;
+    const std::span one(&value, 1);
+    if (me.rank() != 2) {
+      ASSERT_TRUE(put_value(me, there + me.rank(), 1));
+      ASSERT_TRUE(get_value(me, there + me.rank()));
+    }
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == 2) {
+      ASSERT_TRUE(wait_until(me, 30, 2, kAnyRank, kModelLimit));
+      std::raise(SIGKILL);
+    }
+    static_cast<void>(signal(me, 2, {30, 1}));  // it may die before it has answered
+    ASSERT_EQ(wait_until(me, 0, 1, 2, kModelLimit).code(), ErrorCode::peer_lost);
+    std::uint64_t back = 5;
+    EXPECT_EQ(put(me, there, one).code(), ErrorCode::peer_lost);
+    EXPECT_EQ(put_value(me, there, 3).code(), ErrorCode::peer_lost);
+    EXPECT_EQ(me.wait(put_nb(me, there, one)).code(), ErrorCode::peer_lost);
+    EXPECT_EQ(me.wait(put_signal_nb(me, there, one, {1, 1})).code(), ErrorCode::peer_lost);
+    EXPECT_EQ(get_value(me, there).status().code(), ErrorCode::peer_lost);
+    EXPECT_EQ(get(me, std::span(&back, 1), there).code(), ErrorCode::peer_lost);
+    EXPECT_EQ(me.wait(get_nb(me, std::span(&back, 1), there)).code(), ErrorCode::peer_lost);
+    const Status begun = put_nbi(me, there, one);
+    const Status ended = me.wait_implicit();
+    EXPECT_EQ((begun ? ended : begun).code(), ErrorCode::peer_lost);
+    const Rank other = 1 - me.rank();
+    EXPECT_TRUE(put_value(me, there.on(other), 9)) << "the survivors' words go on";
+    EXPECT_EQ(back, 5u);
+  });
+}
+
+/// A handler must not wait, so a word that needs the network is refused there, and nothing has happened.
+TEST_P(MemoryModel, AWordThatNeedsTheNetworkIsRefusedInAHandler) {
+  as_each_of(2, kModelBytes, [](Endpoint& me) {
+    const GlobalPtr<std::uint64_t> there{next(me), 8};
+    const bool mapped = me.local(there) != nullptr;
+    bool asked = false;
+    Status put_there;
+    const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) {
+      put_there = put_value(me, there, 3);
+      asked = true;
+    });
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    ASSERT_TRUE(request(me, next(me), *handler));
+    ASSERT_TRUE(progress_until(
+        me, [&] { return asked; }, kModelLimit));
+    EXPECT_EQ(put_there.code(), mapped ? ErrorCode::ok : ErrorCode::in_handler);
+    ASSERT_TRUE(me.barrier());
+    EXPECT_EQ(polled<std::uint64_t>(me, GlobalPtr<std::byte>{me.rank(), 8}), mapped ? 3u : 0u);
+    ASSERT_TRUE(me.barrier());
   });
 }
 
