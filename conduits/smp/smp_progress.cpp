@@ -5,8 +5,8 @@
 #include <system_error>
 
 // The progress thread. Other processes cannot map memory that a program attaches. They put and get by the system's
-// cross-memory calls, but their atomics are packets, which the owner's process must serve. While the owner computes,
-// this thread serves them.
+// cross-memory calls, but their atomics, and puts and gets of single words, are packets, which the owner's process must
+// serve. While the owner computes, this thread serves them.
 
 namespace aqueduct::conduits::smp {
 namespace {
