@@ -86,6 +86,14 @@ struct AsideDone {
 using Aside = bool (*)(Bytes packet, MutableBytes (*memory)(const void* what, SegmentId id) noexcept,
                        const void* what, AsideDone& done) noexcept;
 
+/// Which native operations treat an aligned word (1, 2, 4 or 8 bytes at a multiple of that) as one: a put stores it once
+/// and a get loads it once, whole, as docs/memory-model.md says (M-1 to M-3). In rising order.
+enum class WholeWords : std::uint8_t {
+  none,           ///< not promised: words go by the reference layer, or by native atomics
+  puts,           ///< of puts, with or without a signal; gets of words go in another way
+  puts_and_gets,  ///< of both
+};
+
 /// Facts about a conduit. They do not change after `connect`; `name` and `max_packet` do not change at all.
 struct Properties {
   std::string name;              ///< such as "smp"
@@ -98,7 +106,9 @@ struct Properties {
   std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send holds
   bool concurrent_posts = false;       ///< another thread may post while the endpoint's thread polls
   bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
-  bool copies = true;                  ///< send never answers `posted`, and the payload is free at return
+  /// Not of lists of pieces. Say beside the value why it is so.
+  WholeWords whole_words = WholeWords::none;
+  bool copies = true;  ///< send never answers `posted`, and the payload is free at return
 };
 
 /// The least max_packet that a conduit may have.

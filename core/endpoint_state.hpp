@@ -80,6 +80,8 @@ struct EndpointState {
   std::uint32_t busy = 0;            ///< number of layers with queued work: see core::Busy
   bool atomics_by_processor = true;  ///< processors do the atomics that belong to no domain
   core::AtomicSet network_atomics;   ///< the atomics that the far conduit does at every rank of the job
+  /// Which words the far conduit treats as one at every rank of the job: the least of their properties.
+  core::WholeWords network_words = core::WholeWords::puts_and_gets;
 
   bool polling = false;  ///< inside progress: handlers run, nothing may wait
   bool in_handler = false;

@@ -5,6 +5,7 @@
 #include "core/conduit.hpp"
 #include "core/wiped_memory.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -26,6 +27,10 @@ struct SegmentPart {
   std::uint64_t key = 0;           ///< the handle from import_key, if `has_key`
   NativeRma* rma = nullptr;        ///< the interface of the conduit that gave the handle
   std::uint64_t max_transfer = 0;  ///< that conduit's property
+  /// The longest put and get that may be native at any place: max_transfer; or 0 if words must take another way
+  /// (Properties::whole_words), so that only longer ones may.
+  std::uint64_t most_put = 0;
+  std::uint64_t most_get = 0;
   Reach reach = Reach::unknown;
   std::uint8_t phase = 0;  ///< the part's address at its owner, modulo 16, for the alignment of atomics
   bool asked_for_key = false;
@@ -38,6 +43,17 @@ struct SegmentPart {
   /// Whether an atomic of `bytes` bytes is aligned there. The address at the owner decides, so all ranks agree.
   bool aligned(std::uint64_t offset, std::size_t bytes) const noexcept {
     return (phase + offset) % bytes == 0;
+  }
+  /// Whether a put or get may be native at any place. `most` is most_put or most_get.
+  bool native_anywhere(std::uint64_t bytes, std::uint64_t most) const noexcept {
+    if (bytes - 1 < most) [[likely]]  // and not 0
+      return true;
+    return most == 0 && bytes > sizeof(std::uint64_t) && bytes <= max_transfer;
+  }
+  /// Whether the bytes are exactly one aligned word.
+  bool is_word(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+    return bytes <= sizeof(std::uint64_t) && std::has_single_bit(bytes) &&
+           aligned(offset, static_cast<std::size_t>(bytes));
   }
 };
 

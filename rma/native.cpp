@@ -64,7 +64,8 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
                            bool group) noexcept {
   const Rank peer = to.rank();
   const SegmentPart* const part = state_.segments.native(to, bytes);
-  if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
+  // No bytes, or a word for which the general path chooses the way?
+  if (part == nullptr || !part->native_anywhere(bytes, part->most_put) || state_.polling) return nullptr;
   return at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
     return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
                           token);
@@ -74,7 +75,7 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
 Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept {
   const Rank peer = from.rank();
   const SegmentPart* const part = state_.segments.native(from, bytes);
-  if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;
+  if (part == nullptr || !part->native_anywhere(bytes, part->most_get) || state_.polling) return nullptr;
   return at_once(
       kGetKind, from, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
         return part->rma->get(peer, part->key, from.offset(), {static_cast<std::byte*>(to), bytes}, token);

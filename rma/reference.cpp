@@ -30,7 +30,7 @@ Transfers::Transfers(EndpointState& state)
                         {"native_atomics", "atomics", &counts.native_atomics},
                         {"reference_atomics", "atomics", &counts.reference_atomics}});
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
-    if (conduit != nullptr) conduit->serve_aside(atomics_aside);
+    if (conduit != nullptr) conduit->serve_aside(words_aside);
   }
 }
 

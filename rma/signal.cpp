@@ -36,10 +36,23 @@ Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, 
 
 }  // namespace detail
 
+namespace {
+
+std::uint64_t value_of(detail::EndpointState& state, SignalSlot slot) noexcept {
+  if (slot >= core::signal_slots(state)) return 0;
+  return core::my_counter(state, slot).load(std::memory_order_acquire);
+}
+
+}  // namespace
+
 std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept {
   auto& state = ep.state();
-  if (state.in_child() || slot >= core::signal_slots(state)) return 0;
-  return core::my_counter(state, slot).load(std::memory_order_acquire);
+  if (state.in_child()) return 0;
+  // If other ranks cannot map my counters, their signals arrive in progress.
+  const bool mapped =
+      ep.mapped_for_value(state.rank, core::kSignalSegment, 0, sizeof(std::uint64_t)) != nullptr;
+  if (!mapped) state.transfers->let_others_in();
+  return value_of(state, slot);
 }
 
 Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value) noexcept {
@@ -52,9 +65,10 @@ Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value) noexcept
 
 bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept {
   if (ep.state().in_child()) return true;  // ends a loop that polls; wait_until returns the error
-  if (signal_value(ep, slot) >= at_least) return true;
-  ep.progress();
-  return signal_value(ep, slot) >= at_least;
+  auto& state = ep.state();
+  if (value_of(state, slot) >= at_least) return true;
+  core::progress(state);
+  return value_of(state, slot) >= at_least;
 }
 
 Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank from,

@@ -34,6 +34,9 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
   if (key) part.key = *key;
   part.rma = rma;
   part.max_transfer = conduit.properties().max_transfer;
+  const core::WholeWords words = whole_words(conduit);
+  part.most_put = words >= core::WholeWords::puts ? part.max_transfer : 0;
+  part.most_get = words >= core::WholeWords::puts_and_gets ? part.max_transfer : 0;
   return part.has_key;
 }
 
@@ -102,8 +105,8 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
 }
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                                Completion completion, const PutOptions& options,
-                                const Signal* signal) noexcept {
+                                Completion completion, const PutOptions& options, const Signal* signal,
+                                Words words) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
@@ -111,6 +114,13 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   if (access.mapped != nullptr || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
     return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
+  }
+  bool native = access.part->reach == SegmentPart::Reach::native;
+  if (native && access.part->most_put == 0 && words == Words::whole &&
+      access.part->is_word(to.offset(), bytes)) [[unlikely]] {
+    if (signal == nullptr && network_does(AtomicOp::store, bytes))
+      return store_word(to, from, bytes, completion, options);
+    native = false;
   }
   auto begun = begin(kPutKind, peer, completion, options.immediate);
   if (!begun) return {begun.status(), Event(begun.status())};
@@ -121,7 +131,6 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.offset = to.offset();
   operation.bytes = bytes;
   const core::Properties& properties = state_.conduit(peer).properties();
-  const bool native = access.part->reach == SegmentPart::Reach::native;
   const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   core::SourceUse source;
   if (!inject) {
@@ -163,13 +172,21 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
 }
 
 Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-                                bool immediate) noexcept {
+                                bool immediate, Words words) noexcept {
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr || bytes == 0) {
     if (from.rank() == state_.rank && completion == Completion::blocking) let_others_in();
     aqueduct::detail::copy_bytes(to, access.mapped, bytes);
     return {};
+  }
+  bool native = access.part->reach == SegmentPart::Reach::native;
+  if (native && access.part->most_get == 0 && words == Words::whole &&
+      access.part->is_word(from.offset(), bytes)) [[unlikely]] {
+    const bool fits =
+        reinterpret_cast<std::uintptr_t>(to) % bytes == 0;  // an atomic's result is an object of its type
+    if (fits && network_does(AtomicOp::load, bytes)) return load_word(to, from, bytes, completion, immediate);
+    native = false;
   }
   auto begun = begin(kGetKind, from.rank(), completion, immediate);
   if (!begun) return {begun.status(), Event(begun.status())};
@@ -179,7 +196,7 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
   operation.segment = from.segment();
   operation.offset = from.offset();
   operation.bytes = bytes;
-  if (access.part->reach == SegmentPart::Reach::native) {
+  if (native) {
     return finish(op, get_native(op, *access.part, from, {operation.local, bytes}, immediate), completion,
                   true);
   }

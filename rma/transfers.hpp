@@ -48,16 +48,21 @@ class Transfers final : public core::Layer {
     Status status;
     Event event;
   };
+  /// What a transfer of exactly one aligned word promises: docs/memory-model.md.
+  enum class Words : std::uint8_t {
+    whole,  ///< M-1 to M-3: such a word takes another way if the conduit's own operations do not treat it as one
+    any,    ///< M-4: it may be a piece of something longer, so all bytes take the same way
+  };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
-            const PutOptions& options, const Signal* signal = nullptr) noexcept;
+            const PutOptions& options, const Signal* signal = nullptr, Words words = Words::whole) noexcept;
   /// The short path, for most transfers: one native post, and nothing to do when it
   /// ends. With `group` the operation joins the implicit group, and may be over when
   /// this returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
   Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
   Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept;
   Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, bool group) noexcept;
-  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-            bool immediate) noexcept;
+  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion, bool immediate,
+            Words words = Words::whole) noexcept;
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
                bool immediate) noexcept;
   Begun signal(Rank to, Signal signal, Completion completion) noexcept;
@@ -80,6 +85,9 @@ class Transfers final : public core::Layer {
   bool follow_with_signal(Op& op, Signal signal) noexcept;
   /// Raises a peer's counter in place. False: it is not mapped here.
   bool raise_mapped(Rank to, Signal signal) noexcept;
+  /// Called at reads of this rank's own memory if other ranks need its processor to change it: makes progress, but at
+  /// most once a microsecond.
+  void let_others_in() noexcept;
 
   // core::Layer
   void advance() noexcept override;
@@ -100,15 +108,19 @@ class Transfers final : public core::Layer {
                     bool immediate) noexcept;
   Status atomic_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> at, const AtomicCall& call,
                        bool immediate) noexcept;
-  static Result<bool> has_key(SegmentPart& part, Rank rank, core::Conduit& conduit) noexcept;
+  Result<bool> has_key(SegmentPart& part, Rank rank, core::Conduit& conduit) noexcept;
+  // Words that the conduit's own operations do not treat as one (words.cpp).
+  core::WholeWords whole_words(const core::Conduit& conduit) const noexcept;
+  bool network_does(AtomicOp op, std::size_t bytes) const noexcept;
+  Begun store_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
+                   const PutOptions& options) noexcept;
+  Begun load_word(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
+                  bool immediate) noexcept;
   template <class Begin>
   Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
               std::uint64_t& counter, const Begin& begin) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
-  /// Called at reads of this rank's own memory if other ranks need its processor for their atomics: makes progress, but
-  /// at most once a microsecond.
-  void let_others_in() noexcept;
   // The reference layer (reference.cpp).
   Status launch(Op& op, bool immediate) noexcept;
   bool push(Op& op) noexcept;

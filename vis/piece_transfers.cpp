@@ -77,8 +77,9 @@ std::optional<Begun> PieceTransfers::as_one(const Request& request, const Survey
                                  request.base.segment()};
   auto* const own = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(here.lowest));
   if (request.what == What::get)
-    return rma_.get(own, far, there.bytes, completion, request.options.immediate);
-  return rma_.put(far, own, there.bytes, completion, request.options, request.signal);
+    return rma_.get(own, far, there.bytes, completion, request.options.immediate, rma::Transfers::Words::any);
+  return rma_.put(far, own, there.bytes, completion, request.options, request.signal,
+                  rma::Transfers::Words::any);
 }
 
 Begun PieceTransfers::start_checked(const Request& request, Completion completion) {

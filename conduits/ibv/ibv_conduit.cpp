@@ -65,6 +65,9 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
   properties_.max_inject = std::min(options.packet, properties_.max_transfer);
   properties_.put_before_send = true;
   properties_.reports_lost_peers = true;
+  // An adapter writes and reads an aligned word by one transaction of the bus. A device in software copies, with an
+  // instruction that may go byte by byte.
+  properties_.whole_words = port.in_software() ? core::WholeWords::none : core::WholeWords::puts_and_gets;
 }
 
 IbvConduit::~IbvConduit() {

@@ -22,6 +22,7 @@ core::Properties properties_for(const LoopOptions& options) {
   properties.put_before_send = false;  // packets are delivered at once, puts at a later poll
   properties.concurrent_posts = false;
   properties.reports_lost_peers = true;
+  properties.whole_words = core::WholeWords::puts_and_gets;  // by move_bytes, see transfers.cpp
   properties.copies = true;
   return properties;
 }

@@ -75,6 +75,9 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
   properties_.max_transfer = max_transfer_of(provider);
   properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);
   properties_.reports_lost_peers = true;
+  // libfabric promises nothing per word, and over sockets the system copies arriving bytes into the segment: a word that
+  // lies in two segments of TCP comes in two parts.
+  properties_.whole_words = core::WholeWords::none;
 }
 
 OfiConduit::~OfiConduit() { completions_.drain(); }

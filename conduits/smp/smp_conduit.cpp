@@ -28,6 +28,8 @@ SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
   properties_.put_before_send = true;
   properties_.reports_lost_peers = true;
   properties_.copies = true;
+  // Its own puts and gets, of attached memory, are copies by the system (Cma), which may copy a word byte by byte.
+  properties_.whole_words = core::WholeWords::none;
   properties_.max_packet = core::kLeastPacket;
 }
 

@@ -212,7 +212,8 @@ constexpr bool has_by_one(AtomicOp op) noexcept {
 }  // namespace detail
 
 // Every atomic comes in the same forms. Atomics on one object are atomic with respect to each other, whichever ranks
-// issue them. They are not atomic with respect to puts, gets, and plain loads and stores.
+// issue them. They are not atomic with respect to puts and plain stores; loads and gets see whole values
+// (docs/memory-model.md, M-17 to M-19).
 //
 // Requires:    the target's address on its owner is a multiple of sizeof(T). In attached memory the address counts, not
 //              the offset.

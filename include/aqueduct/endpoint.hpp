@@ -195,7 +195,7 @@ class Endpoint {
     return nullptr;
   }
   /// As mapped, for atomics and for reading values. Null also in two more cases: the network does the job's atomics; or
-  /// the memory is my own, and other ranks need my processor for their atomics on it. In the second case a program that
+  /// the memory is my own, and other ranks need my processor to change it. In the second case a program that
   /// polls its own word takes the slow path, which makes progress, so that other ranks can change the word.
   std::byte* mapped_for_value(Rank rank, SegmentId segment, std::uint64_t offset,
                               std::size_t bytes) const noexcept {

@@ -62,7 +62,8 @@ class [[nodiscard]] Event {
   }
   ~Event() { drop(); }
 
-  /// Whether the operation is over. Makes no progress; an acquire load.
+  /// Whether the operation is over. Makes no progress, so a loop on it alone need not end: Endpoint::test makes some
+  /// (docs/progress.md, P-4). An acquire load.
   bool done() const noexcept { return op_ == nullptr || op_->done.load(std::memory_order_acquire) != 0; }
   /// The outcome. Requires: done().
   Status status() noexcept {

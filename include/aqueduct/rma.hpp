@@ -90,11 +90,13 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 ///
 /// Shape:       `from` is a contiguous range of T.
 /// Completion:  remote: the Event is done when the bytes are in the target's memory. Operations are not ordered; the
-///              result of overlapping puts without a wait between them is undefined.
+///              result of overlapping puts without a wait between them is undefined. Exactly one aligned word (1, 2, 4
+///              or 8 bytes) is whole: who reads it sees the old value or the new one (docs/memory-model.md, M-1).
 /// Lifetime:    `from` until completion, or as PutOptions::source says.
 /// Errors:      out_of_range (no such rank or segment, or outside it), refused (immediate, no room), peer_lost;
 ///              in_handler if the target is not mapped here.
-/// Cost:        a copy when the target is mapped here, otherwise one operation of the network.
+/// Cost:        a copy when the target is mapped here, otherwise one operation of the network; for one word a message
+///              and its answer where the network does not promise to store it whole.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
@@ -140,7 +142,8 @@ inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions&
 /// Begins reading from another rank's segment into `to`.
 ///
 /// Shape:       `to` is a contiguous range of T.
-/// Completion:  local: the Event is done when `to` holds the bytes.
+/// Completion:  local: the Event is done when `to` holds the bytes. Exactly one aligned word is read as a whole
+///              (docs/memory-model.md, M-3).
 /// Lifetime:    `to` until completion.
 /// Errors, Cost: as put_nb.
 template <detail::Wireable T, detail::LastingRange R>

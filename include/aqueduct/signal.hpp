@@ -44,6 +44,9 @@ template <class T, detail::TemporaryRange R>
 Event put_signal_nb(Endpoint&, GlobalPtr<T>, R&&, Signal = {}, const PutOptions& = {}) = delete;
 
 /// The value of my counter: an acquire load. 0 if there is no such slot.
+///
+/// Also makes progress, at most once a microsecond, if signals of other ranks arrive as messages. So a loop that polls a
+/// counter ends (docs/progress.md, P-5).
 std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept;
 /// Sets my counter. Requires: no rank is adding to it. Errors: out_of_range.
 Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value = 0) noexcept;

@@ -93,6 +93,7 @@ bool Connection::queue_bulk(const BulkTransfer& what) noexcept {
   BulkTransfer* const next = bulk->next;
   *bulk = what;
   bulk->next = next;
+  if (what.from == nullptr) bulk->from = reinterpret_cast<const std::byte*>(&bulk->word);
   ++bulk_transfers_used_;
   if (what.reply) ++replies_;
   bulk_transfers_.push(bulk);

@@ -244,6 +244,7 @@ bool Connection::apply(const Get& get) noexcept {
   }
   reply.from = from;
   reply.bytes = frame.bytes;
+  if (detail::copy_word(&reply.word, from, frame.bytes)) reply.from = nullptr;
   return queue_bulk(reply);
 }
 

@@ -55,6 +55,7 @@ struct BulkTransfer {
   bool has_signal = false;
   core::Token token = 0;  ///< of a put
   const std::byte* from = nullptr;
+  std::uint64_t word = 0;  ///< a reply of one word: `from` is its place, so that the system does not read the segment
   std::uint32_t bytes = 0;
   std::uint32_t next_offset = 0;   ///< bytes that have been put into packets
   std::uint32_t acknowledged = 0;  ///< bytes
