@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -30,6 +31,10 @@ class Exchanges {
   /// Source: Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8(11), 1997.
   Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
                                      Status problem = {}) noexcept;
+  /// As above, for members that have no team yet: `team` only names the ranks, and `exchanges` counts the exchanges
+  /// under its id.
+  Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
+                                     std::span<const std::byte> mine, Status problem = {}) noexcept;
 
   /// Tells whether all members have succeeded so far: every member gets ok, or every member gets the same failure. The
   /// callers then keep or undo what they have begun.
@@ -66,6 +71,8 @@ class Exchanges {
   Status receive(const RoundId& id, Rank from, Blob& out) noexcept;
   /// Drops the messages of an exchange that is over, and of earlier ones of the team.
   void forget(const RoundId& id) noexcept;
+  /// For the stall report: what this rank waits for.
+  std::string waits_for(const RoundId& id, Rank from) const;
 
   aqueduct::detail::EndpointState& state_;
   std::map<StreamKey, Stream> streams_;
