@@ -182,6 +182,14 @@ std::string Barriers::missing(const BarrierState& barrier) const {
   return text.empty() ? "news of its end" : text;
 }
 
+void Barriers::describe(std::string& text, Rank) const {
+  for (const auto& [id, barrier] : barriers_) {
+    if (barrier.ops == 0 || !barrier.under_way) continue;
+    text += fmt::format("; phase {} of {} of the barrier of a team of {} ranks waits for {}", barrier.phase,
+                        barrier.asked, barrier.team->size(), missing(barrier));
+  }
+}
+
 // Runs inside a handler, so it must not throw.
 void Barriers::arrived(const Arrival& arrival) noexcept {
   BarrierState* const barrier = arrival.round < most_rounds_ ? heard_of(arrival.team) : nullptr;

@@ -98,6 +98,7 @@ class Barriers final : public core::Layer {
 
   void advance() noexcept override;
   void peer_lost(Rank peer) noexcept override;
+  void describe(std::string& text, Rank peer) const override;
 
  private:
   void arrived(const Arrival& arrival) noexcept;

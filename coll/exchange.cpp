@@ -165,6 +165,7 @@ std::string Exchanges::waits_for(const RoundId& id, Rank from) const {
 
 Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine,
                                               Status problem) noexcept {
+  if (barrier_of(team) == nullptr) return ErrorCode::closed;
   return exchange(team, barrier_of(team)->exchanges, mine, problem);
 }
 

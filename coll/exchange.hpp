@@ -25,8 +25,8 @@ class Exchanges {
   ///
   /// A member on which something has failed takes part all the same and passes `problem`. Every member then gets the
   /// first problem in team order, with the rank of that member if the problem names none.
-  /// Errors: the members' problems; peer_lost, no_memory, too_large; in_handler (on this member only; nothing
-  ///         happened). If memory runs out in the middle, some members may have succeeded: see `agree`.
+  /// Errors: the members' problems; peer_lost, no_memory, too_large; in_handler and closed (the team has ended), on
+  ///         this member only: nothing happened. If memory runs out in the middle, some members may have succeeded: see `agree`.
   /// Cost:   ceil(log2 P) rounds; each member receives every contribution once.
   /// Source: Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8(11), 1997.
   Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,

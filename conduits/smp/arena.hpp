@@ -25,7 +25,8 @@ struct alignas(kLine) RankBlock {
   std::atomic<std::uint32_t> bell;      ///< a futex; incremented to end a sleep
   alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent a packet
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
-  std::atomic<std::uint64_t> barrier_votes[2];  ///< [phase % 2] of a barrier of two: this rank's vote, as bits
+  std::atomic<std::uint64_t>
+      barrier_votes[2];  ///< [phase % 2] of a barrier of two: this rank's vote, as bits
   alignas(kLine) std::atomic<RankState> state;
 };
 
@@ -38,7 +39,8 @@ struct ArenaHead {
   std::uint32_t reserved;
   RingShape ring;
   alignas(kLine) std::atomic<std::uint64_t> barrier_arrived;
-  std::atomic<std::uint64_t> barrier_vote;  ///< the votes of those that have arrived at the next phase, merged
+  std::atomic<std::uint64_t>
+      barrier_vote;  ///< the votes of those that have arrived at the next phase, merged
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
   std::atomic<std::uint64_t> barrier_result;  ///< the votes of that phase, merged
 };
