@@ -95,6 +95,8 @@ class Barriers final : public core::Layer {
   std::string missing(const BarrierState& barrier) const;
   Exchanges& exchanges() noexcept { return exchanges_; }
   TeamNames& names() noexcept { return names_; }
+  /// The number of teams of which this rank knows, or has heard.
+  std::size_t kept() const noexcept { return barriers_.size(); }
 
   void advance() noexcept override;
   void peer_lost(Rank peer) noexcept override;
