@@ -9,6 +9,7 @@
 #include "runtime/segment_parts.hpp"
 
 #include <algorithm>
+#include <new>
 
 namespace aqueduct {
 namespace {
@@ -28,7 +29,7 @@ std::uint64_t promised(const detail::EndpointState& state) {
 
 }  // namespace
 
-SegmentRoom Segment::most_bytes(Endpoint& ep) {
+SegmentRoom Segment::most_bytes(Endpoint& ep) noexcept try {
   detail::EndpointState& state = ep.state();
   const core::Entry entry(state);
   if (state.in_child()) return {};
@@ -39,6 +40,8 @@ SegmentRoom Segment::most_bytes(Endpoint& ep) {
   memory = std::min({memory, room.all, runtime::address_room(), std::uint64_t{PTRDIFF_MAX}});
   memory -= memory / 16;  // chosen: for the program itself
   return {std::min(memory / state.neighbours.size(), room.one), memory};
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 std::uint64_t Segment::base_of(Rank rank) const noexcept {
@@ -62,13 +65,15 @@ Rank map_all(Endpoint& ep, SegmentId segment) noexcept {
   return mapped;
 }
 
-std::vector<Rank> mapped_ranks(Endpoint& ep, SegmentId segment) {
+std::vector<Rank> mapped_ranks(Endpoint& ep, SegmentId segment) noexcept try {
   const core::Entry entry(ep.state());
   std::vector<Rank> ranks;
   for (Rank rank = 0; rank < ep.ranks(); ++rank) {
     if (is_mapped(ep, rank, segment)) ranks.push_back(rank);
   }
   return ranks;
+} catch (const std::bad_alloc&) {
+  return {};
 }
 
 }  // namespace aqueduct

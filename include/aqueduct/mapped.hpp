@@ -26,8 +26,8 @@ inline bool is_mapped(const Endpoint& ep, Rank rank, SegmentId segment = 0) noex
 Rank map_all(Endpoint& ep, SegmentId segment = 0) noexcept;
 
 /// The ranks whose parts of a segment are mapped here, in rising order. Maps nothing: call `map_all` first for all that
-/// can be.
-std::vector<Rank> mapped_ranks(Endpoint& ep, SegmentId segment = 0);
+/// can be. Empty if there is no memory for the list.
+std::vector<Rank> mapped_ranks(Endpoint& ep, SegmentId segment = 0) noexcept;
 
 /// The address of a rank's part of a segment in the rank's own process; 0 if the part is empty or does not exist. Sends
 /// nothing.

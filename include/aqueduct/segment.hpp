@@ -113,8 +113,9 @@ class Segment {
   /// take the memory before this rank does, and the result is not negotiated: ranks may get different ones.
   ///
   /// Units:  bytes.
+  /// Errors: none; 0 if there is no memory to find out, and in a forked child.
   /// Cost:   reads /proc and looks at every page of the segments that are mapped here. For set-up.
-  static SegmentRoom most_bytes(Endpoint& ep);
+  static SegmentRoom most_bytes(Endpoint& ep) noexcept;
 
   /// Ends the segment: collective over its team. Every member frees its memory, keys, mappings and descriptors. The
   /// number of the segment is never used again; later operations on it fail with `closed`.

@@ -48,11 +48,12 @@ class Team {
   ///
   /// Shape:      the same ranks in the same order, and the same tag, on every member.
   /// Completion: all members know of the team, and may use it.
-  /// Errors:     invalid_argument (the list is empty, names a rank twice, or lacks this rank; a team of that tag and these
-  ///             ranks exists here; members give the same ranks in different orders, and then all get the error),
-  ///             out_of_range, peer_lost, no_memory (if one member gets it, all do, unless it cannot even list the ranks), in_handler. Members that give
-  ///             different sets of ranks or different tags wait for each other, because each may be about to make the
-  ///             other's team too. Their stall reports say which ranks are missing, and which of these make other teams.
+  /// Errors:     invalid_argument (the list is empty, names a rank twice, or lacks this rank; a team of that tag and
+  ///             these ranks exists here; members give the same ranks in different orders, and then all get the error),
+  ///             out_of_range, peer_lost, no_memory (if one member gets it, all do, unless it cannot even list the
+  ///             ranks), in_handler. Members that give different sets of ranks or different tags wait for each other,
+  ///             because each may be about to make the other's team too. Their stall reports name the rank for which they
+  ///             wait, and say if it uses a team that is unknown here.
   /// Cost:       two exchanges of ceil(log2 P) rounds for P members.
   static Result<Team> create(Endpoint& ep, std::span<const Rank> members, std::uint64_t tag);
 

@@ -13,9 +13,9 @@ namespace {
 
 class BarrierValues : public FabricTest {};
 
-using Value = std::optional<std::uint32_t>;
+using SaidValue = std::optional<std::uint32_t>;
 
-Status cross(Team& team, Value value) { return value ? team.barrier(*value) : team.barrier(); }
+Status cross(Team& team, SaidValue value) { return value ? team.barrier(*value) : team.barrier(); }
 
 TEST_P(BarrierValues, ThatAreEqualPass) {
   for (const Rank ranks : {Rank{1}, Rank{2}, Rank{5}, many()}) {
@@ -44,9 +44,9 @@ TEST_P(BarrierValues, AgreeWithThoseWhoGiveNone) {
   for (const Rank ranks : {Rank{2}, Rank{5}}) {
     as_each_of(ranks, 64, [](Endpoint& me) {
       for (Rank one = 0; one < me.ranks(); ++one) {
-        ASSERT_TRUE(cross(me.world(), me.rank() == one ? Value(one) : Value()))
+        ASSERT_TRUE(cross(me.world(), me.rank() == one ? SaidValue(one) : SaidValue()))
             << "only rank " << one << " gives one";
-        ASSERT_TRUE(cross(me.world(), me.rank() == one ? Value() : Value(5)))
+        ASSERT_TRUE(cross(me.world(), me.rank() == one ? SaidValue() : SaidValue(5)))
             << "rank " << one << " gives none";
       }
       ASSERT_TRUE(me.barrier());
@@ -55,16 +55,16 @@ TEST_P(BarrierValues, AgreeWithThoseWhoGiveNone) {
 }
 
 /// What a rank gives in a round; all ranks can compute it.
-Value given(std::uint64_t seed, std::uint64_t round, Rank rank) {
+SaidValue given(std::uint64_t seed, std::uint64_t round, Rank rank) {
   const std::uint64_t random = mix(seed + round * 64 + rank);
   if (random % 4 == 0) return {};
   return static_cast<std::uint32_t>(random % 64 < 62 ? round : random);
 }
 
-Status expected(std::uint64_t seed, std::uint64_t round, const Team& team) {
+Status expected_of(std::uint64_t seed, std::uint64_t round, const Team& team) {
   core::BarrierVote all;
   for (Rank i = 0; i < team.size(); ++i) {
-    const Value value = given(seed, round, team.rank_of(i));
+    const SaidValue value = given(seed, round, team.rank_of(i));
     all.merge(value ? core::BarrierVote(*value) : core::BarrierVote());
   }
   return all.is_mismatch() ? ErrorCode::mismatch : ErrorCode::ok;
@@ -79,7 +79,7 @@ TEST_P(BarrierValues, AtRandomAreMergedAlikeOnEveryTeam) {
       ASSERT_TRUE(turned && *turned && part && *part);
       for (std::uint64_t round = 1; round <= 30; ++round) {
         for (Team* team : {&me.world(), &**turned, &**part}) {
-          ASSERT_EQ(cross(*team, given(seed, round, me.rank())), expected(seed, round, *team))
+          ASSERT_EQ(cross(*team, given(seed, round, me.rank())), expected_of(seed, round, *team))
               << "round " << round << " of a team of " << team->size();
         }
       }

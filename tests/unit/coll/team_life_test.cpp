@@ -4,6 +4,7 @@
 
 #include "coll/barriers.hpp"
 #include "coll/wire.hpp"
+#include "tests/support/forked.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -99,6 +101,28 @@ TEST_F(TeamLives, ArrivalsAtTwoPhasesAreKeptApart) {
   say({0, 1, 0, 1, 10, 0});
   ASSERT_TRUE(world.wait());
   ASSERT_TRUE(world.barrier(20));
+}
+
+TEST_F(TeamLives, InAForkedChildAreRefused) {
+  start(2);
+  Endpoint& ep = job_->endpoint(0);
+  auto memory = Segment::allocate(ep, 4096);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(
+      support::in_a_child([&] {
+        const std::array<Rank, 2> all{0, 1};
+        if (Team::create(ep, all, 1).status().code() != ErrorCode::invalid_argument) return 1;
+        if (ep.world().barrier(5).code() != ErrorCode::invalid_argument) return 2;
+        if (ep.world().barrier_nb().status().code() != ErrorCode::invalid_argument) return 3;
+        if (ep.world().end().code() != ErrorCode::invalid_argument) return 4;
+        if (Segment::allocate(ep, 64).status().code() != ErrorCode::invalid_argument) return 5;
+        if (Segment::publish(ep.world(), std::move(memory)).status().code() != ErrorCode::invalid_argument)
+          return 6;
+        if (Segment::most_bytes(ep).rank != 0) return 7;
+        if (map_all(ep) != 0 || is_mapped(ep, 0) || base_of(ep, 0) != 0) return 8;
+        return 0;
+      }),
+      0);
 }
 
 }  // namespace

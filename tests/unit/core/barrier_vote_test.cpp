@@ -8,7 +8,7 @@
 namespace aqueduct::core {
 namespace {
 
-const BarrierVote kNone;
+const BarrierVote kNone{};
 const BarrierVote kZero(0);
 const BarrierVote kSeven(7);
 const BarrierVote kMismatch = [] {
