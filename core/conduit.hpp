@@ -6,6 +6,8 @@
 #include <aqueduct/signal_types.hpp>
 #include <aqueduct/status.hpp>
 
+#include "core/barrier_vote.hpp"
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -210,10 +212,18 @@ class NativeAtomics {
 /// Memory that neighbours map, so that plain instructions reach it.
 class CrossMap {
  public:
+  /// The most bytes that this conduit can allocate now, apart from what the machine has in memory.
+  struct Room {
+    std::uint64_t one = UINT64_MAX;  ///< in one call
+    std::uint64_t all = UINT64_MAX;  ///< in all further calls of the ranks of this host together
+  };
+
   virtual ~CrossMap() = default;
   /// Returns zeroed memory for a segment of mine, whose id is not known yet. `number` is different in every call; it is
   /// for names and the log. After a failure the log says what to try.
   virtual Result<MutableBytes> allocate(std::uint32_t number, std::size_t bytes) = 0;
+  /// The limits of `allocate`, such as the room in a file system.
+  virtual Room room() const { return {}; }
   /// Frees memory that `allocate` returned. No rank uses it any more, but neighbours may still have it mapped.
   virtual void release(MutableBytes memory) noexcept = 0;
   /// Returns what a neighbour needs to map the segment; empty if no neighbour can.
@@ -234,13 +244,19 @@ class CrossMap {
 class NativeBarrier {
  public:
   virtual ~NativeBarrier() = default;
-  /// This rank has arrived at `phase`. Called once for each phase, in order, after the phase before was reached.
-  /// A rank that knows of a lost member notifies no further phase. Does not block.
-  virtual void notify(std::uint64_t phase) noexcept = 0;
+  /// This rank has arrived at `phase`, with this vote. Called once for each phase, in order, after the phase before was
+  /// reached and its result was read. A rank that knows of a lost member notifies no further phase. Does not block.
+  virtual void notify(std::uint64_t phase, BarrierVote vote) noexcept = 0;
   /// Whether all members have notified `phase`. Called repeatedly while a rank waits, so it must be cheap.
   virtual bool reached(std::uint64_t phase) noexcept = 0;
+  /// The votes of all members, merged: the same on all of them. Called once `phase` is reached, before the next notify.
+  virtual BarrierVote result(std::uint64_t phase) noexcept = 0;
   /// For the stall report: the members that have not notified `phase`, as far as this rank can know.
   virtual std::vector<Rank> missing(std::uint64_t) const { return {}; }
+  /// The team ends on all members: each has read the result of the last phase, and calls this once before it destroys
+  /// the barrier. What the barrier used may serve another team. Without this call it stays in use until the job ends,
+  /// because other members may still use the barrier.
+  virtual void give_back() noexcept {}
 };
 
 /// Operations on whole teams that the conduit does better than a schedule of messages.

@@ -23,6 +23,7 @@ struct SegmentPart {
     reference,  ///< packets
   };
   std::uint64_t bytes = 0;
+  std::uint64_t base = 0;          ///< the part's address at its owner; 0 if the part is empty
   std::byte* mapped_at = nullptr;  ///< where a conduit has mapped it, even if its window has closed since
   std::uint64_t key = 0;           ///< the handle from import_key, if `has_key`
   NativeRma* rma = nullptr;        ///< the interface of the conduit that gave the handle
@@ -32,7 +33,6 @@ struct SegmentPart {
   std::uint64_t most_put = 0;
   std::uint64_t most_get = 0;
   Reach reach = Reach::unknown;
-  std::uint8_t phase = 0;  ///< the part's address at its owner, modulo 16, for the alignment of atomics
   bool asked_for_key = false;
   bool has_key = false;  ///< the key was imported; for mapped memory too, if the network does the atomics
   std::vector<std::byte> map_key;  ///< empty: cannot be mapped
@@ -42,7 +42,7 @@ struct SegmentPart {
 
   /// Whether an atomic of `bytes` bytes is aligned there. The address at the owner decides, so all ranks agree.
   bool aligned(std::uint64_t offset, std::size_t bytes) const noexcept {
-    return (phase + offset) % bytes == 0;
+    return (base + offset) % bytes == 0;
   }
   /// Whether a put or get may be native at any place. `most` is most_put or most_get.
   bool native_anywhere(std::uint64_t bytes, std::uint64_t most) const noexcept {
@@ -134,6 +134,11 @@ class SegmentTable {
   std::uint64_t bytes_of(SegmentId id, Rank rank) const noexcept {
     const SegmentPart* const part = find({rank, 0, id});
     return part != nullptr ? part->bytes : 0;
+  }
+  /// The address of a rank's part at its owner; 0 if there is no such part, or the part is empty.
+  std::uint64_t base_of(SegmentId id, Rank rank) const noexcept {
+    const SegmentPart* const part = find({rank, 0, id});
+    return part != nullptr ? part->base : 0;
   }
   /// Opens a part's window, so that plain instructions reach the part. With `for_values` atomics and reads of values
   /// use plain instructions too.

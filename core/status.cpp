@@ -49,6 +49,8 @@ constexpr std::array kErrors{
               "the log has its own words; run aqinfo on that host and check limits, links and firewalls"},
     ErrorInfo{ErrorCode::closed, "closed", "the object has ended",
               "keep the Job, its teams and segments until the last call on them has returned"},
+    ErrorInfo{ErrorCode::mismatch, "mismatch", "members of a barrier gave different values",
+              "the barrier is over on all members; compare the values that each rank passed to it"},
     ErrorInfo{ErrorCode::internal, "internal", "a bug in Aqueduct",
               "please report it, with the program and its output under AQUEDUCT_LOG=debug"},
 };
