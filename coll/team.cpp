@@ -2,6 +2,7 @@
 
 #include "coll/barriers.hpp"
 #include "coll/exchange.hpp"
+#include "core/entry.hpp"
 #include "core/wait.hpp"
 
 #include <algorithm>
@@ -23,26 +24,36 @@ std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t 
   return x ^ (x >> 31);
 }
 
+/// Ends the barrier of a team. A Team may outlive its job; it then has no barrier, and its endpoint is not used.
+void leave_barrier(TeamState* team) noexcept {
+  if (team == nullptr || coll::barrier_of(*team) == nullptr) return;
+  core::Entry entry(team->endpoint);
+  team->endpoint.barriers->leave(*team);
+}
+
 }  // namespace
 
 Team::Team(std::unique_ptr<TeamState> state) : state_(std::move(state)) {
+  core::Entry entry(state_->endpoint);
   state_->endpoint.barriers->enter(*state_);
 }
 Team::Team(Team&&) noexcept = default;
 Team& Team::operator=(Team&& other) noexcept {
   if (this != &other) {
-    if (state_ && coll::barrier_of(*state_) != nullptr) state_->endpoint.barriers->leave(*state_);
+    leave_barrier(state_.get());
     state_ = std::move(other.state_);
   }
   return *this;
 }
-Team::~Team() {
-  if (state_ && coll::barrier_of(*state_) != nullptr) state_->endpoint.barriers->leave(*state_);
-}
+Team::~Team() { leave_barrier(state_.get()); }
 
 Rank Team::size() const noexcept { return state_->size(); }
 Rank Team::index() const noexcept { return state_->index; }
-std::span<const Rank> Team::members() const noexcept { return state_->list(); }
+std::span<const Rank> Team::members() const noexcept {
+  if (coll::barrier_of(*state_) == nullptr) return state_->list();  // its job has ended
+  core::Entry entry(state_->endpoint);                              // the first call makes the list
+  return state_->list();
+}
 Rank Team::rank_of(Rank index) const noexcept {
   return index < state_->size() ? state_->members[index] : kNoRank;
 }
@@ -50,6 +61,7 @@ Rank Team::index_of(Rank rank) const noexcept { return state_->find(rank); }
 
 Status Team::notify() noexcept {
   TeamState& team = *state_;
+  core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.polling) return ErrorCode::in_handler;
   if (coll::barrier_of(team)->waiting) return ErrorCode::invalid_argument;
@@ -59,6 +71,7 @@ Status Team::notify() noexcept {
 
 bool Team::try_wait() noexcept {
   TeamState& team = *state_;
+  core::Entry entry(team.endpoint);
   if (!coll::barrier_of(team)->waiting || team.endpoint.in_child()) return true;
   if (team.endpoint.barriers->reached(*coll::barrier_of(team))) return true;
   core::progress(team.endpoint);
@@ -67,6 +80,7 @@ bool Team::try_wait() noexcept {
 
 Status Team::wait() noexcept {
   TeamState& team = *state_;
+  core::Entry entry(team.endpoint);
   coll::BarrierState& barrier = *coll::barrier_of(team);
   if (team.endpoint.polling) return ErrorCode::in_handler;
   if (!barrier.waiting) return ErrorCode::invalid_argument;
@@ -83,6 +97,7 @@ Status Team::wait() noexcept {
 }
 
 Status Team::barrier() noexcept {
+  core::Entry entry(state_->endpoint);
   if (const Status status = notify(); !status) return status;
   return wait();
 }
@@ -124,6 +139,7 @@ Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour
 
 Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::uint32_t key) {
   TeamState& team = *state_;
+  core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
   if (team.endpoint.polling) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
