@@ -1,7 +1,7 @@
 #include "am/prepared.hpp"
 
-#include "core/entry.hpp"
 #include "am/messages.hpp"
+#include "core/entry.hpp"
 
 namespace aqueduct {
 

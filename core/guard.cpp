@@ -76,9 +76,10 @@ void Guard::enter() noexcept {
 }
 
 void Guard::enter_slowly(Thread me) noexcept {
-  AQUEDUCT_EXPECT(shared(),
-                  "two threads are in calls on one endpoint of a job with Threads::serialized: the program must "
-                  "let in one at a time, or start the job with Threads::multiple");
+  AQUEDUCT_EXPECT(
+      shared(),
+      "two threads are in calls on one endpoint of a job with Threads::serialized: the program must "
+      "let in one at a time, or start the job with Threads::multiple");
   wanted_.fetch_add(1, std::memory_order_relaxed);
   for (int looks = 0;; ++looks) {
     Thread none = nullptr;
