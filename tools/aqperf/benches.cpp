@@ -31,7 +31,7 @@ constexpr std::array kBenches{
     Bench{"am-threads", "short messages by several threads of one rank (--callers, --own-mutex, --spinners)",
           kNoBytes, false, false, false, am_threads},
     Bench{"entry", "a call that does nothing but enter and leave the endpoint (compare with --guard)",
-          kNoBytes, false, false, false, entry},
+          kNoBytes, false, false, false, entry_cost},
     Bench{"atomic-latency", "one atomic on a peer's memory (--op)", kLatencyBytes, false, false, false,
           atomic_latency},
     Bench{"barrier", "a barrier of all ranks", kNoBytes, false, false, false, barrier},

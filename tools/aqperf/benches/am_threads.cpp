@@ -160,7 +160,7 @@ void am_threads(Session& session, Reporter& reporter) {
                        {std::nullopt, "none: the machine has nothing that runs a handler"}));
 }
 
-void entry(Session& session, Reporter& reporter) {
+void entry_cost(Session& session, Reporter& reporter) {
   const Options& options = session.options();
   auto& ep = session.ep();
   std::uint64_t bytes = 0;
