@@ -2,6 +2,7 @@
 
 #include "am/head.hpp"
 #include "am/messages.hpp"
+#include "core/entry.hpp"
 #include "core/mapping.hpp"
 
 #include <algorithm>
@@ -137,6 +138,7 @@ namespace detail {
 
 Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Args args, Bytes payload,
                   GlobalPtr<std::byte> place) noexcept {
+  core::Entry entry(incoming.state);
   EndpointState& state = incoming.state;
   am::Messages& messages = *state.messages;
   const Rank to = incoming.source;

@@ -1,6 +1,7 @@
 #include "am/prepared.hpp"
 
 #include "am/messages.hpp"
+#include "core/entry.hpp"
 
 namespace aqueduct {
 
@@ -37,6 +38,7 @@ namespace detail {
 
 Result<Prepared*> prepare(Endpoint& ep, Rank to, std::size_t bytes, GlobalPtr<std::byte> place, bool is_long,
                           const AmOptions& options) noexcept {
+  core::Entry entry(ep.state());
   EndpointState& state = ep.state();
   if (to >= ep.ranks()) return state.refusal();
   if (state.lost[to]) return {ErrorCode::peer_lost, to};
@@ -65,12 +67,14 @@ MutableBytes buffer_of(Prepared& prepared) noexcept { return prepared.buffer; }
 
 Status commit(Endpoint& ep, Prepared& prepared, AmCategory category, HandlerId handler, Args args,
               std::size_t used) noexcept {
+  core::Entry entry(ep.state());
   if (used > prepared.buffer.size()) return ErrorCode::too_large;
   return send_request(ep, prepared.to, category, handler, args, prepared.buffer.first(used), prepared.place,
                       {prepared.immediate, nullptr});
 }
 
 void PreparedRelease::operator()(Prepared* prepared) const noexcept {
+  core::Entry entry(ep->state());
   ep->state().messages->prepared().give_back(*prepared);
 }
 

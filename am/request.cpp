@@ -1,5 +1,6 @@
 #include "am/head.hpp"
 #include "am/messages.hpp"
+#include "core/entry.hpp"
 #include "core/mapping.hpp"
 #include "core/source_use.hpp"
 #include "core/wait.hpp"
@@ -98,11 +99,13 @@ namespace detail {
 
 Result<HandlerId> register_callback(Endpoint& ep, AmCategory category, std::uint16_t args_bytes,
                                     std::uint16_t signature, Callback callback) noexcept {
+  core::Entry entry(ep.state());
   return ep.state().messages->add(category, args_bytes, signature, std::move(callback));
 }
 
 Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handler, Args args, Bytes payload,
                     GlobalPtr<std::byte> place, const AmOptions& options) noexcept {
+  core::Entry entry(ep.state());
   EndpointState& state = ep.state();
   am::Messages& messages = *state.messages;
   if (to >= ep.ranks()) [[unlikely]]
@@ -122,6 +125,7 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
 }  // namespace detail
 
 AmLimits am_limits(Endpoint& ep, Rank peer) noexcept {
+  core::Entry entry(ep.state());
   auto& state = ep.state();
   if (peer >= ep.ranks()) return {};
   const auto& messages = *state.messages;

@@ -36,26 +36,36 @@ Status announce(TeamState& team, core::BarrierVote vote) noexcept {
   return {};
 }
 
+/// Ends the barrier of a team. A Team may outlive its job; it then has no barrier, and its endpoint is not used.
+void leave_barrier(TeamState* team) noexcept {
+  if (team == nullptr || coll::barrier_of(*team) == nullptr) return;
+  core::Entry entry(team->endpoint);
+  team->endpoint.barriers->leave(*team);
+}
+
 }  // namespace
 
 Team::Team(std::unique_ptr<TeamState> state) : state_(std::move(state)) {
+  core::Entry entry(state_->endpoint);
   state_->endpoint.barriers->enter(*state_);
 }
 Team::Team(Team&&) noexcept = default;
 Team& Team::operator=(Team&& other) noexcept {
   if (this != &other) {
-    if (state_ && coll::barrier_of(*state_) != nullptr) state_->endpoint.barriers->leave(*state_);
+    leave_barrier(state_.get());
     state_ = std::move(other.state_);
   }
   return *this;
 }
-Team::~Team() {
-  if (state_ && coll::barrier_of(*state_) != nullptr) state_->endpoint.barriers->leave(*state_);
-}
+Team::~Team() { leave_barrier(state_.get()); }
 
 Rank Team::size() const noexcept { return state_->size(); }
 Rank Team::index() const noexcept { return state_->index; }
-std::span<const Rank> Team::members() const noexcept { return state_->list(); }
+std::span<const Rank> Team::members() const noexcept {
+  if (coll::barrier_of(*state_) == nullptr) return state_->list();  // its job has ended
+  core::Entry entry(state_->endpoint);                              // the first call makes the list
+  return state_->list();
+}
 Rank Team::rank_of(Rank index) const noexcept {
   return index < state_->size() ? state_->members[index] : kNoRank;
 }
@@ -94,6 +104,7 @@ Status Team::wait() noexcept {
 }
 
 Status Team::barrier() noexcept {
+  core::Entry entry(state_->endpoint);
   if (const Status status = notify(); !status) return status;
   return wait();
 }

@@ -288,6 +288,9 @@ class Waitable {
   virtual int descriptor() const noexcept { return -1; }
   /// As `arm`, for a sleep on the descriptor, which it returns. -1: there is none, and nothing is armed.
   ///
+  /// While one thread sleeps on the descriptor, other threads of an endpoint with Threads::multiple may post and poll, one
+  /// at a time. Their polls may take what made the descriptor readable: they wake the sleeper by other means.
+  ///
   /// The descriptor may be readable without an arrival, but the next poll must end that: for a socket, the poll takes
   /// pending errors too. Otherwise no sleep would last.
   virtual int arm_descriptor() noexcept {

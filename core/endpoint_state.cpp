@@ -15,12 +15,23 @@ Endpoint& EndpointState::make_face(const core::WipedMemory& pages) noexcept {
   return *new (pages.border() - sizeof(EndpointState*)) Endpoint;
 }
 
+namespace {
+
+Threads threads_of(const Config& settings) {
+  const std::string text = settings.text("threads");
+  if (text == to_string(Threads::multiple)) return Threads::multiple;
+  return text == to_string(Threads::serialized) ? Threads::serialized : Threads::single;
+}
+
+}  // namespace
+
 EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
     : face_pages(sizeof(EndpointState*), sizeof(Endpoint) - sizeof(EndpointState*)),
       face(make_face(face_pages)),
       rank(my_rank),
       ranks(all),
       config(settings),
+      guard(threads_of(settings)),
       log(settings, my_rank),
       conduit_of(all),
       host_of(all),
@@ -37,6 +48,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
         "there is address space for {} segments only, not for {} (AQUEDUCT_SEGMENTS): is `ulimit -v` set?",
         segments.capacity(), wanted);
   }
+  if (guard.guards()) ops.guard_by(guard);
   implicit.pool = &ops;
   implicit.kind = &core::kGroup;
   implicit.parts = 1;  // a part that never ends, so that the group does not end either
@@ -69,6 +81,7 @@ void EndpointState::peer_lost(Rank peer) noexcept {
   if (far != nullptr && far.get() != conduit_of[peer] && !network_atomics.empty()) far->forget(peer);
   for (const core::BuiltLayer& built : layers) built.layer->peer_lost(peer);
   ops.fail_packets(peer, {ErrorCode::peer_lost, peer});
+  guard.changed();  // waits of other threads end too
   log.info("rank {} is gone: what was addressed to it fails with peer_lost", peer);
 }
 

@@ -7,6 +7,7 @@
 #include "core/backoff.hpp"
 #include "core/clock.hpp"
 #include "core/conduit.hpp"
+#include "core/guard.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
@@ -48,6 +49,7 @@ struct EndpointState {
   Rank rank;
   Rank ranks;
   const Config& config;
+  core::Guard guard;  ///< who may use all of this now; see core/entry.hpp
   core::Log log;
 
   // How each peer is reached.
@@ -83,8 +85,9 @@ struct EndpointState {
   /// Which words the far conduit treats as one at every rank of the job: the least of their properties.
   core::WholeWords network_words = core::WholeWords::puts_and_gets;
 
-  bool polling = false;  ///< inside progress: handlers run, nothing may wait
+  bool polling = false;  ///< inside progress: handlers run, nothing may wait. Under the lock, so it is this thread
   bool in_handler = false;
+  bool sets_up = false;  ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
   std::uint32_t polls = 0;
   core::Clock::time_point checked_peers{};
   /// Calls `peer_lost` for the ranks that the launcher has reported; set by runtime/.
@@ -135,7 +138,8 @@ namespace aqueduct::core {
 using aqueduct::detail::EndpointState;
 
 /// One round of progress: polls the conduits, then lets layers with queued work continue. Returns the number of
-/// arrivals. Does nothing when it is called inside itself, as by a handler.
+/// arrivals. Does nothing when it is called inside itself, as by a handler. Requires: an Entry, if threads share the
+/// endpoint.
 int progress(EndpointState& state) noexcept;
 /// Asks the conduits and the launcher for lost peers, at most every 20 ms.
 void check_peers(EndpointState& state) noexcept;

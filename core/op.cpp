@@ -10,9 +10,31 @@
 namespace aqueduct {
 
 namespace detail {
+namespace {
+
+/// As core::Entry, for the calls that know an operation but not its endpoint.
+class Locked {
+ public:
+  explicit Locked(core::Guard* guard) noexcept : guard_(guard) {
+    if (guard_ != nullptr) [[unlikely]]
+      guard_->enter();
+  }
+  ~Locked() {
+    if (guard_ != nullptr) [[unlikely]]
+      guard_->leave();
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  core::Guard* guard_;
+};
+
+}  // namespace
 
 Status collect(OpFace* op) noexcept {
   auto& whole = *static_cast<core::Op*>(op);
+  const Locked locked(whole.pool->guard());
   return whole.pool->collect(whole);
 }
 
@@ -20,6 +42,7 @@ bool in_child(const OpFace* op) noexcept { return static_cast<const core::Op*>(o
 
 void abandon(OpFace* op) noexcept {
   auto& whole = *static_cast<core::Op*>(op);
+  const Locked locked(whole.pool->guard());
   whole.pool->abandon(whole);
 }
 
@@ -132,7 +155,13 @@ Status OpPool::collect(Op& op) noexcept {
   return outcome;
 }
 
-void OpPool::abandon(Op& op) noexcept { op.abandoned = true; }
+void OpPool::abandon(Op& op) noexcept {
+  if (op.done.load(std::memory_order_relaxed) != 0) {  // another thread's poll has just ended it
+    static_cast<void>(collect(op));
+  } else {
+    op.abandoned = true;
+  }
+}
 
 void OpPool::release(Op& op) noexcept {
   --in_flight_;

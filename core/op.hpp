@@ -4,6 +4,7 @@
 #include <aqueduct/event.hpp>
 
 #include "core/conduit.hpp"
+#include "core/guard.hpp"
 #include "core/tokens.hpp"
 
 #include <cstddef>
@@ -157,6 +158,10 @@ class OpPool {
   /// not ended. Only for a forked child, where nothing arrives.
   void end_all(Status status) noexcept;
   bool in_child() const noexcept { return owner_ != nullptr && owner_->ranks() == 0; }
+  /// Events are collected and dropped under this lock from now on, since the program does that without an endpoint.
+  void guard_by(Guard& guard) noexcept { guard_ = &guard; }
+  /// The lock; null if there is none, and in a forked child.
+  Guard* guard() const noexcept { return guard_ != nullptr && !in_child() ? guard_ : nullptr; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
   /// For the stall report: the number of operations in flight to each of the first eight peers that are found.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
@@ -177,6 +182,7 @@ class OpPool {
   void release(Op& op) noexcept;
 
   const Endpoint* owner_;
+  Guard* guard_ = nullptr;
   Op* free_explicit_ = nullptr;
   Op* free_internal_ = nullptr;
   std::uint32_t in_flight_ = 0;

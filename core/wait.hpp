@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/endpoint_state.hpp"
+#include "core/entry.hpp"
 
 #include <chrono>
 #include <string>
@@ -20,6 +20,8 @@ class LongWait {
   bool look_around() noexcept;
   /// Sleeps until something arrives, or for a bounded time. Returns true, without sleeping, if `done(what)` is true.
   bool sleep(bool (*done)(const void*), const void* what) noexcept;
+  /// How long the next sleep may last: longer each time, within the time limit.
+  std::chrono::nanoseconds next_nap() noexcept;
 
  private:
   void report(Clock::time_point now) noexcept;
@@ -34,8 +36,16 @@ class LongWait {
   std::chrono::nanoseconds nap_{1'000'000};
 };
 
+/// The loop of wait_until when threads share the endpoint: one of those that wait polls, the others follow it.
+/// `done(what)` was false. Requires: an Entry.
+Status wait_in_turn(EndpointState& state, LongWait& longer, bool (*done)(const void*),
+                    const void* what) noexcept;
+
 /// Makes progress until `done()` returns true. `done` may have an
 /// effect when it succeeds: it is not called again after that.
+///
+/// `done` is called under the endpoint's lock, on this thread. If it becomes true by a call of another thread, not by
+/// progress, that call should say `guard.changed()`; otherwise this wait may notice it 20 ms late.
 ///
 /// `done` must become true when the peer that it depends on is lost: otherwise only the time limit ends the wait.
 /// Errors: in_handler, timed_out, invalid_argument (in a forked child).
@@ -44,11 +54,14 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
                   std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) noexcept {
   if (state.in_child()) [[unlikely]]
     return ErrorCode::invalid_argument;
+  const Entry entry(state);
   if (done()) return {};
   if (state.polling) return ErrorCode::in_handler;
   const auto text = [](const void* what) { return (*static_cast<const Describe*>(what))(); };
   const auto over = [](const void* what) { return (*static_cast<const Done*>(what))(); };
   LongWait longer(state, on, limit, text, &describe);
+  if (state.guard.shared()) [[unlikely]]
+    return wait_in_turn(state, longer, over, &done);
   Backoff backoff(state.pacing, state.clock);
   std::uint32_t arrivals = 0;
   for (;;) {

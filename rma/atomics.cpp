@@ -1,6 +1,7 @@
 #include <aqueduct/atomic_domain.hpp>
 
 #include "core/apply_atomic.hpp"
+#include "core/entry.hpp"
 #include "core/wait.hpp"
 #include "rma/operation.hpp"
 #include "rma/transfers.hpp"
@@ -86,6 +87,7 @@ void Transfers::let_others_in() noexcept {
 namespace detail {
 
 AtomicBy atomic_by(Endpoint& ep, std::uint32_t operations, AtomicType type, AtomicFavour favour) noexcept {
+  core::Entry entry(ep.state());
   core::AtomicSet wanted;
   for (unsigned op = 0; op <= static_cast<unsigned>(AtomicOp::compare_swap); ++op) {
     if ((operations >> op & 1) != 0) wanted.add(static_cast<AtomicOp>(op), type);
@@ -97,11 +99,13 @@ AtomicBy atomic_by(Endpoint& ep, std::uint32_t operations, AtomicType type, Atom
 
 Event atomic_nb_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                        const AtomicOptions& options) noexcept {
+  core::Entry entry(ep.state());
   return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::event, options.immediate).event;
 }
 
 Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                          const AtomicOptions& options) noexcept {
+  core::Entry entry(ep.state());
   return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate).status;
 }
 

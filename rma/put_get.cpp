@@ -1,5 +1,6 @@
 #include <aqueduct/rma.hpp>
 
+#include "core/entry.hpp"
 #include "rma/transfers.hpp"
 
 // The cold paths of include/aqueduct/rma.hpp, for targets that are not mapped here. Each first tries the short path, a
@@ -18,6 +19,7 @@ bool plain(const PutOptions& options) noexcept {
 }  // namespace
 
 Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) {
     Event event(op);
@@ -28,6 +30,7 @@ Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, st
 
 Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                        const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (plain(options)) {
     if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) return Event(op);
@@ -37,12 +40,14 @@ Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, 
 
 Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                          const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (plain(options) && transfers.put_at_once(to, from, bytes, true) != nullptr) return {};
   return transfers.put(to, from, bytes, Completion::group, options).status;
 }
 
 Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) {
     Event event(op);
@@ -53,6 +58,7 @@ Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::siz
 
 Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                        const GetOptions& options) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) return Event(op);
   return transfers.get(to, from, bytes, Completion::event, options.immediate).event;
@@ -60,6 +66,7 @@ Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::s
 
 Status get_nbi_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                          const GetOptions& options) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (transfers.get_at_once(to, from, bytes, true) != nullptr) return {};
   return transfers.get(to, from, bytes, Completion::group, options.immediate).status;

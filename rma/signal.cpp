@@ -1,5 +1,6 @@
 #include <aqueduct/signal.hpp>
 
+#include "core/entry.hpp"
 #include "core/signals.hpp"
 #include "core/wait.hpp"
 #include "rma/transfers.hpp"
@@ -9,10 +10,12 @@ namespace aqueduct {
 using Completion = rma::Transfers::Completion;
 
 Status signal(Endpoint& ep, Rank to, Signal what) noexcept {
+  core::Entry entry(ep.state());
   return ep.state().transfers->signal(to, what, Completion::blocking).status;
 }
 
 Event signal_nb(Endpoint& ep, Rank to, Signal what) noexcept {
+  core::Entry entry(ep.state());
   return ep.state().transfers->signal(to, what, Completion::event).event;
 }
 
@@ -23,14 +26,20 @@ Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, 
   EndpointState& state = ep.state();
   const GlobalPtr<std::byte> counter{to.rank(), std::uint64_t{what.slot} * sizeof(std::uint64_t),
                                      core::kSignalSegment};
-  if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part) return Event(part.status());
+  {
+    core::Entry entry(state);
+    if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part) return Event(part.status());
+  }
+  // The copy runs beside other threads' calls.
   if (std::byte* place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
       place != nullptr && bytes != 0) {
     copy_bytes(place, from, bytes);
     source_is_free(options);
+    core::Entry entry(state);
     if (state.transfers->raise_mapped(to.rank(), what)) return Event{};
     return state.transfers->signal(to.rank(), what, Completion::event).event;
   }
+  core::Entry entry(state);
   return state.transfers->put(to, from, bytes, Completion::event, options, &what).event;
 }
 
@@ -46,6 +55,7 @@ std::uint64_t value_of(detail::EndpointState& state, SignalSlot slot) noexcept {
 }  // namespace
 
 std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept {
+  core::Entry entry(ep.state());
   auto& state = ep.state();
   if (state.in_child()) return 0;
   // If other ranks cannot map my counters, their signals arrive in progress.
@@ -56,14 +66,17 @@ std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept {
 }
 
 Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value) noexcept {
+  core::Entry entry(ep.state());
   auto& state = ep.state();
   if (state.in_child()) return ErrorCode::invalid_argument;
   if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;
   core::my_counter(state, slot).store(value, std::memory_order_release);
+  state.guard.changed();
   return {};
 }
 
 bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept {
+  core::Entry entry(ep.state());
   if (ep.state().in_child()) return true;  // ends a loop that polls; wait_until returns the error
   auto& state = ep.state();
   if (value_of(state, slot) >= at_least) return true;
@@ -73,6 +86,7 @@ bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept 
 
 Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank from,
                   std::chrono::nanoseconds limit) noexcept {
+  core::Entry entry(ep.state());
   auto& state = ep.state();
   if (state.in_child()) return ErrorCode::invalid_argument;
   if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;

@@ -212,7 +212,11 @@ bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
       core::find_mapped(state_, counters, (std::uint64_t{signal.slot} + 1) * sizeof(std::uint64_t));
   if (mapped == nullptr) return false;
   core::counter_at(mapped, signal.slot).fetch_add(signal.add, std::memory_order_release);
-  if (to != state_.rank) state_.wake(to);
+  if (to != state_.rank) {
+    state_.wake(to);
+  } else {
+    state_.guard.changed();  // another thread of this rank may wait for it
+  }
   return true;
 }
 

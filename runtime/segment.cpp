@@ -44,6 +44,7 @@ Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ra
 // The members' ranks are listed first, because that may fail. Once the other members know of this part, nothing may
 // fail on this rank alone.
 Result<Segment> Segment::create(Team& team, std::size_t bytes) {
+  core::Entry entry(team.state().endpoint);
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
   auto ranks = ranks_of(team.state());
@@ -54,6 +55,7 @@ Result<Segment> Segment::create(Team& team, std::size_t bytes) {
 }
 
 Result<Segment> Segment::attach(Team& team, std::span<std::byte> memory) {
+  core::Entry entry(team.state().endpoint);
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
   auto ranks = ranks_of(team.state());
@@ -99,6 +101,7 @@ Result<Segment> Segment::publish(Team& team, Result<SegmentMemory> memory) {
 }
 
 Status Segment::release() noexcept {
+  core::Entry entry(*state_);
   if (const Status status = may_begin(*state_); !status) return status;
   return runtime::release_segment(*state_->owner, id_);
 }

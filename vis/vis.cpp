@@ -1,5 +1,6 @@
 #include <aqueduct/vis.hpp>
 
+#include "core/entry.hpp"
 #include "vis/piece_transfers.hpp"
 
 // The functions of include/aqueduct/vis.hpp.
@@ -14,6 +15,7 @@ using vis::What;
 
 Begun put_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Completion completion,
              const PutOptions& options, const Signal* signal = nullptr) noexcept {
+  core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
   return ep.state().vis->start({What::put, {}, to.base(), to.shape(), here, from.shape(), options, signal},
                                completion);
@@ -21,6 +23,7 @@ Begun put_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
 
 Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Completion completion,
              const GetOptions& options) noexcept {
+  core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(to.base());
   const PutOptions immediate{SourceReuse::at_completion, nullptr, options.immediate};
   return ep.state().vis->start({What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
@@ -29,6 +32,7 @@ Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Comp
 
 Begun accumulate_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, AtomicType type,
                     Completion completion) noexcept {
+  core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
   return ep.state().vis->start({What::accumulate, type, to.base(), to.shape(), here, from.shape()},
                                completion);

@@ -155,7 +155,8 @@ class RequestContext : public ReplyContext {
 /// `body` is called as body(context, args) for short messages and body(context, args, payload) for medium and
 /// long ones; context is a RequestContext& or ReplyContext&, payload a std::span<std::byte>.
 ///
-/// Threads: the handler runs on the endpoint's thread, inside progress.
+/// Threads: the handler runs on the endpoint's thread, inside progress. With Threads::multiple it runs on whichever
+///          thread makes progress, one handler at a time, and other threads' calls wait until it returns.
 /// Errors:  refused (AQUEDUCT_HANDLERS reached), in_handler.
 template <AmCategory Category, AmArguments Args, class F>
 Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {

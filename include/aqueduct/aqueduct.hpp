@@ -16,5 +16,6 @@
 #include <aqueduct/signal.hpp>
 #include <aqueduct/status.hpp>
 #include <aqueduct/team.hpp>
+#include <aqueduct/threads.hpp>
 #include <aqueduct/version.hpp>
 #include <aqueduct/vis.hpp>

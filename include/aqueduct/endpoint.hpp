@@ -3,6 +3,7 @@
 #include <aqueduct/event.hpp>
 #include <aqueduct/global_ptr.hpp>
 #include <aqueduct/status.hpp>
+#include <aqueduct/threads.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -82,8 +83,9 @@ struct StatisticsRow {
 
 /// One rank. A thread communicates through its endpoint.
 ///
-/// Threads:   an endpoint belongs to one thread at a time; threads that communicate in parallel use one each. State
-///            that endpoints of a process share is protected by the library.
+/// Threads:   an endpoint belongs to one thread at a time, unless the job was started with another mode (Threads in
+///            threads.hpp; docs/threading.md says what the threads then share). Threads that communicate in parallel
+///            are fastest with one endpoint each. State that endpoints of a process share is protected by the library.
 /// Processes: it belongs to the process that started the job. In a forked child it is rank 0 of 0, nothing is mapped,
 ///            and calls that communicate or wait fail with invalid_argument. The parent's rank is not affected.
 /// Lifetime:  owned by its Job.
@@ -136,6 +138,8 @@ class Endpoint {
   int progress() noexcept;
   /// Whether this thread is inside one of this endpoint's handlers, where nothing may wait.
   bool in_handler() const noexcept;
+  /// Which threads may use this endpoint: the job's setting.
+  Threads threads() const noexcept;
 
   /// Waits until the event is done. Returns the outcome of its operation.
   ///
@@ -157,7 +161,10 @@ class Endpoint {
 
   /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions.
   ///
-  /// Errors: the first failure among them (all of them are over then); in_handler.
+  /// Errors:  the first failure among them (all of them are over then); in_handler.
+  /// Threads: the implicit group and the open region are the endpoint's, so with Threads::multiple the threads share
+  ///          them: a thread also waits for what others begin meanwhile, and one of the threads that wait gets the
+  ///          failure.
   Status wait_implicit() noexcept;
   /// Makes one round of progress. Returns whether all implicit operations outside access regions are over.
   bool test_implicit() noexcept;
@@ -181,7 +188,8 @@ class Endpoint {
   /// All counters: those of Statistics, under the same names, and those of layers that Statistics does not name.
   ///
   /// Lifetime: as long as the endpoint.
-  /// Threads:  the counters are read on the endpoint's own thread.
+  /// Threads:  the counters are read on the endpoint's own thread. With Threads::multiple they may change during the
+  ///           read: `statistics` reads them all at one moment.
   std::span<const StatisticsRow> statistics_rows() const noexcept;
 
   /// For use by the library only.

@@ -37,7 +37,8 @@ void abandon(OpFace* op) noexcept;
 ///
 /// An Event that was default-constructed, or has been waited for, is *finished*. Testing or waiting for it again is
 /// legal, costs nothing, and gives the same outcome. An Event belongs to the endpoint that made it, and to that
-/// endpoint's thread.
+/// endpoint's thread. With Threads::multiple any thread may wait for it, one at a time; the program synchronises the
+/// thread that made the Event and the one that waits for it.
 ///
 /// Cost:   an Event of an operation that was in flight at the call occupies 200 bytes of its endpoint's memory until
 ///         the program waits for it or reads its status. Hundreds of thousands may be held. The endpoint reuses this

@@ -28,6 +28,7 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
   return {
       plain("bare", bare),
       plain("native", native),
+      plain("multiple", {{"loop_native", "rma"}, {"threads", "multiple"}}),
       plain("mapped", {{"loop_native", "all"}}),
       plain("tight", {{"loop_packet", "256"}, {"loop_queue", "1"}}),
 #ifndef __SANITIZE_THREAD__  // one rank runs at a time: TSan would take minutes and find nothing
