@@ -30,6 +30,7 @@ int progress(EndpointState& state) noexcept {
     for (const BuiltLayer& built : state.layers) built.layer->advance();
   }
   state.polling = false;
+  state.arrivals += static_cast<std::uint64_t>(found);
   // A program that never waits but only polls must learn of lost peers too.
   if ((++state.polls & 0xffff) == 0) [[unlikely]]
     check_peers(state);

@@ -17,9 +17,6 @@ struct detail::EventAccess {
 namespace core {
 namespace {
 
-// Chosen: the interval at which peers are checked. Measured: eight idle ranks take
-// about 2 % of one core with one conduit and 3 % with two, their start included.
-constexpr std::chrono::nanoseconds kLongestNap{20'000'000};
 constexpr std::chrono::nanoseconds kBriefNap{100'000};
 
 std::string describe_operation(const Op& op) {
@@ -66,7 +63,7 @@ void LongWait::report(Clock::time_point now) noexcept try {
 
 bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
   auto nap = nap_;
-  nap_ = std::min(nap_ * 2, kLongestNap);
+  nap_ = std::min(nap_ * 2, longest_nap_);
   if (limit_ != std::chrono::nanoseconds::max()) {
     nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - state_.clock.now(),
                                                std::chrono::nanoseconds{1}, nap);

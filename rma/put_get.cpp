@@ -17,6 +17,8 @@ bool plain(const PutOptions& options) noexcept {
 
 }  // namespace
 
+void notify_mapped(Endpoint& ep, Rank target) noexcept { ep.state().wake_after_stores(target); }
+
 Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
   rma::Transfers& transfers = *ep.state().transfers;
   if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) {

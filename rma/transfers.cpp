@@ -110,6 +110,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   const Rank peer = to.rank();
   if (access.mapped != nullptr || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
+    if (options.notify) state_.wake_after_stores(peer);
     return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
   auto begun = begin(kPutKind, peer, completion, options.immediate);

@@ -17,3 +17,4 @@
 #include <aqueduct/team.hpp>
 #include <aqueduct/version.hpp>
 #include <aqueduct/vis.hpp>
+#include <aqueduct/wait_on.hpp>
