@@ -134,7 +134,7 @@ template <Atomic T>
 
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Event atomic_nb_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
-                                                       T expected, T* result, const AtomicOptions& options,
+                                                       T expected, T* result, AtomicOptions options,
                                                        AtomicBy by) noexcept {
   return atomic_nb_slowly(ep, {at.rank(), at.offset(), at.segment()},
                           {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, options);
@@ -142,7 +142,7 @@ template <Atomic T>
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Status atomic_nbi_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
                                                          T operand, T expected, T* result,
-                                                         const AtomicOptions& options, AtomicBy by) noexcept {
+                                                         AtomicOptions options, AtomicBy by) noexcept {
   return atomic_nbi_slowly(ep, {at.rank(), at.offset(), at.segment()},
                            {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, options);
 }

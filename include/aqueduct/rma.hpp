@@ -76,11 +76,15 @@ inline void source_is_free(const PutOptions& options) noexcept {
   if (options.source_event != nullptr) [[unlikely]]
     *options.source_event = Event{};
 }
+/// Whether the options ask for something after the copy. Asked before it: a compiler that knows the options then drops
+/// the branch, although they are passed to another function by reference.
+inline bool ask_for_more(const PutOptions& options) noexcept {
+  return options.source_event != nullptr || options.notify;
+}
 /// Called when the bytes are in place: does what the options ask for after that.
 inline void bytes_are_in_place(Endpoint& ep, Rank target, const PutOptions& options) noexcept {
   source_is_free(options);
-  if (options.notify) [[unlikely]]
-    notify_mapped(ep, target);
+  if (options.notify) notify_mapped(ep, target);
 }
 template <class T>
 std::byte* find(Endpoint& ep, GlobalPtr<T> to, std::size_t bytes) noexcept {
@@ -110,10 +114,12 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
     detail::copy_bytes(place, std::ranges::data(from), bytes);
-    detail::bytes_are_in_place(ep, to.rank(), options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return Event{};
   }
   return detail::put_nb_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -147,10 +153,12 @@ inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& opt
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
     detail::copy_bytes(place, std::ranges::data(from), bytes);
-    detail::bytes_are_in_place(ep, to.rank(), options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return {};
   }
   return detail::put_nbi_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -234,9 +242,11 @@ inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> v
 template <SmallValue T>
 inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                           PutOptions options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     detail::store_value(place, value);
-    detail::bytes_are_in_place(ep, to.rank(), options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return Event{};
   }
   options.source = SourceReuse::at_return;
@@ -254,9 +264,11 @@ inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> v
 template <SmallValue T>
 inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                             PutOptions options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     detail::store_value(place, value);
-    detail::bytes_are_in_place(ep, to.rank(), options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return {};
   }
   options.source = SourceReuse::at_return;
