@@ -41,6 +41,14 @@ struct Post {
   static constexpr Post failed(ErrorCode why) noexcept { return {Kind::failed, why}; }
 };
 
+/// What a put with a signal does to a 64-bit word of the target.
+struct WordSignal {
+  SegmentId segment = 0;
+  SignalOp op = SignalOp::add;
+  std::uint64_t offset = 0;  ///< in the target's part of the segment
+  std::uint64_t value = 0;
+};
+
 /// Receives what a conduit finds. The conduit calls it inside
 /// `poll` and `check_peers` only, on the thread that called these.
 ///
@@ -57,6 +65,9 @@ class Inbox {
   virtual void completed(Token token, Status status) noexcept = 0;
   /// A peer's put with a native signal has arrived: its bytes are in place.
   virtual void signalled(Rank from, Signal signal) noexcept = 0;
+  /// A peer's put with a native signal to a word has arrived: its bytes are in place. Only conduits whose NativeSignal
+  /// takes words call it.
+  virtual void word_signalled(Rank /*from*/, const WordSignal& /*word*/) noexcept {}
   /// A peer has died or left. Called at most once for each peer, after the delivery of all that the peer sent before.
   /// Every operation that was posted to it still completes, before or after this call.
   /// The inbox may call `forget` for that peer before it returns.
@@ -180,6 +191,14 @@ class NativeSignal {
   /// call. The completion says that the bytes are in place; the target may not have polled yet.
   virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
                           Token token) noexcept = 0;
+  /// Whether put_signal_word works. The answer does not change after `connect`, and is the same for all peers.
+  virtual bool takes_words() const noexcept { return false; }
+  /// As put_signal, but the target's conduit calls Inbox::word_signalled with `word` once, after the bytes are in place.
+  /// The conduit carries `word` and does not interpret it. Called only if takes_words() is true.
+  virtual Post put_signal_word(Rank /*peer*/, std::uint64_t /*key*/, std::uint64_t /*offset*/, Bytes /*from*/,
+                               const WordSignal& /*word*/, Token /*token*/) noexcept {
+    return Post::failed(ErrorCode::not_supported);
+  }
 };
 
 /// Atomics that the network does. They need not be atomic with respect to a processor's instructions: the layers above

@@ -62,6 +62,18 @@ void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   answer(in, kPutAck, PutAck{piece.token, static_cast<std::uint64_t>(code)});
 }
 
+void put_word(Incoming& in, const std::byte* args, core::MutableBytes payload) {
+  const auto piece = read<PutWordPiece>(args);
+  const core::WordSignal word{piece.word_segment, piece.op, piece.word_offset, piece.value};
+  std::byte* to = place(in.state, piece.segment, piece.offset, payload.size());
+  auto code = ErrorCode::out_of_range;
+  if (to != nullptr) {
+    aqueduct::detail::copy_bytes(to, payload.data(), payload.size());
+    code = core::signal_word(in.state, word).code();
+  }
+  answer(in, kPutAck, PutAck{piece.token, static_cast<std::uint64_t>(code)});
+}
+
 void put_ack(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto ack = read<PutAck>(args);
   if (core::Op* op = asked(in, ack.token, kPutAck)) {
@@ -143,6 +155,7 @@ void add_reference_handlers(EndpointState& state) noexcept {
   am::Messages& m = *state.messages;
   using enum AmCategory;
   m.add_internal(kPut, medium_request, sizeof(PutPiece), callback<put>());
+  m.add_internal(kPutWord, medium_request, sizeof(PutWordPiece), callback<put_word>());
   m.add_internal(kPutAck, short_reply, sizeof(PutAck), callback<put_ack>());
   m.add_internal(kGet, short_request, sizeof(GetPiece), callback<get>());
   m.add_internal(kGetData, medium_reply, sizeof(GetData), callback<get_data>());

@@ -102,8 +102,8 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
 }
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                                Completion completion, const PutOptions& options,
-                                const Signal* signal) noexcept {
+                                Completion completion, const PutOptions& options, const Signal* signal,
+                                const core::WordSignal* word) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
@@ -111,6 +111,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   if (access.mapped != nullptr || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
     if (options.notify) state_.wake_after_stores(peer);
+    if (word != nullptr) return update_word(peer, *word, completion, options.immediate);
     return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
   auto begun = begin(kPutKind, peer, completion, options.immediate);
@@ -122,7 +123,9 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.offset = to.offset();
   operation.bytes = bytes;
   const core::Properties& properties = state_.conduit(peer).properties();
-  const bool native = access.part->reach == SegmentPart::Reach::native;
+  // A signal to a word goes in the packet of the put where it fits, unless the conduit carries both.
+  const bool in_packet = word != nullptr && fits_with_word(peer, bytes, *word);
+  const bool native = access.part->reach == SegmentPart::Reach::native && !in_packet;
   const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   core::SourceUse source;
   if (!inject) {
@@ -131,15 +134,16 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   }
   if (signal != nullptr) {
     operation.signal = *signal;
-    operation.has_signal = true;
+    operation.follows = Operation::Follows::signal;
+  }
+  if (word != nullptr) {
+    operation.word = *word;
+    operation.follows = Operation::Follows::word;
   }
   Status status;
   bool holds = true;
   if (native) {
-    if (operation.has_signal) {
-      op.ended = then_signal;
-      op.layer = this;
-    }
+    if (operation.follows != Operation::Follows::nothing) follow_after_bytes(op);
     status = put_native(op, *access.part, to, {static_cast<const std::byte*>(from), bytes}, inject,
                         options.immediate);
   } else {

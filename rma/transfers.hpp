@@ -49,7 +49,8 @@ class Transfers final : public core::Layer {
     Event event;
   };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
-            const PutOptions& options, const Signal* signal = nullptr) noexcept;
+            const PutOptions& options, const Signal* signal = nullptr,
+            const core::WordSignal* word = nullptr) noexcept;
   /// The short path, for most transfers: one native post, and nothing to do when it
   /// ends. With `group` the operation joins the implicit group, and may be over when
   /// this returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
@@ -61,6 +62,9 @@ class Transfers final : public core::Layer {
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
                bool immediate) noexcept;
   Begun signal(Rank to, Signal signal, Completion completion) noexcept;
+  /// A put that a signal to a word of the same rank follows. Checks the word before anything is begun.
+  Begun put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
+                 const PutOptions& options, const SignalWord& word) noexcept;
 
   // For the layers above, whose operations consist of several of these.
 
@@ -111,10 +115,26 @@ class Transfers final : public core::Layer {
   void let_others_in() noexcept;
   // The reference layer (reference.cpp).
   Status launch(Op& op, bool immediate) noexcept;
+  bool fits_with_signal(const Op& op) const noexcept;
+  /// What follows the bytes of a put is sent when they are in place.
+  void follow_after_bytes(Op& op) noexcept;
   bool push(Op& op) noexcept;
   Post push_piece(Op& op) noexcept;
   void all_begun(Op& op) noexcept;
   static bool then_signal(core::Layer& layer, Op& op) noexcept;
+
+  // Signals to words (signal_words.cpp).
+  Status check_word(const SignalWord& word) noexcept;
+  /// Whether the network does the update, because it does the job's atomics on this word.
+  const SegmentPart* by_network(Rank to, const core::WordSignal& word) const noexcept;
+  /// Updates a word that has no bytes before it, or whose bytes are in place.
+  Begun update_word(Rank to, const core::WordSignal& word, Completion completion, bool immediate) noexcept;
+  /// Whether a put and its signal to a word go in one packet of the reference layer.
+  bool fits_with_word(Rank to, std::size_t bytes, const core::WordSignal& word) const noexcept;
+  /// As follow_with_signal, for a signal to a word.
+  bool follow_with_word(Op& op, const core::WordSignal& word) noexcept;
+  static bool then_word(core::Layer& layer, Op& op) noexcept;
+  Post push_word(Op& op) noexcept;
 
   EndpointState& state_;
   am::Messages& messages_;
