@@ -41,14 +41,6 @@ struct Post {
   static constexpr Post failed(ErrorCode why) noexcept { return {Kind::failed, why}; }
 };
 
-/// What a put with a signal does to a 64-bit word of the target.
-struct WordSignal {
-  SegmentId segment = 0;
-  SignalOp op = SignalOp::add;
-  std::uint64_t offset = 0;  ///< in the target's part of the segment
-  std::uint64_t value = 0;
-};
-
 /// Receives what a conduit finds. The conduit calls it inside
 /// `poll` and `check_peers` only, on the thread that called these.
 ///
@@ -65,9 +57,6 @@ class Inbox {
   virtual void completed(Token token, Status status) noexcept = 0;
   /// A peer's put with a native signal has arrived: its bytes are in place.
   virtual void signalled(Rank from, Signal signal) noexcept = 0;
-  /// A peer's put with a native signal to a word has arrived: its bytes are in place. Only conduits whose NativeSignal
-  /// takes words call it.
-  virtual void word_signalled(Rank /*from*/, const WordSignal& /*word*/) noexcept {}
   /// A peer has died or left. Called at most once for each peer, after the delivery of all that the peer sent before.
   /// Every operation that was posted to it still completes, before or after this call.
   /// The inbox may call `forget` for that peer before it returns.
@@ -183,6 +172,15 @@ class NativeVector {
                           std::span<const MutableBytes> to, Token token) noexcept = 0;
 };
 
+/// A signal to a 64-bit word of a registered segment of the peer. The word's address on its owner is a multiple of 8.
+struct RemoteWord {
+  std::uint64_t key =
+      0;  ///< the handle of the word's segment, which may be another one than that of the bytes
+  std::uint64_t offset = 0;  ///< with the 8 bytes there, inside the peer's part
+  std::uint64_t value = 0;
+  SignalOp op = SignalOp::add;
+};
+
 /// A put that the target notices: its conduit calls Inbox::signalled once, after the bytes are in place.
 class NativeSignal {
  public:
@@ -193,10 +191,13 @@ class NativeSignal {
                           Token token) noexcept = 0;
   /// Whether put_signal_word works. The answer does not change after `connect`, and is the same for all peers.
   virtual bool takes_words() const noexcept { return false; }
-  /// As put_signal, but the target's conduit calls Inbox::word_signalled with `word` once, after the bytes are in place.
-  /// The conduit carries `word` and does not interpret it. Called only if takes_words() is true.
+  /// As put_signal, but in place of the call of Inbox::signalled the target's conduit updates `word` once, after the bytes
+  /// are in place (apply_signal in core/word_signal.hpp does it, on the memory of register_segment). The update ends a
+  /// sleep of the target, as an arrival does. Called only if takes_words() is true.
+  ///
+  /// The word is updated by a processor of the target's host, so it is atomic with the processors' atomics.
   virtual Post put_signal_word(Rank /*peer*/, std::uint64_t /*key*/, std::uint64_t /*offset*/, Bytes /*from*/,
-                               const WordSignal& /*word*/, Token /*token*/) noexcept {
+                               const RemoteWord& /*word*/, Token /*token*/) noexcept {
     return Post::failed(ErrorCode::not_supported);
   }
 };

@@ -21,11 +21,6 @@ void EndpointInbox::completed(Token token, Status status) noexcept {
 
 void EndpointInbox::signalled(Rank, Signal signal) noexcept { raise(state_, signal); }
 
-// A word that does not exist is ignored, as a slot is: the place comes from a peer.
-void EndpointInbox::word_signalled(Rank, const WordSignal& word) noexcept {
-  static_cast<void>(signal_word(state_, word));
-}
-
 void EndpointInbox::lost(Rank peer) noexcept { state_.peer_lost(peer); }
 
 }  // namespace aqueduct::core

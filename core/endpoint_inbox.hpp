@@ -21,7 +21,6 @@ class EndpointInbox : public Inbox {
 
   void completed(Token token, Status status) noexcept final;
   void signalled(Rank from, Signal signal) noexcept final;
-  void word_signalled(Rank from, const WordSignal& word) noexcept final;
   void lost(Rank peer) noexcept final;
 
  protected:

@@ -30,28 +30,4 @@ inline void raise(EndpointState& state, Signal signal) noexcept {
   }
 }
 
-/// Carries out a signal on a word that is mapped here. Requires: the address is a multiple of 8.
-///
-/// Sequentially consistent, as atomics are: the caller may wake the word's owner after it (conduits/smp/sleep.hpp).
-inline void update_word(std::byte* at, SignalOp op, std::uint64_t value) noexcept {
-  std::atomic_ref<std::uint64_t> word(*reinterpret_cast<std::uint64_t*>(at));
-  if (op == SignalOp::add) {
-    word.fetch_add(value);
-  } else {
-    word.store(value);
-  }
-}
-
-/// Carries out a peer's signal on a word of this endpoint. Errors: those of a place that the peer may have made up, which
-/// changes nothing: out_of_range, closed, misaligned, invalid_argument.
-inline Status signal_word(EndpointState& state, const WordSignal& word) noexcept {
-  if (word.op > SignalOp::set) return ErrorCode::invalid_argument;
-  const GlobalPtr<std::byte> at{state.rank, word.offset, word.segment};
-  if (const auto part = state.segments.check(at, sizeof(std::uint64_t)); !part) return part.status();
-  std::byte* const place = state.segments[word.segment].mine.data() + word.offset;
-  if (reinterpret_cast<std::uintptr_t>(place) % sizeof(std::uint64_t) != 0) return ErrorCode::misaligned;
-  update_word(place, word.op, word.value);
-  return {};
-}
-
 }  // namespace aqueduct::core

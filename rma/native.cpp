@@ -102,16 +102,20 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
   core::NativeSignal* const announced =
       operation.follows == Operation::Follows::nothing ? nullptr : conduit.signal();
   const bool is_word = operation.follows == Operation::Follows::word;
-  if (announced != nullptr && from.size() <= most &&
-      (!inject || from.size() <= conduit.properties().max_inject_signal) &&
-      (!is_word || (announced->takes_words() && by_network(to.rank(), operation.word) == nullptr))) {
+  const SegmentPart* const word_part =
+      is_word && announced != nullptr ? native_word(to.rank(), operation.word) : nullptr;
+  if (announced != nullptr && is_word == (word_part != nullptr) && from.size() <= most &&
+      (!inject || from.size() <= conduit.properties().max_inject_signal)) {
     op.ended = nullptr;  // the network delivers the signal with the bytes, so nothing follows them
     operation.begun = from.size();
     return post(op, immediate, [&] {
       const core::Token token = core::OpPool::token(op);
-      return is_word
-                 ? announced->put_signal_word(to.rank(), part.key, to.offset(), from, operation.word, token)
-                 : announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal, token);
+      if (!is_word) {
+        return announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal, token);
+      }
+      const core::RemoteWord word{word_part->key, operation.word.offset, operation.word.value,
+                                  operation.word.op};
+      return announced->put_signal_word(to.rank(), part.key, to.offset(), from, word, token);
     });
   }
   for (std::size_t at = 0; at < from.size(); at += most) {

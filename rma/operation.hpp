@@ -8,6 +8,14 @@
 
 namespace aqueduct::rma {
 
+/// What a put with a signal does to a 64-bit word of its target.
+struct WordSignal {
+  SegmentId segment;
+  SignalOp op;
+  std::uint64_t offset;
+  std::uint64_t value;
+};
+
 /// The payload of rma's operations: which bytes move, from where and to where. `unset()` sets the fields that are
 /// always read; the other fields have a meaning only for some kinds.
 struct Operation {
@@ -20,7 +28,7 @@ struct Operation {
   std::uint64_t begun;  ///< how many bytes have been sent or requested
   union {
     Signal signal;
-    core::WordSignal word;
+    WordSignal word;
     aqueduct::detail::AtomicCall atomic;
   };
 

@@ -107,7 +107,7 @@ Post Transfers::push_piece(Op& op) noexcept {
   std::uint64_t step = 1;
   if (op.kind == &kPutKind && operation.follows == Operation::Follows::word) {
     step = left;  // one packet: see launch
-    const core::WordSignal& word = operation.word;
+    const WordSignal& word = operation.word;
     const PutWordPiece piece{token,       operation.offset, operation.segment, word.segment,
                              word.offset, word.value,       word.op,           {}};
     post = messages_.try_request(op.peer, AmCategory::medium_request, kPutWord, pack(piece), nullptr,

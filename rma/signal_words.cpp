@@ -1,5 +1,5 @@
 #include "core/mapping.hpp"
-#include "core/signals.hpp"
+#include "core/word_signal.hpp"
 #include "rma/operation.hpp"
 #include "rma/transfers.hpp"
 
@@ -13,41 +13,44 @@ using aqueduct::detail::AtomicBy;
 
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
-AtomicCall call_of(const core::WordSignal& word, AtomicBy by) noexcept {
+AtomicCall call_of(const WordSignal& word, AtomicBy by) noexcept {
   const AtomicOp op = word.op == SignalOp::add ? AtomicOp::add : AtomicOp::store;
   return {op, AtomicType::u64, word.value, 0, nullptr, by};
 }
 
-GlobalPtr<std::byte> place_of(Rank rank, const core::WordSignal& word) noexcept {
+GlobalPtr<std::byte> place_of(Rank rank, const WordSignal& word) noexcept {
   return {rank, word.offset, word.segment};
 }
 
 }  // namespace
 
-// Also imports the key if the network does the job's atomics: by_network, which may be called inside progress, then finds
-// it.
+// Also maps the word's part or imports its key. What is called later, perhaps inside progress, finds how it is reached.
 Status Transfers::check_word(const SignalWord& word) noexcept {
   const Rank rank = word.at.rank();
-  auto checked = state_.segments.check(word.at.as<std::byte>(), kWordBytes);
-  if (!checked) return checked.status();
-  SegmentPart& part = **checked;
-  if (!part.aligned(word.at.offset(), kWordBytes)) return {ErrorCode::misaligned, rank};
   if (word.op > SignalOp::set) return ErrorCode::invalid_argument;
-  if (state_.atomics_by_processor || state_.lost[rank]) return {};
+  const Access access = this->access(word.at.as<std::byte>(), kWordBytes);
+  if (!access.status) return access.status;
+  if (!access.part->aligned(word.at.offset(), kWordBytes)) return {ErrorCode::misaligned, rank};
+  if (state_.atomics_by_processor) return {};
   const bool is_far = state_.conduit_of[rank] == state_.far.get();
-  SegmentPart* const reached = is_far ? &part : part.far.get();
+  SegmentPart* const reached = is_far ? access.part : access.part->far.get();
   return reached != nullptr ? has_key(*reached, rank, *state_.far).status() : Status{};
 }
 
-const SegmentPart* Transfers::by_network(Rank to, const core::WordSignal& word) const noexcept {
+const SegmentPart* Transfers::by_network(Rank to, const WordSignal& word) const noexcept {
   if (state_.atomics_by_processor) return nullptr;
   return state_.segments.of_network(state_.far->rma(), place_of(to, word), kWordBytes);
 }
 
-bool Transfers::fits_with_word(Rank to, std::size_t bytes, const core::WordSignal& word) const noexcept {
+const SegmentPart* Transfers::native_word(Rank to, const WordSignal& word) const noexcept {
   core::NativeSignal* const native = state_.conduit(to).signal();
-  if (native != nullptr && native->takes_words()) return false;
-  return by_network(to, word) == nullptr && bytes <= messages_.room(to, false, sizeof(PutWordPiece));
+  if (native == nullptr || !native->takes_words() || by_network(to, word) != nullptr) return nullptr;
+  return state_.segments.native(place_of(to, word), kWordBytes);
+}
+
+bool Transfers::fits_with_word(Rank to, std::size_t bytes, const WordSignal& word) const noexcept {
+  return native_word(to, word) == nullptr && by_network(to, word) == nullptr &&
+         bytes <= messages_.room(to, false, sizeof(PutWordPiece));
 }
 
 Transfers::Begun Transfers::put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
@@ -57,11 +60,11 @@ Transfers::Begun Transfers::put_word(GlobalPtr<std::byte> to, const void* from, 
   if (word.at.rank() != to.rank()) status = ErrorCode::invalid_argument;
   if (status) status = check_word(word);
   if (!status) return {status, Event(status)};
-  const core::WordSignal signal{word.at.segment(), word.op, word.at.offset(), word.value};
+  const WordSignal signal{word.at.segment(), word.op, word.at.offset(), word.value};
   return put(to, from, bytes, completion, options, nullptr, &signal);
 }
 
-Transfers::Begun Transfers::update_word(Rank to, const core::WordSignal& word, Completion completion,
+Transfers::Begun Transfers::update_word(Rank to, const WordSignal& word, Completion completion,
                                         bool immediate) noexcept {
   Begun begun = atomic(place_of(to, word), call_of(word, AtomicBy::job), completion, immediate);
   // A processor's instruction from here may have done it. Otherwise this wakes a neighbour for nothing, which is harmless.
@@ -73,12 +76,12 @@ Transfers::Begun Transfers::update_word(Rank to, const core::WordSignal& word, C
 // that are not there.
 bool Transfers::then_word(core::Layer& layer, Op& op) noexcept {
   if (!op.outcome) return true;
-  const core::WordSignal word = Operation::of(op).word;
+  const WordSignal word = Operation::of(op).word;
   return static_cast<Transfers&>(layer).follow_with_word(op, word);
 }
 
 // May run inside progress, so nothing here waits: `launch` queues what finds no room.
-bool Transfers::follow_with_word(Op& op, const core::WordSignal& word) noexcept {
+bool Transfers::follow_with_word(Op& op, const WordSignal& word) noexcept {
   const bool network = by_network(op.peer, word) != nullptr;
   if (!network && state_.atomics_by_processor) {
     if (std::byte* const place = core::find_mapped(state_, place_of(op.peer, word), kWordBytes)) {

@@ -4,6 +4,7 @@
 
 #include "core/apply_atomic.hpp"
 #include "core/signals.hpp"
+#include "core/word_signal.hpp"
 #include "rma/operation.hpp"
 #include "rma/wire.hpp"
 
@@ -64,12 +65,13 @@ void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
 
 void put_word(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   const auto piece = read<PutWordPiece>(args);
-  const core::WordSignal word{piece.word_segment, piece.op, piece.word_offset, piece.value};
   std::byte* to = place(in.state, piece.segment, piece.offset, payload.size());
   auto code = ErrorCode::out_of_range;
   if (to != nullptr) {
     aqueduct::detail::copy_bytes(to, payload.data(), payload.size());
-    code = core::signal_word(in.state, word).code();
+    const bool known = piece.word_segment < in.state.segments.size();
+    const core::MutableBytes mine = known ? in.state.segments[piece.word_segment].mine : core::MutableBytes{};
+    code = core::apply_signal(mine, piece.word_offset, piece.op, piece.value);
   }
   answer(in, kPutAck, PutAck{piece.token, static_cast<std::uint64_t>(code)});
 }

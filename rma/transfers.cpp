@@ -103,7 +103,7 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                                 Completion completion, const PutOptions& options, const Signal* signal,
-                                const core::WordSignal* word) noexcept {
+                                const WordSignal* word) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};

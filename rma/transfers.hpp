@@ -12,6 +12,8 @@
 
 namespace aqueduct::rma {
 
+struct WordSignal;
+
 using aqueduct::detail::AtomicCall;
 using aqueduct::detail::EndpointState;
 using core::Op;
@@ -50,7 +52,7 @@ class Transfers final : public core::Layer {
   };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
             const PutOptions& options, const Signal* signal = nullptr,
-            const core::WordSignal* word = nullptr) noexcept;
+            const WordSignal* word = nullptr) noexcept;
   /// The short path, for most transfers: one native post, and nothing to do when it
   /// ends. With `group` the operation joins the implicit group, and may be over when
   /// this returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
@@ -126,13 +128,15 @@ class Transfers final : public core::Layer {
   // Signals to words (signal_words.cpp).
   Status check_word(const SignalWord& word) noexcept;
   /// Whether the network does the update, because it does the job's atomics on this word.
-  const SegmentPart* by_network(Rank to, const core::WordSignal& word) const noexcept;
+  const SegmentPart* by_network(Rank to, const WordSignal& word) const noexcept;
   /// Updates a word that has no bytes before it, or whose bytes are in place.
-  Begun update_word(Rank to, const core::WordSignal& word, Completion completion, bool immediate) noexcept;
+  Begun update_word(Rank to, const WordSignal& word, Completion completion, bool immediate) noexcept;
+  /// The word's part, if the conduit's own put can carry the signal; otherwise null.
+  const SegmentPart* native_word(Rank to, const WordSignal& word) const noexcept;
   /// Whether a put and its signal to a word go in one packet of the reference layer.
-  bool fits_with_word(Rank to, std::size_t bytes, const core::WordSignal& word) const noexcept;
+  bool fits_with_word(Rank to, std::size_t bytes, const WordSignal& word) const noexcept;
   /// As follow_with_signal, for a signal to a word.
-  bool follow_with_word(Op& op, const core::WordSignal& word) noexcept;
+  bool follow_with_word(Op& op, const WordSignal& word) noexcept;
   static bool then_word(core::Layer& layer, Op& op) noexcept;
   Post push_word(Op& op) noexcept;
 
