@@ -25,8 +25,8 @@ struct Announcement {
   /// What the parts of a frame say, as they came from a peer.
   static Announcement of(std::uint8_t flags, const SignalPart& signal, const WordPart& word) noexcept {
     if ((flags & kSignal) == 0) return {};
-    const bool is_word = (flags & kWord) != 0;
-    return {is_word ? Kind::word : Kind::slot, (flags & kSet) != 0 ? SignalOp::set : SignalOp::add,
+    const bool is_word = (flags & kToWord) != 0;
+    return {is_word ? Kind::word : Kind::slot, (flags & kSetsWord) != 0 ? SignalOp::set : SignalOp::add,
             signal.slot, is_word ? word.offset : 0, signal.add};
   }
 
@@ -34,7 +34,7 @@ struct Announcement {
   std::uint8_t flags() const noexcept {
     if (kind == Kind::nothing) return 0;
     if (kind == Kind::slot) return kSignal;
-    return static_cast<std::uint8_t>(op == SignalOp::set ? kSignal | kWord | kSet : kSignal | kWord);
+    return static_cast<std::uint8_t>(op == SignalOp::set ? kSignal | kToWord | kSetsWord : kSignal | kToWord);
   }
   /// The bytes of its parts in a frame.
   std::size_t bytes() const noexcept {

@@ -70,7 +70,7 @@ bool Connection::has_room(const Packet& packet) noexcept {
         return false;
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
-      signals += (put->frame.flags & (kSignal | kWord)) == kSignal ? 1 : 0;  // a word is updated at once
+      signals += (put->frame.flags & (kSignal | kToWord)) == kSignal ? 1 : 0;  // a word is updated at once
       const bool in_pieces = (put->frame.flags & kSignal) != 0 && put->signal.total != put->frame.bytes;
       const bool begun =
           in_pieces && std::any_of(partial_puts_.begin(), partial_puts_.end(),

@@ -111,9 +111,9 @@ inline constexpr std::uint8_t kSignal = 2;  ///< a SignalPart follows the frame,
 inline constexpr std::uint8_t kRefused = 4;
 
 /// With kSignal: the signal is for a word of a segment, and a WordPart follows the SignalPart.
-inline constexpr std::uint8_t kWord = 8;
-/// With kWord: the signal sets the word. Otherwise it adds to the word.
-inline constexpr std::uint8_t kSet = 16;
+inline constexpr std::uint8_t kToWord = 8;
+/// With kToWord: the signal sets the word. Otherwise it adds to the word.
+inline constexpr std::uint8_t kSetsWord = 16;
 
 /// Writes `bytes` at `offset` of the receiver's segment.
 struct PutFrame {
@@ -127,7 +127,7 @@ struct PutFrame {
 };
 static_assert(sizeof(PutFrame) == 24);
 
-/// When `total` bytes of the transfer have arrived, the receiver adds `add` to its counter `slot`. With kWord, `slot` is
+/// When `total` bytes of the transfer have arrived, the receiver adds `add` to its counter `slot`. With kToWord, `slot` is
 /// the number of the word's segment, and `add` the value of the signal.
 struct SignalPart {
   std::uint32_t slot = 0;
