@@ -1,5 +1,6 @@
 #include <aqueduct/rma.hpp>
 
+#include "core/entry.hpp"
 #include "rma/transfers.hpp"
 
 // The cold paths of include/aqueduct/rma.hpp, for targets that are not mapped here. Each first tries the short path, a
@@ -17,7 +18,10 @@ bool plain(const PutOptions& options) noexcept {
 
 }  // namespace
 
-void notify_mapped(Endpoint& ep, Rank target) noexcept { ep.state().wake_after_stores(target); }
+void notify_mapped(Endpoint& ep, Rank target) noexcept {
+  core::Entry entry(ep.state());
+  ep.state().wake_after_stores(target);
+}
 
 Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
   rma::Transfers& transfers = *ep.state().transfers;
