@@ -13,6 +13,14 @@
 namespace aqueduct::conduits::loop {
 namespace {
 
+/// Stores a word with release: its owner may wait for it by acquire loads, and then reads what was put before.
+template <class Word>
+void release_word(std::byte* place, const std::byte* value) noexcept {
+  Word word;
+  std::memcpy(&word, value, sizeof word);
+  std::atomic_ref<Word>(*reinterpret_cast<Word*>(place)).store(word, std::memory_order_release);
+}
+
 // Like a network card: atomic with respect to the other atomics of the network, because of the segment's mutex, but not
 // with respect to instructions of a processor.
 void apply(std::byte* place, const detail::AtomicCall& call) noexcept {
@@ -20,7 +28,13 @@ void apply(std::byte* place, const detail::AtomicCall& call) noexcept {
   alignas(8) std::byte value[8];
   detail::copy_bytes(value, place, bytes);
   const std::uint64_t old = core::apply_atomic(call.op, call.type, call.operand, call.expected, value);
-  if (call.op != AtomicOp::load) detail::copy_bytes(place, value, bytes);
+  if (call.op != AtomicOp::load) {
+    if (bytes == sizeof(std::uint64_t)) {
+      release_word<std::uint64_t>(place, value);
+    } else {
+      release_word<std::uint32_t>(place, value);
+    }
+  }
   if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
 }
 
