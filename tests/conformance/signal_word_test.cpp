@@ -12,10 +12,10 @@ using std::chrono::seconds;
 
 class SignalWords : public FabricTest {};
 
-constexpr std::uint64_t kWords = 0;      // the words that signals change: the first bytes of the segment
-constexpr std::uint64_t kBytesAt = 128;  // the bytes that they announce
-GlobalPtr<std::uint64_t> word(Rank rank, std::uint64_t index) {
-  return {rank, kWords + index * sizeof(std::uint64_t)};
+constexpr std::uint64_t kSignalWordsAt = 0;  // the words that signals change: the first bytes of the segment
+constexpr std::uint64_t kAnnouncedAt = 128;  // the bytes that they announce
+GlobalPtr<std::uint64_t> signal_word(Rank rank, std::uint64_t index) {
+  return {rank, kSignalWordsAt + index * sizeof(std::uint64_t)};
 }
 
 TEST_P(SignalWords, WhoSeesTheSumSeesTheBytes) {
@@ -26,19 +26,20 @@ TEST_P(SignalWords, WhoSeesTheSumSeesTheBytes) {
          sizes_around({least_limits(me).medium, least_limits(me).medium + 16}, reasonable(me, 300'000))) {
       ++round;
       const auto sent = pattern(1000 * round + me.rank(), size);
-      const GlobalPtr<std::byte> to{next(me), kBytesAt};
-      ASSERT_TRUE(put_signal(me, to, sent, SignalWord{word(next(me), 0), 3, SignalOp::add}));
-      ASSERT_TRUE(
-          wait_on(me, word(me.rank(), 0), Comparison::greater_equal, 3 * round, seconds(20), previous(me)));
-      ASSERT_TRUE(holds(me.segment().subspan(kBytesAt, size), pattern(1000 * round + previous(me), size)))
+      const GlobalPtr<std::byte> to{next(me), kAnnouncedAt};
+      ASSERT_TRUE(put_signal(me, to, sent, SignalWord{signal_word(next(me), 0), 3, SignalOp::add}));
+      ASSERT_TRUE(wait_on(me, signal_word(me.rank(), 0), Comparison::greater_equal, 3 * round, seconds(20),
+                          previous(me)));
+      ASSERT_TRUE(holds(me.segment().subspan(kAnnouncedAt, size), pattern(1000 * round + previous(me), size)))
           << size << " bytes";
       // Tells the writer that its bytes have been checked. An atomic would do as well.
-      ASSERT_TRUE(put_signal(me, GlobalPtr<std::byte>{previous(me), kBytesAt}, std::span<const std::byte>{},
-                             SignalWord{word(previous(me), 1), round, SignalOp::set}));
-      ASSERT_TRUE(wait_on(me, word(me.rank(), 1), Comparison::equal, round, seconds(20), next(me)));
+      ASSERT_TRUE(put_signal(me, GlobalPtr<std::byte>{previous(me), kAnnouncedAt},
+                             std::span<const std::byte>{},
+                             SignalWord{signal_word(previous(me), 1), round, SignalOp::set}));
+      ASSERT_TRUE(wait_on(me, signal_word(me.rank(), 1), Comparison::equal, round, seconds(20), next(me)));
     }
     ASSERT_TRUE(me.barrier());
-    EXPECT_EQ(*load(me, word(me.rank(), 0)), 3 * round);
+    EXPECT_EQ(*load(me, signal_word(me.rank(), 0)), 3 * round);
   });
 }
 
@@ -50,8 +51,8 @@ TEST_P(SignalWords, SetStoresTheValueInAllForms) {
       for (const Form form : kForms) {
         round += 7;
         const auto sent = pattern(round + me.rank(), size);
-        const GlobalPtr<std::byte> place{to, kBytesAt};
-        const SignalWord what{word(to, 2), round, SignalOp::set};
+        const GlobalPtr<std::byte> place{to, kAnnouncedAt};
+        const SignalWord what{signal_word(to, 2), round, SignalOp::set};
         if (form == Form::blocking) {
           ASSERT_TRUE(put_signal(me, place, sent, what));
         } else if (form == Form::nb) {
@@ -64,9 +65,10 @@ TEST_P(SignalWords, SetStoresTheValueInAllForms) {
           ASSERT_TRUE(put_signal_nbi(me, place, sent, what));
           ASSERT_TRUE(form == Form::region ? me.wait(me.end_region()) : me.wait_implicit());
         }
-        ASSERT_TRUE(wait_on(me, word(me.rank(), 2), Comparison::equal, round, seconds(20), previous(me)))
+        ASSERT_TRUE(
+            wait_on(me, signal_word(me.rank(), 2), Comparison::equal, round, seconds(20), previous(me)))
             << name_of(form) << " of " << size << " bytes";
-        ASSERT_TRUE(holds(me.segment().subspan(kBytesAt, size), pattern(round + previous(me), size)))
+        ASSERT_TRUE(holds(me.segment().subspan(kAnnouncedAt, size), pattern(round + previous(me), size)))
             << name_of(form) << " of " << size << " bytes";
         ASSERT_TRUE(me.barrier());
       }
@@ -81,17 +83,17 @@ TEST_P(SignalWords, OfAllRanksAddUpExactlyBesideAtomics) {
     std::vector<Event> events;
     for (std::uint64_t i = 1; i <= kEach; ++i) {
       for (Rank to = 0; to < me.ranks(); ++to) {
-        const GlobalPtr<std::byte> place{to, kBytesAt + 64 * std::uint64_t{me.rank()}};
-        events.push_back(put_signal_nb(me, place, sent, SignalWord{word(to, 3), i}));
-        events.push_back(atomic_nb<AtomicOp::add>(me, word(to, 3), 1));
+        const GlobalPtr<std::byte> place{to, kAnnouncedAt + 64 * std::uint64_t{me.rank()}};
+        events.push_back(put_signal_nb(me, place, sent, SignalWord{signal_word(to, 3), i}));
+        events.push_back(atomic_nb<AtomicOp::add>(me, signal_word(to, 3), 1));
       }
     }
     for (Event& event : events) ASSERT_TRUE(me.wait(event));
     const std::uint64_t sum = me.ranks() * (kEach * (kEach + 1) / 2 + kEach);
-    ASSERT_TRUE(wait_on(me, word(me.rank(), 3), Comparison::equal, sum, seconds(20)));
+    ASSERT_TRUE(wait_on(me, signal_word(me.rank(), 3), Comparison::equal, sum, seconds(20)));
     ASSERT_TRUE(me.barrier());
-    EXPECT_EQ(*load(me, word(me.rank(), 3)), sum);
-    EXPECT_EQ(*load(me, word(me.rank(), 4)), 0u) << "a neighbouring word was changed";
+    EXPECT_EQ(*load(me, signal_word(me.rank(), 3)), sum);
+    EXPECT_EQ(*load(me, signal_word(me.rank(), 4)), 0u) << "a neighbouring word was changed";
   });
 }
 
@@ -116,10 +118,10 @@ TEST_P(SignalWords, MayBeInAnotherSegmentThanTheBytes) {
 TEST_P(SignalWords, ToMyselfWorkToo) {
   as_each_of(2, 4096, [](Endpoint& me) {
     const auto sent = pattern(me.rank(), 1000);
-    const GlobalPtr<std::byte> here{me.rank(), kBytesAt};
-    ASSERT_TRUE(put_signal(me, here, sent, SignalWord{word(me.rank(), 5), 5}));
-    ASSERT_TRUE(wait_on(me, word(me.rank(), 5), Comparison::equal, 5, seconds(20)));
-    EXPECT_TRUE(holds(me.segment().subspan(kBytesAt, 1000), sent));
+    const GlobalPtr<std::byte> here{me.rank(), kAnnouncedAt};
+    ASSERT_TRUE(put_signal(me, here, sent, SignalWord{signal_word(me.rank(), 5), 5}));
+    ASSERT_TRUE(wait_on(me, signal_word(me.rank(), 5), Comparison::equal, 5, seconds(20)));
+    EXPECT_TRUE(holds(me.segment().subspan(kAnnouncedAt, 1000), sent));
     ASSERT_TRUE(me.barrier());
   });
 }
@@ -128,17 +130,18 @@ TEST_P(SignalWords, ThatCannotBeAreRefusedAndLeaveTheBytesAlone) {
   as_each_of(2, 4096, [](Endpoint& me) {
     const auto sent = pattern(7, 16);
     const Rank to = next(me);
-    const GlobalPtr<std::byte> place{to, kBytesAt};
+    const GlobalPtr<std::byte> place{to, kAnnouncedAt};
     const auto refused = [&](SignalWord what) { return put_signal(me, place, sent, what).code(); };
-    EXPECT_EQ(refused({word(me.rank(), 0), 1}), ErrorCode::invalid_argument) << "a word of another rank";
+    EXPECT_EQ(refused({signal_word(me.rank(), 0), 1}), ErrorCode::invalid_argument)
+        << "a word of another rank";
     EXPECT_EQ(refused({GlobalPtr<std::uint64_t>{to, 4}, 1}), ErrorCode::misaligned);
     EXPECT_EQ(refused({GlobalPtr<std::uint64_t>{to, 4092}, 1}), ErrorCode::out_of_range);
     EXPECT_EQ(refused({GlobalPtr<std::uint64_t>{to, 4096}, 1}), ErrorCode::out_of_range);
     EXPECT_EQ(refused({GlobalPtr<std::uint64_t>{to, 0, 9999}, 1}), ErrorCode::out_of_range);
-    EXPECT_EQ(refused({word(to, 0), 1, static_cast<SignalOp>(7)}), ErrorCode::invalid_argument);
+    EXPECT_EQ(refused({signal_word(to, 0), 1, static_cast<SignalOp>(7)}), ErrorCode::invalid_argument);
     EXPECT_EQ(put_signal_nbi(me, place, sent, SignalWord{GlobalPtr<std::uint64_t>{to, 4}, 1}).code(),
               ErrorCode::misaligned);
-    EXPECT_EQ(put_signal(me, GlobalPtr<std::byte>{to, 4090}, sent, SignalWord{word(to, 0), 1}).code(),
+    EXPECT_EQ(put_signal(me, GlobalPtr<std::byte>{to, 4090}, sent, SignalWord{signal_word(to, 0), 1}).code(),
               ErrorCode::out_of_range);
     ASSERT_TRUE(me.wait_implicit());
     ASSERT_TRUE(me.barrier());

@@ -9,33 +9,33 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 class WaitOn : public FabricTest {};
 
-struct Ping {
+struct ArrivalPing {
   std::uint32_t number;
 };
 
-GlobalPtr<std::uint64_t> word(Rank rank, std::uint64_t index) {
+GlobalPtr<std::uint64_t> waited_word(Rank rank, std::uint64_t index) {
   return {rank, index * sizeof(std::uint64_t)};
 }
 
 /// Makes no progress and does not communicate for a while, so that the other rank falls asleep in its wait.
 void let_the_other_sleep(milliseconds time) {
-  const auto end = Clock::now() + time;
-  idle_until([&] { return Clock::now() > end; }, seconds(5));
+  const auto end = SteadyClock::now() + time;
+  idle_until([&] { return SteadyClock::now() > end; }, seconds(5));
 }
 
 TEST_P(WaitOn, EndsWhenANeighbourPutsTheWord) {
   as_each_of(2, 4096, [](Endpoint& me) {
     for (std::uint64_t round = 1; round <= 20; ++round) {
       if (me.rank() == 0) {
-        ASSERT_TRUE(put_value(me, word(1, 0), round, {.notify = round % 2 == 0}));
-        ASSERT_TRUE(wait_on(me, word(0, 1), Comparison::equal, round, seconds(20), 1));
+        ASSERT_TRUE(put_value(me, waited_word(1, 0), round, {.notify = round % 2 == 0}));
+        ASSERT_TRUE(wait_on(me, waited_word(0, 1), Comparison::equal, round, seconds(20), 1));
       } else {
-        ASSERT_TRUE(wait_on(me, word(1, 0), Comparison::equal, round, seconds(20), 0));
-        ASSERT_TRUE(put_value(me, word(0, 1), round));
+        ASSERT_TRUE(wait_on(me, waited_word(1, 0), Comparison::equal, round, seconds(20), 0));
+        ASSERT_TRUE(put_value(me, waited_word(0, 1), round));
       }
     }
     ASSERT_TRUE(me.barrier());
@@ -63,15 +63,15 @@ TEST_P(WaitOn, ASleeperIsWokenByNotifyAndFindsOtherChangesSoon) {
       if (me.rank() == 0) {
         ASSERT_TRUE(me.barrier());
         let_the_other_sleep(milliseconds(20));
-        ASSERT_TRUE(put_value(me, word(1, 0), step, {.notify = notify}));
+        ASSERT_TRUE(put_value(me, waited_word(1, 0), step, {.notify = notify}));
         // The answer comes from the waiter itself, so its time bounds that of the wait.
-        const auto since = Clock::now();
-        ASSERT_TRUE(wait_on(me, word(0, 1), Comparison::equal, step, seconds(20), 1));
-        EXPECT_LT(Clock::now() - since, seconds(2)) << "notify: " << notify;
+        const auto since = SteadyClock::now();
+        ASSERT_TRUE(wait_on(me, waited_word(0, 1), Comparison::equal, step, seconds(20), 1));
+        EXPECT_LT(SteadyClock::now() - since, seconds(2)) << "notify: " << notify;
       } else {
         ASSERT_TRUE(me.barrier());
-        ASSERT_TRUE(wait_on(me, word(1, 0), Comparison::equal, step, seconds(20), 0));
-        ASSERT_TRUE(put_value(me, word(0, 1), step, {.notify = true}));
+        ASSERT_TRUE(wait_on(me, waited_word(1, 0), Comparison::equal, step, seconds(20), 0));
+        ASSERT_TRUE(put_value(me, waited_word(0, 1), step, {.notify = true}));
       }
     }
     ASSERT_TRUE(me.barrier());
@@ -106,8 +106,8 @@ TEST_P(WaitOn, ComparesAsTheTypeOfTheWordSays) {
 
 TEST_P(WaitOn, TakesAReferenceToAWordOfMySegment) {
   as_each_of(2, 4096, [](Endpoint& me) {
-    auto& mine = *me.local(word(me.rank(), 3));
-    Event event = put_value_nb(me, word(next(me), 3), 9, {.notify = true});
+    auto& mine = *me.local(waited_word(me.rank(), 3));
+    Event event = put_value_nb(me, waited_word(next(me), 3), 9, {.notify = true});
     ASSERT_TRUE(me.wait(event));
     ASSERT_TRUE(wait_on(me, mine, Comparison::equal, 9, seconds(20), previous(me)));
     const std::uint64_t elsewhere = 9;
@@ -134,10 +134,10 @@ TEST_P(WaitOn, RefusesWhatItCannotWaitFor) {
 
 TEST_P(WaitOn, EndsAtItsLimit) {
   as_each_of(2, 4096, [](Endpoint& me) {
-    const auto since = Clock::now();
-    EXPECT_EQ(wait_on(me, word(me.rank(), 0), Comparison::equal, 1, milliseconds(30)).code(),
+    const auto since = SteadyClock::now();
+    EXPECT_EQ(wait_on(me, waited_word(me.rank(), 0), Comparison::equal, 1, milliseconds(30)).code(),
               ErrorCode::timed_out);
-    EXPECT_GE(Clock::now() - since, milliseconds(30));
+    EXPECT_GE(SteadyClock::now() - since, milliseconds(30));
     EXPECT_EQ(me.wait_until([] { return false; }, milliseconds(10)).code(), ErrorCode::timed_out);
     ASSERT_TRUE(me.barrier());
   });
@@ -147,12 +147,12 @@ TEST_P(WaitOn, WaitUntilTakesAnyCondition) {
   as_each_of(3, 4096, [](Endpoint& me) {
     // A condition over several words: all other ranks have written theirs.
     for (Rank to = 0; to < me.ranks(); ++to) {
-      Event event = put_value_nb(me, word(to, me.rank()), 1, {.notify = true});
+      Event event = put_value_nb(me, waited_word(to, me.rank()), 1, {.notify = true});
       ASSERT_TRUE(me.wait(event));
     }
     const auto all = [&] {
       for (Rank from = 0; from < me.ranks(); ++from) {
-        const auto there = test_on(me, word(me.rank(), from), Comparison::equal, 1);
+        const auto there = test_on(me, waited_word(me.rank(), from), Comparison::equal, 1);
         if (!there || !*there) return false;
       }
       return true;
@@ -169,14 +169,14 @@ TEST_P(WaitOn, WaitUntilTakesAnyCondition) {
 TEST_P(WaitOn, ProgressForEndsAtAnArrival) {
   as_each_of(2, 4096, [](Endpoint& me) {
     int arrived = 0;
-    const auto ping = on_short_request<Ping>(me, [&](auto&, const auto&) { ++arrived; });
+    const auto ping = on_short_request<ArrivalPing>(me, [&](auto&, const auto&) { ++arrived; });
     ASSERT_TRUE(ping);
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 0) {
       ASSERT_TRUE(request(me, 1, *ping, {1}));
     } else {
-      const auto end = Clock::now() + seconds(20);
-      while (arrived == 0 && Clock::now() < end) {
+      const auto end = SteadyClock::now() + seconds(20);
+      while (arrived == 0 && SteadyClock::now() < end) {
         const Status status = me.progress_for(seconds(20));
         ASSERT_TRUE(status) << status.text();
       }
@@ -191,26 +191,26 @@ TEST_P(WaitOn, ForALostRankEndsAndForAnotherRankGoesOn) {
   run({.ranks = 3, .segment_bytes = 4096, .leaving = {2}}, [](Endpoint& me) {
     ASSERT_TRUE(me.barrier());
     if (me.rank() == 2) {
-      ASSERT_TRUE(wait_on(me, word(2, 0), Comparison::equal, 2, seconds(20)));
+      ASSERT_TRUE(wait_on(me, waited_word(2, 0), Comparison::equal, 2, seconds(20)));
       std::raise(SIGKILL);
     }
     // The victim may die before it has answered.
-    static_cast<void>(me.wait(atomic_nb<AtomicOp::add>(me, word(2, 0), 1, nullptr, {.notify = true})));
-    const auto since = Clock::now();
-    const Status status = wait_on(me, word(me.rank(), 0), Comparison::equal, 1, seconds(20), 2);
+    static_cast<void>(me.wait(atomic_nb<AtomicOp::add>(me, waited_word(2, 0), 1, nullptr, {.notify = true})));
+    const auto since = SteadyClock::now();
+    const Status status = wait_on(me, waited_word(me.rank(), 0), Comparison::equal, 1, seconds(20), 2);
     EXPECT_EQ(status.code(), ErrorCode::peer_lost) << status.text();
-    EXPECT_LT(Clock::now() - since, seconds(2));
+    EXPECT_LT(SteadyClock::now() - since, seconds(2));
     EXPECT_EQ(me.wait_until([] { return false; }, seconds(20), kAnyRank).code(), ErrorCode::peer_lost);
     // A wait that names another rank, or none, goes on.
     const Rank other = 1 - me.rank();
-    EXPECT_EQ(wait_on(me, word(me.rank(), 1), Comparison::equal, 1, milliseconds(5), other).code(),
+    EXPECT_EQ(wait_on(me, waited_word(me.rank(), 1), Comparison::equal, 1, milliseconds(5), other).code(),
               ErrorCode::timed_out);
-    ASSERT_TRUE(put_value(me, word(other, 2), 6, {.notify = true}));
-    EXPECT_TRUE(wait_on(me, word(me.rank(), 2), Comparison::equal, 6, seconds(20), other));
+    ASSERT_TRUE(put_value(me, waited_word(other, 2), 6, {.notify = true}));
+    EXPECT_TRUE(wait_on(me, waited_word(me.rank(), 2), Comparison::equal, 6, seconds(20), other));
     // What holds already counts more than the loss.
-    EXPECT_TRUE(wait_on(me, word(me.rank(), 2), Comparison::equal, 6, seconds(20), 2));
-    ASSERT_TRUE(put_value(me, word(other, 3), 7, {.notify = true}));
-    EXPECT_TRUE(wait_on(me, word(me.rank(), 3), Comparison::equal, 7, seconds(20), other));
+    EXPECT_TRUE(wait_on(me, waited_word(me.rank(), 2), Comparison::equal, 6, seconds(20), 2));
+    ASSERT_TRUE(put_value(me, waited_word(other, 3), 7, {.notify = true}));
+    EXPECT_TRUE(wait_on(me, waited_word(me.rank(), 3), Comparison::equal, 7, seconds(20), other));
   });
 }
 

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 
 /// Whether `word how value` holds, for the bits of a word of type T.
 template <class T>
-bool holds(T word, Comparison how, T value) {
+bool comparison_holds(T word, Comparison how, T value) {
   return compares(aqueduct::detail::waited_word<T>(how, value),
                   static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<T>>(word)));
 }
@@ -30,12 +30,12 @@ void expect_compared_as_in_the_language() {
   for (const T word : {kLeast, T(0), T(1), kMost}) {
     for (const T value : {kLeast, T(0), T(1), kMost}) {
       SCOPED_TRACE(std::to_string(word) + " and " + std::to_string(value));
-      EXPECT_EQ(holds<T>(word, Comparison::equal, value), word == value);
-      EXPECT_EQ(holds<T>(word, Comparison::not_equal, value), word != value);
-      EXPECT_EQ(holds<T>(word, Comparison::less, value), word < value);
-      EXPECT_EQ(holds<T>(word, Comparison::less_equal, value), word <= value);
-      EXPECT_EQ(holds<T>(word, Comparison::greater, value), word > value);
-      EXPECT_EQ(holds<T>(word, Comparison::greater_equal, value), word >= value);
+      EXPECT_EQ(comparison_holds<T>(word, Comparison::equal, value), word == value);
+      EXPECT_EQ(comparison_holds<T>(word, Comparison::not_equal, value), word != value);
+      EXPECT_EQ(comparison_holds<T>(word, Comparison::less, value), word < value);
+      EXPECT_EQ(comparison_holds<T>(word, Comparison::less_equal, value), word <= value);
+      EXPECT_EQ(comparison_holds<T>(word, Comparison::greater, value), word > value);
+      EXPECT_EQ(comparison_holds<T>(word, Comparison::greater_equal, value), word >= value);
     }
   }
 }
