@@ -18,7 +18,8 @@ struct Naps {
 /// 2 % of one core with one conduit and 3 % with two, their start included.
 inline constexpr Naps kArrivalNaps{std::chrono::milliseconds(1), std::chrono::milliseconds(20)};
 /// For a wait for memory that may change without an arrival. Chosen: the first sleep is short beside the time that the
-/// wait has spun and yielded before it, and the longest one keeps an idle rank at about 1 % of a core.
+/// wait has spun and yielded before it, and with the longest one an idle rank wakes a thousand times a
+/// second.
 inline constexpr Naps kMemoryNaps{std::chrono::microseconds(100), std::chrono::milliseconds(1)};
 
 /// The slow part of a wait, after it has given up the core: checks peers and the time limit, reports stalls, sleeps.

@@ -168,7 +168,7 @@ class Endpoint {
   ///              again after it has returned true.
   /// Errors:      timed_out (`limit` has passed), peer_lost (`from` is lost, and the predicate is still false),
   ///              in_handler, out_of_range (no such rank), invalid_argument (in a forked child).
-  /// Cost:        one call of the predicate if it is true. An idle wait takes about 1 % of a core.
+  /// Cost:        one call of the predicate if it is true. An idle wait wakes about a thousand times a second.
   /// Threads:     the predicate runs on the calling thread.
   template <class Predicate>
     requires(std::is_object_v<std::remove_reference_t<Predicate>>&& std::is_invocable_r_v<bool, Predicate&>)

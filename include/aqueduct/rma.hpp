@@ -25,7 +25,7 @@ struct PutOptions {
   bool immediate = false;
   /// If the target is mapped here, wakes it after the copy: a wait for the bytes (wait_on, Endpoint::wait_until) that
   /// sleeps there ends its sleep at once. Costs a locked instruction and a load if the target is awake. Does not order
-  /// this put among others. Over a network it changes nothing.
+  /// this put among others. Over a network it changes nothing, and transfers of pieces (vis.hpp) ignore it.
   bool notify = false;
 };
 

@@ -63,8 +63,8 @@ Status test_word(Endpoint&, const WaitedWord&, bool& holds) noexcept;
 /// Completion:  local; the comparison held at one of the loads.
 /// Errors:      misaligned, out_of_range (not in my part of a segment, or no such rank), timed_out, peer_lost (`from` is
 ///              lost, and the comparison does not hold), in_handler, invalid_argument (in a forked child).
-/// Cost:        a call and a load if the comparison holds. An idle wait takes about 1 % of a core. The form with a
-///              reference searches the list of segments once.
+/// Cost:        a call and a load if the comparison holds. An idle wait wakes about a thousand times a
+///              second. The form with a reference searches the list of segments once.
 /// Source:      OpenSHMEM 1.5, shmem_wait_until.
 template <WaitableWord T>
 inline Status wait_on(Endpoint& ep, GlobalPtr<T> word, Comparison how, std::type_identity_t<T> value,
