@@ -184,6 +184,15 @@ class NativeVector {
                           std::span<const MutableBytes> to, Token token) noexcept = 0;
 };
 
+/// A signal to a 64-bit word of a registered segment of the peer. The word's address on its owner is a multiple of 8.
+struct RemoteWord {
+  std::uint64_t key =
+      0;  ///< the handle of the word's segment, which may be another one than that of the bytes
+  std::uint64_t offset = 0;  ///< with the 8 bytes there, inside the peer's part
+  std::uint64_t value = 0;
+  SignalOp op = SignalOp::add;
+};
+
 /// A put that the target notices: its conduit calls Inbox::signalled once, after the bytes are in place.
 class NativeSignal {
  public:
@@ -192,6 +201,17 @@ class NativeSignal {
   /// call. The completion says that the bytes are in place; the target may not have polled yet.
   virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
                           Token token) noexcept = 0;
+  /// Whether put_signal_word works. The answer does not change after `connect`, and is the same for all peers.
+  virtual bool takes_words() const noexcept { return false; }
+  /// As put_signal, but in place of the call of Inbox::signalled the target's conduit updates `word` once, after the bytes
+  /// are in place (apply_signal in core/word_signal.hpp does it, on the memory of register_segment). The update ends a
+  /// sleep of the target, as an arrival does. Called only if takes_words() is true.
+  ///
+  /// The word is updated by a processor of the target's host, so it is atomic with the processors' atomics.
+  virtual Post put_signal_word(Rank /*peer*/, std::uint64_t /*key*/, std::uint64_t /*offset*/, Bytes /*from*/,
+                               const RemoteWord& /*word*/, Token /*token*/) noexcept {
+    return Post::failed(ErrorCode::not_supported);
+  }
 };
 
 /// Atomics that the network does. They need not be atomic with respect to a processor's instructions: the layers above

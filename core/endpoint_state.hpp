@@ -14,6 +14,7 @@
 #include "core/segment_table.hpp"
 #include "core/wiped_memory.hpp"
 
+#include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -89,6 +90,8 @@ struct EndpointState {
   bool in_handler = false;
   bool sets_up = false;  ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
   std::uint32_t polls = 0;
+  std::uint64_t arrivals = 0;  ///< what progress has found since the start, in all
+  std::atomic<std::uint64_t> notifications{0};  ///< operations on mapped memory with `notify`
   core::Clock::time_point checked_peers{};
   /// Calls `peer_lost` for the ranks that the launcher has reported; set by runtime/.
   std::function<void()> poll_losses;
@@ -120,6 +123,14 @@ struct EndpointState {
   /// Wakes a neighbour if it sleeps: this endpoint has changed memory for which it may be waiting.
   void wake(Rank peer) noexcept {
     if (core::CrossMap* map = conduit_of[peer]->cross_map()) map->wake(peer);
+  }
+  /// As `wake`, after plain stores, such as those of a put. Does nothing for this rank itself.
+  void wake_after_stores(Rank peer) noexcept {
+    if (peer == rank || peer >= ranks || in_child()) return;
+    // The stores must be visible before `wake` looks whether the peer sleeps. An atomic read-modify-write is a barrier
+    // on all machines that we know (conduits/smp/smp_map.cpp); TSan does not follow fences.
+    notifications.fetch_add(1);
+    wake(peer);
   }
   /// A peer is gone. The first call for each peer closes its windows, tells conduits and layers, and ends the
   /// operations that only packets carried, with peer_lost. Further calls do nothing.

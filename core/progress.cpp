@@ -31,6 +31,7 @@ int progress(EndpointState& state) noexcept {
     for (const BuiltLayer& built : state.layers) built.layer->advance();
   }
   state.polling = false;
+  state.arrivals += static_cast<std::uint64_t>(found);
   if (state.guard.has_followers() && (found > 0 || advanced)) [[unlikely]]
     state.guard.changed();
   // A program that never waits but only polls must learn of lost peers too.

@@ -19,9 +19,6 @@ struct detail::EventAccess {
 namespace core {
 namespace {
 
-// Chosen: the interval at which peers are checked. Measured: eight idle ranks take
-// about 2 % of one core with one conduit and 3 % with two, their start included.
-constexpr std::chrono::nanoseconds kLongestNap{20'000'000};
 constexpr std::chrono::nanoseconds kBriefNap{100'000};
 
 /// Sleeps without the endpoint's lock, if threads share it.
@@ -76,7 +73,7 @@ void LongWait::report(Clock::time_point now) noexcept try {
 
 std::chrono::nanoseconds LongWait::next_nap() noexcept {
   const auto nap = nap_;
-  nap_ = std::min(nap_ * 2, kLongestNap);
+  nap_ = std::min(nap_ * 2, longest_nap_);
   if (limit_ == std::chrono::nanoseconds::max()) return nap;
   return std::clamp<std::chrono::nanoseconds>(began_ + limit_ - state_.clock.now(),
                                               std::chrono::nanoseconds{1}, nap);

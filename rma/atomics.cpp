@@ -99,14 +99,21 @@ AtomicBy atomic_by(Endpoint& ep, std::uint32_t operations, AtomicType type, Atom
 
 Event atomic_nb_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                        const AtomicOptions& options) noexcept {
-  core::Entry entry(ep.state());
-  return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::event, options.immediate).event;
+  EndpointState& state = ep.state();
+  core::Entry entry(state);
+  Event event = state.transfers->atomic(at, call, rma::Transfers::Completion::event, options.immediate).event;
+  if (options.notify) state.wake_after_stores(at.rank());  // in case the memory was mapped by this call
+  return event;
 }
 
 Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                          const AtomicOptions& options) noexcept {
-  core::Entry entry(ep.state());
-  return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate).status;
+  EndpointState& state = ep.state();
+  core::Entry entry(state);
+  const Status status =
+      state.transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate).status;
+  if (options.notify) state.wake_after_stores(at.rank());
+  return status;
 }
 
 }  // namespace detail

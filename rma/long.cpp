@@ -35,7 +35,7 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   auto begun =
       state.transfers->put(place, payload.data(), payload.size(),
                            ordered ? Transfers::Completion::event : Transfers::Completion::blocking, put,
-                           nullptr, Transfers::Words::any);  // in the native way, which alone is ordered
+                           nullptr, nullptr, Transfers::Words::any);  // in the native way, which alone is ordered
   if (!begun.status) return begun.status;
   // The bytes have arrived or are in flight, so the message must
   // follow. It is sent without `immediate`: it waits for room.

@@ -100,14 +100,23 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
   const std::size_t most = conduit.properties().max_transfer;
   Operation& operation = Operation::of(op);
   ++state_.statistics.native_puts;
-  if (core::NativeSignal* announced = conduit.signal();
-      operation.has_signal && announced != nullptr && from.size() <= most &&
+  core::NativeSignal* const announced =
+      operation.follows == Operation::Follows::nothing ? nullptr : conduit.signal();
+  const bool is_word = operation.follows == Operation::Follows::word;
+  const SegmentPart* const word_part =
+      is_word && announced != nullptr ? native_word(to.rank(), operation.word) : nullptr;
+  if (announced != nullptr && is_word == (word_part != nullptr) && from.size() <= most &&
       (!inject || from.size() <= conduit.properties().max_inject_signal)) {
     op.ended = nullptr;  // the network delivers the signal with the bytes, so nothing follows them
     operation.begun = from.size();
     return post(op, immediate, [&] {
-      return announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal,
-                                   core::OpPool::token(op));
+      const core::Token token = core::OpPool::token(op);
+      if (!is_word) {
+        return announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal, token);
+      }
+      const core::RemoteWord word{word_part->key, operation.word.offset, operation.word.value,
+                                  operation.word.op};
+      return announced->put_signal_word(to.rank(), part.key, to.offset(), from, word, token);
     });
   }
   for (std::size_t at = 0; at < from.size(); at += most) {

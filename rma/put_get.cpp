@@ -18,6 +18,11 @@ bool plain(const PutOptions& options) noexcept {
 
 }  // namespace
 
+void notify_mapped(Endpoint& ep, Rank target) noexcept {
+  core::Entry entry(ep.state());
+  ep.state().wake_after_stores(target);
+}
+
 Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;

@@ -34,6 +34,25 @@ Transfers::Transfers(EndpointState& state)
   }
 }
 
+void Transfers::follow_after_bytes(Op& op) noexcept {
+  op.ended = Operation::of(op).follows == Operation::Follows::word ? then_word : then_signal;
+  op.layer = this;
+}
+
+/// Whether one packet has room for the bytes of a put and what follows them. True if nothing does.
+bool Transfers::fits_with_signal(const Op& op) const noexcept {
+  const Operation& operation = Operation::of(op);
+  switch (operation.follows) {
+    case Operation::Follows::nothing: return true;
+    case Operation::Follows::signal:
+      return operation.bytes <= messages_.room(op.peer, false, sizeof(PutPiece));
+    case Operation::Follows::word:
+      return by_network(op.peer, operation.word) == nullptr &&
+             operation.bytes <= messages_.room(op.peer, false, sizeof(PutWordPiece));
+  }
+  return true;
+}
+
 // Begins a reference operation: sends its packets now, as far as credits and room allow. The rest waits in the peer's
 // queue, and `advance` sends it. The call itself does not wait: it may run inside a handler, for the signal after a
 // put. An operation in the queue keeps the initiator's part, because it could otherwise end when the packets sent so
@@ -41,12 +60,10 @@ Transfers::Transfers(EndpointState& state)
 Status Transfers::launch(Op& op, bool immediate) noexcept {
   Queue& queue = queues_[op.peer];
   Operation& operation = Operation::of(op);
-  if (operation.has_signal && op.kind == &kPutKind &&
-      operation.bytes > messages_.room(op.peer, false, sizeof(PutPiece))) {
+  if (op.kind == &kPutKind && !fits_with_signal(op)) {
     // More than one packet. Packets may overtake each other, so the signal follows when all have been answered.
-    operation.has_signal = false;
-    op.ended = then_signal;
-    op.layer = this;
+    follow_after_bytes(op);
+    operation.follows = Operation::Follows::nothing;
   }
   op.reads_more = operation.local != nullptr && op.kind == &kPutKind;
   if (queue.head == nullptr && push(op)) {
@@ -88,11 +105,19 @@ Post Transfers::push_piece(Op& op) noexcept {
   const std::uint64_t left = operation.bytes - operation.begun;
   Post post = Post::retry();
   std::uint64_t step = 1;
-  if (op.kind == &kPutKind) {
+  if (op.kind == &kPutKind && operation.follows == Operation::Follows::word) {
+    step = left;  // one packet: see launch
+    const WordSignal& word = operation.word;
+    const PutWordPiece piece{token,       operation.offset, operation.segment, word.segment,
+                             word.offset, word.value,       word.op,           {}};
+    post = messages_.try_request(op.peer, AmCategory::medium_request, kPutWord, pack(piece), nullptr,
+                                 {operation.local, step}, token);
+    if (post.kind == Post::Kind::posted) ++op.parts, ++op.sends;
+  } else if (op.kind == &kPutKind) {
     step = std::min<std::uint64_t>(left, messages_.room(op.peer, false, sizeof(PutPiece)));
-    const PutPiece piece{token, operation.offset + operation.begun,
-                         operation.has_signal ? operation.signal.add : 0, operation.segment,
-                         operation.has_signal ? operation.signal.slot : 0};
+    const bool has_signal = operation.follows == Operation::Follows::signal;
+    const PutPiece piece{token, operation.offset + operation.begun, has_signal ? operation.signal.add : 0,
+                         operation.segment, has_signal ? operation.signal.slot : 0};
     post = messages_.try_request(op.peer, AmCategory::medium_request, kPut, pack(piece), nullptr,
                                  {operation.local + operation.begun, step}, token);
     // Besides the answer, the operation waits for the conduit, which still reads the caller's buffer.
@@ -102,7 +127,9 @@ Post Transfers::push_piece(Op& op) noexcept {
     const GetPiece piece{token, operation.offset + operation.begun, operation.begun, operation.segment,
                          static_cast<std::uint32_t>(step)};
     post = messages_.try_request(op.peer, AmCategory::short_request, kGet, pack(piece), nullptr, {}, 0);
-  } else if (op.kind == &kAtomicKind) {
+  } else if (op.kind == &kWordKind && operation.atomic.by == aqueduct::detail::AtomicBy::network) {
+    return push_word(op);
+  } else if (op.kind == &kAtomicKind || op.kind == &kWordKind) {
     step = left;
     const AtomicCall& call = operation.atomic;
     const AtomicRequest request{

@@ -20,27 +20,58 @@ Event signal_nb(Endpoint& ep, Rank to, Signal what) noexcept {
 }
 
 namespace detail {
+namespace {
 
-Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                       Signal what, const PutOptions& options) noexcept {
+/// Writes the bytes if they are mapped here. False: nothing has happened.
+bool put_mapped(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                const PutOptions& options) noexcept {
+  std::byte* const place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
+  if (place == nullptr || bytes == 0) return false;
+  copy_bytes(place, from, bytes);
+  source_is_free(options);
+  return true;
+}
+
+rma::Transfers::Begun put_with_slot(Endpoint& ep, GlobalPtr<std::byte> to, const void* from,
+                                    std::size_t bytes, Signal what, const PutOptions& options,
+                                    Completion completion) noexcept {
   EndpointState& state = ep.state();
   const GlobalPtr<std::byte> counter{to.rank(), std::uint64_t{what.slot} * sizeof(std::uint64_t),
                                      core::kSignalSegment};
   {
     core::Entry entry(state);
-    if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part) return Event(part.status());
+    if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part)
+      return {part.status(), Event(part.status())};
   }
-  // The copy runs beside other threads' calls.
-  if (std::byte* place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
-      place != nullptr && bytes != 0) {
-    copy_bytes(place, from, bytes);
-    source_is_free(options);
-    core::Entry entry(state);
-    if (state.transfers->raise_mapped(to.rank(), what)) return Event{};
-    return state.transfers->signal(to.rank(), what, Completion::event).event;
-  }
+  const bool copied = put_mapped(ep, to, from, bytes, options);  // beside other threads' calls
   core::Entry entry(state);
-  return state.transfers->put(to, from, bytes, Completion::event, options, &what).event;
+  if (!copied) return state.transfers->put(to, from, bytes, completion, options, &what);
+  if (state.transfers->raise_mapped(to.rank(), what)) return {};
+  return state.transfers->signal(to.rank(), what, completion);
+}
+
+}  // namespace
+
+Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                       Signal what, const PutOptions& options) noexcept {
+  return put_with_slot(ep, to, from, bytes, what, options, Completion::event).event;
+}
+
+Status put_signal_nbi_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                            Signal what, const PutOptions& options) noexcept {
+  return put_with_slot(ep, to, from, bytes, what, options, Completion::group).status;
+}
+
+Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                       const SignalWord& what, const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
+  return ep.state().transfers->put_word(to, from, bytes, Completion::event, options, what).event;
+}
+
+Status put_signal_nbi_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                            const SignalWord& what, const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
+  return ep.state().transfers->put_word(to, from, bytes, Completion::group, options, what).status;
 }
 
 }  // namespace detail

@@ -106,19 +106,21 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                                 Completion completion, const PutOptions& options, const Signal* signal,
-                                Words words) noexcept {
+                                const WordSignal* word, Words words) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   const Rank peer = to.rank();
   if (access.mapped != nullptr || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
+    if (options.notify) state_.wake_after_stores(peer);
+    if (word != nullptr) return update_word(peer, *word, completion, options.immediate);
     return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
   bool native = access.part->reach == SegmentPart::Reach::native;
   if (native && access.part->most_put == 0 && words == Words::whole &&
       access.part->is_word(to.offset(), bytes)) [[unlikely]] {
-    if (signal == nullptr && network_does(AtomicOp::store, bytes))
+    if (signal == nullptr && word == nullptr && network_does(AtomicOp::store, bytes))
       return store_word(to, from, bytes, completion, options);
     native = false;
   }
@@ -131,6 +133,8 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.offset = to.offset();
   operation.bytes = bytes;
   const core::Properties& properties = state_.conduit(peer).properties();
+  // A signal to a word goes in the packet of the put where it fits, unless the conduit carries both.
+  if (word != nullptr && fits_with_word(peer, bytes, *word)) native = false;
   const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   core::SourceUse source;
   if (!inject) {
@@ -139,15 +143,16 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   }
   if (signal != nullptr) {
     operation.signal = *signal;
-    operation.has_signal = true;
+    operation.follows = Operation::Follows::signal;
+  }
+  if (word != nullptr) {
+    operation.word = *word;
+    operation.follows = Operation::Follows::word;
   }
   Status status;
   bool holds = true;
   if (native) {
-    if (operation.has_signal) {
-      op.ended = then_signal;
-      op.layer = this;
-    }
+    if (operation.follows != Operation::Follows::nothing) follow_after_bytes(op);
     status = put_native(op, *access.part, to, {static_cast<const std::byte*>(from), bytes}, inject,
                         options.immediate);
   } else {

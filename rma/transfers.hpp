@@ -12,6 +12,8 @@
 
 namespace aqueduct::rma {
 
+struct WordSignal;
+
 using aqueduct::detail::AtomicCall;
 using aqueduct::detail::EndpointState;
 using core::Op;
@@ -54,7 +56,8 @@ class Transfers final : public core::Layer {
     any,    ///< M-4: it may be a piece of something longer, so all bytes take the same way
   };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
-            const PutOptions& options, const Signal* signal = nullptr, Words words = Words::whole) noexcept;
+            const PutOptions& options, const Signal* signal = nullptr, const WordSignal* word = nullptr,
+            Words words = Words::whole) noexcept;
   /// The short path, for most transfers: one native post, and nothing to do when it
   /// ends. With `group` the operation joins the implicit group, and may be over when
   /// this returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
@@ -66,6 +69,9 @@ class Transfers final : public core::Layer {
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
                bool immediate) noexcept;
   Begun signal(Rank to, Signal signal, Completion completion) noexcept;
+  /// A put that a signal to a word of the same rank follows. Checks the word before anything is begun.
+  Begun put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
+                 const PutOptions& options, const SignalWord& word) noexcept;
 
   // For the layers above, whose operations consist of several of these.
 
@@ -123,10 +129,28 @@ class Transfers final : public core::Layer {
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
   // The reference layer (reference.cpp).
   Status launch(Op& op, bool immediate) noexcept;
+  bool fits_with_signal(const Op& op) const noexcept;
+  /// What follows the bytes of a put is sent when they are in place.
+  void follow_after_bytes(Op& op) noexcept;
   bool push(Op& op) noexcept;
   Post push_piece(Op& op) noexcept;
   void all_begun(Op& op) noexcept;
   static bool then_signal(core::Layer& layer, Op& op) noexcept;
+
+  // Signals to words (signal_words.cpp).
+  Status check_word(const SignalWord& word) noexcept;
+  /// Whether the network does the update, because it does the job's atomics on this word.
+  const SegmentPart* by_network(Rank to, const WordSignal& word) const noexcept;
+  /// Updates a word that has no bytes before it, or whose bytes are in place.
+  Begun update_word(Rank to, const WordSignal& word, Completion completion, bool immediate) noexcept;
+  /// The word's part, if the conduit's own put can carry the signal; otherwise null.
+  const SegmentPart* native_word(Rank to, const WordSignal& word) const noexcept;
+  /// Whether a put and its signal to a word go in one packet of the reference layer.
+  bool fits_with_word(Rank to, std::size_t bytes, const WordSignal& word) const noexcept;
+  /// As follow_with_signal, for a signal to a word.
+  bool follow_with_word(Op& op, const WordSignal& word) noexcept;
+  static bool then_word(core::Layer& layer, Op& op) noexcept;
+  Post push_word(Op& op) noexcept;
 
   EndpointState& state_;
   am::Messages& messages_;

@@ -78,7 +78,7 @@ std::optional<Begun> PieceTransfers::as_one(const Request& request, const Survey
   auto* const own = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(here.lowest));
   if (request.what == What::get)
     return rma_.get(own, far, there.bytes, completion, request.options.immediate, rma::Transfers::Words::any);
-  return rma_.put(far, own, there.bytes, completion, request.options, request.signal,
+  return rma_.put(far, own, there.bytes, completion, request.options, request.signal, nullptr,
                   rma::Transfers::Words::any);
 }
 

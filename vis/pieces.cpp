@@ -57,7 +57,7 @@ PieceTransfers::Step PieceTransfers::pieces(Transfer& t) noexcept {
     const Status status =
         t.what == What::put
             ? rma_.put(at, run.here, run.bytes, Completion::group,
-                       {SourceReuse::at_completion, nullptr, true}, nullptr, rma::Transfers::Words::any)
+                       {SourceReuse::at_completion, nullptr, true}, nullptr, nullptr, rma::Transfers::Words::any)
                   .status
             : rma_.get(run.here, at, run.bytes, Completion::group, true, rma::Transfers::Words::any).status;
     state_.region = region;

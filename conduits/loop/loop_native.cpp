@@ -65,6 +65,14 @@ core::Post LoopNative::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   return post(transfer);
 }
 
+core::Post LoopNative::put_signal_word(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                       const core::RemoteWord& word, core::Token token) noexcept {
+  Transfer transfer{Transfer::Kind::put_word, peer, static_cast<SegmentId>(key), offset, from.size(), token};
+  transfer.from = from.data();
+  transfer.word = word;
+  return post(transfer);
+}
+
 core::Post LoopNative::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
                                   std::span<const core::Bytes> from, core::Token token) noexcept {
   return post_pieces(Transfer::Kind::put_pieces, peer, key, to, from, token);
@@ -119,6 +127,11 @@ core::Post LoopNative::post(const Transfer& transfer) noexcept {
   ErrorCode why = check(transfer.offset, transfer.bytes);
   for (std::size_t i = 0; i < transfer.remote_pieces && why == ErrorCode::ok; ++i) {
     why = check(transfer.remote[i].offset, transfer.remote[i].bytes);
+  }
+  if (why == ErrorCode::ok && transfer.kind == Transfer::Kind::put_word) {
+    why = network_.memory(transfer.peer)
+              .with(static_cast<SegmentId>(transfer.word.key), transfer.word.offset, sizeof(std::uint64_t),
+                    [](core::MutableBytes) {});
   }
   if (why != ErrorCode::ok) return core::Post::failed(why);
   return transfers_.add(transfer) ? core::Post::posted() : core::Post::retry();

@@ -19,3 +19,4 @@
 #include <aqueduct/threads.hpp>
 #include <aqueduct/version.hpp>
 #include <aqueduct/vis.hpp>
+#include <aqueduct/wait_on.hpp>

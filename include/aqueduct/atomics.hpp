@@ -23,6 +23,10 @@ concept Atomic = AtomicInteger<T> || AtomicFloat<T>;
 struct AtomicOptions {
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// If a processor instruction from here does it on a neighbour's memory, wakes the neighbour after it: a wait for the
+  /// word (wait_on, Endpoint::wait_until) that sleeps there ends its sleep at once. Costs a locked instruction and a
+  /// load if the target is awake. Over a network it changes nothing.
+  bool notify = false;
 };
 
 enum class AtomicFavour : std::uint8_t;
@@ -112,6 +116,8 @@ std::uint64_t bits(T value) noexcept {
 
 /// Who executes a domain's atomics: `operations` has a bit for each AtomicOp.
 AtomicBy atomic_by(Endpoint&, std::uint32_t operations, AtomicType type, AtomicFavour favour) noexcept;
+/// Wakes a rank whose mapped memory was changed with the option `notify`.
+[[gnu::cold]] void notify_mapped(Endpoint&, Rank target) noexcept;
 Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, const AtomicOptions&) noexcept;
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
@@ -128,24 +134,23 @@ template <Atomic T>
 
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Event atomic_nb_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
-                                                       T expected, T* result, bool immediate,
+                                                       T expected, T* result, AtomicOptions options,
                                                        AtomicBy by) noexcept {
   return atomic_nb_slowly(ep, {at.rank(), at.offset(), at.segment()},
-                          {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, {immediate});
+                          {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, options);
 }
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Status atomic_nbi_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
-                                                         T operand, T expected, T* result, bool immediate,
-                                                         AtomicBy by) noexcept {
+                                                         T operand, T expected, T* result,
+                                                         AtomicOptions options, AtomicBy by) noexcept {
   return atomic_nbi_slowly(ep, {at.rank(), at.offset(), at.segment()},
-                           {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, {immediate});
+                           {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, options);
 }
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Result<T> atomic_fetch_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
                                                               T operand, T expected, AtomicBy by) noexcept {
   T old{};
-  if (Status status = ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, expected, &old, false, by));
-      !status) {
+  if (Status status = ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, expected, &old, {}, by)); !status) {
     return status;
   }
   return old;
@@ -153,7 +158,7 @@ template <Atomic T>
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Status atomic_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
                                                      AtomicBy by) noexcept {
-  return ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, T{}, nullptr, false, by));
+  return ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, T{}, nullptr, {}, by));
 }
 
 template <Atomic T>
@@ -163,9 +168,11 @@ template <Atomic T>
   if (T* const here = atomic_place(ep, at, by)) [[likely]] {
     const T old = apply<T>(op, *here, operand, expected, result != nullptr);
     if (result != nullptr) *result = old;
+    if (options.notify) [[unlikely]]
+      notify_mapped(ep, at.rank());
     return Event{};
   }
-  return atomic_nb_over_wire<T>(ep, op, at, operand, expected, result, options.immediate, by);
+  return atomic_nb_over_wire<T>(ep, op, at, operand, expected, result, options, by);
 }
 
 template <Atomic T>
@@ -175,9 +182,11 @@ template <Atomic T>
   if (T* const here = atomic_place(ep, at, by)) [[likely]] {
     const T old = apply<T>(op, *here, operand, expected, result != nullptr);
     if (result != nullptr) *result = old;
+    if (options.notify) [[unlikely]]
+      notify_mapped(ep, at.rank());
     return {};
   }
-  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options.immediate, by);
+  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options, by);
 }
 
 template <Atomic T>

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace aqueduct {
 
@@ -159,6 +160,39 @@ class Endpoint {
     return event.done();
   }
 
+  /// Waits until `predicate()` returns true: makes progress, and calls it after each round.
+  ///
+  /// The wait spins, then yields the core, then sleeps, as every wait does. Arrivals end a sleep, and so does a
+  /// neighbour's put or atomic on mapped memory with the option `notify`. Memory may also change without either; so a
+  /// sleep lasts at most 1 ms (the first ones less: 0.1 ms).
+  ///
+  /// The loss of a rank does not end the wait. With `from` it does if that rank is lost; with kAnyRank, if any is.
+  ///
+  /// Requires:    `predicate` may start and test operations, but it does not wait. It does not throw. It is not called
+  ///              again after it has returned true.
+  /// Errors:      timed_out (`limit` has passed), peer_lost (`from` is lost, and the predicate is still false),
+  ///              in_handler, out_of_range (no such rank), invalid_argument (in a forked child).
+  /// Cost:        one call of the predicate if it is true. An idle wait wakes about a thousand times a second.
+  /// Threads:     the predicate runs on the calling thread.
+  template <class Predicate>
+    requires(std::is_object_v<std::remove_reference_t<Predicate>>&& std::is_invocable_r_v<bool, Predicate&>)
+  Status wait_until(Predicate&& predicate, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max(),
+                    Rank from = kNoRank)
+  noexcept {
+    using Callable = std::remove_reference_t<Predicate>;
+    const auto call = [](const void* what) noexcept -> bool {
+      return (*static_cast<Callable*>(const_cast<void*>(what)))();
+    };
+    return wait_until_true(call, std::addressof(predicate), limit, from);
+  }
+  /// Makes progress, and sleeps until something arrives: a packet, a completion, or the news that a rank is lost.
+  ///
+  /// A put or an atomic on mapped memory is no arrival, not even with `notify`; wait for its word by `wait_on`.
+  ///
+  /// Errors:      timed_out (`limit` has passed and nothing arrived), in_handler, invalid_argument (in a forked child).
+  /// Cost:        one round of progress if something has arrived; otherwise that of a wait.
+  Status progress_for(std::chrono::nanoseconds limit) noexcept;
+
   /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions.
   ///
   /// Errors:  the first failure among them (all of them are over then); in_handler.
@@ -218,6 +252,8 @@ class Endpoint {
   Endpoint() noexcept = default;
 
   [[gnu::cold]] Status wait_slowly(Event& event) noexcept;
+  Status wait_until_true(bool (*predicate)(const void*) noexcept, const void* what,
+                         std::chrono::nanoseconds limit, Rank from) noexcept;
   [[gnu::cold]] std::byte* map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept;
 
   // The first member, and alone on its page: the other members are on a page that the system gives a forked child as

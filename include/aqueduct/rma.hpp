@@ -23,6 +23,10 @@ struct PutOptions {
   Event* source_event = nullptr;
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// If the target is mapped here, wakes it after the copy: a wait for the bytes (wait_on, Endpoint::wait_until) that
+  /// sleeps there ends its sleep at once. Costs a locked instruction and a load if the target is awake. Does not order
+  /// this put among others. Over a network it changes nothing, and transfers of pieces (vis.hpp) ignore it.
+  bool notify = false;
 };
 
 struct GetOptions {
@@ -35,6 +39,8 @@ namespace detail {
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
+/// Wakes a rank whose mapped memory was changed with the option `notify`.
+[[gnu::cold]] void notify_mapped(Endpoint&, Rank target) noexcept;
 [[gnu::cold]] Status put_over_wire(Endpoint&, GlobalPtr<std::byte> to, const void* from,
                                    std::size_t bytes) noexcept;
 [[gnu::cold]] Event put_nb_over_wire(Endpoint&, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
@@ -70,6 +76,16 @@ inline void source_is_free(const PutOptions& options) noexcept {
   if (options.source_event != nullptr) [[unlikely]]
     *options.source_event = Event{};
 }
+/// Whether the options ask for something after the copy. Asked before it: a compiler that knows the options then drops
+/// the branch, although they are passed to another function by reference.
+inline bool ask_for_more(const PutOptions& options) noexcept {
+  return options.source_event != nullptr || options.notify;
+}
+/// Called when the bytes are in place: does what the options ask for after that.
+inline void bytes_are_in_place(Endpoint& ep, Rank target, const PutOptions& options) noexcept {
+  source_is_free(options);
+  if (options.notify) notify_mapped(ep, target);
+}
 template <class T>
 std::byte* find(Endpoint& ep, GlobalPtr<T> to, std::size_t bytes) noexcept {
   return ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
@@ -100,10 +116,12 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
     detail::copy_bytes(place, std::ranges::data(from), bytes);
-    detail::source_is_free(options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return Event{};
   }
   return detail::put_nb_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -124,16 +142,25 @@ inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   return detail::put_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes);
 }
 
+/// As put, with options: put_nb followed by a wait. Errors: also refused.
+template <detail::Wireable T, detail::LastingRange R>
+  requires detail::RangeOf<T, R>
+inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options) noexcept {
+  return ep.wait(put_nb(ep, to, from, options));
+}
+
 /// As put_nb, with implicit completion: belongs to the open access region, or else to `wait_implicit`.
 ///
 /// Errors: returned if nothing was begun; a later failure is that of the group.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
     detail::copy_bytes(place, std::ranges::data(from), bytes);
-    detail::source_is_free(options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return {};
   }
   return detail::put_nbi_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -218,22 +245,33 @@ inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> v
 template <SmallValue T>
 inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                           PutOptions options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     detail::store_value(place, value);
-    detail::source_is_free(options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return Event{};
   }
   options.source = SourceReuse::at_return;
   return detail::put_nb_over_wire(ep, detail::plain(to), &value, sizeof(T), options);
 }
 
+/// As put_value, with options: put_value_nb followed by a wait. Errors: also refused.
+template <SmallValue T>
+inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
+                        const PutOptions& options) noexcept {
+  return ep.wait(put_value_nb(ep, to, value, options));
+}
+
 /// As put_value_nb, with implicit completion. Errors: as put_nbi.
 template <SmallValue T>
 inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                             PutOptions options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     detail::store_value(place, value);
-    detail::source_is_free(options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return {};
   }
   options.source = SourceReuse::at_return;

@@ -34,6 +34,7 @@ inline constexpr std::array kLayersHandlers{
     KnownHandler{rma::kSignal, AmCategory::short_request, sizeof(rma::SignalRequest)},
     KnownHandler{coll::kArrive, AmCategory::short_request, sizeof(coll::Arrival)},
     KnownHandler{coll::kExchange, AmCategory::medium_request, sizeof(coll::ExchangePiece)},
+    KnownHandler{rma::kPutWord, AmCategory::medium_request, sizeof(rma::PutWordPiece)},
     KnownHandler{vis::kPackedPut, AmCategory::medium_request, sizeof(vis::PackedRequest)},
     KnownHandler{vis::kPackedGet, AmCategory::medium_request, sizeof(vis::PackedRequest)},
     KnownHandler{vis::kPackedData, AmCategory::medium_reply, sizeof(vis::PackedData)},

@@ -84,6 +84,26 @@ TEST_P(LoopNativeTest, SignalComesWithItsBytesAndAlsoWithNone) {
   EXPECT_EQ(party_.inbox(0).ends.size(), 2u);
 }
 
+TEST_P(LoopNativeTest, SignalToAWordComesWithItsBytesAndAlsoWithNone) {
+  const std::uint64_t value = 9;
+  words_[8] = 100;
+  ASSERT_TRUE(party_[0].signal()->takes_words());
+  const core::RemoteWord add{key_, 64, 5, SignalOp::add};
+  ASSERT_EQ(party_[0].signal()->put_signal_word(1, key_, 0, bytes_of_value(value), add, 1).kind,
+            Post::Kind::posted);
+  party_.poll_until_quiet();
+  EXPECT_EQ(words_[0], 9u);
+  EXPECT_EQ(words_[8], 105u);
+  const core::RemoteWord set{key_, 64, 7, SignalOp::set};
+  ASSERT_EQ(party_[0].signal()->put_signal_word(1, key_, 0, {}, set, 2).kind, Post::Kind::posted);
+  party_.poll_until_quiet();
+  EXPECT_EQ(words_[8], 7u);
+  EXPECT_TRUE(party_.inbox(1).signals.empty());
+  EXPECT_EQ(party_.inbox(0).ends.size(), 2u);
+  const core::RemoteWord outside{key_, std::uint64_t{1} << 40, 1, SignalOp::add};
+  EXPECT_EQ(party_[0].signal()->put_signal_word(1, key_, 0, {}, outside, 3).why, ErrorCode::out_of_range);
+}
+
 TEST_P(LoopNativeTest, SignalsWaitForRoomAtTheTarget) {
   int posted = 0;
   for (int i = 0; i < 20; ++i) {  // the target does not poll: there is room for 4 there and for 4 here
