@@ -59,13 +59,14 @@ Status all_barrier(Job::Impl& job) {
 /// Waits until the long requests that leave inside progress have left. A peer that has finished could not take the
 /// payload any more. Each ends when its peer makes progress or is lost.
 Status all_followed(Job::Impl& job) {
+  const auto none_left = [&] {
+    return std::ranges::all_of(job.endpoints,
+                               [](auto& parts) { return parts->state.messages->none_to_follow(); });
+  };
   const auto followed = [&] {
-    bool all = true;
-    for (auto& parts : job.endpoints) {
-      if (!parts->state.messages->none_to_follow()) core::progress(parts->state);
-      all = parts->state.messages->none_to_follow() && all;
-    }
-    return all;
+    if (none_left()) return true;
+    for (auto& parts : job.endpoints) core::progress(parts->state);  // one may be another's target
+    return none_left();
   };
   return core::wait_until(job.endpoints.front()->state, followed, kNoRank,
                           [] { return std::string("long requests to leave"); });
