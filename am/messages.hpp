@@ -91,8 +91,9 @@ class Messages final : public core::EndpointInbox, public core::Layer {
     return none_posted() && outbox_.waiting().empty() && returns_due_.empty() && none_to_follow();
   }
   /// Requests that leave inside progress, when their payload is in place: the long sender counts them.
-  void will_follow() noexcept { ++to_follow_; }
-  void has_followed() noexcept { --to_follow_; }
+  void will_follow(Rank to) noexcept { ++peers_[to].to_follow, ++to_follow_; }
+  void has_followed(Rank to) noexcept { --peers_[to].to_follow, --to_follow_; }
+  std::uint32_t to_follow(Rank to) const noexcept { return peers_[to].to_follow; }
   bool none_to_follow() const noexcept { return to_follow_ == 0; }
 
   /// The largest payload of a packet with `args_bytes` bytes of arguments.
@@ -120,7 +121,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
     std::uint16_t kept = 0;     ///< places of the outbox with replies to it; at most the number of credits
     bool copies = true;         ///< of its conduit: a payload may be reused when send returns
     bool lost = false;
-    std::uint64_t full_at = 0;  ///< the last pass of `advance` that found no room there
+    std::uint32_t to_follow = 0;  ///< requests whose payload is not in place yet
+    std::uint64_t full_at = 0;    ///< the last pass of `advance` that found no room there
   };
 
   static constexpr std::uint64_t wire_key(AmCategory category, std::uint16_t args_bytes) noexcept {
@@ -154,7 +156,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   Outbox outbox_;
   PreparedPool prepared_;
   RawSpaces raw_spaces_;
-  std::uint32_t to_follow_ = 0;    ///< requests whose payload is not in place yet
+  std::uint32_t to_follow_ = 0;    ///< the same, for all peers
   std::vector<Rank> returns_due_;  ///< peers whose credits found no room to be returned
   std::vector<Rank> returns_now_;  ///< the same, while `advance` tries again
   std::uint64_t pass_ = 0;         ///< number of the present pass of `advance`

@@ -59,13 +59,14 @@ Status LongRequests::send_long(void* layer, Rank to, HandlerId handler, const am
   const core::Properties& network = self.state_.conduit(to).properties();
   const bool native = access.part->reach == SegmentPart::Reach::native;
   const bool ordered = native && network.put_before_send && payload.size() <= network.max_ordered;
+  const bool several_posts = native && payload.size() > network.max_transfer;
   if (options.immediate) {
     // What would wait is refused before anything has happened: for the payload, and between two posts of a put.
     if (options.source_event == nullptr) return {ErrorCode::invalid_argument, to};
-    if (native && payload.size() > network.max_transfer) return {ErrorCode::too_large, to};
+    if (several_posts) return {ErrorCode::too_large, to};
   }
-  return options.source_event != nullptr ? self.send_later(call, ordered, options)
-                                         : self.send_after_put(call, ordered);
+  if (options.source_event == nullptr || several_posts) return self.send_after_put(call, ordered);
+  return self.send_later(call, ordered, native, options);
 }
 
 // An immediate request is refused before the copy, since a message that is refused must not change memory. After the
@@ -99,25 +100,50 @@ Status LongRequests::send_after_put(const Call& call, bool ordered) noexcept {
   return sent ? there : sent;
 }
 
-// The put is a member of the request's operation. The call waits at most for records of operations and for room for the
-// put; an immediate one for nothing.
-Status LongRequests::send_later(const Call& call, bool ordered, const AmOptions& options) noexcept {
-  if (options.immediate) {
-    // Without a record for the source event the put would wait for its source.
-    Op* const room = state_.ops.acquire(core::kSource, call.to, true);
-    if (room == nullptr) return {ErrorCode::refused, call.to};
-    state_.ops.take_back(*room);
+// The call waits at most for records of operations and for room for the put; an immediate one for nothing. Without a
+// record for the source event, which only the program can free, the call waits for the put.
+Status LongRequests::send_later(const Call& call, bool ordered, bool native,
+                                const AmOptions& options) noexcept {
+  Status status;
+  bool has_record = true;
+  const auto begun = [&] {
+    has_record = has_room(call.to, true);
+    if (has_record) status = begin_put(call, ordered, native, options);
+    return !has_record || status.code() != ErrorCode::refused;
+  };
+  if (!begun()) {
+    if (options.immediate) return {ErrorCode::refused, call.to};
+    const Status waited = core::wait_until(
+        state_, begun, call.to, [&] { return fmt::format("room for a long request to rank {}", call.to); });
+    if (!waited) return waited;
   }
-  const auto begun = begin(call, options.immediate);
+  if (has_record) return status;
+  return options.immediate ? Status(ErrorCode::refused, call.to) : send_after_put(call, ordered);
+}
+
+/// Whether an operation can begin without waiting for a record.
+bool LongRequests::has_room(Rank to, bool is_explicit) noexcept {
+  Op* const op = state_.ops.acquire(kLongKind, to, is_explicit);
+  if (op != nullptr) state_.ops.take_back(*op);
+  return op != nullptr;
+}
+
+// The put is a member of the request's operation: while it begins, the endpoint's open region is replaced by that. So it
+// must not wait: a native put is immediate, and one in packets has a record and queues its packets.
+Status LongRequests::begin_put(const Call& call, bool ordered, bool native,
+                               const AmOptions& options) noexcept {
+  const auto begun = begin(call, true);
   if (!begun) return begun.status();
   Op& op = **begun;
-  core::Op* const region = std::exchange(state_.region, &op);
-  const Status put =
-      transfers_
-          .put(call.place, call.payload.data(), call.payload.size(), Transfers::Completion::group,
-               {SourceReuse::on_event, options.source_event, options.immediate})
-          .status;
-  state_.region = region;
+  Status put = ErrorCode::refused;
+  if (has_room(call.to, false)) {
+    core::Op* const region = std::exchange(state_.region, &op);
+    put = transfers_
+              .put(call.place, call.payload.data(), call.payload.size(), Transfers::Completion::group,
+                   {SourceReuse::on_event, options.source_event, native || options.immediate})
+              .status;
+    state_.region = region;
+  }
   // Where the network keeps the order, the message need not wait for the put.
   if (put && ordered && queues_[call.to].head == nullptr) static_cast<void>(try_message(op));
   state_.ops.part_ended(op, put);
@@ -142,7 +168,7 @@ Result<Op*> LongRequests::begin(const Call& call, bool immediate) noexcept {
   op.abandoned = true;  // it is free when it ends
   op.ended = in_place;
   op.layer = this;
-  messages_.will_follow();
+  messages_.will_follow(call.to);
   return begun;
 }
 
@@ -154,7 +180,7 @@ bool LongRequests::in_place(core::Layer& layer, Op& op) noexcept {
     self.queue(op);
     return false;
   }
-  self.messages_.has_followed();
+  self.messages_.has_followed(op.peer);
   return true;
 }
 
@@ -183,7 +209,7 @@ void LongRequests::queue(Op& op) noexcept {
 }
 
 void LongRequests::end(Op& op, Status status) noexcept {
-  messages_.has_followed();
+  messages_.has_followed(op.peer);
   state_.ops.part_ended(op, status);
 }
 

@@ -45,7 +45,9 @@ class LongRequests final : public core::Layer {
                           GlobalPtr<std::byte> place, const AmOptions& options) noexcept;
   Status send_copied(const Call& call, std::byte* mapped, bool immediate) noexcept;
   Status send_after_put(const Call& call, bool ordered) noexcept;
-  Status send_later(const Call& call, bool ordered, const AmOptions& options) noexcept;
+  Status send_later(const Call& call, bool ordered, bool native, const AmOptions& options) noexcept;
+  Status begin_put(const Call& call, bool ordered, bool native, const AmOptions& options) noexcept;
+  bool has_room(Rank to, bool is_explicit) noexcept;
 
   Result<Op*> begin(const Call& call, bool immediate) noexcept;
   static bool in_place(core::Layer& layer, Op& op) noexcept;

@@ -263,8 +263,9 @@ Status request(Endpoint& ep, Rank to, MediumRequest<A> handler, const std::type_
 ///
 /// Completion: as a medium request. A payload beyond one packet, to memory that is not mapped here, travels as a put.
 ///             With AmOptions::source_event the call does not wait for the put: the message leaves when the put is
-///             complete, inside progress. `Job::finish` waits until such messages have left. Without a source event
-///             the call waits for the put.
+///             complete, inside progress. `Job::finish` waits until such messages have left. Without a source event,
+///             or if the payload exceeds the network's max_transfer, or AQUEDUCT_OPERATIONS Events are held, the call
+///             waits for the put.
 /// Errors:     as a medium request; out_of_range also for a payload that does not fit the target's segment. If the put
 ///             fails after the call, the message is not sent, and the source event has the failure unless the payload
 ///             was free before it. With `immediate`, for a payload that travels as a put: invalid_argument without a
