@@ -17,8 +17,8 @@ struct PacketParts {
 
 /// Finds the arguments and the payload of a packet, and puts the payload of a long message into its place. Checks every
 /// length and the place first. Returns null, or the reason why the message is dropped.
-inline const char* find_parts(core::EndpointState& state, const PacketHeader& header, core::Bytes packet,
-                              PacketParts& parts) noexcept {
+[[gnu::always_inline]] inline const char* find_parts(core::EndpointState& state, const PacketHeader& header,
+                                                     core::Bytes packet, PacketParts& parts) noexcept {
   parts.args = packet.data() + sizeof header;
   const bool with_target = is_long(header.category);
   const std::size_t head = sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);

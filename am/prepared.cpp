@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace aqueduct {
 
@@ -171,6 +172,9 @@ Status commit(Endpoint& ep, Prepared& prepared, AmCategory category, HandlerId h
   if (const Status status = find_payload(prepared, used, payload); !status) return status;
   AmOptions with_both = options;
   with_both.immediate = options.immediate || prepared.immediate;
+  // A lent buffer goes back when this returns, so this waits until it is free.
+  if (prepared.own == nullptr && options.source_event != nullptr)
+    *std::exchange(with_both.source_event, nullptr) = Event{};
   return send_request(ep, prepared.to, category, handler, args, payload, prepared.place, with_both);
 }
 

@@ -65,7 +65,8 @@ class Negotiated {
 /// Every `commit` sends the first `used` bytes.
 ///
 /// Completion: as `request`. The room goes back to the library on success; after a failure it may be committed again.
-/// Lifetime:   a lent buffer until `commit` returns; the caller's own as AmOptions::source_event says.
+/// Lifetime:   a lent buffer until `commit` returns, and a source event is finished then; the caller's own as
+///             AmOptions::source_event says.
 /// Errors:     as `request`; too_large (`used` exceeds `size()`), wrong_handler (medium instead of long, or the
 ///             reverse), invalid_argument (committed or cancelled before, or a long payload without a place).
 class PreparedPayload : public detail::Negotiated {

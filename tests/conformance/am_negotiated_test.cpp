@@ -51,7 +51,8 @@ TEST_P(AmNegotiated, MediumRoomIsBetweenLeastAndMostAndAtMostTheLimit) {
 TEST_P(AmNegotiated, LongRoomEndsWithTheSegment) {
   constexpr std::size_t kSegment = 200'000;
   as_each_of(2, kSegment, [](Endpoint& me) {
-    const std::size_t segment = me.segment_bytes(next(me));
+    const auto segment = static_cast<std::size_t>(me.segment_bytes(next(me)));
+    const auto end = static_cast<std::int64_t>(segment);
     const std::vector<std::byte> own(segment + 10);
     const auto room = [&](GlobalPtr<std::byte> to, const PayloadBounds& bounds) -> Result<std::size_t> {
       auto prepared = prepare_long(me, to, bounds);
@@ -65,13 +66,13 @@ TEST_P(AmNegotiated, LongRoomEndsWithTheSegment) {
     EXPECT_EQ(room(there, {segment, segment + 10, own}).value_or(1), segment);
     EXPECT_EQ(room(there + 100, {0, segment + 10, own}).value_or(1), segment - 100);
     EXPECT_EQ(room(there + 100, {segment, segment, own}).status().code(), ErrorCode::out_of_range);
-    EXPECT_EQ(room(there + segment, {0, 5, own}).value_or(1), 0u);
-    EXPECT_EQ(room(there + (segment + 1), {0, 5, own}).status().code(), ErrorCode::out_of_range);
+    EXPECT_EQ(room(there + end, {0, 5, own}).value_or(1), 0u);
+    EXPECT_EQ(room(there + (end + 1), {0, 5, own}).status().code(), ErrorCode::out_of_range);
     // A lent buffer: the destination itself, or one packet.
     const auto lent = room(there, {1, SIZE_MAX});
     ASSERT_TRUE(lent);
     EXPECT_TRUE(*lent == segment || *lent < am_limits(me, next(me)).medium) << *lent;
-    EXPECT_EQ(room(there + (segment - 7), {0, SIZE_MAX}).value_or(99), 7u);
+    EXPECT_EQ(room(there + (end - 7), {0, SIZE_MAX}).value_or(99), 7u);
     if (*lent < segment) {
       EXPECT_EQ(room(there, {*lent + 1, SIZE_MAX}).status().code(), ErrorCode::too_large);
     }

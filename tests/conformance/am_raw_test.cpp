@@ -269,7 +269,7 @@ TEST_P(AmRaw, LongOfNoBytesNamesAnyPlaceOfTheSegmentAndItsEnd) {
     ASSERT_TRUE(space->add(
         0, [&](RawContext& message) { places.push_back(message.payload().data() - me.segment().data()); }));
     ASSERT_TRUE(me.barrier());
-    for (const std::uint64_t offset : {0, 1, 4095, 4096})
+    for (const std::uint64_t offset : std::initializer_list<std::uint64_t>{0, 1, 4095, 4096})
       ASSERT_TRUE(space->request_long({0}, {}, {next(me), offset})) << offset;
     EXPECT_EQ(space->request_long({0}, {}, {next(me), 4097}).code(), ErrorCode::out_of_range);
     ASSERT_TRUE(progress_until(me, [&] { return places.size() >= 4; }));
