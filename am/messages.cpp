@@ -82,6 +82,17 @@ std::size_t Messages::room(Rank peer, bool with_target, std::size_t args_bytes) 
 
 void Messages::reject(Rank from, const PacketHeader& header, std::string_view why) noexcept {
   ++state_.statistics.rejected;
+  if (header.raw != 0) {
+    const RawSpace* const space = raw_spaces_.find(raw_space(header));
+    state_.log.error(
+        "a raw message from rank {} for number {} of the handler space {} (category {}, {} bytes of words, "
+        "tag "
+        "{}) was dropped: {}. The sender is not told. Create the space and register the number on this rank "
+        "before the first message",
+        from, raw_number(header), space != nullptr ? std::string_view(space->name) : "without a name here",
+        static_cast<int>(header.category), header.args_bytes, raw_tag(header), why);
+    return;
+  }
   state_.log.error(
       "a message from rank {} for handler {} (category {}, {} bytes of arguments) was dropped: {}. Register "
       "the same handlers in the same order on every rank, before the first message",

@@ -4,6 +4,7 @@
 #include "am/layer_handlers.hpp"
 #include "am/outbox.hpp"
 #include "am/prepared.hpp"
+#include "am/raw_spaces.hpp"
 #include "am/wire.hpp"
 #include "core/busy.hpp"
 #include "core/endpoint_inbox.hpp"
@@ -84,10 +85,16 @@ class Messages final : public core::EndpointInbox, public core::Layer {
                  Bytes payload, const AmOptions& options) noexcept;
 
   PreparedPool& prepared() noexcept { return prepared_; }
+  RawSpaces& raw_spaces() noexcept { return raw_spaces_; }
   /// Whether all messages have left this process, as far as the conduits tell.
   bool all_sent() const noexcept {
-    return none_posted() && outbox_.waiting().empty() && returns_due_.empty();
+    return none_posted() && outbox_.waiting().empty() && returns_due_.empty() && none_to_follow();
   }
+  /// Requests that leave inside progress, when their payload is in place: the long sender counts them.
+  void will_follow(Rank to) noexcept { ++peers_[to].to_follow, ++to_follow_; }
+  void has_followed(Rank to) noexcept { --peers_[to].to_follow, --to_follow_; }
+  std::uint32_t to_follow(Rank to) const noexcept { return peers_[to].to_follow; }
+  bool none_to_follow() const noexcept { return to_follow_ == 0; }
 
   /// The largest payload of a packet with `args_bytes` bytes of arguments.
   std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
@@ -114,7 +121,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
     std::uint16_t kept = 0;     ///< places of the outbox with replies to it; at most the number of credits
     bool copies = true;         ///< of its conduit: a payload may be reused when send returns
     bool lost = false;
-    std::uint64_t full_at = 0;  ///< the last pass of `advance` that found no room there
+    std::uint32_t to_follow = 0;  ///< requests whose payload is not in place yet
+    std::uint64_t full_at = 0;    ///< the last pass of `advance` that found no room there
   };
 
   static constexpr std::uint64_t wire_key(AmCategory category, std::uint16_t args_bytes) noexcept {
@@ -128,6 +136,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
 
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
+  const char* run_raw(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
   void kept_packet_sent(std::uint32_t place) noexcept override { free_place(place); }
   void free_place(std::uint32_t place) noexcept;
   void send_kept() noexcept;
@@ -146,6 +155,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   std::uint32_t credits_per_peer_;
   Outbox outbox_;
   PreparedPool prepared_;
+  RawSpaces raw_spaces_;
+  std::uint32_t to_follow_ = 0;    ///< the same, for all peers
   std::vector<Rank> returns_due_;  ///< peers whose credits found no room to be returned
   std::vector<Rank> returns_now_;  ///< the same, while `advance` tries again
   std::uint64_t pass_ = 0;         ///< number of the present pass of `advance`

@@ -36,7 +36,7 @@ Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, cons
     return Post::retry();
   // The packet returns all credits that this rank owes the peer. They count as returned only if the packet leaves.
   Head head({PacketKind::request, category, handler, peer.owed, args.bytes,
-             static_cast<std::uint32_t>(payload.size()), 0});
+             static_cast<std::uint32_t>(payload.size()), args.raw});
   if (target != nullptr) head.append(target, sizeof *target);
   head.append(args.data, args.bytes);
   const Post post = peer.conduit->send(to, head.bytes(), payload, token);
@@ -110,8 +110,9 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
   am::Messages& messages = *state.messages;
   if (to >= ep.ranks()) [[unlikely]]
     return state.refusal();
-  if (!messages.knows(category, handler, args)) [[unlikely]]
-    return ErrorCode::wrong_handler;
+  if (!messages.knows(category, handler, args)) [[unlikely]] {
+    if (args.raw == 0) return ErrorCode::wrong_handler;  // only the target knows its raw handlers
+  }
   if (state.polling) [[unlikely]]
     return ErrorCode::in_handler;
   if (options.source_event != nullptr) [[unlikely]]

@@ -1,6 +1,5 @@
 #include "core/signals.hpp"
 #include "rma/aside.hpp"
-#include "rma/long.hpp"
 #include "rma/operation.hpp"
 #include "rma/target.hpp"
 #include "rma/transfers.hpp"
@@ -21,7 +20,6 @@ Transfers::Transfers(EndpointState& state)
     : state_(state), messages_(*state.messages), queues_(state.ranks), busy_(state.busy) {
   waiting_on_.reserve(state.ranks);
   add_reference_handlers(state);
-  add_long_requests(state);
   const Statistics& counts = state.statistics;
   state.add_statistics({{"native_puts", "puts", &counts.native_puts},
                         {"native_gets", "gets", &counts.native_gets},

@@ -64,6 +64,22 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
+/// Waits until the long requests that leave inside progress have left. A peer that has finished could not take the
+/// payload any more. Each ends when its peer makes progress or is lost.
+Status all_followed(Job::Impl& job) {
+  const auto none_left = [&] {
+    return std::ranges::all_of(job.endpoints,
+                               [](auto& parts) { return parts->state.messages->none_to_follow(); });
+  };
+  const auto followed = [&] {
+    if (none_left()) return true;
+    for (auto& parts : job.endpoints) core::progress(parts->state);  // one may be another's target
+    return none_left();
+  };
+  return core::wait_until(job.endpoints.front()->state, followed, kNoRank,
+                          [] { return std::string("long requests to leave"); });
+}
+
 /// Whether only the library's own code opens files from now on. It uses above_standard, so it never takes the
 /// descriptors of the standard streams. Other libraries may.
 bool opens_all_itself(const Job::Impl& job) {
@@ -177,6 +193,7 @@ Status Job::finish() {
   if (impl_->in_child()) return ErrorCode::invalid_argument;
   if (impl_->finished) return {};
   impl_->finished = true;
+  static_cast<void>(all_followed(*impl_));
   const Status first = all_barrier(*impl_);
   // A rank that leaves counts as lost, and a loss ends the barriers of ranks that still
   // wait for a third rank's message. So no rank leaves before all have passed the

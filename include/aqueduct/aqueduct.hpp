@@ -2,6 +2,8 @@
 
 // The whole public interface.
 #include <aqueduct/am.hpp>
+#include <aqueduct/am_prepared.hpp>
+#include <aqueduct/am_raw.hpp>
 #include <aqueduct/atomic_domain.hpp>
 #include <aqueduct/atomics.hpp>
 #include <aqueduct/config.hpp>

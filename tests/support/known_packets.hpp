@@ -21,6 +21,7 @@ struct KnownHandler {
   HandlerId id;
   AmCategory category;
   std::uint16_t args_bytes;
+  std::uint32_t raw = 0;  ///< of a raw message (am/wire.hpp)
 };
 
 /// The handlers of the library's layers.
@@ -72,7 +73,7 @@ inline ExactPacket packet_for(const KnownHandler& handler, std::span<const std::
                             credits,
                             handler.args_bytes,
                             static_cast<std::uint32_t>(payload),
-                            0};
+                            handler.raw};
   std::memcpy(packet.memory.get(), &header, sizeof header);
   const std::size_t copied = std::min(body.size(), packet.size - sizeof header);
   if (copied != 0) std::memcpy(packet.memory.get() + sizeof header, body.data(), copied);

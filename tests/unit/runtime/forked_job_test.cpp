@@ -91,6 +91,8 @@ int all_are_refused(Endpoint& me, Team& team, ShortRequest<int> handler, Event& 
   REFUSED(me.progress_for(std::chrono::seconds(1)));
   REFUSED(request(me, 1, handler, 7));
   REFUSED(prepare_medium(me, 1, 8).status());
+  REFUSED(prepare_long(me, GlobalPtr<std::byte>{1, 0}, PayloadBounds{1, 8}).status());
+  REFUSED(HandlerSpace::create(me, "of a child").status());
   REFUSED(on_short_request<int>(me, [](auto&, const int&) {}).status());
   REFUSED(me.barrier());
   REFUSED(team.notify());
