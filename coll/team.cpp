@@ -83,6 +83,7 @@ Status Team::wait() noexcept {
 }
 
 Status Team::barrier() noexcept {
+  if (state_->endpoint.in_continuation) return ErrorCode::in_handler;  // before anything is announced
   if (const Status status = notify(); !status) return status;
   return wait();
 }
@@ -125,7 +126,7 @@ Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour
 Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::uint32_t key) {
   TeamState& team = *state_;
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
-  if (team.endpoint.polling) return ErrorCode::in_handler;
+  if (team.endpoint.must_not_wait()) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
   const std::uint32_t number = ++team.splits;
   const SplitArguments mine{colour.has_value(), colour.value_or(0), key};

@@ -26,7 +26,7 @@ std::string Endpoint::conduit_of(Rank rank) const {
   return rank < ranks_ ? state_->conduit_of[rank]->properties().name : std::string();
 }
 
-bool Endpoint::in_handler() const noexcept { return state_->in_handler; }
+bool Endpoint::in_handler() const noexcept { return state_->in_handler || state_->in_continuation; }
 
 Statistics Endpoint::statistics() const noexcept { return state_->statistics; }
 
@@ -42,25 +42,21 @@ Status Endpoint::wait_slowly(Event& event) noexcept {
   return core::wait_for(*state_, event, std::chrono::nanoseconds::max());
 }
 
+Status Endpoint::wait_to_the_end(Event& event) noexcept { return core::wait_to_the_end(*state_, event); }
+
 std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept {
   return core::map_and_find(*state_, place, bytes);
 }
 
-Status Endpoint::wait_implicit() noexcept {
-  core::Op& group = state_->implicit;
-  const Status status = core::wait_until(
-      *state_, [&] { return group.parts == 1; }, kNoRank,
-      [&] { return fmt::format("{} operations with implicit completion", group.parts - 1); });
-  if (!status) return status;
-  return std::exchange(group.outcome, Status{});
-}
+Status Endpoint::wait_implicit() noexcept { return state_->implicit.wait(std::chrono::nanoseconds::max()); }
 
 bool Endpoint::test_implicit() noexcept {
   progress();
-  return state_->implicit.parts == 1;
+  return state_->implicit.in_flight() == 0;
 }
 
 Status Endpoint::begin_region() noexcept {
+  if (state_->in_continuation) return ErrorCode::in_handler;
   if (state_->region != nullptr) return ErrorCode::invalid_argument;
   core::Op* op = state_->ops.acquire(core::kGroup, kNoRank, true);
   if (op == nullptr) return ErrorCode::refused;

@@ -10,8 +10,7 @@ namespace {
 // Nothing arrives in a forked child. Operations end here, so that a loop that polls until one is done ends too.
 [[gnu::cold]] int end_all(EndpointState& state) noexcept {
   state.ops.end_all(ErrorCode::invalid_argument);
-  if (state.implicit.parts > 1) state.implicit.outcome = ErrorCode::invalid_argument;
-  state.implicit.parts = 1;
+  state.groups.end_all(ErrorCode::invalid_argument);
   return 0;
 }
 
@@ -28,6 +27,8 @@ int progress(EndpointState& state) noexcept {
   if (state.far != nullptr) found += state.far->poll(*state.inbox);
   if (state.busy != 0) [[unlikely]] {
     for (const BuiltLayer& built : state.layers) built.layer->advance();
+    state.polling = false;
+    found += state.continuations.run();
   }
   state.polling = false;
   // A program that never waits but only polls must learn of lost peers too.

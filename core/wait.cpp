@@ -1,18 +1,12 @@
 #include "core/wait.hpp"
 
+#include "core/event_access.hpp"
 #include "core/joint_sleep.hpp"
 
 #include <algorithm>
 #include <new>
 
 namespace aqueduct {
-
-/// Finds the operation of an event that is not done.
-struct detail::EventAccess {
-  static const core::Op& operation(const Event& event) noexcept {
-    return *static_cast<const core::Op*>(event.op_);
-  }
-};
 
 namespace core {
 namespace {
@@ -90,10 +84,17 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
 
 Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds limit) noexcept {
   if (event.done()) return event.status();
-  const Op& op = aqueduct::detail::EventAccess::operation(event);
+  const Op& op = *aqueduct::detail::EventAccess::operation(event);
   const Status status = wait_until(
       state, [&] { return event.done(); }, op.peer, [&] { return describe_operation(op); }, limit);
   return status ? event.status() : status;
+}
+
+Status wait_to_the_end(EndpointState& state, Event& event) noexcept {
+  const bool inside = std::exchange(state.in_continuation, false);
+  const Status status = wait_for(state, event, std::chrono::nanoseconds::max());
+  state.in_continuation = inside;
+  return status;
 }
 
 }  // namespace core

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace aqueduct::core {
 
@@ -45,7 +46,7 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
   if (state.in_child()) [[unlikely]]
     return ErrorCode::invalid_argument;
   if (done()) return {};
-  if (state.polling) return ErrorCode::in_handler;
+  if (state.must_not_wait()) return ErrorCode::in_handler;
   const auto text = [](const void* what) { return (*static_cast<const Describe*>(what))(); };
   const auto over = [](const void* what) { return (*static_cast<const Done*>(what))(); };
   LongWait longer(state, on, limit, text, &describe);
@@ -71,6 +72,19 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
 ///
 /// Errors: those of the operation; in_handler, timed_out, invalid_argument (the event is unchanged).
 Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds limit) noexcept;
+
+/// As `wait_until`, for the call that begins an operation: it waits for room, or for the operation itself. So it may do
+/// so in a continuation too. No other continuation runs meanwhile.
+template <class Done, class Describe>
+Status wait_for_room(EndpointState& state, const Done& done, Rank on, const Describe& describe) noexcept {
+  const bool inside = std::exchange(state.in_continuation, false);
+  const Status status = wait_until(state, done, on, describe);
+  state.in_continuation = inside;
+  return status;
+}
+
+/// Waits for the operation of an event that the caller cannot keep.
+Status wait_to_the_end(EndpointState& state, Event& event) noexcept;
 
 /// As `wait_for`, without a limit.
 inline Status wait(EndpointState& state, Event& event) noexcept {

@@ -20,12 +20,14 @@ bool is_of_network(const EndpointState& state, const AtomicCall& call) noexcept 
 }  // namespace
 
 Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
-                                   bool immediate) noexcept {
+                                   bool immediate, Group* group) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
   const bool by_network = is_of_network(state_, call);
   if (by_network && completion != Completion::blocking) {
-    if (Op* const op = atomic_at_once(at, bytes, call, completion == Completion::group)) {
-      return completion == Completion::group ? Begun{} : Begun{{}, Event(op)};
+    Op* const join = completion == Completion::group ? joined(group) : nullptr;
+    if (completion == Completion::group && join == nullptr) return {ErrorCode::invalid_argument, {}};
+    if (Op* const op = atomic_at_once(at, bytes, call, join)) {
+      return join != nullptr ? Begun{} : Begun{{}, Event(op)};
     }
   }
   const Access access = this->access(at, bytes);
@@ -44,7 +46,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
     return {};
   }
-  auto begun = begin(kAtomicKind, at.rank(), completion, immediate);
+  auto begun = begin(kAtomicKind, at.rank(), completion, immediate, group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -102,7 +104,9 @@ Event atomic_nb_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& 
 
 Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                          const AtomicOptions& options) noexcept {
-  return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate).status;
+  return ep.state()
+      .transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate, options.group)
+      .status;
 }
 
 }  // namespace detail

@@ -39,7 +39,7 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
   // The bytes have arrived or are in flight, so the message must
   // follow. It is sent without `immediate`: it waits for room.
   const Status sent = messages.request(to, AmCategory::long_request, handler, args, &target, {}, {});
-  const Status there = core::wait(state, begun.event);  // the put reads the payload until then
+  const Status there = core::wait_to_the_end(state, begun.event);  // the put reads the payload until then
   return sent ? there : sent;
 }
 

@@ -25,7 +25,7 @@ Result<Ranks> ranks_of(const TeamState& team) noexcept try {
 
 Status may_begin(const EndpointState& state) noexcept {
   if (state.in_child()) return ErrorCode::invalid_argument;
-  return state.polling ? ErrorCode::in_handler : ErrorCode::ok;
+  return state.must_not_wait() ? ErrorCode::in_handler : ErrorCode::ok;
 }
 
 Result<runtime::LocalPart> allocate(EndpointState& state, std::size_t bytes) noexcept try {

@@ -22,7 +22,9 @@ Begun put_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
 Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Completion completion,
              const GetOptions& options) noexcept {
   const auto here = reinterpret_cast<std::uintptr_t>(to.base());
-  const PutOptions immediate{SourceReuse::at_completion, nullptr, options.immediate};
+  PutOptions immediate;
+  immediate.immediate = options.immediate;
+  immediate.group = options.group;
   return ep.state().vis->start({What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
                                completion);
 }

@@ -2,6 +2,7 @@
 
 #include <aqueduct/atomic_types.hpp>
 #include <aqueduct/endpoint.hpp>
+#include <aqueduct/group.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -23,6 +24,8 @@ concept Atomic = AtomicInteger<T> || AtomicFloat<T>;
 struct AtomicOptions {
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// For the `_nbi` forms: the group that the atomic joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 enum class AtomicFavour : std::uint8_t;
@@ -135,10 +138,10 @@ template <Atomic T>
 }
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Status atomic_nbi_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
-                                                         T operand, T expected, T* result, bool immediate,
-                                                         AtomicBy by) noexcept {
+                                                         T operand, T expected, T* result,
+                                                         AtomicOptions options, AtomicBy by) noexcept {
   return atomic_nbi_slowly(ep, {at.rank(), at.offset(), at.segment()},
-                           {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, {immediate});
+                           {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, options);
 }
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Result<T> atomic_fetch_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
@@ -177,7 +180,7 @@ template <Atomic T>
     if (result != nullptr) *result = old;
     return {};
   }
-  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options.immediate, by);
+  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options, by);
 }
 
 template <Atomic T>

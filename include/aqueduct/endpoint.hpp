@@ -134,18 +134,23 @@ class Endpoint {
   /// Processes what has arrived, without waiting: runs handlers and completes operations. Returns the number of packets
   /// and completions processed. Does nothing inside a handler.
   int progress() noexcept;
-  /// Whether this thread is inside one of this endpoint's handlers, where nothing may wait.
+  /// Whether this thread is inside one of this endpoint's handlers or continuations, where nothing may wait.
   bool in_handler() const noexcept;
 
   /// Waits until the event is done. Returns the outcome of its operation.
   ///
-  /// Errors: those of the operation; in_handler if called from a handler (the event is unchanged).
+  /// Errors: those of the operation; in_handler if called from a handler or continuation (the event is unchanged).
   Status wait(Event& event) noexcept {
     if (event.done()) [[likely]]
       return event.status();
     return wait_slowly(event);
   }
-  Status wait(Event&& event) noexcept { return wait(event); }
+  /// The same for an Event without a name. It also waits inside a continuation: otherwise the Event would be lost.
+  Status wait(Event&& event) noexcept {
+    if (event.done()) [[likely]]
+      return event.status();
+    return wait_to_the_end(event);
+  }
   /// As wait, but for at most `limit`. Errors: also timed_out (the event is unchanged).
   Status wait_for(Event& event, std::chrono::nanoseconds limit) noexcept;
   /// Returns whether the event is done, after one round of progress if it was not.
@@ -155,15 +160,17 @@ class Endpoint {
     return event.done();
   }
 
-  /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions.
+  /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions and groups.
   ///
   /// Errors: the first failure among them (all of them are over then); in_handler.
   Status wait_implicit() noexcept;
   /// Makes one round of progress. Returns whether all implicit operations outside access regions are over.
   bool test_implicit() noexcept;
-  /// Opens an access region: the `_nbi` operations until `end_region` belong to it. Regions do not nest.
+  /// Opens an access region: the `_nbi` operations until `end_region` belong to it, unless their options name a Group.
+  /// Regions do not nest.
   ///
-  /// Errors: invalid_argument (a region is open), refused (AQUEDUCT_OPERATIONS events are held).
+  /// Errors: invalid_argument (a region is open), refused (AQUEDUCT_OPERATIONS events are held), in_handler (in a
+  ///         continuation).
   Status begin_region() noexcept;
   /// Closes the region. Returns one Event for all its operations; its outcome is the first failure among them.
   ///
@@ -210,6 +217,7 @@ class Endpoint {
   Endpoint() noexcept = default;
 
   [[gnu::cold]] Status wait_slowly(Event& event) noexcept;
+  [[gnu::cold]] Status wait_to_the_end(Event& event) noexcept;
   [[gnu::cold]] std::byte* map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept;
 
   // The first member, and alone on its page: the other members are on a page that the system gives a forked child as

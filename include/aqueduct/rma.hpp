@@ -2,6 +2,7 @@
 
 #include <aqueduct/copy_bytes.hpp>
 #include <aqueduct/endpoint.hpp>
+#include <aqueduct/group.hpp>
 
 #include <ranges>
 #include <span>
@@ -13,21 +14,25 @@ namespace aqueduct {
 enum class SourceReuse : std::uint8_t {
   at_completion,  ///< when the whole operation is done; never costs a copy
   at_return,      ///< when the call returns: the library copies, or waits until the buffer is free
-  on_event,       ///< when the Event in PutOptions::source_event is done
+  on_event,       ///< when the Event in PutOptions::source_event is done; without one, when the group's sources are
 };
 
 struct PutOptions {
   SourceReuse source = SourceReuse::at_completion;
   /// With SourceReuse::on_event, the call stores the Event of local completion here. It is finished at once if the
-  /// source is free when the call returns.
+  /// source is free when the call returns. Null: Group::source_done() of `group` tells.
   Event* source_event = nullptr;
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// For the `_nbi` forms: the group that the put joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 struct GetOptions {
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// For the `_nbi` forms: the group that the get joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 namespace detail {
@@ -122,9 +127,11 @@ inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   return detail::put_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes);
 }
 
-/// As put_nb, with implicit completion: belongs to the open access region, or else to `wait_implicit`.
+/// As put_nb, with implicit completion: belongs to the group of the options, else to the open access region, else to
+/// `wait_implicit`.
 ///
-/// Errors: returned if nothing was begun; a later failure is that of the group.
+/// Errors: returned if nothing was begun; a later failure is that of the group. invalid_argument: a group of another
+///         endpoint.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
