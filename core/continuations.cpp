@@ -69,9 +69,7 @@ void Continuations::push(Op& record) noexcept {
 
 int Continuations::run() noexcept {
   if (first_ == nullptr || running_) return 0;
-  running_ = true;
-  Op* const region = std::exchange(state_.region, nullptr);
-  const bool inside = std::exchange(state_.in_continuation, true);
+  const Turn turn(state_);
   int ran = 0;
   // Those that are queued meanwhile run in the next round: otherwise a chain of them could keep the caller here.
   for (std::uint32_t left = queued_; left != 0 && first_ != nullptr; --left, ++ran) {
@@ -82,10 +80,17 @@ int Continuations::run() noexcept {
     run_one(record);
   }
   busy_.set(first_ != nullptr);
-  state_.in_continuation = inside;
-  state_.region = region;
-  running_ = false;
   return ran;
+}
+
+Continuations::Turn::Turn(EndpointState& state) noexcept
+    : state_(state), region_(std::exchange(state.region, nullptr)) {
+  state.continuations.running_ = state.in_continuation = true;
+}
+
+Continuations::Turn::~Turn() {
+  state_.continuations.running_ = state_.in_continuation = false;
+  state_.region = region_;
 }
 
 // The record is free before the body runs: the body may need one itself, and a coroutine's may go with its frame.

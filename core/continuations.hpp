@@ -49,6 +49,18 @@ class Continuations final : public Layer {
   void suspend(Event& event, Suspension& suspension) noexcept;
   /// The suspended caller goes away: its operation finishes unobserved.
   void forget(Suspension& suspension) noexcept;
+  /// While there is one, operations begin as in a continuation, and no other continuation runs. There is one at a time.
+  class Turn {
+   public:
+    explicit Turn(EndpointState& state) noexcept;
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn();
+
+   private:
+    EndpointState& state_;
+    Op* region_;  ///< the open region, which the operations do not join
+  };
   /// Runs what was queued before the call. Returns how many have run. Does nothing inside itself.
   int run() noexcept;
   /// The endpoint ends: nothing more runs.

@@ -16,14 +16,14 @@ namespace {
 constexpr std::chrono::nanoseconds kLongestNap{20'000'000};
 constexpr std::chrono::nanoseconds kBriefNap{100'000};
 
+}  // namespace
+
 std::string describe_operation(const Op& op) {
   std::string text = op.kind->what;
   if (op.kind->describe != nullptr) op.kind->describe(op, text);
   if (op.peer != kNoRank) text += fmt::format(" with rank {}", op.peer);
   return text;
 }
-
-}  // namespace
 
 bool LongWait::look_around() noexcept {
   const auto now = state_.clock.now();

@@ -68,6 +68,8 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
   }
 }
 
+/// What an operation is, for the stall report of a wait for it.
+std::string describe_operation(const Op& op);
 /// Waits until the event is done, but for at most `limit`. Returns the outcome of its operation.
 ///
 /// Errors: those of the operation; in_handler, timed_out, invalid_argument (the event is unchanged).
