@@ -64,7 +64,10 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
   // event, or one for which this call waits.
   core::SourceUse source;
   if (!payload.empty() && !peers_[to].copies) {
-    const Status status = source.take(state_, to, options.source_event, options.immediate);
+    core::GroupRecord* const group =
+        options.group != nullptr ? &aqueduct::detail::record_of(*options.group) : nullptr;
+    if (group != nullptr && group->state != &state_) return ErrorCode::invalid_argument;
+    const Status status = source.take(state_, to, options.source_event, options.immediate, group);
     if (!status) return status;
   }
   Post post = Post::retry();
@@ -77,7 +80,7 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
   if (!sent()) [[unlikely]] {
     status = options.immediate
                  ? Status(ErrorCode::refused, to)
-                 : core::wait_until(state_, sent, to, [&] { return about("an active message", to); });
+                 : core::wait_for_room(state_, sent, to, [&] { return about("an active message", to); });
   }
   if (status && post.kind == Post::Kind::failed) status = {post.why, to};
   if (!source.taken()) return status;

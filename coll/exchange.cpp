@@ -172,7 +172,7 @@ Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const s
 Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
                                               std::span<const std::byte> mine, Status problem) noexcept try {
   if (state_.in_child()) return ErrorCode::invalid_argument;
-  if (state_.polling) return ErrorCode::in_handler;
+  if (state_.must_not_wait()) return ErrorCode::in_handler;
   struct Ending {
     Exchanges& all;
     RoundId id;

@@ -105,6 +105,7 @@ Status Team::wait() noexcept {
 
 Status Team::barrier() noexcept {
   core::Entry entry(state_->endpoint);
+  if (state_->endpoint.in_continuation) return ErrorCode::in_handler;  // before anything is announced
   if (const Status status = notify(); !status) return status;
   return wait();
 }
@@ -154,7 +155,7 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   if (coll::barrier_of(team) == nullptr) return ErrorCode::closed;
   const core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
-  if (team.endpoint.polling) return ErrorCode::in_handler;
+  if (team.endpoint.must_not_wait()) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
   const std::uint32_t number = ++team.splits;
   const SplitArguments mine{colour.has_value(), colour.value_or(0), key};

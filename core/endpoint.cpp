@@ -32,7 +32,9 @@ std::string Endpoint::conduit_of(Rank rank) const {
 }
 
 // Without an Entry, which would wait for another thread's handler to end.
-bool Endpoint::in_handler() const noexcept { return state_->guard.is_mine() && state_->in_handler; }
+bool Endpoint::in_handler() const noexcept {
+  return state_->guard.is_mine() && (state_->in_handler || state_->in_continuation);
+}
 
 Threads Endpoint::threads() const noexcept { return state_->guard.threads(); }
 
@@ -55,6 +57,8 @@ Status Endpoint::wait_slowly(Event& event) noexcept {
   return core::wait_for(*state_, event, std::chrono::nanoseconds::max());
 }
 
+Status Endpoint::wait_to_the_end(Event& event) noexcept { return core::wait_to_the_end(*state_, event); }
+
 std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept {
   core::Entry entry(*state_);
   return core::map_and_find(*state_, place, bytes);
@@ -62,22 +66,18 @@ std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes)
 
 Status Endpoint::wait_implicit() noexcept {
   core::Entry entry(*state_);
-  core::Op& group = state_->implicit;
-  const Status status = core::wait_until(
-      *state_, [&] { return group.parts == 1; }, kNoRank,
-      [&] { return fmt::format("{} operations with implicit completion", group.parts - 1); });
-  if (!status) return status;
-  return std::exchange(group.outcome, Status{});
+  return state_->implicit.wait(std::chrono::nanoseconds::max());
 }
 
 bool Endpoint::test_implicit() noexcept {
   core::Entry entry(*state_);
   progress();
-  return state_->implicit.parts == 1;
+  return state_->implicit.in_flight() == 0;
 }
 
 Status Endpoint::begin_region() noexcept {
   core::Entry entry(*state_);
+  if (state_->in_continuation) return ErrorCode::in_handler;
   if (state_->region != nullptr) return ErrorCode::invalid_argument;
   core::Op* op = state_->ops.acquire(core::kGroup, kNoRank, true);
   if (op == nullptr) return ErrorCode::refused;

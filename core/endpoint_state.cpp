@@ -37,6 +37,8 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
       host_of(all),
       lost(all),
       ops(static_cast<std::uint32_t>(settings.number("operations")), &face),
+      implicit(*this),
+      continuations(*this),
       segments(all, static_cast<std::uint32_t>(settings.number("segments"))) {
   if (const auto wanted = settings.number("operations"); ops.capacity() < wanted) {
     log.warn(
@@ -49,9 +51,9 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
         segments.capacity(), wanted);
   }
   if (guard.guards()) ops.guard_by(guard);
-  implicit.pool = &ops;
-  implicit.kind = &core::kGroup;
-  implicit.parts = 1;  // a part that never ends, so that the group does not end either
+  unobserved.pool = &ops;
+  unobserved.kind = &core::kGroup;
+  unobserved.parts = 1;  // a part that never ends, so that the group does not end either
   pacing.spin_at_most = std::chrono::nanoseconds(settings.nanoseconds("spin"));
   pacing.yield_at_most = std::chrono::nanoseconds(settings.nanoseconds("yield"));
   pacing.stall_warn = std::chrono::nanoseconds(settings.nanoseconds("stall_warn"));
@@ -62,7 +64,10 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
   add_statistics({{"sleeps", "waits", &statistics.sleeps}, {"stalls", "waits", &statistics.stalls}});
 }
 
-EndpointState::~EndpointState() = default;
+EndpointState::~EndpointState() {
+  groups.close();
+  continuations.close();
+}
 
 void EndpointState::show_segments() noexcept {
   face.windows_ = segments.windows();

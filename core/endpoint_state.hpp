@@ -8,6 +8,8 @@
 #include "core/clock.hpp"
 #include "core/conduit.hpp"
 #include "core/guard.hpp"
+#include "core/continuations.hpp"
+#include "core/group_record.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
@@ -62,9 +64,13 @@ struct EndpointState {
   std::vector<bool> lost;  // [rank]
   Rank lost_count = 0;
 
+  std::uint32_t busy = 0;  ///< number of layers with queued work: see core::Busy
   core::OpPool ops;
-  core::Op implicit;           ///< the group of `_nbi` operations outside a region
+  core::Op unobserved;         ///< a group of the operations whose group was destroyed; it never ends
+  core::GroupList groups;      ///< the program's groups, and `implicit`
+  core::GroupRecord implicit;  ///< the group of `_nbi` operations outside a region
   core::Op* region = nullptr;  ///< the open access region
+  core::Continuations continuations;
   core::SegmentTable segments;
   core::EndpointClock clock;
   core::Pacing pacing;
@@ -80,7 +86,6 @@ struct EndpointState {
   core::Inbox* inbox = nullptr;
   std::vector<core::BuiltLayer> layers;  ///< in building order; they end in reverse order
   std::unique_ptr<Team> world;
-  std::uint32_t busy = 0;            ///< number of layers with queued work: see core::Busy
   bool atomics_by_processor = true;  ///< processors do the atomics that belong to no domain
   core::AtomicSet network_atomics;   ///< the atomics that the far conduit does at every rank of the job
   /// Which words the far conduit treats as one at every rank of the job: the least of their properties.
@@ -89,6 +94,7 @@ struct EndpointState {
   bool polling = false;  ///< inside progress: handlers run, nothing may wait. Under the lock, so it is this thread
   bool in_handler = false;
   bool sets_up = false;  ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
+  bool in_continuation = false;  ///< operations may begin, but nothing else may be waited for
   std::uint32_t polls = 0;
   std::uint64_t arrivals = 0;  ///< what progress has found since the start, in all
   std::atomic<std::uint64_t> notifications{0};  ///< operations on mapped memory with `notify`
@@ -118,7 +124,9 @@ struct EndpointState {
     return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
   }
   /// The group that `_nbi` operations join now.
-  core::Op& group() noexcept { return region != nullptr ? *region : implicit; }
+  core::Op& group() noexcept { return region != nullptr ? *region : implicit.all; }
+  /// Whether a collective call, or a wait for more than an operation that begins here, must be refused.
+  bool must_not_wait() const noexcept { return polling || in_continuation; }
   core::Conduit& conduit(Rank peer) noexcept { return *conduit_of[peer]; }
   /// Wakes a neighbour if it sleeps: this endpoint has changed memory for which it may be waiting.
   void wake(Rank peer) noexcept {

@@ -108,6 +108,7 @@ bool OpPool::extend(Range& range) noexcept {
 }
 
 Op* OpPool::make(bool is_explicit) noexcept {
+  if (is_explicit && take_returned()) return free_explicit_;
   Range& range = is_explicit ? explicit_ : internal_;
   if (range.fresh == range.capacity) return nullptr;
   if (range.fresh == range.usable && !extend(range)) return nullptr;
@@ -141,7 +142,13 @@ void OpPool::complete(Op& op) noexcept {
     release(op);
     part_ended(group, outcome);
   } else if (op.abandoned) {
-    release(op);
+    if (op.holders.load(std::memory_order_relaxed) == 0) {
+      release(op);
+      return;
+    }
+    --in_flight_;
+    op.done.store(1, std::memory_order_release);
+    drop_holder(op);
   } else {
     --in_flight_;
     op.done.store(1, std::memory_order_release);
@@ -161,6 +168,47 @@ void OpPool::abandon(Op& op) noexcept {
   } else {
     op.abandoned = true;
   }
+}
+
+void OpPool::share(Op& op) noexcept {
+  op.abandoned = true;
+  op.holders.store(op.done.load(std::memory_order_relaxed) == 0 ? 2 : 1, std::memory_order_relaxed);
+}
+
+// Acquire and release: all uses of the record by other holders come before its next use.
+void OpPool::drop_holder(Op& op) noexcept {
+  if (op.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  Op* first = returned_.load(std::memory_order_relaxed);
+  do {
+    op.next = first;
+  } while (
+      !returned_.compare_exchange_weak(first, &op, std::memory_order_release, std::memory_order_relaxed));
+}
+
+// Takes all of them at once, so no other thread can bring a record back that this one has just read.
+bool OpPool::take_returned() noexcept {
+  Op* op = returned_.load(std::memory_order_relaxed) == nullptr
+               ? nullptr
+               : returned_.exchange(nullptr, std::memory_order_acquire);
+  const bool any = op != nullptr;
+  while (op != nullptr) static_cast<void>(collect(*std::exchange(op, op->next)));
+  return any;
+}
+
+void OpPool::move_members(const Op& from_group, Op& to_group) noexcept {
+  const auto move = [&](Op& op) {
+    if (op.parts == 0) return;
+    if (op.group == &from_group) {
+      op.group = &to_group;
+      ++to_group.parts;
+    }
+    if (op.source == &from_group) {
+      op.source = &to_group;
+      ++to_group.parts;
+    }
+  };
+  for (std::uint32_t i = 0; i < explicit_.fresh; ++i) move(explicit_.ops[i]);
+  for (std::uint32_t i = 0; i < internal_.fresh; ++i) move(internal_.ops[i]);
 }
 
 void OpPool::release(Op& op) noexcept {

@@ -54,13 +54,13 @@ struct Op : aqueduct::detail::OpFace {
   std::uint32_t sends = 0;       ///< of these: packets whose payload a conduit still reads
   std::uint32_t answers = 0;     ///< of these: packets that the peer must answer; surplus answers are ignored
   bool is_explicit = false;      ///< the caller has an Event for it
-  bool abandoned = false;        ///< the caller has dropped that Event
+  bool abandoned = false;        ///< no Event holds it any more: it was dropped, or SharedEvents hold it
   bool by_packets = false;       ///< in packets: peer_lost must end it, since no conduit will
   bool reads_more = false;       ///< packets that read the caller's buffer are still to be sent
   Status outcome;
   Rank peer = kNoRank;
-  Op* group = nullptr;   ///< the group of which this is a part; then there is no Event for it
-  Op* source = nullptr;  ///< ends as soon as the caller's buffer is free
+  Op* group = nullptr;   ///< the group, or continuation, of which this is a part; then there is no Event for it
+  Op* source = nullptr;  ///< ends as soon as the caller's buffer is free; a group's one serves many operations
   Op* next = nullptr;    ///< in the pool's free list, or in a layer's list of work
   OpPool* pool = nullptr;
 
@@ -146,6 +146,13 @@ class OpPool {
   Status collect(Op& op) noexcept;
   /// The Event of an unfinished operation is dropped: the operation is free when it ends.
   void abandon(Op& op) noexcept;
+  /// The Event of an operation becomes a SharedEvent. From now on `drop_holder` frees the operation.
+  static void share(Op& op) noexcept;
+  /// A SharedEvent is dropped, or its operation has ended. The last holder gives the record back. Any thread may be
+  /// this, so the record goes to a list of its own, from which the endpoint's thread takes it.
+  void drop_holder(Op& op) noexcept;
+  /// The members of a group in flight become members of another one: the group's memory is about to go.
+  void move_members(const Op& from_group, Op& to_group) noexcept;
 
   /// The token that completions and replies carry for an operation. Never 0.
   static Token token(const Op& op) noexcept { return tokens::of_operation(op.generation, op.index); }
@@ -163,6 +170,7 @@ class OpPool {
   /// The lock; null if there is none, and in a forked child.
   Guard* guard() const noexcept { return guard_ != nullptr && !in_child() ? guard_ : nullptr; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
+  const Endpoint* owner() const noexcept { return owner_; }
   /// For the stall report: the number of operations in flight to each of the first eight peers that are found.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
 
@@ -180,6 +188,7 @@ class OpPool {
   bool extend(Range& range) noexcept;
   void complete(Op& op) noexcept;
   void release(Op& op) noexcept;
+  bool take_returned() noexcept;
 
   const Endpoint* owner_;
   Guard* guard_ = nullptr;
@@ -190,6 +199,7 @@ class OpPool {
   Range explicit_;  // indices 0 to capacity - 1
   Range internal_;  // indices from capacity on
   std::size_t reserved_ = 0;
+  std::atomic<Op*> returned_{nullptr};  ///< records that the last holder has given back, on whatever thread
 };
 
 }  // namespace aqueduct::core

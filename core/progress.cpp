@@ -10,8 +10,7 @@ namespace {
 // Nothing arrives in a forked child. Operations end here, so that a loop that polls until one is done ends too.
 [[gnu::cold]] int end_all(EndpointState& state) noexcept {
   state.ops.end_all(ErrorCode::invalid_argument);
-  if (state.implicit.parts > 1) state.implicit.outcome = ErrorCode::invalid_argument;
-  state.implicit.parts = 1;
+  state.groups.end_all(ErrorCode::invalid_argument);
   return 0;
 }
 
@@ -29,6 +28,8 @@ int progress(EndpointState& state) noexcept {
   const bool advanced = state.busy != 0;
   if (advanced) [[unlikely]] {
     for (const BuiltLayer& built : state.layers) built.layer->advance();
+    state.polling = false;
+    found += state.continuations.run();
   }
   state.polling = false;
   state.arrivals += static_cast<std::uint64_t>(found);

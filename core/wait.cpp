@@ -1,5 +1,6 @@
 #include "core/wait.hpp"
 
+#include "core/event_access.hpp"
 #include "core/joint_sleep.hpp"
 
 #include <algorithm>
@@ -8,13 +9,6 @@
 #include <utility>
 
 namespace aqueduct {
-
-/// Finds the operation of an event that is not done.
-struct detail::EventAccess {
-  static const core::Op& operation(const Event& event) noexcept {
-    return *static_cast<const core::Op*>(event.op_);
-  }
-};
 
 namespace core {
 namespace {
@@ -28,6 +22,7 @@ void sleep_beside_others(Guard& guard, Guard::Why why, const Sleep& sleep) noexc
   const OthersIn others(guard, why);
   sleep();
 }
+}  // namespace
 
 std::string describe_operation(const Op& op) {
   std::string text = op.kind->what;
@@ -35,8 +30,6 @@ std::string describe_operation(const Op& op) {
   if (op.peer != kNoRank) text += fmt::format(" with rank {}", op.peer);
   return text;
 }
-
-}  // namespace
 
 bool LongWait::look_around() noexcept {
   const auto now = state_.clock.now();
@@ -189,10 +182,17 @@ Status wait_in_turn(EndpointState& state, LongWait& longer, bool (*done)(const v
 Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds limit) noexcept {
   const Entry entry(state);
   if (event.done()) return event.status();
-  const Op& op = aqueduct::detail::EventAccess::operation(event);
+  const Op& op = *aqueduct::detail::EventAccess::operation(event);
   const Status status = wait_until(
       state, [&] { return event.done(); }, op.peer, [&] { return describe_operation(op); }, limit);
   return status ? event.status() : status;
+}
+
+Status wait_to_the_end(EndpointState& state, Event& event) noexcept {
+  const bool inside = std::exchange(state.in_continuation, false);
+  const Status status = wait_for(state, event, std::chrono::nanoseconds::max());
+  state.in_continuation = inside;
+  return status;
 }
 
 }  // namespace core

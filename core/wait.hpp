@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace aqueduct::core {
 
@@ -79,7 +80,7 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
     return ErrorCode::invalid_argument;
   const Entry entry(state);
   if (done()) return {};
-  if (state.polling) return ErrorCode::in_handler;
+  if (state.must_not_wait()) return ErrorCode::in_handler;
   const auto text = [](const void* what) { return (*static_cast<const Describe*>(what))(); };
   const auto over = [](const void* what) { return (*static_cast<const Done*>(what))(); };
   LongWait longer(state, on, limit, text, &describe, naps);
@@ -103,10 +104,25 @@ Status wait_until(EndpointState& state, const Done& done, Rank on, const Describ
   }
 }
 
+/// What an operation is, for the stall report of a wait for it.
+std::string describe_operation(const Op& op);
 /// Waits until the event is done, but for at most `limit`. Returns the outcome of its operation.
 ///
 /// Errors: those of the operation; in_handler, timed_out, invalid_argument (the event is unchanged).
 Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds limit) noexcept;
+
+/// As `wait_until`, for the call that begins an operation: it waits for room, or for the operation itself. So it may do
+/// so in a continuation too. No other continuation runs meanwhile.
+template <class Done, class Describe>
+Status wait_for_room(EndpointState& state, const Done& done, Rank on, const Describe& describe) noexcept {
+  const bool inside = std::exchange(state.in_continuation, false);
+  const Status status = wait_until(state, done, on, describe);
+  state.in_continuation = inside;
+  return status;
+}
+
+/// Waits for the operation of an event that the caller cannot keep.
+Status wait_to_the_end(EndpointState& state, Event& event) noexcept;
 
 /// As `wait_for`, without a limit.
 inline Status wait(EndpointState& state, Event& event) noexcept {

@@ -21,12 +21,14 @@ bool is_of_network(const EndpointState& state, const AtomicCall& call) noexcept 
 }  // namespace
 
 Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
-                                   bool immediate) noexcept {
+                                   bool immediate, Group* group) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
   const bool by_network = is_of_network(state_, call);
   if (by_network && completion != Completion::blocking) {
-    if (Op* const op = atomic_at_once(at, bytes, call, completion == Completion::group)) {
-      return completion == Completion::group ? Begun{} : Begun{{}, Event(op)};
+    Op* const join = completion == Completion::group ? joined(group) : nullptr;
+    if (completion == Completion::group && join == nullptr) return {ErrorCode::invalid_argument, {}};
+    if (Op* const op = atomic_at_once(at, bytes, call, join)) {
+      return join != nullptr ? Begun{} : Begun{{}, Event(op)};
     }
   }
   const Access access = this->access(at, bytes);
@@ -45,7 +47,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
     return {};
   }
-  auto begun = begin(kAtomicKind, at.rank(), completion, immediate);
+  auto begun = begin(kAtomicKind, at.rank(), completion, immediate, group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -110,8 +112,9 @@ Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall
                          const AtomicOptions& options) noexcept {
   EndpointState& state = ep.state();
   core::Entry entry(state);
-  const Status status =
-      state.transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate).status;
+  const Status status = state.transfers
+                            ->atomic(at, call, rma::Transfers::Completion::group, options.immediate, options.group)
+                            .status;
   if (options.notify) state.wake_after_stores(at.rank());
   return status;
 }

@@ -97,7 +97,7 @@ Status LongRequests::send_after_put(const Call& call, bool ordered) noexcept {
   if (!begun.status) return begun.status;
   const Status sent =
       messages_.request(call.to, AmCategory::long_request, call.handler, call.args, &call.target, {}, {});
-  const Status there = core::wait(state_, begun.event);  // the put reads the payload until then
+  const Status there = core::wait_to_the_end(state_, begun.event);  // the put reads the payload until then
   return sent ? there : sent;
 }
 
@@ -114,7 +114,7 @@ Status LongRequests::send_later(const Call& call, bool ordered, bool native,
   };
   if (!begun()) {
     if (options.immediate) return {ErrorCode::refused, call.to};
-    const Status waited = core::wait_until(
+    const Status waited = core::wait_for_room(
         state_, begun, call.to, [&] { return fmt::format("room for a long request to rank {}", call.to); });
     if (!waited) return waited;
   }

@@ -24,7 +24,7 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
       post = state_.lost[op.peer] ? Post::failed(ErrorCode::peer_lost) : attempt();
       return post.kind != Post::Kind::retry;
     };
-    const Status status = core::wait_until(state_, taken, op.peer, [&] {
+    const Status status = core::wait_for_room(state_, taken, op.peer, [&] {
       return fmt::format("room to begin a transfer of {} bytes with rank {}", Operation::of(op).bytes,
                          op.peer);
     });
@@ -38,9 +38,9 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
 // The short path: a single post. The operation's only part is the conduit's. The initiator needs no part of its own,
 // because it begins nothing after the post, and no progress runs before this returns.
 template <class Begin>
-Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
+Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
                        std::uint64_t& counter, const Begin& begin) noexcept {
-  Op* const op = state_.ops.acquire(kind, at.rank(), !group);
+  Op* const op = state_.ops.acquire(kind, at.rank(), group == nullptr);
   if (op == nullptr) return nullptr;
   Operation& operation = Operation::of(*op);
   operation.segment = at.segment();  // for the stall report
@@ -52,16 +52,15 @@ Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::u
     return nullptr;
   }
   ++counter;
-  if (group) {
-    op->group = &state_.group();
-    ++op->group->parts;
+  if (group != nullptr) {
+    op->group = group;
+    ++group->parts;
   }
   if (post.kind == Post::Kind::done) state_.ops.part_ended(*op, {});
   return op;
 }
 
-Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                           bool group) noexcept {
+Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept {
   const Rank peer = to.rank();
   const SegmentPart* const part = state_.segments.native(to, bytes);
   // No bytes, or a word for which the general path chooses the way?
@@ -72,7 +71,7 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
   });
 }
 
-Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept {
+Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept {
   const Rank peer = from.rank();
   const SegmentPart* const part = state_.segments.native(from, bytes);
   if (part == nullptr || !part->native_anywhere(bytes, part->most_get) || state_.polling) return nullptr;
@@ -83,7 +82,7 @@ Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t byte
 }
 
 Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call,
-                              bool group) noexcept {
+                              Op* group) noexcept {
   const Rank peer = at.rank();
   if (state_.polling) return nullptr;
   const SegmentPart* const part = state_.segments.of_network(state_.far->rma(), at, bytes);

@@ -26,9 +26,9 @@ void notify_mapped(Endpoint& ep, Rank target) noexcept {
 Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) {
+  if (rma::Op* const op = transfers.put_at_once(to, from, bytes, nullptr)) {
     Event event(op);
-    return ep.wait(event);
+    return ep.wait(std::move(event));
   }
   return transfers.put(to, from, bytes, Completion::blocking, {}).status;
 }
@@ -38,7 +38,7 @@ Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, 
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (plain(options)) {
-    if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) return Event(op);
+    if (rma::Op* const op = transfers.put_at_once(to, from, bytes, nullptr)) return Event(op);
   }
   return transfers.put(to, from, bytes, Completion::event, options).event;
 }
@@ -47,16 +47,18 @@ Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from
                          const PutOptions& options) noexcept {
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (plain(options) && transfers.put_at_once(to, from, bytes, true) != nullptr) return {};
+  if (rma::Op* const group = transfers.joined(options.group); plain(options) && group != nullptr) {
+    if (transfers.put_at_once(to, from, bytes, group) != nullptr) return {};
+  }
   return transfers.put(to, from, bytes, Completion::group, options).status;
 }
 
 Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) {
+  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, nullptr)) {
     Event event(op);
-    return ep.wait(event);
+    return ep.wait(std::move(event));
   }
   return transfers.get(to, from, bytes, Completion::blocking, false).status;
 }
@@ -65,7 +67,7 @@ Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::s
                        const GetOptions& options) noexcept {
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) return Event(op);
+  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, nullptr)) return Event(op);
   return transfers.get(to, from, bytes, Completion::event, options.immediate).event;
 }
 
@@ -73,8 +75,10 @@ Status get_nbi_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std:
                          const GetOptions& options) noexcept {
   core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (transfers.get_at_once(to, from, bytes, true) != nullptr) return {};
-  return transfers.get(to, from, bytes, Completion::group, options.immediate).status;
+  if (rma::Op* const group = transfers.joined(options.group)) {
+    if (transfers.get_at_once(to, from, bytes, group) != nullptr) return {};
+  }
+  return transfers.get(to, from, bytes, Completion::group, options.immediate, options.group).status;
 }
 
 }  // namespace aqueduct::detail

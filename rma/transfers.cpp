@@ -44,9 +44,9 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
 // waits for the operation instead of returning an Event. It cannot wait for a free explicit one, because the caller may
 // hold Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is
 // safe.
-Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& completion,
-                             bool immediate) noexcept {
-  if (state_.in_child()) [[unlikely]]
+Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate,
+                             Group* group) noexcept {
+  if (state_.in_child() || joined(group) == nullptr) [[unlikely]]
     return ErrorCode::invalid_argument;
   // Nothing may wait inside progress. A layer's `advance` may
   // begin immediate operations there; a handler may begin none.
@@ -63,13 +63,13 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& co
     auto place = [&] { return (op = state_.ops.acquire(kind, peer, false)) != nullptr; };
     if (!place()) {
       if (immediate) return {ErrorCode::refused, peer};
-      const Status status = core::wait_until(
+      const Status status = core::wait_for_room(
           state_, place, kNoRank, [] { return std::string("a free operation (AQUEDUCT_OPERATIONS)"); });
       if (!status) return status;
     }
   }
   if (completion == Completion::group) {
-    op->group = &state_.group();
+    op->group = joined(group);
     ++op->group->parts;
   }
   return op;
@@ -80,6 +80,7 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& co
 // removed from its group, so that the failure appears only in the status.
 Transfers::Begun Transfers::finish(Op& op, Status begun, Completion completion, bool holds) noexcept {
   if (!begun && op.parts == 1) {
+    if (op.source != nullptr) --std::exchange(op.source, nullptr)->parts;  // the group's
     if (op.group != nullptr) --std::exchange(op.group, nullptr)->parts;
     op.ended = nullptr;
     state_.ops.part_ended(op, begun);
@@ -90,14 +91,26 @@ Transfers::Begun Transfers::finish(Op& op, Status begun, Completion completion, 
   if (completion == Completion::group) return {};
   Event event(&op);
   if (completion == Completion::event) return {{}, std::move(event)};
-  const Status status = core::wait(state_, event);
+  const Status status = core::wait_to_the_end(state_, event);
   return {status, Event(status)};
+}
+
+Op* Transfers::joined(Group* given) noexcept {
+  if (given == nullptr) [[likely]]
+    return &state_.group();
+  core::GroupRecord& group = aqueduct::detail::record_of(*given);
+  return group.state == &state_ ? &group.all : nullptr;
 }
 
 Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
                               core::SourceUse& source) noexcept {
   if (options.source == SourceReuse::at_completion) return {};
-  if (options.source == SourceReuse::on_event && options.source_event == nullptr) return {};
+  if (options.source == SourceReuse::on_event && options.source_event == nullptr) {
+    if (op.group == nullptr || options.group == nullptr) return {};  // as at_completion
+    op.source = &aqueduct::detail::record_of(*options.group).source;
+    ++op.source->parts;
+    return {};
+  }
   Event* const event = options.source == SourceReuse::on_event ? options.source_event : nullptr;
   const Status status = source.take(state_, peer, event, options.immediate);
   op.source = source.op();
@@ -114,7 +127,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   if (access.mapped != nullptr || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
     if (options.notify) state_.wake_after_stores(peer);
-    if (word != nullptr) return update_word(peer, *word, completion, options.immediate);
+    if (word != nullptr) return update_word(peer, *word, completion, options);
     return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
   bool native = access.part->reach == SegmentPart::Reach::native;
@@ -124,7 +137,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
       return store_word(to, from, bytes, completion, options);
     native = false;
   }
-  auto begun = begin(kPutKind, peer, completion, options.immediate);
+  auto begun = begin(kPutKind, peer, completion, options.immediate, options.group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -161,23 +174,25 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     status = launch(op, options.immediate);
     holds = !status || operation.all_begun();
   }
+  const bool nothing_begun = !status && op.parts == 1;
+  // All packets are copies: the source is free already.
+  if (!native && !nothing_begun && operation.all_begun() && op.sends == 0) state_.ops.source_free(op, {});
   if (!source.taken()) return finish(op, status, completion, holds);
 
-  // The order matters. If all packets are copies, the source is free already, so it ends before `finish`, which may
-  // wait for the answers. `finish` may also release the operation, so after it only `source` is used.
-  if (!status && op.parts == 1) {  // nothing was begun, so nothing reads the source
+  // The order matters. A source that is free already ends before `finish`, which may wait for the answers. `finish` may
+  // also release the operation, so after it only `source` is used.
+  if (nothing_begun) {  // so nothing reads the source
     op.source = nullptr;
     source.give_up(state_, status);
     return finish(op, status, completion, holds);
   }
-  if (!native && operation.all_begun() && op.sends == 0) state_.ops.source_free(op, {});
   Begun result = finish(op, status, completion, holds);
   static_cast<void>(source.hand_over(state_));  // the operation reports a failure
   return result;
 }
 
 Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-                                bool immediate, Words words) noexcept {
+                                bool immediate, Group* group, Words words) noexcept {
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr || bytes == 0) {
@@ -190,10 +205,11 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
       access.part->is_word(from.offset(), bytes)) [[unlikely]] {
     const bool fits =
         reinterpret_cast<std::uintptr_t>(to) % bytes == 0;  // an atomic's result is an object of its type
-    if (fits && network_does(AtomicOp::load, bytes)) return load_word(to, from, bytes, completion, immediate);
+    if (fits && network_does(AtomicOp::load, bytes))
+      return load_word(to, from, bytes, completion, immediate, group);
     native = false;
   }
-  auto begun = begin(kGetKind, from.rank(), completion, immediate);
+  auto begun = begin(kGetKind, from.rank(), completion, immediate, group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);

@@ -44,7 +44,7 @@ class Transfers final : public core::Layer {
   Access access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
 
   /// How the caller learns of the end: by an Event of the operation's
-  /// own, with the implicit group, or because the call returns.
+  /// own, with the group that is named or else the open one, or because the call returns.
   enum class Completion : std::uint8_t { event, group, blocking };
   struct Begun {
     Status status;
@@ -58,16 +58,19 @@ class Transfers final : public core::Layer {
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
             const PutOptions& options, const Signal* signal = nullptr, const WordSignal* word = nullptr,
             Words words = Words::whole) noexcept;
+  /// The group that an `_nbi` operation joins: that of its options, or else the open one. Null: `given` belongs to
+  /// another endpoint.
+  Op* joined(Group* given) noexcept;
   /// The short path, for most transfers: one native post, and nothing to do when it
-  /// ends. With `group` the operation joins the implicit group, and may be over when
-  /// this returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
-  Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
-  Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept;
-  Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, bool group) noexcept;
+  /// ends. With `group` the operation joins that group, and may be over when this
+  /// returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
+  Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept;
+  Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept;
+  Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, Op* group) noexcept;
   Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion, bool immediate,
-            Words words = Words::whole) noexcept;
-  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
-               bool immediate) noexcept;
+            Group* group = nullptr, Words words = Words::whole) noexcept;
+  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion, bool immediate,
+               Group* group = nullptr) noexcept;
   Begun signal(Rank to, Signal signal, Completion completion) noexcept;
   /// A put that a signal to a word of the same rank follows. Checks the word before anything is begun.
   Begun put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
@@ -75,12 +78,15 @@ class Transfers final : public core::Layer {
 
   // For the layers above, whose operations consist of several of these.
 
-  /// An operation with the initiator's part. Errors: in_handler, refused. The completion may become blocking.
-  Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate) noexcept;
+  /// An operation with the initiator's part. The completion may become blocking.
+  /// Errors: in_handler, refused, invalid_argument (a group of another endpoint).
+  Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate,
+                    Group* group = nullptr) noexcept;
   /// Ends the initiator's part if the caller `holds` it, and returns or waits as the completion says. If nothing was
   /// begun, the operation is undone and `begun` is returned.
   Begun finish(Op& op, Status begun, Completion completion, bool holds) noexcept;
   /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
+  /// If the group tells when the buffer is free, op.source is the group's, and `source` has nothing to hand over.
   Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
   /// Imports the key of a part, once. Returns whether there is one, so that native operations reach the part.
   Result<bool> has_key(SegmentPart& part, Rank rank) noexcept {
@@ -121,9 +127,9 @@ class Transfers final : public core::Layer {
   Begun store_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
                    const PutOptions& options) noexcept;
   Begun load_word(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-                  bool immediate) noexcept;
+                  bool immediate, Group* group) noexcept;
   template <class Begin>
-  Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
+  Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
               std::uint64_t& counter, const Begin& begin) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
@@ -142,7 +148,7 @@ class Transfers final : public core::Layer {
   /// Whether the network does the update, because it does the job's atomics on this word.
   const SegmentPart* by_network(Rank to, const WordSignal& word) const noexcept;
   /// Updates a word that has no bytes before it, or whose bytes are in place.
-  Begun update_word(Rank to, const WordSignal& word, Completion completion, bool immediate) noexcept;
+  Begun update_word(Rank to, const WordSignal& word, Completion completion, const PutOptions& options) noexcept;
   /// The word's part, if the conduit's own put can carry the signal; otherwise null.
   const SegmentPart* native_word(Rank to, const WordSignal& word) const noexcept;
   /// Whether a put and its signal to a word go in one packet of the reference layer.

@@ -38,14 +38,14 @@ Transfers::Begun Transfers::store_word(GlobalPtr<std::byte> to, const void* from
                                        Completion completion, const PutOptions& options) noexcept {
   AtomicCall call = call_of(AtomicOp::store, bytes);
   std::memcpy(&call.operand, from, bytes);  // the low bytes: all machines here are little-endian
-  return atomic(to, call, completion, options.immediate);
+  return atomic(to, call, completion, options.immediate, options.group);
 }
 
 Transfers::Begun Transfers::load_word(void* to, GlobalPtr<std::byte> from, std::size_t bytes,
-                                      Completion completion, bool immediate) noexcept {
+                                      Completion completion, bool immediate, Group* group) noexcept {
   AtomicCall call = call_of(AtomicOp::load, bytes);
   call.result = to;
-  return atomic(from, call, completion, immediate);
+  return atomic(from, call, completion, immediate, group);
 }
 
 }  // namespace aqueduct::rma

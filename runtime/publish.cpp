@@ -102,7 +102,7 @@ Result<SegmentId> publish_part(EndpointParts& parts, TeamState& team,
                                const Result<LocalPart>& mine) noexcept {
   EndpointState& state = parts.state;
   if (state.in_child()) return ErrorCode::invalid_argument;
-  if (state.polling) return ErrorCode::in_handler;
+  if (state.must_not_wait()) return ErrorCode::in_handler;
   const SetUpCall alone(state);
   if (!alone.status()) return alone.status();
   Result<LocalPart> local = mine;

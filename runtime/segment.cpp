@@ -26,7 +26,7 @@ Result<Ranks> ranks_of(const TeamState& team) noexcept try {
 
 Status may_begin(const EndpointState& state) noexcept {
   if (state.in_child()) return ErrorCode::invalid_argument;
-  return state.polling ? ErrorCode::in_handler : ErrorCode::ok;
+  return state.must_not_wait() ? ErrorCode::in_handler : ErrorCode::ok;
 }
 
 Result<runtime::LocalPart> allocate_here(EndpointState& state, std::size_t bytes) noexcept try {

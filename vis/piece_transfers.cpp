@@ -77,7 +77,8 @@ std::optional<Begun> PieceTransfers::as_one(const Request& request, const Survey
                                  request.base.segment()};
   auto* const own = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(here.lowest));
   if (request.what == What::get)
-    return rma_.get(own, far, there.bytes, completion, request.options.immediate, rma::Transfers::Words::any);
+    return rma_.get(own, far, there.bytes, completion, request.options.immediate, request.options.group,
+                    rma::Transfers::Words::any);
   return rma_.put(far, own, there.bytes, completion, request.options, request.signal, nullptr,
                   rma::Transfers::Words::any);
 }
@@ -186,7 +187,7 @@ Plan PieceTransfers::choose(Transfer& t, core::SegmentPart* part, bool signalled
 
 Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion completion) noexcept {
   const core::OpKind& kind = t.what == What::get ? kGetKind : kPutKind;
-  auto begun = rma_.begin(kind, t.peer, completion, request.options.immediate);
+  auto begun = rma_.begin(kind, t.peer, completion, request.options.immediate, request.options.group);
   if (!begun) {
     give_back(t);
     return {begun.status(), Event(begun.status())};
@@ -209,7 +210,7 @@ Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion comp
   op.ended = last_part_ended;
   op.layer = this;
   operation.choice = t.choice;
-  if (state_.ops.in_flight() - (op.source != nullptr ? 1 : 0) != 1) operation.choice.key = 0;
+  if (state_.ops.in_flight() - (source.taken() ? 1 : 0) != 1) operation.choice.key = 0;
   operation.since = operation.choice.key != 0 ? state_.clock.nanoseconds() : 0;
   // For stall reports.
   operation.segment = t.segment;
@@ -230,7 +231,7 @@ Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion comp
   if (step == Step::over) give_back(t);
   if (step == Step::again) enqueue(t);
   const bool nothing_begun = !status && op.parts == 1;
-  if (nothing_begun) {
+  if (nothing_begun && source.taken()) {
     op.source = nullptr;
     source.give_up(state_, status);
   }

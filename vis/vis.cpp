@@ -25,7 +25,9 @@ Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Comp
              const GetOptions& options) noexcept {
   core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(to.base());
-  const PutOptions immediate{SourceReuse::at_completion, nullptr, options.immediate};
+  PutOptions immediate;
+  immediate.immediate = options.immediate;
+  immediate.group = options.group;
   return ep.state().vis->start({What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
                                completion);
 }

@@ -55,9 +55,12 @@ using LongReply = Handler<AmCategory::long_reply, Args>;
 struct AmOptions {
   /// Returns `refused` instead of waiting for room.
   bool immediate = false;
-  /// Null: the payload buffer may be reused when the call returns. Otherwise the call stores an Event here, which is
-  /// done when the buffer may be reused. A long request then does not wait for its payload: see `request`.
+  /// Null: the payload buffer may be reused when the call returns, or as `group` says. Otherwise the call stores an Event
+  /// here, which is done when the buffer may be reused. A long request then does not wait for its payload: see `request`.
   Event* source_event = nullptr;
+  /// Without a source_event: the group that the message joins until its payload's buffer may be reused. The buffer may
+  /// be reused once Group::source_done().
+  Group* group = nullptr;
 };
 
 /// The largest messages that one peer can be sent. Units: bytes.

@@ -2,6 +2,7 @@
 
 #include <aqueduct/atomic_types.hpp>
 #include <aqueduct/endpoint.hpp>
+#include <aqueduct/group.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -27,6 +28,8 @@ struct AtomicOptions {
   /// word (wait_on, Endpoint::wait_until) that sleeps there ends its sleep at once. Costs a locked instruction and a
   /// load if the target is awake. Over a network it changes nothing.
   bool notify = false;
+  /// For the `_nbi` forms: the group that the atomic joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 enum class AtomicFavour : std::uint8_t;

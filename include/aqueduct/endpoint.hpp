@@ -137,20 +137,25 @@ class Endpoint {
   /// Processes what has arrived, without waiting: runs handlers and completes operations. Returns the number of packets
   /// and completions processed. Does nothing inside a handler.
   int progress() noexcept;
-  /// Whether this thread is inside one of this endpoint's handlers, where nothing may wait.
+  /// Whether this thread is inside one of this endpoint's handlers or continuations, where nothing may wait.
   bool in_handler() const noexcept;
   /// Which threads may use this endpoint: the job's setting.
   Threads threads() const noexcept;
 
   /// Waits until the event is done. Returns the outcome of its operation.
   ///
-  /// Errors: those of the operation; in_handler if called from a handler (the event is unchanged).
+  /// Errors: those of the operation; in_handler if called from a handler or continuation (the event is unchanged).
   Status wait(Event& event) noexcept {
     if (event.done()) [[likely]]
       return event.status();
     return wait_slowly(event);
   }
-  Status wait(Event&& event) noexcept { return wait(event); }
+  /// The same for an Event without a name. It also waits inside a continuation: otherwise the Event would be lost.
+  Status wait(Event&& event) noexcept {
+    if (event.done()) [[likely]]
+      return event.status();
+    return wait_to_the_end(event);
+  }
   /// As wait, but for at most `limit`. Errors: also timed_out (the event is unchanged).
   Status wait_for(Event& event, std::chrono::nanoseconds limit) noexcept;
   /// Returns whether the event is done, after one round of progress if it was not.
@@ -193,7 +198,7 @@ class Endpoint {
   /// Cost:        one round of progress if something has arrived; otherwise that of a wait.
   Status progress_for(std::chrono::nanoseconds limit) noexcept;
 
-  /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions.
+  /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions and groups.
   ///
   /// Errors:  the first failure among them (all of them are over then); in_handler.
   /// Threads: the implicit group and the open region are the endpoint's, so with Threads::multiple the threads share
@@ -202,9 +207,11 @@ class Endpoint {
   Status wait_implicit() noexcept;
   /// Makes one round of progress. Returns whether all implicit operations outside access regions are over.
   bool test_implicit() noexcept;
-  /// Opens an access region: the `_nbi` operations until `end_region` belong to it. Regions do not nest.
+  /// Opens an access region: the `_nbi` operations until `end_region` belong to it, unless their options name a Group.
+  /// Regions do not nest.
   ///
-  /// Errors: invalid_argument (a region is open), refused (AQUEDUCT_OPERATIONS events are held).
+  /// Errors: invalid_argument (a region is open), refused (AQUEDUCT_OPERATIONS events are held), in_handler (in a
+  ///         continuation).
   Status begin_region() noexcept;
   /// Closes the region. Returns one Event for all its operations; its outcome is the first failure among them.
   ///
@@ -254,6 +261,7 @@ class Endpoint {
   [[gnu::cold]] Status wait_slowly(Event& event) noexcept;
   Status wait_until_true(bool (*predicate)(const void*) noexcept, const void* what,
                          std::chrono::nanoseconds limit, Rank from) noexcept;
+  [[gnu::cold]] Status wait_to_the_end(Event& event) noexcept;
   [[gnu::cold]] std::byte* map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept;
 
   // The first member, and alone on its page: the other members are on a page that the system gives a forked child as

@@ -2,6 +2,7 @@
 
 #include <aqueduct/copy_bytes.hpp>
 #include <aqueduct/endpoint.hpp>
+#include <aqueduct/group.hpp>
 
 #include <ranges>
 #include <span>
@@ -13,13 +14,13 @@ namespace aqueduct {
 enum class SourceReuse : std::uint8_t {
   at_completion,  ///< when the whole operation is done; never costs a copy
   at_return,      ///< when the call returns: the library copies, or waits until the buffer is free
-  on_event,       ///< when the Event in PutOptions::source_event is done
+  on_event,       ///< when the Event in PutOptions::source_event is done; without one, when the group's sources are
 };
 
 struct PutOptions {
   SourceReuse source = SourceReuse::at_completion;
   /// With SourceReuse::on_event, the call stores the Event of local completion here. It is finished at once if the
-  /// source is free when the call returns.
+  /// source is free when the call returns. Null: Group::source_done() of `group` tells.
   Event* source_event = nullptr;
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
@@ -27,11 +28,15 @@ struct PutOptions {
   /// sleeps there ends its sleep at once. Costs a locked instruction and a load if the target is awake. Does not order
   /// this put among others. Over a network it changes nothing, and transfers of pieces (vis.hpp) ignore it.
   bool notify = false;
+  /// For the `_nbi` forms: the group that the put joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 struct GetOptions {
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// For the `_nbi` forms: the group that the get joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 namespace detail {
@@ -149,9 +154,11 @@ inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& opt
   return ep.wait(put_nb(ep, to, from, options));
 }
 
-/// As put_nb, with implicit completion: belongs to the open access region, or else to `wait_implicit`.
+/// As put_nb, with implicit completion: belongs to the group of the options, else to the open access region, else to
+/// `wait_implicit`.
 ///
-/// Errors: returned if nothing was begun; a later failure is that of the group.
+/// Errors: returned if nothing was begun; a later failure is that of the group. invalid_argument: a group of another
+///         endpoint.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
