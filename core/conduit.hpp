@@ -94,8 +94,10 @@ struct Properties {
   std::size_t max_inject = 0;    ///< largest put for which NativeRma::put accepts `inject`
   /// Up to this size NativeSignal::put_signal reads `from` only during the call.
   std::size_t max_inject_signal = 0;
-  bool put_before_send = false;        ///< a later send to the same peer arrives after an earlier put's bytes
-  std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send holds
+  bool put_before_send = false;   ///< a later send to the same peer arrives after an earlier put's bytes
+  bool put_before_put = false;    ///< the bytes of a later put to the same peer arrive after an earlier put's
+  bool send_before_send = false;  ///< a later packet to the same peer is delivered after an earlier one
+  std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send and put_before_put hold
   bool concurrent_posts = false;       ///< another thread may post while the endpoint's thread polls
   bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
   bool copies = true;                  ///< send never answers `posted`, and the payload is free at return

@@ -10,6 +10,7 @@
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
+#include "core/peer_order.hpp"
 #include "core/segment_table.hpp"
 #include "core/wiped_memory.hpp"
 
@@ -63,6 +64,7 @@ struct EndpointState {
   core::Op implicit;           ///< the group of `_nbi` operations outside a region
   core::Op* region = nullptr;  ///< the open access region
   core::SegmentTable segments;
+  core::PeerOrder order;  ///< what fences hold back
   core::EndpointClock clock;
   core::Pacing pacing;
   Statistics statistics;

@@ -1,5 +1,7 @@
 #include "core/op.hpp"
 
+#include "core/peer_order.hpp"
+
 #include <algorithm>
 #include <new>
 #include <type_traits>
@@ -111,6 +113,8 @@ void OpPool::source_free(Op& op, Status status) noexcept {
 }
 
 void OpPool::complete(Op& op) noexcept {
+  if (op.epoch != 0) [[unlikely]]
+    uncount(op);
   source_free(op, op.outcome);
   if (op.group != nullptr) {
     Op& group = *op.group;
@@ -131,6 +135,20 @@ Status OpPool::collect(Op& op) noexcept {
   release(op);
   return outcome;
 }
+
+void OpPool::count_in(PeerOrder& order) noexcept {
+  if (order_ != nullptr) return;
+  order_ = &order;
+  for (const Range* range : {&explicit_, &internal_}) {
+    for (std::uint32_t i = 0; i < range->fresh; ++i) {
+      if (range->ops[i].parts != 0) order.begun(range->ops[i]);
+    }
+  }
+}
+
+void OpPool::count(Op& op) noexcept { order_->begun(op); }
+
+void OpPool::uncount(Op& op) noexcept { order_->ended(op); }
 
 void OpPool::abandon(Op& op) noexcept { op.abandoned = true; }
 

@@ -18,6 +18,7 @@ namespace aqueduct::core {
 
 class Layer;
 class OpPool;
+class PeerOrder;
 struct Op;
 
 /// A kind of operations, such as a put; the layer that has them defines it. A constant: operations point to it.
@@ -28,6 +29,8 @@ struct OpKind {
   std::uint16_t answered_by = 0;
   /// Adds details to `what`. Null: there are none.
   void (*describe)(const Op&, std::string&) = nullptr;
+  /// Whether a fence covers such operations: it holds back later ones until these are over.
+  bool fenced = false;
 };
 
 /// An access region, or a layer's own bundle of operations.
@@ -56,6 +59,8 @@ struct Op : aqueduct::detail::OpFace {
   bool abandoned = false;        ///< the caller has dropped that Event
   bool by_packets = false;       ///< in packets: peer_lost must end it, since no conduit will
   bool reads_more = false;       ///< packets that read the caller's buffer are still to be sent
+  std::uint16_t epoch = 0;   ///< fences: the epoch in which it is counted; 0: it is not (core/peer_order.hpp)
+  bool keeps_order = false;  ///< fences: the network keeps its order
   Status outcome;
   Rank peer = kNoRank;
   Op* group = nullptr;   ///< the group of which this is a part; then there is no Event for it
@@ -123,6 +128,7 @@ class OpPool {
     op->abandoned = false;
     op->by_packets = false;
     op->reads_more = false;
+    op->epoch = 0;
     op->outcome = {};
     op->peer = peer;
     op->group = nullptr;
@@ -130,11 +136,15 @@ class OpPool {
     op->next = nullptr;
     op->ended = nullptr;
     ++in_flight_;
+    if (order_ != nullptr) [[unlikely]]
+      count(*op);
     return op;
   }
   /// Returns an operation that has not begun, as if it had not been acquired.
   void take_back(Op& op) noexcept {
     op.parts = 0;
+    if (op.epoch != 0) [[unlikely]]
+      uncount(op);
     release(op);
   }
   /// Ends one part; the last one ends the operation.
@@ -158,6 +168,8 @@ class OpPool {
   void end_all(Status status) noexcept;
   bool in_child() const noexcept { return owner_ != nullptr && owner_->ranks() == 0; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
+  /// Counts operations for fences from now on, those in flight included.
+  void count_in(PeerOrder& order) noexcept;
   /// For the stall report: the number of operations in flight to each of the first eight peers that are found.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
 
@@ -174,6 +186,8 @@ class OpPool {
   Op* make(bool is_explicit) noexcept;
   bool extend(Range& range) noexcept;
   void complete(Op& op) noexcept;
+  [[gnu::cold]] void count(Op& op) noexcept;
+  [[gnu::cold]] void uncount(Op& op) noexcept;
   void release(Op& op) noexcept;
 
   const Endpoint* owner_;
@@ -184,6 +198,7 @@ class OpPool {
   Range explicit_;  // indices 0 to capacity - 1
   Range internal_;  // indices from capacity on
   std::size_t reserved_ = 0;
+  PeerOrder* order_ = nullptr;  ///< null until the first fence
 };
 
 }  // namespace aqueduct::core

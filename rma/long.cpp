@@ -13,6 +13,7 @@ Status send_long(void* layer, Rank to, HandlerId handler, const am::Args& args, 
                  GlobalPtr<std::byte> place, const AmOptions& options) noexcept {
   auto& state = *static_cast<EndpointState*>(layer);
   am::Messages& messages = *state.messages;
+  if (const Status status = state.transfers->wait_for_turn(to, options.immediate); !status) return status;
   const Access access = state.transfers->access(place, payload.size());
   if (!access.status) return access.status;
   const am::LongTarget target{place.offset(), payload.size(), place.segment(), 0};

@@ -46,6 +46,9 @@ Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::u
   operation.segment = at.segment();  // for the stall report
   operation.offset = at.offset();
   operation.bytes = operation.begun = bytes;
+  if (op->epoch != 0 && &kind == &kPutKind) [[unlikely]] {  // fences are in use
+    if (bytes <= state_.conduit(at.rank()).properties().max_ordered) state_.order.keeps_order_of(*op);
+  }
   const Post post = begin(core::OpPool::token(*op));
   if (post.kind > Post::Kind::posted) [[unlikely]] {
     state_.ops.take_back(*op);
@@ -65,6 +68,8 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
   const Rank peer = to.rank();
   const SegmentPart* const part = state_.segments.native(to, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
+  if (state_.order.active()) [[unlikely]]
+    return nullptr;  // `put` asks whether a fence holds it back
   return at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
     return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
                           token);

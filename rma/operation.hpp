@@ -13,7 +13,8 @@ namespace aqueduct::rma {
 struct Operation {
   std::byte* local;  ///< my side
   SegmentId segment;
-  bool has_signal;  ///< `signal` follows the bytes
+  bool has_signal;   ///< `signal` follows the bytes
+  bool after_fence;  ///< a fence stands between it and the operation that waits before it
   std::uint64_t offset;
   std::uint64_t bytes;
   std::uint64_t begun;  ///< how many bytes have been sent or requested
@@ -25,6 +26,7 @@ struct Operation {
     Operation& operation = of(op);
     operation.local = nullptr;
     operation.has_signal = false;
+    operation.after_fence = false;
     operation.bytes = 0;
     operation.begun = 0;
     return operation;
@@ -37,9 +39,9 @@ struct Operation {
 /// Adds size and place of a transfer to a stall report.
 void describe_bytes(const core::Op& op, std::string& text);
 
-inline constexpr core::OpKind kPutKind{"a put", kPutAck, describe_bytes};
+inline constexpr core::OpKind kPutKind{"a put", kPutAck, describe_bytes, true};
 inline constexpr core::OpKind kGetKind{"a get", kGetData, describe_bytes};
-inline constexpr core::OpKind kAtomicKind{"an atomic", kAtomicResult, nullptr};
-inline constexpr core::OpKind kSignalKind{"a signal", kPutAck, nullptr};
+inline constexpr core::OpKind kAtomicKind{"an atomic", kAtomicResult, nullptr, true};
+inline constexpr core::OpKind kSignalKind{"a signal", kPutAck, nullptr, true};
 
 }  // namespace aqueduct::rma

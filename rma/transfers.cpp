@@ -108,7 +108,16 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   const Rank peer = to.rank();
-  if (access.mapped != nullptr || bytes == 0) {
+  const core::Properties& properties = state_.conduit(peer).properties();
+  const bool native = access.part->reach == SegmentPart::Reach::native;
+  using Next = core::PeerOrder::Next;
+  const bool orderly = native && signal == nullptr && bytes <= properties.max_ordered;
+  const bool by_packets = access.part->reach == SegmentPart::Reach::reference;
+  const bool is_held =
+      bytes != 0 && held(peer, orderly ? Next::put : by_packets ? Next::packet : Next::other);
+  if (is_held && options.immediate)
+    return {{ErrorCode::refused, peer}, Event(Status(ErrorCode::refused, peer))};
+  if ((access.mapped != nullptr && !is_held) || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
     return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
@@ -120,9 +129,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.segment = to.segment();
   operation.offset = to.offset();
   operation.bytes = bytes;
-  const core::Properties& properties = state_.conduit(peer).properties();
-  const bool native = access.part->reach == SegmentPart::Reach::native;
-  const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
+  const bool inject = native && !is_held && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   core::SourceUse source;
   if (!inject) {
     if (const Status status = take_source(op, peer, options, source); !status)
@@ -134,7 +141,11 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   }
   Status status;
   bool holds = true;
-  if (native) {
+  if (is_held) {
+    hold(op);
+    holds = false;
+  } else if (native) {
+    if (orderly && op.epoch != 0) state_.order.keeps_order_of(op);
     if (operation.has_signal) {
       op.ended = then_signal;
       op.layer = this;
@@ -205,13 +216,18 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion
   auto part = state_.segments.check(counter, sizeof(std::uint64_t));
   if (!part) return {part.status(), Event(part.status())};
   if (state_.lost[to]) return {{ErrorCode::peer_lost, to}, Event(Status(ErrorCode::peer_lost, to))};
-  if (raise_mapped(to, signal)) return {};
+  const bool is_held = held(to, core::PeerOrder::Next::other);
+  if (!is_held && raise_mapped(to, signal)) return {};
   auto begun = begin(kSignalKind, to, completion, false);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
   operation.signal = signal;
   operation.bytes = 1;  // counts as one message to send, for all_begun()
+  if (is_held) {
+    hold(op);
+    return finish(op, {}, completion, false);
+  }
   op.by_packets = true;
   const Status status = launch(op, false);
   return finish(op, status, completion, !status || operation.all_begun());

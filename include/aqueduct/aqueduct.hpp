@@ -9,6 +9,7 @@
 #include <aqueduct/event.hpp>
 #include <aqueduct/global_ptr.hpp>
 #include <aqueduct/job.hpp>
+#include <aqueduct/order.hpp>
 #include <aqueduct/rank.hpp>
 #include <aqueduct/rma.hpp>
 #include <aqueduct/segment.hpp>
