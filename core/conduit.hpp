@@ -6,6 +6,8 @@
 #include <aqueduct/signal_types.hpp>
 #include <aqueduct/status.hpp>
 
+#include "core/atomic_set.hpp"
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -189,8 +191,9 @@ class NativeSignal {
 class NativeAtomics {
  public:
   virtual ~NativeAtomics() = default;
-  /// Whether the network does `op` on `type`. The answer does not change.
-  virtual bool can(aqueduct::AtomicOp op, aqueduct::AtomicType type) const noexcept = 0;
+  /// The atomics that the network does, with the results of aqueduct::AtomicOp. The answer does not change after
+  /// `connect`.
+  virtual AtomicSet operations() const noexcept = 0;
   /// Does `call` on a word of the peer's segment, or of this rank's own. The word is aligned to its size.
   ///
   /// Completion:  the operation is done, and `*call.result` holds the old value if `call.result` is not null.

@@ -14,7 +14,7 @@ static_assert(kArgsAt + sizeof(AtomicResult) <= core::AsideDone::kMostAnswer);
 static_assert(sizeof(am::PacketHeader) <= core::AsideDone::kMostRest);
 
 bool is_known(const AtomicRequest& request) noexcept {
-  return request.type <= AtomicType::f64 && request.op <= AtomicOp::compare_swap;
+  return core::AtomicSet::exists(request.op, request.type);
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ namespace detail {
 
 AtomicBy atomic_by(Endpoint& ep, std::uint32_t operations, AtomicType type, AtomicFavour favour) noexcept {
   core::AtomicSet wanted;
-  for (unsigned op = 0; op <= static_cast<unsigned>(AtomicOp::compare_swap); ++op) {
-    if ((operations >> op & 1) != 0) wanted.add(static_cast<AtomicOp>(op), type);
+  for (const AtomicOp op : core::AtomicSet::kOps) {
+    if ((operations >> static_cast<unsigned>(op) & 1) != 0) wanted.add(op, type);
   }
   const EndpointState& state = ep.state();
   const bool can = !wanted.empty() && state.network_atomics.holds(wanted);

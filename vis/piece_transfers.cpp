@@ -169,7 +169,7 @@ Plan PieceTransfers::choose(Transfer& t, core::SegmentPart* part, bool signalled
   t.choice = {};
   if (t.what == What::accumulate) {
     core::NativeAtomics* atomics = state_.atomics_by_processor ? nullptr : state_.conduit(t.peer).atomics();
-    const bool by_network = atomics != nullptr && atomics->can(AtomicOp::add, t.type) &&
+    const bool by_network = atomics != nullptr && atomics->operations().has(AtomicOp::add, t.type) &&
                             rma_.has_key(*part, t.peer).value_or(false);
     return by_network ? Plan::pieces : Plan::packed;
   }
