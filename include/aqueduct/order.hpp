@@ -12,10 +12,10 @@ namespace aqueduct {
 /// After:       puts, puts with a signal, signals, transfers of pieces, atomics that fetch nothing, and messages. A
 ///              message or a signal that arrives shows that everything before the fence is in place.
 /// Not ordered: gets and atomics that fetch; a put, signal or atomic behind an earlier message (a reply can tell that
-///              the message has arrived); replies of handlers; and stores of the program, such as those through
+///              the message has arrived); the counter of an earlier put with a signal, where the network carries the
+///              signal (the bytes are ordered); replies of handlers; and stores of the program, such as those through
 ///              Endpoint::local, into a prepared long payload, and by inline calls to my own memory.
 /// Completion:  a fence never waits, and nothing that began before it is complete because of it: for that, wait.
-///              A signal that the network carries counts when its target makes progress.
 /// After it:    where the network does not keep the order itself, an operation begun after the fence starts when those
 ///              before it are complete. A `_nb` or `_nbi` operation returns at once and starts by progress; a message, a
 ///              transfer of pieces, and a put whose source must be free at return wait first. With `immediate` each
