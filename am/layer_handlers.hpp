@@ -22,7 +22,7 @@ enum LayerHandler : HandlerId {
   kRmaSignal = 7,
   kCollArrive = 8,
   kCollExchange = 9,
-  kAmReturnCredits = 12,
+  kAmReturnCredits = 11,
   kVisPackedPut = 13,
   kVisPackedGet = 14,
   kVisPackedData = 15,

@@ -59,7 +59,8 @@ struct Op : aqueduct::detail::OpFace {
   bool abandoned = false;        ///< the caller has dropped that Event
   bool by_packets = false;       ///< in packets: peer_lost must end it, since no conduit will
   bool reads_more = false;       ///< packets that read the caller's buffer are still to be sent
-  std::uint16_t epoch = 0;   ///< fences: the epoch in which it is counted; 0: it is not (core/peer_order.hpp)
+  std::uint16_t epoch =
+      0;  ///< fences: the epoch in which it is counted; 0: it is not, as at the end (core/peer_order.hpp)
   bool keeps_order = false;  ///< fences: the network keeps its order
   Status outcome;
   Rank peer = kNoRank;
@@ -128,7 +129,6 @@ class OpPool {
     op->abandoned = false;
     op->by_packets = false;
     op->reads_more = false;
-    op->epoch = 0;
     op->outcome = {};
     op->peer = peer;
     op->group = nullptr;
@@ -170,6 +170,7 @@ class OpPool {
   std::uint32_t in_flight() const noexcept { return in_flight_; }
   /// Counts operations for fences from now on, those in flight included.
   void count_in(PeerOrder& order) noexcept;
+  bool counts() const noexcept { return order_ != nullptr; }
   /// For the stall report: the number of operations in flight to each of the first eight peers that are found.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
 

@@ -20,7 +20,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
                                    bool immediate) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
   const bool by_network = is_of_network(call);
-  if (by_network && completion != Completion::blocking && !state_.order.active()) {
+  if (by_network && completion != Completion::blocking && !held(at.rank(), core::PeerOrder::Next::other)) {
     if (Op* const op = atomic_at_once(at, bytes, call, completion == Completion::group)) {
       return completion == Completion::group ? Begun{} : Begun{{}, Event(op)};
     }

@@ -20,7 +20,7 @@ namespace rma {
 
 bool Transfers::held(Rank peer, core::PeerOrder::Next next) noexcept {
   // What is begun inside progress belongs to an operation from before: a signal after its bytes, a piece of a transfer.
-  return state_.order.active() && !state_.polling &&
+  return state_.order.active() && !state_.polling && peer < state_.ranks &&
          state_.order.holds(peer, next, state_.conduit(peer).properties());
 }
 

@@ -46,9 +46,6 @@ Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::u
   operation.segment = at.segment();  // for the stall report
   operation.offset = at.offset();
   operation.bytes = operation.begun = bytes;
-  if (op->epoch != 0 && &kind == &kPutKind) [[unlikely]] {  // fences are in use
-    if (bytes <= state_.conduit(at.rank()).properties().max_ordered) state_.order.keeps_order_of(*op);
-  }
   const Post post = begin(core::OpPool::token(*op));
   if (post.kind > Post::Kind::posted) [[unlikely]] {
     state_.ops.take_back(*op);
@@ -68,12 +65,27 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
   const Rank peer = to.rank();
   const SegmentPart* const part = state_.segments.native(to, bytes);
   if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
-  if (state_.order.active()) [[unlikely]]
-    return nullptr;  // `put` asks whether a fence holds it back
+  if (state_.ops.counts()) [[unlikely]]
+    return put_in_order(*part, to, from, bytes, group);
   return at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
     return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
                           token);
   });
+}
+
+// As put_at_once, once fences are in use.
+Op* Transfers::put_in_order(const SegmentPart& part, GlobalPtr<std::byte> to, const void* from,
+                            std::size_t bytes, bool group) noexcept {
+  const Rank peer = to.rank();
+  const bool orderly = bytes <= state_.conduit(peer).properties().max_ordered;
+  if (held(peer, orderly ? core::PeerOrder::Next::put : core::PeerOrder::Next::other)) return nullptr;
+  Op* const op =
+      at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
+        return part.rma->put(peer, part.key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
+                             token);
+      });
+  if (op != nullptr && op->epoch != 0 && orderly) state_.order.keeps_order_of(*op);  // unless it is over
+  return op;
 }
 
 Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept {

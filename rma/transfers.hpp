@@ -111,6 +111,8 @@ class Transfers final : public core::Layer {
   template <class Begin>
   Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
               std::uint64_t& counter, const Begin& begin) noexcept;
+  [[gnu::cold]] Op* put_in_order(const SegmentPart& part, GlobalPtr<std::byte> to, const void* from,
+                                 std::size_t bytes, bool group) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
   /// Called at reads of this rank's own memory if other ranks need its processor for their atomics: makes progress, but
