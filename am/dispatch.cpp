@@ -46,7 +46,7 @@ void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes
   // its sender would run out of credits. The credit travels with the next packet to that
   // peer, or with others in a packet of its own once half of the credits are owed.
   if (!incoming.is_request || incoming.replied) return;
-  if (++peer.owed * 2u >= credits_per_peer_) return_credits(from);
+  if (++peer.owed >= peer.return_at) return_credits(from);
 }
 
 /// Runs the message's handler. Checks every number and length of the packet first, since a peer may be faulty. Returns

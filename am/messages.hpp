@@ -84,6 +84,10 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   Status request(Rank to, AmCategory category, HandlerId handler, const Args& args, const LongTarget* target,
                  Bytes payload, const AmOptions& options) noexcept;
 
+  /// For a fence: whether the target may not have handled all messages from here, and the conduit does not keep their
+  /// order. The target then returns the credit of each message at once from now on, which shows that it has handled it.
+  bool fence(Rank to) noexcept;
+
   PreparedPool& prepared() noexcept { return prepared_; }
   RawSpaces& raw_spaces() noexcept { return raw_spaces_; }
   /// Whether all messages have left this process, as far as the conduits tell.
@@ -115,12 +119,15 @@ class Messages final : public core::EndpointInbox, public core::Layer {
  private:
   struct Peer {
     core::Conduit* conduit = nullptr;
-    std::uint32_t room = 0;     ///< largest payload of a packet with the longest arguments
-    std::uint16_t credits = 0;  ///< number of requests that this rank may still send there
-    std::uint16_t owed = 0;     ///< credits that this rank has yet to return
-    std::uint16_t kept = 0;     ///< places of the outbox with replies to it; at most the number of credits
-    bool copies = true;         ///< of its conduit: a payload may be reused when send returns
+    std::uint32_t room = 0;       ///< largest payload of a packet with the longest arguments
+    std::uint16_t credits = 0;    ///< number of requests that this rank may still send there
+    std::uint16_t owed = 0;       ///< credits that this rank has yet to return
+    std::uint16_t return_at = 0;  ///< number of owed credits that are returned in a packet of their own
+    std::uint16_t kept = 0;       ///< places of the outbox with replies to it; at most the number of credits
+    bool copies = true;           ///< of its conduit: a payload may be reused when send returns
     bool lost = false;
+    bool in_order = false;        ///< its conduit delivers packets in the order of the sends
+    bool asked_credits = false;   ///< it has been asked to return each credit at once
     std::uint32_t to_follow = 0;  ///< requests whose payload is not in place yet
     std::uint64_t full_at = 0;    ///< the last pass of `advance` that found no room there
   };
@@ -147,6 +154,10 @@ class Messages final : public core::EndpointInbox, public core::Layer {
                                       const AmOptions& options) noexcept;
   [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
   void return_credits(Rank to) noexcept;
+  void add_credit_returns() noexcept;
+  void ask_for_credits(Rank to) noexcept;
+  bool may_leave(Rank to) noexcept;
+  [[gnu::cold]] Status wait_for_turn(Rank to, bool immediate) noexcept;
 
   std::vector<Entry> handlers_;
   std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a HandlerId, so that it does not wrap

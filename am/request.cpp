@@ -50,6 +50,9 @@ Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, cons
 
 Status Messages::request(Rank to, AmCategory category, HandlerId handler, const Args& args,
                          const LongTarget* target, Bytes payload, const AmOptions& options) noexcept {
+  if (state_.order.active()) [[unlikely]] {
+    if (const Status status = wait_for_turn(to, options.immediate); !status) return status;
+  }
   if (payload.empty() || peers_[to].copies) [[likely]] {
     const Post post = try_request(to, category, handler, args, target, payload, 0);
     if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) [[likely]]

@@ -6,6 +6,7 @@
 #include <aqueduct/signal_types.hpp>
 #include <aqueduct/status.hpp>
 
+#include "core/atomic_set.hpp"
 #include "core/barrier_vote.hpp"
 
 #include <array>
@@ -104,8 +105,10 @@ struct Properties {
   std::size_t max_inject = 0;    ///< largest put for which NativeRma::put accepts `inject`
   /// Up to this size NativeSignal::put_signal reads `from` only during the call.
   std::size_t max_inject_signal = 0;
-  bool put_before_send = false;        ///< a later send to the same peer arrives after an earlier put's bytes
-  std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send holds
+  bool put_before_send = false;   ///< a later send to the same peer arrives after an earlier put's bytes
+  bool put_before_put = false;    ///< the bytes of a later put to the same peer arrive after an earlier put's
+  bool send_before_send = false;  ///< a later packet to the same peer is delivered after an earlier one
+  std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send and put_before_put hold
   bool concurrent_posts = false;       ///< another thread may post while the endpoint's thread polls
   bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
   /// Not of lists of pieces. Say beside the value why it is so.
@@ -219,8 +222,9 @@ class NativeSignal {
 class NativeAtomics {
  public:
   virtual ~NativeAtomics() = default;
-  /// Whether the network does `op` on `type`. The answer does not change.
-  virtual bool can(aqueduct::AtomicOp op, aqueduct::AtomicType type) const noexcept = 0;
+  /// The atomics that the network does, with the results of aqueduct::AtomicOp. The answer does not change after
+  /// `connect`.
+  virtual AtomicSet operations() const noexcept = 0;
   /// Does `call` on a word of the peer's segment, or of this rank's own. The word is aligned to its size.
   ///
   /// Completion:  the operation is done, and `*call.result` holds the old value if `call.result` is not null.

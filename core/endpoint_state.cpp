@@ -39,7 +39,8 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
       ops(static_cast<std::uint32_t>(settings.number("operations")), &face),
       implicit(*this),
       continuations(*this),
-      segments(all, static_cast<std::uint32_t>(settings.number("segments"))) {
+      segments(all, static_cast<std::uint32_t>(settings.number("segments"))),
+      order(all, segments) {
   if (const auto wanted = settings.number("operations"); ops.capacity() < wanted) {
     log.warn(
         "there is address space for {} events only, not for {} (AQUEDUCT_OPERATIONS): is `ulimit -v` set?",
@@ -85,6 +86,7 @@ void EndpointState::peer_lost(Rank peer) noexcept {
   // If the network does atomics, the far conduit may have operations on a neighbour's memory too.
   if (far != nullptr && far.get() != conduit_of[peer] && !network_atomics.empty()) far->forget(peer);
   for (const core::BuiltLayer& built : layers) built.layer->peer_lost(peer);
+  order.forget(peer);
   ops.fail_packets(peer, {ErrorCode::peer_lost, peer});
   guard.changed();  // waits of other threads end too
   log.info("rank {} is gone: what was addressed to it fails with peer_lost", peer);

@@ -13,6 +13,7 @@
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
+#include "core/peer_order.hpp"
 #include "core/segment_table.hpp"
 #include "core/wiped_memory.hpp"
 
@@ -72,6 +73,7 @@ struct EndpointState {
   core::Op* region = nullptr;  ///< the open access region
   core::Continuations continuations;
   core::SegmentTable segments;
+  core::PeerOrder order;  ///< what fences hold back
   core::EndpointClock clock;
   core::Pacing pacing;
   Statistics statistics;

@@ -1,5 +1,7 @@
 #include "core/op.hpp"
 
+#include "core/peer_order.hpp"
+
 #include <algorithm>
 #include <new>
 #include <type_traits>
@@ -135,6 +137,8 @@ void OpPool::source_free(Op& op, Status status) noexcept {
 }
 
 void OpPool::complete(Op& op) noexcept {
+  if (op.epoch != 0) [[unlikely]]
+    uncount(op);
   source_free(op, op.outcome);
   if (op.group != nullptr) {
     Op& group = *op.group;
@@ -210,6 +214,19 @@ void OpPool::move_members(const Op& from_group, Op& to_group) noexcept {
   for (std::uint32_t i = 0; i < explicit_.fresh; ++i) move(explicit_.ops[i]);
   for (std::uint32_t i = 0; i < internal_.fresh; ++i) move(internal_.ops[i]);
 }
+void OpPool::count_in(PeerOrder& order) noexcept {
+  if (order_ != nullptr) return;
+  order_ = &order;
+  for (const Range* range : {&explicit_, &internal_}) {
+    for (std::uint32_t i = 0; i < range->fresh; ++i) {
+      if (range->ops[i].parts != 0) order.begun(range->ops[i]);
+    }
+  }
+}
+
+void OpPool::count(Op& op) noexcept { order_->begun(op); }
+
+void OpPool::uncount(Op& op) noexcept { order_->ended(op); }
 
 void OpPool::release(Op& op) noexcept {
   --in_flight_;

@@ -19,6 +19,7 @@ namespace aqueduct::core {
 
 class Layer;
 class OpPool;
+class PeerOrder;
 struct Op;
 
 /// A kind of operations, such as a put; the layer that has them defines it. A constant: operations point to it.
@@ -29,6 +30,8 @@ struct OpKind {
   std::uint16_t answered_by = 0;
   /// Adds details to `what`. Null: there are none.
   void (*describe)(const Op&, std::string&) = nullptr;
+  /// Whether a fence covers such operations: it holds back later ones until these are over.
+  bool fenced = false;
 };
 
 /// An access region, or a layer's own bundle of operations.
@@ -57,6 +60,9 @@ struct Op : aqueduct::detail::OpFace {
   bool abandoned = false;        ///< no Event holds it any more: it was dropped, or SharedEvents hold it
   bool by_packets = false;       ///< in packets: peer_lost must end it, since no conduit will
   bool reads_more = false;       ///< packets that read the caller's buffer are still to be sent
+  std::uint16_t epoch =
+      0;  ///< fences: the epoch in which it is counted; 0: it is not, as at the end (core/peer_order.hpp)
+  bool keeps_order = false;  ///< fences: the network keeps its order
   Status outcome;
   Rank peer = kNoRank;
   Op* group = nullptr;   ///< the group, or continuation, of which this is a part; then there is no Event for it
@@ -131,11 +137,15 @@ class OpPool {
     op->next = nullptr;
     op->ended = nullptr;
     ++in_flight_;
+    if (order_ != nullptr) [[unlikely]]
+      count(*op);
     return op;
   }
   /// Returns an operation that has not begun, as if it had not been acquired.
   void take_back(Op& op) noexcept {
     op.parts = 0;
+    if (op.epoch != 0) [[unlikely]]
+      uncount(op);
     release(op);
   }
   /// Ends one part; the last one ends the operation.
@@ -171,6 +181,9 @@ class OpPool {
   Guard* guard() const noexcept { return guard_ != nullptr && !in_child() ? guard_ : nullptr; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
   const Endpoint* owner() const noexcept { return owner_; }
+  /// Counts operations for fences from now on, those in flight included.
+  void count_in(PeerOrder& order) noexcept;
+  bool counts() const noexcept { return order_ != nullptr; }
   /// For the stall report: the number of operations in flight to each of the first eight peers that are found.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
 
@@ -187,6 +200,8 @@ class OpPool {
   Op* make(bool is_explicit) noexcept;
   bool extend(Range& range) noexcept;
   void complete(Op& op) noexcept;
+  [[gnu::cold]] void count(Op& op) noexcept;
+  [[gnu::cold]] void uncount(Op& op) noexcept;
   void release(Op& op) noexcept;
   bool take_returned() noexcept;
 
@@ -200,6 +215,7 @@ class OpPool {
   Range internal_;  // indices from capacity on
   std::size_t reserved_ = 0;
   std::atomic<Op*> returned_{nullptr};  ///< records that the last holder has given back, on whatever thread
+  PeerOrder* order_ = nullptr;  ///< null until the first fence
 };
 
 }  // namespace aqueduct::core

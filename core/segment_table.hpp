@@ -144,6 +144,9 @@ class SegmentTable {
   /// use plain instructions too.
   void set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
                   bool for_values = true) noexcept;
+  /// Closes the windows of a rank's mapped parts, or opens them again. The parts stay mapped, and `find_mapped` finds
+  /// them. For a fence, which must see the operations that inline calls would do (core/peer_order.hpp).
+  void veil(Rank rank, bool veiled) noexcept;
   /// Closes all windows of a lost rank. None of its parts counts as mapped or native any more.
   void forget(Rank rank) noexcept;
 

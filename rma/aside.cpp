@@ -57,7 +57,7 @@ bool answer_with(core::AsideDone& done, AmCategory category, ReferenceHandler ha
 }
 
 bool is_known(const AtomicRequest& request) noexcept {
-  return request.type <= AtomicType::f64 && request.op <= AtomicOp::compare_swap;
+  return core::AtomicSet::exists(request.op, request.type);
 }
 
 bool do_atomic(core::Bytes packet, const Words& words, core::AsideDone& done) noexcept {

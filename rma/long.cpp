@@ -48,6 +48,7 @@ Status LongRequests::send_long(void* layer, Rank to, HandlerId handler, const am
                                core::Bytes payload, GlobalPtr<std::byte> place,
                                const AmOptions& options) noexcept {
   auto& self = *static_cast<LongRequests*>(layer);
+  if (const Status status = self.transfers_.wait_for_turn(to, options.immediate); !status) return status;
   const Access access = self.transfers_.access(place, payload.size());
   if (!access.status) return access.status;
   const Call call{to, handler, args, payload, place, {place.offset(), payload.size(), place.segment(), 0}};

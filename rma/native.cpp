@@ -65,10 +65,27 @@ Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_
   const SegmentPart* const part = state_.segments.native(to, bytes);
   // No bytes, or a word for which the general path chooses the way?
   if (part == nullptr || !part->native_anywhere(bytes, part->most_put) || state_.polling) return nullptr;
+  if (state_.ops.counts()) [[unlikely]]
+    return put_in_order(*part, to, from, bytes, group);
   return at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
     return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
                           token);
   });
+}
+
+// As put_at_once, once fences are in use.
+Op* Transfers::put_in_order(const SegmentPart& part, GlobalPtr<std::byte> to, const void* from,
+                            std::size_t bytes, Op* group) noexcept {
+  const Rank peer = to.rank();
+  const bool orderly = bytes <= state_.conduit(peer).properties().max_ordered;
+  if (held(peer, orderly ? core::PeerOrder::Next::put : core::PeerOrder::Next::other)) return nullptr;
+  Op* const op =
+      at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
+        return part.rma->put(peer, part.key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
+                             token);
+      });
+  if (op != nullptr && op->epoch != 0 && orderly) state_.order.keeps_order_of(*op);  // unless it is over
+  return op;
 }
 
 Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept {

@@ -17,8 +17,14 @@ am::Args pack(const T& args) noexcept {
 }  // namespace
 
 Transfers::Transfers(EndpointState& state)
-    : state_(state), messages_(*state.messages), queues_(state.ranks), busy_(state.busy) {
+    : state_(state),
+      messages_(*state.messages),
+      queues_(state.ranks),
+      busy_(state.busy),
+      held_(state.ranks),
+      held_busy_(state.busy) {
   waiting_on_.reserve(state.ranks);
+  held_for_.reserve(state.ranks);
   add_reference_handlers(state);
   const Statistics& counts = state.statistics;
   state.add_statistics({{"native_puts", "puts", &counts.native_puts},
@@ -173,6 +179,7 @@ bool Transfers::follow_with_signal(Op& op, Signal signal) noexcept {
 }
 
 void Transfers::advance() noexcept {
+  if (!held_for_.empty()) advance_held();
   // part_ended may queue the operation's signal, and so append its peer to waiting_on_ again. So the loop goes by
   // index, and calls part_ended last, when the queue and the list are consistent.
   for (std::size_t i = 0; i < waiting_on_.size();) {
@@ -194,6 +201,7 @@ void Transfers::advance() noexcept {
 }
 
 void Transfers::peer_lost(Rank peer) noexcept {
+  drop_held(peer);
   Queue& queue = queues_[peer];
   if (queue.head == nullptr) return;
   queue = {};
@@ -212,6 +220,9 @@ void Transfers::describe(std::string& text, Rank peer) const {
   std::size_t waiting = 0;
   for (const Op* op = queues_[peer].head; op != nullptr; op = op->next) ++waiting;
   if (waiting != 0) text += fmt::format("; {} operations wait for room to rank {}", waiting, peer);
+  std::size_t behind = 0;
+  for (const Op* op = held_[peer].head; op != nullptr; op = op->next) ++behind;
+  if (behind != 0) text += fmt::format("; a fence holds back {} operations on rank {}", behind, peer);
 }
 
 }  // namespace aqueduct::rma

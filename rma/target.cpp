@@ -113,7 +113,9 @@ void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
   const std::size_t bytes = core::bytes_of(request.type);
   std::byte* at = place(in.state, request.segment, request.offset, bytes);
   AtomicResult result{request.token, 0, 0};
-  if (at == nullptr) {
+  if (!core::AtomicSet::exists(request.op, request.type)) {
+    result.code = static_cast<std::uint64_t>(ErrorCode::invalid_argument);
+  } else if (at == nullptr) {
     result.code = static_cast<std::uint64_t>(ErrorCode::out_of_range);
   } else if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) {
     result.code = static_cast<std::uint64_t>(ErrorCode::misaligned);

@@ -124,18 +124,33 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   const Rank peer = to.rank();
-  if (access.mapped != nullptr || bytes == 0) {
-    aqueduct::detail::copy_bytes(access.mapped, from, bytes);
-    if (options.notify) state_.wake_after_stores(peer);
-    if (word != nullptr) return update_word(peer, *word, completion, options);
-    return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
-  }
+  const core::Properties& properties = state_.conduit(peer).properties();
   bool native = access.part->reach == SegmentPart::Reach::native;
   if (native && access.part->most_put == 0 && words == Words::whole &&
       access.part->is_word(to.offset(), bytes)) [[unlikely]] {
     if (signal == nullptr && word == nullptr && network_does(AtomicOp::store, bytes))
       return store_word(to, from, bytes, completion, options);
     native = false;
+  }
+  // A signal to a word goes in the packet of the put where it fits, unless the conduit carries both.
+  if (word != nullptr && fits_with_word(peer, bytes, *word)) native = false;
+  using Next = core::PeerOrder::Next;
+  const bool orderly =
+      native && signal == nullptr && word == nullptr && bytes <= properties.max_ordered;
+  const bool by_packets = !native && access.part->reach != SegmentPart::Reach::mapped;
+  const bool is_held =
+      bytes != 0 && held(peer, orderly ? Next::put : by_packets ? Next::packet : Next::other);
+  if (is_held && options.immediate)
+    return {{ErrorCode::refused, peer}, Event(Status(ErrorCode::refused, peer))};
+  if (is_held && word != nullptr) {  // what waits behind a fence has no room for a word
+    if (const Status status = wait_for_turn(peer, false); !status) return {status, Event(status)};
+    return put(to, from, bytes, completion, options, signal, word, words);
+  }
+  if ((access.mapped != nullptr && !is_held) || bytes == 0) {
+    aqueduct::detail::copy_bytes(access.mapped, from, bytes);
+    if (options.notify) state_.wake_after_stores(peer);
+    if (word != nullptr) return update_word(peer, *word, completion, options);
+    return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
   auto begun = begin(kPutKind, peer, completion, options.immediate, options.group);
   if (!begun) return {begun.status(), Event(begun.status())};
@@ -145,10 +160,8 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.segment = to.segment();
   operation.offset = to.offset();
   operation.bytes = bytes;
-  const core::Properties& properties = state_.conduit(peer).properties();
-  // A signal to a word goes in the packet of the put where it fits, unless the conduit carries both.
-  if (word != nullptr && fits_with_word(peer, bytes, *word)) native = false;
-  const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
+  const bool inject =
+      native && !is_held && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   core::SourceUse source;
   if (!inject) {
     if (const Status status = take_source(op, peer, options, source); !status)
@@ -164,7 +177,11 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   }
   Status status;
   bool holds = true;
-  if (native) {
+  if (is_held) {
+    hold(op);
+    holds = false;
+  } else if (native) {
+    if (orderly && op.epoch != 0) state_.order.keeps_order_of(op);
     if (operation.follows != Operation::Follows::nothing) follow_after_bytes(op);
     status = put_native(op, *access.part, to, {static_cast<const std::byte*>(from), bytes}, inject,
                         options.immediate);
@@ -247,13 +264,18 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion
   auto part = state_.segments.check(counter, sizeof(std::uint64_t));
   if (!part) return {part.status(), Event(part.status())};
   if (state_.lost[to]) return {{ErrorCode::peer_lost, to}, Event(Status(ErrorCode::peer_lost, to))};
-  if (raise_mapped(to, signal)) return {};
+  const bool is_held = held(to, core::PeerOrder::Next::other);
+  if (!is_held && raise_mapped(to, signal)) return {};
   auto begun = begin(kSignalKind, to, completion, false);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
   operation.signal = signal;
   operation.bytes = 1;  // counts as one message to send, for all_begun()
+  if (is_held) {
+    hold(op);
+    return finish(op, {}, completion, false);
+  }
   op.by_packets = true;
   const Status status = launch(op, false);
   return finish(op, status, completion, !status || operation.all_begun());

@@ -33,6 +33,8 @@ struct Access {
 /// A native post may wait for room in the conduit, any call for a free operation, and a put with SourceReuse::at_return
 /// until its source is free. An immediate call is refused instead of waiting, unless a part of it has begun. Pieces of
 /// the reference layer never wait: without a credit or room they are queued for their peer, and `advance` sends them.
+///
+/// What a fence holds back waits in a queue of its own, not begun (held.cpp).
 class Transfers final : public core::Layer {
  public:
   explicit Transfers(EndpointState& state);
@@ -95,6 +97,11 @@ class Transfers final : public core::Layer {
   /// For an operation's `ended`: continues with a signal to its peer. Returns true if the counter was raised at once,
   /// false if the operation now waits for the signal's answer.
   bool follow_with_signal(Op& op, Signal signal) noexcept;
+  /// Puts a fence behind all that has begun on the peer: see include/aqueduct/order.hpp.
+  void fence(Rank peer) noexcept;
+  /// Waits until no fence holds back an operation on the peer that begins now.
+  /// Errors: refused (`immediate`), and those of wait_until.
+  Status wait_for_turn(Rank peer, bool immediate) noexcept;
   /// Raises a peer's counter in place. False: it is not mapped here.
   bool raise_mapped(Rank to, Signal signal) noexcept;
   /// Called at reads of this rank's own memory if other ranks need its processor to change it: makes progress, but at
@@ -131,8 +138,27 @@ class Transfers final : public core::Layer {
   template <class Begin>
   Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
               std::uint64_t& counter, const Begin& begin) noexcept;
+  [[gnu::cold]] Op* put_in_order(const SegmentPart& part, GlobalPtr<std::byte> to, const void* from,
+                                 std::size_t bytes, bool group) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
+  // Operations that a fence holds back (held.cpp).
+  /// The result of an attempt to begin one.
+  ///
+  /// later       no room, or the fence still holds it back
+  /// here        all of it has begun, or it has failed: the initiator's part is left to be ended
+  /// in_packets  the reference layer takes over
+  enum class Begins : std::uint8_t { later, here, in_packets };
+  bool held(Rank peer, core::PeerOrder::Next next) noexcept;
+  void hold(Op& op) noexcept;
+  void advance_held() noexcept;
+  void drop_held(Rank peer) noexcept;
+  void launch_held(Op& op) noexcept;
+  static bool goes_native(const Op& op, const SegmentPart& part) noexcept;
+  Begins begin_held(Op& op) noexcept;
+  Begins begin_held_put(Op& op, const SegmentPart& part) noexcept;
+  Begins begin_held_atomic(Op& op, const Access& access) noexcept;
+  bool is_of_network(const AtomicCall& call) const noexcept;
   // The reference layer (reference.cpp).
   Status launch(Op& op, bool immediate) noexcept;
   bool fits_with_signal(const Op& op) const noexcept;
@@ -163,6 +189,9 @@ class Transfers final : public core::Layer {
   std::vector<Queue> queues_;     // [rank] operations with packets still to send
   std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
   core::Busy busy_;               // set while there are any
+  std::vector<Queue> held_;       // [rank] operations that a fence holds back, in order
+  std::vector<Rank> held_for_;    // the ranks for which there are any
+  core::Busy held_busy_;          // set while there are any
   core::Clock::time_point let_in_at_{};
 };
 

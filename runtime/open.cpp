@@ -89,7 +89,8 @@ void tell_conduit(core::Conduit* conduit, core::AtomicSet atomics, BlobWriter& o
 core::AtomicSet atomics_of(const EndpointState& state) {
   const bool maps = state.far == nullptr || state.far->cross_map() != nullptr;
   if (maps || state.config.text("atomics") == "processor") return {};
-  return core::AtomicSet::of(state.far->atomics());
+  const core::NativeAtomics* const network = state.far->atomics();
+  return network != nullptr ? network->operations() : core::AtomicSet{};
 }
 
 /// Writes what other ranks need in order to reach one endpoint:

@@ -95,6 +95,10 @@ Begun PieceTransfers::start_checked(const Request& request, Completion completio
   if (there.bytes == 0) return signal();
   const auto extent = static_cast<std::uint64_t>(there.highest - there.lowest);
   const GlobalPtr<std::byte> first{peer, static_cast<std::uint64_t>(there.lowest), request.base.segment()};
+  if (request.what != What::get) {  // a fence may hold it back: it is not cut into pieces before its turn
+    const Status status = rma_.wait_for_turn(peer, request.options.immediate);
+    if (!status) return {status, Event(status)};
+  }
   const rma::Access access = rma_.access(first, extent);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr &&
@@ -167,7 +171,7 @@ Plan PieceTransfers::choose(Transfer& t, core::SegmentPart* part, bool signalled
   t.choice = {};
   if (t.what == What::accumulate) {
     core::NativeAtomics* atomics = state_.atomics_by_processor ? nullptr : state_.conduit(t.peer).atomics();
-    const bool by_network = atomics != nullptr && atomics->can(AtomicOp::add, t.type) &&
+    const bool by_network = atomics != nullptr && atomics->operations().has(AtomicOp::add, t.type) &&
                             rma_.has_key(*part, t.peer).value_or(false);
     return by_network ? Plan::pieces : Plan::packed;
   }

@@ -1,6 +1,7 @@
 #include <aqueduct/vis.hpp>
 
 #include "core/entry.hpp"
+#include "vis/many_dimensions.hpp"
 #include "vis/piece_transfers.hpp"
 
 // The functions of include/aqueduct/vis.hpp.
@@ -17,6 +18,10 @@ Begun put_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from,
              const PutOptions& options, const Signal* signal = nullptr) noexcept {
   core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
+  if (to.slowest() != nullptr || from.slowest() != nullptr) [[unlikely]]
+    return vis::start_many(ep.state(),
+                           {What::put, {}, to.base(), to.shape(), here, from.shape(), options, signal},
+                           to.slowest().get(), from.slowest().get(), completion);
   return ep.state().vis->start({What::put, {}, to.base(), to.shape(), here, from.shape(), options, signal},
                                completion);
 }
@@ -28,6 +33,10 @@ Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Comp
   PutOptions immediate;
   immediate.immediate = options.immediate;
   immediate.group = options.group;
+  if (to.slowest() != nullptr || from.slowest() != nullptr) [[unlikely]]
+    return vis::start_many(ep.state(),
+                           {What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
+                           from.slowest().get(), to.slowest().get(), completion);
   return ep.state().vis->start({What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
                                completion);
 }
@@ -36,6 +45,9 @@ Begun accumulate_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces
                     Completion completion) noexcept {
   core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
+  if (to.slowest() != nullptr || from.slowest() != nullptr) [[unlikely]]
+    return vis::start_many(ep.state(), {What::accumulate, type, to.base(), to.shape(), here, from.shape()},
+                           to.slowest().get(), from.slowest().get(), completion);
   return ep.state().vis->start({What::accumulate, type, to.base(), to.shape(), here, from.shape()},
                                completion);
 }

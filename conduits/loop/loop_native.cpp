@@ -100,8 +100,6 @@ core::Post LoopNative::post_pieces(Transfer::Kind kind, Rank peer, std::uint64_t
   return post(transfer);
 }
 
-bool LoopNative::can(AtomicOp op, AtomicType type) const noexcept { return core::can_apply(op, type); }
-
 core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
@@ -112,7 +110,7 @@ core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
         aligned = reinterpret_cast<std::uintptr_t>(memory.data()) % bytes == 0;
       }));
   if (!aligned) return core::Post::failed(ErrorCode::misaligned);
-  if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
+  if (!operations().has(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
   Transfer transfer{Transfer::Kind::atomic, peer, static_cast<SegmentId>(key), offset, bytes, token};
   transfer.call = call;
   return post(transfer);

@@ -45,7 +45,7 @@ class LoopNative final : public core::NativeRma,
                         std::span<const core::Bytes> from, core::Token token) noexcept override;
   core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
                         std::span<const core::MutableBytes> to, core::Token token) noexcept override;
-  bool can(AtomicOp op, AtomicType type) const noexcept override;
+  core::AtomicSet operations() const noexcept override { return core::AtomicSet::whole(); }
   core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                     core::Token token) noexcept override;
 

@@ -54,6 +54,8 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = kMostInline;
   properties_.max_inject_signal = kMostInline;
+  // Datagrams are delivered as they arrive, so no order is kept.
+  properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;
   properties_.reports_lost_peers = true;
   // This library stores and loads a word at its owner, by copy_bytes (protocol/connection_receive.cpp).
   properties_.whole_words = core::WholeWords::puts_and_gets;

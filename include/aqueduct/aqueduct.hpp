@@ -15,6 +15,7 @@
 #include <aqueduct/group.hpp>
 #include <aqueduct/job.hpp>
 #include <aqueduct/mapped.hpp>
+#include <aqueduct/order.hpp>
 #include <aqueduct/rank.hpp>
 #include <aqueduct/rma.hpp>
 #include <aqueduct/segment.hpp>

@@ -17,7 +17,7 @@ concept AtomicInteger = std::same_as<T, std::int32_t> || std::same_as<T, std::ui
     std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 template <class T>
 concept AtomicFloat = std::same_as<T, float> || std::same_as<T, double>;
-/// 32- and 64-bit integers support every operation; float and double support load, store, add and swap.
+/// 32- and 64-bit integers support every operation; float and double all but the bitwise ones.
 template <class T>
 concept Atomic = AtomicInteger<T> || AtomicFloat<T>;
 
@@ -76,6 +76,17 @@ template <AtomicInteger T>
   }
 }
 
+/// a * b, modulo 2^n for integers.
+template <Atomic T>
+[[gnu::always_inline]] inline T product(T a, T b) noexcept {
+  if constexpr (AtomicInteger<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
+  } else {
+    return a * b;
+  }
+}
+
 /// Does the operation on memory that is mapped here. Returns the old value if `fetched`; otherwise the result is
 /// meaningless.
 template <Atomic T>
@@ -98,16 +109,25 @@ template <Atomic T>
         if (fetched) return fetch_bits(op, cell, operand);
         apply_bits(op, cell, operand);
         return T{};
-      case AtomicOp::compare_swap: cell.compare_exchange_strong(expected, operand); return expected;
       default: break;
     }
-    T seen = cell.load();  // min and max
-    while (op == AtomicOp::min ? operand < seen : seen < operand) {
-      if (cell.compare_exchange_weak(seen, operand)) break;
+  }
+  // A compare-exchange compares bits, of floats too.
+  if (op == AtomicOp::compare_swap) {
+    cell.compare_exchange_strong(expected, operand);
+    return expected;
+  }
+  T seen = cell.load();
+  if (op == AtomicOp::multiply) {
+    while (!cell.compare_exchange_weak(seen, product(seen, operand))) {
     }
     return seen;
   }
-  return operand;
+  if (op != AtomicOp::min && op != AtomicOp::max) return operand;  // T does not have it
+  while (op == AtomicOp::min ? operand < seen : seen < operand) {
+    if (cell.compare_exchange_weak(seen, operand)) break;
+  }
+  return seen;
 }
 
 template <Atomic T>
@@ -212,8 +232,9 @@ template <Atomic T>
 
 template <Atomic T>
 constexpr bool has(AtomicOp op) noexcept {
-  return AtomicInteger<T> || op == AtomicOp::load || op == AtomicOp::store || op == AtomicOp::add ||
-         op == AtomicOp::swap;
+  if (AtomicFloat<T> && (op == AtomicOp::bit_and || op == AtomicOp::bit_or || op == AtomicOp::bit_xor))
+    return false;
+  return op <= AtomicOp::multiply;
 }
 /// Whether the forms with one operand support the operation. compare_swap has its own forms, with an expected value.
 template <Atomic T>
@@ -297,12 +318,17 @@ template <AtomicInteger T>
                                                   std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::bit_xor, at, x);
 }
-template <AtomicInteger T>
+template <Atomic T>
+[[gnu::always_inline]] inline Result<T> fetch_multiply(Endpoint& ep, GlobalPtr<T> at,
+                                                       std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::multiply, at, x);
+}
+template <Atomic T>
 [[gnu::always_inline]] inline Result<T> fetch_min(Endpoint& ep, GlobalPtr<T> at,
                                                   std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::min, at, x);
 }
-template <AtomicInteger T>
+template <Atomic T>
 [[gnu::always_inline]] inline Result<T> fetch_max(Endpoint& ep, GlobalPtr<T> at,
                                                   std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::max, at, x);
@@ -321,21 +347,32 @@ template <Atomic T>
                                            std::type_identity_t<T> x) noexcept {
   return detail::atomic<T>(ep, AtomicOp::store, at, x);
 }
-/// Stores `desired` if the target equals `expected`. Returns the old value, which equals `expected` on success.
-template <AtomicInteger T>
+/// Stores `desired` if the target equals `expected`. Returns the old value, which equals `expected` on success. Floats
+/// are compared by their bits: 0.0 is not -0.0, and a NaN equals itself.
+template <Atomic T>
 [[gnu::always_inline]] inline Result<T> compare_swap(Endpoint& ep, GlobalPtr<T> at,
                                                      std::type_identity_t<T> expected,
                                                      std::type_identity_t<T> desired) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::compare_swap, at, desired, expected);
 }
-/// Non-blocking compare_swap; `result` receives the old value.
-template <AtomicInteger T>
+/// Non-blocking compare_swap. `result`, if not null, receives the old value: without it nothing tells whether the target
+/// was equal.
+template <Atomic T>
 [[gnu::always_inline]] inline Event compare_swap_nb(Endpoint& ep, GlobalPtr<T> at,
                                                     std::type_identity_t<T> expected,
                                                     std::type_identity_t<T> desired,
-                                                    std::type_identity_t<T>* result,
+                                                    std::type_identity_t<T>* result = nullptr,
                                                     const AtomicOptions& options = {}) noexcept {
   return detail::atomic_nb<T>(ep, AtomicOp::compare_swap, at, desired, expected, result, options);
+}
+/// As compare_swap_nb, with implicit completion.
+template <Atomic T>
+[[gnu::always_inline]] inline Status compare_swap_nbi(Endpoint& ep, GlobalPtr<T> at,
+                                                      std::type_identity_t<T> expected,
+                                                      std::type_identity_t<T> desired,
+                                                      std::type_identity_t<T>* result = nullptr,
+                                                      const AtomicOptions& options = {}) noexcept {
+  return detail::atomic_nbi<T>(ep, AtomicOp::compare_swap, at, desired, expected, result, options);
 }
 
 }  // namespace aqueduct

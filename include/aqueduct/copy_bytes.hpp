@@ -106,10 +106,16 @@ struct WordOf<8> {
   using Type = std::uint64_t;
 };
 
-/// Writes a value of 1 to 8 bytes into a segment: with one store if its size is a power of two.
+/// Writes a value of 1 to 8 or 16 bytes into a segment: with one store if its size is a power of two, with two stores
+/// if it has 16 bytes.
 template <class T>
 inline void store_value(std::byte* to, const T& value) noexcept {
-  if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
+  if constexpr (sizeof(T) == 16) {
+    std::uint64_t words[2];
+    std::memcpy(words, &value, sizeof words);
+    AnyWord<std::uint64_t>::store(to, words[0]);
+    AnyWord<std::uint64_t>::store(to + 8, words[1]);
+  } else if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
     using Word = typename WordOf<sizeof(T)>::Type;
     Word word;
     std::memcpy(&word, &value, sizeof word);
@@ -119,10 +125,14 @@ inline void store_value(std::byte* to, const T& value) noexcept {
   }
 }
 
-/// Reads a value of 1 to 8 bytes from a segment: with one load if its size is a power of two.
+/// Reads a value of 1 to 8 or 16 bytes from a segment: with as many loads.
 template <class T>
 inline void load_value(T& value, const std::byte* from) noexcept {
-  if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
+  if constexpr (sizeof(T) == 16) {
+    const std::uint64_t words[2] = {AnyWord<std::uint64_t>::load(from),
+                                    AnyWord<std::uint64_t>::load(from + 8)};
+    std::memcpy(static_cast<void*>(&value), words, sizeof words);
+  } else if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
     using Word = typename WordOf<sizeof(T)>::Type;
     const Word word = AnyWord<Word>::load(from);
     std::memcpy(static_cast<void*>(&value), &word, sizeof word);

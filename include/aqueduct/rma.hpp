@@ -233,11 +233,12 @@ Status get_nbi(Endpoint&, R&&, GlobalPtr<T>, const GetOptions& = {}) = delete;
 template <class T, detail::TemporaryRange R>
 Status get(Endpoint&, R&&, GlobalPtr<T>) = delete;
 
-/// A type that can be put and got by value: 1 to 8 bytes.
+/// A type that can be put and got by value: 1 to 8 bytes, or 16. A value of 16 bytes moves as two words of 8 bytes: a
+/// rank that polls it may see one of them changed and the other one not yet.
 template <class T>
-concept SmallValue = detail::Wireable<T> && sizeof(T) <= 8;
+concept SmallValue = detail::Wireable<T> && (sizeof(T) <= 8 || sizeof(T) == 16);
 
-/// Writes one value of 1–8 bytes and waits. Completion: remote. Errors: as put.
+/// Writes one value of 1–8 or 16 bytes and waits. Completion: remote. Errors: as put.
 template <SmallValue T>
 inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
@@ -285,7 +286,7 @@ inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<
   return detail::put_nbi_over_wire(ep, detail::plain(to), &value, sizeof(T), options);
 }
 
-/// Reads one value of 1–8 bytes and waits. Completion and errors as get; it also makes progress as get does.
+/// Reads one value of 1–8 or 16 bytes and waits. Completion and errors as get; it also makes progress as get does.
 template <class T>
   requires SmallValue<std::remove_const_t<T>>
 inline Result<std::remove_const_t<T>> get_value(Endpoint& ep, GlobalPtr<T> from) noexcept {

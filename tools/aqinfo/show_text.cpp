@@ -62,8 +62,10 @@ void show(std::string& out, const core::Properties& properties) {
                    properties.max_transfer == 0 ? "none" : size_text(properties.max_transfer),
                    properties.max_inject));
   line(out, "properties",
-       fmt::format("put before send: {} · concurrent posts: {} · reports lost peers: {} · send copies: {}",
-                   ordered_text(properties), yes_or_no(properties.concurrent_posts),
+       fmt::format("put before send: {} · put before put: {} · send before send: {} · concurrent posts: {} · "
+                   "reports lost peers: {} · send copies: {}",
+                   ordered_text(properties), yes_or_no(properties.put_before_put),
+                   yes_or_no(properties.send_before_send), yes_or_no(properties.concurrent_posts),
                    yes_or_no(properties.reports_lost_peers), yes_or_no(properties.copies)));
   if (properties.max_transfer != 0) line(out, "whole words", std::string(words_text(properties.whole_words)));
 }

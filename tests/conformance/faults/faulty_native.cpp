@@ -67,9 +67,7 @@ Post FaultyNative::get_pieces(Rank peer, std::uint64_t key, std::span<const core
           Token own, Bytes, Bytes) { return inner_.vector()->get_pieces(peer, key, there, here, own); });
 }
 
-bool FaultyNative::can(AtomicOp op, AtomicType type) const noexcept {
-  return inner_.atomics()->can(op, type);
-}
+core::AtomicSet FaultyNative::operations() const noexcept { return inner_.atomics()->operations(); }
 
 Post FaultyNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                           Token token) noexcept {

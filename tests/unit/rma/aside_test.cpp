@@ -195,7 +195,7 @@ TEST_F(AsideTest, LeavesWhatItDoesNotUnderstandToTheOwner) {
   EXPECT_TRUE(stays(request(add(~std::uint64_t{0}, 1))));
   EXPECT_TRUE(stays(request(add(4, 1)))) << "misaligned";
   AtomicRequest odd = add(0, 1);
-  odd.op = static_cast<AtomicOp>(10);
+  odd.op = static_cast<AtomicOp>(11);
   EXPECT_TRUE(stays(request(odd)));
   odd = add(0, 1);
   odd.type = static_cast<AtomicType>(6);
