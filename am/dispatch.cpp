@@ -2,8 +2,8 @@
 
 #include "am/head.hpp"
 #include "am/messages.hpp"
-#include "core/entry.hpp"
 #include "am/packet_parts.hpp"
+#include "core/entry.hpp"
 #include "core/mapping.hpp"
 
 #include <algorithm>

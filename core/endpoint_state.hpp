@@ -7,9 +7,9 @@
 #include "core/backoff.hpp"
 #include "core/clock.hpp"
 #include "core/conduit.hpp"
-#include "core/guard.hpp"
 #include "core/continuations.hpp"
 #include "core/group_record.hpp"
+#include "core/guard.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
@@ -93,12 +93,13 @@ struct EndpointState {
   /// Which words the far conduit treats as one at every rank of the job: the least of their properties.
   core::WholeWords network_words = core::WholeWords::puts_and_gets;
 
-  bool polling = false;  ///< inside progress: handlers run, nothing may wait. Under the lock, so it is this thread
+  bool polling =
+      false;  ///< inside progress: handlers run, nothing may wait. Under the lock, so it is this thread
   bool in_handler = false;
-  bool sets_up = false;  ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
+  bool sets_up = false;          ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
   bool in_continuation = false;  ///< operations may begin, but nothing else may be waited for
   std::uint32_t polls = 0;
-  std::uint64_t arrivals = 0;  ///< what progress has found since the start, in all
+  std::uint64_t arrivals = 0;                   ///< what progress has found since the start, in all
   std::atomic<std::uint64_t> notifications{0};  ///< operations on mapped memory with `notify`
   core::Clock::time_point checked_peers{};
   /// Calls `peer_lost` for the ranks that the launcher has reported; set by runtime/.

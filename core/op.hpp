@@ -65,9 +65,11 @@ struct Op : aqueduct::detail::OpFace {
   bool keeps_order = false;  ///< fences: the network keeps its order
   Status outcome;
   Rank peer = kNoRank;
-  Op* group = nullptr;   ///< the group, or continuation, of which this is a part; then there is no Event for it
-  Op* source = nullptr;  ///< ends as soon as the caller's buffer is free; a group's one serves many operations
-  Op* next = nullptr;    ///< in the pool's free list, or in a layer's list of work
+  Op* group =
+      nullptr;  ///< the group, or continuation, of which this is a part; then there is no Event for it
+  Op* source =
+      nullptr;         ///< ends as soon as the caller's buffer is free; a group's one serves many operations
+  Op* next = nullptr;  ///< in the pool's free list, or in a layer's list of work
   OpPool* pool = nullptr;
 
   Ended ended = nullptr;   ///< null: the operation is over when its last part ends
@@ -215,7 +217,7 @@ class OpPool {
   Range internal_;  // indices from capacity on
   std::size_t reserved_ = 0;
   std::atomic<Op*> returned_{nullptr};  ///< records that the last holder has given back, on whatever thread
-  PeerOrder* order_ = nullptr;  ///< null until the first fence
+  PeerOrder* order_ = nullptr;          ///< null until the first fence
 };
 
 }  // namespace aqueduct::core

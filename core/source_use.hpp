@@ -31,7 +31,8 @@ class SourceUse {
  private:
   Op* op_ = nullptr;
   Event* event_ = nullptr;  ///< null: the call waits, unless there is a group
-  bool grouped_ = false;    ///< the operation may be over, and its record in use again, once its parts have ended
+  bool grouped_ =
+      false;  ///< the operation may be over, and its record in use again, once its parts have ended
 };
 
 }  // namespace aqueduct::core

@@ -171,7 +171,8 @@ Transfers::Begins Transfers::begin_held_put(Op& op, const SegmentPart& part) noe
     const std::uint64_t offset = operation.offset + operation.begun;
     // If the network delivers the signal with the bytes, nothing follows them.
     core::NativeSignal* const announced =
-        operation.follows == Operation::Follows::signal && step == operation.bytes ? conduit.signal() : nullptr;
+        operation.follows == Operation::Follows::signal && step == operation.bytes ? conduit.signal()
+                                                                                   : nullptr;
     const Post post = announced != nullptr
                           ? announced->put_signal(op.peer, part.key, offset, piece, operation.signal, token)
                           : part.rma->put(op.peer, part.key, offset, piece, false, token);

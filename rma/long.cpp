@@ -92,9 +92,10 @@ Status LongRequests::send_copied(const Call& call, std::byte* mapped, bool immed
 // The call waits for the put. The message follows at once if the network keeps that order, or after the put.
 Status LongRequests::send_after_put(const Call& call, bool ordered) noexcept {
   const PutOptions put{SourceReuse::at_completion, nullptr, false};
-  auto begun = transfers_.put(call.place, call.payload.data(), call.payload.size(),
-                              ordered ? Transfers::Completion::event : Transfers::Completion::blocking, put,
-                              nullptr, nullptr, Transfers::Words::any);  // in the native way, which alone is ordered
+  auto begun =
+      transfers_.put(call.place, call.payload.data(), call.payload.size(),
+                     ordered ? Transfers::Completion::event : Transfers::Completion::blocking, put, nullptr,
+                     nullptr, Transfers::Words::any);  // in the native way, which alone is ordered
   if (!begun.status) return begun.status;
   const Status sent =
       messages_.request(call.to, AmCategory::long_request, call.handler, call.args, &call.target, {}, {});
@@ -142,8 +143,8 @@ Status LongRequests::begin_put(const Call& call, bool ordered, bool native,
     core::Op* const region = std::exchange(state_.region, &op);
     put = transfers_
               .put(call.place, call.payload.data(), call.payload.size(), Transfers::Completion::group,
-                   {SourceReuse::on_event, options.source_event, native || options.immediate}, nullptr, nullptr,
-                   Transfers::Words::any)
+                   {SourceReuse::on_event, options.source_event, native || options.immediate}, nullptr,
+                   nullptr, Transfers::Words::any)
               .status;
     state_.region = region;
   }

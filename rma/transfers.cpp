@@ -135,11 +135,11 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   // A signal to a word goes in the packet of the put where it fits, unless the conduit carries both.
   if (word != nullptr && fits_with_word(peer, bytes, *word)) native = false;
   using Next = core::PeerOrder::Next;
-  const bool orderly =
-      native && signal == nullptr && word == nullptr && bytes <= properties.max_ordered;
+  const bool orderly = native && signal == nullptr && word == nullptr && bytes <= properties.max_ordered;
   const bool by_packets = !native && access.part->reach != SegmentPart::Reach::mapped;
-  const bool is_held =
-      bytes != 0 && held(peer, orderly ? Next::put : by_packets ? Next::packet : Next::other);
+  const bool is_held = bytes != 0 && held(peer, orderly      ? Next::put
+                                                : by_packets ? Next::packet
+                                                             : Next::other);
   if (is_held && options.immediate)
     return {{ErrorCode::refused, peer}, Event(Status(ErrorCode::refused, peer))};
   if (is_held && word != nullptr) {  // what waits behind a fence has no room for a word

@@ -55,7 +55,7 @@ class Transfers final : public core::Layer {
   /// What a transfer of exactly one aligned word promises: docs/memory-model.md.
   enum class Words : std::uint8_t {
     whole,  ///< M-1 to M-3: such a word takes another way if the conduit's own operations do not treat it as one
-    any,    ///< M-4: it may be a piece of something longer, so all bytes take the same way
+    any,  ///< M-4: it may be a piece of something longer, so all bytes take the same way
   };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
             const PutOptions& options, const Signal* signal = nullptr, const WordSignal* word = nullptr,
@@ -139,7 +139,7 @@ class Transfers final : public core::Layer {
   Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
               std::uint64_t& counter, const Begin& begin) noexcept;
   [[gnu::cold]] Op* put_in_order(const SegmentPart& part, GlobalPtr<std::byte> to, const void* from,
-                                 std::size_t bytes, bool group) noexcept;
+                                 std::size_t bytes, Op* group) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
   // Operations that a fence holds back (held.cpp).
@@ -174,7 +174,8 @@ class Transfers final : public core::Layer {
   /// Whether the network does the update, because it does the job's atomics on this word.
   const SegmentPart* by_network(Rank to, const WordSignal& word) const noexcept;
   /// Updates a word that has no bytes before it, or whose bytes are in place.
-  Begun update_word(Rank to, const WordSignal& word, Completion completion, const PutOptions& options) noexcept;
+  Begun update_word(Rank to, const WordSignal& word, Completion completion,
+                    const PutOptions& options) noexcept;
   /// The word's part, if the conduit's own put can carry the signal; otherwise null.
   const SegmentPart* native_word(Rank to, const WordSignal& word) const noexcept;
   /// Whether a put and its signal to a word go in one packet of the reference layer.

@@ -205,8 +205,6 @@ class Side {
   testing::AssertionResult at_message_ = testing::AssertionSuccess();
 };
 
-}  // namespace
-
 TEST_P(Order, NothingBehindAFenceArrivesBeforeWhatIsInFrontOfIt) {
   as_each_of(3, 64 * 1024, [](Endpoint& me) {
     Side side(me);
@@ -433,4 +431,5 @@ TEST_P(Order, WhatAFenceHoldsBackEndsWithTheLossOfItsTarget) {
 
 INSTANTIATE_TEST_SUITE_P(On, Order, testing::ValuesIn(fabrics()), fabric_name);
 
+}  // namespace
 }  // namespace aqueduct::conformance

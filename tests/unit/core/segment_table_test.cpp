@@ -218,10 +218,10 @@ TEST(SegmentPart, TakesTransfersAnywhereUnlessTheyMayBeWords) {
 TEST(SegmentPart, KnowsAWordByItsAddressAtTheOwner) {
   SegmentPart part;
   for (const std::uint64_t bytes : {1, 2, 4, 8}) {
-    part.phase = 0;
+    part.base = 4096;
     EXPECT_TRUE(part.is_word(16, bytes));
     EXPECT_EQ(part.is_word(1, bytes), bytes == 1);
-    part.phase = 4;
+    part.base = 4100;
     EXPECT_EQ(part.is_word(0, bytes), bytes != 8);
     EXPECT_TRUE(part.is_word(4, bytes));
   }
