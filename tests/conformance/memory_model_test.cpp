@@ -299,8 +299,8 @@ TEST_P(MemoryModel, M11_WhoSeesAnAtomicSeesThePutsCompletedBefore) {
 TEST_P(MemoryModel, M10_WhoSeesASignalSeesItsBytesAndThePutsCompletedBefore) {
   as_each_of(2, kModelBytes, [](Endpoint& me) {
     for (const GlobalPtr<std::byte> base : model_segments(me)) {
-      ASSERT_TRUE(me.barrier());
       const std::uint64_t before = signal_value(me, 3);
+      ASSERT_TRUE(me.barrier());
       ASSERT_NO_FATAL_FAILURE(tell_after_block(
           me, base,
           [&](auto word, std::uint64_t turn) {
@@ -394,6 +394,9 @@ TEST_P(MemoryModel, AWordOfALostPeerFailsInEachForm) {
     EXPECT_EQ((begun ? ended : begun).code(), ErrorCode::peer_lost);
     const Rank other = 1 - me.rank();
     EXPECT_TRUE(put_value(me, there.on(other), 9)) << "the survivors' words go on";
+    // Neither leaves before the other's word is there.
+    EXPECT_TRUE(signal(me, other, {31, 1}));
+    EXPECT_TRUE(wait_until(me, 31, 1, other, kModelLimit));
     EXPECT_EQ(back, 5u);
   });
 }
