@@ -1,9 +1,9 @@
 // Atomics in every form: one rank alone, beside a plain model, and all ranks together.
 
-#include "tests/layer/parts.hpp"
-
 #include <aqueduct/atomics.hpp>
 #include <aqueduct/group.hpp>
+
+#include "tests/layer/parts.hpp"
 
 namespace aqueduct::layer {
 namespace {
@@ -55,7 +55,8 @@ void other_forms(Model<T>& word) {
   begun = compare_swap_nbi(ep, at, T{8}, T{9}, &got, options);
   word.pe.report.need(begun, "begin compare_swap_nbi");
   word.old(group.wait(), got, T{8}, "compare_swap_nbi");
-  word.pe.report.need(compare_swap_nbi(ep, at, T{9}, T{11}, nullptr, options), "begin a compare_swap_nbi without result");
+  word.pe.report.need(compare_swap_nbi(ep, at, T{9}, T{11}, nullptr, options),
+                      "begin a compare_swap_nbi without result");
   word.pe.report.need(group.wait(), "compare_swap_nbi without result");
   word.old(atomic_fetch<AtomicOp::multiply>(ep, at, T{4}), T{11}, "atomic_fetch");
   word.old(load(ep, at), T{44}, "load after all forms");
@@ -91,7 +92,8 @@ void together(Pe& pe) {
     const std::uint64_t bit = std::uint64_t{1} << ticket % 64;
     pe.report.need(atomic_nbi<AtomicOp::bit_xor>(pe.ep, counts.on(0, 4), bit), "mark a ticket");
   }
-  pe.report.need(atomic_nbi<AtomicOp::bit_or>(pe.ep, counts.on(0, 2), std::uint64_t{1} << pe.me() % 64), "or");
+  pe.report.need(atomic_nbi<AtomicOp::bit_or>(pe.ep, counts.on(0, 2), std::uint64_t{1} << pe.me() % 64),
+                 "or");
   pe.report.need(atomic_nbi<AtomicOp::min>(pe.ep, least.on(0), -static_cast<std::int32_t>(pe.me())), "min");
   pe.report.need(atomic_nbi<AtomicOp::max>(pe.ep, most.on(0), 0.5 * pe.me()), "max");
   pe.barrier();

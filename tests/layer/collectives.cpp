@@ -1,8 +1,8 @@
 // Collectives made of puts with signals, over teams: all ranks, halves, and active sets that only their members know.
 
-#include "tests/layer/parts.hpp"
-
 #include <aqueduct/signal.hpp>
+
+#include "tests/layer/parts.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -154,8 +154,8 @@ void collectives(Pe& pe) {
   pe.barrier();
   use(pe, pe.ep.world(), of_all);
   // Two halves at a time, with the ranks backwards.
-  auto half =
-      pe.report.need(pe.ep.world().split(pe.me() % 2, -static_cast<std::int64_t>(pe.me())), "split all ranks");
+  auto half = pe.report.need(pe.ep.world().split(pe.me() % 2, -static_cast<std::int64_t>(pe.me())),
+                             "split all ranks");
   pe.report.equal<Rank>(half->index(), (half->size() - 1) - pe.me() / 2, "my index among ranks backwards");
   use(pe, *half, of_half);
   pe.report.need(half->end(), "end of a half");

@@ -1,12 +1,12 @@
 // Contexts: several groups open at a time, and Events with several holders.
 
-#include "tests/layer/parts.hpp"
-
 #include <aqueduct/atomics.hpp>
 #include <aqueduct/continuation.hpp>
 #include <aqueduct/group.hpp>
 #include <aqueduct/shared_event.hpp>
 #include <aqueduct/vis.hpp>
+
+#include "tests/layer/parts.hpp"
 
 #include <array>
 #include <deque>
@@ -60,7 +60,8 @@ void mixed(Pe& pe) {
   for (std::size_t i = 0; i < kWords; ++i) mine[i] = 9 * pe.me() + i;
   std::uint64_t old = 0;
   pe.report.need(get_nbi(pe.ep, std::span(back), words.on(pe.next()), get), "get in a context");
-  pe.report.need(atomic_nbi<AtomicOp::add>(pe.ep, counter.on(pe.next()), 1, &old, atomic), "add in a context");
+  pe.report.need(atomic_nbi<AtomicOp::add>(pe.ep, counter.on(pe.next()), 1, &old, atomic),
+                 "add in a context");
   const Strided every_second(sizeof(std::uint64_t), {{kWords / 2, 2 * sizeof(std::uint64_t)}});
   pe.report.need(
       put_nbi(pe.ep, pieces(even.on(pe.next()), every_second), pieces(mine.data(), every_second), put),

@@ -1,8 +1,8 @@
 // Locks of many ranks: by compare-swap, and by a queue in which each rank waits on a word of its own.
 
-#include "tests/layer/parts.hpp"
-
 #include <aqueduct/atomics.hpp>
+
+#include "tests/layer/parts.hpp"
 
 #include <chrono>
 
@@ -21,7 +21,8 @@ class CompareSwapLock {
   void lock() {
     const auto until = std::chrono::steady_clock::now() + Pe::kPatience;
     while (!try_lock()) {
-      if (std::chrono::steady_clock::now() > until) pe_.report.wrong("wait for a compare-swap lock: timed out");
+      if (std::chrono::steady_clock::now() > until)
+        pe_.report.wrong("wait for a compare-swap lock: timed out");
       const Status idle = pe_.ep.progress_for(std::chrono::microseconds(50));  // chosen: a few round trips
       if (!idle) pe_.report.code(idle, ErrorCode::timed_out, "progress while the lock is taken");
     }

@@ -1,8 +1,8 @@
 // Puts and gets of all sizes, single values, strided transfers, and addresses of other ranks.
 
-#include "tests/layer/parts.hpp"
-
 #include <aqueduct/vis.hpp>
+
+#include "tests/layer/parts.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -105,8 +105,7 @@ void strided(Pe& pe) {
   }
   pe.barrier();
   pe.report.all(
-      turned.mine(),
-      [&](std::size_t i) { return cell(pe.previous(), kRows - 1 - i % kRows, i / kRows); },
+      turned.mine(), [&](std::size_t i) { return cell(pe.previous(), kRows - 1 - i % kRows, i / kRows); },
       "the transposed matrix of the previous rank");
   for (std::size_t column = 0; column < kColumns; ++column) {
     const auto row_end = turned.on(pe.next(), (column + 1) * kRows - 1);
@@ -126,7 +125,8 @@ void addresses(Pe& pe) {
   }
   pe.barrier();
   for (Rank of = 0; of < pe.ranks(); ++of) {
-    pe.report.equal<std::uint64_t>(pe.heap.segment().base_of(of), bases[of], "the heap's address at rank", of);
+    pe.report.equal<std::uint64_t>(pe.heap.segment().base_of(of), bases[of], "the heap's address at rank",
+                                   of);
     // shmem_ptr: null, or the object itself.
     if (const std::uint64_t* const there = pe.ep.local(bases.on(of, of))) {
       pe.report.holds(pe.heap.segment().is_mapped(of), "what has a local address is mapped");

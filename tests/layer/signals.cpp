@@ -1,11 +1,11 @@
 // Puts with a signal to any word, and the order that fences make.
 
-#include "tests/layer/parts.hpp"
-
 #include <aqueduct/atomics.hpp>
 #include <aqueduct/group.hpp>
 #include <aqueduct/order.hpp>
 #include <aqueduct/signal.hpp>
+
+#include "tests/layer/parts.hpp"
 
 #include <array>
 #include <vector>

@@ -1,8 +1,8 @@
 // Waiting on words that other ranks write: every comparison, every type, several words at once, and limits.
 
-#include "tests/layer/parts.hpp"
-
 #include <aqueduct/atomics.hpp>
+
+#include "tests/layer/parts.hpp"
 
 #include <iterator>
 #include <limits>
@@ -34,10 +34,9 @@ void write(Pe& pe, GlobalPtr<T> word, T value, std::size_t turn) {
 /// Each comparison goes round the ring of ranks once: a rank waits, then writes the next one's word.
 template <class T>
 void ring(Pe& pe, T low, T high) {
-  const Lap<T> laps[] = {
-      {Comparison::equal, low, high, high},         {Comparison::not_equal, low, high, low},
-      {Comparison::greater, low, high, low},        {Comparison::greater_equal, low, high, high},
-      {Comparison::less, high, low, high},          {Comparison::less_equal, high, low, low}};
+  const Lap<T> laps[] = {{Comparison::equal, low, high, high},  {Comparison::not_equal, low, high, low},
+                         {Comparison::greater, low, high, low}, {Comparison::greater_equal, low, high, high},
+                         {Comparison::less, high, low, high},   {Comparison::less_equal, high, low, low}};
   const auto words = pe.heap.allocate<T>(std::size(laps));
   for (std::size_t i = 0; i < std::size(laps); ++i) words[i] = laps[i].before;
   pe.barrier();
