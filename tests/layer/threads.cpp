@@ -72,8 +72,8 @@ void threads(Pe& pe) {
   std::atomic<std::size_t> ended = 0;
   std::vector<std::thread> team;
   for (std::size_t thread = 0; thread < kThreads; ++thread) {
-    team.emplace_back([&, thread] {
-      play(pe, shared, thread, put_by_all);
+    team.emplace_back([&, thread, mine = put_by_all] {  // a copy for each thread
+      play(pe, shared, thread, mine);
       ended.fetch_add(1, std::memory_order_release);
     });
   }
