@@ -107,11 +107,10 @@ void use(Pe& pe, Team& team, const Scratch& scratch) {
   const std::int64_t n = team.size(), me = team.index();
   std::vector<std::int64_t> values(kCount);
   for (Rank root = 0; root < team.size(); ++root) {
-    for (std::size_t i = 0; i < kCount; ++i) values[i] = team.index() == root ? 100 * root + i : 0;
+    const auto sent = [=](std::size_t i) { return static_cast<std::int64_t>(100 * root + i); };
+    for (std::size_t i = 0; i < kCount; ++i) values[i] = team.index() == root ? sent(i) : 0;
     collectives.broadcast(values, root);
-    pe.report.all(
-        std::span(values), [&](std::size_t i) { return static_cast<std::int64_t>(100 * root + i); },
-        "a broadcast");
+    pe.report.all(std::span(values), sent, "a broadcast");
   }
   for (std::size_t i = 0; i < kCount; ++i) values[i] = me + static_cast<std::int64_t>(i);
   collectives.sum_to_all(values);

@@ -8,8 +8,10 @@
 
 #include "tests/layer/parts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <deque>
+#include <span>
 #include <vector>
 
 namespace aqueduct::layer {
