@@ -14,7 +14,9 @@
 namespace aqueduct::core {
 
 /// How one rank's part of a segment is reached from here. Keys are used at the first access.
-struct SegmentPart {
+///
+/// Aligned, so that an index needs no multiplication, and nearly all that a put reads is in one cache line.
+struct alignas(64) SegmentPart {
   enum class Reach : std::uint8_t {
     none,       ///< that rank has no part
     unknown,    ///< nothing tried yet
@@ -111,10 +113,15 @@ class SegmentTable {
   /// The part that `at` names, if the conduit's native operations reach the `bytes` bytes there; otherwise null. The
   /// first use of a part finds out whether they do; before it the answer is null too.
   const SegmentPart* native(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
-    const SegmentPart* const part = find(at);
-    if (part == nullptr) return nullptr;
-    const bool inside = at.offset() <= part->bytes && bytes <= part->bytes - at.offset();
-    return inside && part->reach == SegmentPart::Reach::native ? part : nullptr;
+    if (at.rank() >= shown_->ranks || at.segment() >= shown_->segments) [[unlikely]]
+      return nullptr;
+    const SegmentRecord& record = records_[at.segment()];
+    const Rank index = at.rank() - record.first;  // below `first` it wraps around
+    if (index >= record.parts.size()) [[unlikely]]
+      return nullptr;
+    const SegmentPart& part = record.parts[index];
+    const bool inside = at.offset() <= part.bytes && bytes <= part.bytes - at.offset();
+    return inside && part.reach == SegmentPart::Reach::native ? &part : nullptr;
   }
   /// The part that `at` names, as `network` reaches it; null if its key has not been imported.
   const SegmentPart* of_network(const NativeRma* network, GlobalPtr<std::byte> at,

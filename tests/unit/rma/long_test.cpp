@@ -153,7 +153,7 @@ TEST_P(LongStep, ImmediateIsRefusedWithoutARecordForItsSourceEvent) {
   EXPECT_TRUE(both_until([&] { return me().state().ops.in_flight() == 0; }));
 }
 
-INSTANTIATE_TEST_SUITE_P(Over, LongStep, testing::Values("none", "all"));
+INSTANTIATE_TEST_SUITE_P(Over, LongStep, testing::Values("none", "rma"));
 
 }  // namespace
 }  // namespace aqueduct::rma
