@@ -14,7 +14,8 @@ struct Model {
   void old(Result<T> got, T wanted, const char* what) {
     pe.report.equal<T>(pe.report.need(got, what), wanted, what);
   }
-  void old(Status status, T got, T wanted, const char* what) {
+  // By reference: the call whose outcome `status` is may write `got` after the other arguments have been read.
+  void old(Status status, const T& got, T wanted, const char* what) {
     pe.report.need(status, what);
     pe.report.equal<T>(got, wanted, what);
   }
