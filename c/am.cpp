@@ -16,8 +16,8 @@ aq_status answer(const aq_incoming* incoming, Plain plain_form, Raw raw_form) no
 }  // namespace
 }  // namespace aqueduct::c
 
-aq_status aq_register(aq_endpoint* ep, enum aq_category category, size_t words, aq_handler handler,
-                      void* context, uint16_t* id) {
+aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
+                      uint16_t* id) {
   if (handler == nullptr || category < AQ_SHORT_REQUEST || category > AQ_LONG_REPLY)
     return c::plain(ErrorCode::invalid_argument);
   return c::guarded([&]() -> Status {

@@ -109,7 +109,8 @@ size_t aq_prepared_size(const aq_prepared* prepared) {
 void* aq_prepared_buffer(aq_prepared* prepared) {
   c::Room& room = c::room_in(prepared);
   if (room.kind == c::Room::none) return nullptr;
-  return (room.kind == c::Room::request ? room.of_request().buffer() : room.of_reply().buffer()).data();
+  const auto buffer = room.kind == c::Room::request ? room.of_request().buffer() : room.of_reply().buffer();
+  return buffer.empty() ? nullptr : buffer.data();
 }
 aq_status aq_prepared_place(aq_prepared* prepared, aq_ptr place) {
   c::Room& room = c::room_in(prepared);

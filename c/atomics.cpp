@@ -8,7 +8,7 @@ namespace {
 /// An atomic in the terms of C, before its numbers are checked.
 struct PlainAtomic {
   aq_endpoint* ep;
-  enum aq_op op;
+  int op;
   aq_ptr at;
   const void* operand;
   const void* expected;
@@ -70,40 +70,34 @@ Status atomic_nbi_of(int type, const PlainAtomic& call, const AtomicOptions& opt
 }
 
 /// The operation in a domain: out of a domain's set it has no operation, which `is_whole` refuses.
-PlainAtomic in_domain(const aq_domain& domain, enum aq_op op, aq_ptr at, const void* operand,
-                      const void* expected, void* result) noexcept {
+PlainAtomic in_domain(const aq_domain& domain, int op, aq_ptr at, const void* operand, const void* expected,
+                      void* result) noexcept {
   const bool belongs = op >= AQ_LOAD && op <= AQ_MULTIPLY && (domain.operations >> op & 1) != 0;
-  return {domain.ep,
-          belongs ? op : static_cast<enum aq_op>(AQ_MULTIPLY + 1),
-          at,
-          operand,
-          expected,
-          result,
-          static_cast<detail::AtomicBy>(domain.by)};
+  return {domain.ep, belongs ? op : AQ_MULTIPLY + 1,          at, operand, expected,
+          result,    static_cast<detail::AtomicBy>(domain.by)};
 }
 
 }  // namespace
 }  // namespace aqueduct::c
 
-aq_status aq_atomic(aq_endpoint* ep, enum aq_op op, enum aq_type type, aq_ptr at, const void* operand,
-                    const void* expected, void* result) {
+aq_status aq_atomic(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand, const void* expected,
+                    void* result) {
   return c::plain(c::whole(ep).wait(c::atomic_nb_of(type, {ep, op, at, operand, expected, result}, {})));
 }
-aq_event aq_atomic_nb(aq_endpoint* ep, enum aq_op op, enum aq_type type, aq_ptr at, const void* operand,
-                      const void* expected, void* result, const aq_options* options) {
+aq_event aq_atomic_nb(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand, const void* expected,
+                      void* result, const aq_options* options) {
   return c::event_of(options, [&](c::CallOptions& call) {
     return c::atomic_nb_of(type, {ep, op, at, operand, expected, result}, call.atomic());
   });
 }
-aq_status aq_atomic_nbi(aq_endpoint* ep, enum aq_op op, enum aq_type type, aq_ptr at, const void* operand,
+aq_status aq_atomic_nbi(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand,
                         const void* expected, void* result, const aq_options* options) {
   return c::status_of(options, [&](c::CallOptions& call) {
     return c::atomic_nbi_of(type, {ep, op, at, operand, expected, result}, call.atomic());
   });
 }
 
-aq_status aq_domain_create(aq_endpoint* ep, uint32_t operations, enum aq_type type, enum aq_favour favour,
-                           aq_domain* domain) {
+aq_status aq_domain_create(aq_endpoint* ep, uint32_t operations, int type, int favour, aq_domain* domain) {
   constexpr std::uint32_t kKnown = (1u << (AQ_MULTIPLY + 1)) - 1;
   const bool known_favour = favour == AQ_FAVOUR_REMOTE || favour == AQ_FAVOUR_NEAR;
   if ((operations & ~kKnown) != 0 || !known_favour) return c::plain(ErrorCode::invalid_argument);
@@ -122,19 +116,19 @@ aq_status aq_domain_create(aq_endpoint* ep, uint32_t operations, enum aq_type ty
 bool aq_domain_is_native(const aq_domain* domain) {
   return static_cast<detail::AtomicBy>(domain->by) == detail::AtomicBy::network;
 }
-aq_status aq_domain_atomic(const aq_domain* domain, enum aq_op op, aq_ptr at, const void* operand,
+aq_status aq_domain_atomic(const aq_domain* domain, int op, aq_ptr at, const void* operand,
                            const void* expected, void* result) {
   const c::PlainAtomic call = c::in_domain(*domain, op, at, operand, expected, result);
   return c::plain(c::whole(domain->ep).wait(c::atomic_nb_of(domain->type, call, {})));
 }
-aq_event aq_domain_atomic_nb(const aq_domain* domain, enum aq_op op, aq_ptr at, const void* operand,
+aq_event aq_domain_atomic_nb(const aq_domain* domain, int op, aq_ptr at, const void* operand,
                              const void* expected, void* result, const aq_options* options) {
   return c::event_of(options, [&](c::CallOptions& call) {
     return c::atomic_nb_of(domain->type, c::in_domain(*domain, op, at, operand, expected, result),
                            call.atomic());
   });
 }
-aq_status aq_domain_atomic_nbi(const aq_domain* domain, enum aq_op op, aq_ptr at, const void* operand,
+aq_status aq_domain_atomic_nbi(const aq_domain* domain, int op, aq_ptr at, const void* operand,
                                const void* expected, void* result, const aq_options* options) {
   return c::status_of(options, [&](c::CallOptions& call) {
     return c::atomic_nbi_of(domain->type, c::in_domain(*domain, op, at, operand, expected, result),

@@ -42,7 +42,7 @@ void aq_config_destroy(aq_config* config) { delete reinterpret_cast<Config*>(con
 aq_status aq_config_set(aq_config* config, const char* name, const char* value) {
   return c::guarded([&] { return reinterpret_cast<Config*>(config)->set(name, value); });
 }
-aq_status aq_config_set_threads(aq_config* config, enum aq_threads threads) {
+aq_status aq_config_set_threads(aq_config* config, int threads) {
   if (threads < AQ_THREADS_SINGLE || threads > AQ_THREADS_MULTIPLE)
     return c::plain(ErrorCode::invalid_argument);
   return c::guarded([&] { return reinterpret_cast<Config*>(config)->set(static_cast<Threads>(threads)); });

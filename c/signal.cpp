@@ -6,8 +6,7 @@ namespace aqueduct::c {
 namespace {
 
 /// Null for an operation that does not exist.
-const SignalWord* signal_word(SignalWord& word, aq_ptr at, std::uint64_t value,
-                              enum aq_signal_op op) noexcept {
+const SignalWord* signal_word(SignalWord& word, aq_ptr at, std::uint64_t value, int op) noexcept {
   word = {whole(at).as<std::uint64_t>(), value, static_cast<SignalOp>(op)};
   return op == AQ_SIGNAL_ADD || op == AQ_SIGNAL_SET ? &word : nullptr;
 }
@@ -40,12 +39,12 @@ aq_status aq_put_signal_nbi(aq_endpoint* ep, aq_ptr to, const void* from, size_t
 }
 
 aq_status aq_put_signal_word(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes, aq_ptr word,
-                             uint64_t value, enum aq_signal_op op) {
+                             uint64_t value, int op) {
   aq_event event = aq_put_signal_word_nb(ep, to, from, bytes, word, value, op, nullptr);
   return c::plain(c::whole(ep).wait(Event::adopt(event.word)));
 }
 aq_event aq_put_signal_word_nb(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes, aq_ptr word,
-                               uint64_t value, enum aq_signal_op op, const aq_options* options) {
+                               uint64_t value, int op, const aq_options* options) {
   return c::event_of(options, [&](c::CallOptions& call) {
     SignalWord what;
     if (c::signal_word(what, word, value, op) == nullptr)
@@ -54,7 +53,7 @@ aq_event aq_put_signal_word_nb(aq_endpoint* ep, aq_ptr to, const void* from, siz
   });
 }
 aq_status aq_put_signal_word_nbi(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes, aq_ptr word,
-                                 uint64_t value, enum aq_signal_op op, const aq_options* options) {
+                                 uint64_t value, int op, const aq_options* options) {
   return c::status_of(options, [&](c::CallOptions& call) {
     SignalWord what;
     if (c::signal_word(what, word, value, op) == nullptr) return Status(ErrorCode::invalid_argument, to.rank);

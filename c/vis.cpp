@@ -32,9 +32,9 @@ LocalConstPieces local(const void* base, const aq_shape* shape) noexcept {
   return {static_cast<const std::byte*>(base), shape_from(*shape)};
 }
 
-bool is_type(enum aq_type type) noexcept { return type >= AQ_I32 && type <= AQ_F64; }
+bool is_type(int type) noexcept { return type >= AQ_I32 && type <= AQ_F64; }
 /// Whether both shapes are strided, with elements of the type's size.
-bool are_elements(enum aq_type type, const aq_shape* there, const aq_shape* here) noexcept {
+bool are_elements(int type, const aq_shape* there, const aq_shape* here) noexcept {
   const std::size_t bytes = type == AQ_I32 || type == AQ_U32 || type == AQ_F32 ? 4 : 8;
   return there->kind == AQ_STRIDED && here->kind == AQ_STRIDED && there->bytes == bytes &&
          here->bytes == bytes;
@@ -88,15 +88,15 @@ aq_status aq_get_pieces_nbi(aq_endpoint* ep, void* to, const aq_shape* here, aq_
   });
 }
 
-aq_event aq_accumulate_nb(aq_endpoint* ep, enum aq_type type, aq_ptr to, const aq_shape* there,
-                          const void* from, const aq_shape* here) {
+aq_event aq_accumulate_nb(aq_endpoint* ep, int type, aq_ptr to, const aq_shape* there, const void* from,
+                          const aq_shape* here) {
   if (!c::is_type(type) || !c::are_elements(type, there, here))
     return c::plain(Event(Status(ErrorCode::invalid_argument, to.rank)));
   return c::plain(detail::accumulate(c::whole(ep), c::remote(to, there), c::local(from, here),
                                      static_cast<AtomicType>(type)));
 }
-aq_status aq_accumulate_nbi(aq_endpoint* ep, enum aq_type type, aq_ptr to, const aq_shape* there,
-                            const void* from, const aq_shape* here) {
+aq_status aq_accumulate_nbi(aq_endpoint* ep, int type, aq_ptr to, const aq_shape* there, const void* from,
+                            const aq_shape* here) {
   if (!c::is_type(type) || !c::are_elements(type, there, here))
     return c::plain({ErrorCode::invalid_argument, to.rank});
   return c::plain(detail::accumulate_nbi(c::whole(ep), c::remote(to, there), c::local(from, here),

@@ -8,6 +8,8 @@
 /// In general:
 /// - Names begin with aq_ or AQ_. A pointer may be null only where the comment says so. Sizes and offsets are in bytes.
 /// - A call that can fail returns aq_status. A result comes in the last parameter, and is set only on success.
+/// - A parameter that an enumeration describes is an int. Other numbers than those of the enumeration are
+///   AQ_INVALID_ARGUMENT.
 /// - Ranks, segments, times and texts are plain numbers and arrays. Times are in nanoseconds; AQ_FOREVER waits on.
 /// - Errors, threads and forked children: as in the C++ interface. No exception leaves the library.
 /// - The puts, gets and atomics of <aqueduct/c/rma.h> and <aqueduct/c/atomics.h> are inline, and make no call where the

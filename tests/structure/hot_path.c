@@ -10,7 +10,9 @@ int hot_c_put_bytes(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes) 
   return aq_ok(aq_put(ep, to, from, bytes));
 }
 int hot_c_get(aq_endpoint* ep, aq_ptr from, uint64_t* value) { return aq_ok(aq_get_u64(ep, from, value)); }
-int hot_c_fetch_add(aq_endpoint* ep, aq_ptr at, uint64_t* old) { return aq_ok(aq_fetch_add_u64(ep, at, 3, old)); }
+int hot_c_fetch_add(aq_endpoint* ep, aq_ptr at, uint64_t* old) {
+  return aq_ok(aq_fetch_add_u64(ep, at, 3, old));
+}
 int hot_c_compare_swap(aq_endpoint* ep, aq_ptr at, uint64_t* old) {
   return aq_ok(aq_compare_swap_u64(ep, at, 1, 2, old));
 }

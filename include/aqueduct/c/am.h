@@ -39,8 +39,8 @@ typedef void (*aq_handler)(void* context, const aq_incoming* incoming);
 /// Registers a handler of `words` words. Every rank registers the same handlers in the same order.
 ///
 /// Errors: AQ_INVALID_ARGUMENT (no handler, no such category), AQ_TOO_LARGE (more than 16 words), AQ_REFUSED, AQ_IN_HANDLER.
-aq_status aq_register(aq_endpoint* ep, enum aq_category category, size_t words, aq_handler handler,
-                      void* context, uint16_t* id) AQ_MUST_USE;
+aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
+                      uint16_t* id) AQ_MUST_USE;
 
 /// A message without its payload.
 typedef struct aq_call {

@@ -31,13 +31,13 @@ enum aq_type { AQ_I32, AQ_U32, AQ_I64, AQ_U64, AQ_F32, AQ_F64 };
 ///
 /// Errors: AQ_MISALIGNED, AQ_OUT_OF_RANGE, AQ_PEER_LOST, AQ_IN_HANDLER; AQ_INVALID_ARGUMENT (no such operation or type, or a
 ///         value is missing).
-aq_status aq_atomic(aq_endpoint* ep, enum aq_op op, enum aq_type type, aq_ptr at, const void* operand,
-                    const void* expected, void* result) AQ_MUST_USE;
+aq_status aq_atomic(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand, const void* expected,
+                    void* result) AQ_MUST_USE;
 /// Begins it; `result` is needed until completion, the operands are not. Errors: also AQ_REFUSED.
-aq_event aq_atomic_nb(aq_endpoint* ep, enum aq_op op, enum aq_type type, aq_ptr at, const void* operand,
-                      const void* expected, void* result, const aq_options* options) AQ_MUST_USE;
+aq_event aq_atomic_nb(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand, const void* expected,
+                      void* result, const aq_options* options) AQ_MUST_USE;
 /// As aq_atomic_nb, with implicit completion.
-aq_status aq_atomic_nbi(aq_endpoint* ep, enum aq_op op, enum aq_type type, aq_ptr at, const void* operand,
+aq_status aq_atomic_nbi(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand,
                         const void* expected, void* result, const aq_options* options) AQ_MUST_USE;
 
 /// For the inline functions: the target's address if an instruction from here can do the atomic; else null.

@@ -23,7 +23,7 @@ aq_status aq_config_set(aq_config* config, const char* name, const char* value) 
 /// Which threads may use an endpoint: aqueduct::Threads.
 enum aq_threads { AQ_THREADS_SINGLE, AQ_THREADS_SERIALIZED, AQ_THREADS_MULTIPLE };
 /// Errors: also AQ_INVALID_ARGUMENT.
-aq_status aq_config_set_threads(aq_config* config, enum aq_threads threads) AQ_MUST_USE;
+aq_status aq_config_set_threads(aq_config* config, int threads) AQ_MUST_USE;
 
 /// The value of a setting, as text and as a number (bytes, or nanoseconds of a duration; 1 and 0 of a boolean).
 ///

@@ -24,11 +24,11 @@ aq_status aq_put_signal_nbi(aq_endpoint* ep, aq_ptr to, const void* from, size_t
 enum aq_signal_op { AQ_SIGNAL_ADD, AQ_SIGNAL_SET };
 /// The same to any aligned 64-bit word of a segment of that rank. Errors: also AQ_INVALID_ARGUMENT, AQ_MISALIGNED.
 aq_status aq_put_signal_word(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes, aq_ptr word,
-                             uint64_t value, enum aq_signal_op op) AQ_MUST_USE;
+                             uint64_t value, int op) AQ_MUST_USE;
 aq_event aq_put_signal_word_nb(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes, aq_ptr word,
-                               uint64_t value, enum aq_signal_op op, const aq_options* options) AQ_MUST_USE;
+                               uint64_t value, int op, const aq_options* options) AQ_MUST_USE;
 aq_status aq_put_signal_word_nbi(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes, aq_ptr word,
-                                 uint64_t value, enum aq_signal_op op, const aq_options* options) AQ_MUST_USE;
+                                 uint64_t value, int op, const aq_options* options) AQ_MUST_USE;
 
 /// The value of my counter: an acquire load. 0 if there is no such slot.
 uint64_t aq_signal_value(aq_endpoint* ep, uint32_t slot);

@@ -58,10 +58,10 @@ aq_status aq_get_pieces_nbi(aq_endpoint* ep, void* to, const aq_shape* here, aq_
 
 /// Adds each element of `from` to an element of another rank's segment, atomically. The shapes are strided, and their
 /// elements have the size of the type. Errors: also AQ_MISALIGNED.
-aq_event aq_accumulate_nb(aq_endpoint* ep, enum aq_type type, aq_ptr to, const aq_shape* there,
-                          const void* from, const aq_shape* here) AQ_MUST_USE;
-aq_status aq_accumulate_nbi(aq_endpoint* ep, enum aq_type type, aq_ptr to, const aq_shape* there,
-                            const void* from, const aq_shape* here) AQ_MUST_USE;
+aq_event aq_accumulate_nb(aq_endpoint* ep, int type, aq_ptr to, const aq_shape* there, const void* from,
+                          const aq_shape* here) AQ_MUST_USE;
+aq_status aq_accumulate_nbi(aq_endpoint* ep, int type, aq_ptr to, const aq_shape* there, const void* from,
+                            const aq_shape* here) AQ_MUST_USE;
 
 /// Read or write `count` elements of `bytes` bytes at any places of any ranks, and wait.
 aq_status aq_get_elements(aq_endpoint* ep, void* to, const aq_ptr* from, size_t count,

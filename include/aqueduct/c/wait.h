@@ -24,23 +24,19 @@ enum aq_comparison { AQ_EQUAL, AQ_NOT_EQUAL, AQ_LESS, AQ_LESS_EQUAL, AQ_GREATER,
 ///
 /// Errors: AQ_MISALIGNED, AQ_OUT_OF_RANGE, AQ_TIMED_OUT, AQ_PEER_LOST, AQ_IN_HANDLER, AQ_INVALID_ARGUMENT (no such
 ///         comparison).
-aq_status aq_wait_on_i32(aq_endpoint* ep, aq_ptr word, enum aq_comparison how, int32_t value, int64_t limit,
+aq_status aq_wait_on_i32(aq_endpoint* ep, aq_ptr word, int how, int32_t value, int64_t limit,
                          uint32_t from) AQ_MUST_USE;
-aq_status aq_wait_on_u32(aq_endpoint* ep, aq_ptr word, enum aq_comparison how, uint32_t value, int64_t limit,
+aq_status aq_wait_on_u32(aq_endpoint* ep, aq_ptr word, int how, uint32_t value, int64_t limit,
                          uint32_t from) AQ_MUST_USE;
-aq_status aq_wait_on_i64(aq_endpoint* ep, aq_ptr word, enum aq_comparison how, int64_t value, int64_t limit,
+aq_status aq_wait_on_i64(aq_endpoint* ep, aq_ptr word, int how, int64_t value, int64_t limit,
                          uint32_t from) AQ_MUST_USE;
-aq_status aq_wait_on_u64(aq_endpoint* ep, aq_ptr word, enum aq_comparison how, uint64_t value, int64_t limit,
+aq_status aq_wait_on_u64(aq_endpoint* ep, aq_ptr word, int how, uint64_t value, int64_t limit,
                          uint32_t from) AQ_MUST_USE;
 /// Whether it does, after at most one round of progress. Errors: as above, without those of a wait.
-aq_status aq_test_on_i32(aq_endpoint* ep, aq_ptr word, enum aq_comparison how, int32_t value,
-                         bool* holds) AQ_MUST_USE;
-aq_status aq_test_on_u32(aq_endpoint* ep, aq_ptr word, enum aq_comparison how, uint32_t value,
-                         bool* holds) AQ_MUST_USE;
-aq_status aq_test_on_i64(aq_endpoint* ep, aq_ptr word, enum aq_comparison how, int64_t value,
-                         bool* holds) AQ_MUST_USE;
-aq_status aq_test_on_u64(aq_endpoint* ep, aq_ptr word, enum aq_comparison how, uint64_t value,
-                         bool* holds) AQ_MUST_USE;
+aq_status aq_test_on_i32(aq_endpoint* ep, aq_ptr word, int how, int32_t value, bool* holds) AQ_MUST_USE;
+aq_status aq_test_on_u32(aq_endpoint* ep, aq_ptr word, int how, uint32_t value, bool* holds) AQ_MUST_USE;
+aq_status aq_test_on_i64(aq_endpoint* ep, aq_ptr word, int how, int64_t value, bool* holds) AQ_MUST_USE;
+aq_status aq_test_on_u64(aq_endpoint* ep, aq_ptr word, int how, uint64_t value, bool* holds) AQ_MUST_USE;
 
 #ifdef __cplusplus
 }
