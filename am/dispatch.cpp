@@ -2,6 +2,8 @@
 
 #include "am/head.hpp"
 #include "am/messages.hpp"
+#include "am/packet_parts.hpp"
+#include "core/entry.hpp"
 #include "core/mapping.hpp"
 
 #include <algorithm>
@@ -14,6 +16,11 @@
 namespace aqueduct {
 
 namespace am {
+namespace {
+
+constexpr const char* kNoHandler = "no such handler is registered here";
+
+}  // namespace
 
 void Messages::packet(Rank from, Bytes packet) noexcept {
   ++state_.statistics.packets_received;
@@ -39,41 +46,28 @@ void Messages::dispatch(Rank from, Peer& peer, const PacketHeader& header, Bytes
   // its sender would run out of credits. The credit travels with the next packet to that
   // peer, or with others in a packet of its own once half of the credits are owed.
   if (!incoming.is_request || incoming.replied) return;
-  if (++peer.owed * 2u >= credits_per_peer_) return_credits(from);
+  if (++peer.owed >= peer.return_at) return_credits(from);
 }
 
 /// Runs the message's handler. Checks every number and length of the packet first, since a peer may be faulty. Returns
 /// null, or the reason why the message is dropped.
 const char* Messages::run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept {
-  if (header.handler >= handlers_.size() || handlers_[header.handler].key == 0) [[unlikely]] {
-    return "no such handler is registered here";
-  }
+  if (header.raw != 0) [[unlikely]]
+    return run_raw(incoming, header, packet);
+  if (header.handler >= handlers_.size()) [[unlikely]]
+    return kNoHandler;
   const Entry& entry = handlers_[header.handler];
   if ((entry.key & kWireMask) != wire_key(header.category, header.args_bytes) ||
       is_request(header.category) != incoming.is_request) [[unlikely]] {
+    if (entry.key == 0) return kNoHandler;
     return "the handler registered here under that number is of another category or argument size";
   }
-  const std::byte* args = packet.data() + sizeof header;
-  const bool with_target = is_long(header.category);
-  const std::size_t head = sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
-  if (packet.size() != head + header.payload_bytes) [[unlikely]]
-    return "its lengths do not add up";
-  MutableBytes payload{const_cast<std::byte*>(packet.data()) + head, header.payload_bytes};
-  if (with_target) {
-    LongTarget target;
-    std::memcpy(&target, args, sizeof target);
-    args += sizeof target;
-    const auto part = state_.segments.check({state_.rank, target.offset, target.segment}, target.bytes);
-    if (!part || (header.payload_bytes != 0 && header.payload_bytes != target.bytes)) [[unlikely]] {
-      return "its target is outside the segment";
-    }
-    std::byte* place = state_.segments[target.segment].mine.data() + target.offset;
-    aqueduct::detail::copy_bytes(place, payload.data(), payload.size());
-    payload = {place, static_cast<std::size_t>(target.bytes)};
-  }
+  PacketParts parts;
+  if (const char* why = find_parts(state_, header, packet, parts)) [[unlikely]]
+    return why;
   ++state_.statistics.handlers_run;
   state_.in_handler = true;
-  entry.callback.run(entry.callback.callable.get(), incoming, args, payload);
+  entry.callback.run(entry.callback.callable.get(), incoming, parts.args, parts.payload);
   state_.in_handler = false;
   return nullptr;
 }
@@ -91,7 +85,7 @@ Status Messages::reply(Incoming& incoming, AmCategory category, HandlerId handle
   const bool lends = !payload.empty() && !peer.copies;
   const std::uint16_t owed = std::exchange(peer.owed, std::uint16_t{0});
   Head head({PacketKind::reply, category, handler, static_cast<std::uint16_t>(owed + (lends ? 0 : 1)),
-             args.bytes, static_cast<std::uint32_t>(payload.size()), 0});
+             args.bytes, static_cast<std::uint32_t>(payload.size()), args.raw});
   if (target != nullptr) head.append(target, sizeof *target);
   head.append(args.data, args.bytes);
   if (!lends) [[likely]] {
@@ -137,13 +131,15 @@ namespace detail {
 
 Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Args args, Bytes payload,
                   GlobalPtr<std::byte> place) noexcept {
+  core::Entry entry(incoming.state);
   EndpointState& state = incoming.state;
   am::Messages& messages = *state.messages;
   const Rank to = incoming.source;
   if (!incoming.is_request || incoming.replied) [[unlikely]]
     return ErrorCode::invalid_argument;
-  if (!messages.knows(category, handler, args)) [[unlikely]]
-    return ErrorCode::wrong_handler;
+  if (!messages.knows(category, handler, args)) [[unlikely]] {
+    if (args.raw == 0) return ErrorCode::wrong_handler;  // only the target knows its raw handlers
+  }
   if (!am::is_long(category)) [[likely]] {
     if (payload.size() > messages.medium_room(to)) [[unlikely]]
       return {ErrorCode::too_large, to};
@@ -155,7 +151,8 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
   // If the requester's segment is mapped here, the payload is copied there at once, and the packet has none.
   if (std::byte* there = core::find_mapped(state, place, payload.size());
       there != nullptr && !payload.empty()) {
-    copy_bytes(there, payload.data(), payload.size());
+    // A negotiated payload is there already.
+    if (there != payload.data()) copy_bytes(there, payload.data(), payload.size());
     return messages.reply(incoming, category, handler, args, &target, {});
   }
   if (payload.size() > messages.room(to, true, am::kMaxArgs)) return {ErrorCode::too_large, to};

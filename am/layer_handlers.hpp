@@ -22,6 +22,8 @@ enum LayerHandler : HandlerId {
   kRmaSignal = 7,
   kCollArrive = 8,
   kCollExchange = 9,
+  kRmaPutWord = 10,
+  kAmReturnCredits = 11,
   kVisPackedPut = 13,
   kVisPackedGet = 14,
   kVisPackedData = 15,
@@ -32,9 +34,10 @@ inline constexpr HandlerId kFirstUserHandler = 16;
 inline constexpr std::uint32_t kMostUserHandlers =
     std::numeric_limits<HandlerId>::max() + 1u - kFirstUserHandler;
 
-inline constexpr std::array kLayerHandlers{kRmaPut,       kRmaPutAck,       kRmaGet,       kRmaGetData,
-                                           kRmaAtomic,    kRmaAtomicResult, kRmaSignal,    kCollArrive,
-                                           kCollExchange, kVisPackedPut,    kVisPackedGet, kVisPackedData};
+inline constexpr std::array kLayerHandlers{kRmaPut,       kRmaPutAck,       kRmaGet,          kRmaGetData,
+                                           kRmaAtomic,    kRmaAtomicResult, kRmaSignal,       kCollArrive,
+                                           kCollExchange, kRmaPutWord,      kAmReturnCredits, kVisPackedPut,
+                                           kVisPackedGet, kVisPackedData};
 
 /// Whether no number occurs twice, and all are from 1 to
 /// kFirstUserHandler - 1. Requires that the array is in rising order.

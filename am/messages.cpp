@@ -35,10 +35,13 @@ Messages::Messages(EndpointState& state)
     peer.conduit = state.conduit_of[rank];
     peer.credits = static_cast<std::uint16_t>(credits_per_peer_);
     peer.copies = peer.conduit->properties().copies;
+    peer.in_order = peer.conduit->properties().send_before_send;
+    peer.return_at = static_cast<std::uint16_t>((credits_per_peer_ + 1) / 2);
     peer.room = static_cast<std::uint32_t>(room(rank, false, kMaxArgs));
   }
   returns_due_.reserve(state.ranks);
   returns_now_.reserve(state.ranks);
+  add_credit_returns();
   const Statistics& counts = state.statistics;
   state.add_statistics({{"packets_sent", "packets", &counts.packets_sent},
                         {"packets_received", "packets", &counts.packets_received},
@@ -82,6 +85,17 @@ std::size_t Messages::room(Rank peer, bool with_target, std::size_t args_bytes) 
 
 void Messages::reject(Rank from, const PacketHeader& header, std::string_view why) noexcept {
   ++state_.statistics.rejected;
+  if (header.raw != 0) {
+    const RawSpace* const space = raw_spaces_.find(raw_space(header));
+    state_.log.error(
+        "a raw message from rank {} for number {} of the handler space {} (category {}, {} bytes of words, "
+        "tag "
+        "{}) was dropped: {}. The sender is not told. Create the space and register the number on this rank "
+        "before the first message",
+        from, raw_number(header), space != nullptr ? std::string_view(space->name) : "without a name here",
+        static_cast<int>(header.category), header.args_bytes, raw_tag(header), why);
+    return;
+  }
   state_.log.error(
       "a message from rank {} for handler {} (category {}, {} bytes of arguments) was dropped: {}. Register "
       "the same handlers in the same order on every rank, before the first message",
@@ -134,7 +148,7 @@ void Messages::free_place(std::uint32_t place) noexcept {
   outbox_.free(place);
   --peers_[entry.to].kept;
   if (!entry.owes || peers_[entry.to].lost) return;
-  if (++peers_[entry.to].owed * 2u >= credits_per_peer_) return_credits(entry.to);
+  if (++peers_[entry.to].owed >= peers_[entry.to].return_at) return_credits(entry.to);
 }
 
 void Messages::peer_lost(Rank peer) noexcept {

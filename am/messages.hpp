@@ -4,6 +4,7 @@
 #include "am/layer_handlers.hpp"
 #include "am/outbox.hpp"
 #include "am/prepared.hpp"
+#include "am/raw_spaces.hpp"
 #include "am/wire.hpp"
 #include "core/busy.hpp"
 #include "core/endpoint_inbox.hpp"
@@ -83,11 +84,21 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   Status request(Rank to, AmCategory category, HandlerId handler, const Args& args, const LongTarget* target,
                  Bytes payload, const AmOptions& options) noexcept;
 
+  /// For a fence: whether the target may not have handled all messages from here, and the conduit does not keep their
+  /// order. The target then returns the credit of each message at once from now on, which shows that it has handled it.
+  bool fence(Rank to) noexcept;
+
   PreparedPool& prepared() noexcept { return prepared_; }
+  RawSpaces& raw_spaces() noexcept { return raw_spaces_; }
   /// Whether all messages have left this process, as far as the conduits tell.
   bool all_sent() const noexcept {
-    return none_posted() && outbox_.waiting().empty() && returns_due_.empty();
+    return none_posted() && outbox_.waiting().empty() && returns_due_.empty() && none_to_follow();
   }
+  /// Requests that leave inside progress, when their payload is in place: the long sender counts them.
+  void will_follow(Rank to) noexcept { ++peers_[to].to_follow, ++to_follow_; }
+  void has_followed(Rank to) noexcept { --peers_[to].to_follow, --to_follow_; }
+  std::uint32_t to_follow(Rank to) const noexcept { return peers_[to].to_follow; }
+  bool none_to_follow() const noexcept { return to_follow_ == 0; }
 
   /// The largest payload of a packet with `args_bytes` bytes of arguments.
   std::size_t room(Rank peer, bool with_target, std::size_t args_bytes) const noexcept;
@@ -108,13 +119,17 @@ class Messages final : public core::EndpointInbox, public core::Layer {
  private:
   struct Peer {
     core::Conduit* conduit = nullptr;
-    std::uint32_t room = 0;     ///< largest payload of a packet with the longest arguments
-    std::uint16_t credits = 0;  ///< number of requests that this rank may still send there
-    std::uint16_t owed = 0;     ///< credits that this rank has yet to return
-    std::uint16_t kept = 0;     ///< places of the outbox with replies to it; at most the number of credits
-    bool copies = true;         ///< of its conduit: a payload may be reused when send returns
+    std::uint32_t room = 0;       ///< largest payload of a packet with the longest arguments
+    std::uint16_t credits = 0;    ///< number of requests that this rank may still send there
+    std::uint16_t owed = 0;       ///< credits that this rank has yet to return
+    std::uint16_t return_at = 0;  ///< number of owed credits that are returned in a packet of their own
+    std::uint16_t kept = 0;       ///< places of the outbox with replies to it; at most the number of credits
+    bool copies = true;           ///< of its conduit: a payload may be reused when send returns
     bool lost = false;
-    std::uint64_t full_at = 0;  ///< the last pass of `advance` that found no room there
+    bool in_order = false;        ///< its conduit delivers packets in the order of the sends
+    bool asked_credits = false;   ///< it has been asked to return each credit at once
+    std::uint32_t to_follow = 0;  ///< requests whose payload is not in place yet
+    std::uint64_t full_at = 0;    ///< the last pass of `advance` that found no room there
   };
 
   static constexpr std::uint64_t wire_key(AmCategory category, std::uint16_t args_bytes) noexcept {
@@ -128,6 +143,7 @@ class Messages final : public core::EndpointInbox, public core::Layer {
 
   void count_sent(const Post& post, std::size_t payload_bytes, Token token) noexcept;
   const char* run_handler(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
+  const char* run_raw(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept;
   void kept_packet_sent(std::uint32_t place) noexcept override { free_place(place); }
   void free_place(std::uint32_t place) noexcept;
   void send_kept() noexcept;
@@ -138,6 +154,10 @@ class Messages final : public core::EndpointInbox, public core::Layer {
                                       const AmOptions& options) noexcept;
   [[gnu::cold]] void reject(Rank from, const PacketHeader& header, std::string_view why) noexcept;
   void return_credits(Rank to) noexcept;
+  void add_credit_returns() noexcept;
+  void ask_for_credits(Rank to) noexcept;
+  bool may_leave(Rank to) noexcept;
+  [[gnu::cold]] Status wait_for_turn(Rank to, bool immediate) noexcept;
 
   std::vector<Entry> handlers_;
   std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a HandlerId, so that it does not wrap
@@ -146,6 +166,8 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   std::uint32_t credits_per_peer_;
   Outbox outbox_;
   PreparedPool prepared_;
+  RawSpaces raw_spaces_;
+  std::uint32_t to_follow_ = 0;    ///< the same, for all peers
   std::vector<Rank> returns_due_;  ///< peers whose credits found no room to be returned
   std::vector<Rank> returns_now_;  ///< the same, while `advance` tries again
   std::uint64_t pass_ = 0;         ///< number of the present pass of `advance`

@@ -1,18 +1,28 @@
 #include "am/prepared.hpp"
 
 #include "am/messages.hpp"
+#include "core/entry.hpp"
+#include "core/mapping.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
 
 namespace aqueduct {
 
 namespace am {
 
 PreparedPool::PreparedPool(std::size_t count, std::size_t bytes)
-    : bytes_(bytes), all_(count), buffers_(count) {
+    : bytes_(bytes), all_(count + 1), buffers_(count + 1) {
   free_.reserve(count);
-  for (auto& prepared : all_) free_.push_back(&prepared);
+  for (std::size_t i = 0; i < count; ++i) free_.push_back(&all_[i]);
 }
 
-detail::Prepared* PreparedPool::take() noexcept {
+detail::Prepared* PreparedPool::take(bool for_reply) noexcept {
+  if (for_reply && reply_free_) {
+    reply_free_ = false;
+    return &all_.back();
+  }
   if (free_.empty()) return nullptr;
   detail::Prepared* prepared = free_.back();
   free_.pop_back();
@@ -22,72 +32,228 @@ detail::Prepared* PreparedPool::take() noexcept {
 void PreparedPool::lend_buffer(detail::Prepared& prepared, std::size_t bytes) {
   auto& buffer = buffers_[static_cast<std::size_t>(&prepared - all_.data())];
   if (buffer.size() < bytes_) buffer.resize(bytes_);
-  prepared.owner = &buffer;
   prepared.buffer = {buffer.data(), bytes};
 }
 
 void PreparedPool::give_back(detail::Prepared& prepared) noexcept {
   prepared = {};
-  free_.push_back(&prepared);
+  if (&prepared == &all_.back()) {
+    reply_free_ = true;
+  } else {
+    free_.push_back(&prepared);
+  }
 }
 
 }  // namespace am
 
-namespace detail {
+namespace {
 
-Result<Prepared*> prepare(Endpoint& ep, Rank to, std::size_t bytes, GlobalPtr<std::byte> place, bool is_long,
-                          const AmOptions& options) noexcept {
-  EndpointState& state = ep.state();
-  if (to >= ep.ranks()) return state.refusal();
-  if (state.lost[to]) return {ErrorCode::peer_lost, to};
-  std::byte* there = nullptr;
-  if (is_long) {
-    if (auto part = state.segments.check(place, bytes); !part) return part.status();
-    there = ep.local(place, bytes);
-  }
-  am::PreparedPool& pool = state.messages->prepared();
-  const std::size_t most = std::min(pool.buffer_bytes(), state.messages->room(to, is_long, am::kMaxArgs));
-  if (there == nullptr && bytes > most) return {ErrorCode::too_large, to};
-  Prepared* prepared = pool.take();
-  if (prepared == nullptr) return {ErrorCode::refused, to};
-  prepared->to = to;
-  prepared->place = place;
-  prepared->immediate = options.immediate;
-  if (there != nullptr) {
-    prepared->buffer = {there, bytes};
-  } else {
-    pool.lend_buffer(*prepared, bytes);
-  }
-  return prepared;
+using detail::EndpointState;
+using detail::Prepared;
+
+struct PrepareCall {
+  Rank to;
+  bool is_long = false;
+  bool has_place = false;
+  bool is_reply = false;
+  bool immediate = false;
+  GlobalPtr<std::byte> place = {};
+};
+
+detail::Args words_of(std::span<const std::uint32_t> words) noexcept {
+  return {words.data(), static_cast<std::uint16_t>(words.size_bytes()), 0};
 }
 
+Result<Prepared*> prepare_room(EndpointState& state, const PrepareCall& call,
+                               const PayloadBounds& bounds) noexcept try {
+  const core::Entry entry(state);
+  const Rank to = call.to;
+  if (to >= state.face.ranks()) return state.refusal();
+  if (state.lost[to]) return {ErrorCode::peer_lost, to};
+  const bool is_own = bounds.own.data() != nullptr;
+  if (bounds.least > bounds.most || (is_own && bounds.own.size() < bounds.least))
+    return {ErrorCode::invalid_argument, to};
+  std::size_t most = is_own ? std::min(bounds.most, bounds.own.size()) : bounds.most;
+  std::byte* there = nullptr;
+  if (call.has_place) {
+    auto part = state.segments.check(call.place, bounds.least);
+    if (!part) return part.status();
+    most = static_cast<std::size_t>(std::min<std::uint64_t>(most, (*part)->bytes - call.place.offset()));
+    there = core::find_mapped(state, call.place, most);
+  }
+  am::PreparedPool& pool = state.messages->prepared();
+  // Without a limit: where the target is mapped, and a request from the caller's buffer, which may travel as a put.
+  const bool unlimited = there != nullptr || (is_own && call.is_long && !call.is_reply);
+  if (!unlimited)
+    most = std::min({most, pool.buffer_bytes(), state.messages->room(to, call.is_long, am::kMaxArgs)});
+  if (most < bounds.least) return {ErrorCode::too_large, to};
+  Prepared* prepared = pool.take(call.is_reply);
+  if (prepared == nullptr) return {ErrorCode::refused, to};
+  prepared->to = to;
+  prepared->place = call.place;
+  prepared->size = most;
+  prepared->is_long = call.is_long;
+  prepared->has_place = call.has_place;
+  prepared->is_reply = call.is_reply;
+  prepared->immediate = call.immediate;
+  if (is_own) {
+    prepared->own = bounds.own.data();
+  } else if (there != nullptr) {
+    prepared->buffer = {there, most};
+  } else {
+    try {
+      pool.lend_buffer(*prepared, most);
+    } catch (...) {
+      pool.give_back(*prepared);
+      throw;
+    }
+  }
+  return prepared;
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
+}
+
+/// Checks what is common to both commits, and finds the payload.
+Status find_payload(const Prepared& prepared, std::size_t used, detail::Bytes& payload) noexcept {
+  if (used > prepared.size) return ErrorCode::too_large;
+  if (prepared.is_long && !prepared.has_place) return ErrorCode::invalid_argument;
+  payload = {prepared.own != nullptr ? prepared.own : prepared.buffer.data(), used};
+  return {};
+}
+
+Result<PreparedPayload> prepare_request(Endpoint& ep, const PrepareCall& call,
+                                        const PayloadBounds& bounds) noexcept {
+  auto prepared = prepare_room(ep.state(), call, bounds);
+  if (!prepared) return prepared.status();
+  return PreparedPayload(ep, *prepared, call.is_long);
+}
+
+Result<PreparedReply> prepare_reply(detail::Incoming& incoming, std::uint32_t space, PrepareCall call,
+                                    const PayloadBounds& bounds) noexcept {
+  if (!incoming.is_request || incoming.replied) return ErrorCode::invalid_argument;
+  if (call.has_place && call.place.rank() != incoming.source) return ErrorCode::invalid_argument;
+  call.to = incoming.source;
+  call.is_reply = true;
+  auto prepared = prepare_room(incoming.state, call, bounds);
+  if (!prepared) return prepared.status();
+  return PreparedReply(incoming.state.face, *prepared, call.is_long, incoming, space);
+}
+
+constexpr PrepareCall medium_to(Rank to) noexcept { return {to}; }
+constexpr PrepareCall long_to(Rank to) noexcept { return {.to = to, .is_long = true}; }
+constexpr PrepareCall long_at(GlobalPtr<std::byte> place) noexcept {
+  return {.to = place.rank(), .is_long = true, .has_place = true, .place = place};
+}
+constexpr PrepareCall with(PrepareCall call, const AmOptions& options) noexcept {
+  call.immediate = options.immediate;
+  return call;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::size_t room_of(const Prepared& prepared) noexcept { return prepared.size; }
 MutableBytes buffer_of(Prepared& prepared) noexcept { return prepared.buffer; }
 
+Status set_place(Endpoint& ep, Prepared& prepared, GlobalPtr<std::byte> place) noexcept {
+  const core::Entry entry(ep.state());
+  if (!prepared.is_long || prepared.has_place || place.rank() != prepared.to)
+    return ErrorCode::invalid_argument;
+  prepared.place = place;
+  prepared.has_place = true;
+  return {};
+}
+
 Status commit(Endpoint& ep, Prepared& prepared, AmCategory category, HandlerId handler, Args args,
-              std::size_t used) noexcept {
-  if (used > prepared.buffer.size()) return ErrorCode::too_large;
-  return send_request(ep, prepared.to, category, handler, args, prepared.buffer.first(used), prepared.place,
-                      {prepared.immediate, nullptr});
+              std::size_t used, const AmOptions& options) noexcept {
+  const core::Entry entry(ep.state());
+  Bytes payload;
+  if (const Status status = find_payload(prepared, used, payload); !status) return status;
+  AmOptions with_both = options;
+  with_both.immediate = options.immediate || prepared.immediate;
+  // A lent buffer goes back when this returns, so this waits until it is free.
+  if (prepared.own == nullptr && options.source_event != nullptr)
+    *std::exchange(with_both.source_event, nullptr) = Event{};
+  return send_request(ep, prepared.to, category, handler, args, payload, prepared.place, with_both);
+}
+
+Status commit_reply(Incoming& incoming, Prepared& prepared, AmCategory category, HandlerId handler, Args args,
+                    std::size_t used) noexcept {
+  Bytes payload;
+  if (const Status status = find_payload(prepared, used, payload); !status) return status;
+  return send_reply(incoming, category, handler, args, payload, prepared.place);
 }
 
 void PreparedRelease::operator()(Prepared* prepared) const noexcept {
-  ep->state().messages->prepared().give_back(*prepared);
+  auto& state = ep->state();
+  const core::Entry entry(state);
+  state.messages->prepared().give_back(*prepared);
 }
 
 }  // namespace detail
 
+Result<PreparedPayload> prepare_medium(Endpoint& ep, Rank to, const PayloadBounds& bounds,
+                                       const AmOptions& options) noexcept {
+  return prepare_request(ep, with(medium_to(to), options), bounds);
+}
+
+Result<PreparedPayload> prepare_long(Endpoint& ep, GlobalPtr<std::byte> to, const PayloadBounds& bounds,
+                                     const AmOptions& options) noexcept {
+  return prepare_request(ep, with(long_at(to), options), bounds);
+}
+
+Result<PreparedPayload> prepare_long(Endpoint& ep, Rank to, const PayloadBounds& bounds,
+                                     const AmOptions& options) noexcept {
+  return prepare_request(ep, with(long_to(to), options), bounds);
+}
+
 Result<PreparedPayload> prepare_medium(Endpoint& ep, Rank to, std::size_t bytes,
                                        const AmOptions& options) noexcept {
-  auto prepared = detail::prepare(ep, to, bytes, {}, false, options);
-  if (!prepared) return prepared.status();
-  return PreparedPayload(ep, *prepared, false);
+  return prepare_medium(ep, to, PayloadBounds{bytes, bytes}, options);
 }
 
 Result<PreparedPayload> prepare_long(Endpoint& ep, GlobalPtr<std::byte> to, std::size_t bytes,
                                      const AmOptions& options) noexcept {
-  auto prepared = detail::prepare(ep, to.rank(), bytes, to, true, options);
-  if (!prepared) return prepared.status();
-  return PreparedPayload(ep, *prepared, true);
+  return prepare_long(ep, to, PayloadBounds{bytes, bytes}, options);
+}
+
+Status PreparedPayload::commit_plain(HandlerId handler, std::span<const std::uint32_t> args, std::size_t used,
+                                     const AmOptions& options) noexcept {
+  if (args.size_bytes() > am::kMaxArgs) return ErrorCode::too_large;
+  return send(false, category(), handler, words_of(args), used, options);
+}
+
+Status PreparedReply::commit_plain(HandlerId handler, std::span<const std::uint32_t> args,
+                                   std::size_t used) noexcept {
+  if (args.size_bytes() > am::kMaxArgs) return ErrorCode::too_large;
+  return send(false, handler, words_of(args), used);
+}
+
+Result<PreparedReply> RequestContext::prepare_medium(const PayloadBounds& bounds) noexcept {
+  return prepare_reply(*incoming_, 0, medium_to(kNoRank), bounds);
+}
+
+Result<PreparedReply> RequestContext::prepare_long(const PayloadBounds& bounds) noexcept {
+  return prepare_reply(*incoming_, 0, long_to(kNoRank), bounds);
+}
+
+Result<PreparedReply> RequestContext::prepare_long(GlobalPtr<std::byte> to,
+                                                   const PayloadBounds& bounds) noexcept {
+  return prepare_reply(*incoming_, 0, long_at(to), bounds);
+}
+
+Result<PreparedReply> RawContext::prepare_medium(const PayloadBounds& bounds) noexcept {
+  return prepare_reply(*incoming_, space_, medium_to(kNoRank), bounds);
+}
+
+Result<PreparedReply> RawContext::prepare_long(const PayloadBounds& bounds) noexcept {
+  return prepare_reply(*incoming_, space_, long_to(kNoRank), bounds);
+}
+
+Result<PreparedReply> RawContext::prepare_long(GlobalPtr<std::byte> to,
+                                               const PayloadBounds& bounds) noexcept {
+  return prepare_reply(*incoming_, space_, long_at(to), bounds);
 }
 
 }  // namespace aqueduct

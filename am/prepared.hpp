@@ -1,5 +1,7 @@
 #pragma once
 
+#include <aqueduct/am_prepared.hpp>
+
 #include "core/endpoint_state.hpp"
 
 #include <memory>
@@ -10,9 +12,13 @@ namespace aqueduct::detail {
 /// The room for one negotiated payload, from prepare to commit.
 struct Prepared {
   Rank to = kNoRank;
-  GlobalPtr<std::byte> place;               ///< of a long message: the target
-  std::span<std::byte> buffer;              ///< the memory that the caller fills
-  std::vector<std::byte>* owner = nullptr;  ///< the pool's buffer; null: `buffer` is the mapped target itself
+  GlobalPtr<std::byte> place;      ///< of a long message: the target
+  std::span<std::byte> buffer;     ///< lent to the caller: a buffer of the pool, or the mapped target itself
+  const std::byte* own = nullptr;  ///< the caller's buffer instead
+  std::size_t size = 0;            ///< the room
+  bool is_long = false;
+  bool has_place = false;
+  bool is_reply = false;
   bool immediate = false;
 };
 
@@ -20,22 +26,24 @@ struct Prepared {
 
 namespace aqueduct::am {
 
-/// The buffers for negotiated payloads: AQUEDUCT_PREPARED of them, each allocated at its first use.
+/// The room for negotiated payloads: AQUEDUCT_PREPARED of them, and one more that only replies use, so that a handler
+/// always finds one. Each buffer is allocated at its first use.
 class PreparedPool {
  public:
   PreparedPool(std::size_t count, std::size_t bytes);
   /// Null if all are in use.
-  detail::Prepared* take() noexcept;
-  /// Gives it the first `bytes` bytes of a buffer of the pool.
+  detail::Prepared* take(bool for_reply) noexcept;
+  /// Gives it the first `bytes` bytes of a buffer of the pool. Throws std::bad_alloc.
   void lend_buffer(detail::Prepared& prepared, std::size_t bytes);
   void give_back(detail::Prepared& prepared) noexcept;
   std::size_t buffer_bytes() const noexcept { return bytes_; }
 
  private:
   std::size_t bytes_;
-  std::vector<detail::Prepared> all_;
+  std::vector<detail::Prepared> all_;  // the last one is for replies
   std::vector<std::vector<std::byte>> buffers_;
   std::vector<detail::Prepared*> free_;
+  bool reply_free_ = true;
 };
 
 }  // namespace aqueduct::am

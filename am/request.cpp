@@ -1,5 +1,6 @@
 #include "am/head.hpp"
 #include "am/messages.hpp"
+#include "core/entry.hpp"
 #include "core/mapping.hpp"
 #include "core/source_use.hpp"
 #include "core/wait.hpp"
@@ -35,7 +36,7 @@ Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, cons
     return Post::retry();
   // The packet returns all credits that this rank owes the peer. They count as returned only if the packet leaves.
   Head head({PacketKind::request, category, handler, peer.owed, args.bytes,
-             static_cast<std::uint32_t>(payload.size()), 0});
+             static_cast<std::uint32_t>(payload.size()), args.raw});
   if (target != nullptr) head.append(target, sizeof *target);
   head.append(args.data, args.bytes);
   const Post post = peer.conduit->send(to, head.bytes(), payload, token);
@@ -49,6 +50,9 @@ Post Messages::try_request(Rank to, AmCategory category, HandlerId handler, cons
 
 Status Messages::request(Rank to, AmCategory category, HandlerId handler, const Args& args,
                          const LongTarget* target, Bytes payload, const AmOptions& options) noexcept {
+  if (state_.order.active()) [[unlikely]] {
+    if (const Status status = wait_for_turn(to, options.immediate); !status) return status;
+  }
   if (payload.empty() || peers_[to].copies) [[likely]] {
     const Post post = try_request(to, category, handler, args, target, payload, 0);
     if (post.kind == Post::Kind::done || post.kind == Post::Kind::posted) [[likely]]
@@ -63,7 +67,10 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
   // event, or one for which this call waits.
   core::SourceUse source;
   if (!payload.empty() && !peers_[to].copies) {
-    const Status status = source.take(state_, to, options.source_event, options.immediate);
+    core::GroupRecord* const group =
+        options.group != nullptr ? &aqueduct::detail::record_of(*options.group) : nullptr;
+    if (group != nullptr && group->state != &state_) return ErrorCode::invalid_argument;
+    const Status status = source.take(state_, to, options.source_event, options.immediate, group);
     if (!status) return status;
   }
   Post post = Post::retry();
@@ -76,7 +83,7 @@ Status Messages::request_slowly(Rank to, AmCategory category, HandlerId handler,
   if (!sent()) [[unlikely]] {
     status = options.immediate
                  ? Status(ErrorCode::refused, to)
-                 : core::wait_until(state_, sent, to, [&] { return about("an active message", to); });
+                 : core::wait_for_room(state_, sent, to, [&] { return about("an active message", to); });
   }
   if (status && post.kind == Post::Kind::failed) status = {post.why, to};
   if (!source.taken()) return status;
@@ -98,17 +105,20 @@ namespace detail {
 
 Result<HandlerId> register_callback(Endpoint& ep, AmCategory category, std::uint16_t args_bytes,
                                     std::uint16_t signature, Callback callback) noexcept {
+  core::Entry entry(ep.state());
   return ep.state().messages->add(category, args_bytes, signature, std::move(callback));
 }
 
 Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handler, Args args, Bytes payload,
                     GlobalPtr<std::byte> place, const AmOptions& options) noexcept {
+  core::Entry entry(ep.state());
   EndpointState& state = ep.state();
   am::Messages& messages = *state.messages;
   if (to >= ep.ranks()) [[unlikely]]
     return state.refusal();
-  if (!messages.knows(category, handler, args)) [[unlikely]]
-    return ErrorCode::wrong_handler;
+  if (!messages.knows(category, handler, args)) [[unlikely]] {
+    if (args.raw == 0) return ErrorCode::wrong_handler;  // only the target knows its raw handlers
+  }
   if (state.polling) [[unlikely]]
     return ErrorCode::in_handler;
   if (options.source_event != nullptr) [[unlikely]]
@@ -122,6 +132,7 @@ Status send_request(Endpoint& ep, Rank to, AmCategory category, HandlerId handle
 }  // namespace detail
 
 AmLimits am_limits(Endpoint& ep, Rank peer) noexcept {
+  core::Entry entry(ep.state());
   auto& state = ep.state();
   if (peer >= ep.ranks()) return {};
   const auto& messages = *state.messages;

@@ -21,6 +21,7 @@ class Alone final : public Bootstrap {
   void poll_losses(const std::function<void(std::uint32_t)>&) noexcept override {}
   void leave() noexcept override {}
   void abort(int, std::string_view) noexcept override {}
+  bool lives_after_exit() const noexcept override { return true; }
 
  private:
   const std::uint64_t job_ = new_job_number();

@@ -26,4 +26,6 @@ Result<std::vector<std::vector<std::byte>>> Bootstrap::exchange_parts(Parts mine
   return all;
 }
 
+void Bootstrap::exit(int code) noexcept { abort(code, "left the job with this status (Job::leave)"); }
+
 }  // namespace aqueduct::bootstrap

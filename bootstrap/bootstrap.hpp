@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,18 @@ class Bootstrap {
   virtual void leave() noexcept = 0;
   /// Asks the launcher to end the whole job.
   virtual void abort(int exit_code, std::string_view why) noexcept = 0;
+
+  /// Announces that this process exits at once, and that the whole job ends with `code`. This default is an abort,
+  /// after which launchers end all processes, this one too.
+  /// Threads: any thread, also while other calls are running.
+  virtual void exit(int code) noexcept;
+  /// As `exit`, as far as the launcher's protocol allows it inside a signal handler; the program calls `exit` later.
+  /// Async-signal-safe. This default does nothing.
+  virtual void exit_from_signal(int code) noexcept { static_cast<void>(code); }
+  /// Whether `exit` leaves this process the time to flush its output.
+  virtual bool lives_after_exit() const noexcept { return false; }
+  /// The code with which a process has ended the job. Cheap; known after `poll_losses` or a failed exchange.
+  virtual std::optional<int> exit_asked() const noexcept { return std::nullopt; }
 };
 
 /// A job of one process, without a launcher.

@@ -7,7 +7,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -76,15 +78,68 @@ class Client final : public Bootstrap {
     say(wire::Abort{exit_code, std::string(why)}, Clock::now() + timeout_);
   }
 
+  void exit(int code) noexcept override {
+    exit_from_signal(code);  // if another thread is sending, it sends this frame too
+    // The launcher confirms once it has told all others. They get a moment to notice: otherwise a conduit might report
+    // this process as lost before they know why.
+    const auto deadline = Clock::now() + kExitLimit;
+    while (exit_asked_ == kNone && nap(deadline)) {
+      const std::unique_lock turn(receiving_, std::try_to_lock);
+      if (!turn) continue;  // another thread receives
+      if (closed_) return;
+      receive();
+    }
+    if (about_.processes > 1) ::poll(nullptr, 0, static_cast<int>(kOthersNotice.count()));
+  }
+  void exit_from_signal(int code) noexcept override {
+    const int kept = errno;
+    std::int64_t none = kNone;
+    exit_to_send_.compare_exchange_strong(none, code);
+    if (!sending_.test_and_set()) end_turn();
+    errno = kept;
+  }
+  bool lives_after_exit() const noexcept override { return true; }
+  std::optional<int> exit_asked() const noexcept override {
+    const std::int64_t code = exit_asked_;
+    return code == kNone ? std::nullopt : std::optional(static_cast<int>(code));
+  }
+
   /// Sends a whole frame. A failure shows at the next receive.
   void say(const wire::Message& message, Clock::time_point deadline) noexcept {
     const wire::Blob frame = wire::encode(message);
-    const std::lock_guard turn(sending_);
+    while (sending_.test_and_set()) {
+      if (!nap(deadline)) return;
+    }
     // If this fails, `receive` finds the socket closed, or a refusal that says why, and reports it.
     static_cast<void>(send_all(about_.descriptor, frame, deadline));
+    end_turn();
   }
 
  private:
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();  // no int
+  // Chosen: a launcher that runs answers in milliseconds.
+  static constexpr std::chrono::seconds kExitLimit{1};
+  // Chosen: waits check for losses every 20 ms (core/wait.cpp).
+  static constexpr std::chrono::milliseconds kOthersNotice{40};
+
+  static bool nap(Clock::time_point deadline) noexcept {
+    ::poll(nullptr, 0, 1);
+    return Clock::now() < deadline;
+  }
+
+  /// Ends this thread's turn to send. The Exit of a signal handler that came in between goes first, so no handler
+  /// waits for the thread that it has interrupted. Async-signal-safe.
+  void end_turn() noexcept {
+    for (;;) {
+      if (const std::int64_t code = exit_to_send_.exchange(kNone); code != kNone) {
+        const auto frame = wire::encode_exit({about_.process, static_cast<std::int32_t>(code)});
+        static_cast<void>(send_all(about_.descriptor, frame, Clock::now() + kExitLimit));
+      }
+      sending_.clear();
+      if (exit_to_send_ == kNone || sending_.test_and_set()) return;
+    }
+  }
+
   ErrorCode fail(ErrorCode code, std::string_view why) {
     if (report_) report_(why);
     // too_large fails this call only: nothing was sent, so later exchanges may succeed.
@@ -133,6 +188,11 @@ class Client final : public Bootstrap {
     told_lost_[m.process] = true;
     losses_.push_back(m.process);
   }
+  void take(wire::Exit& m) {
+    std::int64_t none = kNone;
+    exit_asked_.compare_exchange_strong(none, m.code);
+    if (failure_ == ErrorCode::ok) failure_ = ErrorCode::peer_lost;
+  }
   void take(wire::Refused& m) {
     if (failure_ == ErrorCode::ok) fail(m.code, m.why);
   }
@@ -144,7 +204,10 @@ class Client final : public Bootstrap {
   const Description about_;
   const std::chrono::milliseconds timeout_;
   const Report report_;
-  std::mutex sending_;
+  // A flag and no mutex, because signal handlers try it.
+  std::atomic_flag sending_;
+  std::atomic<std::int64_t> exit_to_send_{kNone};
+  std::atomic<std::int64_t> exit_asked_{kNone};
 
   std::mutex receiving_;  // guards everything below
   wire::Frames frames_;

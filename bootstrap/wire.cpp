@@ -109,6 +109,11 @@ void write(Writer& out, const Refused& m) {
   out.text(m.why);
 }
 
+void write(Writer& out, const Exit& m) {
+  out.number(m.process, 4);
+  out.number(static_cast<std::uint32_t>(m.code), 4);
+}
+
 void read(Reader& in, Hello& m) {
   m.protocol = in.u32();
   m.library = in.u32();
@@ -138,6 +143,11 @@ void read(Reader& in, Refused& m) {
   m.code = code == 0 || code > static_cast<std::uint16_t>(ErrorCode::internal) ? ErrorCode::bootstrap_failed
                                                                                : static_cast<ErrorCode>(code);
   m.why = in.text();
+}
+
+void read(Reader& in, Exit& m) {
+  m.process = in.u32();
+  m.code = static_cast<std::int32_t>(in.u32());
 }
 
 template <class T>
@@ -172,6 +182,20 @@ Blob encode(const Message& message) {
   Writer out(message.index() + 1, body);
   std::visit([&out](const auto& m) { write(out, m); }, message);
   return std::move(out).finish();
+}
+
+std::array<std::byte, 13> encode_exit(const Exit& exit) noexcept {
+  constexpr std::size_t kKind = std::variant_size_v<Message>;
+  static_assert(std::is_same_v<std::variant_alternative_t<kKind - 1, Message>, Exit>);
+  std::array<std::byte, 13> frame{};
+  const auto number = [&frame](std::size_t at, std::uint32_t value) {
+    for (std::size_t i = 0; i < 4; ++i) frame[at + i] = static_cast<std::byte>(value >> (8 * i));
+  };
+  number(0, static_cast<std::uint32_t>(frame.size() - kLengthBytes));
+  frame[kLengthBytes] = static_cast<std::byte>(kKind);
+  number(kLengthBytes + 1, exit.process);
+  number(kLengthBytes + 5, static_cast<std::uint32_t>(exit.code));
+  return frame;
 }
 
 Result<Message> decode(std::span<const std::byte> frame) {

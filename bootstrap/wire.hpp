@@ -2,6 +2,7 @@
 
 #include <aqueduct/status.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,7 @@
 namespace aqueduct::bootstrap::wire {
 
 /// Raised whenever a frame changes its meaning or layout.
-inline constexpr std::uint32_t kProtocol = 1;
+inline constexpr std::uint32_t kProtocol = 2;
 /// The longest frame, in bytes; chosen: 256 processes may give 256 KiB each.
 inline constexpr std::size_t kMostFrame = std::size_t{64} << 20;
 /// Longer texts are cut, in bytes; chosen.
@@ -67,10 +68,20 @@ struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-using Message = std::variant<Hello, Exchange, ExchangeResult, Lost, Leave, Abort, Refused>;
+/// In both directions: `process` leaves, and the whole job ends with `code` (Job::leave). The launcher sends the first
+/// one that it gets to all processes, last to the sender.
+struct Exit {
+  std::uint32_t process = 0;
+  std::int32_t code = 0;
+  bool operator==(const Exit&) const = default;
+};
+
+using Message = std::variant<Hello, Exchange, ExchangeResult, Lost, Leave, Abort, Refused, Exit>;
 
 /// The whole frame. Requires: it is not longer than kMostFrame (see `frame_bytes`).
 Blob encode(const Message& message);
+/// As `encode`, without allocation. Async-signal-safe.
+std::array<std::byte, 13> encode_exit(const Exit& exit) noexcept;
 /// How long the frame of a result of these blobs would be, in bytes.
 std::size_t frame_bytes(std::span<const Blob> blobs) noexcept;
 

@@ -12,16 +12,18 @@ using aqueduct::detail::TeamSlot;
 
 namespace {
 
-// No team has more rounds than this: arrivals with a larger round are rejected.
-constexpr std::uint64_t kMostRounds = 32;
 // The most teams without a Team object on this rank for which arrivals are remembered: teams that a peer has made
-// earlier than this rank (one for each peer), and teams that this rank has ended. Chosen: at most 30 MiB, as a bound
-// against a peer that invents teams.
+// earlier than this rank (one for each peer), and teams that this rank has ended alone. Chosen: at most 60 MiB in a job
+// of 4096 ranks, as a bound against a peer that invents teams.
 constexpr std::uint64_t kMostStrange = 65536;
 
 }  // namespace
 
-Barriers::Barriers(EndpointState& state) : state_(state), exchanges_(state), busy_(state.busy) {
+Barriers::Barriers(EndpointState& state)
+    : state_(state),
+      exchanges_(state),
+      most_rounds_(static_cast<std::uint32_t>(std::bit_width(state.ranks - 1))),
+      busy_(state.busy) {
   state.messages->add_internal(kArrive, AmCategory::short_request, sizeof(Arrival),
                                {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
                                   Arrival arrival;
@@ -39,7 +41,7 @@ Barriers::~Barriers() {
 }
 
 void Barriers::enter(TeamState& team) {
-  std::vector<std::uint64_t> heard(kMostRounds);  // allocated first: a failure must change nothing
+  std::vector<HeardArrival> heard(2 * most_rounds_);  // allocated first: a failure must change nothing
   const auto [at, is_new] = barriers_.try_emplace(team.id);
   BarrierState& barrier = at->second;
   if (is_new) {
@@ -64,25 +66,46 @@ void Barriers::enter(TeamState& team) {
   team.slot(TeamSlot::barrier) = &barrier;
 }
 
-void Barriers::leave(TeamState& team) noexcept {
+void Barriers::leave(TeamState& team, bool together) noexcept {
   BarrierState* const barrier = barrier_of(team);
   if (barrier == nullptr) return;
-  if (barrier->queued) busy_.set(--queued_ != 0);
+  for (std::uint64_t phase = barrier->phase + (barrier->under_way ? 0 : 1); phase <= barrier->asked;
+       ++phase) {
+    BarrierPhase& one = barrier->phases[phase % barrier->phases.size()];
+    if (one.op != nullptr) state_.ops.part_ended(*one.op, ErrorCode::closed);
+  }
+  if (barrier->queued) --queued_;
+  if (barrier->native && barrier->ops != 0) --polled_;
+  set_busy();
+  if (barrier->native && together) barrier->native->give_back();
+  if (team.name != 0) together ? names_.forget(team.name) : names_.close(team.name);
   barriers_.erase(team.id);
   team.slot(TeamSlot::barrier) = nullptr;
 }
 
-void Barriers::notify(BarrierState& barrier) noexcept {
+void Barriers::ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept {
+  barrier.phases[++barrier.asked % barrier.phases.size()] = {vote, op};
+  if (op != nullptr && barrier.ops++ == 0 && barrier.native) {
+    ++polled_;
+    set_busy();
+  }
+  if (barrier.under_way) return;
+  begin_next(barrier);
+  settle(barrier);
+}
+
+void Barriers::begin_next(BarrierState& barrier) noexcept {
   ++barrier.phase;
-  barrier.waiting = true;
+  barrier.under_way = true;
+  barrier.vote = barrier.phases[barrier.phase % barrier.phases.size()].vote;
   // The phase may be reached all the same: members may have sent their arrivals before the loss ended their barriers.
-  // The loss is remembered, so that this rank's wait fails in either case.
+  // The loss is remembered, so that this rank's phase fails in either case.
   barrier.too_late = barrier.team->lost_member() != kNoRank;
   if (barrier.native) {
     // A rank that knows of a lost member does not arrive again. A conduit that only counts arrivals would take its next
     // one for the lost member's, and the phase would be reached for ranks that do not know of the loss yet.
     if (!barrier.too_late) [[likely]]
-      barrier.native->notify(barrier.phase);
+      barrier.native->notify(barrier.phase, barrier.vote);
     return;
   }
   barrier.round = 0;
@@ -91,8 +114,54 @@ void Barriers::notify(BarrierState& barrier) noexcept {
 }
 
 bool Barriers::reached(BarrierState& barrier) noexcept {
-  if (barrier.native) return barrier.native->reached(barrier.phase);
+  if (barrier.native) return !barrier.too_late && barrier.native->reached(barrier.phase);
   return barrier.round == barrier.rounds;
+}
+
+// Ends the phases that all members have reached, and those that this rank began too late. Begins the next ones.
+void Barriers::settle(BarrierState& barrier) noexcept {
+  while (barrier.under_way) {
+    if (barrier.too_late) [[unlikely]] {
+      end_phase(barrier, {ErrorCode::peer_lost, barrier.team->lost_member()});
+    } else if (reached(barrier)) {
+      if (barrier.native) barrier.vote = barrier.native->result(barrier.phase);
+      end_phase(barrier, barrier.vote.is_mismatch() ? ErrorCode::mismatch : ErrorCode::ok);
+    } else {
+      return;
+    }
+  }
+}
+
+void Barriers::end_phase(BarrierState& barrier, Status outcome) noexcept {
+  barrier.under_way = false;
+  core::Op* const op = barrier.phases[barrier.phase % barrier.phases.size()].op;
+  if (op == nullptr) {
+    barrier.split_over = true;
+    barrier.split_outcome = outcome;
+  } else {
+    if (--barrier.ops == 0 && barrier.native) {
+      --polled_;
+      set_busy();
+    }
+    state_.ops.part_ended(*op, outcome);
+  }
+  if (!barrier.under_way && barrier.asked != barrier.phase) begin_next(barrier);
+}
+
+// A member is lost: ends all phases, although their arrivals may still come in.
+void Barriers::give_up(BarrierState& barrier) noexcept {
+  settle(barrier);  // what all members have reached counts
+  if (barrier.under_way) end_phase(barrier, {ErrorCode::peer_lost, barrier.team->lost_member()});
+  settle(barrier);  // all further phases are too late
+}
+
+bool Barriers::split_over(BarrierState& barrier) noexcept {
+  settle(barrier);
+  if (barrier.split_over) return true;
+  if (barrier.team->lost_member() == kNoRank) [[likely]]
+    return false;
+  give_up(barrier);
+  return true;
 }
 
 std::string Barriers::missing(const BarrierState& barrier) const {
@@ -100,7 +169,7 @@ std::string Barriers::missing(const BarrierState& barrier) const {
   std::vector<Rank> ranks;
   if (barrier.native) {
     ranks = barrier.native->missing(barrier.phase);
-  } else if (barrier.round < barrier.rounds) {
+  } else if (barrier.under_way && barrier.round < barrier.rounds) {
     const std::uint64_t distance = std::uint64_t{1} << barrier.round;
     ranks = {team.members[(team.index + team.size() - distance % team.size()) % team.size()]};
   }
@@ -113,16 +182,29 @@ std::string Barriers::missing(const BarrierState& barrier) const {
   return text.empty() ? "news of its end" : text;
 }
 
+void Barriers::describe(std::string& text, Rank) const {
+  for (const auto& [id, barrier] : barriers_) {
+    if (barrier.ops == 0 || !barrier.under_way) continue;
+    text += fmt::format("; phase {} of {} of the barrier of a team of {} ranks waits for {}", barrier.phase,
+                        barrier.asked, barrier.team->size(), missing(barrier));
+  }
+}
+
 // Runs inside a handler, so it must not throw.
 void Barriers::arrived(const Arrival& arrival) noexcept {
-  BarrierState* const barrier = arrival.round < kMostRounds ? heard_of(arrival.team) : nullptr;
+  BarrierState* const barrier = arrival.round < most_rounds_ ? heard_of(arrival.team) : nullptr;
   if (barrier == nullptr) {
     ++state_.statistics.rejected;
     return;
   }
-  auto& heard = barrier->heard[arrival.round];
-  heard = std::max(heard, arrival.phase);
-  if (barrier->team != nullptr && barrier->waiting) step(*barrier);
+  HeardArrival& heard = barrier->heard[2 * arrival.round + arrival.phase % 2];
+  if (heard.phase < arrival.phase) {
+    const std::uint64_t bits = std::uint64_t{arrival.vote_kind} << 32 | arrival.vote_value;
+    heard = {arrival.phase, core::BarrierVote::from_bits(bits)};
+  }
+  if (barrier->team == nullptr || !barrier->under_way) return;
+  step(*barrier);
+  settle(*barrier);
 }
 
 // The barrier of a team. If this rank has not made the team yet,
@@ -130,7 +212,7 @@ void Barriers::arrived(const Arrival& arrival) noexcept {
 BarrierState* Barriers::heard_of(std::uint64_t team) noexcept try {
   if (const auto known = barriers_.find(team); known != barriers_.end()) return &known->second;
   if (strange_ == kMostStrange) return nullptr;
-  std::vector<std::uint64_t> heard(kMostRounds);
+  std::vector<HeardArrival> heard(2 * most_rounds_);
   BarrierState& barrier = barriers_[team];
   barrier.heard = std::move(heard);
   ++strange_;
@@ -146,32 +228,51 @@ void Barriers::step(BarrierState& barrier) noexcept {
   for (;;) {
     while (barrier.to_send <= barrier.round && barrier.to_send < barrier.rounds) {
       const Rank to = team.members[(team.index + (std::uint64_t{1} << barrier.to_send)) % team.size()];
-      const Arrival arrival{team.id, barrier.phase, barrier.to_send};
+      const std::uint64_t vote = barrier.vote.bits();
+      const Arrival arrival{team.id,
+                            barrier.phase,
+                            barrier.to_send,
+                            static_cast<std::uint32_t>(vote >> 32),
+                            static_cast<std::uint32_t>(vote),
+                            0};
       const auto post = state_.messages->try_request(to, AmCategory::short_request, kArrive,
                                                      {&arrival, sizeof arrival, 0}, nullptr, {}, 0);
       if (post.kind == core::Post::Kind::retry) {
         if (!barrier.queued) {
           barrier.queued = true;
           ++queued_;
-          busy_.set(true);
+          set_busy();
         }
         return;
       }
       ++barrier.to_send;
     }
-    if (barrier.round >= barrier.rounds || barrier.heard[barrier.round] < barrier.phase) return;
+    if (barrier.round >= barrier.rounds) return;
+    // A later phase counts, too: its sender has given this one up, because it knows of a lost member.
+    const HeardArrival& heard = barrier.heard[2 * barrier.round + barrier.phase % 2];
+    if (heard.phase < barrier.phase) return;
+    if (heard.phase == barrier.phase) barrier.vote.merge(heard.vote);
     ++barrier.round;
   }
 }
 
 void Barriers::advance() noexcept {
   for (auto& [id, barrier] : barriers_) {
-    if (!barrier.queued) continue;
-    barrier.queued = false;
-    --queued_;
-    step(barrier);
+    if (barrier.queued) {
+      barrier.queued = false;
+      --queued_;
+      step(barrier);
+    }
+    if (barrier.under_way) settle(barrier);
   }
-  busy_.set(queued_ != 0);
+  set_busy();
+}
+
+// Only operations end here. The phase of a `notify` may still be reached until the program waits for it.
+void Barriers::peer_lost(Rank peer) noexcept {
+  for (auto& [id, barrier] : barriers_) {
+    if (barrier.team != nullptr && barrier.ops != 0 && barrier.team->find(peer) != kNoRank) give_up(barrier);
+  }
 }
 
 }  // namespace aqueduct::coll

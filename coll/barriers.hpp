@@ -1,12 +1,17 @@
 #pragma once
 
+#include <aqueduct/team.hpp>
+
 #include "am/messages.hpp"
 #include "coll/exchange.hpp"
+#include "coll/team_names.hpp"
 #include "coll/wire.hpp"
+#include "core/barrier_vote.hpp"
 #include "core/busy.hpp"
 #include "core/endpoint_state.hpp"
 #include "team/team_state.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,19 +24,42 @@ using aqueduct::detail::EndpointState;
 using aqueduct::detail::Incoming;
 using aqueduct::detail::TeamState;
 
-/// One team's barrier on one member.
+/// A phase of a barrier that this rank has begun or wants to begin.
+struct BarrierPhase {
+  core::BarrierVote vote;  ///< this rank's
+  core::Op* op = nullptr;  ///< ends with the phase; null: the phase is that of `notify` and `wait`
+};
+
+/// What a peer has said in one round of a phase.
+struct HeardArrival {
+  std::uint64_t phase = 0;
+  core::BarrierVote vote;
+};
+
+/// One team's barrier on one member. One phase is under way at a time. Further ones wait here for their turn, because a
+/// conduit's own barrier counts one phase at a time.
 struct BarrierState {
   TeamState* team = nullptr;  ///< null while only others know of the team
-  std::uint64_t phase = 0;    ///< the last one notified; phases are numbered 1, 2, …
+  std::uint64_t phase = 0;    ///< under way, or the last one that was; phases are numbered 1, 2, …
+  std::uint64_t asked = 0;    ///< the last phase that this rank has asked for
   std::uint32_t round = 0;    ///< the round for whose arrival this rank waits
   std::uint32_t rounds = 0;
-  std::uint32_t to_send = 0;         ///< the next round whose arrival this rank sends
-  bool waiting = false;              ///< notified and not yet waited for
-  bool too_late = false;             ///< a member was lost before this rank notified
-  bool queued = false;               ///< an arrival to be sent has found no room
-  std::vector<std::uint64_t> heard;  ///< [round] latest phase whose arrival has come in
+  std::uint32_t to_send = 0;  ///< the next round whose arrival this rank sends
+  std::uint32_t ops = 0;      ///< phases asked for that end an operation
+  bool under_way = false;     ///< `phase` has begun and has not ended
+  bool waiting = false;       ///< notified and not yet waited for
+  bool split_over = false;    ///< the notified phase has ended, with split_outcome
+  bool too_late = false;      ///< a member was lost before `phase` began
+  bool queued = false;        ///< an arrival to be sent has found no room
+  core::BarrierVote vote;     ///< of the members of which this rank has heard in this phase, merged
+  Status split_outcome;
+  std::array<BarrierPhase, Team::kMostBarriers> phases;  ///< [phase % kMostBarriers]
+  /// [2 * round + phase % 2]: a member that this rank waits for is at most one phase ahead.
+  std::vector<HeardArrival> heard;
   std::unique_ptr<core::NativeBarrier> native;
   std::uint64_t exchanges = 0;  ///< how many set-up exchanges the team has begun
+
+  bool has_room() const noexcept { return asked - phase + (under_way ? 1 : 0) < phases.size(); }
 };
 
 /// A team's barrier; null after the end of the team or of its endpoint.
@@ -50,32 +78,50 @@ class Barriers final : public core::Layer {
 
   /// Makes the barrier of a new team. It has the arrivals of members that have made the team earlier.
   void enter(TeamState& team);
-  void leave(TeamState& team) noexcept;
+  /// Ends the barrier. Operations in flight end with `closed`. `together`: all members end it, and what a conduit's own
+  /// barrier used may serve another team.
+  void leave(TeamState& team, bool together = false) noexcept;
   /// The team of that id, if this rank has it still; else null.
   TeamState* find(std::uint64_t team) noexcept {
     const auto found = barriers_.find(team);
     return found != barriers_.end() ? found->second.team : nullptr;
   }
 
-  void notify(BarrierState& barrier) noexcept;
-  bool reached(BarrierState& barrier) noexcept;
+  /// Asks for the next phase. `op`: ends with the phase; null for the phase of notify and wait. Requires: has_room().
+  void ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
+  /// Whether the phase of the last `notify` has ended: all members have arrived, or one is lost.
+  bool split_over(BarrierState& barrier) noexcept;
   /// For the stall report: the members for which the present phase waits.
   std::string missing(const BarrierState& barrier) const;
   Exchanges& exchanges() noexcept { return exchanges_; }
+  TeamNames& names() noexcept { return names_; }
+  /// The number of teams of which this rank knows, or has heard.
+  std::size_t kept() const noexcept { return barriers_.size(); }
 
   void advance() noexcept override;
+  void peer_lost(Rank peer) noexcept override;
+  void describe(std::string& text, Rank peer) const override;
 
  private:
   void arrived(const Arrival& arrival) noexcept;
   BarrierState* heard_of(std::uint64_t team) noexcept;
+  void begin_next(BarrierState& barrier) noexcept;
   void step(BarrierState& barrier) noexcept;
+  bool reached(BarrierState& barrier) noexcept;
+  void settle(BarrierState& barrier) noexcept;
+  void end_phase(BarrierState& barrier, Status outcome) noexcept;
+  void give_up(BarrierState& barrier) noexcept;
+  void set_busy() noexcept { busy_.set(queued_ + polled_ != 0); }
 
   EndpointState& state_;
   Exchanges exchanges_;
+  TeamNames names_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
+  std::uint32_t most_rounds_;                       ///< of a team of all ranks
   std::uint64_t strange_ = 0;                       ///< of these: without a Team on this rank
   std::uint64_t queued_ = 0;                        ///< of these: with an arrival to send
-  core::Busy busy_;                                 ///< set while there are any
+  std::uint64_t polled_ = 0;                        ///< of these: with operations that no message ends
+  core::Busy busy_;                                 ///< set while there are any of the last two kinds
 };
 
 }  // namespace aqueduct::coll

@@ -134,9 +134,7 @@ Status Exchanges::receive(const RoundId& id, Rank from, Blob& out) noexcept try 
     if (at != streams_.end() && (at->second.pieces.whole() || !at->second.problem)) return true;
     return out_of_memory_ || id.team.lost_member() != kNoRank;
   };
-  const Status status = core::wait_until(state_, over, from, [&] {
-    return fmt::format("round {} of a set-up exchange, from rank {}", id.round, from);
-  });
+  const Status status = core::wait_until(state_, over, from, [&] { return waits_for(id, from); });
   if (!status) return status;
   const auto at = streams_.find(key);
   if (at == streams_.end() || !(at->second.pieces.whole() || !at->second.problem)) {
@@ -151,15 +149,35 @@ Status Exchanges::receive(const RoundId& id, Rank from, Blob& out) noexcept try 
   return {ErrorCode::no_memory, state_.rank};
 }
 
+std::string Exchanges::waits_for(const RoundId& id, Rank from) const {
+  std::string text = fmt::format("round {} of a set-up exchange, from rank {}", id.round, from);
+  if (id.team.name == 0) return text;
+  text += fmt::format(", to create a team of {} ranks with tag {}", id.team.size(), id.team.tag);
+  for (const auto& [key, stream] : streams_) {
+    const std::uint64_t team = std::get<0>(key);
+    if (std::get<kSender>(key) != from || team == id.team.id || state_.barriers->find(team) != nullptr)
+      continue;
+    return text +
+           " (that rank uses a team that this rank does not have: compare the ranks and tags that both give)";
+  }
+  return text;
+}
+
 Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::span<const std::byte> mine,
-                                              Status problem) noexcept try {
+                                              Status problem) noexcept {
+  if (barrier_of(team) == nullptr) return ErrorCode::closed;
+  return exchange(team, barrier_of(team)->exchanges, mine, problem);
+}
+
+Result<std::vector<Blob>> Exchanges::exchange(TeamState& team, std::uint64_t& exchanges,
+                                              std::span<const std::byte> mine, Status problem) noexcept try {
   if (state_.in_child()) return ErrorCode::invalid_argument;
-  if (state_.polling) return ErrorCode::in_handler;
+  if (state_.must_not_wait()) return ErrorCode::in_handler;
   struct Ending {
     Exchanges& all;
     RoundId id;
     ~Ending() { all.forget(id); }
-  } ending{*this, {team, ++barrier_of(team)->exchanges, 0}};
+  } ending{*this, {team, ++exchanges, 0}};
   RoundId& id = ending.id;
   const Rank size = team.size();
   if (problem && mine.size() > kMostOfOne) problem = {ErrorCode::too_large};

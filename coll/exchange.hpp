@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -24,12 +25,16 @@ class Exchanges {
   ///
   /// A member on which something has failed takes part all the same and passes `problem`. Every member then gets the
   /// first problem in team order, with the rank of that member if the problem names none.
-  /// Errors: the members' problems; peer_lost, no_memory, too_large; in_handler (on this member only; nothing
-  ///         happened). If memory runs out in the middle, some members may have succeeded: see `agree`.
+  /// Errors: the members' problems; peer_lost, no_memory, too_large; in_handler and closed (the team has ended), on
+  ///         this member only: nothing happened. If memory runs out in the middle, some members may have succeeded: see `agree`.
   /// Cost:   ceil(log2 P) rounds; each member receives every contribution once.
   /// Source: Bruck et al., IEEE Trans. Parallel Distrib. Syst. 8(11), 1997.
   Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::span<const std::byte> mine,
                                      Status problem = {}) noexcept;
+  /// As above, for members that have no team yet: `team` only names the ranks, and `exchanges` counts the exchanges
+  /// under its id.
+  Result<std::vector<Blob>> exchange(aqueduct::detail::TeamState& team, std::uint64_t& exchanges,
+                                     std::span<const std::byte> mine, Status problem = {}) noexcept;
 
   /// Tells whether all members have succeeded so far: every member gets ok, or every member gets the same failure. The
   /// callers then keep or undo what they have begun.
@@ -66,6 +71,8 @@ class Exchanges {
   Status receive(const RoundId& id, Rank from, Blob& out) noexcept;
   /// Drops the messages of an exchange that is over, and of earlier ones of the team.
   void forget(const RoundId& id) noexcept;
+  /// For the stall report: what this rank waits for.
+  std::string waits_for(const RoundId& id, Rank from) const;
 
   aqueduct::detail::EndpointState& state_;
   std::map<StreamKey, Stream> streams_;

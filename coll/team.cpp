@@ -2,6 +2,7 @@
 
 #include "coll/barriers.hpp"
 #include "coll/exchange.hpp"
+#include "core/entry.hpp"
 #include "core/wait.hpp"
 
 #include <algorithm>
@@ -17,73 +18,100 @@ namespace {
 /// The id of a new team: a hash of parent, number of the split,
 /// and colour. All members compute the same one without a message.
 std::uint64_t child_id(std::uint64_t parent, std::uint32_t split, std::uint32_t colour) noexcept {
-  std::uint64_t x = parent * 0x9e3779b97f4a7c15u + ((std::uint64_t{split} << 32) | colour);
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;  // the finaliser of SplitMix64
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
+  return coll::mixed(parent, std::uint64_t{split} << 32 | colour);
+}
+
+/// The first half of a split-phase barrier, with this rank's vote.
+Status announce(TeamState& team, core::BarrierVote vote) noexcept {
+  coll::BarrierState* const barrier = coll::barrier_of(team);
+  if (barrier == nullptr) return ErrorCode::closed;
+  const core::Entry entry(team.endpoint);
+  if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
+  if (team.endpoint.polling) return ErrorCode::in_handler;
+  if (barrier->waiting) return ErrorCode::invalid_argument;
+  if (!barrier->has_room()) return ErrorCode::refused;
+  barrier->waiting = true;
+  barrier->split_over = false;
+  team.endpoint.barriers->ask(*barrier, vote, nullptr);
+  return {};
+}
+
+/// Ends the barrier of a team. A Team may outlive its job; it then has no barrier, and its endpoint is not used.
+void leave_barrier(TeamState* team) noexcept {
+  if (team == nullptr || coll::barrier_of(*team) == nullptr) return;
+  core::Entry entry(team->endpoint);
+  team->endpoint.barriers->leave(*team);
 }
 
 }  // namespace
 
 Team::Team(std::unique_ptr<TeamState> state) : state_(std::move(state)) {
+  core::Entry entry(state_->endpoint);
   state_->endpoint.barriers->enter(*state_);
 }
 Team::Team(Team&&) noexcept = default;
 Team& Team::operator=(Team&& other) noexcept {
   if (this != &other) {
-    if (state_ && coll::barrier_of(*state_) != nullptr) state_->endpoint.barriers->leave(*state_);
+    leave_barrier(state_.get());
     state_ = std::move(other.state_);
   }
   return *this;
 }
-Team::~Team() {
-  if (state_ && coll::barrier_of(*state_) != nullptr) state_->endpoint.barriers->leave(*state_);
-}
+Team::~Team() { leave_barrier(state_.get()); }
 
 Rank Team::size() const noexcept { return state_->size(); }
 Rank Team::index() const noexcept { return state_->index; }
-std::span<const Rank> Team::members() const noexcept { return state_->list(); }
+std::span<const Rank> Team::members() const noexcept {
+  if (coll::barrier_of(*state_) == nullptr) return state_->list();  // its job has ended
+  core::Entry entry(state_->endpoint);                              // the first call makes the list
+  return state_->list();
+}
 Rank Team::rank_of(Rank index) const noexcept {
   return index < state_->size() ? state_->members[index] : kNoRank;
 }
 Rank Team::index_of(Rank rank) const noexcept { return state_->find(rank); }
 
-Status Team::notify() noexcept {
-  TeamState& team = *state_;
-  if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
-  if (team.endpoint.polling) return ErrorCode::in_handler;
-  if (coll::barrier_of(team)->waiting) return ErrorCode::invalid_argument;
-  team.endpoint.barriers->notify(*coll::barrier_of(team));
-  return {};
-}
+Status Team::notify() noexcept { return announce(*state_, {}); }
+Status Team::notify(std::uint32_t value) noexcept { return announce(*state_, core::BarrierVote(value)); }
 
 bool Team::try_wait() noexcept {
   TeamState& team = *state_;
-  if (!coll::barrier_of(team)->waiting || team.endpoint.in_child()) return true;
-  if (team.endpoint.barriers->reached(*coll::barrier_of(team))) return true;
+  coll::BarrierState* const barrier = coll::barrier_of(team);
+  if (barrier == nullptr) return true;
+  const core::Entry entry(team.endpoint);
+  if (!barrier->waiting || team.endpoint.in_child()) return true;
+  if (team.endpoint.barriers->split_over(*barrier)) return true;
   core::progress(team.endpoint);
-  return team.endpoint.barriers->reached(*coll::barrier_of(team)) || team.lost_member() != kNoRank;
+  return team.endpoint.barriers->split_over(*barrier);
 }
 
 Status Team::wait() noexcept {
   TeamState& team = *state_;
+  if (coll::barrier_of(team) == nullptr) return ErrorCode::closed;
+  const core::Entry entry(team.endpoint);
   coll::BarrierState& barrier = *coll::barrier_of(team);
   if (team.endpoint.polling) return ErrorCode::in_handler;
   if (!barrier.waiting) return ErrorCode::invalid_argument;
   coll::Barriers& barriers = *team.endpoint.barriers;
-  const auto over = [&] { return barriers.reached(barrier) || team.lost_member() != kNoRank; };
+  const auto over = [&] { return barriers.split_over(barrier); };
   const Status status = core::wait_until(team.endpoint, over, kNoRank, [&] {
     return fmt::format("phase {} of the barrier of a team of {} ranks (member {}), in which it waits for {}",
                        barrier.phase, team.size(), team.index, barriers.missing(barrier));
   });
   if (!status) return status;
   barrier.waiting = false;
-  if (barriers.reached(barrier) && !barrier.too_late) return {};
-  return {ErrorCode::peer_lost, team.lost_member()};
+  return barrier.split_outcome;
 }
 
 Status Team::barrier() noexcept {
+  core::Entry entry(state_->endpoint);
+  if (state_->endpoint.in_continuation) return ErrorCode::in_handler;  // before anything is announced
   if (const Status status = notify(); !status) return status;
+  return wait();
+}
+
+Status Team::barrier(std::uint32_t value) noexcept {
+  if (const Status status = notify(value); !status) return status;
   return wait();
 }
 
@@ -96,14 +124,14 @@ namespace {
 struct SplitArguments {
   std::uint32_t has_colour;
   std::uint32_t colour;
-  std::uint32_t key;
+  std::int64_t key;
 };
 
 /// The members that chose `colour`, as ranks in the new team's order.
 Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour,
                                      std::span<const coll::Blob> all) {
   struct Member {
-    std::uint32_t key;
+    std::int64_t key;
     Rank index;
   };
   std::vector<Member> chosen;
@@ -122,10 +150,12 @@ Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour
 
 }  // namespace
 
-Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::uint32_t key) {
+Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std::int64_t key) {
   TeamState& team = *state_;
+  if (coll::barrier_of(team) == nullptr) return ErrorCode::closed;
+  const core::Entry entry(team.endpoint);
   if (team.endpoint.in_child()) return ErrorCode::invalid_argument;
-  if (team.endpoint.polling) return ErrorCode::in_handler;
+  if (team.endpoint.must_not_wait()) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
   const std::uint32_t number = ++team.splits;
   const SplitArguments mine{colour.has_value(), colour.value_or(0), key};
@@ -146,6 +176,8 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   Status status = make();
   // Either all members get their team or none does. A lost member ends the split for all, without an agreement.
   if (status.code() != ErrorCode::peer_lost) status = exchanges.agree(team, status);
+  if (!status && made && status.code() != ErrorCode::peer_lost)
+    team.endpoint.barriers->leave(made->state(), /*together=*/true);
   if (!status) return status;
   return made;
 }

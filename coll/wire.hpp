@@ -13,7 +13,10 @@ enum CollectiveHandler : HandlerId { kArrive = am::kCollArrive, kExchange = am::
 struct Arrival {
   std::uint64_t team;
   std::uint64_t phase;
-  std::uint64_t round;
+  std::uint32_t round;
+  std::uint32_t vote_kind;  ///< of the vote of the members of which the sender has heard: its bits, high half
+  std::uint32_t vote_value;
+  std::uint32_t reserved;
 };
 
 /// A piece of a member's stream in one round of an exchange; or, with a code, the reason why the member sends nothing.

@@ -20,11 +20,6 @@ std::uint64_t apply_as(AtomicOp op, std::uint64_t operand_bits, std::uint64_t ex
 
 }  // namespace
 
-bool can_apply(AtomicOp op, AtomicType type) noexcept {
-  const bool is_float = type == AtomicType::f32 || type == AtomicType::f64;
-  return is_float ? aqueduct::detail::has<float>(op) : aqueduct::detail::has<std::uint32_t>(op);
-}
-
 std::uint64_t apply_atomic(AtomicOp op, AtomicType type, std::uint64_t operand, std::uint64_t expected,
                            std::byte* at) noexcept {
   switch (type) {

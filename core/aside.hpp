@@ -10,6 +10,10 @@
 
 namespace aqueduct::core {
 
+/// An answer as Conduit::send takes it: the header's length is a multiple of 8 bytes, and the rest is its payload.
+inline Bytes header_of_answer(Bytes answer) noexcept { return answer.first(answer.size() & ~std::size_t{7}); }
+inline Bytes rest_of_answer(Bytes answer) noexcept { return answer.subspan(answer.size() & ~std::size_t{7}); }
+
 /// Carries out packets on a progress thread by an Aside, and keeps the answers for which the network has no room yet.
 class AsideAnswers {
  public:

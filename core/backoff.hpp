@@ -58,6 +58,8 @@ class Backoff {
     }
     return give_way();
   }
+  /// Whether the next step only spins: it neither yields nor sleeps.
+  bool spins_next() const noexcept { return looks_ < pacing_.spins; }
   /// Something else arrived. Spins anew, since more may follow soon; does not learn from it.
   void restart() noexcept { looks_ = 0; }
 

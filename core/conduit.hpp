@@ -6,6 +6,9 @@
 #include <aqueduct/signal_types.hpp>
 #include <aqueduct/status.hpp>
 
+#include "core/atomic_set.hpp"
+#include "core/barrier_vote.hpp"
+
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -86,6 +89,14 @@ struct AsideDone {
 using Aside = bool (*)(Bytes packet, MutableBytes (*memory)(const void* what, SegmentId id) noexcept,
                        const void* what, AsideDone& done) noexcept;
 
+/// Which native operations treat an aligned word (1, 2, 4 or 8 bytes at a multiple of that) as one: a put stores it once
+/// and a get loads it once, whole, as docs/memory-model.md says (M-1 to M-3). In rising order.
+enum class WholeWords : std::uint8_t {
+  none,           ///< not promised: words go by the reference layer, or by native atomics
+  puts,           ///< of puts, with or without a signal; gets of words go in another way
+  puts_and_gets,  ///< of both
+};
+
 /// Facts about a conduit. They do not change after `connect`; `name` and `max_packet` do not change at all.
 struct Properties {
   std::string name;              ///< such as "smp"
@@ -94,11 +105,15 @@ struct Properties {
   std::size_t max_inject = 0;    ///< largest put for which NativeRma::put accepts `inject`
   /// Up to this size NativeSignal::put_signal reads `from` only during the call.
   std::size_t max_inject_signal = 0;
-  bool put_before_send = false;        ///< a later send to the same peer arrives after an earlier put's bytes
-  std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send holds
+  bool put_before_send = false;   ///< a later send to the same peer arrives after an earlier put's bytes
+  bool put_before_put = false;    ///< the bytes of a later put to the same peer arrive after an earlier put's
+  bool send_before_send = false;  ///< a later packet to the same peer is delivered after an earlier one
+  std::size_t max_ordered = SIZE_MAX;  ///< largest put for which put_before_send and put_before_put hold
   bool concurrent_posts = false;       ///< another thread may post while the endpoint's thread polls
   bool reports_lost_peers = false;     ///< calls Inbox::lost without help of the launcher
-  bool copies = true;                  ///< send never answers `posted`, and the payload is free at return
+  /// Not of lists of pieces. Say beside the value why it is so.
+  WholeWords whole_words = WholeWords::none;
+  bool copies = true;  ///< send never answers `posted`, and the payload is free at return
 };
 
 /// The least max_packet that a conduit may have.
@@ -172,6 +187,15 @@ class NativeVector {
                           std::span<const MutableBytes> to, Token token) noexcept = 0;
 };
 
+/// A signal to a 64-bit word of a registered segment of the peer. The word's address on its owner is a multiple of 8.
+struct RemoteWord {
+  std::uint64_t key =
+      0;  ///< the handle of the word's segment, which may be another one than that of the bytes
+  std::uint64_t offset = 0;  ///< with the 8 bytes there, inside the peer's part
+  std::uint64_t value = 0;
+  SignalOp op = SignalOp::add;
+};
+
 /// A put that the target notices: its conduit calls Inbox::signalled once, after the bytes are in place.
 class NativeSignal {
  public:
@@ -180,6 +204,17 @@ class NativeSignal {
   /// call. The completion says that the bytes are in place; the target may not have polled yet.
   virtual Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from, Signal signal,
                           Token token) noexcept = 0;
+  /// Whether put_signal_word works. The answer does not change after `connect`, and is the same for all peers.
+  virtual bool takes_words() const noexcept { return false; }
+  /// As put_signal, but in place of the call of Inbox::signalled the target's conduit updates `word` once, after the bytes
+  /// are in place (apply_signal in core/word_signal.hpp does it, on the memory of register_segment). The update ends a
+  /// sleep of the target, as an arrival does. Called only if takes_words() is true.
+  ///
+  /// The word is updated by a processor of the target's host, so it is atomic with the processors' atomics.
+  virtual Post put_signal_word(Rank /*peer*/, std::uint64_t /*key*/, std::uint64_t /*offset*/, Bytes /*from*/,
+                               const RemoteWord& /*word*/, Token /*token*/) noexcept {
+    return Post::failed(ErrorCode::not_supported);
+  }
 };
 
 /// Atomics that the network does. They need not be atomic with respect to a processor's instructions: the layers above
@@ -187,8 +222,9 @@ class NativeSignal {
 class NativeAtomics {
  public:
   virtual ~NativeAtomics() = default;
-  /// Whether the network does `op` on `type`. The answer does not change.
-  virtual bool can(aqueduct::AtomicOp op, aqueduct::AtomicType type) const noexcept = 0;
+  /// The atomics that the network does, with the results of aqueduct::AtomicOp. The answer does not change after
+  /// `connect`.
+  virtual AtomicSet operations() const noexcept = 0;
   /// Does `call` on a word of the peer's segment, or of this rank's own. The word is aligned to its size.
   ///
   /// Completion:  the operation is done, and `*call.result` holds the old value if `call.result` is not null.
@@ -200,10 +236,18 @@ class NativeAtomics {
 /// Memory that neighbours map, so that plain instructions reach it.
 class CrossMap {
  public:
+  /// The most bytes that this conduit can allocate now, apart from what the machine has in memory.
+  struct Room {
+    std::uint64_t one = UINT64_MAX;  ///< in one call
+    std::uint64_t all = UINT64_MAX;  ///< in all further calls of the ranks of this host together
+  };
+
   virtual ~CrossMap() = default;
   /// Returns zeroed memory for a segment of mine, whose id is not known yet. `number` is different in every call; it is
   /// for names and the log. After a failure the log says what to try.
   virtual Result<MutableBytes> allocate(std::uint32_t number, std::size_t bytes) = 0;
+  /// The limits of `allocate`, such as the room in a file system.
+  virtual Room room() const { return {}; }
   /// Frees memory that `allocate` returned. No rank uses it any more, but neighbours may still have it mapped.
   virtual void release(MutableBytes memory) noexcept = 0;
   /// Returns what a neighbour needs to map the segment; empty if no neighbour can.
@@ -224,13 +268,19 @@ class CrossMap {
 class NativeBarrier {
  public:
   virtual ~NativeBarrier() = default;
-  /// This rank has arrived at `phase`. Called once for each phase, in order, after the phase before was reached.
-  /// A rank that knows of a lost member notifies no further phase. Does not block.
-  virtual void notify(std::uint64_t phase) noexcept = 0;
+  /// This rank has arrived at `phase`, with this vote. Called once for each phase, in order, after the phase before was
+  /// reached and its result was read. A rank that knows of a lost member notifies no further phase. Does not block.
+  virtual void notify(std::uint64_t phase, BarrierVote vote) noexcept = 0;
   /// Whether all members have notified `phase`. Called repeatedly while a rank waits, so it must be cheap.
   virtual bool reached(std::uint64_t phase) noexcept = 0;
+  /// The votes of all members, merged: the same on all of them. Called once `phase` is reached, before the next notify.
+  virtual BarrierVote result(std::uint64_t phase) noexcept = 0;
   /// For the stall report: the members that have not notified `phase`, as far as this rank can know.
   virtual std::vector<Rank> missing(std::uint64_t) const { return {}; }
+  /// The team ends on all members: each has read the result of the last phase, and calls this once before it destroys
+  /// the barrier. What the barrier used may serve another team. Without this call it stays in use until the job ends,
+  /// because other members may still use the barrier.
+  virtual void give_back() noexcept {}
 };
 
 /// Operations on whole teams that the conduit does better than a schedule of messages.
@@ -261,6 +311,9 @@ class Waitable {
   /// conduit has none, or has none before the first `arm_descriptor`.
   virtual int descriptor() const noexcept { return -1; }
   /// As `arm`, for a sleep on the descriptor, which it returns. -1: there is none, and nothing is armed.
+  ///
+  /// While one thread sleeps on the descriptor, other threads of an endpoint with Threads::multiple may post and poll, one
+  /// at a time. Their polls may take what made the descriptor readable: they wake the sleeper by other means.
   ///
   /// The descriptor may be readable without an arrival, but the next poll must end that: for a socket, the poll takes
   /// pending errors too. Otherwise no sleep would last.

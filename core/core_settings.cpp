@@ -20,6 +20,9 @@ constexpr std::array kCoreSettings{
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
     number("operations", "AQUEDUCT_OPERATIONS", "1048576", 16, 16777216,
            "Events that an endpoint may hold; each that is held takes memory for its operation."),
+    // May differ, because it concerns the threads of one process.
+    choice("threads", "AQUEDUCT_THREADS", "single", "single|serialized|multiple",
+           "Which threads may use an endpoint: one at a time, several that the program keeps apart, or any."),
     duration("spin", "AQUEDUCT_SPIN", "us", "20us",
              "How long a wait looks, at the most, without giving up the core; it adapts below that."),
     duration("yield", "AQUEDUCT_YIELD", "ms", "1ms", "How long a wait then yields before it sleeps."),

@@ -15,18 +15,32 @@ Endpoint& EndpointState::make_face(const core::WipedMemory& pages) noexcept {
   return *new (pages.border() - sizeof(EndpointState*)) Endpoint;
 }
 
+namespace {
+
+Threads threads_of(const Config& settings) {
+  const std::string text = settings.text("threads");
+  if (text == to_string(Threads::multiple)) return Threads::multiple;
+  return text == to_string(Threads::serialized) ? Threads::serialized : Threads::single;
+}
+
+}  // namespace
+
 EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
     : face_pages(sizeof(EndpointState*), sizeof(Endpoint) - sizeof(EndpointState*)),
       face(make_face(face_pages)),
       rank(my_rank),
       ranks(all),
       config(settings),
+      guard(threads_of(settings)),
       log(settings, my_rank),
       conduit_of(all),
       host_of(all),
       lost(all),
       ops(static_cast<std::uint32_t>(settings.number("operations")), &face),
-      segments(all, static_cast<std::uint32_t>(settings.number("segments"))) {
+      implicit(*this),
+      continuations(*this),
+      segments(all, static_cast<std::uint32_t>(settings.number("segments"))),
+      order(all, segments) {
   if (const auto wanted = settings.number("operations"); ops.capacity() < wanted) {
     log.warn(
         "there is address space for {} events only, not for {} (AQUEDUCT_OPERATIONS): is `ulimit -v` set?",
@@ -37,9 +51,10 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
         "there is address space for {} segments only, not for {} (AQUEDUCT_SEGMENTS): is `ulimit -v` set?",
         segments.capacity(), wanted);
   }
-  implicit.pool = &ops;
-  implicit.kind = &core::kGroup;
-  implicit.parts = 1;  // a part that never ends, so that the group does not end either
+  if (guard.guards()) ops.guard_by(guard);
+  unobserved.pool = &ops;
+  unobserved.kind = &core::kGroup;
+  unobserved.parts = 1;  // a part that never ends, so that the group does not end either
   pacing.spin_at_most = std::chrono::nanoseconds(settings.nanoseconds("spin"));
   pacing.yield_at_most = std::chrono::nanoseconds(settings.nanoseconds("yield"));
   pacing.stall_warn = std::chrono::nanoseconds(settings.nanoseconds("stall_warn"));
@@ -50,7 +65,10 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
   add_statistics({{"sleeps", "waits", &statistics.sleeps}, {"stalls", "waits", &statistics.stalls}});
 }
 
-EndpointState::~EndpointState() = default;
+EndpointState::~EndpointState() {
+  groups.close();
+  continuations.close();
+}
 
 void EndpointState::show_segments() noexcept {
   face.windows_ = segments.windows();
@@ -68,7 +86,9 @@ void EndpointState::peer_lost(Rank peer) noexcept {
   // If the network does atomics, the far conduit may have operations on a neighbour's memory too.
   if (far != nullptr && far.get() != conduit_of[peer] && !network_atomics.empty()) far->forget(peer);
   for (const core::BuiltLayer& built : layers) built.layer->peer_lost(peer);
+  order.forget(peer);
   ops.fail_packets(peer, {ErrorCode::peer_lost, peer});
+  guard.changed();  // waits of other threads end too
   log.info("rank {} is gone: what was addressed to it fails with peer_lost", peer);
 }
 

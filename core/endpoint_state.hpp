@@ -7,12 +7,17 @@
 #include "core/backoff.hpp"
 #include "core/clock.hpp"
 #include "core/conduit.hpp"
+#include "core/continuations.hpp"
+#include "core/group_record.hpp"
+#include "core/guard.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
+#include "core/peer_order.hpp"
 #include "core/segment_table.hpp"
 #include "core/wiped_memory.hpp"
 
+#include <atomic>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -48,6 +53,7 @@ struct EndpointState {
   Rank rank;
   Rank ranks;
   const Config& config;
+  core::Guard guard;  ///< who may use all of this now; see core/entry.hpp
   core::Log log;
 
   // How each peer is reached.
@@ -59,10 +65,15 @@ struct EndpointState {
   std::vector<bool> lost;  // [rank]
   Rank lost_count = 0;
 
+  std::uint32_t busy = 0;  ///< number of layers with queued work: see core::Busy
   core::OpPool ops;
-  core::Op implicit;           ///< the group of `_nbi` operations outside a region
+  core::Op unobserved;         ///< a group of the operations whose group was destroyed; it never ends
+  core::GroupList groups;      ///< the program's groups, and `implicit`
+  core::GroupRecord implicit;  ///< the group of `_nbi` operations outside a region
   core::Op* region = nullptr;  ///< the open access region
+  core::Continuations continuations;
   core::SegmentTable segments;
+  core::PeerOrder order;  ///< what fences hold back
   core::EndpointClock clock;
   core::Pacing pacing;
   Statistics statistics;
@@ -77,13 +88,19 @@ struct EndpointState {
   core::Inbox* inbox = nullptr;
   std::vector<core::BuiltLayer> layers;  ///< in building order; they end in reverse order
   std::unique_ptr<Team> world;
-  std::uint32_t busy = 0;            ///< number of layers with queued work: see core::Busy
   bool atomics_by_processor = true;  ///< processors do the atomics that belong to no domain
   core::AtomicSet network_atomics;   ///< the atomics that the far conduit does at every rank of the job
+  /// Which words the far conduit treats as one at every rank of the job: the least of their properties.
+  core::WholeWords network_words = core::WholeWords::puts_and_gets;
 
-  bool polling = false;  ///< inside progress: handlers run, nothing may wait
+  bool polling =
+      false;  ///< inside progress: handlers run, nothing may wait. Under the lock, so it is this thread
   bool in_handler = false;
+  bool sets_up = false;          ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
+  bool in_continuation = false;  ///< operations may begin, but nothing else may be waited for
   std::uint32_t polls = 0;
+  std::uint64_t arrivals = 0;                   ///< what progress has found since the start, in all
+  std::atomic<std::uint64_t> notifications{0};  ///< operations on mapped memory with `notify`
   core::Clock::time_point checked_peers{};
   /// Calls `peer_lost` for the ranks that the launcher has reported; set by runtime/.
   std::function<void()> poll_losses;
@@ -110,11 +127,21 @@ struct EndpointState {
     return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
   }
   /// The group that `_nbi` operations join now.
-  core::Op& group() noexcept { return region != nullptr ? *region : implicit; }
+  core::Op& group() noexcept { return region != nullptr ? *region : implicit.all; }
+  /// Whether a collective call, or a wait for more than an operation that begins here, must be refused.
+  bool must_not_wait() const noexcept { return polling || in_continuation; }
   core::Conduit& conduit(Rank peer) noexcept { return *conduit_of[peer]; }
   /// Wakes a neighbour if it sleeps: this endpoint has changed memory for which it may be waiting.
   void wake(Rank peer) noexcept {
     if (core::CrossMap* map = conduit_of[peer]->cross_map()) map->wake(peer);
+  }
+  /// As `wake`, after plain stores, such as those of a put. Does nothing for this rank itself.
+  void wake_after_stores(Rank peer) noexcept {
+    if (peer == rank || peer >= ranks || in_child()) return;
+    // The stores must be visible before `wake` looks whether the peer sleeps. An atomic read-modify-write is a barrier
+    // on all machines that we know (conduits/smp/smp_map.cpp); TSan does not follow fences.
+    notifications.fetch_add(1);
+    wake(peer);
   }
   /// A peer is gone. The first call for each peer closes its windows, tells conduits and layers, and ends the
   /// operations that only packets carried, with peer_lost. Further calls do nothing.
@@ -133,7 +160,8 @@ namespace aqueduct::core {
 using aqueduct::detail::EndpointState;
 
 /// One round of progress: polls the conduits, then lets layers with queued work continue. Returns the number of
-/// arrivals. Does nothing when it is called inside itself, as by a handler.
+/// arrivals. Does nothing when it is called inside itself, as by a handler. Requires: an Entry, if threads share the
+/// endpoint.
 int progress(EndpointState& state) noexcept;
 /// Asks the conduits and the launcher for lost peers, at most every 20 ms.
 void check_peers(EndpointState& state) noexcept;

@@ -15,7 +15,7 @@ timespec timespec_of(std::chrono::nanoseconds time) noexcept {
 
 }  // namespace
 
-JointSleep::JointSleep(Conduit* near, Conduit* far) noexcept {
+JointSleep::JointSleep(Conduit* near, Conduit* far, int bell) noexcept : bell_(bell) {
   for (Conduit* conduit : {near, far}) {
     if (conduit == nullptr) continue;
     Waitable* const waitable = conduit->waitable();
@@ -32,7 +32,7 @@ void JointSleep::disarm() noexcept {
 
 bool JointSleep::arm() noexcept {
   if (!can_sleep_ || conduits_ == 0) return false;
-  if (conduits_ == 1) {
+  if (conduits_ == 1 && bell_ < 0) {
     on_[0]->arm();
     armed_ = 1;
     return true;
@@ -49,17 +49,16 @@ bool JointSleep::arm() noexcept {
 }
 
 void JointSleep::sleep(std::chrono::nanoseconds limit) noexcept {
-  limit = cut(limit);
   if (limit.count() <= 0) return;
-  if (conduits_ == 1) return on_[0]->sleep(limit);
-  std::array<pollfd, kMost> readable{};
+  if (conduits_ == 1 && bell_ < 0) return on_[0]->sleep(limit);
+  std::array<pollfd, kMost + 1> readable{};
   for (std::size_t i = 0; i < conduits_; ++i) readable[i] = {descriptors_[i], POLLIN, 0};
+  readable[conduits_] = {bell_, POLLIN, 0};  // ppoll ignores a negative descriptor
   const timespec time = timespec_of(limit);
-  ::ppoll(readable.data(), conduits_, &time, nullptr);
+  ::ppoll(readable.data(), conduits_ + 1, &time, nullptr);
 }
 
-void JointSleep::nap(std::chrono::nanoseconds limit) const noexcept {
-  limit = cut(limit);
+void JointSleep::nap(std::chrono::nanoseconds limit) noexcept {
   if (limit.count() <= 0) return;
   const timespec time = timespec_of(limit);
   ::nanosleep(&time, nullptr);

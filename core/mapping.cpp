@@ -7,6 +7,8 @@ std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::u
   if (!checked) return nullptr;
   SegmentPart& part = **checked;
   const Rank rank = place.rank();
+  if (part.reach == SegmentPart::Reach::mapped && part.mapped_at != nullptr)
+    return part.mapped_at + place.offset();  // its window is veiled: see core/peer_order.hpp
   if (part.reach != SegmentPart::Reach::unknown || part.map_key.empty() || state.lost[rank]) return nullptr;
   CrossMap* map = state.conduit_of[rank]->cross_map();
   if (map == nullptr) return nullptr;
@@ -16,7 +18,8 @@ std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::u
   part.mapped_at = *base;
   // The window serves atomics too: if a conduit maps memory, processors do all atomics (runtime/open.cpp, atomics_of).
   state.segments.set_window(place.segment(), rank, *base, part.bytes);
-  return state.segments.mapped(place, bytes);
+  if (state.order.veiled(rank)) state.segments.veil(rank, true);
+  return *base + place.offset();
 }
 
 }  // namespace aqueduct::core

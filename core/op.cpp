@@ -1,5 +1,7 @@
 #include "core/op.hpp"
 
+#include "core/peer_order.hpp"
+
 #include <algorithm>
 #include <new>
 #include <type_traits>
@@ -10,9 +12,31 @@
 namespace aqueduct {
 
 namespace detail {
+namespace {
+
+/// As core::Entry, for the calls that know an operation but not its endpoint.
+class Locked {
+ public:
+  explicit Locked(core::Guard* guard) noexcept : guard_(guard) {
+    if (guard_ != nullptr) [[unlikely]]
+      guard_->enter();
+  }
+  ~Locked() {
+    if (guard_ != nullptr) [[unlikely]]
+      guard_->leave();
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  core::Guard* guard_;
+};
+
+}  // namespace
 
 Status collect(OpFace* op) noexcept {
   auto& whole = *static_cast<core::Op*>(op);
+  const Locked locked(whole.pool->guard());
   return whole.pool->collect(whole);
 }
 
@@ -20,6 +44,7 @@ bool in_child(const OpFace* op) noexcept { return static_cast<const core::Op*>(o
 
 void abandon(OpFace* op) noexcept {
   auto& whole = *static_cast<core::Op*>(op);
+  const Locked locked(whole.pool->guard());
   whole.pool->abandon(whole);
 }
 
@@ -85,6 +110,7 @@ bool OpPool::extend(Range& range) noexcept {
 }
 
 Op* OpPool::make(bool is_explicit) noexcept {
+  if (is_explicit && take_returned()) return free_explicit_;
   Range& range = is_explicit ? explicit_ : internal_;
   if (range.fresh == range.capacity) return nullptr;
   if (range.fresh == range.usable && !extend(range)) return nullptr;
@@ -111,6 +137,8 @@ void OpPool::source_free(Op& op, Status status) noexcept {
 }
 
 void OpPool::complete(Op& op) noexcept {
+  if (op.epoch != 0) [[unlikely]]
+    uncount(op);
   source_free(op, op.outcome);
   if (op.group != nullptr) {
     Op& group = *op.group;
@@ -118,7 +146,13 @@ void OpPool::complete(Op& op) noexcept {
     release(op);
     part_ended(group, outcome);
   } else if (op.abandoned) {
-    release(op);
+    if (op.holders.load(std::memory_order_relaxed) == 0) {
+      release(op);
+      return;
+    }
+    --in_flight_;
+    op.done.store(1, std::memory_order_release);
+    drop_holder(op);
   } else {
     --in_flight_;
     op.done.store(1, std::memory_order_release);
@@ -132,7 +166,67 @@ Status OpPool::collect(Op& op) noexcept {
   return outcome;
 }
 
-void OpPool::abandon(Op& op) noexcept { op.abandoned = true; }
+void OpPool::abandon(Op& op) noexcept {
+  if (op.done.load(std::memory_order_relaxed) != 0) {  // another thread's poll has just ended it
+    static_cast<void>(collect(op));
+  } else {
+    op.abandoned = true;
+  }
+}
+
+void OpPool::share(Op& op) noexcept {
+  op.abandoned = true;
+  op.holders.store(op.done.load(std::memory_order_relaxed) == 0 ? 2 : 1, std::memory_order_relaxed);
+}
+
+// Acquire and release: all uses of the record by other holders come before its next use.
+void OpPool::drop_holder(Op& op) noexcept {
+  if (op.holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  Op* first = returned_.load(std::memory_order_relaxed);
+  do {
+    op.next = first;
+  } while (
+      !returned_.compare_exchange_weak(first, &op, std::memory_order_release, std::memory_order_relaxed));
+}
+
+// Takes all of them at once, so no other thread can bring a record back that this one has just read.
+bool OpPool::take_returned() noexcept {
+  Op* op = returned_.load(std::memory_order_relaxed) == nullptr
+               ? nullptr
+               : returned_.exchange(nullptr, std::memory_order_acquire);
+  const bool any = op != nullptr;
+  while (op != nullptr) static_cast<void>(collect(*std::exchange(op, op->next)));
+  return any;
+}
+
+void OpPool::move_members(const Op& from_group, Op& to_group) noexcept {
+  const auto move = [&](Op& op) {
+    if (op.parts == 0) return;
+    if (op.group == &from_group) {
+      op.group = &to_group;
+      ++to_group.parts;
+    }
+    if (op.source == &from_group) {
+      op.source = &to_group;
+      ++to_group.parts;
+    }
+  };
+  for (std::uint32_t i = 0; i < explicit_.fresh; ++i) move(explicit_.ops[i]);
+  for (std::uint32_t i = 0; i < internal_.fresh; ++i) move(internal_.ops[i]);
+}
+void OpPool::count_in(PeerOrder& order) noexcept {
+  if (order_ != nullptr) return;
+  order_ = &order;
+  for (const Range* range : {&explicit_, &internal_}) {
+    for (std::uint32_t i = 0; i < range->fresh; ++i) {
+      if (range->ops[i].parts != 0) order.begun(range->ops[i]);
+    }
+  }
+}
+
+void OpPool::count(Op& op) noexcept { order_->begun(op); }
+
+void OpPool::uncount(Op& op) noexcept { order_->ended(op); }
 
 void OpPool::release(Op& op) noexcept {
   --in_flight_;

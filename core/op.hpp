@@ -4,6 +4,7 @@
 #include <aqueduct/event.hpp>
 
 #include "core/conduit.hpp"
+#include "core/guard.hpp"
 #include "core/tokens.hpp"
 
 #include <cstddef>
@@ -18,6 +19,7 @@ namespace aqueduct::core {
 
 class Layer;
 class OpPool;
+class PeerOrder;
 struct Op;
 
 /// A kind of operations, such as a put; the layer that has them defines it. A constant: operations point to it.
@@ -28,6 +30,8 @@ struct OpKind {
   std::uint16_t answered_by = 0;
   /// Adds details to `what`. Null: there are none.
   void (*describe)(const Op&, std::string&) = nullptr;
+  /// Whether a fence covers such operations: it holds back later ones until these are over.
+  bool fenced = false;
 };
 
 /// An access region, or a layer's own bundle of operations.
@@ -53,14 +57,19 @@ struct Op : aqueduct::detail::OpFace {
   std::uint32_t sends = 0;       ///< of these: packets whose payload a conduit still reads
   std::uint32_t answers = 0;     ///< of these: packets that the peer must answer; surplus answers are ignored
   bool is_explicit = false;      ///< the caller has an Event for it
-  bool abandoned = false;        ///< the caller has dropped that Event
+  bool abandoned = false;        ///< no Event holds it any more: it was dropped, or SharedEvents hold it
   bool by_packets = false;       ///< in packets: peer_lost must end it, since no conduit will
   bool reads_more = false;       ///< packets that read the caller's buffer are still to be sent
+  std::uint16_t epoch =
+      0;  ///< fences: the epoch in which it is counted; 0: it is not, as at the end (core/peer_order.hpp)
+  bool keeps_order = false;  ///< fences: the network keeps its order
   Status outcome;
   Rank peer = kNoRank;
-  Op* group = nullptr;   ///< the group of which this is a part; then there is no Event for it
-  Op* source = nullptr;  ///< ends as soon as the caller's buffer is free
-  Op* next = nullptr;    ///< in the pool's free list, or in a layer's list of work
+  Op* group =
+      nullptr;  ///< the group, or continuation, of which this is a part; then there is no Event for it
+  Op* source =
+      nullptr;         ///< ends as soon as the caller's buffer is free; a group's one serves many operations
+  Op* next = nullptr;  ///< in the pool's free list, or in a layer's list of work
   OpPool* pool = nullptr;
 
   Ended ended = nullptr;   ///< null: the operation is over when its last part ends
@@ -130,11 +139,15 @@ class OpPool {
     op->next = nullptr;
     op->ended = nullptr;
     ++in_flight_;
+    if (order_ != nullptr) [[unlikely]]
+      count(*op);
     return op;
   }
   /// Returns an operation that has not begun, as if it had not been acquired.
   void take_back(Op& op) noexcept {
     op.parts = 0;
+    if (op.epoch != 0) [[unlikely]]
+      uncount(op);
     release(op);
   }
   /// Ends one part; the last one ends the operation.
@@ -145,6 +158,13 @@ class OpPool {
   Status collect(Op& op) noexcept;
   /// The Event of an unfinished operation is dropped: the operation is free when it ends.
   void abandon(Op& op) noexcept;
+  /// The Event of an operation becomes a SharedEvent. From now on `drop_holder` frees the operation.
+  static void share(Op& op) noexcept;
+  /// A SharedEvent is dropped, or its operation has ended. The last holder gives the record back. Any thread may be
+  /// this, so the record goes to a list of its own, from which the endpoint's thread takes it.
+  void drop_holder(Op& op) noexcept;
+  /// The members of a group in flight become members of another one: the group's memory is about to go.
+  void move_members(const Op& from_group, Op& to_group) noexcept;
 
   /// The token that completions and replies carry for an operation. Never 0.
   static Token token(const Op& op) noexcept { return tokens::of_operation(op.generation, op.index); }
@@ -157,7 +177,15 @@ class OpPool {
   /// not ended. Only for a forked child, where nothing arrives.
   void end_all(Status status) noexcept;
   bool in_child() const noexcept { return owner_ != nullptr && owner_->ranks() == 0; }
+  /// Events are collected and dropped under this lock from now on, since the program does that without an endpoint.
+  void guard_by(Guard& guard) noexcept { guard_ = &guard; }
+  /// The lock; null if there is none, and in a forked child.
+  Guard* guard() const noexcept { return guard_ != nullptr && !in_child() ? guard_ : nullptr; }
   std::uint32_t in_flight() const noexcept { return in_flight_; }
+  const Endpoint* owner() const noexcept { return owner_; }
+  /// Counts operations for fences from now on, those in flight included.
+  void count_in(PeerOrder& order) noexcept;
+  bool counts() const noexcept { return order_ != nullptr; }
   /// For the stall report: the number of operations in flight to each of the first eight peers that are found.
   std::vector<std::pair<Rank, std::uint32_t>> busiest() const;
 
@@ -174,9 +202,13 @@ class OpPool {
   Op* make(bool is_explicit) noexcept;
   bool extend(Range& range) noexcept;
   void complete(Op& op) noexcept;
+  [[gnu::cold]] void count(Op& op) noexcept;
+  [[gnu::cold]] void uncount(Op& op) noexcept;
   void release(Op& op) noexcept;
+  bool take_returned() noexcept;
 
   const Endpoint* owner_;
+  Guard* guard_ = nullptr;
   Op* free_explicit_ = nullptr;
   Op* free_internal_ = nullptr;
   std::uint32_t in_flight_ = 0;
@@ -184,6 +216,8 @@ class OpPool {
   Range explicit_;  // indices 0 to capacity - 1
   Range internal_;  // indices from capacity on
   std::size_t reserved_ = 0;
+  std::atomic<Op*> returned_{nullptr};  ///< records that the last holder has given back, on whatever thread
+  PeerOrder* order_ = nullptr;          ///< null until the first fence
 };
 
 }  // namespace aqueduct::core

@@ -1,4 +1,4 @@
-#include "core/endpoint_state.hpp"
+#include "core/entry.hpp"
 
 #include <utility>
 
@@ -10,8 +10,7 @@ namespace {
 // Nothing arrives in a forked child. Operations end here, so that a loop that polls until one is done ends too.
 [[gnu::cold]] int end_all(EndpointState& state) noexcept {
   state.ops.end_all(ErrorCode::invalid_argument);
-  if (state.implicit.parts > 1) state.implicit.outcome = ErrorCode::invalid_argument;
-  state.implicit.parts = 1;
+  state.groups.end_all(ErrorCode::invalid_argument);
   return 0;
 }
 
@@ -26,10 +25,16 @@ int progress(EndpointState& state) noexcept {
   int found = 0;
   if (state.near != nullptr) found += state.near->poll(*state.inbox);
   if (state.far != nullptr) found += state.far->poll(*state.inbox);
-  if (state.busy != 0) [[unlikely]] {
+  const bool advanced = state.busy != 0;
+  if (advanced) [[unlikely]] {
     for (const BuiltLayer& built : state.layers) built.layer->advance();
+    state.polling = false;
+    found += state.continuations.run();
   }
   state.polling = false;
+  state.arrivals += static_cast<std::uint64_t>(found);
+  if (state.guard.has_followers() && (found > 0 || advanced)) [[unlikely]]
+    state.guard.changed();
   // A program that never waits but only polls must learn of lost peers too.
   if ((++state.polls & 0xffff) == 0) [[unlikely]]
     check_peers(state);
@@ -50,6 +55,9 @@ void check_peers(EndpointState& state) noexcept {
 
 }  // namespace core
 
-int Endpoint::progress() noexcept { return core::progress(*state_); }
+int Endpoint::progress() noexcept {
+  core::Entry entry(*state_);
+  return core::progress(*state_);
+}
 
 }  // namespace aqueduct

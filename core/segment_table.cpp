@@ -101,7 +101,8 @@ Result<SegmentPart*> SegmentTable::check(GlobalPtr<std::byte> at, std::uint64_t 
   return part;
 }
 
-// A window opens once and closes once; its address does not change in between. A reader on another thread reads the
+// A window always opens with the same address, since a segment's number is never used again; a veil closes it for a
+// while. A reader on another thread reads the
 // size first, with acquire, and then the address. It treats the window as closed if it sees a size without an address,
 // because the window has just been closed. So a reader gets both or neither.
 void SegmentTable::set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
@@ -130,6 +131,18 @@ SegmentRecord SegmentTable::release(SegmentId id) noexcept {
   for (Rank i = 0; i < ended.parts.size(); ++i) close(id, ended.first + i);
   records_[id].released = true;
   return ended;
+}
+
+void SegmentTable::veil(Rank rank, bool veiled) noexcept {
+  for (SegmentId id = 0; id < size(); ++id) {
+    const SegmentPart* const part = records_[id].part(rank);
+    if (part == nullptr || part->reach != SegmentPart::Reach::mapped || part->mapped_at == nullptr) continue;
+    if (veiled) {
+      close(id, rank);
+    } else {
+      set_window(id, rank, part->mapped_at, part->bytes);
+    }
+  }
 }
 
 void SegmentTable::forget(Rank rank) noexcept {

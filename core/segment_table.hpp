@@ -5,6 +5,7 @@
 #include "core/conduit.hpp"
 #include "core/wiped_memory.hpp"
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,7 +14,9 @@
 namespace aqueduct::core {
 
 /// How one rank's part of a segment is reached from here. Keys are used at the first access.
-struct SegmentPart {
+///
+/// Aligned, so that an index needs no multiplication, and nearly all that a put reads is in one cache line.
+struct alignas(64) SegmentPart {
   enum class Reach : std::uint8_t {
     none,       ///< that rank has no part
     unknown,    ///< nothing tried yet
@@ -22,12 +25,16 @@ struct SegmentPart {
     reference,  ///< packets
   };
   std::uint64_t bytes = 0;
+  std::uint64_t base = 0;          ///< the part's address at its owner; 0 if the part is empty
   std::byte* mapped_at = nullptr;  ///< where a conduit has mapped it, even if its window has closed since
   std::uint64_t key = 0;           ///< the handle from import_key, if `has_key`
   NativeRma* rma = nullptr;        ///< the interface of the conduit that gave the handle
   std::uint64_t max_transfer = 0;  ///< that conduit's property
+  /// The longest put and get that may be native at any place: max_transfer; or 0 if words must take another way
+  /// (Properties::whole_words), so that only longer ones may.
+  std::uint64_t most_put = 0;
+  std::uint64_t most_get = 0;
   Reach reach = Reach::unknown;
-  std::uint8_t phase = 0;  ///< the part's address at its owner, modulo 16, for the alignment of atomics
   bool asked_for_key = false;
   bool has_key = false;  ///< the key was imported; for mapped memory too, if the network does the atomics
   std::vector<std::byte> map_key;  ///< empty: cannot be mapped
@@ -37,7 +44,18 @@ struct SegmentPart {
 
   /// Whether an atomic of `bytes` bytes is aligned there. The address at the owner decides, so all ranks agree.
   bool aligned(std::uint64_t offset, std::size_t bytes) const noexcept {
-    return (phase + offset) % bytes == 0;
+    return (base + offset) % bytes == 0;
+  }
+  /// Whether a put or get may be native at any place. `most` is most_put or most_get.
+  bool native_anywhere(std::uint64_t bytes, std::uint64_t most) const noexcept {
+    if (bytes - 1 < most) [[likely]]  // and not 0
+      return true;
+    return most == 0 && bytes > sizeof(std::uint64_t) && bytes <= max_transfer;
+  }
+  /// Whether the bytes are exactly one aligned word.
+  bool is_word(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+    return bytes <= sizeof(std::uint64_t) && std::has_single_bit(bytes) &&
+           aligned(offset, static_cast<std::size_t>(bytes));
   }
 };
 
@@ -95,10 +113,15 @@ class SegmentTable {
   /// The part that `at` names, if the conduit's native operations reach the `bytes` bytes there; otherwise null. The
   /// first use of a part finds out whether they do; before it the answer is null too.
   const SegmentPart* native(GlobalPtr<std::byte> at, std::uint64_t bytes) const noexcept {
-    const SegmentPart* const part = find(at);
-    if (part == nullptr) return nullptr;
-    const bool inside = at.offset() <= part->bytes && bytes <= part->bytes - at.offset();
-    return inside && part->reach == SegmentPart::Reach::native ? part : nullptr;
+    if (at.rank() >= shown_->ranks || at.segment() >= shown_->segments) [[unlikely]]
+      return nullptr;
+    const SegmentRecord& record = records_[at.segment()];
+    const Rank index = at.rank() - record.first;  // below `first` it wraps around
+    if (index >= record.parts.size()) [[unlikely]]
+      return nullptr;
+    const SegmentPart& part = record.parts[index];
+    const bool inside = at.offset() <= part.bytes && bytes <= part.bytes - at.offset();
+    return inside && part.reach == SegmentPart::Reach::native ? &part : nullptr;
   }
   /// The part that `at` names, as `network` reaches it; null if its key has not been imported.
   const SegmentPart* of_network(const NativeRma* network, GlobalPtr<std::byte> at,
@@ -119,10 +142,18 @@ class SegmentTable {
     const SegmentPart* const part = find({rank, 0, id});
     return part != nullptr ? part->bytes : 0;
   }
+  /// The address of a rank's part at its owner; 0 if there is no such part, or the part is empty.
+  std::uint64_t base_of(SegmentId id, Rank rank) const noexcept {
+    const SegmentPart* const part = find({rank, 0, id});
+    return part != nullptr ? part->base : 0;
+  }
   /// Opens a part's window, so that plain instructions reach the part. With `for_values` atomics and reads of values
   /// use plain instructions too.
   void set_window(SegmentId id, Rank rank, std::byte* base, std::uint64_t bytes,
                   bool for_values = true) noexcept;
+  /// Closes the windows of a rank's mapped parts, or opens them again. The parts stay mapped, and `find_mapped` finds
+  /// them. For a fence, which must see the operations that inline calls would do (core/peer_order.hpp).
+  void veil(Rank rank, bool veiled) noexcept;
   /// Closes all windows of a lost rank. None of its parts counts as mapped or native any more.
   void forget(Rank rank) noexcept;
 

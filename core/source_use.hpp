@@ -15,7 +15,9 @@ class SourceUse {
   /// `event` it is explicit, and `hand_over` gives it to the caller. Without one, or if
   /// all explicit operations are taken, it is internal, and `hand_over` waits for it.
   /// Errors: refused (`immediate`, and all operations are taken), and those of wait_until.
-  Status take(EndpointState& state, Rank peer, Event* event, bool immediate) noexcept;
+  /// With `group` and no event it is internal too, and joins the group: there is nothing to hand over.
+  Status take(EndpointState& state, Rank peer, Event* event, bool immediate,
+              GroupRecord* group = nullptr) noexcept;
 
   bool taken() const noexcept { return op_ != nullptr; }
   /// The operation. Its last part ends with the last read of the buffer. Null if none was taken.
@@ -28,7 +30,9 @@ class SourceUse {
 
  private:
   Op* op_ = nullptr;
-  Event* event_ = nullptr;  ///< null: the call waits
+  Event* event_ = nullptr;  ///< null: the call waits, unless there is a group
+  bool grouped_ =
+      false;  ///< the operation may be over, and its record in use again, once its parts have ended
 };
 
 }  // namespace aqueduct::core

@@ -22,7 +22,8 @@ constexpr std::array kErrors{
     ErrorInfo{ErrorCode::wrong_handler, "wrong_handler",
               "there is no such handler, or it has another category or argument struct",
               "register the same handlers, in the same order, on every rank before the first message"},
-    ErrorInfo{ErrorCode::in_handler, "in_handler", "a call that may block was made inside a handler",
+    ErrorInfo{ErrorCode::in_handler, "in_handler",
+              "a call that may block was made inside a handler or continuation",
               "reply or set a flag in the handler, and wait outside of it"},
     ErrorInfo{ErrorCode::refused, "refused",
               "there was no room for an immediate initiation; nothing happened",
@@ -49,6 +50,8 @@ constexpr std::array kErrors{
               "the log has its own words; run aqinfo on that host and check limits, links and firewalls"},
     ErrorInfo{ErrorCode::closed, "closed", "the object has ended",
               "keep the Job, its teams and segments until the last call on them has returned"},
+    ErrorInfo{ErrorCode::mismatch, "mismatch", "members of a barrier gave different values",
+              "the barrier is over on all members; compare the values that each rank passed to it"},
     ErrorInfo{ErrorCode::internal, "internal", "a bug in Aqueduct",
               "please report it, with the program and its output under AQUEDUCT_LOG=debug"},
 };

@@ -1,26 +1,28 @@
 #include "core/wait.hpp"
 
+#include "core/event_access.hpp"
 #include "core/joint_sleep.hpp"
 
 #include <algorithm>
 #include <new>
+#include <optional>
+#include <utility>
 
 namespace aqueduct {
-
-/// Finds the operation of an event that is not done.
-struct detail::EventAccess {
-  static const core::Op& operation(const Event& event) noexcept {
-    return *static_cast<const core::Op*>(event.op_);
-  }
-};
 
 namespace core {
 namespace {
 
-// Chosen: the interval at which peers are checked. Measured: eight idle ranks take
-// about 2 % of one core with one conduit and 3 % with two, their start included.
-constexpr std::chrono::nanoseconds kLongestNap{20'000'000};
 constexpr std::chrono::nanoseconds kBriefNap{100'000};
+
+/// Sleeps without the endpoint's lock, if threads share it.
+template <class Sleep>
+void sleep_beside_others(Guard& guard, Guard::Why why, const Sleep& sleep) noexcept {
+  if (!guard.shared()) return sleep();
+  const OthersIn others(guard, why);
+  sleep();
+}
+}  // namespace
 
 std::string describe_operation(const Op& op) {
   std::string text = op.kind->what;
@@ -28,8 +30,6 @@ std::string describe_operation(const Op& op) {
   if (op.peer != kNoRank) text += fmt::format(" with rank {}", op.peer);
   return text;
 }
-
-}  // namespace
 
 bool LongWait::look_around() noexcept {
   const auto now = state_.clock.now();
@@ -64,36 +64,135 @@ void LongWait::report(Clock::time_point now) noexcept try {
                   std::chrono::duration<double>(now - began_).count());
 }
 
+std::chrono::nanoseconds LongWait::next_nap() noexcept {
+  const auto nap = nap_;
+  nap_ = std::min(nap_ * 2, longest_nap_);
+  if (limit_ == std::chrono::nanoseconds::max()) return nap;
+  return std::clamp<std::chrono::nanoseconds>(began_ + limit_ - state_.clock.now(),
+                                              std::chrono::nanoseconds{1}, nap);
+}
+
 bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
-  auto nap = nap_;
-  nap_ = std::min(nap_ * 2, kLongestNap);
-  if (limit_ != std::chrono::nanoseconds::max()) {
-    nap = std::clamp<std::chrono::nanoseconds>(began_ + limit_ - state_.clock.now(),
-                                               std::chrono::nanoseconds{1}, nap);
-  }
+  auto nap = next_nap();
   // Layers have queued work, which waits for room. A neighbour that makes room does not wake this rank, so the sleep is
   // short. An arrival from the network ends it.
   const bool busy = state_.busy != 0;
   if (busy) nap = std::min(nap, kBriefNap);
-  JointSleep joint(busy ? nullptr : state_.near.get(), state_.far.get());
+  Guard& guard = state_.guard;
+  JointSleep joint(busy ? nullptr : state_.near.get(), state_.far.get(), guard.bell());
   if (!joint.arm()) {
-    joint.nap(std::min(nap, kBriefNap));
+    nap = joint.cut(std::min(nap, kBriefNap));
+    sleep_beside_others(guard, Guard::Why::looks_again, [&] { JointSleep::nap(nap); });
     return false;
   }
   if (progress(state_) != 0) return false;
   if (done(what)) return true;
   if (!busy && state_.busy != 0) return false;
   ++state_.statistics.sleeps;
-  joint.sleep(nap);
+  nap = joint.cut(nap);
+  sleep_beside_others(guard, Guard::Why::sleeps, [&] { joint.sleep(nap); });
   return false;
 }
 
+namespace {
+
+// Chosen: looks at the news before a follower looks at its own condition, which takes the lock: some 4 us.
+constexpr int kLooksOfAFollower = 128;
+
+enum class Looked : std::uint8_t { done, not_yet, timed_out };
+
+/// One look of the thread that polls for all.
+Looked poll_for_all(EndpointState& state, LongWait& longer, std::optional<Backoff>& backoff, Pacing& pacing,
+                    std::uint32_t& arrivals, bool (*done)(const void*), const void* what) noexcept {
+  Guard& guard = state.guard;
+  const int found = progress(state);
+  if (done(what)) return Looked::done;
+  if (found > 0) {
+    // With steady other traffic too, stalls are reported and the limit holds.
+    if (++arrivals % 1024 == 0 && !longer.look_around()) return Looked::timed_out;
+    backoff->restart();
+    guard.give_way();
+    return Looked::not_yet;
+  }
+  if (backoff->spins_next()) {
+    static_cast<void>(backoff->next());
+    guard.give_way();
+    return Looked::not_yet;
+  }
+  Backoff::Step step{};
+  {
+    const OthersIn others(guard, Guard::Why::looks_again);
+    step = backoff->next();
+  }
+  if (step == Backoff::Step::again) return Looked::not_yet;
+  if (!longer.look_around()) return Looked::timed_out;
+  if (step == Backoff::Step::sleep) {
+    if (longer.sleep(done, what)) return Looked::done;
+    // Another thread uses the endpoint again, so it may soon wait for what this one polls.
+    if (guard.was_rung()) backoff.emplace(pacing, state.clock);
+  }
+  return Looked::not_yet;
+}
+
+/// One look of a thread that follows the one that polls.
+Looked follow(EndpointState& state, LongWait& longer, Backoff& backoff, bool& is_new,
+              bool (*done)(const void*), const void* what) noexcept {
+  Guard& guard = state.guard;
+  const auto why = std::exchange(is_new, false) ? Guard::Why::begins_to_wait : Guard::Why::looks_again;
+  const std::uint32_t seen = guard.news();
+  guard.follow(true);
+  Backoff::Step step = Backoff::Step::again;
+  {
+    const OthersIn others(guard, why);
+    // Not only for news: room for a packet appears without an arrival.
+    for (int looks = 0; guard.news() == seen && step == Backoff::Step::again && looks < kLooksOfAFollower;
+         ++looks)
+      step = backoff.next();
+    if (step == Backoff::Step::sleep && guard.news() == seen) guard.sleep_until_news(seen, longer.next_nap());
+  }
+  guard.follow(false);
+  if (guard.news() != seen) backoff.restart();
+  const bool in_time = step == Backoff::Step::again || longer.look_around();
+  if (done(what)) return Looked::done;  // after look_around, which may have found a lost peer
+  return in_time ? Looked::not_yet : Looked::timed_out;
+}
+
+}  // namespace
+
+Status wait_in_turn(EndpointState& state, LongWait& longer, bool (*done)(const void*),
+                    const void* what) noexcept {
+  Guard& guard = state.guard;
+  Pacing pacing = state.pacing;  // a copy, which this wait reads and teaches without the lock
+  std::optional<Backoff> backoff(std::in_place, pacing, state.clock);
+  std::uint32_t arrivals = 0;
+  bool is_new = true;
+  static_cast<void>(longer.look_around());  // starts the time limit; it is asked again after the first look
+  if (done(what)) return {};
+  Looked looked = Looked::not_yet;
+  while (looked == Looked::not_yet) {
+    looked = guard.take_turn() ? poll_for_all(state, longer, backoff, pacing, arrivals, done, what)
+                               : follow(state, longer, *backoff, is_new, done, what);
+  }
+  backoff.reset();
+  state.pacing = pacing;
+  guard.end_turn();
+  return looked == Looked::done ? Status{} : Status(ErrorCode::timed_out);
+}
+
 Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds limit) noexcept {
+  const Entry entry(state);
   if (event.done()) return event.status();
-  const Op& op = aqueduct::detail::EventAccess::operation(event);
+  const Op& op = *aqueduct::detail::EventAccess::operation(event);
   const Status status = wait_until(
       state, [&] { return event.done(); }, op.peer, [&] { return describe_operation(op); }, limit);
   return status ? event.status() : status;
+}
+
+Status wait_to_the_end(EndpointState& state, Event& event) noexcept {
+  const bool inside = std::exchange(state.in_continuation, false);
+  const Status status = wait_for(state, event, std::chrono::nanoseconds::max());
+  state.in_continuation = inside;
+  return status;
 }
 
 }  // namespace core

@@ -16,6 +16,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     all.push_back({kUsers + 1, AmCategory::short_request, kArgs});
     all.push_back({kUsers + 2, AmCategory::medium_request, kArgs});
     all.push_back({kUsers + 3, AmCategory::long_request, kArgs});
+    // Raw messages: to a number that is registered, in each category, and to one that is not.
+    const std::uint32_t space = am::RawSpaces::number_of(fuzz::Talk::kSpace);
+    const auto raw = [&](AmCategory category, std::uint8_t number) {
+      all.push_back({static_cast<HandlerId>(space), category, kArgs, am::raw_word(space, number, 9)});
+    };
+    for (int category = 0; category < 6; ++category) raw(static_cast<AmCategory>(category), fuzz::Talk::kRaw);
+    raw(AmCategory::short_request, 0);
     return all;
   }();
   return fuzz::run_packets(data, size, handlers);

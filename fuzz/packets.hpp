@@ -34,6 +34,8 @@ inline void require_packets(bool holds) {
 class Talk {
  public:
   static constexpr HandlerId kUsers = am::kFirstUserHandler;
+  static constexpr const char* kSpace = "fuzz";
+  static constexpr std::uint8_t kRaw = 7;
 
   Talk() {
     Config config;
@@ -64,8 +66,27 @@ class Talk {
     };
     require_packets(on_short_request<std::uint64_t>(ep, [](auto&, const auto&) {}).ok());
     require_packets(on_medium_request<std::uint64_t>(ep, answered).ok());
-    require_packets(on_long_request<std::uint64_t>(ep, answered).ok());
+    const auto long_one = on_long_request<std::uint64_t>(ep, answered);
+    require_packets(long_one.ok());
+    auto space = HandlerSpace::create(ep, kSpace);
+    require_packets(space.ok());
+    require_packets(space
+                        ->add(kRaw,
+                              [sum](RawContext& message) {
+                                sum(message.payload());
+                                auto prepared = message.prepare_medium({0, message.payload().size()});
+                                if (prepared)
+                                  static_cast<void>(prepared->commit_raw({0, message.tag(), message.words()},
+                                                                         prepared->size()));
+                                static_cast<void>(message.reply_short({0}));
+                              })
+                        .ok());
     begin();
+    // A long request that travels as a put, and leaves when the put is answered.
+    events_.emplace_back();
+    require_packets(request(ep, *long_one, 1, std::span<const std::byte>(from_), GlobalPtr<std::byte>{1, 8},
+                            {.source_event = &events_.back()})
+                        .ok());
   }
 
   Endpoint& me() { return job_->endpoint(0); }

@@ -80,11 +80,20 @@ int main(int count, char** arguments) {
       record(7, coll::Arrival{0, 1, 0}, 0),
       record(8, coll::ExchangePiece{0, 1, 0, 0, 0, 32}, 32),
       record(8, coll::ExchangePiece{0, 2, 0, 10, 1, 0}, 0),
-      record(9, std::uint64_t{1}, 0),
-      record(10, std::uint64_t{2}, 0),
-      record(11, std::uint64_t{3}, 40),
-      record(12, std::array<std::uint64_t, 4>{8, 40, 0, 4}, 40),
+      record(9, rma::PutWordPiece{token(0), 8, 0, 0, 128, 5, SignalOp::add, {}}, 64),
+      record(10, std::uint64_t{1}, 0),
+      record(11, std::uint64_t{2}, 0),
+      record(12, std::uint64_t{3}, 40),
+      record(13, std::array<std::uint64_t, 4>{8, 40, 0, 4}, 40),
   };
+  std::vector<Bytes> raw;
+  for (std::uint8_t handler = 13; handler < 20; ++handler) {
+    const bool is_long = handler == 15 || handler == 18;
+    raw.push_back(is_long ? record(handler, std::array<std::uint64_t, 4>{8, 40, 0, 4}, 40)
+                          : record(handler, std::uint64_t{5}, 24));
+  }
+  for (std::size_t i = 0; i < raw.size(); ++i) write(am, "raw_" + std::to_string(i), {raw[i]});
+  write(am, "raw", raw);
   for (std::size_t i = 0; i < all.size(); ++i) write(am, "one_" + std::to_string(i), {all[i]});
   write(am, "all", all);
   write(am, "as_it_is",

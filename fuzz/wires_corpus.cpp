@@ -34,7 +34,8 @@ int main(int count, char** arguments) {
                                             wire::Lost{2},
                                             wire::Leave{},
                                             wire::Abort{3, "why"},
-                                            wire::Refused{aqueduct::ErrorCode::timed_out, "too late"}};
+                                            wire::Refused{aqueduct::ErrorCode::timed_out, "too late"},
+                                            wire::Exit{2, 7}};
   std::string all(1, '\x05');
   for (std::size_t i = 0; i < messages.size(); ++i) {
     write(folder + "/bootstrap_wire/one_" + std::to_string(i), '\xff' + text_of_frame(messages[i]));

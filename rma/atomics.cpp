@@ -1,6 +1,7 @@
 #include <aqueduct/atomic_domain.hpp>
 
 #include "core/apply_atomic.hpp"
+#include "core/entry.hpp"
 #include "core/wait.hpp"
 #include "rma/operation.hpp"
 #include "rma/transfers.hpp"
@@ -10,22 +11,21 @@
 namespace aqueduct {
 
 namespace rma {
-namespace {
 
-bool is_of_network(const EndpointState& state, const AtomicCall& call) noexcept {
+bool Transfers::is_of_network(const AtomicCall& call) const noexcept {
   using detail::AtomicBy;
-  return call.by == AtomicBy::network || (call.by == AtomicBy::job && !state.atomics_by_processor);
+  return call.by == AtomicBy::network || (call.by == AtomicBy::job && !state_.atomics_by_processor);
 }
 
-}  // namespace
-
 Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
-                                   bool immediate) noexcept {
+                                   bool immediate, Group* group) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
-  const bool by_network = is_of_network(state_, call);
-  if (by_network && completion != Completion::blocking) {
-    if (Op* const op = atomic_at_once(at, bytes, call, completion == Completion::group)) {
-      return completion == Completion::group ? Begun{} : Begun{{}, Event(op)};
+  const bool by_network = is_of_network(call);
+  if (by_network && completion != Completion::blocking && !held(at.rank(), core::PeerOrder::Next::other)) {
+    Op* const join = completion == Completion::group ? joined(group) : nullptr;
+    if (completion == Completion::group && join == nullptr) return {ErrorCode::invalid_argument, {}};
+    if (Op* const op = atomic_at_once(at, bytes, call, join)) {
+      return join != nullptr ? Begun{} : Begun{{}, Event(op)};
     }
   }
   const Access access = this->access(at, bytes);
@@ -37,14 +37,22 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     const Status status{ErrorCode::misaligned, at.rank()};
     return {status, Event(status)};
   }
-  if (here) {
+  // A fence does not cover atomics that fetch.
+  using Next = core::PeerOrder::Next;
+  const bool is_held = call.result == nullptr && call.op != AtomicOp::load &&
+                       held(at.rank(), here || by_network ? Next::other : Next::packet);
+  if (is_held && immediate) {
+    const Status status{ErrorCode::refused, at.rank()};
+    return {status, Event(status)};
+  }
+  if (here && !is_held) {
     if (at.rank() == state_.rank) let_others_in();
     const std::uint64_t old =
         core::apply_atomic(call.op, call.type, call.operand, call.expected, access.mapped);
     if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
     return {};
   }
-  auto begun = begin(kAtomicKind, at.rank(), completion, immediate);
+  auto begun = begin(kAtomicKind, at.rank(), completion, immediate, group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -52,6 +60,10 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   operation.offset = at.offset();
   operation.bytes = bytes;
   operation.atomic = call;
+  if (is_held) {
+    hold(op);
+    return finish(op, {}, completion, false);
+  }
   if (by_network) {
     // The network also does the atomics on this rank's own words and on neighbours', though they are mapped: CPU
     // atomics are not atomic with respect to the NIC's. If the network has not registered the memory, the owner's
@@ -86,9 +98,10 @@ void Transfers::let_others_in() noexcept {
 namespace detail {
 
 AtomicBy atomic_by(Endpoint& ep, std::uint32_t operations, AtomicType type, AtomicFavour favour) noexcept {
+  core::Entry entry(ep.state());
   core::AtomicSet wanted;
-  for (unsigned op = 0; op <= static_cast<unsigned>(AtomicOp::compare_swap); ++op) {
-    if ((operations >> op & 1) != 0) wanted.add(static_cast<AtomicOp>(op), type);
+  for (const AtomicOp op : core::AtomicSet::kOps) {
+    if ((operations >> static_cast<unsigned>(op) & 1) != 0) wanted.add(op, type);
   }
   const EndpointState& state = ep.state();
   const bool can = !wanted.empty() && state.network_atomics.holds(wanted);
@@ -97,12 +110,22 @@ AtomicBy atomic_by(Endpoint& ep, std::uint32_t operations, AtomicType type, Atom
 
 Event atomic_nb_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                        const AtomicOptions& options) noexcept {
-  return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::event, options.immediate).event;
+  EndpointState& state = ep.state();
+  core::Entry entry(state);
+  Event event = state.transfers->atomic(at, call, rma::Transfers::Completion::event, options.immediate).event;
+  if (options.notify) state.wake_after_stores(at.rank());  // in case the memory was mapped by this call
+  return event;
 }
 
 Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                          const AtomicOptions& options) noexcept {
-  return ep.state().transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate).status;
+  EndpointState& state = ep.state();
+  core::Entry entry(state);
+  const Status status =
+      state.transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate, options.group)
+          .status;
+  if (options.notify) state.wake_after_stores(at.rank());
+  return status;
 }
 
 }  // namespace detail

@@ -1,5 +1,6 @@
 #include <aqueduct/rma.hpp>
 
+#include "core/entry.hpp"
 #include "rma/transfers.hpp"
 
 #include <algorithm>
@@ -9,11 +10,16 @@ namespace aqueduct {
 
 Status copy(Endpoint& ep, GlobalPtr<std::byte> to, GlobalPtr<const std::byte> from,
             std::size_t bytes) noexcept {
-  auto& segments = ep.state().segments;
   const GlobalPtr<std::byte> source{from.rank(), from.offset(), from.segment()};
-  if (auto part = segments.check(to, bytes); !part) return part.status();
-  if (auto part = segments.check(source, bytes); !part) return part.status();
+  {
+    core::Entry entry(ep.state());
+    auto& segments = ep.state().segments;
+    if (auto part = segments.check(to, bytes); !part) return part.status();
+    if (auto part = segments.check(source, bytes); !part) return part.status();
+  }
   if (bytes == 0) return {};
+  // The copy may be a store to mapped memory, which no queue of a fence would see.
+  if (const Status status = ep.state().transfers->wait_for_turn(to.rank(), false); !status) return status;
   if (const std::byte* here = ep.local(source, bytes)) {
     return put(ep, to, std::span<const std::byte>(here, bytes));
   }

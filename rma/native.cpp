@@ -24,7 +24,7 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
       post = state_.lost[op.peer] ? Post::failed(ErrorCode::peer_lost) : attempt();
       return post.kind != Post::Kind::retry;
     };
-    const Status status = core::wait_until(state_, taken, op.peer, [&] {
+    const Status status = core::wait_for_room(state_, taken, op.peer, [&] {
       return fmt::format("room to begin a transfer of {} bytes with rank {}", Operation::of(op).bytes,
                          op.peer);
     });
@@ -38,9 +38,9 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
 // The short path: a single post. The operation's only part is the conduit's. The initiator needs no part of its own,
 // because it begins nothing after the post, and no progress runs before this returns.
 template <class Begin>
-Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
+Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
                        std::uint64_t& counter, const Begin& begin) noexcept {
-  Op* const op = state_.ops.acquire(kind, at.rank(), !group);
+  Op* const op = state_.ops.acquire(kind, at.rank(), group == nullptr);
   if (op == nullptr) return nullptr;
   Operation& operation = Operation::of(*op);
   operation.segment = at.segment();  // for the stall report
@@ -52,29 +52,46 @@ Op* Transfers::at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::u
     return nullptr;
   }
   ++counter;
-  if (group) {
-    op->group = &state_.group();
-    ++op->group->parts;
+  if (group != nullptr) {
+    op->group = group;
+    ++group->parts;
   }
   if (post.kind == Post::Kind::done) state_.ops.part_ended(*op, {});
   return op;
 }
 
-Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                           bool group) noexcept {
+Op* Transfers::put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept {
   const Rank peer = to.rank();
   const SegmentPart* const part = state_.segments.native(to, bytes);
-  if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;  // or no bytes
+  // No bytes, or a word for which the general path chooses the way?
+  if (part == nullptr || !part->native_anywhere(bytes, part->most_put) || state_.polling) return nullptr;
+  if (state_.ops.counts()) [[unlikely]]
+    return put_in_order(*part, to, from, bytes, group);
   return at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
     return part->rma->put(peer, part->key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
                           token);
   });
 }
 
-Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept {
+// As put_at_once, once fences are in use.
+Op* Transfers::put_in_order(const SegmentPart& part, GlobalPtr<std::byte> to, const void* from,
+                            std::size_t bytes, Op* group) noexcept {
+  const Rank peer = to.rank();
+  const bool orderly = bytes <= state_.conduit(peer).properties().max_ordered;
+  if (held(peer, orderly ? core::PeerOrder::Next::put : core::PeerOrder::Next::other)) return nullptr;
+  Op* const op =
+      at_once(kPutKind, to, bytes, group, state_.statistics.native_puts, [&](core::Token token) noexcept {
+        return part.rma->put(peer, part.key, to.offset(), {static_cast<const std::byte*>(from), bytes}, false,
+                             token);
+      });
+  if (op != nullptr && op->epoch != 0 && orderly) state_.order.keeps_order_of(*op);  // unless it is over
+  return op;
+}
+
+Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept {
   const Rank peer = from.rank();
   const SegmentPart* const part = state_.segments.native(from, bytes);
-  if (part == nullptr || bytes - 1 >= part->max_transfer || state_.polling) return nullptr;
+  if (part == nullptr || !part->native_anywhere(bytes, part->most_get) || state_.polling) return nullptr;
   return at_once(
       kGetKind, from, bytes, group, state_.statistics.native_gets, [&](core::Token token) noexcept {
         return part->rma->get(peer, part->key, from.offset(), {static_cast<std::byte*>(to), bytes}, token);
@@ -82,7 +99,7 @@ Op* Transfers::get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t byte
 }
 
 Op* Transfers::atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call,
-                              bool group) noexcept {
+                              Op* group) noexcept {
   const Rank peer = at.rank();
   if (state_.polling) return nullptr;
   const SegmentPart* const part = state_.segments.of_network(state_.far->rma(), at, bytes);
@@ -99,14 +116,23 @@ Status Transfers::put_native(Op& op, const SegmentPart& part, GlobalPtr<std::byt
   const std::size_t most = conduit.properties().max_transfer;
   Operation& operation = Operation::of(op);
   ++state_.statistics.native_puts;
-  if (core::NativeSignal* announced = conduit.signal();
-      operation.has_signal && announced != nullptr && from.size() <= most &&
+  core::NativeSignal* const announced =
+      operation.follows == Operation::Follows::nothing ? nullptr : conduit.signal();
+  const bool is_word = operation.follows == Operation::Follows::word;
+  const SegmentPart* const word_part =
+      is_word && announced != nullptr ? native_word(to.rank(), operation.word) : nullptr;
+  if (announced != nullptr && is_word == (word_part != nullptr) && from.size() <= most &&
       (!inject || from.size() <= conduit.properties().max_inject_signal)) {
     op.ended = nullptr;  // the network delivers the signal with the bytes, so nothing follows them
     operation.begun = from.size();
     return post(op, immediate, [&] {
-      return announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal,
-                                   core::OpPool::token(op));
+      const core::Token token = core::OpPool::token(op);
+      if (!is_word) {
+        return announced->put_signal(to.rank(), part.key, to.offset(), from, operation.signal, token);
+      }
+      const core::RemoteWord word{word_part->key, operation.word.offset, operation.word.value,
+                                  operation.word.op};
+      return announced->put_signal_word(to.rank(), part.key, to.offset(), from, word, token);
     });
   }
   for (std::size_t at = 0; at < from.size(); at += most) {

@@ -1,5 +1,6 @@
 #include <aqueduct/rma.hpp>
 
+#include "core/entry.hpp"
 #include "rma/transfers.hpp"
 
 // The cold paths of include/aqueduct/rma.hpp, for targets that are not mapped here. Each first tries the short path, a
@@ -17,52 +18,67 @@ bool plain(const PutOptions& options) noexcept {
 
 }  // namespace
 
+void notify_mapped(Endpoint& ep, Rank target) noexcept {
+  core::Entry entry(ep.state());
+  ep.state().wake_after_stores(target);
+}
+
 Status put_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) {
+  if (rma::Op* const op = transfers.put_at_once(to, from, bytes, nullptr)) {
     Event event(op);
-    return ep.wait(event);
+    return ep.wait(std::move(event));
   }
   return transfers.put(to, from, bytes, Completion::blocking, {}).status;
 }
 
 Event put_nb_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                        const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
   if (plain(options)) {
-    if (rma::Op* const op = transfers.put_at_once(to, from, bytes, false)) return Event(op);
+    if (rma::Op* const op = transfers.put_at_once(to, from, bytes, nullptr)) return Event(op);
   }
   return transfers.put(to, from, bytes, Completion::event, options).event;
 }
 
 Status put_nbi_over_wire(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                          const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (plain(options) && transfers.put_at_once(to, from, bytes, true) != nullptr) return {};
+  if (rma::Op* const group = transfers.joined(options.group); plain(options) && group != nullptr) {
+    if (transfers.put_at_once(to, from, bytes, group) != nullptr) return {};
+  }
   return transfers.put(to, from, bytes, Completion::group, options).status;
 }
 
 Status get_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) {
+  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, nullptr)) {
     Event event(op);
-    return ep.wait(event);
+    return ep.wait(std::move(event));
   }
   return transfers.get(to, from, bytes, Completion::blocking, false).status;
 }
 
 Event get_nb_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                        const GetOptions& options) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, false)) return Event(op);
+  if (rma::Op* const op = transfers.get_at_once(to, from, bytes, nullptr)) return Event(op);
   return transfers.get(to, from, bytes, Completion::event, options.immediate).event;
 }
 
 Status get_nbi_over_wire(Endpoint& ep, void* to, GlobalPtr<std::byte> from, std::size_t bytes,
                          const GetOptions& options) noexcept {
+  core::Entry entry(ep.state());
   rma::Transfers& transfers = *ep.state().transfers;
-  if (transfers.get_at_once(to, from, bytes, true) != nullptr) return {};
-  return transfers.get(to, from, bytes, Completion::group, options.immediate).status;
+  if (rma::Op* const group = transfers.joined(options.group)) {
+    if (transfers.get_at_once(to, from, bytes, group) != nullptr) return {};
+  }
+  return transfers.get(to, from, bytes, Completion::group, options.immediate, options.group).status;
 }
 
 }  // namespace aqueduct::detail

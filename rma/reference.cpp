@@ -1,6 +1,5 @@
 #include "core/signals.hpp"
 #include "rma/aside.hpp"
-#include "rma/long.hpp"
 #include "rma/operation.hpp"
 #include "rma/target.hpp"
 #include "rma/transfers.hpp"
@@ -18,10 +17,15 @@ am::Args pack(const T& args) noexcept {
 }  // namespace
 
 Transfers::Transfers(EndpointState& state)
-    : state_(state), messages_(*state.messages), queues_(state.ranks), busy_(state.busy) {
+    : state_(state),
+      messages_(*state.messages),
+      queues_(state.ranks),
+      busy_(state.busy),
+      held_(state.ranks),
+      held_busy_(state.busy) {
   waiting_on_.reserve(state.ranks);
+  held_for_.reserve(state.ranks);
   add_reference_handlers(state);
-  add_long_requests(state);
   const Statistics& counts = state.statistics;
   state.add_statistics({{"native_puts", "puts", &counts.native_puts},
                         {"native_gets", "gets", &counts.native_gets},
@@ -30,8 +34,27 @@ Transfers::Transfers(EndpointState& state)
                         {"native_atomics", "atomics", &counts.native_atomics},
                         {"reference_atomics", "atomics", &counts.reference_atomics}});
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
-    if (conduit != nullptr) conduit->serve_aside(atomics_aside);
+    if (conduit != nullptr) conduit->serve_aside(words_aside);
   }
+}
+
+void Transfers::follow_after_bytes(Op& op) noexcept {
+  op.ended = Operation::of(op).follows == Operation::Follows::word ? then_word : then_signal;
+  op.layer = this;
+}
+
+/// Whether one packet has room for the bytes of a put and what follows them. True if nothing does.
+bool Transfers::fits_with_signal(const Op& op) const noexcept {
+  const Operation& operation = Operation::of(op);
+  switch (operation.follows) {
+    case Operation::Follows::nothing: return true;
+    case Operation::Follows::signal:
+      return operation.bytes <= messages_.room(op.peer, false, sizeof(PutPiece));
+    case Operation::Follows::word:
+      return by_network(op.peer, operation.word) == nullptr &&
+             operation.bytes <= messages_.room(op.peer, false, sizeof(PutWordPiece));
+  }
+  return true;
 }
 
 // Begins a reference operation: sends its packets now, as far as credits and room allow. The rest waits in the peer's
@@ -41,12 +64,10 @@ Transfers::Transfers(EndpointState& state)
 Status Transfers::launch(Op& op, bool immediate) noexcept {
   Queue& queue = queues_[op.peer];
   Operation& operation = Operation::of(op);
-  if (operation.has_signal && op.kind == &kPutKind &&
-      operation.bytes > messages_.room(op.peer, false, sizeof(PutPiece))) {
+  if (op.kind == &kPutKind && !fits_with_signal(op)) {
     // More than one packet. Packets may overtake each other, so the signal follows when all have been answered.
-    operation.has_signal = false;
-    op.ended = then_signal;
-    op.layer = this;
+    follow_after_bytes(op);
+    operation.follows = Operation::Follows::nothing;
   }
   op.reads_more = operation.local != nullptr && op.kind == &kPutKind;
   if (queue.head == nullptr && push(op)) {
@@ -88,11 +109,19 @@ Post Transfers::push_piece(Op& op) noexcept {
   const std::uint64_t left = operation.bytes - operation.begun;
   Post post = Post::retry();
   std::uint64_t step = 1;
-  if (op.kind == &kPutKind) {
+  if (op.kind == &kPutKind && operation.follows == Operation::Follows::word) {
+    step = left;  // one packet: see launch
+    const WordSignal& word = operation.word;
+    const PutWordPiece piece{token,       operation.offset, operation.segment, word.segment,
+                             word.offset, word.value,       word.op,           {}};
+    post = messages_.try_request(op.peer, AmCategory::medium_request, kPutWord, pack(piece), nullptr,
+                                 {operation.local, step}, token);
+    if (post.kind == Post::Kind::posted) ++op.parts, ++op.sends;
+  } else if (op.kind == &kPutKind) {
     step = std::min<std::uint64_t>(left, messages_.room(op.peer, false, sizeof(PutPiece)));
-    const PutPiece piece{token, operation.offset + operation.begun,
-                         operation.has_signal ? operation.signal.add : 0, operation.segment,
-                         operation.has_signal ? operation.signal.slot : 0};
+    const bool has_signal = operation.follows == Operation::Follows::signal;
+    const PutPiece piece{token, operation.offset + operation.begun, has_signal ? operation.signal.add : 0,
+                         operation.segment, has_signal ? operation.signal.slot : 0};
     post = messages_.try_request(op.peer, AmCategory::medium_request, kPut, pack(piece), nullptr,
                                  {operation.local + operation.begun, step}, token);
     // Besides the answer, the operation waits for the conduit, which still reads the caller's buffer.
@@ -102,7 +131,9 @@ Post Transfers::push_piece(Op& op) noexcept {
     const GetPiece piece{token, operation.offset + operation.begun, operation.begun, operation.segment,
                          static_cast<std::uint32_t>(step)};
     post = messages_.try_request(op.peer, AmCategory::short_request, kGet, pack(piece), nullptr, {}, 0);
-  } else if (op.kind == &kAtomicKind) {
+  } else if (op.kind == &kWordKind && operation.atomic.by == aqueduct::detail::AtomicBy::network) {
+    return push_word(op);
+  } else if (op.kind == &kAtomicKind || op.kind == &kWordKind) {
     step = left;
     const AtomicCall& call = operation.atomic;
     const AtomicRequest request{
@@ -148,6 +179,7 @@ bool Transfers::follow_with_signal(Op& op, Signal signal) noexcept {
 }
 
 void Transfers::advance() noexcept {
+  if (!held_for_.empty()) advance_held();
   // part_ended may queue the operation's signal, and so append its peer to waiting_on_ again. So the loop goes by
   // index, and calls part_ended last, when the queue and the list are consistent.
   for (std::size_t i = 0; i < waiting_on_.size();) {
@@ -169,6 +201,7 @@ void Transfers::advance() noexcept {
 }
 
 void Transfers::peer_lost(Rank peer) noexcept {
+  drop_held(peer);
   Queue& queue = queues_[peer];
   if (queue.head == nullptr) return;
   queue = {};
@@ -187,6 +220,9 @@ void Transfers::describe(std::string& text, Rank peer) const {
   std::size_t waiting = 0;
   for (const Op* op = queues_[peer].head; op != nullptr; op = op->next) ++waiting;
   if (waiting != 0) text += fmt::format("; {} operations wait for room to rank {}", waiting, peer);
+  std::size_t behind = 0;
+  for (const Op* op = held_[peer].head; op != nullptr; op = op->next) ++behind;
+  if (behind != 0) text += fmt::format("; a fence holds back {} operations on rank {}", behind, peer);
 }
 
 }  // namespace aqueduct::rma

@@ -1,5 +1,6 @@
 #include <aqueduct/signal.hpp>
 
+#include "core/entry.hpp"
 #include "core/signals.hpp"
 #include "core/wait.hpp"
 #include "rma/transfers.hpp"
@@ -9,56 +10,114 @@ namespace aqueduct {
 using Completion = rma::Transfers::Completion;
 
 Status signal(Endpoint& ep, Rank to, Signal what) noexcept {
+  core::Entry entry(ep.state());
   return ep.state().transfers->signal(to, what, Completion::blocking).status;
 }
 
 Event signal_nb(Endpoint& ep, Rank to, Signal what) noexcept {
+  core::Entry entry(ep.state());
   return ep.state().transfers->signal(to, what, Completion::event).event;
 }
 
 namespace detail {
+namespace {
 
-Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                       Signal what, const PutOptions& options) noexcept {
+/// Writes the bytes if they are mapped here. False: nothing has happened.
+bool put_mapped(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                const PutOptions& options) noexcept {
+  std::byte* const place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
+  if (place == nullptr || bytes == 0) return false;
+  copy_bytes(place, from, bytes);
+  source_is_free(options);
+  return true;
+}
+
+rma::Transfers::Begun put_with_slot(Endpoint& ep, GlobalPtr<std::byte> to, const void* from,
+                                    std::size_t bytes, Signal what, const PutOptions& options,
+                                    Completion completion) noexcept {
   EndpointState& state = ep.state();
   const GlobalPtr<std::byte> counter{to.rank(), std::uint64_t{what.slot} * sizeof(std::uint64_t),
                                      core::kSignalSegment};
-  if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part) return Event(part.status());
-  if (std::byte* place = ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
-      place != nullptr && bytes != 0) {
-    copy_bytes(place, from, bytes);
-    source_is_free(options);
-    if (state.transfers->raise_mapped(to.rank(), what)) return Event{};
-    return state.transfers->signal(to.rank(), what, Completion::event).event;
+  {
+    core::Entry entry(state);
+    if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part)
+      return {part.status(), Event(part.status())};
   }
-  return state.transfers->put(to, from, bytes, Completion::event, options, &what).event;
+  const bool copied = put_mapped(ep, to, from, bytes, options);  // beside other threads' calls
+  core::Entry entry(state);
+  if (!copied) return state.transfers->put(to, from, bytes, completion, options, &what);
+  if (state.transfers->raise_mapped(to.rank(), what)) return {};
+  return state.transfers->signal(to.rank(), what, completion);
+}
+
+}  // namespace
+
+Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                       Signal what, const PutOptions& options) noexcept {
+  return put_with_slot(ep, to, from, bytes, what, options, Completion::event).event;
+}
+
+Status put_signal_nbi_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                            Signal what, const PutOptions& options) noexcept {
+  return put_with_slot(ep, to, from, bytes, what, options, Completion::group).status;
+}
+
+Event put_signal_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                       const SignalWord& what, const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
+  return ep.state().transfers->put_word(to, from, bytes, Completion::event, options, what).event;
+}
+
+Status put_signal_nbi_bytes(Endpoint& ep, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
+                            const SignalWord& what, const PutOptions& options) noexcept {
+  core::Entry entry(ep.state());
+  return ep.state().transfers->put_word(to, from, bytes, Completion::group, options, what).status;
 }
 
 }  // namespace detail
 
-std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept {
-  auto& state = ep.state();
-  if (state.in_child() || slot >= core::signal_slots(state)) return 0;
+namespace {
+
+std::uint64_t value_of(detail::EndpointState& state, SignalSlot slot) noexcept {
+  if (slot >= core::signal_slots(state)) return 0;
   return core::my_counter(state, slot).load(std::memory_order_acquire);
 }
 
+}  // namespace
+
+std::uint64_t signal_value(Endpoint& ep, SignalSlot slot) noexcept {
+  core::Entry entry(ep.state());
+  auto& state = ep.state();
+  if (state.in_child()) return 0;
+  // If other ranks cannot map my counters, their signals arrive in progress.
+  const bool mapped =
+      ep.mapped_for_value(state.rank, core::kSignalSegment, 0, sizeof(std::uint64_t)) != nullptr;
+  if (!mapped) state.transfers->let_others_in();
+  return value_of(state, slot);
+}
+
 Status reset_signal(Endpoint& ep, SignalSlot slot, std::uint64_t value) noexcept {
+  core::Entry entry(ep.state());
   auto& state = ep.state();
   if (state.in_child()) return ErrorCode::invalid_argument;
   if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;
   core::my_counter(state, slot).store(value, std::memory_order_release);
+  state.guard.changed();
   return {};
 }
 
 bool test_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least) noexcept {
+  core::Entry entry(ep.state());
   if (ep.state().in_child()) return true;  // ends a loop that polls; wait_until returns the error
-  if (signal_value(ep, slot) >= at_least) return true;
-  ep.progress();
-  return signal_value(ep, slot) >= at_least;
+  auto& state = ep.state();
+  if (value_of(state, slot) >= at_least) return true;
+  core::progress(state);
+  return value_of(state, slot) >= at_least;
 }
 
 Status wait_until(Endpoint& ep, SignalSlot slot, std::uint64_t at_least, Rank from,
                   std::chrono::nanoseconds limit) noexcept {
+  core::Entry entry(ep.state());
   auto& state = ep.state();
   if (state.in_child()) return ErrorCode::invalid_argument;
   if (slot >= core::signal_slots(state)) return ErrorCode::out_of_range;

@@ -4,6 +4,7 @@
 
 #include "core/apply_atomic.hpp"
 #include "core/signals.hpp"
+#include "core/word_signal.hpp"
 #include "rma/operation.hpp"
 #include "rma/wire.hpp"
 
@@ -62,6 +63,19 @@ void put(Incoming& in, const std::byte* args, core::MutableBytes payload) {
   answer(in, kPutAck, PutAck{piece.token, static_cast<std::uint64_t>(code)});
 }
 
+void put_word(Incoming& in, const std::byte* args, core::MutableBytes payload) {
+  const auto piece = read<PutWordPiece>(args);
+  std::byte* to = place(in.state, piece.segment, piece.offset, payload.size());
+  auto code = ErrorCode::out_of_range;
+  if (to != nullptr) {
+    aqueduct::detail::copy_bytes(to, payload.data(), payload.size());
+    const bool known = piece.word_segment < in.state.segments.size();
+    const core::MutableBytes mine = known ? in.state.segments[piece.word_segment].mine : core::MutableBytes{};
+    code = core::apply_signal(mine, piece.word_offset, piece.op, piece.value);
+  }
+  answer(in, kPutAck, PutAck{piece.token, static_cast<std::uint64_t>(code)});
+}
+
 void put_ack(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto ack = read<PutAck>(args);
   if (core::Op* op = asked(in, ack.token, kPutAck)) {
@@ -99,7 +113,9 @@ void atomic(Incoming& in, const std::byte* args, core::MutableBytes) {
   const std::size_t bytes = core::bytes_of(request.type);
   std::byte* at = place(in.state, request.segment, request.offset, bytes);
   AtomicResult result{request.token, 0, 0};
-  if (at == nullptr) {
+  if (!core::AtomicSet::exists(request.op, request.type)) {
+    result.code = static_cast<std::uint64_t>(ErrorCode::invalid_argument);
+  } else if (at == nullptr) {
     result.code = static_cast<std::uint64_t>(ErrorCode::out_of_range);
   } else if (reinterpret_cast<std::uintptr_t>(at) % bytes != 0) {
     result.code = static_cast<std::uint64_t>(ErrorCode::misaligned);
@@ -143,6 +159,7 @@ void add_reference_handlers(EndpointState& state) noexcept {
   am::Messages& m = *state.messages;
   using enum AmCategory;
   m.add_internal(kPut, medium_request, sizeof(PutPiece), callback<put>());
+  m.add_internal(kPutWord, medium_request, sizeof(PutWordPiece), callback<put_word>());
   m.add_internal(kPutAck, short_reply, sizeof(PutAck), callback<put_ack>());
   m.add_internal(kGet, short_request, sizeof(GetPiece), callback<get>());
   m.add_internal(kGetData, medium_reply, sizeof(GetData), callback<get_data>());

@@ -34,6 +34,9 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
   if (key) part.key = *key;
   part.rma = rma;
   part.max_transfer = conduit.properties().max_transfer;
+  const core::WholeWords words = whole_words(conduit);
+  part.most_put = words >= core::WholeWords::puts ? part.max_transfer : 0;
+  part.most_get = words >= core::WholeWords::puts_and_gets ? part.max_transfer : 0;
   return part.has_key;
 }
 
@@ -41,9 +44,9 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
 // waits for the operation instead of returning an Event. It cannot wait for a free explicit one, because the caller may
 // hold Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is
 // safe.
-Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& completion,
-                             bool immediate) noexcept {
-  if (state_.in_child()) [[unlikely]]
+Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate,
+                             Group* group) noexcept {
+  if (state_.in_child() || joined(group) == nullptr) [[unlikely]]
     return ErrorCode::invalid_argument;
   // Nothing may wait inside progress. A layer's `advance` may
   // begin immediate operations there; a handler may begin none.
@@ -60,13 +63,13 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& co
     auto place = [&] { return (op = state_.ops.acquire(kind, peer, false)) != nullptr; };
     if (!place()) {
       if (immediate) return {ErrorCode::refused, peer};
-      const Status status = core::wait_until(
+      const Status status = core::wait_for_room(
           state_, place, kNoRank, [] { return std::string("a free operation (AQUEDUCT_OPERATIONS)"); });
       if (!status) return status;
     }
   }
   if (completion == Completion::group) {
-    op->group = &state_.group();
+    op->group = joined(group);
     ++op->group->parts;
   }
   return op;
@@ -77,6 +80,7 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& co
 // removed from its group, so that the failure appears only in the status.
 Transfers::Begun Transfers::finish(Op& op, Status begun, Completion completion, bool holds) noexcept {
   if (!begun && op.parts == 1) {
+    if (op.source != nullptr) --std::exchange(op.source, nullptr)->parts;  // the group's
     if (op.group != nullptr) --std::exchange(op.group, nullptr)->parts;
     op.ended = nullptr;
     state_.ops.part_ended(op, begun);
@@ -87,14 +91,26 @@ Transfers::Begun Transfers::finish(Op& op, Status begun, Completion completion, 
   if (completion == Completion::group) return {};
   Event event(&op);
   if (completion == Completion::event) return {{}, std::move(event)};
-  const Status status = core::wait(state_, event);
+  const Status status = core::wait_to_the_end(state_, event);
   return {status, Event(status)};
+}
+
+Op* Transfers::joined(Group* given) noexcept {
+  if (given == nullptr) [[likely]]
+    return &state_.group();
+  core::GroupRecord& group = aqueduct::detail::record_of(*given);
+  return group.state == &state_ ? &group.all : nullptr;
 }
 
 Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
                               core::SourceUse& source) noexcept {
   if (options.source == SourceReuse::at_completion) return {};
-  if (options.source == SourceReuse::on_event && options.source_event == nullptr) return {};
+  if (options.source == SourceReuse::on_event && options.source_event == nullptr) {
+    if (op.group == nullptr || options.group == nullptr) return {};  // as at_completion
+    op.source = &aqueduct::detail::record_of(*options.group).source;
+    ++op.source->parts;
+    return {};
+  }
   Event* const event = options.source == SourceReuse::on_event ? options.source_event : nullptr;
   const Status status = source.take(state_, peer, event, options.immediate);
   op.source = source.op();
@@ -102,17 +118,41 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
 }
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                                Completion completion, const PutOptions& options,
-                                const Signal* signal) noexcept {
+                                Completion completion, const PutOptions& options, const Signal* signal,
+                                const WordSignal* word, Words words) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   const Rank peer = to.rank();
-  if (access.mapped != nullptr || bytes == 0) {
+  const core::Properties& properties = state_.conduit(peer).properties();
+  bool native = access.part->reach == SegmentPart::Reach::native;
+  if (native && access.part->most_put == 0 && words == Words::whole &&
+      access.part->is_word(to.offset(), bytes)) [[unlikely]] {
+    if (signal == nullptr && word == nullptr && network_does(AtomicOp::store, bytes))
+      return store_word(to, from, bytes, completion, options);
+    native = false;
+  }
+  // A signal to a word goes in the packet of the put where it fits, unless the conduit carries both.
+  if (word != nullptr && fits_with_word(peer, bytes, *word)) native = false;
+  using Next = core::PeerOrder::Next;
+  const bool orderly = native && signal == nullptr && word == nullptr && bytes <= properties.max_ordered;
+  const bool by_packets = !native && access.part->reach != SegmentPart::Reach::mapped;
+  const bool is_held = bytes != 0 && held(peer, orderly      ? Next::put
+                                                : by_packets ? Next::packet
+                                                             : Next::other);
+  if (is_held && options.immediate)
+    return {{ErrorCode::refused, peer}, Event(Status(ErrorCode::refused, peer))};
+  if (is_held && word != nullptr) {  // what waits behind a fence has no room for a word
+    if (const Status status = wait_for_turn(peer, false); !status) return {status, Event(status)};
+    return put(to, from, bytes, completion, options, signal, word, words);
+  }
+  if ((access.mapped != nullptr && !is_held) || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
+    if (options.notify) state_.wake_after_stores(peer);
+    if (word != nullptr) return update_word(peer, *word, completion, options);
     return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
   }
-  auto begun = begin(kPutKind, peer, completion, options.immediate);
+  auto begun = begin(kPutKind, peer, completion, options.immediate, options.group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -120,9 +160,8 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   operation.segment = to.segment();
   operation.offset = to.offset();
   operation.bytes = bytes;
-  const core::Properties& properties = state_.conduit(peer).properties();
-  const bool native = access.part->reach == SegmentPart::Reach::native;
-  const bool inject = native && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
+  const bool inject =
+      native && !is_held && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   core::SourceUse source;
   if (!inject) {
     if (const Status status = take_source(op, peer, options, source); !status)
@@ -130,15 +169,20 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   }
   if (signal != nullptr) {
     operation.signal = *signal;
-    operation.has_signal = true;
+    operation.follows = Operation::Follows::signal;
+  }
+  if (word != nullptr) {
+    operation.word = *word;
+    operation.follows = Operation::Follows::word;
   }
   Status status;
   bool holds = true;
-  if (native) {
-    if (operation.has_signal) {
-      op.ended = then_signal;
-      op.layer = this;
-    }
+  if (is_held) {
+    hold(op);
+    holds = false;
+  } else if (native) {
+    if (orderly && op.epoch != 0) state_.order.keeps_order_of(op);
+    if (operation.follows != Operation::Follows::nothing) follow_after_bytes(op);
     status = put_native(op, *access.part, to, {static_cast<const std::byte*>(from), bytes}, inject,
                         options.immediate);
   } else {
@@ -147,23 +191,25 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     status = launch(op, options.immediate);
     holds = !status || operation.all_begun();
   }
+  const bool nothing_begun = !status && op.parts == 1;
+  // All packets are copies: the source is free already.
+  if (!native && !nothing_begun && operation.all_begun() && op.sends == 0) state_.ops.source_free(op, {});
   if (!source.taken()) return finish(op, status, completion, holds);
 
-  // The order matters. If all packets are copies, the source is free already, so it ends before `finish`, which may
-  // wait for the answers. `finish` may also release the operation, so after it only `source` is used.
-  if (!status && op.parts == 1) {  // nothing was begun, so nothing reads the source
+  // The order matters. A source that is free already ends before `finish`, which may wait for the answers. `finish` may
+  // also release the operation, so after it only `source` is used.
+  if (nothing_begun) {  // so nothing reads the source
     op.source = nullptr;
     source.give_up(state_, status);
     return finish(op, status, completion, holds);
   }
-  if (!native && operation.all_begun() && op.sends == 0) state_.ops.source_free(op, {});
   Begun result = finish(op, status, completion, holds);
   static_cast<void>(source.hand_over(state_));  // the operation reports a failure
   return result;
 }
 
 Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-                                bool immediate) noexcept {
+                                bool immediate, Group* group, Words words) noexcept {
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr || bytes == 0) {
@@ -171,7 +217,16 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
     aqueduct::detail::copy_bytes(to, access.mapped, bytes);
     return {};
   }
-  auto begun = begin(kGetKind, from.rank(), completion, immediate);
+  bool native = access.part->reach == SegmentPart::Reach::native;
+  if (native && access.part->most_get == 0 && words == Words::whole &&
+      access.part->is_word(from.offset(), bytes)) [[unlikely]] {
+    const bool fits =
+        reinterpret_cast<std::uintptr_t>(to) % bytes == 0;  // an atomic's result is an object of its type
+    if (fits && network_does(AtomicOp::load, bytes))
+      return load_word(to, from, bytes, completion, immediate, group);
+    native = false;
+  }
+  auto begun = begin(kGetKind, from.rank(), completion, immediate, group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -179,7 +234,7 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
   operation.segment = from.segment();
   operation.offset = from.offset();
   operation.bytes = bytes;
-  if (access.part->reach == SegmentPart::Reach::native) {
+  if (native) {
     return finish(op, get_native(op, *access.part, from, {operation.local, bytes}, immediate), completion,
                   true);
   }
@@ -195,7 +250,11 @@ bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
       core::find_mapped(state_, counters, (std::uint64_t{signal.slot} + 1) * sizeof(std::uint64_t));
   if (mapped == nullptr) return false;
   core::counter_at(mapped, signal.slot).fetch_add(signal.add, std::memory_order_release);
-  if (to != state_.rank) state_.wake(to);
+  if (to != state_.rank) {
+    state_.wake(to);
+  } else {
+    state_.guard.changed();  // another thread of this rank may wait for it
+  }
   return true;
 }
 
@@ -205,13 +264,18 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion
   auto part = state_.segments.check(counter, sizeof(std::uint64_t));
   if (!part) return {part.status(), Event(part.status())};
   if (state_.lost[to]) return {{ErrorCode::peer_lost, to}, Event(Status(ErrorCode::peer_lost, to))};
-  if (raise_mapped(to, signal)) return {};
+  const bool is_held = held(to, core::PeerOrder::Next::other);
+  if (!is_held && raise_mapped(to, signal)) return {};
   auto begun = begin(kSignalKind, to, completion, false);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
   operation.signal = signal;
   operation.bytes = 1;  // counts as one message to send, for all_begun()
+  if (is_held) {
+    hold(op);
+    return finish(op, {}, completion, false);
+  }
   op.by_packets = true;
   const Status status = launch(op, false);
   return finish(op, status, completion, !status || operation.all_begun());

@@ -12,6 +12,8 @@
 
 namespace aqueduct::rma {
 
+struct WordSignal;
+
 using aqueduct::detail::AtomicCall;
 using aqueduct::detail::EndpointState;
 using core::Op;
@@ -31,6 +33,8 @@ struct Access {
 /// A native post may wait for room in the conduit, any call for a free operation, and a put with SourceReuse::at_return
 /// until its source is free. An immediate call is refused instead of waiting, unless a part of it has begun. Pieces of
 /// the reference layer never wait: without a credit or room they are queued for their peer, and `advance` sends them.
+///
+/// What a fence holds back waits in a queue of its own, not begun (held.cpp).
 class Transfers final : public core::Layer {
  public:
   explicit Transfers(EndpointState& state);
@@ -42,34 +46,49 @@ class Transfers final : public core::Layer {
   Access access(GlobalPtr<std::byte> at, std::uint64_t bytes) noexcept;
 
   /// How the caller learns of the end: by an Event of the operation's
-  /// own, with the implicit group, or because the call returns.
+  /// own, with the group that is named or else the open one, or because the call returns.
   enum class Completion : std::uint8_t { event, group, blocking };
   struct Begun {
     Status status;
     Event event;
   };
+  /// What a transfer of exactly one aligned word promises: docs/memory-model.md.
+  enum class Words : std::uint8_t {
+    whole,  ///< M-1 to M-3: such a word takes another way if the conduit's own operations do not treat it as one
+    any,  ///< M-4: it may be a piece of something longer, so all bytes take the same way
+  };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
-            const PutOptions& options, const Signal* signal = nullptr) noexcept;
+            const PutOptions& options, const Signal* signal = nullptr, const WordSignal* word = nullptr,
+            Words words = Words::whole) noexcept;
+  /// The group that an `_nbi` operation joins: that of its options, or else the open one. Null: `given` belongs to
+  /// another endpoint.
+  Op* joined(Group* given) noexcept;
   /// The short path, for most transfers: one native post, and nothing to do when it
-  /// ends. With `group` the operation joins the implicit group, and may be over when
-  /// this returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
-  Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, bool group) noexcept;
-  Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, bool group) noexcept;
-  Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, bool group) noexcept;
-  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-            bool immediate) noexcept;
-  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
-               bool immediate) noexcept;
+  /// ends. With `group` the operation joins that group, and may be over when this
+  /// returns. Null: nothing happened; call `put`, `get` or `atomic` instead.
+  Op* put_at_once(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Op* group) noexcept;
+  Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept;
+  Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, Op* group) noexcept;
+  Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion, bool immediate,
+            Group* group = nullptr, Words words = Words::whole) noexcept;
+  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion, bool immediate,
+               Group* group = nullptr) noexcept;
   Begun signal(Rank to, Signal signal, Completion completion) noexcept;
+  /// A put that a signal to a word of the same rank follows. Checks the word before anything is begun.
+  Begun put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
+                 const PutOptions& options, const SignalWord& word) noexcept;
 
   // For the layers above, whose operations consist of several of these.
 
-  /// An operation with the initiator's part. Errors: in_handler, refused. The completion may become blocking.
-  Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate) noexcept;
+  /// An operation with the initiator's part. The completion may become blocking.
+  /// Errors: in_handler, refused, invalid_argument (a group of another endpoint).
+  Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate,
+                    Group* group = nullptr) noexcept;
   /// Ends the initiator's part if the caller `holds` it, and returns or waits as the completion says. If nothing was
   /// begun, the operation is undone and `begun` is returned.
   Begun finish(Op& op, Status begun, Completion completion, bool holds) noexcept;
   /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
+  /// If the group tells when the buffer is free, op.source is the group's, and `source` has nothing to hand over.
   Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
   /// Imports the key of a part, once. Returns whether there is one, so that native operations reach the part.
   Result<bool> has_key(SegmentPart& part, Rank rank) noexcept {
@@ -78,8 +97,16 @@ class Transfers final : public core::Layer {
   /// For an operation's `ended`: continues with a signal to its peer. Returns true if the counter was raised at once,
   /// false if the operation now waits for the signal's answer.
   bool follow_with_signal(Op& op, Signal signal) noexcept;
+  /// Puts a fence behind all that has begun on the peer: see include/aqueduct/order.hpp.
+  void fence(Rank peer) noexcept;
+  /// Waits until no fence holds back an operation on the peer that begins now.
+  /// Errors: refused (`immediate`), and those of wait_until.
+  Status wait_for_turn(Rank peer, bool immediate) noexcept;
   /// Raises a peer's counter in place. False: it is not mapped here.
   bool raise_mapped(Rank to, Signal signal) noexcept;
+  /// Called at reads of this rank's own memory if other ranks need its processor to change it: makes progress, but at
+  /// most once a microsecond.
+  void let_others_in() noexcept;
 
   // core::Layer
   void advance() noexcept override;
@@ -100,27 +127,72 @@ class Transfers final : public core::Layer {
                     bool immediate) noexcept;
   Status atomic_native(Op& op, const SegmentPart& part, GlobalPtr<std::byte> at, const AtomicCall& call,
                        bool immediate) noexcept;
-  static Result<bool> has_key(SegmentPart& part, Rank rank, core::Conduit& conduit) noexcept;
+  Result<bool> has_key(SegmentPart& part, Rank rank, core::Conduit& conduit) noexcept;
+  // Words that the conduit's own operations do not treat as one (words.cpp).
+  core::WholeWords whole_words(const core::Conduit& conduit) const noexcept;
+  bool network_does(AtomicOp op, std::size_t bytes) const noexcept;
+  Begun store_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
+                   const PutOptions& options) noexcept;
+  Begun load_word(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
+                  bool immediate, Group* group) noexcept;
   template <class Begin>
-  Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, bool group,
+  Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
               std::uint64_t& counter, const Begin& begin) noexcept;
+  [[gnu::cold]] Op* put_in_order(const SegmentPart& part, GlobalPtr<std::byte> to, const void* from,
+                                 std::size_t bytes, Op* group) noexcept;
   template <class Try>
   Status post(Op& op, bool immediate, const Try& attempt) noexcept;
-  /// Called at reads of this rank's own memory if other ranks need its processor for their atomics: makes progress, but
-  /// at most once a microsecond.
-  void let_others_in() noexcept;
+  // Operations that a fence holds back (held.cpp).
+  /// The result of an attempt to begin one.
+  ///
+  /// later       no room, or the fence still holds it back
+  /// here        all of it has begun, or it has failed: the initiator's part is left to be ended
+  /// in_packets  the reference layer takes over
+  enum class Begins : std::uint8_t { later, here, in_packets };
+  bool held(Rank peer, core::PeerOrder::Next next) noexcept;
+  void hold(Op& op) noexcept;
+  void advance_held() noexcept;
+  void drop_held(Rank peer) noexcept;
+  void launch_held(Op& op) noexcept;
+  static bool goes_native(const Op& op, const SegmentPart& part) noexcept;
+  Begins begin_held(Op& op) noexcept;
+  Begins begin_held_put(Op& op, const SegmentPart& part) noexcept;
+  Begins begin_held_atomic(Op& op, const Access& access) noexcept;
+  bool is_of_network(const AtomicCall& call) const noexcept;
   // The reference layer (reference.cpp).
   Status launch(Op& op, bool immediate) noexcept;
+  bool fits_with_signal(const Op& op) const noexcept;
+  /// What follows the bytes of a put is sent when they are in place.
+  void follow_after_bytes(Op& op) noexcept;
   bool push(Op& op) noexcept;
   Post push_piece(Op& op) noexcept;
   void all_begun(Op& op) noexcept;
   static bool then_signal(core::Layer& layer, Op& op) noexcept;
+
+  // Signals to words (signal_words.cpp).
+  Status check_word(const SignalWord& word) noexcept;
+  /// Whether the network does the update, because it does the job's atomics on this word.
+  const SegmentPart* by_network(Rank to, const WordSignal& word) const noexcept;
+  /// Updates a word that has no bytes before it, or whose bytes are in place.
+  Begun update_word(Rank to, const WordSignal& word, Completion completion,
+                    const PutOptions& options) noexcept;
+  /// The word's part, if the conduit's own put can carry the signal; otherwise null.
+  const SegmentPart* native_word(Rank to, const WordSignal& word) const noexcept;
+  /// Whether a put and its signal to a word go in one packet of the reference layer.
+  bool fits_with_word(Rank to, std::size_t bytes, const WordSignal& word) const noexcept;
+  /// As follow_with_signal, for a signal to a word.
+  bool follow_with_word(Op& op, const WordSignal& word) noexcept;
+  static bool then_word(core::Layer& layer, Op& op) noexcept;
+  Post push_word(Op& op) noexcept;
 
   EndpointState& state_;
   am::Messages& messages_;
   std::vector<Queue> queues_;     // [rank] operations with packets still to send
   std::vector<Rank> waiting_on_;  // the ranks whose queue is not empty
   core::Busy busy_;               // set while there are any
+  std::vector<Queue> held_;       // [rank] operations that a fence holds back, in order
+  std::vector<Rank> held_for_;    // the ranks for which there are any
+  core::Busy held_busy_;          // set while there are any
   core::Clock::time_point let_in_at_{};
 };
 

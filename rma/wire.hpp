@@ -15,6 +15,7 @@ enum ReferenceHandler : HandlerId {
   kAtomic = am::kRmaAtomic,
   kAtomicResult = am::kRmaAtomicResult,
   kSignal = am::kRmaSignal,
+  kPutWord = am::kRmaPutWord,
 };
 
 /// One piece of a put, in one packet. If it is the only piece, it also carries the signal.
@@ -24,6 +25,18 @@ struct PutPiece {
   std::uint64_t add;  ///< what the signal adds; 0: there is no signal
   SegmentId segment;
   SignalSlot slot;
+};
+
+/// A put in one packet, with a signal to a word. A put of more packets has plain pieces; an AtomicRequest follows them.
+struct PutWordPiece {
+  core::Token token;
+  std::uint64_t offset;
+  SegmentId segment;
+  SegmentId word_segment;
+  std::uint64_t word_offset;
+  std::uint64_t value;
+  SignalOp op;
+  std::uint8_t reserved[7];
 };
 
 struct PutAck {
@@ -69,6 +82,7 @@ struct SignalRequest {
   std::uint32_t reserved;
 };
 
-static_assert(sizeof(PutPiece) == 32 && sizeof(GetPiece) == 32 && sizeof(AtomicRequest) == 40);
+static_assert(sizeof(PutPiece) == 32 && sizeof(PutWordPiece) == 48 && sizeof(GetPiece) == 32 &&
+              sizeof(AtomicRequest) == 40);
 
 }  // namespace aqueduct::rma

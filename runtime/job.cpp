@@ -4,6 +4,7 @@
 #include "coll/barriers.hpp"
 #include "core/wait.hpp"
 #include "runtime/builder.hpp"
+#include "runtime/open_jobs.hpp"
 #include "runtime/start.hpp"
 
 #include <algorithm>
@@ -15,12 +16,19 @@
 namespace aqueduct {
 namespace {
 
+/// Ends this process if another one has left the job with a code, or if a signal handler of this one wants to.
+void end_if_asked(Job::Impl& job) {
+  if (const auto code = job.leaving.requested()) job.leaving.end(*code, job.bootstrap.get());
+  if (const auto code = job.bootstrap->exit_asked()) job.leaving.end(*code, nullptr);
+}
+
 /// Makes each endpoint take the launcher's reports of lost processes, on the endpoint's own thread.
 void watch_losses(Job::Impl& job) {
   for (auto& parts : job.endpoints) {
     parts->state.poll_losses = [&job, &state = parts->state, seen = std::size_t{0}]() mutable {
       const std::lock_guard lock(job.losses_mutex);
       job.bootstrap->poll_losses([&](std::uint32_t process) { job.losses.push_back(process); });
+      end_if_asked(job);
       for (; seen < job.losses.size(); ++seen) {
         if (job.losses[seen] >= job.ranks_of.size()) continue;
         for (Rank rank : job.ranks_of[job.losses[seen]]) state.peer_lost(rank);
@@ -56,6 +64,22 @@ Status all_barrier(Job::Impl& job) {
   return first;
 }
 
+/// Waits until the long requests that leave inside progress have left. A peer that has finished could not take the
+/// payload any more. Each ends when its peer makes progress or is lost.
+Status all_followed(Job::Impl& job) {
+  const auto none_left = [&] {
+    return std::ranges::all_of(job.endpoints,
+                               [](auto& parts) { return parts->state.messages->none_to_follow(); });
+  };
+  const auto followed = [&] {
+    if (none_left()) return true;
+    for (auto& parts : job.endpoints) core::progress(parts->state);  // one may be another's target
+    return none_left();
+  };
+  return core::wait_until(job.endpoints.front()->state, followed, kNoRank,
+                          [] { return std::string("long requests to leave"); });
+}
+
 /// Whether only the library's own code opens files from now on. It uses above_standard, so it never takes the
 /// descriptors of the standard streams. Other libraries may.
 bool opens_all_itself(const Job::Impl& job) {
@@ -69,22 +93,27 @@ bool opens_all_itself(const Job::Impl& job) {
 /// Chosen. Each rank has tables of all ranks, so memory grows with the square: the tables of this many take 0.3 GB.
 constexpr Rank kMostInProcess = 1024;
 
-Result<Job> build_steps(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) {
-  if (job->bootstrap == nullptr) {
-    if (const Status status = runtime::join(*job); !status) {
-      for (const SettingProblem& problem : job->config.problems()) job->log.error("{}", problem.text);
+Status build_steps(Job::Impl& job, std::size_t endpoints, core::Network* far) {
+  if (job.bootstrap == nullptr) {
+    if (const Status status = runtime::join(job); !status) {
+      for (const SettingProblem& problem : job.config.problems()) job.log.error("{}", problem.text);
       return status;
     }
   }
-  if (const Status status = runtime::meet(*job, endpoints); !status) return status;
-  if (const Status status = runtime::open_endpoints(*job, far); !status) return status;
-  watch_losses(*job);
-  if (opens_all_itself(*job)) job->standard_places.free();
-  return Job(std::move(job));
+  if (const Status status = runtime::meet(job, endpoints); !status) return status;
+  if (const Status status = runtime::open_endpoints(job, far); !status) return status;
+  watch_losses(job);
+  if (opens_all_itself(job)) job.standard_places.free();
+  runtime::job_opened(job);
+  return {};
 }
 
 Result<Job> build(std::unique_ptr<Job::Impl> job, std::size_t endpoints, core::Network* far) try {
-  return build_steps(std::move(job), endpoints, far);
+  if (const Status status = build_steps(*job, endpoints, far); !status) {
+    if (job->bootstrap != nullptr) end_if_asked(*job);
+    return status;
+  }
+  return Job(std::move(job));
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;
 }
@@ -115,8 +144,11 @@ Result<Job> runtime::build_in_process(Rank ranks, const Config& config, core::Ne
 
 // A forked child has sockets, mapped memory and objects of network libraries in common with its parent. Ending them
 // would end the parent's. So the child's copy of the job is kept until the process ends.
+//
+// Nor does a job end while its process leaves it: another thread is using it, for a few moments more.
 void Job::End::operator()(Impl* impl) const noexcept {
-  if (!impl->in_child()) {
+  if (!impl->in_child() && !impl->leaving.has_begun()) {
+    runtime::job_closed(*impl);
     delete impl;
     return;
   }
@@ -161,6 +193,7 @@ Status Job::finish() {
   if (impl_->in_child()) return ErrorCode::invalid_argument;
   if (impl_->finished) return {};
   impl_->finished = true;
+  static_cast<void>(all_followed(*impl_));
   const Status first = all_barrier(*impl_);
   // A rank that leaves counts as lost, and a loss ends the barriers of ranks that still
   // wait for a third rank's message. So no rank leaves before all have passed the
@@ -179,6 +212,8 @@ Status Job::finish() {
   static_cast<void>(core::wait_until(
       leading, sent, kNoRank, [] { return std::string("the last messages to leave"); },
       std::chrono::seconds(1)));
+  runtime::job_closed(*impl_);
+  impl_->has_left = true;
   impl_->bootstrap->leave();
   impl_->endpoints.clear();
   return first;

@@ -7,9 +7,12 @@
 #include "core/log.hpp"
 #include "core/network.hpp"
 #include "runtime/choice.hpp"
+#include "runtime/leaving.hpp"
 #include "runtime/parts.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,7 +26,10 @@ namespace aqueduct {
 /// The part of a job in one process. The order of the members matters, because they end in reverse order: endpoints,
 /// networks, bootstrap.
 struct Job::Impl {
-  explicit Impl(const Config& settings) : config(settings), log(config, kNoRank) {}
+  explicit Impl(const Config& settings)
+      : config(settings),
+        log(config, kNoRank),
+        leaving(std::chrono::nanoseconds(settings.nanoseconds("exit_timeout"))) {}
 
   // Freed after the start, or kept while a network library may open files.
   core::StandardPlaces standard_places;
@@ -39,6 +45,8 @@ struct Job::Impl {
   core::Network* far_network = nullptr;
   std::vector<std::unique_ptr<runtime::EndpointParts>> endpoints;
   bool finished = false;
+  runtime::Leaving leaving;
+  std::atomic<bool> has_left{false};  ///< the launcher counts this process as gone in good order
   const pid_t process_id = ::getpid();
   Impl* kept = nullptr;  ///< in a forked child: the job that was kept before this one
 

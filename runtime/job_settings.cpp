@@ -35,6 +35,11 @@ constexpr std::array kJobSettings{
     text("bootstrap", "AQUEDUCT_BOOTSTRAP", "", "How to reach the launcher; the launcher sets it."),
     duration("bootstrap_timeout", "AQUEDUCT_BOOTSTRAP_TIMEOUT", "s", "60s",
              "How long to wait for the other processes at the start of a job."),
+    SettingInfo{
+        "exit_timeout", "AQUEDUCT_EXIT_TIMEOUT", SettingType::duration, "s", "5s",
+        "How long Job::leave may take in each process, for instance to flush output, before the process "
+        "ends anyway.",
+        1'000'000, 3'600'000'000'000},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "am/messages.hpp"
 #include "coll/barriers.hpp"
 #include "core/core_settings.hpp"
+#include "rma/long.hpp"
 #include "rma/transfers.hpp"
 #include "runtime/job_settings.hpp"
 #include "vis/piece_transfers.hpp"
@@ -20,6 +21,7 @@ struct LayerList {};
 /// The layers, in building order: a layer uses those before it.
 using Layers = LayerList<am::Messages,         //
                          rma::Transfers,       //
+                         rma::LongRequests,    //
                          vis::PieceTransfers,  //
                          coll::Barriers>;
 

@@ -74,11 +74,14 @@ Status open_one(Job::Impl& job, EndpointParts& parts) {
 }
 
 /// Writes what peers need in order to reach an endpoint through a conduit: the address, and max_packet, which must be
-/// equal on all ranks, because a sender cuts its messages to its own limit.
+/// equal on all ranks, because a sender cuts its messages to its own limit; and what its adapter does with words, because
+/// an adapter of the target stores them.
 void tell_conduit(core::Conduit* conduit, core::AtomicSet atomics, BlobWriter& out) {
   out.bytes(conduit != nullptr ? conduit->address() : Blob{});
   out.number(conduit != nullptr ? conduit->properties().max_packet : 0);
   out.number(atomics.bits());
+  const auto words = conduit != nullptr ? conduit->properties().whole_words : core::WholeWords::puts_and_gets;
+  out.number(static_cast<std::uint64_t>(words));
 }
 
 /// The atomics that the far conduit can do on this rank. All ranks exchange them, since a domain uses the network on
@@ -86,7 +89,8 @@ void tell_conduit(core::Conduit* conduit, core::AtomicSet atomics, BlobWriter& o
 core::AtomicSet atomics_of(const EndpointState& state) {
   const bool maps = state.far == nullptr || state.far->cross_map() != nullptr;
   if (maps || state.config.text("atomics") == "processor") return {};
-  return core::AtomicSet::of(state.far->atomics());
+  const core::NativeAtomics* const network = state.far->atomics();
+  return network != nullptr ? network->operations() : core::AtomicSet{};
 }
 
 /// Writes what other ranks need in order to reach one endpoint:
@@ -158,12 +162,14 @@ void set_pace(EndpointState& state) {
 struct Reached {
   std::vector<Blob> addresses;
   std::vector<std::uint64_t> max_packets;
-  core::AtomicSet atomics = core::AtomicSet::whole();  ///< the atomics that it does on every rank
+  core::AtomicSet atomics = core::AtomicSet::whole();        ///< the atomics that it does on every rank
+  core::WholeWords words = core::WholeWords::puts_and_gets;  ///< the least of all ranks
 
   void read(BlobReader& in) {
     addresses.push_back(in.bytes());
     max_packets.push_back(in.number());
     atomics &= core::AtomicSet(in.number());
+    words = std::min(words, static_cast<core::WholeWords>(in.number()));
   }
 };
 
@@ -232,6 +238,7 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
       return status;
   }
   set_atomics(state, gathered.far.atomics);
+  state.network_words = gathered.far.words;
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     KnownParts known{.parts = std::vector<core::SegmentPart>(state.ranks)};
     for (Rank rank = 0; rank < state.ranks; ++rank) {

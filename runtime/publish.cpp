@@ -3,6 +3,7 @@
 #include "coll/barriers.hpp"
 #include "coll/exchange.hpp"
 #include "runtime/parts.hpp"
+#include "runtime/set_up_call.hpp"
 #include "team/team_state.hpp"
 
 #include <algorithm>
@@ -101,7 +102,9 @@ Result<SegmentId> publish_part(EndpointParts& parts, TeamState& team,
                                const Result<LocalPart>& mine) noexcept {
   EndpointState& state = parts.state;
   if (state.in_child()) return ErrorCode::invalid_argument;
-  if (state.polling) return ErrorCode::in_handler;
+  if (state.must_not_wait()) return ErrorCode::in_handler;
+  const SetUpCall alone(state);
+  if (!alone.status()) return alone.status();
   Result<LocalPart> local = mine;
   for (;;) {
     const SegmentId id = state.segments.size();

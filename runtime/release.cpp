@@ -3,6 +3,7 @@
 #include "coll/barriers.hpp"
 #include "coll/exchange.hpp"
 #include "runtime/parts.hpp"
+#include "runtime/set_up_call.hpp"
 #include "team/team_state.hpp"
 
 #include <cstring>
@@ -68,6 +69,8 @@ void give_pages_back(std::span<std::byte> memory) noexcept {
 
 Status release_segment(EndpointParts& parts, SegmentId id) noexcept {
   EndpointState& state = parts.state;
+  const SetUpCall alone(state);
+  if (!alone.status()) return alone.status();
   if (id >= state.segments.size() || state.segments[id].released) return ErrorCode::closed;
   TeamState* const team = state.barriers->find(state.segments[id].team);
   if (team == nullptr) return ErrorCode::closed;

@@ -1,5 +1,6 @@
 #include <aqueduct/segment.hpp>
 
+#include "core/entry.hpp"
 #include "runtime/parts.hpp"
 #include "team/team_state.hpp"
 
@@ -25,10 +26,10 @@ Result<Ranks> ranks_of(const TeamState& team) noexcept try {
 
 Status may_begin(const EndpointState& state) noexcept {
   if (state.in_child()) return ErrorCode::invalid_argument;
-  return state.polling ? ErrorCode::in_handler : ErrorCode::ok;
+  return state.must_not_wait() ? ErrorCode::in_handler : ErrorCode::ok;
 }
 
-Result<runtime::LocalPart> allocate(EndpointState& state, std::size_t bytes) noexcept try {
+Result<runtime::LocalPart> allocate_here(EndpointState& state, std::size_t bytes) noexcept try {
   return runtime::allocate_part(*state.owner, bytes);
 } catch (const std::bad_alloc&) {
   state.log.error("there is no memory to describe a segment of {} bytes", bytes);
@@ -43,16 +44,18 @@ Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ra
 // The members' ranks are listed first, because that may fail. Once the other members know of this part, nothing may
 // fail on this rank alone.
 Result<Segment> Segment::create(Team& team, std::size_t bytes) {
+  core::Entry entry(team.state().endpoint);
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
   auto ranks = ranks_of(team.state());
-  const auto part = ranks ? allocate(state, bytes) : ranks.status();
+  const auto part = ranks ? allocate_here(state, bytes) : ranks.status();
   const auto id = runtime::publish_part(*state.owner, team.state(), part);
   if (!id) return id.status();
   return Segment(*id, part->memory, team, *std::move(ranks));
 }
 
 Result<Segment> Segment::attach(Team& team, std::span<std::byte> memory) {
+  core::Entry entry(team.state().endpoint);
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
   auto ranks = ranks_of(team.state());
@@ -63,7 +66,42 @@ Result<Segment> Segment::attach(Team& team, std::span<std::byte> memory) {
   return Segment(*id, memory, team, *std::move(ranks));
 }
 
+SegmentMemory::~SegmentMemory() {
+  if (state_ == nullptr || state_->in_child()) return;
+  const core::Entry entry(*state_);
+  runtime::free_part(*state_->owner, {bytes_});
+}
+
+Result<SegmentMemory> Segment::allocate(Endpoint& ep, std::size_t bytes) {
+  EndpointState& state = ep.state();
+  const core::Entry entry(state);
+  if (const Status status = may_begin(state); !status) return status;
+  const auto part = allocate_here(state, bytes);
+  if (!part) return part.status();
+  return SegmentMemory(state, part->memory);
+}
+
+// A member without memory takes part all the same, because the others wait for it.
+Result<Segment> Segment::publish(Team& team, Result<SegmentMemory> memory) {
+  EndpointState& state = team.state().endpoint;
+  const core::Entry entry(state);
+  if (const Status status = may_begin(state); !status) return status;
+  auto ranks = ranks_of(team.state());
+  Result<runtime::LocalPart> part = memory.status();
+  if (memory) {
+    const bool fits = memory->state_ == &state;
+    part = !fits   ? Result<runtime::LocalPart>(ErrorCode::invalid_argument)
+           : ranks ? Result<runtime::LocalPart>(runtime::LocalPart{memory->bytes_})
+                   : ranks.status();
+    if (part) memory->state_ = nullptr;  // publish_part has it now, and frees it if it fails
+  }
+  const auto id = runtime::publish_part(*state.owner, team.state(), part);
+  if (!id) return id.status();
+  return Segment(*id, part->memory, team, *std::move(ranks));
+}
+
 Status Segment::release() noexcept {
+  core::Entry entry(*state_);
   if (const Status status = may_begin(*state_); !status) return status;
   return runtime::release_segment(*state_->owner, id_);
 }

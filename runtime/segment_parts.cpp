@@ -32,21 +32,16 @@ PlainMemory::~PlainMemory() {
 
 void PartOffer::write(BlobWriter& out, bool near, bool far) const {
   out.number(memory.size());
-  out.number(reinterpret_cast<std::uintptr_t>(memory.data()) % 16);
+  out.number(memory.empty() ? 0 : reinterpret_cast<std::uintptr_t>(memory.data()));
   out.bytes(near ? map_key : Blob{});  // the near conduit maps, if there is one
   out.bytes(near ? near_key : Blob{});
   out.bytes(far ? far_key : Blob{});
 }
 
-namespace {
-
-/// The conduit that allocates memory for neighbours to map; null if none does.
-core::CrossMap* mapper(EndpointState& state) noexcept {
+core::CrossMap* mapper_of(EndpointState& state) noexcept {
   core::CrossMap* map = state.near != nullptr ? state.near->cross_map() : nullptr;
   return map == nullptr && state.far != nullptr ? state.far->cross_map() : map;
 }
-
-}  // namespace
 
 Result<LocalPart> allocate_part(EndpointParts& parts, std::size_t bytes) {
   EndpointState& state = parts.state;
@@ -54,7 +49,7 @@ Result<LocalPart> allocate_part(EndpointParts& parts, std::size_t bytes) {
   Status problem;
   if (bytes > PTRDIFF_MAX) {
     problem = ErrorCode::no_memory;
-  } else if (core::CrossMap* map = mapper(state)) {
+  } else if (core::CrossMap* map = mapper_of(state)) {
     auto memory = map->allocate(number, bytes);
     if (!memory) return memory.status();
     return LocalPart{*memory};
@@ -75,7 +70,7 @@ Result<LocalPart> allocate_part(EndpointParts& parts, std::size_t bytes) {
 
 void free_part(EndpointParts& parts, const LocalPart& part) noexcept {
   if (part.attached) return;
-  if (core::CrossMap* map = mapper(parts.state)) return map->release(part.memory);
+  if (core::CrossMap* map = mapper_of(parts.state)) return map->release(part.memory);
   std::erase_if(parts.plain, [&](const PlainMemory& one) { return one.span().data() == part.memory.data(); });
 }
 
@@ -83,7 +78,8 @@ Result<PartOffer> offer_part(EndpointParts& parts, SegmentId id, const LocalPart
   EndpointState& state = parts.state;
   PartOffer offer;
   offer.memory = part.memory;
-  if (core::CrossMap* map = mapper(state)) offer.map_key = map->export_map(id, part.memory, !part.attached);
+  if (core::CrossMap* map = mapper_of(state))
+    offer.map_key = map->export_map(id, part.memory, !part.attached);
   const auto key_of = [&](core::Conduit* conduit, Blob& key) -> Status {
     core::NativeRma* rma = conduit != nullptr ? conduit->rma() : nullptr;
     if (rma == nullptr || part.memory.empty()) return {};
@@ -107,7 +103,7 @@ void withdraw_part(EndpointParts& parts, SegmentId id) noexcept {
 core::SegmentPart read_part(EndpointState& state, Rank rank, BlobReader& in) {
   core::SegmentPart part;
   part.bytes = in.number();
-  part.phase = static_cast<std::uint8_t>(in.number() % 16);
+  part.base = in.number();
   Blob map_key = in.bytes();
   Blob near_key = in.bytes();
   Blob far_key = in.bytes();
@@ -115,7 +111,7 @@ core::SegmentPart read_part(EndpointState& state, Rank rank, BlobReader& in) {
   if (is_near && !far_key.empty()) {
     part.far = std::make_unique<core::SegmentPart>();
     part.far->bytes = part.bytes;
-    part.far->phase = part.phase;
+    part.far->base = part.base;
     part.far->rma_key = std::move(far_key);
   }
   part.rma_key = is_near ? std::move(near_key) : std::move(far_key);

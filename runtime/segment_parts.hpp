@@ -44,6 +44,8 @@ struct LocalPart {
 /// The first half, which is local: allocates zeroed memory, which neighbours can map if a conduit maps memory. Logs the
 /// reason of a failure.
 Result<LocalPart> allocate_part(EndpointParts& parts, std::size_t bytes);
+/// The conduit that allocates memory for neighbours to map; null if none does.
+core::CrossMap* mapper_of(aqueduct::detail::EndpointState& state) noexcept;
 /// Frees the memory that `allocate_part` returned. Requires: no key of it is in use.
 void free_part(EndpointParts& parts, const LocalPart& part) noexcept;
 
@@ -57,14 +59,14 @@ Result<SegmentId> publish_part(EndpointParts& parts, aqueduct::detail::TeamState
 /// Ends a segment: collective over its team. Errors: as Segment::release.
 Status release_segment(EndpointParts& parts, SegmentId id) noexcept;
 
-/// What the other members learn of this rank's part of a new segment: its size and keys.
+/// What the other members learn of this rank's part of a new segment: its size, address and keys.
 struct PartOffer {
   std::span<std::byte> memory;
   Blob map_key;
   Blob near_key;
   Blob far_key;
 
-  /// Writes the size and the keys. `near`, `far`: include the keys of the near conduit, of the far conduit.
+  /// Writes the size, the address and the keys. `near`, `far`: include the keys of the near conduit, of the far conduit.
   void write(BlobWriter& out, bool near, bool far) const;
 };
 

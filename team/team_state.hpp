@@ -23,6 +23,8 @@ struct TeamState {
   team::RankMap members;
   Rank index = 0;            ///< of this rank
   std::uint32_t splits = 0;  ///< number of splits so far; the ids of child teams depend on it
+  std::uint64_t name = 0;    ///< of a team that its members have created (coll/team_names.hpp); else 0
+  std::uint64_t tag = 0;     ///< of such a team: the caller's
 
   TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks);
 

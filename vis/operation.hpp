@@ -28,7 +28,7 @@ struct Operation {
 void describe_pieces_of(const core::Op& op, std::string& text);
 
 /// A put or an accumulate. The target answers its packets as it answers pieces of rma's puts.
-inline constexpr core::OpKind kPutKind{"a put", rma::kPutAck, describe_pieces_of};
+inline constexpr core::OpKind kPutKind{"a put", rma::kPutAck, describe_pieces_of, true};
 inline constexpr core::OpKind kGetKind{"a get", kPackedData, describe_pieces_of};
 
 }  // namespace aqueduct::vis

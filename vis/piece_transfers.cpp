@@ -77,8 +77,10 @@ std::optional<Begun> PieceTransfers::as_one(const Request& request, const Survey
                                  request.base.segment()};
   auto* const own = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(here.lowest));
   if (request.what == What::get)
-    return rma_.get(own, far, there.bytes, completion, request.options.immediate);
-  return rma_.put(far, own, there.bytes, completion, request.options, request.signal);
+    return rma_.get(own, far, there.bytes, completion, request.options.immediate, request.options.group,
+                    rma::Transfers::Words::any);
+  return rma_.put(far, own, there.bytes, completion, request.options, request.signal, nullptr,
+                  rma::Transfers::Words::any);
 }
 
 Begun PieceTransfers::start_checked(const Request& request, Completion completion) {
@@ -93,6 +95,10 @@ Begun PieceTransfers::start_checked(const Request& request, Completion completio
   if (there.bytes == 0) return signal();
   const auto extent = static_cast<std::uint64_t>(there.highest - there.lowest);
   const GlobalPtr<std::byte> first{peer, static_cast<std::uint64_t>(there.lowest), request.base.segment()};
+  if (request.what != What::get) {  // a fence may hold it back: it is not cut into pieces before its turn
+    const Status status = rma_.wait_for_turn(peer, request.options.immediate);
+    if (!status) return {status, Event(status)};
+  }
   const rma::Access access = rma_.access(first, extent);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr &&
@@ -165,7 +171,7 @@ Plan PieceTransfers::choose(Transfer& t, core::SegmentPart* part, bool signalled
   t.choice = {};
   if (t.what == What::accumulate) {
     core::NativeAtomics* atomics = state_.atomics_by_processor ? nullptr : state_.conduit(t.peer).atomics();
-    const bool by_network = atomics != nullptr && atomics->can(AtomicOp::add, t.type) &&
+    const bool by_network = atomics != nullptr && atomics->operations().has(AtomicOp::add, t.type) &&
                             rma_.has_key(*part, t.peer).value_or(false);
     return by_network ? Plan::pieces : Plan::packed;
   }
@@ -185,7 +191,7 @@ Plan PieceTransfers::choose(Transfer& t, core::SegmentPart* part, bool signalled
 
 Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion completion) noexcept {
   const core::OpKind& kind = t.what == What::get ? kGetKind : kPutKind;
-  auto begun = rma_.begin(kind, t.peer, completion, request.options.immediate);
+  auto begun = rma_.begin(kind, t.peer, completion, request.options.immediate, request.options.group);
   if (!begun) {
     give_back(t);
     return {begun.status(), Event(begun.status())};
@@ -208,7 +214,7 @@ Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion comp
   op.ended = last_part_ended;
   op.layer = this;
   operation.choice = t.choice;
-  if (state_.ops.in_flight() - (op.source != nullptr ? 1 : 0) != 1) operation.choice.key = 0;
+  if (state_.ops.in_flight() - (source.taken() ? 1 : 0) != 1) operation.choice.key = 0;
   operation.since = operation.choice.key != 0 ? state_.clock.nanoseconds() : 0;
   // For stall reports.
   operation.segment = t.segment;
@@ -229,7 +235,7 @@ Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion comp
   if (step == Step::over) give_back(t);
   if (step == Step::again) enqueue(t);
   const bool nothing_begun = !status && op.parts == 1;
-  if (nothing_begun) {
+  if (nothing_begun && source.taken()) {
     op.source = nullptr;
     source.give_up(state_, status);
   }

@@ -54,11 +54,13 @@ PieceTransfers::Step PieceTransfers::pieces(Transfer& t) noexcept {
     const Both run = next_run(t, most);
     const GlobalPtr<std::byte> at{t.peer, run.there, t.segment};
     core::Op* const region = std::exchange(state_.region, t.op);
-    const Status status = t.what == What::put
-                              ? rma_.put(at, run.here, run.bytes, Completion::group,
-                                         {SourceReuse::at_completion, nullptr, true})
-                                    .status
-                              : rma_.get(run.here, at, run.bytes, Completion::group, true).status;
+    const Status status = t.what == What::put ? rma_.put(at, run.here, run.bytes, Completion::group,
+                                                         {SourceReuse::at_completion, nullptr, true}, nullptr,
+                                                         nullptr, rma::Transfers::Words::any)
+                                                    .status
+                                              : rma_.get(run.here, at, run.bytes, Completion::group, true,
+                                                         nullptr, rma::Transfers::Words::any)
+                                                    .status;
     state_.region = region;
     if (status.code() == ErrorCode::refused) {
       t.there_at = there;

@@ -1,5 +1,7 @@
 #include <aqueduct/vis.hpp>
 
+#include "core/entry.hpp"
+#include "vis/many_dimensions.hpp"
 #include "vis/piece_transfers.hpp"
 
 // The functions of include/aqueduct/vis.hpp.
@@ -14,22 +16,38 @@ using vis::What;
 
 Begun put_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, Completion completion,
              const PutOptions& options, const Signal* signal = nullptr) noexcept {
+  core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
+  if (to.slowest() != nullptr || from.slowest() != nullptr) [[unlikely]]
+    return vis::start_many(ep.state(),
+                           {What::put, {}, to.base(), to.shape(), here, from.shape(), options, signal},
+                           to.slowest().get(), from.slowest().get(), completion);
   return ep.state().vis->start({What::put, {}, to.base(), to.shape(), here, from.shape(), options, signal},
                                completion);
 }
 
 Begun get_by(Endpoint& ep, const LocalPieces& to, const RemotePieces& from, Completion completion,
              const GetOptions& options) noexcept {
+  core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(to.base());
-  const PutOptions immediate{SourceReuse::at_completion, nullptr, options.immediate};
+  PutOptions immediate;
+  immediate.immediate = options.immediate;
+  immediate.group = options.group;
+  if (to.slowest() != nullptr || from.slowest() != nullptr) [[unlikely]]
+    return vis::start_many(ep.state(),
+                           {What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
+                           from.slowest().get(), to.slowest().get(), completion);
   return ep.state().vis->start({What::get, {}, from.base(), from.shape(), here, to.shape(), immediate},
                                completion);
 }
 
 Begun accumulate_by(Endpoint& ep, const RemotePieces& to, const LocalConstPieces& from, AtomicType type,
                     Completion completion) noexcept {
+  core::Entry entry(ep.state());
   const auto here = reinterpret_cast<std::uintptr_t>(from.base());
+  if (to.slowest() != nullptr || from.slowest() != nullptr) [[unlikely]]
+    return vis::start_many(ep.state(), {What::accumulate, type, to.base(), to.shape(), here, from.shape()},
+                           to.slowest().get(), from.slowest().get(), completion);
   return ep.state().vis->start({What::accumulate, type, to.base(), to.shape(), here, from.shape()},
                                completion);
 }

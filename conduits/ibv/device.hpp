@@ -36,6 +36,12 @@ struct Port {
   NetworkKind network() const noexcept {
     return iwarp() ? NetworkKind::iwarp : ethernet() ? NetworkKind::roce : NetworkKind::infiniband;
   }
+  /// Whether the system's software does what an adapter does: Soft RoCE, siw, or a device that does not say who made it.
+  bool in_software() const noexcept {
+    constexpr std::uint32_t kRxe = 0xffffff;  // RXE_VENDOR_ID in drivers/infiniband/sw/rxe/rxe_param.h
+    constexpr std::uint32_t kSiw = 0x626d74;  // SIW_VENDOR_ID in drivers/infiniband/sw/siw/siw.h
+    return limits.vendor_id == 0 || limits.vendor_id == kRxe || limits.vendor_id == kSiw;
+  }
   /// In Gb/s.
   double speed() const noexcept;
   /// "mlx5_0:1, RoCE v2, …, 100 Gb/s, MTU 4096": in words.

@@ -2,9 +2,13 @@
 
 namespace aqueduct::conduits::ibv {
 
-bool Atomics::can(AtomicOp op, AtomicType type) const noexcept {
-  if (!env_.sizes().atomics || (type != AtomicType::i64 && type != AtomicType::u64)) return false;
-  return op == AtomicOp::load || op == AtomicOp::add || op == AtomicOp::compare_swap;
+core::AtomicSet Atomics::operations() const noexcept {
+  core::AtomicSet set;
+  if (!env_.sizes().atomics) return set;
+  for (const AtomicType type : {AtomicType::i64, AtomicType::u64}) {
+    for (const AtomicOp op : {AtomicOp::load, AtomicOp::add, AtomicOp::compare_swap}) set.add(op, type);
+  }
+  return set;
 }
 
 // Atomics on this rank's own words go through the adapter too: adapter and CPU atomics are not atomic to each other.
@@ -13,7 +17,7 @@ core::Post Atomics::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, c
   const Key& remote = memory_.remote(key);
   if (!RemoteAccess::in_range(remote, offset, sizeof(std::uint64_t))) [[unlikely]]
     return access_.out_of_range(peer, remote, offset, sizeof(std::uint64_t), "atomic");
-  if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
+  if (!operations().has(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
   if ((remote.at + offset) % sizeof(std::uint64_t) != 0) return core::Post::failed(ErrorCode::misaligned);
   Connection* const connection = connections_.reach(peer);
   if (connection == nullptr) [[unlikely]]

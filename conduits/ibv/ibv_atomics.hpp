@@ -18,7 +18,7 @@ class Atomics final : public core::NativeAtomics {
         access_(access),
         connections_(connections) {}
 
-  bool can(AtomicOp op, AtomicType type) const noexcept override;
+  core::AtomicSet operations() const noexcept override;
   core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                     core::Token token) noexcept override;
 

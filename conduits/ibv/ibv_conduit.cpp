@@ -64,7 +64,12 @@ IbvConduit::IbvConduit(const Verbs& verbs, const Port& port, Objects objects, co
       {std::size_t{port.attributes.max_msg_sz}, std::size_t{1} << 30, options.pinned / 2 / kPage * kPage});
   properties_.max_inject = std::min(options.packet, properties_.max_transfer);
   properties_.put_before_send = true;
+  properties_.put_before_put = false;   // a put does not wait for earlier ones that go through bounce buffers
+  properties_.send_before_send = true;  // one queue pair for each peer, and one completion queue
   properties_.reports_lost_peers = true;
+  // An adapter writes and reads an aligned word by one transaction of the bus. A device in software copies, with an
+  // instruction that may go byte by byte.
+  properties_.whole_words = port.in_software() ? core::WholeWords::none : core::WholeWords::puts_and_gets;
 }
 
 IbvConduit::~IbvConduit() {

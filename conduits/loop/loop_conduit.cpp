@@ -20,8 +20,11 @@ core::Properties properties_for(const LoopOptions& options) {
   properties.max_transfer = native ? kMaxTransfer : 0;
   properties.max_inject = native ? kMaxInject : 0;
   properties.put_before_send = false;  // packets are delivered at once, puts at a later poll
+  properties.put_before_put = false;    // with a seed the network draws the next one
+  properties.send_before_send = false;  // likewise
   properties.concurrent_posts = false;
   properties.reports_lost_peers = true;
+  properties.whole_words = core::WholeWords::puts_and_gets;  // by move_bytes, see transfers.cpp
   properties.copies = true;
   return properties;
 }

@@ -65,6 +65,14 @@ core::Post LoopNative::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   return post(transfer);
 }
 
+core::Post LoopNative::put_signal_word(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                       const core::RemoteWord& word, core::Token token) noexcept {
+  Transfer transfer{Transfer::Kind::put_word, peer, static_cast<SegmentId>(key), offset, from.size(), token};
+  transfer.from = from.data();
+  transfer.word = word;
+  return post(transfer);
+}
+
 core::Post LoopNative::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
                                   std::span<const core::Bytes> from, core::Token token) noexcept {
   return post_pieces(Transfer::Kind::put_pieces, peer, key, to, from, token);
@@ -92,8 +100,6 @@ core::Post LoopNative::post_pieces(Transfer::Kind kind, Rank peer, std::uint64_t
   return post(transfer);
 }
 
-bool LoopNative::can(AtomicOp op, AtomicType type) const noexcept { return core::can_apply(op, type); }
-
 core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset,
                               const detail::AtomicCall& call, core::Token token) noexcept {
   const std::size_t bytes = core::bytes_of(call.type);
@@ -104,7 +110,7 @@ core::Post LoopNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset
         aligned = reinterpret_cast<std::uintptr_t>(memory.data()) % bytes == 0;
       }));
   if (!aligned) return core::Post::failed(ErrorCode::misaligned);
-  if (!can(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
+  if (!operations().has(call.op, call.type)) return core::Post::failed(ErrorCode::not_supported);
   Transfer transfer{Transfer::Kind::atomic, peer, static_cast<SegmentId>(key), offset, bytes, token};
   transfer.call = call;
   return post(transfer);
@@ -119,6 +125,11 @@ core::Post LoopNative::post(const Transfer& transfer) noexcept {
   ErrorCode why = check(transfer.offset, transfer.bytes);
   for (std::size_t i = 0; i < transfer.remote_pieces && why == ErrorCode::ok; ++i) {
     why = check(transfer.remote[i].offset, transfer.remote[i].bytes);
+  }
+  if (why == ErrorCode::ok && transfer.kind == Transfer::Kind::put_word) {
+    why = network_.memory(transfer.peer)
+              .with(static_cast<SegmentId>(transfer.word.key), transfer.word.offset, sizeof(std::uint64_t),
+                    [](core::MutableBytes) {});
   }
   if (why != ErrorCode::ok) return core::Post::failed(why);
   return transfers_.add(transfer) ? core::Post::posted() : core::Post::retry();

@@ -5,12 +5,21 @@
 #include "conduits/loop/loop_network.hpp"
 #include "core/apply_atomic.hpp"
 #include "core/pieces.hpp"
+#include "core/word_signal.hpp"
 
 #include <atomic>
 #include <cstring>
 
 namespace aqueduct::conduits::loop {
 namespace {
+
+/// Stores a word with release: its owner may wait for it by acquire loads, and then reads what was put before.
+template <class Word>
+void release_word(std::byte* place, const std::byte* value) noexcept {
+  Word word;
+  std::memcpy(&word, value, sizeof word);
+  std::atomic_ref<Word>(*reinterpret_cast<Word*>(place)).store(word, std::memory_order_release);
+}
 
 // Like a network card: atomic with respect to the other atomics of the network, because of the segment's mutex, but not
 // with respect to instructions of a processor.
@@ -19,7 +28,13 @@ void apply(std::byte* place, const detail::AtomicCall& call) noexcept {
   alignas(8) std::byte value[8];
   detail::copy_bytes(value, place, bytes);
   const std::uint64_t old = core::apply_atomic(call.op, call.type, call.operand, call.expected, value);
-  if (call.op != AtomicOp::load) detail::copy_bytes(place, value, bytes);
+  if (call.op != AtomicOp::load) {
+    if (bytes == sizeof(std::uint64_t)) {
+      release_word<std::uint64_t>(place, value);
+    } else {
+      release_word<std::uint32_t>(place, value);
+    }
+  }
   if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
 }
 
@@ -51,6 +66,7 @@ int Transfers::carry_out(core::Inbox& inbox) noexcept {
       if (post.kind == core::Post::Kind::retry) break;  // puts the bytes again later, which nobody notices
       why = post.why;
     }
+    if (why == ErrorCode::ok && transfer.kind == Transfer::Kind::put_word) why = update(transfer);
     posted_.drop();
     inbox.completed(transfer.token, why == ErrorCode::ok ? Status{} : Status{why, transfer.peer});
     ++calls;
@@ -64,8 +80,7 @@ ErrorCode Transfers::move_bytes(const Transfer& transfer) noexcept {
     switch (transfer.kind) {
       case Transfer::Kind::put:
       case Transfer::Kind::put_signal:
-        detail::move_bytes(memory.data(), transfer.from, memory.size());
-        return;
+      case Transfer::Kind::put_word: detail::move_bytes(memory.data(), transfer.from, memory.size()); return;
       case Transfer::Kind::get: detail::move_bytes(transfer.to, memory.data(), memory.size()); return;
       case Transfer::Kind::atomic: return apply(memory.data(), transfer.call);
       case Transfer::Kind::put_pieces:
@@ -74,6 +89,17 @@ ErrorCode Transfers::move_bytes(const Transfer& transfer) noexcept {
   };
   if (transfer.remote_pieces != 0) return move_pieces(transfer);
   return network_.memory(transfer.peer).with(transfer.segment, transfer.offset, transfer.bytes, move);
+}
+
+ErrorCode Transfers::update(const Transfer& transfer) noexcept {
+  const core::RemoteWord& word = transfer.word;
+  auto result = ErrorCode::ok;
+  const auto why = network_.memory(transfer.peer)
+                       .with(static_cast<SegmentId>(word.key), word.offset, sizeof(std::uint64_t),
+                             [&](core::MutableBytes memory) {
+                               result = core::apply_signal(memory, 0, word.op, word.value);
+                             });
+  return why == ErrorCode::ok ? result : why;
 }
 
 ErrorCode Transfers::move_pieces(const Transfer& transfer) noexcept {

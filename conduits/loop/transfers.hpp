@@ -18,16 +18,17 @@ inline constexpr std::size_t kMostRemotePieces = 3;
 
 /// A posted native operation.
 struct Transfer {
-  enum class Kind : std::uint8_t { put, get, put_signal, atomic, put_pieces, get_pieces };
+  enum class Kind : std::uint8_t { put, get, put_signal, put_word, atomic, put_pieces, get_pieces };
   Kind kind = Kind::put;
   Rank peer = kNoRank;
   SegmentId segment = 0;
   std::uint64_t offset = 0;
   std::size_t bytes = 0;
   core::Token token = 0;
-  const std::byte* from = nullptr;  // put, put_signal
+  const std::byte* from = nullptr;  // put, put_signal, put_word
   std::byte* to = nullptr;          // get
   Signal signal{};                  // put_signal
+  core::RemoteWord word{};          // put_word; its key is the number of the segment
   detail::AtomicCall call{};        // atomic
   // put_pieces, get_pieces: the lengths of the two lists, and the lists
   std::size_t remote_pieces = 0;
@@ -52,6 +53,8 @@ class Transfers {
   ErrorCode move_bytes(const Transfer& transfer) noexcept;
 
  private:
+  /// Carries out the signal of a put_word.
+  ErrorCode update(const Transfer& transfer) noexcept;
   ErrorCode move_pieces(const Transfer& transfer) noexcept;
 
   LoopNetwork& network_;

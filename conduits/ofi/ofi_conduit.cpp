@@ -74,7 +74,12 @@ OfiConduit::OfiConduit(Objects objects, const Provider& provider, const OfiOptio
   properties_.max_packet = options.packet;
   properties_.max_transfer = max_transfer_of(provider);
   properties_.max_inject = std::min(requests_.slot_bytes(), properties_.max_transfer);
+  // Providers are not asked for an order (fi_tx_attr::msg_order): many would become slower or refuse.
+  properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;
   properties_.reports_lost_peers = true;
+  // libfabric promises nothing per word, and over sockets the system copies arriving bytes into the segment: a word that
+  // lies in two segments of TCP comes in two parts.
+  properties_.whole_words = core::WholeWords::none;
 }
 
 OfiConduit::~OfiConduit() { completions_.drain(); }

@@ -12,7 +12,7 @@
 namespace aqueduct::conduits::smp {
 
 inline constexpr std::uint32_t kMagic = 0x41715350;  // "AqSP"
-inline constexpr std::uint32_t kArenaVersion = 2;
+inline constexpr std::uint32_t kArenaVersion = 3;
 inline constexpr std::size_t kLine = 128;  // two cache lines, because processors fetch lines in pairs
 
 /// The state of a rank, as its neighbours see it.
@@ -25,6 +25,8 @@ struct alignas(kLine) RankBlock {
   std::atomic<std::uint32_t> bell;      ///< a futex; incremented to end a sleep
   alignas(kLine) std::atomic<std::uint64_t> arrived[4];  ///< bit s: local rank s has sent a packet
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
+  std::atomic<std::uint64_t>
+      barrier_votes[2];  ///< [phase % 2] of a barrier of two: this rank's vote, as bits
   alignas(kLine) std::atomic<RankState> state;
 };
 
@@ -37,7 +39,10 @@ struct ArenaHead {
   std::uint32_t reserved;
   RingShape ring;
   alignas(kLine) std::atomic<std::uint64_t> barrier_arrived;
+  std::atomic<std::uint64_t>
+      barrier_vote;  ///< the votes of those that have arrived at the next phase, merged
   alignas(kLine) std::atomic<std::uint64_t> barrier_phase;
+  std::atomic<std::uint64_t> barrier_result;  ///< the votes of that phase, merged
 };
 
 /// The arena, mapped in one process.

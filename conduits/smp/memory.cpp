@@ -267,6 +267,13 @@ Result<SharedMemory> SharedMemory::create(const core::Process& process, const st
 
 std::size_t SharedMemory::most() noexcept { return largest_file(); }
 
+std::uint64_t SharedMemory::room(const Config& config) noexcept {
+  if (config.text("smp_memory") != "posix" && !falls_back(config)) return UINT64_MAX;
+  struct statvfs found {};
+  if (::statvfs(config.text("smp_directory").c_str(), &found) != 0) return UINT64_MAX;
+  return static_cast<std::uint64_t>(found.f_bavail) * found.f_frsize;
+}
+
 std::uint64_t SharedMemory::available() { return available_memory(); }
 
 std::vector<std::byte> SharedMemory::key() const {

@@ -34,6 +34,8 @@ class SharedMemory {
   static Result<SharedMemory> open(std::span<const std::byte> key, std::string& why);
   /// The most bytes that one such object may have here (`ulimit -f`).
   static std::size_t most() noexcept;
+  /// The free bytes of the file system in which such objects are made; UINT64_MAX if they are not files.
+  static std::uint64_t room(const Config& config) noexcept;
   /// The memory that the machine has available, in bytes; UINT64_MAX if it cannot be found out.
   static std::uint64_t available();
   /// The length of a key.

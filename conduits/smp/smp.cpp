@@ -24,8 +24,8 @@ constexpr SettingInfo kSettings[] = {
     {"smp_cma", "AQUEDUCT_SMP_CMA", SettingType::boolean, "", "on",
      "whether the system's cross-memory calls may serve memory that cannot be mapped"},
     {"smp_progress", "AQUEDUCT_SMP_PROGRESS", SettingType::duration, "ms", "10ms",
-     "after so long without a call a thread does other processes' atomics on attached memory in a rank's "
-     "place; 0 is never",
+     "after so long without a call a thread does other processes' atomics on attached memory, and their puts "
+     "and gets of single words, in a rank's place; 0 is never",
      0, 3'600'000'000'000},
     {"smp_slots", "AQUEDUCT_SMP_SLOTS", SettingType::number, "packets", "0",
      "packets that a ring between two ranks holds; 0 chooses by the number of ranks", 0, 1 << 20},

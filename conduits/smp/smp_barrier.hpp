@@ -18,7 +18,7 @@ class Barriers final : public core::NativeCollectives {
   SmpNetwork& network_;
   Rank me_;
   Arena* arena_ = nullptr;
-  bool claimed_ = false;  ///< the first team of all these ranks has it: the same team on every rank
+  bool claimed_ = false;  ///< a team of all these ranks has it: the same team on every rank
 };
 
 }  // namespace aqueduct::conduits::smp

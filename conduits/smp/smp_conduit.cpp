@@ -26,8 +26,12 @@ SmpConduit::SmpConduit(SmpNetwork& network, Rank me)
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = properties_.max_transfer;
   properties_.put_before_send = true;
+  properties_.put_before_put = true;    // a put is complete when it returns
+  properties_.send_before_send = true;  // one ring for each pair
   properties_.reports_lost_peers = true;
   properties_.copies = true;
+  // Its own puts and gets, of attached memory, are copies by the system (Cma), which may copy a word byte by byte.
+  properties_.whole_words = core::WholeWords::none;
   properties_.max_packet = core::kLeastPacket;
 }
 

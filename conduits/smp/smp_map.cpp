@@ -32,6 +32,10 @@ Result<core::MutableBytes> MappedSegments::allocate(std::uint32_t number, std::s
   return memory;
 }
 
+core::CrossMap::Room MappedSegments::room() const {
+  return {SharedMemory::most(), SharedMemory::room(*network_.process().config)};
+}
+
 void MappedSegments::release(core::MutableBytes memory) noexcept {
   keys_.erase(memory.data());
   network_.release(memory);

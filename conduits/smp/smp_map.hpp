@@ -28,6 +28,7 @@ class MappedSegments final : public core::CrossMap {
   void connect(Arena& arena) noexcept { arena_ = &arena; }
 
   Result<core::MutableBytes> allocate(std::uint32_t number, std::size_t bytes) override;
+  Room room() const override;
   void release(core::MutableBytes memory) noexcept override;
   std::vector<std::byte> export_map(SegmentId id, core::MutableBytes memory, bool allocated) override;
   Result<std::byte*> map(Rank peer, core::Bytes key, std::size_t bytes) override;

@@ -5,8 +5,8 @@
 #include <system_error>
 
 // The progress thread. Other processes cannot map memory that a program attaches. They put and get by the system's
-// cross-memory calls, but their atomics are packets, which the owner's process must serve. While the owner computes,
-// this thread serves them.
+// cross-memory calls, but their atomics, and puts and gets of single words, are packets, which the owner's process must
+// serve. While the owner computes, this thread serves them.
 
 namespace aqueduct::conduits::smp {
 namespace {
@@ -30,7 +30,9 @@ class SmpConduit::ThreadInbox final : public core::Inbox {
       return id < attached.size() ? attached[id] : core::MutableBytes{};
     };
     const auto send = [this](Rank to, core::Bytes answer) {
-      return conduit_.send_inside(conduit_.local_of_[to], answer, {}).kind;
+      return conduit_
+          .send_inside(conduit_.local_of_[to], core::header_of_answer(answer), core::rest_of_answer(answer))
+          .kind;
     };
     const bool served = conduit_.answers_.serve(conduit_.aside_, from, packet, memory, send);
     if (served && packet.empty()) return;
@@ -100,8 +102,9 @@ std::chrono::nanoseconds SmpConduit::stand_in(const core::ProgressThread& thread
 }
 
 void SmpConduit::send_answers() noexcept {
-  answers_.send_again(
-      [this](Rank to, core::Bytes answer) { return send_inside(local_of_[to], answer, {}).kind; });
+  answers_.send_again([this](Rank to, core::Bytes answer) {
+    return send_inside(local_of_[to], core::header_of_answer(answer), core::rest_of_answer(answer)).kind;
+  });
 }
 
 }  // namespace aqueduct::conduits::smp

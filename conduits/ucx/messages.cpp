@@ -81,7 +81,7 @@ void Messages::arrived(const std::byte* data, std::size_t bytes) noexcept {
 void Messages::arrived_aside(Rank from, core::Bytes packet) noexcept {
   const auto memory = [this](SegmentId id) { return segments_.of(id); };
   const auto send_answer = [this](Rank to, core::Bytes answer) {
-    return send(peers_[to], kPacket, answer, {}).kind;
+    return send(peers_[to], kPacket, core::header_of_answer(answer), core::rest_of_answer(answer)).kind;
   };
   const bool served = aside_answers_.serve(aside_, from, packet, memory, send_answer);
   if (served && packet.empty()) return;
@@ -89,8 +89,9 @@ void Messages::arrived_aside(Rank from, core::Bytes packet) noexcept {
 }
 
 void Messages::send_aside_answers() noexcept {
-  aside_answers_.send_again(
-      [this](Rank to, core::Bytes answer) { return send(peers_[to], kPacket, answer, {}).kind; });
+  aside_answers_.send_again([this](Rank to, core::Bytes answer) {
+    return send(peers_[to], kPacket, core::header_of_answer(answer), core::rest_of_answer(answer)).kind;
+  });
 }
 
 }  // namespace aqueduct::conduits::ucx

@@ -56,6 +56,11 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
   properties_.max_packet = max_packet_of(process);
   properties_.max_transfer = kMostTransfer;
   properties_.max_inject = kMostInject;
+  // Puts of words are messages of this conduit, which stores the word at its owner (Rma::put). UCX promises nothing for
+  // its gets, which it does by its own messages over some networks.
+  properties_.whole_words = core::WholeWords::puts;
+  // UCX promises no order between operations of a worker; a flush or an answer tells when a put has arrived.
+  properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;
 }
 
 UcxConduit::~UcxConduit() {

@@ -40,7 +40,8 @@ core::Post Rma::put(Rank rank, std::uint64_t key, std::uint64_t offset, core::By
   Operation* const operation = operations_.begin(peer, token);
   if (operation == nullptr) [[unlikely]]
     return core::Post::retry();
-  if (!place.by_network) {
+  // UCX does not say how its puts store a word: a card writes it whole, but soft RoCE and shared memory copy.
+  if (!place.by_network || detail::is_word(place.address + offset, from.size())) {
     return put_messages_.put(peer, *operation, {&from, 1}, from.size(),
                              {{}, 0, 0, offset, 0, place.segment, 0});
   }

@@ -54,7 +54,11 @@ UdpConduit::UdpConduit(std::unique_ptr<Carrier> carrier, const Address& local, c
   properties_.max_transfer = std::size_t{1} << 30;
   properties_.max_inject = kMostInline;
   properties_.max_inject_signal = kMostInline;
+  // Datagrams are delivered as they arrive, so no order is kept.
+  properties_.put_before_send = properties_.put_before_put = properties_.send_before_send = false;
   properties_.reports_lost_peers = true;
+  // This library stores and loads a word at its owner, by copy_bytes (protocol/connection_receive.cpp).
+  properties_.whole_words = core::WholeWords::puts_and_gets;
   Common& common = transport_.common();
   common.security = options.security;
   common.secret = options.secret;
@@ -260,7 +264,11 @@ void UdpConduit::message(Rank from, core::Bytes bytes) noexcept {
 }
 
 core::Post::Kind UdpConduit::send_answer(Rank to, core::Bytes answer) noexcept {
-  return post_inside(to, [&](Connection& connection) { return connection.send(answer, {}); }).kind;
+  return post_inside(to,
+                     [&](Connection& connection) {
+                       return connection.send(core::header_of_answer(answer), core::rest_of_answer(answer));
+                     })
+      .kind;
 }
 
 void UdpConduit::send_answers() noexcept {

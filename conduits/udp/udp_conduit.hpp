@@ -66,6 +66,9 @@ class UdpConduit final : public core::Conduit,
                  core::Token token) noexcept override;
   core::Post get(Rank peer, std::uint64_t key, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept override;
+  bool takes_words() const noexcept override { return true; }
+  core::Post put_signal_word(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                             const core::RemoteWord& word, core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal what,
                         core::Token token) noexcept override;
 

@@ -1,6 +1,7 @@
 #include <aqueduct/copy_bytes.hpp>
 
 #include "conduits/udp/udp_conduit.hpp"
+#include "core/word_signal.hpp"
 
 #include <cstring>
 
@@ -96,6 +97,23 @@ core::Post UdpConduit::put_signal(Rank peer, std::uint64_t key, std::uint64_t of
   }
   return post(peer, [&](Connection& connection) {
     return connection.put(Key::of(key).id, offset, from, &what, token);
+  });
+}
+
+core::Post UdpConduit::put_signal_word(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                                       const core::RemoteWord& word, core::Token token) noexcept {
+  if (!Key::of(key).holds(offset, from.size())) return beyond("put", peer, key, offset, from.size());
+  if (!Key::of(word.key).holds(word.offset, sizeof(std::uint64_t)))
+    return beyond("signal", peer, word.key, word.offset, sizeof(std::uint64_t));
+  if (peer == me_) {
+    core::Post post = put_to_self(key, offset, from);
+    if (post.kind != core::Post::Kind::done) return post;
+    const ErrorCode why = core::apply_signal(segment(Key::of(word.key).id), word.offset, word.op, word.value);
+    return why == ErrorCode::ok ? post : core::Post::failed(why);
+  }
+  const Announcement signal{Announcement::Kind::word, word.op, Key::of(word.key).id, word.offset, word.value};
+  return post(peer, [&](Connection& connection) {
+    return connection.put_announced(Key::of(key).id, offset, from, signal, token);
   });
 }
 

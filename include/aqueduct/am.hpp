@@ -55,9 +55,12 @@ using LongReply = Handler<AmCategory::long_reply, Args>;
 struct AmOptions {
   /// Returns `refused` instead of waiting for room.
   bool immediate = false;
-  /// Null: the payload buffer may be reused when the call returns. Otherwise the call stores an Event here, which is
-  /// done when the buffer may be reused.
+  /// Null: the payload buffer may be reused when the call returns, or as `group` says. Otherwise the call stores an Event
+  /// here, which is done when the buffer may be reused. A long request then does not wait for its payload: see `request`.
   Event* source_event = nullptr;
+  /// Without a source_event: the group that the message joins until its payload's buffer may be reused. The buffer may
+  /// be reused once Group::source_done().
+  Group* group = nullptr;
 };
 
 /// The largest messages that one peer can be sent. Units: bytes.
@@ -89,6 +92,7 @@ struct Args {
   const void* data;
   std::uint16_t bytes;
   std::uint16_t signature;
+  std::uint32_t raw = 0;  ///< the header's `raw` (am/wire.hpp); 0: a message to a registered handler
 };
 template <AmArguments T>
 Args pack(const T& args) noexcept {
@@ -120,6 +124,16 @@ class ReplyContext {
   detail::Incoming* incoming_;
 };
 
+class PreparedReply;  // am_prepared.hpp
+
+/// How large a negotiated payload may be, and in whose memory it is. Units: bytes.
+struct PayloadBounds {
+  std::size_t least = 0;  ///< less room is of no use: the call fails
+  std::size_t most = 0;   ///< more room is of no use
+  /// The caller's buffer. With a null pointer the library lends one.
+  std::span<const std::byte> own = {};
+};
+
 /// Passed to the handler of a request, which may reply once, to the sender. It cannot wait.
 ///
 /// Completion: the payload may be reused when `reply` returns. A reply always finds room and never waits.
@@ -147,6 +161,14 @@ class RequestContext : public ReplyContext {
   /// The plain form: 0–16 arguments of 32 bits. Errors: also invalid_argument for a payload with a short reply.
   Status reply_plain(AmCategory category, HandlerId handler, std::span<const std::uint32_t> args,
                      detail::Bytes payload = {}, GlobalPtr<std::byte> to = {}) noexcept;
+  /// Negotiates the payload of a medium or long reply (am_prepared.hpp). It is committed or dropped before the handler
+  /// returns. One at a time always finds a buffer.
+  ///
+  /// Errors: as `prepare_medium` and `prepare_long`; invalid_argument (not a request, replied already, a place on
+  ///         another rank).
+  Result<PreparedReply> prepare_medium(const PayloadBounds& bounds) noexcept;
+  Result<PreparedReply> prepare_long(const PayloadBounds& bounds) noexcept;
+  Result<PreparedReply> prepare_long(GlobalPtr<std::byte> to, const PayloadBounds& bounds) noexcept;
 };
 
 /// Registers a handler. Every rank must register the same handlers in the same order, and no message may be sent to a
@@ -155,7 +177,8 @@ class RequestContext : public ReplyContext {
 /// `body` is called as body(context, args) for short messages and body(context, args, payload) for medium and
 /// long ones; context is a RequestContext& or ReplyContext&, payload a std::span<std::byte>.
 ///
-/// Threads: the handler runs on the endpoint's thread, inside progress.
+/// Threads: the handler runs on the endpoint's thread, inside progress. With Threads::multiple it runs on whichever
+///          thread makes progress, one handler at a time, and other threads' calls wait until it returns.
 /// Errors:  refused (AQUEDUCT_HANDLERS reached), in_handler.
 template <AmCategory Category, AmArguments Args, class F>
 Result<Handler<Category, Args>> register_handler(Endpoint& ep, F body) {
@@ -218,7 +241,8 @@ auto on_long_reply(Endpoint& ep, F body) {
   return register_handler<AmCategory::long_reply, Args>(ep, std::move(body));
 }
 
-/// Sends a short request. The handler runs on rank `to`, exactly once. Messages are not ordered.
+/// Sends a short request. The handler runs on rank `to`, exactly once. Messages are not ordered. In a message to
+/// oneself too: the handler does not run inside this call, but at the next progress.
 ///
 /// Completion: local; the handler runs later. Waits while there is no credit or no room for the message.
 /// Errors:     out_of_range, wrong_handler, refused (immediate), peer_lost, in_handler.
@@ -238,9 +262,18 @@ Status request(Endpoint& ep, Rank to, MediumRequest<A> handler, const std::type_
   return detail::send_request(ep, to, AmCategory::medium_request, handler.id, detail::pack(args), payload, {},
                               options);
 }
-/// Sends a long request: the payload is in place at `to`, and visible, before the handler runs on that rank.
+/// Sends a long request: the payload is in place at `to`, and visible, before the handler runs on that rank. An empty
+/// payload only names a place: any inside the segment, and also the segment's end.
 ///
-/// Completion, Errors: as a medium request; out_of_range also for a payload that does not fit the target's segment.
+/// Completion: as a medium request. A payload beyond one packet, to memory that is not mapped here, travels as a put.
+///             With AmOptions::source_event the call does not wait for the put: the message leaves when the put is
+///             complete, inside progress. `Job::finish` waits until such messages have left. Without a source event,
+///             or if the payload exceeds the network's max_transfer, or AQUEDUCT_OPERATIONS Events are held, the call
+///             waits for the put.
+/// Errors:     as a medium request; out_of_range also for a payload that does not fit the target's segment. If the put
+///             fails after the call, the message is not sent, and the source event has the failure unless the payload
+///             was free before it. With `immediate`, for a payload that travels as a put: invalid_argument without a
+///             source event, since the call would have to wait; too_large above the network's max_transfer.
 template <class A>
 Status request(Endpoint& ep, LongRequest<A> handler, const std::type_identity_t<A>& args,
                detail::Bytes payload, GlobalPtr<std::byte> to, const AmOptions& options = {}) noexcept {
@@ -266,65 +299,5 @@ Result<HandlerId> register_plain(Endpoint& ep, AmCategory category, std::size_t 
 Status request_plain(Endpoint& ep, Rank to, AmCategory category, HandlerId handler,
                      std::span<const std::uint32_t> args, std::span<const std::byte> payload = {},
                      GlobalPtr<std::byte> where = {}, const AmOptions& options = {}) noexcept;
-
-namespace detail {
-struct Prepared;
-struct PreparedRelease {
-  Endpoint* ep = nullptr;
-  void operator()(Prepared*) const noexcept;
-};
-Result<Prepared*> prepare(Endpoint&, Rank, std::size_t bytes, GlobalPtr<std::byte> place, bool is_long,
-                          const AmOptions&) noexcept;
-MutableBytes buffer_of(Prepared&) noexcept;
-Status commit(Endpoint&, Prepared&, AmCategory, HandlerId, Args, std::size_t used) noexcept;
-}  // namespace detail
-
-/// A buffer that the library has lent for one payload: fill `buffer()`, then call `commit`. The destructor returns an
-/// uncommitted buffer.
-class PreparedPayload {
- public:
-  PreparedPayload(Endpoint& ep, detail::Prepared* prepared, bool is_long) noexcept
-      : prepared_(prepared, detail::PreparedRelease{&ep}), ep_(&ep), is_long_(is_long) {}
-  std::span<std::byte> buffer() noexcept { return detail::buffer_of(*prepared_); }
-
-  /// Sends the first `used` bytes as the payload of a request.
-  ///
-  /// Completion: as `request`; the buffer goes back to the library on success, and may be committed again on failure.
-  /// Errors:     as `request`; too_large (`used` exceeds the buffer), wrong_handler (medium instead of long, or the
-  ///             reverse), invalid_argument (it was committed before).
-  template <class A>
-  Status commit(MediumRequest<A> handler, const std::type_identity_t<A>& args, std::size_t used) noexcept {
-    return send(is_long_, AmCategory::medium_request, handler.id, detail::pack(args), used);
-  }
-  template <class A>
-  Status commit(LongRequest<A> handler, const std::type_identity_t<A>& args, std::size_t used) noexcept {
-    return send(!is_long_, AmCategory::long_request, handler.id, detail::pack(args), used);
-  }
-
- private:
-  Status send(bool mismatch, AmCategory category, HandlerId handler, detail::Args args,
-              std::size_t used) noexcept {
-    if (mismatch) return ErrorCode::wrong_handler;
-    if (!prepared_) return ErrorCode::invalid_argument;
-    const Status status = detail::commit(*ep_, *prepared_, category, handler, args, used);
-    if (status) prepared_.reset();
-    return status;
-  }
-  std::unique_ptr<detail::Prepared, detail::PreparedRelease> prepared_;
-  Endpoint* ep_;
-  bool is_long_;
-};
-
-/// Lends a buffer of `bytes` bytes for a medium request to `to` (a negotiated payload). The caller builds the payload
-/// in the buffer from which it is sent, which saves a copy.
-///
-/// Errors: too_large, out_of_range, refused (no buffer free: commit or destroy earlier ones), peer_lost.
-Result<PreparedPayload> prepare_medium(Endpoint& ep, Rank to, std::size_t bytes,
-                                       const AmOptions& options = {}) noexcept;
-/// Lends a buffer for a long request to `to`. Where `to` is mapped here, `buffer()` is the destination itself.
-///
-/// Errors: as prepare_medium; out_of_range also for bytes outside the target's segment.
-Result<PreparedPayload> prepare_long(Endpoint& ep, GlobalPtr<std::byte> to, std::size_t bytes,
-                                     const AmOptions& options = {}) noexcept;
 
 }  // namespace aqueduct

@@ -30,7 +30,7 @@ class AtomicDomain {
                AtomicFavour favour = AtomicFavour::remote) noexcept
       : ep_(&ep) {
     for (AtomicOp op : operations) {
-      if (detail::has<T>(op)) operations_ |= bit(op);  // floats support only some
+      if (detail::has<T>(op)) operations_ |= bit(op);  // floats do not have the bitwise ones
     }
     by_ = detail::atomic_by(ep, operations_, detail::atomic_type<T>(), favour);
   }
@@ -91,12 +91,19 @@ class AtomicDomain {
       return foreign(at);
     return detail::atomic_fetch<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, by_);
   }
-  /// Non-blocking compare_swap; `result` receives the old value.
-  [[gnu::always_inline]] Event compare_swap_nb(GlobalPtr<T> at, T expected, T desired, T* result,
+  /// Non-blocking compare_swap. `result`, if not null, receives the old value.
+  [[gnu::always_inline]] Event compare_swap_nb(GlobalPtr<T> at, T expected, T desired, T* result = nullptr,
                                                const AtomicOptions& options = {}) const noexcept {
     if (!has(AtomicOp::compare_swap)) [[unlikely]]
       return Event(foreign(at));
     return detail::atomic_nb<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, result, options, by_);
+  }
+  /// As compare_swap_nb, with implicit completion.
+  [[gnu::always_inline]] Status compare_swap_nbi(GlobalPtr<T> at, T expected, T desired, T* result = nullptr,
+                                                 const AtomicOptions& options = {}) const noexcept {
+    if (!has(AtomicOp::compare_swap)) [[unlikely]]
+      return foreign(at);
+    return detail::atomic_nbi<T>(*ep_, AtomicOp::compare_swap, at, desired, expected, result, options, by_);
   }
 
  private:

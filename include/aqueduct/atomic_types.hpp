@@ -5,6 +5,9 @@
 namespace aqueduct {
 
 /// The operations, with the new value of the target: `a` is the old value, `x` the operand.
+///
+/// Floats have all but the bitwise ones. Their min and max compare as `<` does, and a comparison with a NaN is false: if
+/// `a` or `x` is a NaN, the target keeps its value. Of two zeroes neither is smaller.
 enum class AtomicOp : std::uint8_t {
   load,          ///< a; fetches a
   store,         ///< x
@@ -15,7 +18,8 @@ enum class AtomicOp : std::uint8_t {
   min,           ///< the smaller of a and x
   max,           ///< the larger
   swap,          ///< x, and fetches a
-  compare_swap,  ///< x if a equals the expected value, otherwise a; fetches a
+  compare_swap,  ///< x if a equals the expected value, otherwise a; fetches a. Floats are compared by their bits
+  multiply,      ///< a * x, modulo 2^n for integers
 };
 
 enum class AtomicType : std::uint8_t { i32, u32, i64, u64, f32, f64 };

@@ -2,6 +2,7 @@
 
 #include <aqueduct/atomic_types.hpp>
 #include <aqueduct/endpoint.hpp>
+#include <aqueduct/group.hpp>
 
 #include <atomic>
 #include <concepts>
@@ -16,13 +17,19 @@ concept AtomicInteger = std::same_as<T, std::int32_t> || std::same_as<T, std::ui
     std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t>;
 template <class T>
 concept AtomicFloat = std::same_as<T, float> || std::same_as<T, double>;
-/// 32- and 64-bit integers support every operation; float and double support load, store, add and swap.
+/// 32- and 64-bit integers support every operation; float and double all but the bitwise ones.
 template <class T>
 concept Atomic = AtomicInteger<T> || AtomicFloat<T>;
 
 struct AtomicOptions {
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// If a processor instruction from here does it on a neighbour's memory, wakes the neighbour after it: a wait for the
+  /// word (wait_on, Endpoint::wait_until) that sleeps there ends its sleep at once. Costs a locked instruction and a
+  /// load if the target is awake. Over a network it changes nothing.
+  bool notify = false;
+  /// For the `_nbi` forms: the group that the atomic joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 enum class AtomicFavour : std::uint8_t;
@@ -69,6 +76,17 @@ template <AtomicInteger T>
   }
 }
 
+/// a * b, modulo 2^n for integers.
+template <Atomic T>
+[[gnu::always_inline]] inline T product(T a, T b) noexcept {
+  if constexpr (AtomicInteger<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
+  } else {
+    return a * b;
+  }
+}
+
 /// Does the operation on memory that is mapped here. Returns the old value if `fetched`; otherwise the result is
 /// meaningless.
 template <Atomic T>
@@ -91,16 +109,25 @@ template <Atomic T>
         if (fetched) return fetch_bits(op, cell, operand);
         apply_bits(op, cell, operand);
         return T{};
-      case AtomicOp::compare_swap: cell.compare_exchange_strong(expected, operand); return expected;
       default: break;
     }
-    T seen = cell.load();  // min and max
-    while (op == AtomicOp::min ? operand < seen : seen < operand) {
-      if (cell.compare_exchange_weak(seen, operand)) break;
+  }
+  // A compare-exchange compares bits, of floats too.
+  if (op == AtomicOp::compare_swap) {
+    cell.compare_exchange_strong(expected, operand);
+    return expected;
+  }
+  T seen = cell.load();
+  if (op == AtomicOp::multiply) {
+    while (!cell.compare_exchange_weak(seen, product(seen, operand))) {
     }
     return seen;
   }
-  return operand;
+  if (op != AtomicOp::min && op != AtomicOp::max) return operand;  // T does not have it
+  while (op == AtomicOp::min ? operand < seen : seen < operand) {
+    if (cell.compare_exchange_weak(seen, operand)) break;
+  }
+  return seen;
 }
 
 template <Atomic T>
@@ -112,6 +139,8 @@ std::uint64_t bits(T value) noexcept {
 
 /// Who executes a domain's atomics: `operations` has a bit for each AtomicOp.
 AtomicBy atomic_by(Endpoint&, std::uint32_t operations, AtomicType type, AtomicFavour favour) noexcept;
+/// Wakes a rank whose mapped memory was changed with the option `notify`.
+[[gnu::cold]] void notify_mapped(Endpoint&, Rank target) noexcept;
 Event atomic_nb_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&, const AtomicOptions&) noexcept;
 Status atomic_nbi_slowly(Endpoint&, GlobalPtr<std::byte> at, const AtomicCall&,
                          const AtomicOptions&) noexcept;
@@ -128,24 +157,23 @@ template <Atomic T>
 
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Event atomic_nb_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
-                                                       T expected, T* result, bool immediate,
+                                                       T expected, T* result, AtomicOptions options,
                                                        AtomicBy by) noexcept {
   return atomic_nb_slowly(ep, {at.rank(), at.offset(), at.segment()},
-                          {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, {immediate});
+                          {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, options);
 }
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Status atomic_nbi_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
-                                                         T operand, T expected, T* result, bool immediate,
-                                                         AtomicBy by) noexcept {
+                                                         T operand, T expected, T* result,
+                                                         AtomicOptions options, AtomicBy by) noexcept {
   return atomic_nbi_slowly(ep, {at.rank(), at.offset(), at.segment()},
-                           {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, {immediate});
+                           {op, atomic_type<T>(), bits(operand), bits(expected), result, by}, options);
 }
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Result<T> atomic_fetch_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at,
                                                               T operand, T expected, AtomicBy by) noexcept {
   T old{};
-  if (Status status = ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, expected, &old, false, by));
-      !status) {
+  if (Status status = ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, expected, &old, {}, by)); !status) {
     return status;
   }
   return old;
@@ -153,7 +181,7 @@ template <Atomic T>
 template <Atomic T>
 [[gnu::cold, gnu::noinline]] Status atomic_over_wire(Endpoint& ep, AtomicOp op, GlobalPtr<T> at, T operand,
                                                      AtomicBy by) noexcept {
-  return ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, T{}, nullptr, false, by));
+  return ep.wait(atomic_nb_over_wire<T>(ep, op, at, operand, T{}, nullptr, {}, by));
 }
 
 template <Atomic T>
@@ -163,9 +191,11 @@ template <Atomic T>
   if (T* const here = atomic_place(ep, at, by)) [[likely]] {
     const T old = apply<T>(op, *here, operand, expected, result != nullptr);
     if (result != nullptr) *result = old;
+    if (options.notify) [[unlikely]]
+      notify_mapped(ep, at.rank());
     return Event{};
   }
-  return atomic_nb_over_wire<T>(ep, op, at, operand, expected, result, options.immediate, by);
+  return atomic_nb_over_wire<T>(ep, op, at, operand, expected, result, options, by);
 }
 
 template <Atomic T>
@@ -175,9 +205,11 @@ template <Atomic T>
   if (T* const here = atomic_place(ep, at, by)) [[likely]] {
     const T old = apply<T>(op, *here, operand, expected, result != nullptr);
     if (result != nullptr) *result = old;
+    if (options.notify) [[unlikely]]
+      notify_mapped(ep, at.rank());
     return {};
   }
-  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options.immediate, by);
+  return atomic_nbi_over_wire<T>(ep, op, at, operand, expected, result, options, by);
 }
 
 template <Atomic T>
@@ -200,8 +232,9 @@ template <Atomic T>
 
 template <Atomic T>
 constexpr bool has(AtomicOp op) noexcept {
-  return AtomicInteger<T> || op == AtomicOp::load || op == AtomicOp::store || op == AtomicOp::add ||
-         op == AtomicOp::swap;
+  if (AtomicFloat<T> && (op == AtomicOp::bit_and || op == AtomicOp::bit_or || op == AtomicOp::bit_xor))
+    return false;
+  return op <= AtomicOp::multiply;
 }
 /// Whether the forms with one operand support the operation. compare_swap has its own forms, with an expected value.
 template <Atomic T>
@@ -212,7 +245,8 @@ constexpr bool has_by_one(AtomicOp op) noexcept {
 }  // namespace detail
 
 // Every atomic comes in the same forms. Atomics on one object are atomic with respect to each other, whichever ranks
-// issue them. They are not atomic with respect to puts, gets, and plain loads and stores.
+// issue them. They are not atomic with respect to puts and plain stores; loads and gets see whole values
+// (docs/memory-model.md, M-17 to M-19).
 //
 // Requires:    the target's address on its owner is a multiple of sizeof(T). In attached memory the address counts, not
 //              the offset.
@@ -284,12 +318,17 @@ template <AtomicInteger T>
                                                   std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::bit_xor, at, x);
 }
-template <AtomicInteger T>
+template <Atomic T>
+[[gnu::always_inline]] inline Result<T> fetch_multiply(Endpoint& ep, GlobalPtr<T> at,
+                                                       std::type_identity_t<T> x) noexcept {
+  return detail::atomic_fetch<T>(ep, AtomicOp::multiply, at, x);
+}
+template <Atomic T>
 [[gnu::always_inline]] inline Result<T> fetch_min(Endpoint& ep, GlobalPtr<T> at,
                                                   std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::min, at, x);
 }
-template <AtomicInteger T>
+template <Atomic T>
 [[gnu::always_inline]] inline Result<T> fetch_max(Endpoint& ep, GlobalPtr<T> at,
                                                   std::type_identity_t<T> x) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::max, at, x);
@@ -308,21 +347,32 @@ template <Atomic T>
                                            std::type_identity_t<T> x) noexcept {
   return detail::atomic<T>(ep, AtomicOp::store, at, x);
 }
-/// Stores `desired` if the target equals `expected`. Returns the old value, which equals `expected` on success.
-template <AtomicInteger T>
+/// Stores `desired` if the target equals `expected`. Returns the old value, which equals `expected` on success. Floats
+/// are compared by their bits: 0.0 is not -0.0, and a NaN equals itself.
+template <Atomic T>
 [[gnu::always_inline]] inline Result<T> compare_swap(Endpoint& ep, GlobalPtr<T> at,
                                                      std::type_identity_t<T> expected,
                                                      std::type_identity_t<T> desired) noexcept {
   return detail::atomic_fetch<T>(ep, AtomicOp::compare_swap, at, desired, expected);
 }
-/// Non-blocking compare_swap; `result` receives the old value.
-template <AtomicInteger T>
+/// Non-blocking compare_swap. `result`, if not null, receives the old value: without it nothing tells whether the target
+/// was equal.
+template <Atomic T>
 [[gnu::always_inline]] inline Event compare_swap_nb(Endpoint& ep, GlobalPtr<T> at,
                                                     std::type_identity_t<T> expected,
                                                     std::type_identity_t<T> desired,
-                                                    std::type_identity_t<T>* result,
+                                                    std::type_identity_t<T>* result = nullptr,
                                                     const AtomicOptions& options = {}) noexcept {
   return detail::atomic_nb<T>(ep, AtomicOp::compare_swap, at, desired, expected, result, options);
+}
+/// As compare_swap_nb, with implicit completion.
+template <Atomic T>
+[[gnu::always_inline]] inline Status compare_swap_nbi(Endpoint& ep, GlobalPtr<T> at,
+                                                      std::type_identity_t<T> expected,
+                                                      std::type_identity_t<T> desired,
+                                                      std::type_identity_t<T>* result = nullptr,
+                                                      const AtomicOptions& options = {}) noexcept {
+  return detail::atomic_nbi<T>(ep, AtomicOp::compare_swap, at, desired, expected, result, options);
 }
 
 }  // namespace aqueduct

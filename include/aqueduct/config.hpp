@@ -1,6 +1,7 @@
 #pragma once
 
 #include <aqueduct/status.hpp>
+#include <aqueduct/threads.hpp>
 
 #include <cstdint>
 #include <map>
@@ -68,6 +69,8 @@ class Config {
   ///
   /// Errors: bad_setting; also kept in `problems()`.
   Status set(std::string_view name, std::string_view value);
+  /// Sets AQUEDUCT_THREADS: which threads may use an endpoint.
+  Status set(Threads threads) { return set("threads", to_string(threads)); }
 
   std::span<const SettingInfo> settings() const noexcept;
   const std::vector<SettingProblem>& problems() const noexcept { return problems_; }

@@ -17,27 +17,45 @@ inline constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
 inline constexpr bool kThreadSanitizer = false;
 #endif
 
-/// Reads and writes a word at any address, whatever the type of the object there. The access is volatile, so that the
-/// compiler neither repeats nor splits it. C++ does not call that an atomic access, and neither does the thread
-/// sanitizer. Under the sanitizer aligned words are therefore accessed by atomics: puts and gets of words may race
-/// with atomics.
+/// Processors that keep the order of stores and of loads, so that the compiler's order is enough.
+#if defined(__x86_64__) || defined(__i386__)
+inline constexpr bool kOrderedAccesses = true;
+#else
+inline constexpr bool kOrderedAccesses = false;
+#endif
+
+/// Reads and writes a word at any address, whatever the type of the object there. A load is an acquire and a store is a
+/// release, so that who sees a word also sees what was written before (docs/memory-model.md, M-8).
+///
+/// The access is volatile, so that the compiler neither repeats nor splits it, with a fence for the compiler. C++ does
+/// not call that an atomic access, and neither does the thread sanitizer. Under the sanitizer, and on processors that
+/// reorder accesses, aligned words are therefore accessed by atomics: puts and gets of words may race with atomics.
 template <class Word>
 struct AnyWord {
   using Type [[gnu::may_alias, gnu::aligned(1)]] = Word;
   using Aligned [[gnu::may_alias]] = Word;
 
   static bool atomic(const void* at) noexcept {
-    return kThreadSanitizer && reinterpret_cast<std::uintptr_t>(at) % sizeof(Word) == 0;
+    return (kThreadSanitizer || !kOrderedAccesses) &&
+           reinterpret_cast<std::uintptr_t>(at) % sizeof(Word) == 0;
   }
   static Word load(const void* from) noexcept {
-    if (atomic(from)) return __atomic_load_n(static_cast<const Aligned*>(from), __ATOMIC_RELAXED);
-    return *static_cast<const volatile Type*>(from);
+    if (atomic(from)) return __atomic_load_n(static_cast<const Aligned*>(from), __ATOMIC_ACQUIRE);
+    const Word word = *static_cast<const volatile Type*>(from);
+    __atomic_signal_fence(__ATOMIC_ACQUIRE);
+    return word;
   }
   static void store(void* to, Word word) noexcept {
-    if (atomic(to)) return __atomic_store_n(static_cast<Aligned*>(to), word, __ATOMIC_RELAXED);
+    if (atomic(to)) return __atomic_store_n(static_cast<Aligned*>(to), word, __ATOMIC_RELEASE);
+    __atomic_signal_fence(__ATOMIC_RELEASE);
     *static_cast<volatile Type*>(to) = word;
   }
 };
+
+/// Whether the bytes at that address are exactly one aligned word.
+inline bool is_word(std::uint64_t address, std::size_t bytes) noexcept {
+  return bytes <= 8 && bytes != 0 && (bytes & (bytes - 1)) == 0 && address % bytes == 0;
+}
 
 /// Copies 1, 2, 4 or 8 bytes with one load and one store. A thread that polls an aligned word sees the old value or
 /// the new one, and may overwrite it as soon as it sees the new one. (The C library's memcpy stores such a word
@@ -88,10 +106,16 @@ struct WordOf<8> {
   using Type = std::uint64_t;
 };
 
-/// Writes a value of 1 to 8 bytes into a segment: with one store if its size is a power of two.
+/// Writes a value of 1 to 8 or 16 bytes into a segment: with one store if its size is a power of two, with two stores
+/// if it has 16 bytes.
 template <class T>
 inline void store_value(std::byte* to, const T& value) noexcept {
-  if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
+  if constexpr (sizeof(T) == 16) {
+    std::uint64_t words[2];
+    std::memcpy(words, &value, sizeof words);
+    AnyWord<std::uint64_t>::store(to, words[0]);
+    AnyWord<std::uint64_t>::store(to + 8, words[1]);
+  } else if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
     using Word = typename WordOf<sizeof(T)>::Type;
     Word word;
     std::memcpy(&word, &value, sizeof word);
@@ -101,10 +125,14 @@ inline void store_value(std::byte* to, const T& value) noexcept {
   }
 }
 
-/// Reads a value of 1 to 8 bytes from a segment: with one load if its size is a power of two.
+/// Reads a value of 1 to 8 or 16 bytes from a segment: with as many loads.
 template <class T>
 inline void load_value(T& value, const std::byte* from) noexcept {
-  if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
+  if constexpr (sizeof(T) == 16) {
+    const std::uint64_t words[2] = {AnyWord<std::uint64_t>::load(from),
+                                    AnyWord<std::uint64_t>::load(from + 8)};
+    std::memcpy(static_cast<void*>(&value), words, sizeof words);
+  } else if constexpr ((sizeof(T) & (sizeof(T) - 1)) == 0) {
     using Word = typename WordOf<sizeof(T)>::Type;
     const Word word = AnyWord<Word>::load(from);
     std::memcpy(static_cast<void*>(&value), &word, sizeof word);

@@ -3,6 +3,7 @@
 #include <aqueduct/event.hpp>
 #include <aqueduct/global_ptr.hpp>
 #include <aqueduct/status.hpp>
+#include <aqueduct/threads.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace aqueduct {
 
@@ -83,8 +85,9 @@ struct StatisticsRow {
 
 /// One rank. A thread communicates through its endpoint.
 ///
-/// Threads:   an endpoint belongs to one thread at a time; threads that communicate in parallel use one each. State
-///            that endpoints of a process share is protected by the library.
+/// Threads:   an endpoint belongs to one thread at a time, unless the job was started with another mode (Threads in
+///            threads.hpp; docs/threading.md says what the threads then share). Threads that communicate in parallel
+///            are fastest with one endpoint each. State that endpoints of a process share is protected by the library.
 /// Processes: it belongs to the process that started the job. In a forked child it is rank 0 of 0, nothing is mapped,
 ///            and calls that communicate or wait fail with invalid_argument. The parent's rank is not affected.
 /// Lifetime:  owned by its Job.
@@ -135,18 +138,25 @@ class Endpoint {
   /// Processes what has arrived, without waiting: runs handlers and completes operations. Returns the number of packets
   /// and completions processed. Does nothing inside a handler.
   int progress() noexcept;
-  /// Whether this thread is inside one of this endpoint's handlers, where nothing may wait.
+  /// Whether this thread is inside one of this endpoint's handlers or continuations, where nothing may wait.
   bool in_handler() const noexcept;
+  /// Which threads may use this endpoint: the job's setting.
+  Threads threads() const noexcept;
 
   /// Waits until the event is done. Returns the outcome of its operation.
   ///
-  /// Errors: those of the operation; in_handler if called from a handler (the event is unchanged).
+  /// Errors: those of the operation; in_handler if called from a handler or continuation (the event is unchanged).
   Status wait(Event& event) noexcept {
     if (event.done()) [[likely]]
       return event.status();
     return wait_slowly(event);
   }
-  Status wait(Event&& event) noexcept { return wait(event); }
+  /// The same for an Event without a name. It also waits inside a continuation: otherwise the Event would be lost.
+  Status wait(Event&& event) noexcept {
+    if (event.done()) [[likely]]
+      return event.status();
+    return wait_to_the_end(event);
+  }
   /// As wait, but for at most `limit`. Errors: also timed_out (the event is unchanged).
   Status wait_for(Event& event, std::chrono::nanoseconds limit) noexcept;
   /// Returns whether the event is done, after one round of progress if it was not.
@@ -156,15 +166,53 @@ class Endpoint {
     return event.done();
   }
 
-  /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions.
+  /// Waits until `predicate()` returns true: makes progress, and calls it after each round.
   ///
-  /// Errors: the first failure among them (all of them are over then); in_handler.
+  /// The wait spins, then yields the core, then sleeps, as every wait does. Arrivals end a sleep, and so does a
+  /// neighbour's put or atomic on mapped memory with the option `notify`. Memory may also change without either; so a
+  /// sleep lasts at most 1 ms (the first ones less: 0.1 ms).
+  ///
+  /// The loss of a rank does not end the wait. With `from` it does if that rank is lost; with kAnyRank, if any is.
+  ///
+  /// Requires:    `predicate` may start and test operations, but it does not wait. It does not throw. It is not called
+  ///              again after it has returned true.
+  /// Errors:      timed_out (`limit` has passed), peer_lost (`from` is lost, and the predicate is still false),
+  ///              in_handler, out_of_range (no such rank), invalid_argument (in a forked child).
+  /// Cost:        one call of the predicate if it is true. An idle wait wakes about a thousand times a second.
+  /// Threads:     the predicate runs on the calling thread.
+  template <class Predicate>
+    requires(std::is_object_v<std::remove_reference_t<Predicate>>&& std::is_invocable_r_v<bool, Predicate&>)
+  Status wait_until(Predicate&& predicate, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max(),
+                    Rank from = kNoRank)
+  noexcept {
+    using Callable = std::remove_reference_t<Predicate>;
+    const auto call = [](const void* what) noexcept -> bool {
+      return (*static_cast<Callable*>(const_cast<void*>(what)))();
+    };
+    return wait_until_true(call, std::addressof(predicate), limit, from);
+  }
+  /// Makes progress, and sleeps until something arrives: a packet, a completion, or the news that a rank is lost.
+  ///
+  /// A put or an atomic on mapped memory is no arrival, not even with `notify`; wait for its word by `wait_on`.
+  ///
+  /// Errors:      timed_out (`limit` has passed and nothing arrived), in_handler, invalid_argument (in a forked child).
+  /// Cost:        one round of progress if something has arrived; otherwise that of a wait.
+  Status progress_for(std::chrono::nanoseconds limit) noexcept;
+
+  /// Waits for all operations with implicit completion (`_nbi`) that were begun outside access regions and groups.
+  ///
+  /// Errors:  the first failure among them (all of them are over then); in_handler.
+  /// Threads: the implicit group and the open region are the endpoint's, so with Threads::multiple the threads share
+  ///          them: a thread also waits for what others begin meanwhile, and one of the threads that wait gets the
+  ///          failure.
   Status wait_implicit() noexcept;
   /// Makes one round of progress. Returns whether all implicit operations outside access regions are over.
   bool test_implicit() noexcept;
-  /// Opens an access region: the `_nbi` operations until `end_region` belong to it. Regions do not nest.
+  /// Opens an access region: the `_nbi` operations until `end_region` belong to it, unless their options name a Group.
+  /// Regions do not nest.
   ///
-  /// Errors: invalid_argument (a region is open), refused (AQUEDUCT_OPERATIONS events are held).
+  /// Errors: invalid_argument (a region is open), refused (AQUEDUCT_OPERATIONS events are held), in_handler (in a
+  ///         continuation).
   Status begin_region() noexcept;
   /// Closes the region. Returns one Event for all its operations; its outcome is the first failure among them.
   ///
@@ -182,7 +230,8 @@ class Endpoint {
   /// All counters: those of Statistics, under the same names, and those of layers that Statistics does not name.
   ///
   /// Lifetime: as long as the endpoint.
-  /// Threads:  the counters are read on the endpoint's own thread.
+  /// Threads:  the counters are read on the endpoint's own thread. With Threads::multiple they may change during the
+  ///           read: `statistics` reads them all at one moment.
   std::span<const StatisticsRow> statistics_rows() const noexcept;
 
   /// For use by the library only.
@@ -196,7 +245,7 @@ class Endpoint {
     return nullptr;
   }
   /// As mapped, for atomics and for reading values. Null also in two more cases: the network does the job's atomics; or
-  /// the memory is my own, and other ranks need my processor for their atomics on it. In the second case a program that
+  /// the memory is my own, and other ranks need my processor to change it. In the second case a program that
   /// polls its own word takes the slow path, which makes progress, so that other ranks can change the word.
   std::byte* mapped_for_value(Rank rank, SegmentId segment, std::uint64_t offset,
                               std::size_t bytes) const noexcept {
@@ -212,6 +261,9 @@ class Endpoint {
   Endpoint() noexcept = default;
 
   [[gnu::cold]] Status wait_slowly(Event& event) noexcept;
+  Status wait_until_true(bool (*predicate)(const void*) noexcept, const void* what,
+                         std::chrono::nanoseconds limit, Rank from) noexcept;
+  [[gnu::cold]] Status wait_to_the_end(Event& event) noexcept;
   [[gnu::cold]] std::byte* map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept;
 
   // The first member, and alone on its page: the other members are on a page that the system gives a forked child as

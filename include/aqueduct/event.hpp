@@ -22,6 +22,37 @@ struct EventAccess;
 struct OpFace {
   /// 0 while in flight. Set to 1, with release, once the outcome can be read.
   std::atomic<std::uint32_t> done{0};
+  /// Of an operation that SharedEvents hold: the number of these, and one more while it is in flight. Otherwise 0.
+  std::atomic<std::uint32_t> holders{0};
+};
+
+/// An Event as one word: null if the operation succeeded, an odd number with the Status if it failed, otherwise the
+/// record of the operation.
+class EventWord {
+ public:
+  EventWord() noexcept = default;
+  explicit EventWord(void* word) noexcept : word_(word) {}
+  explicit EventWord(OpFace* op) noexcept : word_(op) {}
+  explicit EventWord(Status outcome) noexcept {
+    if (!outcome) {
+      word_ = reinterpret_cast<void*>(std::uintptr_t{outcome.peer()} << 32 |
+                                      static_cast<std::uintptr_t>(outcome.code()) << 1 | 1);
+    }
+  }
+  void* get() const noexcept { return word_; }
+  /// Null: the operation is over, and `outcome` tells how it ended.
+  OpFace* op() const noexcept { return (bits() & 1) != 0 ? nullptr : static_cast<OpFace*>(word_); }
+  /// Requires: op() is null.
+  Status outcome() const noexcept {
+    if (word_ == nullptr) return {};
+    return {static_cast<ErrorCode>(bits() >> 1 & 0x7fff), static_cast<Rank>(bits() >> 32)};
+  }
+
+ private:
+  static_assert(sizeof(void*) == 8, "a Status must fit a pointer");
+  std::uintptr_t bits() const noexcept { return reinterpret_cast<std::uintptr_t>(word_); }
+
+  void* word_ = nullptr;
 };
 
 /// Takes the outcome of a finished operation and returns its record to the pool.
@@ -37,8 +68,10 @@ void abandon(OpFace* op) noexcept;
 ///
 /// An Event that was default-constructed, or has been waited for, is *finished*. Testing or waiting for it again is
 /// legal, costs nothing, and gives the same outcome. An Event belongs to the endpoint that made it, and to that
-/// endpoint's thread.
+/// endpoint's thread. With Threads::multiple any thread may wait for it, one at a time; the program synchronises the
+/// thread that made the Event and the one that waits for it. Several holders use a SharedEvent (shared_event.hpp).
 ///
+/// Lifetime: at most that of its endpoint, unless it is finished.
 /// Cost:   an Event of an operation that was in flight at the call occupies 200 bytes of its endpoint's memory until
 ///         the program waits for it or reads its status. Hundreds of thousands may be held. The endpoint reuses this
 ///         memory but does not return it to the system. Once AQUEDUCT_OPERATIONS such Events are held, further calls
@@ -62,7 +95,26 @@ class [[nodiscard]] Event {
   }
   ~Event() { drop(); }
 
-  /// Whether the operation is over. Makes no progress; an acquire load.
+  /// Gives the Event up as one word, for a layer whose handles are single pointers. Null stands for a finished Event of
+  /// an operation that succeeded. The Event is finished afterwards.
+  ///
+  /// Lifetime: the word stands for this one Event. `adopt` makes an Event of it again, once, and must do so before the
+  ///           endpoint ends: until then the operation's record is in use.
+  [[nodiscard]] void* release() noexcept {
+    if (op_ != nullptr) return detail::EventWord(std::exchange(op_, nullptr)).get();
+    return detail::EventWord(std::exchange(status_, Status{})).get();
+  }
+  /// The Event that `release` gave up.
+  static Event adopt(void* word) noexcept {
+    const detail::EventWord event(word);
+    return event.op() != nullptr ? Event(event.op()) : Event(event.outcome());
+  }
+  /// Runs `body(Status)` once the operation is over, with its outcome: see continuation.hpp, which defines this.
+  template <class F>
+  Status then(Endpoint& ep, F body) noexcept;
+
+  /// Whether the operation is over. Makes no progress, so a loop on it alone need not end: Endpoint::test makes some
+  /// (docs/progress.md, P-4). An acquire load.
   bool done() const noexcept { return op_ == nullptr || op_->done.load(std::memory_order_acquire) != 0; }
   /// The outcome. Requires: done().
   Status status() noexcept {

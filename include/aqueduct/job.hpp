@@ -12,7 +12,10 @@ namespace aqueduct {
 
 /// One run of a program on all its ranks, and the endpoints that this process holds.
 ///
-/// Lifetime:  ends by `finish()`. Destroying a Job without it leaves the job abruptly: the other ranks see peer_lost.
+/// Lifetime:  ends by `finish()`, or with the whole program by `leave()`. Destroying a Job without these leaves the job
+///            abruptly: the other ranks see peer_lost. A program that calls `exit` with a status other than 0 while it
+///            has a Job ends the whole job with this status, as by `leave`, and its exit handlers run. With status 0 it
+///            leaves abruptly.
 /// Processes: belongs to the process that started it. A forked child's copy does nothing, not even when destroyed.
 class Job {
  public:
@@ -53,6 +56,29 @@ class Job {
   /// Reports to the launcher that the job has failed, with a reason in words. The launcher then ends all ranks.
   /// Without a launcher, the call does nothing.
   void abort(int exit_code, std::string_view why) noexcept;
+
+  /// Ends the whole job, this process included, with `code`; does not return. The launcher learns the code, and 0 is a
+  /// success for aqrun (docs/clusters.md has the other launchers). The processes of the other ranks end with the code
+  /// too, without returning from the call that they are in: each at its next check for lost peers, which a wait makes
+  /// every 20 ms. A launcher ends ranks that make none, after a grace time. If several ranks leave with different
+  /// codes, the first code that reaches the launcher counts. Only the low 8 bits of the code are visible outside.
+  ///
+  /// Prints what stdio has buffered. Exit handlers and destructors of static objects do not run, because other threads
+  /// may be using what they destroy; a program that needs them calls `std::exit(code)`.
+  /// Completion: the process ends within AQUEDUCT_EXIT_TIMEOUT, even if it cannot flush its output.
+  /// Lifetime:   the Job must not be destroyed or moved before the call begins. After `finish`, and in a forked child,
+  ///             the call only ends this process.
+  /// Cost:       some 40 ms under aqrun, in which the other ranks notice.
+  /// Threads:    any thread, with any locks held, also in a handler, and while other threads use the job. Not in a
+  ///             signal handler: see `request_leave`.
+  [[noreturn]] void leave(int code) noexcept;
+  /// Asks this process to call `leave(code)`; returns at once. It does so at its next check for lost peers (20 ms in a
+  /// wait; every 65536 calls of `progress`) and at `exit`. aqrun learns the code at once. A process that makes no check
+  /// within twice AQUEDUCT_EXIT_TIMEOUT is killed by the system. After `finish`, and in a forked child, the call does
+  /// nothing.
+  ///
+  /// Threads: async-signal-safe; any thread.
+  void request_leave(int code) noexcept;
 
   /// How this job was started: "aqrun", "pmix" (mpirun, prterun, srun), "pmi1" (mpiexec.hydra), "alone" (no launcher)
   /// or "in-process".

@@ -2,6 +2,7 @@
 
 #include <aqueduct/copy_bytes.hpp>
 #include <aqueduct/endpoint.hpp>
+#include <aqueduct/group.hpp>
 
 #include <ranges>
 #include <span>
@@ -13,21 +14,29 @@ namespace aqueduct {
 enum class SourceReuse : std::uint8_t {
   at_completion,  ///< when the whole operation is done; never costs a copy
   at_return,      ///< when the call returns: the library copies, or waits until the buffer is free
-  on_event,       ///< when the Event in PutOptions::source_event is done
+  on_event,       ///< when the Event in PutOptions::source_event is done; without one, when the group's sources are
 };
 
 struct PutOptions {
   SourceReuse source = SourceReuse::at_completion;
   /// With SourceReuse::on_event, the call stores the Event of local completion here. It is finished at once if the
-  /// source is free when the call returns.
+  /// source is free when the call returns. Null: Group::source_done() of `group` tells.
   Event* source_event = nullptr;
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// If the target is mapped here, wakes it after the copy: a wait for the bytes (wait_on, Endpoint::wait_until) that
+  /// sleeps there ends its sleep at once. Costs a locked instruction and a load if the target is awake. Does not order
+  /// this put among others. Over a network it changes nothing, and transfers of pieces (vis.hpp) ignore it.
+  bool notify = false;
+  /// For the `_nbi` forms: the group that the put joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 struct GetOptions {
   /// Returns `refused` instead of waiting for room; nothing has happened then.
   bool immediate = false;
+  /// For the `_nbi` forms: the group that the get joins, in place of the open region or the implicit group.
+  Group* group = nullptr;
 };
 
 namespace detail {
@@ -35,6 +44,8 @@ namespace detail {
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
+/// Wakes a rank whose mapped memory was changed with the option `notify`.
+[[gnu::cold]] void notify_mapped(Endpoint&, Rank target) noexcept;
 [[gnu::cold]] Status put_over_wire(Endpoint&, GlobalPtr<std::byte> to, const void* from,
                                    std::size_t bytes) noexcept;
 [[gnu::cold]] Event put_nb_over_wire(Endpoint&, GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
@@ -70,6 +81,16 @@ inline void source_is_free(const PutOptions& options) noexcept {
   if (options.source_event != nullptr) [[unlikely]]
     *options.source_event = Event{};
 }
+/// Whether the options ask for something after the copy. Asked before it: a compiler that knows the options then drops
+/// the branch, although they are passed to another function by reference.
+inline bool ask_for_more(const PutOptions& options) noexcept {
+  return options.source_event != nullptr || options.notify;
+}
+/// Called when the bytes are in place: does what the options ask for after that.
+inline void bytes_are_in_place(Endpoint& ep, Rank target, const PutOptions& options) noexcept {
+  source_is_free(options);
+  if (options.notify) notify_mapped(ep, target);
+}
 template <class T>
 std::byte* find(Endpoint& ep, GlobalPtr<T> to, std::size_t bytes) noexcept {
   return ep.mapped(to.rank(), to.segment(), to.offset(), bytes);
@@ -90,18 +111,22 @@ GlobalPtr<std::byte> plain(GlobalPtr<T> p) noexcept {
 ///
 /// Shape:       `from` is a contiguous range of T.
 /// Completion:  remote: the Event is done when the bytes are in the target's memory. Operations are not ordered; the
-///              result of overlapping puts without a wait between them is undefined.
+///              result of overlapping puts without a wait between them is undefined. Exactly one aligned word (1, 2, 4
+///              or 8 bytes) is whole: who reads it sees the old value or the new one (docs/memory-model.md, M-1).
 /// Lifetime:    `from` until completion, or as PutOptions::source says.
 /// Errors:      out_of_range (no such rank or segment, or outside it), refused (immediate, no room), peer_lost;
 ///              in_handler if the target is not mapped here.
-/// Cost:        a copy when the target is mapped here, otherwise one operation of the network.
+/// Cost:        a copy when the target is mapped here, otherwise one operation of the network; for one word a message
+///              and its answer where the network does not promise to store it whole.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Event put_nb(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
     detail::copy_bytes(place, std::ranges::data(from), bytes);
-    detail::source_is_free(options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return Event{};
   }
   return detail::put_nb_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -122,16 +147,27 @@ inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from) noexcept {
   return detail::put_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes);
 }
 
-/// As put_nb, with implicit completion: belongs to the open access region, or else to `wait_implicit`.
+/// As put, with options: put_nb followed by a wait. Errors: also refused.
+template <detail::Wireable T, detail::LastingRange R>
+  requires detail::RangeOf<T, R>
+inline Status put(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options) noexcept {
+  return ep.wait(put_nb(ep, to, from, options));
+}
+
+/// As put_nb, with implicit completion: belongs to the group of the options, else to the open access region, else to
+/// `wait_implicit`.
 ///
-/// Errors: returned if nothing was begun; a later failure is that of the group.
+/// Errors: returned if nothing was begun; a later failure is that of the group. invalid_argument: a group of another
+///         endpoint.
 template <detail::Wireable T, detail::LastingRange R>
   requires detail::RangeOf<T, R>
 inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions& options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   const std::size_t bytes = detail::size_in_bytes(from);
   if (std::byte* place = detail::find(ep, to, bytes)) [[likely]] {
     detail::copy_bytes(place, std::ranges::data(from), bytes);
-    detail::source_is_free(options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return {};
   }
   return detail::put_nbi_over_wire(ep, detail::plain(to), std::ranges::data(from), bytes, options);
@@ -140,7 +176,8 @@ inline Status put_nbi(Endpoint& ep, GlobalPtr<T> to, R&& from, const PutOptions&
 /// Begins reading from another rank's segment into `to`.
 ///
 /// Shape:       `to` is a contiguous range of T.
-/// Completion:  local: the Event is done when `to` holds the bytes.
+/// Completion:  local: the Event is done when `to` holds the bytes. Exactly one aligned word is read as a whole
+///              (docs/memory-model.md, M-3).
 /// Lifetime:    `to` until completion.
 /// Errors, Cost: as put_nb.
 template <detail::Wireable T, detail::LastingRange R>
@@ -196,11 +233,12 @@ Status get_nbi(Endpoint&, R&&, GlobalPtr<T>, const GetOptions& = {}) = delete;
 template <class T, detail::TemporaryRange R>
 Status get(Endpoint&, R&&, GlobalPtr<T>) = delete;
 
-/// A type that can be put and got by value: 1 to 8 bytes.
+/// A type that can be put and got by value: 1 to 8 bytes, or 16. A value of 16 bytes moves as two words of 8 bytes: a
+/// rank that polls it may see one of them changed and the other one not yet.
 template <class T>
-concept SmallValue = detail::Wireable<T> && sizeof(T) <= 8;
+concept SmallValue = detail::Wireable<T> && (sizeof(T) <= 8 || sizeof(T) == 16);
 
-/// Writes one value of 1–8 bytes and waits. Completion: remote. Errors: as put.
+/// Writes one value of 1–8 or 16 bytes and waits. Completion: remote. Errors: as put.
 template <SmallValue T>
 inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value) noexcept {
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
@@ -215,29 +253,40 @@ inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> v
 template <SmallValue T>
 inline Event put_value_nb(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                           PutOptions options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     detail::store_value(place, value);
-    detail::source_is_free(options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return Event{};
   }
   options.source = SourceReuse::at_return;
   return detail::put_nb_over_wire(ep, detail::plain(to), &value, sizeof(T), options);
 }
 
+/// As put_value, with options: put_value_nb followed by a wait. Errors: also refused.
+template <SmallValue T>
+inline Status put_value(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
+                        const PutOptions& options) noexcept {
+  return ep.wait(put_value_nb(ep, to, value, options));
+}
+
 /// As put_value_nb, with implicit completion. Errors: as put_nbi.
 template <SmallValue T>
 inline Status put_value_nbi(Endpoint& ep, GlobalPtr<T> to, std::type_identity_t<T> value,
                             PutOptions options = {}) noexcept {
+  const bool more = detail::ask_for_more(options);
   if (std::byte* place = detail::find(ep, to, sizeof(T))) [[likely]] {
     detail::store_value(place, value);
-    detail::source_is_free(options);
+    if (more) [[unlikely]]
+      detail::bytes_are_in_place(ep, to.rank(), options);
     return {};
   }
   options.source = SourceReuse::at_return;
   return detail::put_nbi_over_wire(ep, detail::plain(to), &value, sizeof(T), options);
 }
 
-/// Reads one value of 1–8 bytes and waits. Completion and errors as get; it also makes progress as get does.
+/// Reads one value of 1–8 or 16 bytes and waits. Completion and errors as get; it also makes progress as get does.
 template <class T>
   requires SmallValue<std::remove_const_t<T>>
 inline Result<std::remove_const_t<T>> get_value(Endpoint& ep, GlobalPtr<T> from) noexcept {

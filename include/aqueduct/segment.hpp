@@ -3,6 +3,8 @@
 #include <aqueduct/endpoint.hpp>
 #include <aqueduct/team.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <span>
@@ -14,6 +16,39 @@ namespace aqueduct {
 
 template <class T>
 class SegmentOf;
+
+/// An estimate of the memory that further segments may have.
+struct SegmentRoom {
+  std::uint64_t rank = 0;  ///< bytes of this rank's part, if every rank of the host asks for as much
+  std::uint64_t host = 0;  ///< bytes of the parts of all ranks of this host together
+};
+
+/// Memory of this rank that `Segment::allocate` returned and `Segment::publish` makes a part of a segment.
+///
+/// Lifetime: one owner, which ends before the Job. Its destructor frees memory that was not published.
+/// Threads:  belongs to its endpoint.
+class SegmentMemory {
+ public:
+  SegmentMemory(SegmentMemory&& other) noexcept
+      : state_(std::exchange(other.state_, nullptr)), bytes_(std::exchange(other.bytes_, {})) {}
+  SegmentMemory& operator=(SegmentMemory&& other) noexcept {
+    std::swap(state_, other.state_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~SegmentMemory();
+
+  /// The memory, zeroed. Its address does not change when it is published. Empty after that, and for 0 bytes.
+  std::span<std::byte> bytes() const noexcept { return bytes_; }
+
+ private:
+  friend class Segment;
+  SegmentMemory(detail::EndpointState& state, std::span<std::byte> bytes) noexcept
+      : state_(&state), bytes_(bytes) {}
+
+  detail::EndpointState* state_;  ///< null: published, or moved from
+  std::span<std::byte> bytes_;
+};
 
 /// Memory that the members of a team may read and write. Each member has one part, of the size that it asked for.
 ///
@@ -54,6 +89,34 @@ class Segment {
   template <class T>
   static Result<SegmentOf<T>> attach(Team& team, std::span<T> memory);
 
+  /// First half of `create`: allocates zeroed memory. Local: nobody else is involved, and the address is known at once.
+  /// Neighbours can map such memory, as that of `create`.
+  ///
+  /// Units:  bytes; 0 is legal.
+  /// Errors: no_memory, no_space, in_handler, invalid_argument (in a forked child).
+  static Result<SegmentMemory> allocate(Endpoint& ep, std::size_t bytes);
+  /// Second half: makes a segment of the members' memory. Collective over the team; each member passes memory that it
+  /// has allocated on this endpoint, or the reason why it has none.
+  ///
+  /// Completion, Errors: as `create`; also the error that a member passes, and invalid_argument (a member's memory was
+  ///             published before, or is another endpoint's): all members get it. After an error the memory is freed; after
+  ///             peer_lost, or when the job ends.
+  /// Cost:       as `create`.
+  static Result<Segment> publish(Team& team, Result<SegmentMemory> memory);
+  /// How much memory further segments may have, on this rank and on its host.
+  ///
+  /// The least of: the memory that the machine has available, less what other segments were promised and have not
+  /// touched yet; the limits of the memory cgroups of this process; the address space under `ulimit -v`, shared out among
+  /// the ranks of the host, each of which may map the parts of all; the size of a file under `ulimit -f` and the room in
+  /// AQUEDUCT_SMP_DIRECTORY, where segments are shared memory. One part in 16 is left for the program. Parts of
+  /// neighbours that are not mapped here count as untouched. Other programs, and ranks that ask at the same time, may
+  /// take the memory before this rank does, and the result is not negotiated: ranks may get different ones.
+  ///
+  /// Units:  bytes.
+  /// Errors: none; 0 if there is no memory to find out, and in a forked child.
+  /// Cost:   reads /proc and looks at every page of the segments that are mapped here. For set-up.
+  static SegmentRoom most_bytes(Endpoint& ep) noexcept;
+
   /// Ends the segment: collective over its team. Every member frees its memory, keys, mappings and descriptors. The
   /// number of the segment is never used again; later operations on it fail with `closed`.
   ///
@@ -78,6 +141,11 @@ class Segment {
     if (member >= members_) return kNoRank;
     return ranks_ != nullptr ? (*ranks_)[member] : member;
   }
+  /// The address of a rank's part in the rank's own process, for programs that name remote memory by its owner's
+  /// addresses. 0 if the part is empty or does not exist, and after `release`. Sends nothing.
+  std::uint64_t base_of(Rank rank) const noexcept;
+  /// Whether a rank's part is mapped here: see aqueduct/mapped.hpp.
+  bool is_mapped(Rank rank) const noexcept;
   /// Points to element `index` of a rank's part, seen as an array of T. `rank` is a rank of the job.
   template <class T>
   GlobalPtr<T> at(Rank rank, std::uint64_t index = 0) const noexcept {
@@ -113,7 +181,9 @@ class SegmentOf : private Segment {
   static_assert(alignof(T) <= 64, "memory of a segment begins at a multiple of 64 bytes");
 
  public:
+  using Segment::base_of;
   using Segment::id;
+  using Segment::is_mapped;
   using Segment::members;
   using Segment::rank_of;
   using Segment::release;

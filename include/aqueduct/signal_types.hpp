@@ -1,5 +1,7 @@
 #pragma once
 
+#include <aqueduct/global_ptr.hpp>
+
 #include <cstdint>
 
 namespace aqueduct {
@@ -14,6 +16,20 @@ using SignalSlot = std::uint32_t;
 struct Signal {
   SignalSlot slot = 0;
   std::uint64_t add = 1;
+};
+
+/// What a signal does to its word.
+enum class SignalOp : std::uint8_t {
+  add,  ///< adds `value`, modulo 2^64
+  set,  ///< stores `value`
+};
+
+/// A signal to any 64-bit word of a segment, after the bytes of a put to the same rank. The word may be in another
+/// segment than the bytes. Its address on its owner is a multiple of 8.
+struct SignalWord {
+  GlobalPtr<std::uint64_t> at{};
+  std::uint64_t value = 1;
+  SignalOp op = SignalOp::add;
 };
 
 }  // namespace aqueduct

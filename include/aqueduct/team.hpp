@@ -2,6 +2,8 @@
 
 #include <aqueduct/endpoint.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,28 +36,78 @@ class Team {
   Rank index_of(Rank rank) const noexcept;
 
   /// Splits the team: members with the same colour form a new team, ordered by key, then by index. Collective over this
-  /// team. A member that passes no colour gets an empty optional.
+  /// team. A member that passes no colour gets an empty optional. Keys may be negative.
   ///
   /// Errors: peer_lost, in_handler (returned to the caller only), no_memory. If one member gets no_memory, all do.
-  Result<std::optional<Team>> split(std::optional<std::uint32_t> colour, std::uint32_t key);
+  Result<std::optional<Team>> split(std::optional<std::uint32_t> colour, std::int64_t key);
+
+  /// Makes a team of the given ranks, in this order. Collective over these ranks; other ranks need not know of it.
+  ///
+  /// The tag and the set of ranks name the team while it exists. To make two teams of the same ranks at once, the members
+  /// use two tags. Members may make several teams in turn, and all of them make their common teams in the same order.
+  ///
+  /// Shape:      the same ranks in the same order, and the same tag, on every member.
+  /// Completion: all members know of the team, and may use it.
+  /// Errors:     invalid_argument (the list is empty, names a rank twice, or lacks this rank; a team of that tag and
+  ///             these ranks exists here; members give the same ranks in different orders, and then all get the error),
+  ///             out_of_range, peer_lost, no_memory (if one member gets it, all do, unless it cannot even list the
+  ///             ranks), in_handler. Members that give different sets of ranks or different tags wait for each other,
+  ///             because each may be about to make the other's team too. Their stall reports name the rank for which they
+  ///             wait, and say if it uses a team that is unknown here.
+  /// Cost:       two exchanges of ceil(log2 P) rounds for P members.
+  static Result<Team> create(Endpoint& ep, std::span<const Rank> members, std::uint64_t tag);
+
+  /// Ends the team on all members: collective over it. It returns all that the team holds, and its number on the wire is
+  /// never used again. The destructor of a Team that was not ended frees this rank's memory, but a tag of `create` and a
+  /// conduit's own barrier stay noted until the job ends.
+  ///
+  /// Requires:   no barrier of the team is in flight on this rank, and its segments have been released.
+  /// Completion: every member has called it. Afterwards size, index and members remain, and calls that communicate
+  ///             return `closed`.
+  /// Errors:     invalid_argument (a barrier is in flight, or this is the team of all ranks; nothing has happened),
+  ///             peer_lost, no_memory (this rank's side ends nevertheless), closed (it has ended), in_handler.
+  /// Cost:       one exchange of ceil(log2 P) rounds for P members.
+  Status end() noexcept;
 
   /// First half of a split-phase barrier: announces that I have arrived, and returns at once.
   ///
   /// The barrier does not complete puts. For others to see my puts after the barrier, I wait for these puts before
   /// notify.
   ///
-  /// Errors: in_handler; invalid_argument if the previous notify has not been waited for.
+  /// Errors: in_handler; invalid_argument if the previous notify has not been waited for; refused if kMostBarriers
+  ///         barriers are in flight; closed.
   Status notify() noexcept;
+  /// As notify, with a value. If two members give different values, all members get `mismatch` from `wait`. A member that
+  /// gives none agrees with every value. The team can be used after a mismatch.
+  ///
+  /// Cost: that of notify; the value travels in the same messages.
+  Status notify(std::uint32_t value) noexcept;
   /// Returns whether `wait` would return at once, after at most one round of progress: every member has notified, or
   /// one is lost.
   bool try_wait() noexcept;
   /// Second half: waits until every member has notified.
   ///
-  /// Errors: peer_lost, also if the member was lost before this rank's notify; in_handler; invalid_argument without a
-  ///         notify.
+  /// Errors: mismatch; peer_lost, also if the member was lost before this rank's notify; in_handler; invalid_argument
+  ///         without a notify; closed.
   Status wait() noexcept;
   /// A whole barrier: notify and wait. Errors: those of both.
   Status barrier() noexcept;
+  Status barrier(std::uint32_t value) noexcept;
+
+  /// Begins a barrier and returns an Event that ends once every member has begun it. Several may be in flight. Those of
+  /// notify and of barrier_nb are one sequence, which all members begin in the same order.
+  ///
+  /// The barriers of a team end one after the other: each is announced to the others when the one before it has ended
+  /// here, which takes this rank's progress.
+  ///
+  /// Completion: remote; like `wait`. Puts are not completed, as for notify.
+  /// Errors:     mismatch, peer_lost, closed (the team ended first); of the call itself: refused (kMostBarriers are in
+  ///             flight, or AQUEDUCT_OPERATIONS events are held; nothing has happened), in_handler, invalid_argument (in
+  ///             a forked child).
+  Event barrier_nb() noexcept;
+  Event barrier_nb(std::uint32_t value) noexcept;
+  /// The most barriers of one team in flight on a member, with that of notify. Chosen.
+  static constexpr std::size_t kMostBarriers = 8;
 
   explicit Team(std::unique_ptr<detail::TeamState> state);
   detail::TeamState& state() noexcept { return *state_; }

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace aqueduct {
 
@@ -35,8 +37,11 @@ struct Dimension {
   std::int64_t stride = 0;
 };
 
-/// The largest number of dimensions of a strided shape.
+/// The largest number of dimensions that a strided shape has in one step. A Strided may have more: the slowest ones
+/// become a loop over such shapes.
 inline constexpr std::size_t kMostDimensions = 16;
+
+struct Strided;
 
 namespace detail {
 
@@ -74,6 +79,11 @@ struct Shape {
   }
 };
 
+/// Dimensions beyond those of a Shape, the outermost first.
+using Slowest = std::shared_ptr<const std::vector<Dimension>>;
+/// Fills in a Strided with more than kMostDimensions dimensions: merges them, and keeps what is left.
+void keep_many(Strided& strided, std::size_t element_bytes, std::span<const Dimension> dims) noexcept;
+
 }  // namespace detail
 
 /// Pieces of any lengths, in order.
@@ -91,38 +101,48 @@ struct Indexed {
 
 /// Elements at regular distances: nested loops over `dims`, of which the first is the outermost.
 ///
-/// Shape:    no dimensions mean one element; a count of zero means no element. At most kMostDimensions.
+/// Shape:    no dimensions mean one element; a count of zero means no element. Any number of dimensions.
 /// Lifetime: copied at the call.
+/// Cost:     up to kMostDimensions none. With more, the constructor merges dimensions that continue one another; if
+///           more are left, it allocates, and a transfer goes in one step for each index of the slowest ones.
 struct Strided {
   Strided(std::size_t element_bytes, std::initializer_list<Dimension> dims) noexcept
       : Strided(element_bytes, std::span<const Dimension>(dims.begin(), dims.size())) {}
   Strided(std::size_t element_bytes, std::span<const Dimension> dims) noexcept {
+    if (dims.size() > kMostDimensions) [[unlikely]] {
+      detail::keep_many(*this, element_bytes, dims);
+      return;
+    }
     shape.bytes = element_bytes;
     shape.dimensions = static_cast<std::uint32_t>(dims.size());
-    for (std::size_t i = 0; i < dims.size() && i < kMostDimensions; ++i)
-      shape.dims[i] = {dims[i].count, dims[i].stride};
+    for (std::size_t i = 0; i < dims.size(); ++i) shape.dims[i] = {dims[i].count, dims[i].stride};
   }
-  detail::Shape shape;
+  detail::Shape shape;      ///< the fastest dimensions
+  detail::Slowest slowest;  ///< the others; null: there are none
 };
 
 /// One side of a transfer: a shape at a base. `Base` is GlobalPtr<std::byte>, std::byte* or const std::byte*.
 template <class Base>
 class Pieces {
  public:
-  Pieces(Base base, const detail::Shape& shape) noexcept : base_(base), shape_(shape) {}
+  Pieces(Base base, const detail::Shape& shape, detail::Slowest slowest = {}) noexcept
+      : base_(base), shape_(shape), slowest_(std::move(slowest)) {}
   /// Converts a local target to a local source.
   template <class Other>
     requires(std::is_same_v<Other, std::byte*>&& std::is_same_v<Base, const std::byte*>)
   Pieces(const Pieces<Other>& other)
-  noexcept : Pieces(other.base(), other.shape()) {}
+  noexcept : Pieces(other.base(), other.shape(), other.slowest()) {}
 
   Base base() const noexcept { return base_; }
   /// The shape, to which `base` has not been added yet.
   const detail::Shape& shape() const noexcept { return shape_; }
+  /// The dimensions outside of the shape's; null if there are none.
+  const detail::Slowest& slowest() const noexcept { return slowest_; }
 
  private:
   Base base_;
   detail::Shape shape_;
+  detail::Slowest slowest_;
 };
 
 using RemotePieces = Pieces<GlobalPtr<std::byte>>;
@@ -179,7 +199,7 @@ detail::PiecesAt<Base> pieces(Base base, const Indexed& shape) noexcept {
 }
 template <class Base>
 detail::PiecesAt<Base> pieces(Base base, const Strided& shape) noexcept {
-  return {detail::bytes_at(base), shape.shape};
+  return {detail::bytes_at(base), shape.shape, shape.slowest};
 }
 /// One contiguous piece: `count` elements.
 template <class T>

@@ -89,10 +89,11 @@ TEST_P(AtomicDomains, RefuseWhatTheyWereNotMadeForAndWhatIsWrong) {
     const AtomicDomain<Word> swaps(me, {AtomicOp::compare_swap});  // compare_swap has a call of its own
     EXPECT_EQ(swaps.apply(AtomicOp::compare_swap, word, 1).code(), ErrorCode::invalid_argument);
 
-    const AtomicDomain<double> floats(me, {AtomicOp::add, AtomicOp::min, AtomicOp::compare_swap});
-    EXPECT_FALSE(floats.has(AtomicOp::min)) << "which floats do not have";
+    const AtomicDomain<double> floats(me, {AtomicOp::add, AtomicOp::bit_or});
+    EXPECT_FALSE(floats.has(AtomicOp::bit_or)) << "which floats do not have";
     const GlobalPtr<double> number{word.rank(), 8};
-    EXPECT_EQ(floats.apply(AtomicOp::min, number, -1.0).code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(floats.apply(AtomicOp::bit_or, number, -1.0).code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(floats.compare_swap_nbi(number, 0.0, 1.0).code(), ErrorCode::invalid_argument);
     EXPECT_EQ(floats.compare_swap(number, 0.0, 1.0).status().code(), ErrorCode::invalid_argument);
 
     const GlobalPtr<Word> odd{word.rank(), 4};

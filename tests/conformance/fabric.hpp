@@ -40,7 +40,7 @@ struct Fabric {
   bool has_atomics = false;
   /// Other ranks' atomics on a rank's memory complete although that rank computes and makes no calls.
   bool serves_aside = false;
-  /// The conduit's own code writes a put's target, each word once; networks' libraries may store a word twice.
+  /// This library's code writes a put's target, in the process that the case steps through.
   bool stores_once = false;
   /// Operations that may be in flight when their peer dies, without ending this rank too.
   enum class Outlived { everything, all_but_gets, little } outlived = Outlived::everything;

@@ -10,8 +10,8 @@
 namespace aqueduct::conformance {
 
 /// The ways in which an operation can complete.
-enum class Form { blocking, nb, nbi, region };
-inline constexpr std::array kForms = {Form::blocking, Form::nb, Form::nbi, Form::region};
+enum class Form { blocking, nb, nbi, region, group };
+inline constexpr std::array kForms = {Form::blocking, Form::nb, Form::nbi, Form::region, Form::group};
 
 constexpr const char* name_of(Form form) noexcept {
   switch (form) {
@@ -19,6 +19,7 @@ constexpr const char* name_of(Form form) noexcept {
     case Form::nb: return "nb";
     case Form::nbi: return "nbi";
     case Form::region: return "region";
+    case Form::group: return "group";
   }
   return "";
 }
@@ -27,6 +28,12 @@ constexpr const char* name_of(Form form) noexcept {
 inline Status put_by(Form form, Endpoint& me, GlobalPtr<std::byte> to, std::span<const std::byte> from) {
   if (form == Form::blocking) return put(me, to, from);
   if (form == Form::nb) return me.wait(put_nb(me, to, from));
+  if (form == Form::group) {
+    Group group(me);
+    const Status begun = put_nbi(me, to, from, {.group = &group});
+    const Status done = group.wait();
+    return begun ? done : begun;
+  }
   if (form == Form::region) {
     if (Status status = me.begin_region(); !status) return status;
   }
@@ -39,6 +46,12 @@ inline Status put_by(Form form, Endpoint& me, GlobalPtr<std::byte> to, std::span
 inline Status get_by(Form form, Endpoint& me, std::span<std::byte> to, GlobalPtr<std::byte> from) {
   if (form == Form::blocking) return get(me, to, from);
   if (form == Form::nb) return me.wait(get_nb(me, to, from));
+  if (form == Form::group) {
+    Group group(me);
+    const Status begun = get_nbi(me, to, from, {.group = &group});
+    const Status done = group.wait();
+    return begun ? done : begun;
+  }
   if (form == Form::region) {
     if (Status status = me.begin_region(); !status) return status;
   }

@@ -2,6 +2,7 @@
 #include "tests/conformance/property.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace aqueduct::conformance {
@@ -179,6 +180,35 @@ TEST_P(Property, NativeSignalsAreHeardOnceEachAfterTheirBytes) {
     }
     for (int i = 0; i < 100; ++i) bench.poll();
     EXPECT_EQ(heard.size(), 300u);
+    bench.conduit(1).rma()->unregister_segment(0);
+  });
+}
+
+TEST_P(Property, NativeSignalsToWordsChangeThemOnceEachAfterTheirBytes) {
+  on_bench(2, [](ConduitBench& bench) {
+    core::NativeSignal* signal = bench.conduit(0).signal();
+    if (signal == nullptr || !signal->takes_words()) return;
+    constexpr std::size_t kWordAt = 32 * 1024;  // behind the bytes
+    Target target(bench, 64 * 1024);
+    ASSERT_TRUE(target.status) << target.status.text();
+    std::atomic_ref<std::uint64_t> word(
+        *reinterpret_cast<std::uint64_t*>(std::span(target.memory).subspan(kWordAt).data()));
+    std::uint64_t sum = word.load();
+    for (core::Token token = 1; token <= 200; ++token) {
+      const auto source = pattern(token, 1 + mix(token) % (token % 2 == 0 ? 200 : 20'000));
+      const bool set = token % 10 == 0;
+      const core::RemoteWord update{target.key, kWordAt, 10 * token, set ? SignalOp::set : SignalOp::add};
+      sum = set ? 10 * token : sum + 10 * token;
+      const core::Post post =
+          bench.insist([&] { return signal->put_signal_word(1, target.key, 0, source, update, token); });
+      ASSERT_TRUE(bench.poll_until([&] { return word.load() == sum; })) << "put " << token;
+      ASSERT_TRUE(holds(std::span(target.memory).first(source.size()), source))
+          << "the word changed before the bytes were there";
+      ASSERT_TRUE(ends(bench, post, token));
+    }
+    for (int i = 0; i < 100; ++i) bench.poll();
+    EXPECT_EQ(word.load(), sum);
+    EXPECT_TRUE(bench.inbox(1).signals.empty()) << "a signal to a word is no signal to a counter";
     bench.conduit(1).rma()->unregister_segment(0);
   });
 }

@@ -45,6 +45,7 @@ class Player {
       ASSERT_TRUE(status) << "round " << round << ", action " << i << ": " << status.text();
     }
     ASSERT_TRUE(me_.wait_implicit());
+    ASSERT_TRUE(group_.wait());
     for (Event& event : events_) ASSERT_TRUE(me_.wait(event));
     events_.clear();
     sources_.clear();
@@ -101,10 +102,15 @@ class Player {
       case Kind::atomic: {
         const GlobalPtr<std::uint64_t> counter{action.target, shape_.data_bytes + 8 * action.offset};
         if (action.form == Form::nbi) return atomic_nbi<AtomicOp::add>(me_, counter, action.number);
+        if (action.form == Form::group) {
+          return atomic_nbi<AtomicOp::add>(me_, counter, action.number, nullptr, {.group = &group_});
+        }
         return take(action.form, atomic_nb<AtomicOp::add>(me_, counter, action.number));
       }
       case Kind::short_request: return request(me_, action.target, short_, args);
-      case Kind::medium_request: return request(me_, action.target, medium_, args, source(action));
+      case Kind::medium_request:
+        return request(me_, action.target, medium_, args, source(action),
+                       {.group = action.form == Form::group ? &group_ : nullptr});
       case Kind::long_request: return request(me_, long_, args, source(action), to);
     }
     return ErrorCode::internal;
@@ -112,8 +118,8 @@ class Player {
 
   Status start_put(const Action& action, GlobalPtr<std::byte> to) {
     const auto from = source(action);
-    const PutOptions options{.source =
-                                 action.at_return ? SourceReuse::at_return : SourceReuse::at_completion};
+    const PutOptions options{.source = action.at_return ? SourceReuse::at_return : SourceReuse::at_completion,
+                             .group = action.form == Form::group ? &group_ : nullptr};
     Status status;
     if (action.form == Form::blocking) {
       status = put(me_, to, from);
@@ -131,7 +137,7 @@ class Player {
     found.resize(action.bytes);
     if (action.form == Form::blocking) return get(me_, found, from);
     if (action.form == Form::nb) return take(action.form, get_nb(me_, found, from));
-    return get_nbi(me_, found, from);
+    return get_nbi(me_, found, from, {.group = action.form == Form::group ? &group_ : nullptr});
   }
 
   void check(std::uint64_t round) {
@@ -164,6 +170,7 @@ class Player {
   std::vector<Event> events_;
   std::deque<std::vector<std::byte>> sources_;
   std::deque<Read> reads_;
+  Group group_{me_};  // the last member: its operations use the others'
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ void put_and_get(Endpoint& me) {
   ASSERT_TRUE(me.barrier());
 }
 
-TEST_P(Value, OfOneToEightBytesTravelsAlone) {
+TEST_P(Value, OfOneToEightOrSixteenBytesTravelsAlone) {
   as_each_of(3, 256, [](Endpoint& me) {
     ASSERT_NO_FATAL_FAILURE(put_and_get<Raw<1>>(me));
     ASSERT_NO_FATAL_FAILURE(put_and_get<Raw<2>>(me));
@@ -73,6 +73,7 @@ TEST_P(Value, OfOneToEightBytesTravelsAlone) {
     ASSERT_NO_FATAL_FAILURE(put_and_get<Raw<6>>(me));
     ASSERT_NO_FATAL_FAILURE(put_and_get<Raw<7>>(me));
     ASSERT_NO_FATAL_FAILURE(put_and_get<Raw<8>>(me));
+    ASSERT_NO_FATAL_FAILURE(put_and_get<Raw<16>>(me));
     ASSERT_NO_FATAL_FAILURE(put_and_get<double>(me));
     ASSERT_NO_FATAL_FAILURE(put_and_get<bool>(me));
   });

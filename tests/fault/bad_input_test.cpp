@@ -56,6 +56,10 @@ template <class T>
 concept CanMin = requires(Endpoint& ep, GlobalPtr<T> at, T x) {
   fetch_min(ep, at, x);
 };
+template <class T>
+concept CanAnd = requires(Endpoint& ep, GlobalPtr<T> at, T x) {
+  fetch_and(ep, at, x);
+};
 template <class A>
 concept CanBeAnArgument = requires {
   typename ShortRequest<A>;
@@ -73,7 +77,8 @@ static_assert(!CanWait<RequestContext> && !CanWait<ReplyContext>, "a handler has
 static_assert(CanPutFrom<std::vector<int>&> && CanPutFrom<std::span<int>>);
 static_assert(!CanPutFrom<std::vector<int>>, "it would be gone before the put is");
 static_assert(!CanPutFrom<std::vector<long>&>, "of another type than the target");
-static_assert(CanAdd<double> && !CanMin<double> && CanMin<std::int32_t> && !CanAdd<std::int16_t>);
+static_assert(CanAdd<double> && CanMin<double> && CanMin<std::int32_t> && !CanAdd<std::int16_t>);
+static_assert(CanAnd<std::uint32_t> && !CanAnd<double>, "bits of a floating-point number");
 static_assert(!CanBeAnArgument<std::string> && !CanBeAnArgument<std::array<char, 65>>);
 
 // Misuse that is found at run time.

@@ -165,6 +165,27 @@ TEST_P(Launchers, EndTheJobWhoseRankDies) {
   }
 }
 
+// Launchers differ in the status that they make of an abort; the limit holds for all.
+TEST_P(Launchers, EndTheJobThatARankLeavesWithACode) {
+  for (const char* way : {"one", "computing", "thread", "handler", "signal", "exit"}) {
+    Launch job(command(3, {program("fault_leave"), way}), environment());
+    EXPECT_TRUE(job.says("launcher", 3)) << way << '\n' << job.err();
+    EXPECT_THAT(job.status(), AnyOf(7, 128 + 15, 128 + 9)) << way << '\n' << job.out() << job.err();
+    EXPECT_LT(job.took().count(), 20) << way;
+    EXPECT_TRUE(all_end(pids(job))) << way;
+  }
+  Launch zero(command(3, {program("fault_leave"), "zero"}), environment());
+  EXPECT_TRUE(zero.says("launcher", 3)) << zero.err();
+  EXPECT_NE(zero.status(), -1) << "it took too long\n" << zero.out() << zero.err();
+  EXPECT_LT(zero.took().count(), 20);
+  EXPECT_TRUE(all_end(pids(zero)));
+}
+
+TEST_P(Launchers, DoNotHearAForkedChildThatLeaves) {
+  Launch job(command(3, {program("fault_leave"), "child"}), environment());
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+}
+
 // With the launcher killed, nothing else ends the ranks: they must notice by themselves.
 TEST_P(Launchers, ThatAreKilledLeaveNobodyWaiting) {
   Launch job(command(3, {program("fault_launched"), "wait"}), environment());

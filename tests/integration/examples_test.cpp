@@ -124,6 +124,14 @@ TEST_P(Examples, PointerChaseVisitsEveryNode) {
   EXPECT_THAT(answer.text, ContainsRegex("get_value [0-9.]+, get [0-9.]+, get_nb [0-9.]+ ns a hop"));
 }
 
+TEST_P(Examples, CoroutineGetsReadsTheRightWords) {
+  const ExampleAnswer answer = start("coroutine_gets --tasks 500 --gets 5");
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  EXPECT_THAT(answer.text,
+              AllOf(HasSubstr("coroutine_gets: 500 tasks, " + ranks() + " ranks, 2500 gets, up to "),
+                    HasSubstr("coroutine_gets: all words are right\n")));
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, Examples,
                          ::testing::Values(Start{"1", 1, "-n 1"}, Start{"2", 2, "-n 2"},
                                            Start{"4", 4, "-n 4"}, Start{"7", 7, "-n 7"},
@@ -142,9 +150,19 @@ TEST(ExampleGups, CountsAndBoundsWhatGetModifyPutLoses) {
   }
 }
 
+// Where nothing is mapped, every task waits for its get before the first one goes on.
+TEST(ExampleCoroutineGets, KeepsAThousandGetsInFlight) {
+  const ExampleAnswer answer = shell("AQUEDUCT_NEAR=off timeout -k 5 60 " + program("aqrun") +
+                                     " -n 2 --conduit udp " + program("coroutine_gets"));
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  EXPECT_THAT(answer.text, HasSubstr("1000 tasks, 2 ranks, 20000 gets, up to 1000 in flight"));
+  EXPECT_THAT(answer.text, HasSubstr("coroutine_gets: all words are right\n"));
+}
+
 TEST(ExamplesAlone, RunWithoutALauncher) {
-  for (const std::string name : {"hello", "heat2d --size 32", "gups --log2-words 12", "ring_am --laps 3",
-                                 "pointer_chase --nodes 20", "halo3d --cells 8"}) {
+  for (const std::string name :
+       {"hello", "heat2d --size 32", "gups --log2-words 12", "ring_am --laps 3", "pointer_chase --nodes 20",
+        "halo3d --cells 8", "coroutine_gets --tasks 50"}) {
     for (const std::string endpoints : {"1", "3"}) {
       const ExampleAnswer answer =
           shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));

@@ -96,8 +96,8 @@ def check_layer(root, compiler):
     if set(shown) != {"notice/notices.hpp", "notice/notices.cpp"}:
         sys.exit(f"docs/architecture.md shows the files {sorted(shown)} of the new layer")
     handlers = (root / "am/layer_handlers.hpp").read_text()
-    handlers = changed(handlers, r"(kCollExchange = \d+,)", r"\1 kNoticePut = 10,")
-    shown["am/layer_handlers.hpp"] = changed(handlers, r"kCollExchange,(\s+kVis)", r"kCollExchange, kNoticePut,\1")
+    handlers = changed(handlers, r"(kAmReturnCredits = \d+,)", r"\1 kNoticePut = 12,")
+    shown["am/layer_handlers.hpp"] = changed(handlers, r"kAmReturnCredits,(\s+kVis)", r"kAmReturnCredits, kNoticePut,\1")
     layers = '#include "notice/notices.hpp"\n' + (root / "runtime/layers.cpp").read_text()
     shown["runtime/layers.cpp"] = changed(layers, r"coll::Barriers>;", "coll::Barriers, notice::Notices>;")
     with tempfile.TemporaryDirectory() as work:

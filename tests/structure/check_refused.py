@@ -53,6 +53,15 @@ CASES = [
     ("static_cast<void>(atomic<AtomicOp::compare_swap>(ep, there, 5));", "no matching function"),
     ("static_cast<void>(atomic_nb<AtomicOp::compare_swap>(ep, there, 5));", "no matching function"),
     ("static_cast<void>(atomic_nbi<AtomicOp::compare_swap>(ep, there, 5));", "no matching function"),
+    # Floats have no bits to combine; the other operations they have.
+    ("static_cast<void>(atomic<AtomicOp::multiply>(ep, there.as<float>(), 5));", ""),
+    ("static_cast<void>(compare_swap_nbi(ep, there.as<double>(), 0, 5));", ""),
+    ("static_cast<void>(fetch_min(ep, there.as<float>(), 5));", ""),
+    ("static_cast<void>(atomic<AtomicOp::bit_or>(ep, there.as<float>(), 5));", "no matching function"),
+    ("static_cast<void>(fetch_xor(ep, there.as<double>(), 5));", "no matching function"),
+    # Values have 1 to 8 bytes, or 16.
+    ("static_cast<void>(put_value(ep, there.as<std::array<int, 4>>(), {1, 2, 3, 4}));", ""),
+    ("static_cast<void>(put_value(ep, there.as<std::array<int, 3>>(), {1, 2, 3}));", "no matching function"),
     ("std::vector<int> mine(1); static_cast<void>(put_nbi(ep, there, mine));", ""),
     ("static_cast<void>(put_nbi(ep, there, std::vector<int>(1)));", "deleted function"),
 ]

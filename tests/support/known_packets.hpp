@@ -21,6 +21,7 @@ struct KnownHandler {
   HandlerId id;
   AmCategory category;
   std::uint16_t args_bytes;
+  std::uint32_t raw = 0;  ///< of a raw message (am/wire.hpp)
 };
 
 /// The handlers of the library's layers.
@@ -34,6 +35,7 @@ inline constexpr std::array kLayersHandlers{
     KnownHandler{rma::kSignal, AmCategory::short_request, sizeof(rma::SignalRequest)},
     KnownHandler{coll::kArrive, AmCategory::short_request, sizeof(coll::Arrival)},
     KnownHandler{coll::kExchange, AmCategory::medium_request, sizeof(coll::ExchangePiece)},
+    KnownHandler{rma::kPutWord, AmCategory::medium_request, sizeof(rma::PutWordPiece)},
     KnownHandler{vis::kPackedPut, AmCategory::medium_request, sizeof(vis::PackedRequest)},
     KnownHandler{vis::kPackedGet, AmCategory::medium_request, sizeof(vis::PackedRequest)},
     KnownHandler{vis::kPackedData, AmCategory::medium_reply, sizeof(vis::PackedData)},
@@ -71,7 +73,7 @@ inline ExactPacket packet_for(const KnownHandler& handler, std::span<const std::
                             credits,
                             handler.args_bytes,
                             static_cast<std::uint32_t>(payload),
-                            0};
+                            handler.raw};
   std::memcpy(packet.memory.get(), &header, sizeof header);
   const std::size_t copied = std::min(body.size(), packet.size - sizeof header);
   if (copied != 0) std::memcpy(packet.memory.get() + sizeof header, body.data(), copied);

@@ -43,9 +43,13 @@ Json json_of(const core::Properties& properties) {
       {"max_transfer", properties.max_transfer},
       {"max_inject", properties.max_inject},
       {"put_before_send", properties.put_before_send},
+      {"put_before_put", properties.put_before_put},
+      {"send_before_send", properties.send_before_send},
       {"max_ordered", properties.max_ordered == SIZE_MAX ? Json() : Json(properties.max_ordered)},
       {"concurrent_posts", properties.concurrent_posts},
       {"reports_lost_peers", properties.reports_lost_peers},
+      {"whole_word_puts", properties.whole_words >= core::WholeWords::puts},
+      {"whole_word_gets", properties.whole_words >= core::WholeWords::puts_and_gets},
       {"copies", properties.copies},
   };
 }

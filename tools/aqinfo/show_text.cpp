@@ -47,15 +47,27 @@ std::string ordered_text(const core::Properties& properties) {
   return fmt::format("up to {} bytes", properties.max_ordered);
 }
 
+std::string_view words_text(core::WholeWords words) {
+  switch (words) {
+    case core::WholeWords::none: return "none";
+    case core::WholeWords::puts: return "puts";
+    case core::WholeWords::puts_and_gets: return "puts and gets";
+  }
+  return "";
+}
+
 void show(std::string& out, const core::Properties& properties) {
   line(out, "limits",
        fmt::format("packet {} bytes, native transfer {}, inject {} bytes", properties.max_packet,
                    properties.max_transfer == 0 ? "none" : size_text(properties.max_transfer),
                    properties.max_inject));
   line(out, "properties",
-       fmt::format("put before send: {} · concurrent posts: {} · reports lost peers: {} · send copies: {}",
-                   ordered_text(properties), yes_or_no(properties.concurrent_posts),
+       fmt::format("put before send: {} · put before put: {} · send before send: {} · concurrent posts: {} · "
+                   "reports lost peers: {} · send copies: {}",
+                   ordered_text(properties), yes_or_no(properties.put_before_put),
+                   yes_or_no(properties.send_before_send), yes_or_no(properties.concurrent_posts),
                    yes_or_no(properties.reports_lost_peers), yes_or_no(properties.copies)));
+  if (properties.max_transfer != 0) line(out, "whole words", std::string(words_text(properties.whole_words)));
 }
 
 void show(std::string& out, const ConduitFacts& facts) {

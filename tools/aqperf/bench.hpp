@@ -36,6 +36,8 @@ void get_bandwidth(Session&, Reporter&);   // rma_bandwidth.cpp
 void put_rate(Session&, Reporter&);        // rma_bandwidth.cpp
 void am_latency(Session&, Reporter&);      // am_latency.cpp
 void am_rate(Session&, Reporter&);         // am_rate.cpp
+void am_threads(Session&, Reporter&);      // am_threads.cpp
+void entry_cost(Session&, Reporter&);      // am_threads.cpp
 void atomic_latency(Session&, Reporter&);  // atomic_latency.cpp
 void barrier(Session&, Reporter&);         // synchronization.cpp
 void signal_latency(Session&, Reporter&);  // synchronization.cpp

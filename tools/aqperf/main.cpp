@@ -31,6 +31,11 @@ Job start_job(const Options& options) {
     fmt::print(stderr, "{}", near_is_off(options));
     require(config.set("near", "off"), "AQUEDUCT_NEAR");
   }
+  if (options.guard || (options.callers > 1 && !options.own_mutex)) {
+    require(config.set(Threads::multiple), "AQUEDUCT_THREADS");
+  } else if (options.own_mutex) {
+    require(config.set(Threads::serialized), "AQUEDUCT_THREADS");
+  }
   return options.threads > 0 ? require(Job::in_process(options.threads, config), "the job cannot start")
                              : require(Job::start(config), "the job cannot start");
 }

@@ -50,6 +50,10 @@ std::string problem_of(const Options& options) {
   if (options.outside && !bench->outside) {
     return fmt::format("--memory outside is for put and get benchmarks, not for {}", options.bench);
   }
+  if (options.bench != "am-threads" && (options.callers > 1 || options.spinners > 0 || options.own_mutex))
+    return fmt::format("--callers, --spinners and --own-mutex are for am-threads, not for {}", options.bench);
+  if (options.guard && options.own_mutex)
+    return "--guard and --own-mutex cannot be combined; give one of them";
   if (options.threads > 0 && options.ranks > 0)
     return "--threads and --ranks cannot be combined; give one of them";
   return {};
@@ -113,6 +117,13 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--memory", memory,
                  "target memory: a 'segment' of the library, or 'outside': the caller's own")
       ->check(CLI::IsMember({"segment", "outside"}));
+  app.add_option("--callers", options.callers, "am-threads: threads of a rank that send [1]")
+      ->check(CLI::Range(1, 64));
+  app.add_option("--spinners", options.spinners, "am-threads: further threads that only take cores [0]")
+      ->check(CLI::Range(0, 64));
+  app.add_flag("--own-mutex", options.own_mutex,
+               "am-threads: the callers share a mutex of their own, not the endpoint's lock");
+  app.add_flag("--guard", options.guard, "any benchmark: with AQUEDUCT_THREADS=multiple");
   app.add_option("--op", options.operation, "atomic-latency: which atomic [add]")
       ->check(CLI::IsMember({"add", "xor", "min", "swap", "compare_swap", "load", "store"}));
   app.add_flag(

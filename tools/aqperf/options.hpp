@@ -38,6 +38,11 @@ struct Options {
   bool outside = false;     ///< target memory is the caller's, not the library's
   bool statistics = false;  ///< print at the end what the conduits know of each peer
   bool load = false;        ///< a busy process takes one core during the measurement
+  unsigned callers = 1;     ///< am-threads: threads of a rank that send
+  unsigned spinners = 0;    ///< am-threads: further threads of a sending rank, which only take cores
+  bool own_mutex =
+      false;           ///< am-threads: the callers take a mutex of their own instead of the endpoint's lock
+  bool guard = false;  ///< the endpoint guards itself, though one thread uses it
   std::string operation = "add";
   std::string conduit;  ///< empty: as the environment says
 

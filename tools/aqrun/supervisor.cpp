@@ -56,9 +56,14 @@ std::uint32_t Supervisor::running_ranks() const {
   return ranks;
 }
 
-std::string Supervisor::others() const {
-  if (running_ == 0) return "";
-  const std::uint32_t ranks = running_ranks();
+std::string Supervisor::others() const { return ending(running_ranks()); }
+
+std::string Supervisor::others_than(std::uint32_t i) const {
+  return ending(running_ranks() - (processes_[i].running ? endpoints_of_process(options_, i) : 0));
+}
+
+std::string Supervisor::ending(std::uint32_t ranks) {
+  if (ranks == 0) return "";
   return ranks == 1 ? "; ending the other rank"
                     : fmt::format("; ending the other {}", quantity_of_ranks(ranks));
 }
@@ -98,6 +103,7 @@ void Supervisor::wait_and_serve() {
   ::poll(events.data(), events.size(), limit);
   server_.serve(0ms);
   check_abort();
+  check_exit();
   // Forwards output before endings are reported, so that a rank's last words come first.
   output_.serve();
   errors_.serve();
@@ -133,10 +139,15 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
   if (!std::exchange(processes_[i].running, false)) return;
   --running_;
   server_.process_ended(i);
-  check_abort();  // an abort may have been its last message
+  check_abort();  // an abort or an exit may have been its last message
+  check_exit();
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     return failed(i, fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal)), 128 + signal);
+  }
+  // Processes end with the code of the one that left, or because they lost it.
+  if (server_.exit_asked()) {
+    return say_verbose(fmt::format("{} exited with status {}", name_of(i), WEXITSTATUS(wait_status)));
   }
   if (WEXITSTATUS(wait_status) != 0) {
     return failed(i, fmt::format("exited with status {}", WEXITSTATUS(wait_status)),
@@ -179,6 +190,18 @@ void Supervisor::check_abort() {
   say(fmt::format("{} aborted the job with status {}: {}", name_of(abort->process), abort->code, abort->why));
   spoiled(abort->code & 0xff);
   enter(Phase::killing);
+}
+
+void Supervisor::check_exit() {
+  const auto& exit = server_.exit_asked();
+  if (!exit || std::exchange(exit_seen_, true)) return;
+  const int status = exit->code & 0xff;
+  const bool is_news = status != 0 && !interrupted_ && phase_ < Phase::terminating;
+  const std::string line =
+      fmt::format("{} left with code {} (Job::leave or exit)", name_of(exit->process), exit->code);
+  is_news ? say(line + (status_ ? "" : others_than(exit->process))) : say_verbose(line);
+  spoiled(status);
+  if (phase_ == Phase::running) enter(Phase::grace);
 }
 
 void Supervisor::check_deadlines() {

@@ -51,6 +51,7 @@ class Supervisor : private HostConnectionOwner {
   void failed(std::uint32_t i, const std::string& how, int status);
   void interrupted(int signal);
   void check_abort();
+  void check_exit();
   void check_deadlines();
   void check_outputs();
   void enter(Phase phase);
@@ -63,6 +64,8 @@ class Supervisor : private HostConnectionOwner {
   std::string name_of(std::uint32_t i) const;
   std::uint32_t running_ranks() const;
   std::string others() const;
+  std::string others_than(std::uint32_t i) const;
+  static std::string ending(std::uint32_t ranks);
 
   const Options& options_;
   Children children_;
@@ -79,6 +82,7 @@ class Supervisor : private HostConnectionOwner {
   std::optional<int> status_;  // set once the job is spoiled
   bool interrupted_ = false;
   bool abort_seen_ = false;
+  bool exit_seen_ = false;
   bool output_lost_ = false;
   bool errors_lost_ = false;
   bool hopeless_ = false;  // some processes do not even end by SIGKILL

@@ -73,6 +73,7 @@ Result<Server::Child> Server::child_environment(std::uint32_t i) {
       send(i, std::make_shared<const wire::Blob>(wire::encode(wire::Lost{k})));
   }
   if (refusal_) send(i, refusal_);
+  if (exit_) send(i, std::make_shared<const wire::Blob>(wire::encode(*exit_)));
   const auto processes = static_cast<std::uint32_t>(peers_.size());
   return Child{bootstrap::format_description({peer.theirs, i, processes, job_}), peer.theirs};
 }
@@ -143,6 +144,8 @@ void Server::take(std::uint32_t i, wire::Message& message) {
     take_exchange(i, std::move(*exchange));
   } else if (std::holds_alternative<wire::Leave>(message)) {
     peer.left = true;
+  } else if (const auto* exit = std::get_if<wire::Exit>(&message)) {
+    take_exit(i, exit->code);
   } else if (const auto* abort = std::get_if<wire::Abort>(&message)) {
     if (!abort_) abort_ = AbortAsked{i, abort->code, abort->why};
   } else {
@@ -181,12 +184,23 @@ void Server::take_exchange(std::uint32_t i, wire::Exchange exchange) {
   finish_round();
 }
 
+void Server::take_exit(std::uint32_t i, int code) {
+  peers_[i].left = true;
+  if (exit_) return;  // the first code counts
+  exit_ = wire::Exit{i, code};
+  const auto frame = std::make_shared<const wire::Blob>(wire::encode(*exit_));
+  for (std::uint32_t k = 0; k < peers_.size(); ++k) {
+    if (k != i) send(k, frame);
+  }
+  send(i, frame);  // last, because the process may end when it gets this
+}
+
 void Server::finish_round() {
   if (refusal_ || given_ == 0) return;
   if (given_ < peers_.size()) {
     const auto missing =
         std::find_if(peers_.begin(), peers_.end(), [](const Peer& p) { return p.gone && !p.given; });
-    if (missing == peers_.end()) return;
+    if (missing == peers_.end() || exit_) return;  // after an Exit, nobody waits for exchanges any more
     return refuse_all(ErrorCode::peer_lost,
                       fmt::format("process {} {} before it took part in exchange {}",
                                   missing - peers_.begin(), missing->left ? "left" : "died", round_));
@@ -207,7 +221,7 @@ void Server::gone(std::uint32_t i) {
   Peer& peer = peers_[i];
   close(i);
   if (std::exchange(peer.gone, true)) return;
-  if (!peer.left) {
+  if (!peer.left && !exit_) {
     if (!first_lost_) first_lost_ = i;
     send_all(std::make_shared<const wire::Blob>(wire::encode(wire::Lost{i})));
   }

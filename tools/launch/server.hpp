@@ -80,6 +80,9 @@ class Server {
   const std::optional<std::uint32_t>& first_lost() const noexcept { return first_lost_; }
   /// The first request to end the whole job, if there is one.
   const std::optional<AbortAsked>& abort_asked() const noexcept { return abort_; }
+  /// The first process that has ended the job with a code (Job::leave), if there is one. It and all others have been
+  /// told. From then on no process counts as lost.
+  const std::optional<wire::Exit>& exit_asked() const noexcept { return exit_; }
 
  private:
   struct Peer;
@@ -89,6 +92,7 @@ class Server {
   void take(std::uint32_t i, wire::Message& message);
   void take_hello(std::uint32_t i, const wire::Hello& hello);
   void take_exchange(std::uint32_t i, wire::Exchange exchange);
+  void take_exit(std::uint32_t i, int code);
   void finish_round();
   void gone(std::uint32_t i);
   void refuse_all(ErrorCode code, const std::string& why);
@@ -107,6 +111,7 @@ class Server {
   Frame refusal_;            // once set, every exchange is answered with it
   std::optional<std::uint32_t> first_lost_;
   std::optional<AbortAsked> abort_;
+  std::optional<wire::Exit> exit_;
 };
 
 }  // namespace aqueduct::launch

@@ -4,6 +4,7 @@
 #include "conduits/ibv/device.hpp"
 #include "conduits/ibv/errors.hpp"
 #include "conduits/ibv/tests/mock_device.hpp"
+#include "conduits/ibv/tests/ranks.hpp"
 #include "conduits/ibv/wire.hpp"
 
 #include <gmock/gmock.h>
@@ -165,6 +166,22 @@ TEST(IbvSignals, CreditsBesideThemAreNeverTakenForNewerThanTheyAre) {
       ASSERT_EQ(connection.returned, off > 0 ? returned + static_cast<std::uint32_t>(off) : returned);
     }
   }
+}
+
+// docs/memory-model.md: an adapter treats an aligned word as one, software copies it.
+TEST_F(IbvDevice, OfSoftwareIsKnownByItsVendor) {
+  ASSERT_TRUE(find().problem.empty());
+  EXPECT_FALSE(find().port.in_software());
+  for (const std::uint32_t software : {0u, 0xffffffu, 0x626d74u}) {
+    device(0).limits.vendor_id = software;
+    EXPECT_TRUE(find().port.in_software()) << std::hex << software;
+  }
+}
+
+TEST(IbvWords, AreWholeOnAdaptersOnly) {
+  EXPECT_EQ(Ranks()[0].properties().whole_words, core::WholeWords::puts_and_gets);
+  Ranks soft({}, 2, [](mock::Network& network) { network.devices[0].limits.vendor_id = 0xffffff; });
+  EXPECT_EQ(soft[0].properties().whole_words, core::WholeWords::none);
 }
 
 }  // namespace

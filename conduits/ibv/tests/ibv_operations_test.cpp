@@ -183,9 +183,9 @@ TEST(IbvOperations, AMessageArrivesAfterThePutsThatWereHeldBeforeIt) {
 TEST(IbvOperations, AtomicsAreOneRequestEachToOneselfToo) {
   Ranks ranks;
   ranks.meet();
-  ASSERT_TRUE(ranks[0].atomics()->can(AtomicOp::add, AtomicType::u64));
-  EXPECT_FALSE(ranks[0].atomics()->can(AtomicOp::add, AtomicType::u32));
-  EXPECT_FALSE(ranks[0].atomics()->can(AtomicOp::bit_xor, AtomicType::u64));
+  ASSERT_TRUE(ranks[0].atomics()->operations().has(AtomicOp::add, AtomicType::u64));
+  EXPECT_FALSE(ranks[0].atomics()->operations().has(AtomicOp::add, AtomicType::u32));
+  EXPECT_FALSE(ranks[0].atomics()->operations().has(AtomicOp::bit_xor, AtomicType::u64));
   for (const Rank target : {1u, 0u}) {
     const std::uint64_t start = 40;
     std::memcpy(ranks.memory(target).data() + 64, &start, sizeof start);

@@ -1,9 +1,10 @@
 // The mock network carries out requests, one after the other.
 
+#include <aqueduct/copy_bytes.hpp>
+
 #include "conduits/ibv/tests/mock_device.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 #include <unistd.h>
@@ -25,21 +26,22 @@ bool listens(const Pair* pair) {
 
 std::byte* at(std::uint64_t address) { return reinterpret_cast<std::byte*>(address); }
 
-// As devices do: an aligned word becomes visible as a whole, and after all earlier bytes.
+// As adapters do: an aligned word becomes visible as a whole, once, and after all earlier bytes.
 void place(std::byte* to, const std::vector<std::byte>& bytes) {
-  if (bytes.size() == 8 && reinterpret_cast<std::uintptr_t>(to) % 8 == 0) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), 8);
-    std::atomic_ref(*reinterpret_cast<std::uint64_t*>(to)).store(word, std::memory_order_release);
-  } else if (!bytes.empty()) {
-    std::memcpy(to, bytes.data(), bytes.size());
-  }
+  aqueduct::detail::copy_bytes(to, bytes.data(), bytes.size());
+}
+
+// What a device sends of memory: an aligned word is read as a whole.
+std::vector<std::byte> sent_by_adapter(std::uint64_t address, std::size_t count) {
+  std::vector<std::byte> sent(count);
+  aqueduct::detail::copy_bytes(sent.data(), at(address), count);
+  return sent;
 }
 
 // What an iWARP device sends of memory. As with siw, the bytes of a short payload that lie on the second page are
 // wrong.
 std::vector<std::byte> sent_by_siw(std::uint64_t address, std::size_t count) {
-  std::vector<std::byte> sent(at(address), at(address) + count);
+  std::vector<std::byte> sent = sent_by_adapter(address, count);
   const std::size_t on_first_page = 4096 - address % 4096;
   if (count <= 32 && on_first_page < count)
     std::fill(sent.begin() + on_first_page, sent.end(), std::byte{0xee});
@@ -201,11 +203,9 @@ ibv_wc_status Network::carry_out(Pair& pair, Pair& peer, Request& request, bool&
       target = remote(peer, what.wr.rdma.remote_addr, what.wr.rdma.rkey, length_of(request),
                       IBV_ACCESS_REMOTE_READ);
       if (target == nullptr) return IBV_WC_REM_ACCESS_ERR;
-      if (device_of(peer).iwarp()) {
-        bytes = sent_by_siw(what.wr.rdma.remote_addr, length_of(request));
-        target = bytes.data();
-      }
-      return scatter(pair, request, target, length_of(request)) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
+      bytes = device_of(peer).iwarp() ? sent_by_siw(what.wr.rdma.remote_addr, length_of(request))
+                                      : sent_by_adapter(what.wr.rdma.remote_addr, length_of(request));
+      return scatter(pair, request, bytes.data(), length_of(request)) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_ATOMIC_CMP_AND_SWP: {
       target = remote(peer, what.wr.atomic.remote_addr, what.wr.atomic.rkey, 8, IBV_ACCESS_REMOTE_ATOMIC);

@@ -28,6 +28,7 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
   return {
       plain("bare", bare),
       plain("native", native),
+      plain("multiple", {{"loop_native", "rma"}, {"threads", "multiple"}}),
       plain("mapped", {{"loop_native", "all"}}),
       plain("tight", {{"loop_packet", "256"}, {"loop_queue", "1"}}),
 #ifndef __SANITIZE_THREAD__  // one rank runs at a time: TSan would take minutes and find nothing
@@ -37,6 +38,10 @@ std::vector<Fabric> loop_fabrics(std::uint64_t seed) {
       faulty("late", bare, {.seed = seed, .delay = 0.2, .reorder = 0.3, .repair = 0.02}),
       faulty("posted", native,
              {.seed = seed, .refuse = 0.1, .delay = 0.1, .reorder = 0.1, .post = 0.5, .guard = true}),
+      // Words go as native atomics, or by the reference layer, as on networks that promise nothing of words.
+      faulty("wordless", native, {.seed = seed, .no_whole_words = true}),
+      faulty("wordless-by-messages", {{"loop_native", "rma"}, {"atomics", "processor"}},
+             {.seed = seed, .reorder = 0.2, .no_whole_words = true}),
       // Broken on purpose: each must fail a test case (tests/integration/broken_conduits_test.cpp).
       faulty("broken-duplicate", bare, {.seed = seed, .duplicate = 0.02}, kHidden),
       faulty("broken-lose", bare, {.seed = seed, .lose = 0.02}, kHidden),

@@ -1,3 +1,5 @@
+#include <aqueduct/atomics.hpp>
+
 #include "conduits/loop/loop_native.hpp"
 #include "conduits/loop/tests/party.hpp"
 
@@ -84,6 +86,26 @@ TEST_P(LoopNativeTest, SignalComesWithItsBytesAndAlsoWithNone) {
   EXPECT_EQ(party_.inbox(0).ends.size(), 2u);
 }
 
+TEST_P(LoopNativeTest, SignalToAWordComesWithItsBytesAndAlsoWithNone) {
+  const std::uint64_t value = 9;
+  words_[8] = 100;
+  ASSERT_TRUE(party_[0].signal()->takes_words());
+  const core::RemoteWord add{key_, 64, 5, SignalOp::add};
+  ASSERT_EQ(party_[0].signal()->put_signal_word(1, key_, 0, bytes_of_value(value), add, 1).kind,
+            Post::Kind::posted);
+  party_.poll_until_quiet();
+  EXPECT_EQ(words_[0], 9u);
+  EXPECT_EQ(words_[8], 105u);
+  const core::RemoteWord set{key_, 64, 7, SignalOp::set};
+  ASSERT_EQ(party_[0].signal()->put_signal_word(1, key_, 0, {}, set, 2).kind, Post::Kind::posted);
+  party_.poll_until_quiet();
+  EXPECT_EQ(words_[8], 7u);
+  EXPECT_TRUE(party_.inbox(1).signals.empty());
+  EXPECT_EQ(party_.inbox(0).ends.size(), 2u);
+  const core::RemoteWord outside{key_, std::uint64_t{1} << 40, 1, SignalOp::add};
+  EXPECT_EQ(party_[0].signal()->put_signal_word(1, key_, 0, {}, outside, 3).why, ErrorCode::out_of_range);
+}
+
 TEST_P(LoopNativeTest, SignalsWaitForRoomAtTheTarget) {
   int posted = 0;
   for (int i = 0; i < 20; ++i) {  // the target does not poll: there is room for 4 there and for 4 here
@@ -103,7 +125,7 @@ void check_add(LoopParty& party, std::uint64_t key, std::byte* memory, AtomicTyp
   const T operand = 2;
   T old = 0;
   std::memcpy(memory, &start, sizeof(T));
-  ASSERT_TRUE(party[0].atomics()->can(AtomicOp::add, type));
+  ASSERT_TRUE(party[0].atomics()->operations().has(AtomicOp::add, type));
   const detail::AtomicCall call{AtomicOp::add, type, detail::bits(operand), 0, &old};
   ASSERT_EQ(party[0].atomics()->atomic(1, key, 0, call, 1).kind, Post::Kind::posted);
   party.poll_until_quiet();
@@ -121,8 +143,9 @@ TEST_P(LoopNativeTest, AtomicsWorkOnAllSixTypes) {
   check_add<std::uint64_t>(party_, key_, place, AtomicType::u64);
   check_add<float>(party_, key_, place, AtomicType::f32);
   check_add<double>(party_, key_, place, AtomicType::f64);
-  EXPECT_FALSE(party_[0].atomics()->can(AtomicOp::min, AtomicType::f64));
-  EXPECT_TRUE(party_[0].atomics()->can(AtomicOp::compare_swap, AtomicType::i32));
+  EXPECT_TRUE(party_[0].atomics()->operations().has(AtomicOp::min, AtomicType::f64));
+  EXPECT_FALSE(party_[0].atomics()->operations().has(AtomicOp::bit_or, AtomicType::f64));
+  EXPECT_TRUE(party_[0].atomics()->operations().has(AtomicOp::compare_swap, AtomicType::i32));
 }
 
 TEST_P(LoopNativeTest, CompareSwapComparesAndNullResultIsLegal) {

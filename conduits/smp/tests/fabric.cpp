@@ -21,6 +21,7 @@ std::vector<Fabric> smp_fabrics() {
       // Rings of one slot, and waits that sleep at once: this covers every path that waits for room.
       fabric("smp-cramped", 0, {{"smp_slots", "1"}, {"spin", "0"}, {"yield", "0"}}),
       fabric("smp-posix", 0, {{"smp_memory", "posix"}}),
+      fabric("smp-multiple", 1, {{"threads", "multiple"}}),
   };
 }
 

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 namespace aqueduct::conduits::ucx {
 namespace {
@@ -34,12 +36,12 @@ class UcxPut : public ::testing::Test {
     }
   }
 
-  /// Puts words one after the other into the first 8 KiB, `window` at a time.
-  void put_words(int count, int window) {
+  /// Puts words one after the other into the first 8 KiB, `window` at a time; or pairs of words.
+  void put_words(int count, int window, std::size_t words = 1) {
     for (int i = 0; i < count; i += window) {
       for (int j = 0; j < window; ++j) {
-        const Post post = rma().put(1, key_, (i + j) % 1024 * sizeof(std::uint64_t), bytes_of_value(kWord),
-                                    false, ++token_);
+        const auto from = std::as_bytes(std::span(kWords).first(words));
+        const Post post = rma().put(1, key_, (i + j) % 1024 * from.size(), from, false, ++token_);
         ASSERT_EQ(post.kind, Post::Kind::posted);
       }
       ASSERT_TRUE(party_.poll_until([&] { return party_.inbox(0).ends.size() == token_; }));
@@ -48,6 +50,7 @@ class UcxPut : public ::testing::Test {
   core::NativeRma& rma() { return *party_[0].rma(); }
 
   static constexpr std::uint64_t kWord = 0x0123456789abcdef;
+  static constexpr std::array<std::uint64_t, 2> kWords{kWord, kWord};
   UcxParty party_;
   std::vector<std::byte> memory_;
   std::uint64_t key_ = 0;
@@ -84,10 +87,10 @@ class UcxNetworkPut : public UcxPut {
 };
 
 TEST_F(UcxNetworkPut, IsOneOperationAndOneFlushWithoutAllocation) {
-  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64, 2));
   const Counts writer = party_.ucx(0).counts();
   const auto before = allocations();
-  ASSERT_NO_FATAL_FAILURE(put_words(100, 1));
+  ASSERT_NO_FATAL_FAILURE(put_words(100, 1, 2));
   EXPECT_EQ(allocations() - before, 0u);
   EXPECT_EQ(party_.ucx(0).counts().puts - writer.puts, 100u);
   EXPECT_EQ(party_.ucx(0).counts().flushes - writer.flushes, 100u);
@@ -97,12 +100,20 @@ TEST_F(UcxNetworkPut, IsOneOperationAndOneFlushWithoutAllocation) {
 }
 
 TEST_F(UcxNetworkPut, OfAWindowShareAFlush) {
-  ASSERT_NO_FATAL_FAILURE(put_words(128, 64));
+  ASSERT_NO_FATAL_FAILURE(put_words(128, 64, 2));
   const Counts writer = party_.ucx(0).counts();
   const auto before = allocations();
-  ASSERT_NO_FATAL_FAILURE(put_words(640, 64));
+  ASSERT_NO_FATAL_FAILURE(put_words(640, 64, 2));
   EXPECT_EQ(allocations() - before, 0u);
   EXPECT_EQ(party_.ucx(0).counts().flushes - writer.flushes, 10u);
+}
+
+// docs/memory-model.md, M-1: UCX does not say how its puts store a word.
+TEST_F(UcxNetworkPut, OfAWordIsAMessage) {
+  ASSERT_NO_FATAL_FAILURE(put_words(10, 1));
+  EXPECT_EQ(party_.ucx(0).counts().put_messages, 10u);
+  EXPECT_EQ(party_.ucx(0).counts().puts, 0u);
+  EXPECT_EQ(std::memcmp(memory_.data(), &kWord, sizeof kWord), 0);
 }
 
 TEST_F(UcxPut, OutsideTheSegmentEndsWithThatErrorAndChangesNothing) {

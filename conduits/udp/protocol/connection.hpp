@@ -83,6 +83,8 @@ class Connection {
   core::Post send(core::Bytes header, core::Bytes payload) noexcept;
   core::Post put(std::uint32_t segment, std::uint64_t offset, core::Bytes from, const Signal* signal,
                  core::Token token) noexcept;
+  core::Post put_announced(std::uint32_t segment, std::uint64_t offset, core::Bytes from,
+                           const Announcement& signal, core::Token token) noexcept;
   core::Post get(std::uint32_t segment, std::uint64_t offset, core::MutableBytes to,
                  core::Token token) noexcept;
 
@@ -166,7 +168,7 @@ class Connection {
   struct PartialPut {  // a put with a signal that arrives in pieces
     std::uint32_t id;
     std::uint32_t missing;
-    Signal signal;
+    Announcement signal;
     bool good;  // every piece so far was inside the segment
   };
 
@@ -240,6 +242,7 @@ class Connection {
   void apply(Time now, const Ack& ack) noexcept;
   void apply(const Fragment& fragment) noexcept;
   bool apply(const Put& put) noexcept;
+  bool carry_out(const Announcement& signal) noexcept;
   bool apply(const Get& get) noexcept;
   bool apply(const Data& data) noexcept;
   void refuse(const char* call, std::uint32_t segment, std::uint64_t offset, std::size_t bytes) noexcept;

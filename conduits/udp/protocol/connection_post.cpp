@@ -93,6 +93,7 @@ bool Connection::queue_bulk(const BulkTransfer& what) noexcept {
   BulkTransfer* const next = bulk->next;
   *bulk = what;
   bulk->next = next;
+  if (what.from == nullptr) bulk->from = reinterpret_cast<const std::byte*>(&bulk->word);
   ++bulk_transfers_used_;
   if (what.reply) ++replies_;
   bulk_transfers_.push(bulk);
@@ -101,19 +102,24 @@ bool Connection::queue_bulk(const BulkTransfer& what) noexcept {
 
 core::Post Connection::put(std::uint32_t segment, std::uint64_t offset, core::Bytes from,
                            const Signal* signal, core::Token token) noexcept {
+  return put_announced(segment, offset, from, signal != nullptr ? Announcement::of(*signal) : Announcement{},
+                       token);
+}
+
+core::Post Connection::put_announced(std::uint32_t segment, std::uint64_t offset, core::Bytes from,
+                                     const Announcement& signal, core::Token token) noexcept {
   if (ended_) return core::Post::failed(ErrorCode::peer_lost);
   const auto bytes = static_cast<std::uint32_t>(from.size());
   if (bytes <= kMostInline) {
-    const std::size_t head = sizeof(PutFrame) + (signal != nullptr ? sizeof(SignalPart) : 0);
+    const std::size_t head = sizeof(PutFrame) + signal.bytes();
     std::byte* at = room(head + padded(bytes), true);
     if (at == nullptr) return core::Post::retry();
     PutFrame frame{.bytes = bytes, .segment = segment, .offset = offset};
-    if (signal != nullptr) {
-      frame.flags = kSignal;
+    if (signal.kind != Announcement::Kind::nothing) {
+      frame.flags = signal.flags();
       frame.transfer = next_id_++;
     }
-    at = write(at, frame);
-    if (signal != nullptr) at = write(at, SignalPart{signal->slot, bytes, signal->add});
+    at = signal.write_to(write(at, frame), bytes);
     write_padded(at, from);
     open_->token[open_->tokens++] = token;
     open_->flags |= kImmediateAck;
@@ -126,8 +132,7 @@ core::Post Connection::put(std::uint32_t segment, std::uint64_t offset, core::By
   bulk.bytes = bytes;
   bulk.segment = segment;
   bulk.offset = offset;
-  bulk.has_signal = signal != nullptr;
-  if (signal != nullptr) bulk.signal = *signal;
+  bulk.signal = signal;
   bulk.id = next_id_++;
   return queue_bulk(bulk) ? core::Post::posted() : core::Post::retry();
 }

@@ -1,6 +1,7 @@
 #include <aqueduct/copy_bytes.hpp>
 
 #include "conduits/udp/protocol/connection.hpp"
+#include "core/word_signal.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -69,7 +70,7 @@ bool Connection::has_room(const Packet& packet) noexcept {
         return false;
     }
     if (const auto* put = std::get_if<Put>(&*frame)) {
-      signals += (put->frame.flags & kSignal) != 0 ? 1 : 0;
+      signals += (put->frame.flags & (kSignal | kToWord)) == kSignal ? 1 : 0;  // a word is updated at once
       const bool in_pieces = (put->frame.flags & kSignal) != 0 && put->signal.total != put->frame.bytes;
       const bool begun =
           in_pieces && std::any_of(partial_puts_.begin(), partial_puts_.end(),
@@ -199,11 +200,8 @@ bool Connection::apply(const Put& put) noexcept {
     }
   }
   if ((frame.flags & kSignal) == 0) return good;
-  const Signal signal{put.signal.slot, put.signal.add};
-  if (put.signal.total == frame.bytes) {
-    if (good) common_.upper.signalled(peer_, signal);
-    return good;
-  }
+  const Announcement signal = Announcement::of(frame.flags, put.signal, put.word);
+  if (put.signal.total == frame.bytes) return good && carry_out(signal);
   auto found = std::find_if(partial_puts_.begin(), partial_puts_.end(),
                             [&](const PartialPut& one) { return one.id == frame.transfer; });
   if (found == partial_puts_.end()) {
@@ -215,8 +213,20 @@ bool Connection::apply(const Put& put) noexcept {
   if (found->missing != 0) return good;
   const bool all_good = found->good;
   partial_puts_.erase(found);
-  if (all_good) common_.upper.signalled(peer_, signal);
+  if (all_good && !carry_out(signal)) return false;
   return good;
+}
+
+/// Carries out the signal of a put whose bytes are in place. False: it names no word.
+bool Connection::carry_out(const Announcement& signal) noexcept {
+  if (signal.kind == Announcement::Kind::slot) {
+    common_.upper.signalled(peer_, Signal{signal.where, signal.value});
+    return true;
+  }
+  const core::MutableBytes segment = common_.upper.segment(signal.where);
+  if (core::apply_signal(segment, signal.offset, signal.op, signal.value) == ErrorCode::ok) return true;
+  refuse("signal", signal.where, signal.offset, sizeof(std::uint64_t));
+  return false;
 }
 
 bool Connection::apply(const Get& get) noexcept {
@@ -244,6 +254,7 @@ bool Connection::apply(const Get& get) noexcept {
   }
   reply.from = from;
   reply.bytes = frame.bytes;
+  if (detail::copy_word(&reply.word, from, frame.bytes)) reply.from = nullptr;
   return queue_bulk(reply);
 }
 

@@ -323,8 +323,7 @@ bool Connection::fill_long_message(Time now, GsoBatch& batch) noexcept {
 }
 
 std::size_t Connection::bulk_head(const BulkTransfer& bulk) const noexcept {
-  return sizeof(PacketHeader) + (bulk.reply ? sizeof(DataFrame) : sizeof(PutFrame)) +
-         (bulk.has_signal ? sizeof(SignalPart) : 0);
+  return sizeof(PacketHeader) + (bulk.reply ? sizeof(DataFrame) : sizeof(PutFrame)) + bulk.signal.bytes();
 }
 
 void Connection::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std::uint64_t number,
@@ -338,16 +337,13 @@ void Connection::append_bulk(Time now, GsoBatch& batch, BulkTransfer& bulk, std:
                           .offset = piece.offset};
     std::memcpy(at, &frame, sizeof frame);
   } else {
-    const PutFrame frame{.flags = static_cast<std::uint8_t>(bulk.has_signal ? kBulk | kSignal : kBulk),
+    const PutFrame frame{.flags = static_cast<std::uint8_t>(kBulk | bulk.signal.flags()),
                          .bytes = piece.bytes,
                          .segment = bulk.segment,
                          .transfer = bulk.id,
                          .offset = bulk.offset + piece.offset};
     std::memcpy(at, &frame, sizeof frame);
-    if (bulk.has_signal) {
-      const SignalPart part{bulk.signal.slot, bulk.bytes, bulk.signal.add};
-      std::memcpy(at + sizeof frame, &part, sizeof part);
-    }
+    bulk.signal.write_to(at + sizeof frame, bulk.bytes);
   }
   PacketHeader header;
   header.number = number;

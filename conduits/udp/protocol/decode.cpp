@@ -97,6 +97,8 @@ std::optional<Frame> FrameReader::next() noexcept {
       if (!take(put.frame)) return bad();
       if ((put.frame.flags & kSignal) != 0 && (!take(put.signal) || put.frame.bytes > put.signal.total))
         return bad();
+      if ((put.frame.flags & kToWord) != 0 && ((put.frame.flags & kSignal) == 0 || !take(put.word)))
+        return bad();
       if (!take_bytes((put.frame.flags & kBulk) != 0, put.frame.bytes, put.bytes)) return bad();
       return put;
     }

@@ -40,6 +40,7 @@ struct Fragment {
 struct Put {
   PutFrame frame;
   SignalPart signal;  ///< meaningful if frame.flags & kSignal
+  WordPart word;      ///< meaningful if frame.flags & kToWord
   std::span<const std::byte> bytes;
 };
 struct Get {

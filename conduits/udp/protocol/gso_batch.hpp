@@ -16,7 +16,7 @@ class GsoBatch {
   /// Room for the header and frame of a packet of bulk data, and for a packet of acknowledgements.
   static constexpr std::size_t kHead = 192;
   static_assert(kHead >= sizeof(PacketHeader) + sizeof(AckFrame) + kMostAckRanges * sizeof(AckRange));
-  static_assert(kHead >= sizeof(PacketHeader) + sizeof(PutFrame) + sizeof(SignalPart));
+  static_assert(kHead >= sizeof(PacketHeader) + sizeof(PutFrame) + sizeof(SignalPart) + sizeof(WordPart));
 
   GsoBatch() : scratch_(std::make_unique<std::byte[]>(kScratch)) {}
 

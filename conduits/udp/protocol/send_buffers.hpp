@@ -1,5 +1,6 @@
 #pragma once
 
+#include "conduits/udp/protocol/announcement.hpp"
 #include "conduits/udp/protocol/pool.hpp"
 #include "conduits/udp/protocol/wire.hpp"
 #include "core/conduit.hpp"
@@ -51,17 +52,17 @@ struct LongMessage {
 struct BulkTransfer {
   BulkTransfer* next = nullptr;
   bool reply = false;
-  bool refused = false;  ///< a reply without bytes: the get was outside the segment
-  bool has_signal = false;
+  bool refused = false;   ///< a reply without bytes: the get was outside the segment
   core::Token token = 0;  ///< of a put
   const std::byte* from = nullptr;
+  std::uint64_t word = 0;  ///< a reply of one word: `from` is its place, so that the system does not read the segment
   std::uint32_t bytes = 0;
   std::uint32_t next_offset = 0;   ///< bytes that have been put into packets
   std::uint32_t acknowledged = 0;  ///< bytes
   std::uint32_t segment = 0;
   std::uint32_t id = 0;  ///< of the put with a signal, or the get
   std::uint64_t offset = 0;
-  Signal signal;
+  Announcement signal;  ///< of a put
 };
 
 /// Puts and replies to gets up to this size travel in bundles.

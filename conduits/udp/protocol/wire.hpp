@@ -110,6 +110,11 @@ inline constexpr std::uint8_t kSignal = 2;  ///< a SignalPart follows the frame,
 /// Of a DataFrame: the get was outside the segment; no bytes follow.
 inline constexpr std::uint8_t kRefused = 4;
 
+/// With kSignal: the signal is for a word of a segment, and a WordPart follows the SignalPart.
+inline constexpr std::uint8_t kToWord = 8;
+/// With kToWord: the signal sets the word. Otherwise it adds to the word.
+inline constexpr std::uint8_t kSetsWord = 16;
+
 /// Writes `bytes` at `offset` of the receiver's segment.
 struct PutFrame {
   FrameKind kind = FrameKind::put;
@@ -122,13 +127,20 @@ struct PutFrame {
 };
 static_assert(sizeof(PutFrame) == 24);
 
-/// When `total` bytes of the transfer have arrived, the receiver adds `add` to its counter `slot`.
+/// When `total` bytes of the transfer have arrived, the receiver adds `add` to its counter `slot`. With kToWord, `slot` is
+/// the number of the word's segment, and `add` the value of the signal.
 struct SignalPart {
   std::uint32_t slot = 0;
   std::uint32_t total = 0;
   std::uint64_t add = 0;
 };
 static_assert(sizeof(SignalPart) == 16);
+
+/// Where the word of a signal is.
+struct WordPart {
+  std::uint64_t offset = 0;
+};
+static_assert(sizeof(WordPart) == 8);
 
 /// Asks for `bytes` at `offset` of the receiver's segment. The receiver sends them back in DataFrames of `transfer`.
 struct GetFrame {

@@ -264,6 +264,38 @@ TEST(UdpConnectionForgery, APutOutsideTheSegmentRaisesNoSignal) {
   EXPECT_EQ(pair.b.upper.signals.size(), 1u);
 }
 
+TEST(UdpConnectionForgery, ASignalToAWordChangesItAfterTheBytesAndOnlyInsideItsSegment) {
+  TwoConnections pair;
+  pair.b.upper.segments = {Buffer(4000), Buffer(64)};
+  const Buffer eight(8, std::byte{7}), much(3000, std::byte{7});
+  const auto put = [&](const Buffer& bytes, std::uint64_t offset, std::uint64_t value, SignalOp op,
+                       core::Token token) {
+    const Announcement signal{Announcement::Kind::word, op, 1, offset, value};
+    return pair.a.connection->put_announced(0, 0, bytes, signal, token).kind;
+  };
+  const auto word = [&] {
+    std::uint64_t value = 0;
+    std::memcpy(&value, pair.b.upper.segments[1].data() + 8, sizeof value);
+    return value;
+  };
+  const auto settle = [&] { return pair.run(kSecond, [&] { return pair.a.connection->settled(); }); };
+  EXPECT_EQ(put(eight, 8, 5, SignalOp::add, 1), core::Post::Kind::posted);
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(word(), 5u);
+  EXPECT_EQ(put(much, 8, 6, SignalOp::add, 2), core::Post::Kind::posted);  // in pieces
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(word(), 11u);
+  EXPECT_EQ(put(much, 8, 3, SignalOp::set, 3), core::Post::Kind::posted);
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(word(), 3u);
+  EXPECT_EQ(put(eight, 64, 1, SignalOp::set, 4), core::Post::Kind::posted);  // behind the segment
+  EXPECT_EQ(put(eight, 12, 1, SignalOp::set, 5), core::Post::Kind::posted);  // not aligned
+  EXPECT_EQ(put(much, 60, 1, SignalOp::set, 6), core::Post::Kind::posted);   // half of it behind the segment
+  ASSERT_TRUE(settle());
+  EXPECT_EQ(word(), 3u);
+  EXPECT_TRUE(pair.b.upper.signals.empty());
+}
+
 TEST(UdpConnectionForgery, DataThatNobodyAskedForIsRejectedAndCounted) {
   TwoConnections pair;
   Forge forge(pair);

@@ -203,6 +203,14 @@ TEST(UdpDecode, ASignalFollowsItsPut) {
   EXPECT_FALSE(good(join(PutFrame{.flags = kSignal | kBulk, .bytes = 33}, SignalPart{.total = 32}), 33));
 }
 
+TEST(UdpDecode, AWordFollowsItsSignal) {
+  constexpr std::uint8_t kBoth = kSignal | kToWord;
+  expect_exact(PacketKind::data, join(PutFrame{.flags = kBoth}, SignalPart{}, WordPart{}));
+  expect_exact(PacketKind::data, join(PutFrame{.flags = kBoth | kSetsWord, .bytes = 8},
+                                      SignalPart{.total = 8}, WordPart{.offset = 64}, kWord));
+  EXPECT_FALSE(good(join(PutFrame{.flags = kToWord}, WordPart{}))) << "a word without a signal";
+}
+
 TEST(UdpDecode, AGetAsksForSomething) {
   expect_exact(PacketKind::data, join(GetFrame{.bytes = 1}));
   EXPECT_FALSE(good(join(GetFrame{})));

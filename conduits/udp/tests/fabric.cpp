@@ -24,6 +24,7 @@ std::vector<Fabric> udp_fabrics() {
       fabric("udp-threads", 1),
       fabric("udp-processes", 0),
       fabric("udp-mixed", 2),
+      fabric("udp-multiple", 1, {{"threads", "multiple"}}),
       encrypted,
       fabric("udp-trusting", 0, {{"udp_security", "none"}}),
       // A system without offloads, on a path with the smallest packets: every message is fragmented.

@@ -121,7 +121,8 @@ TEST(UdpWireFormat, ValuesInTheTablesAreTheCodes) {
   EXPECT_EQ(value_of("### `MessageFrame`, " + number(sizeof(MessageFrame)) + " bytes", "flags"),
             number(kBulk) + ": long");
   EXPECT_EQ(value_of("### `PutFrame`, " + number(sizeof(PutFrame)) + " bytes", "flags"),
-            number(kBulk) + ": bulk, " + number(kSignal) + ": signal");
+            number(kBulk) + ": bulk, " + number(kSignal) + ": signal, " + number(kToWord) + ": word, " +
+                number(kSetsWord) + ": set");
   EXPECT_EQ(value_of("### `DataFrame`, " + number(sizeof(DataFrame)) + " bytes", "flags"),
             number(kBulk) + ": bulk");
 }
@@ -160,6 +161,8 @@ TEST(UdpWireFormat, PutsAndGetsAreAsDocumented) {
   using S = SignalPart;
   expect_documented<S>("SignalPart",
                        {field("slot", &S::slot), field("total", &S::total), field("add", &S::add)});
+  using W = WordPart;
+  expect_documented<W>("WordPart", {field("offset", &W::offset)});
   using G = GetFrame;
   expect_documented<G>(
       "GetFrame",

@@ -21,7 +21,8 @@ struct FaultPlan {
   int repair_polls = 50;
   double post = 0;  ///< posts: return `posted`; carried out and completed 1 … post_polls polls later
   int post_polls = 4;
-  bool guard = false;  ///< a lock around posts and polls, and so properties().concurrent_posts
+  bool no_whole_words = false;  ///< properties().whole_words is none, so words take another way
+  bool guard = false;           ///< a lock around posts and polls, and so properties().concurrent_posts
 
   // Violations of the contract: a conformance suite must detect each of these.
 

@@ -91,7 +91,11 @@ core::Properties FaultyConduit::altered() const {
   core::Properties properties = inner_->properties();
   properties.max_packet += plan_.overstate;
   properties.concurrent_posts = plan_.guard;
-  if (plan_.post > 0) properties.copies = properties.put_before_send = false;
+  if (plan_.no_whole_words) properties.whole_words = core::WholeWords::none;
+  if (plan_.post > 0) {  // what is sent late may be overtaken
+    properties.copies = properties.put_before_send = false;
+    properties.put_before_put = properties.send_before_send = false;
+  }
   return properties;
 }
 

@@ -42,6 +42,14 @@ Post FaultyNative::put_signal(Rank peer, std::uint64_t key, std::uint64_t offset
                       });
 }
 
+Post FaultyNative::put_signal_word(Rank peer, std::uint64_t key, std::uint64_t offset, Bytes from,
+                                   const core::RemoteWord& word, Token token) noexcept {
+  return outer_.start({.peer = peer, .token = token, .payload = from},
+                      [=, this](Token own, Bytes, Bytes payload) {
+                        return inner_.signal()->put_signal_word(peer, key, offset, payload, word, own);
+                      });
+}
+
 // Copies the lists: they are valid only during the call, and an attempt may come later.
 Post FaultyNative::put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
                               std::span<const Bytes> from, Token token) noexcept {
@@ -59,9 +67,7 @@ Post FaultyNative::get_pieces(Rank peer, std::uint64_t key, std::span<const core
           Token own, Bytes, Bytes) { return inner_.vector()->get_pieces(peer, key, there, here, own); });
 }
 
-bool FaultyNative::can(AtomicOp op, AtomicType type) const noexcept {
-  return inner_.atomics()->can(op, type);
-}
+core::AtomicSet FaultyNative::operations() const noexcept { return inner_.atomics()->operations(); }
 
 Post FaultyNative::atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                           Token token) noexcept {

@@ -29,13 +29,16 @@ class FaultyNative final : public core::NativeRma,
                  core::Token token) noexcept override;
   core::Post put_signal(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from, Signal signal,
                         core::Token token) noexcept override;
+  bool takes_words() const noexcept override { return inner_.signal()->takes_words(); }
+  core::Post put_signal_word(Rank peer, std::uint64_t key, std::uint64_t offset, core::Bytes from,
+                             const core::RemoteWord& word, core::Token token) noexcept override;
   std::size_t most_local() const noexcept override { return inner_.vector()->most_local(); }
   std::size_t most_remote() const noexcept override { return inner_.vector()->most_remote(); }
   core::Post put_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> to,
                         std::span<const core::Bytes> from, core::Token token) noexcept override;
   core::Post get_pieces(Rank peer, std::uint64_t key, std::span<const core::RemotePiece> from,
                         std::span<const core::MutableBytes> to, core::Token token) noexcept override;
-  bool can(AtomicOp op, AtomicType type) const noexcept override;
+  core::AtomicSet operations() const noexcept override;
   core::Post atomic(Rank peer, std::uint64_t key, std::uint64_t offset, const detail::AtomicCall& call,
                     core::Token token) noexcept override;
 

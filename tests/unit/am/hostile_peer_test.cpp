@@ -112,6 +112,27 @@ TEST_F(HostilePeer, WritesOnlyWhereAGetHasAsked) {
   EXPECT_TRUE(std::ranges::all_of(to, [](std::byte one) { return one == std::byte{0}; }));
 }
 
+TEST_F(HostilePeer, ChangesNoWordOutsideASegment) {
+  const std::vector<std::byte> bytes(8, std::byte{9});
+  const std::span<std::byte> mine = me().segment();
+  for (const auto& [segment, offset, op] :
+       {std::tuple<SegmentId, std::uint64_t, SignalOp>{0, kSegment, SignalOp::add},
+        {0, kSegment - 4, SignalOp::set},
+        {0, 4, SignalOp::add},  // not aligned
+        {0, ~std::uint64_t{3}, SignalOp::set},
+        {99, 0, SignalOp::add},
+        {0, 8, static_cast<SignalOp>(2)}}) {
+    say(test::packet_of(rma::kPutWord, rma::PutWordPiece{1, 64, 0, segment, offset, 5, op, {}}, bytes));
+    EXPECT_TRUE(std::ranges::all_of(mine.first(16), [](std::byte one) { return one == std::byte{0}; }))
+        << "segment " << segment << ", offset " << offset;
+  }
+  say(test::packet_of(rma::kPutWord, rma::PutWordPiece{1, kSegment - 4, 0, 0, 8, 5, SignalOp::set, {}},
+                      bytes));
+  EXPECT_EQ(mine[8], std::byte{0}) << "the word of a put that is outside the segment";
+  say(test::packet_of(rma::kPutWord, rma::PutWordPiece{1, 64, 0, 0, 8, 5, SignalOp::set, {}}, bytes));
+  EXPECT_EQ(mine[8], std::byte{5});
+}
+
 // More answers than packets, while the rest of the put waits for room. Otherwise the operation would end, and be reused
 // while it is still in the queue.
 TEST_F(HostilePeer, EndsNoPutOfWhichPartHasNotLeft) {

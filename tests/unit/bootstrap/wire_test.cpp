@@ -23,7 +23,8 @@ std::vector<Message> one_of_each() {
           Lost{255},
           Leave{},
           Abort{-3, "no more fuel"},
-          Refused{ErrorCode::version_mismatch, "0.1.0 and 0.2.0"}};
+          Refused{ErrorCode::version_mismatch, "0.1.0 and 0.2.0"},
+          Exit{258, -7}};
 }
 
 Blob without_length(const Blob& frame) { return {frame.begin() + 4, frame.end()}; }
@@ -41,6 +42,13 @@ TEST(Wire, NumbersAreLittleEndian) {
   const Blob expected{std::byte{5}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{4},
                       std::byte{4}, std::byte{3}, std::byte{2}, std::byte{1}};
   EXPECT_EQ(frame, expected);
+}
+
+TEST(Wire, AnExitIsTheSameWithoutAllocation) {
+  for (const Exit exit : {Exit{0, 0}, Exit{0x01020304, 7}, Exit{0xffffffff, -1}}) {
+    const auto frame = encode_exit(exit);
+    EXPECT_EQ(Blob(frame.begin(), frame.end()), encode(exit)) << exit.code;
+  }
 }
 
 TEST(Wire, EveryTruncationIsAnError) {
@@ -62,7 +70,7 @@ TEST(Wire, OnlyAHelloMayBeLongerThanKnown) {
 }
 
 TEST(Wire, UnknownKindsAreErrors) {
-  for (const int kind : {0, 8, 255}) EXPECT_FALSE(decode(Blob{static_cast<std::byte>(kind)})) << kind;
+  for (const int kind : {0, 9, 255}) EXPECT_FALSE(decode(Blob{static_cast<std::byte>(kind)})) << kind;
 }
 
 TEST(Wire, ACountThatCannotBeTrueIsNotBelieved) {

@@ -48,7 +48,7 @@ TEST_F(EndpointInChild, HasNoRankNoSegmentAndNoWindow) {
 // The endpoint has no conduit, so a call that reached one would crash.
 TEST_F(EndpointInChild, WaitsForNothingAndEndsWhatWasInFlight) {
   Op* const op = state_.ops.acquire(kPutOfTest, 0, true);
-  ++state_.implicit.parts;
+  ++state_.implicit.all.parts;
   Event event(op);
   EXPECT_EQ(in_a_child([&] {
               if (me_.wait(event).code() != ErrorCode::invalid_argument || event.done()) return 1;

@@ -185,6 +185,44 @@ TEST(OpPool, AnAbandonedOperationReturnsToThePoolWhenItEnds) {
   EXPECT_EQ(pool.acquire(kSomePut, 0, true), op);
 }
 
+TEST(OpPool, ASharedOperationReturnsToThePoolWhenItIsOverAndTheLastHolderHasGone) {
+  for (const bool holder_goes_first : {false, true}) {
+    OpPool pool(1);
+    Op* op = pool.acquire(kSomePut, 0, true);
+    OpPool::share(*op);
+    op->holders.fetch_add(1);  // a copy
+    pool.drop_holder(*op);
+    if (holder_goes_first) pool.drop_holder(*op);
+    EXPECT_EQ(pool.acquire(kSomePut, 0, true), nullptr) << "in flight";
+    pool.part_ended(*op, kLost);
+    EXPECT_EQ(op->done.load(), 1u);
+    EXPECT_EQ(pool.in_flight(), 0u);
+    if (!holder_goes_first) {
+      EXPECT_EQ(pool.acquire(kSomePut, 0, true), nullptr) << "still held";
+      EXPECT_EQ(op->outcome, kLost);
+      pool.drop_holder(*op);
+    }
+    EXPECT_EQ(pool.acquire(kSomePut, 0, true), op);
+    EXPECT_EQ(op->holders.load(), 0u);
+    EXPECT_EQ(pool.in_flight(), 1u);
+  }
+}
+
+TEST(OpPool, MembersOfAGroupMoveToAnotherOne) {
+  OpPool pool(8);
+  Op* gone = pool.acquire(kGroup, kNoRank, true);
+  Op* stays = pool.acquire(kGroup, kNoRank, true);
+  Op* member = pool.acquire(kSomePut, 3, false);
+  member->group = member->source = gone;
+  gone->parts += 2;
+  pool.move_members(*gone, *stays);
+  EXPECT_EQ(member->group, stays);
+  EXPECT_EQ(stays->parts, 3u);
+  pool.part_ended(*member, {});
+  EXPECT_EQ(stays->parts, 1u) << "its source and itself have ended";
+  EXPECT_EQ(gone->parts, 3u) << "nothing touches it any more";
+}
+
 TEST(OpPool, ALayerHearsOfTheEndOnceWhetherItIsASuccessOrAFailure) {
   for (const Status outcome : {Status{}, kLost}) {
     OpPool pool(1);

@@ -199,5 +199,34 @@ TEST(SegmentTable, OfAForkedChildReachesNothing) {
   EXPECT_EQ(table.windows()[0].base, memory.data());
 }
 
+TEST(SegmentPart, TakesTransfersAnywhereUnlessTheyMayBeWords) {
+  SegmentPart part;
+  part.max_transfer = 100;
+  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{100}}) {
+    EXPECT_TRUE(part.native_anywhere(bytes, part.max_transfer)) << bytes;
+  }
+  for (const std::uint64_t most : {std::uint64_t{0}, part.max_transfer}) {
+    EXPECT_FALSE(part.native_anywhere(0, most));
+    EXPECT_FALSE(part.native_anywhere(101, most));
+    EXPECT_FALSE(part.native_anywhere(~std::uint64_t{0}, most));
+    EXPECT_TRUE(part.native_anywhere(9, most));
+    EXPECT_TRUE(part.native_anywhere(100, most));
+  }
+  for (std::uint64_t bytes = 1; bytes <= 8; ++bytes) EXPECT_FALSE(part.native_anywhere(bytes, 0)) << bytes;
+}
+
+TEST(SegmentPart, KnowsAWordByItsAddressAtTheOwner) {
+  SegmentPart part;
+  for (const std::uint64_t bytes : {1, 2, 4, 8}) {
+    part.base = 4096;
+    EXPECT_TRUE(part.is_word(16, bytes));
+    EXPECT_EQ(part.is_word(1, bytes), bytes == 1);
+    part.base = 4100;
+    EXPECT_EQ(part.is_word(0, bytes), bytes != 8);
+    EXPECT_TRUE(part.is_word(4, bytes));
+  }
+  for (const std::uint64_t bytes : {0, 3, 5, 6, 7, 9, 16, 64}) EXPECT_FALSE(part.is_word(0, bytes)) << bytes;
+}
+
 }  // namespace
 }  // namespace aqueduct::core

@@ -180,6 +180,16 @@ TEST_F(Wait, OnOneLeavesTheSleepToIt) {
   EXPECT_EQ(near_->armed.load(), 0);
 }
 
+TEST_F(Wait, ForMemorySleepsOnlyBriefly) {
+  have_near(Sleeps::alone);
+  const auto never = [] { return false; };
+  const auto text = [] { return std::string("a test"); };
+  EXPECT_EQ(wait_until(state_, never, kNoRank, text, 30ms, kMemoryNaps).code(), ErrorCode::timed_out);
+  ASSERT_GE(near_->slept.size(), 2u);
+  EXPECT_LE(near_->slept.front(), 100us);
+  EXPECT_LE(*std::max_element(near_->slept.begin(), near_->slept.end()), 1ms);
+}
+
 TEST_F(Wait, IsNoLongerThanAConduitCanBeLeftAlone) {
   have_near(Sleeps::alone);
   near_->alone_for = 300us;

@@ -49,7 +49,7 @@ struct AsideTest : testing::Test {
                             : core::MutableBytes{};
     };
     const bool served =
-        answers.serve(atomics_aside, 3, left, memory, [this](Rank to, core::Bytes a) { return send(to, a); });
+        answers.serve(words_aside, 3, left, memory, [this](Rank to, core::Bytes a) { return send(to, a); });
     packet.assign(left.begin(), left.end());
     return served;
   }
@@ -99,6 +99,89 @@ TEST_F(AsideTest, DoesItOnceThoughThereIsNoRoomForTheAnswer) {
   EXPECT_EQ(words[0], 105u);
 }
 
+/// A rank's words, and the answers to others' puts and gets of them.
+struct AsideWordTest : testing::Test {
+  alignas(8) std::byte memory[32] = {};
+  core::AsideDone done;
+
+  template <class T>
+  static std::vector<std::byte> packet(AmCategory category, ReferenceHandler handler, const T& args,
+                                       core::Bytes payload = {}) {
+    am::Head head({am::PacketKind::request, category, handler, 0, sizeof args,
+                   static_cast<std::uint32_t>(payload.size()), 0});
+    head.append(&args, sizeof args);
+    std::vector<std::byte> bytes{head.bytes().begin(), head.bytes().end()};
+    bytes.insert(bytes.end(), payload.begin(), payload.end());
+    return bytes;
+  }
+  static std::vector<std::byte> put(std::uint64_t offset, core::Bytes payload, std::uint64_t add = 0) {
+    return packet(AmCategory::medium_request, kPut, PutPiece{77, offset, add, kSegment, 0}, payload);
+  }
+  static std::vector<std::byte> get(std::uint64_t offset, std::uint32_t bytes) {
+    return packet(AmCategory::short_request, kGet, GetPiece{78, offset, 16, kSegment, bytes});
+  }
+  bool serve(const std::vector<std::byte>& bytes) {
+    const auto find = [](const void* what, SegmentId id) noexcept -> core::MutableBytes {
+      auto& self = *static_cast<AsideWordTest*>(const_cast<void*>(what));
+      return id == kSegment ? core::MutableBytes(self.memory) : core::MutableBytes{};
+    };
+    return words_aside(bytes, find, this, done);
+  }
+  template <class T>
+  T answer(std::size_t at) const {
+    T value;
+    std::memcpy(&value, done.answer.data() + at, sizeof value);
+    return value;
+  }
+};
+
+TEST_F(AsideWordTest, StoresAndLoadsWordsOfEachSize) {
+  const std::byte sent[8] = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4},
+                             std::byte{5}, std::byte{6}, std::byte{7}, std::byte{8}};
+  for (const std::size_t bytes : {1, 2, 4, 8}) {
+    ASSERT_TRUE(serve(put(bytes, core::Bytes(sent, bytes)))) << bytes;
+    EXPECT_EQ(std::memcmp(memory + bytes, sent, bytes), 0);
+    const auto header = answer<am::PacketHeader>(0);
+    EXPECT_EQ(header.kind, am::PacketKind::reply);
+    EXPECT_EQ(header.category, AmCategory::short_reply);
+    EXPECT_EQ(header.handler, kPutAck);
+    EXPECT_EQ(header.credits, 1u);
+    EXPECT_EQ(done.answer_bytes, sizeof header + sizeof(PutAck));
+    EXPECT_EQ(answer<PutAck>(sizeof header).token, 77u);
+    EXPECT_EQ(answer<PutAck>(sizeof header).code, 0u);
+
+    ASSERT_TRUE(serve(get(bytes, static_cast<std::uint32_t>(bytes)))) << bytes;
+    const auto got = answer<am::PacketHeader>(0);
+    EXPECT_EQ(got.category, AmCategory::medium_reply);
+    EXPECT_EQ(got.handler, kGetData);
+    EXPECT_EQ(got.payload_bytes, bytes);
+    EXPECT_EQ(done.answer_bytes, sizeof got + sizeof(GetData) + bytes);
+    EXPECT_EQ(answer<GetData>(sizeof got).token, 78u);
+    EXPECT_EQ(answer<GetData>(sizeof got).at, 16u);
+    EXPECT_EQ(std::memcmp(done.answer.data() + sizeof got + sizeof(GetData), sent, bytes), 0);
+    EXPECT_EQ(core::header_of_answer({done.answer.data(), done.answer_bytes}).size() % 8, 0u);
+  }
+}
+
+TEST_F(AsideWordTest, LeavesAllOtherPutsAndGetsToTheOwner) {
+  const std::byte sent[16] = {std::byte{1}};
+  EXPECT_FALSE(serve(put(0, core::Bytes(sent, 16)))) << "more than a word";
+  EXPECT_FALSE(serve(put(0, core::Bytes(sent, 3)))) << "no word";
+  EXPECT_FALSE(serve(put(4, core::Bytes(sent, 8)))) << "misaligned";
+  EXPECT_FALSE(serve(put(0, {}))) << "no bytes";
+  EXPECT_FALSE(serve(put(sizeof memory, core::Bytes(sent, 8)))) << "outside";
+  EXPECT_FALSE(serve(put(~std::uint64_t{0} - 7, core::Bytes(sent, 8)))) << "outside, wrapping around";
+  EXPECT_FALSE(serve(put(0, core::Bytes(sent, 8), /*add=*/1))) << "with a signal";
+  EXPECT_FALSE(serve(get(0, 16)));
+  EXPECT_FALSE(serve(get(0, 0)));
+  EXPECT_FALSE(serve(get(2, 4)));
+  EXPECT_FALSE(serve(get(sizeof memory, 1)));
+  auto shorter = put(0, core::Bytes(sent, 8));
+  shorter.pop_back();
+  EXPECT_FALSE(serve(shorter));
+  for (const std::byte byte : memory) EXPECT_EQ(byte, std::byte{0});
+}
+
 TEST_F(AsideTest, LeavesWhatItDoesNotUnderstandToTheOwner) {
   const auto stays = [this](std::vector<std::byte> packet) {
     const auto before = packet;
@@ -112,7 +195,7 @@ TEST_F(AsideTest, LeavesWhatItDoesNotUnderstandToTheOwner) {
   EXPECT_TRUE(stays(request(add(~std::uint64_t{0}, 1))));
   EXPECT_TRUE(stays(request(add(4, 1)))) << "misaligned";
   AtomicRequest odd = add(0, 1);
-  odd.op = static_cast<AtomicOp>(10);
+  odd.op = static_cast<AtomicOp>(11);
   EXPECT_TRUE(stays(request(odd)));
   odd = add(0, 1);
   odd.type = static_cast<AtomicType>(6);

@@ -75,6 +75,9 @@ int all_are_refused(Endpoint& me, Team& team, ShortRequest<int> handler, Event& 
     REFUSED(fetch_add(me, at, 1).status());
     REFUSED(compare_swap(me, at, 0, 1).status());
     REFUSED(put_signal_nb(me, at, some, {0, 1}).status());
+    REFUSED(put_signal_nb(me, at, some, SignalWord{at.as<std::uint64_t>(8), 1}).status());
+    REFUSED(put_signal_nbi(me, at, some, SignalWord{at.as<std::uint64_t>(8), 1}));
+    REFUSED(wait_on(me, at, Comparison::equal, 0));
     REFUSED(copy(me, at.as<std::byte>(), here.as<const std::byte>(), 8));
     REFUSED(
         put(me, pieces(at, Strided(4, {{2, 8}})), pieces(std::as_const(some).data(), Strided(4, {{2, 4}}))));
@@ -83,8 +86,13 @@ int all_are_refused(Endpoint& me, Team& team, ShortRequest<int> handler, Event& 
   REFUSED(signal(me, 1, {0, 1}));
   REFUSED(reset_signal(me, 0, 5));
   REFUSED(wait_until(me, 0, 1));
+  REFUSED(wait_on(me, some[0], Comparison::equal, 1));
+  REFUSED(me.wait_until([] { return true; }));
+  REFUSED(me.progress_for(std::chrono::seconds(1)));
   REFUSED(request(me, 1, handler, 7));
   REFUSED(prepare_medium(me, 1, 8).status());
+  REFUSED(prepare_long(me, GlobalPtr<std::byte>{1, 0}, PayloadBounds{1, 8}).status());
+  REFUSED(HandlerSpace::create(me, "of a child").status());
   REFUSED(on_short_request<int>(me, [](auto&, const int&) {}).status());
   REFUSED(me.barrier());
   REFUSED(team.notify());

@@ -100,6 +100,7 @@ std::string other_value(const SettingInfo& info) {
     case SettingType::choice: return std::string(info.choices.substr(info.choices.rfind('|') + 1));
     case SettingType::text: return info.name == "conduit" ? "smp" : "other";
     case SettingType::boolean: return info.default_value == "on" ? "off" : "on";
+    case SettingType::duration: return std::to_string(info.least + 5) + "ns";
     default: return std::to_string(info.least + 5);
   }
 }

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <aqueduct/copy_bytes.hpp>
+
+#include "am/wire.hpp"
+#include "core/endpoint_state.hpp"
+
+#include <cstring>
+
+namespace aqueduct::am {
+
+/// What a handler gets from a packet.
+struct PacketParts {
+  const std::byte* args;
+  core::MutableBytes payload;
+};
+
+/// Finds the arguments and the payload of a packet, and puts the payload of a long message into its place. Checks every
+/// length and the place first. Returns null, or the reason why the message is dropped.
+[[gnu::always_inline]] inline const char* find_parts(core::EndpointState& state, const PacketHeader& header,
+                                                     core::Bytes packet, PacketParts& parts) noexcept {
+  parts.args = packet.data() + sizeof header;
+  const bool with_target = is_long(header.category);
+  const std::size_t head = sizeof header + (with_target ? sizeof(LongTarget) : 0) + padded(header.args_bytes);
+  if (packet.size() != head + header.payload_bytes) [[unlikely]]
+    return "its lengths do not add up";
+  parts.payload = {const_cast<std::byte*>(packet.data()) + head, header.payload_bytes};
+  if (with_target) {
+    LongTarget target;
+    std::memcpy(&target, parts.args, sizeof target);
+    parts.args += sizeof target;
+    const auto part = state.segments.check({state.rank, target.offset, target.segment}, target.bytes);
+    if (!part || (header.payload_bytes != 0 && header.payload_bytes != target.bytes)) [[unlikely]] {
+      return "its target is outside the segment";
+    }
+    std::byte* place = state.segments[target.segment].mine.data() + target.offset;
+    aqueduct::detail::copy_bytes(place, parts.payload.data(), parts.payload.size());
+    parts.payload = {place, static_cast<std::size_t>(target.bytes)};
+  }
+  return nullptr;
+}
+
+}  // namespace aqueduct::am

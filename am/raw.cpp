@@ -1,0 +1,169 @@
+#include <aqueduct/am_raw.hpp>
+
+#include "am/messages.hpp"
+#include "am/packet_parts.hpp"
+#include "core/entry.hpp"
+
+#include <cstring>
+
+// Raw messages: those whose header has a raw word. They are sent as all others are; only the target knows its table.
+
+namespace aqueduct {
+namespace {
+
+constexpr std::size_t kMostRawWords = am::kMaxArgs / sizeof(std::uint32_t);
+constexpr unsigned kAllCategories = 0x3f;
+
+detail::Args pack_raw(std::uint32_t space, const RawCall& call) noexcept {
+  return {call.words.data(), static_cast<std::uint16_t>(call.words.size_bytes()), 0,
+          am::raw_word(space, call.number, call.tag)};
+}
+
+Status reply_raw(detail::Incoming& incoming, std::uint32_t space, AmCategory category, const RawCall& call,
+                 detail::Bytes payload, GlobalPtr<std::byte> to) noexcept {
+  if (call.words.size() > kMostRawWords) return ErrorCode::too_large;
+  return detail::send_reply(incoming, category, static_cast<HandlerId>(space), pack_raw(space, call), payload,
+                            to);
+}
+
+}  // namespace
+
+Result<HandlerSpace> HandlerSpace::create(Endpoint& ep, std::string_view name) noexcept try {
+  auto& state = ep.state();
+  const core::Entry entry(state);
+  if (state.in_child() || name.empty()) return ErrorCode::invalid_argument;
+  if (state.in_handler) return ErrorCode::in_handler;
+  am::RawSpaces& spaces = state.messages->raw_spaces();
+  const std::uint32_t number = am::RawSpaces::number_of(name);
+  if (const detail::RawSpace* other = spaces.find(number)) {
+    if (other->name != name)
+      state.log.error(
+          "the handler spaces \"{}\" and \"{}\" have the same hash: rename one of them on all ranks",
+          other->name, name);
+    return ErrorCode::invalid_argument;
+  }
+  if (spaces.count() == am::RawSpaces::kMost) return ErrorCode::refused;
+  return HandlerSpace(ep, spaces.add(name, number));
+} catch (const std::bad_alloc&) {
+  return ErrorCode::no_memory;
+}
+
+Status HandlerSpace::add(std::uint8_t number, RawHandler handler, void* argument,
+                         const RawAccepts& accepts) noexcept {
+  if (handler == nullptr) return ErrorCode::invalid_argument;
+  return add_held(number, handler, argument, nullptr, accepts);
+}
+
+Status HandlerSpace::add_held(std::uint8_t number, RawHandler handler, void* argument,
+                              std::shared_ptr<void> held, const RawAccepts& accepts) noexcept {
+  auto& state = ep_->state();
+  const core::Entry entry(state);
+  if (state.in_child()) return ErrorCode::invalid_argument;
+  if (state.in_handler) return ErrorCode::in_handler;
+  detail::RawSpace::Entry& place = space_->entries[number];
+  const bool accepts_any =
+      (accepts.categories & kAllCategories) != 0 && accepts.least_words <= accepts.most_words;
+  if (place.run != nullptr || !accepts_any) return ErrorCode::invalid_argument;
+  place = {handler, argument, std::move(held), accepts};
+  return {};
+}
+
+Status HandlerSpace::remove(std::uint8_t number) noexcept {
+  auto& state = ep_->state();
+  const core::Entry entry(state);
+  if (state.in_handler) return ErrorCode::in_handler;
+  detail::RawSpace::Entry& place = space_->entries[number];
+  if (place.run == nullptr) return ErrorCode::invalid_argument;
+  place = {};
+  return {};
+}
+
+bool HandlerSpace::has(std::uint8_t number) const noexcept {
+  const core::Entry entry(ep_->state());
+  return space_->entries[number].run != nullptr;
+}
+
+Status HandlerSpace::send(Rank to, AmCategory category, const RawCall& call, detail::Bytes payload,
+                          GlobalPtr<std::byte> place, const AmOptions& options) const noexcept {
+  const core::Entry entry(ep_->state());
+  if (call.words.size() > kMostRawWords) return ErrorCode::too_large;
+  return detail::send_request(*ep_, to, category, static_cast<HandlerId>(space_->number),
+                              pack_raw(space_->number, call), payload, place, options);
+}
+
+Status HandlerSpace::request_short(Rank to, const RawCall& call, const AmOptions& options) const noexcept {
+  return send(to, AmCategory::short_request, call, {}, {}, options);
+}
+
+Status HandlerSpace::request_medium(Rank to, const RawCall& call, std::span<const std::byte> payload,
+                                    const AmOptions& options) const noexcept {
+  return send(to, AmCategory::medium_request, call, payload, {}, options);
+}
+
+Status HandlerSpace::request_long(const RawCall& call, std::span<const std::byte> payload,
+                                  GlobalPtr<std::byte> to, const AmOptions& options) const noexcept {
+  return send(to.rank(), AmCategory::long_request, call, payload, to, options);
+}
+
+Status RawContext::reply_short(const RawCall& call) noexcept {
+  return reply_raw(*incoming_, space_, AmCategory::short_reply, call, {}, {});
+}
+
+Status RawContext::reply_medium(const RawCall& call, std::span<const std::byte> payload) noexcept {
+  return reply_raw(*incoming_, space_, AmCategory::medium_reply, call, payload, {});
+}
+
+Status RawContext::reply_long(const RawCall& call, std::span<const std::byte> payload,
+                              GlobalPtr<std::byte> to) noexcept {
+  return reply_raw(*incoming_, space_, AmCategory::long_reply, call, payload, to);
+}
+
+Status PreparedPayload::commit_raw(const HandlerSpace& space, const RawCall& call, std::size_t used,
+                                   const AmOptions& options) noexcept {
+  if (call.words.size() > kMostRawWords) return ErrorCode::too_large;
+  if (space.ep_ != ep_) return ErrorCode::invalid_argument;
+  const std::uint32_t number = space.space_->number;
+  return send(false, category(), static_cast<HandlerId>(number), pack_raw(number, call), used, options);
+}
+
+Status PreparedReply::commit_raw(const RawCall& call, std::size_t used) noexcept {
+  if (call.words.size() > kMostRawWords) return ErrorCode::too_large;
+  if (space_ == 0) return ErrorCode::wrong_handler;
+  return send(false, static_cast<HandlerId>(space_), pack_raw(space_, call), used);
+}
+
+namespace am {
+
+const char* Messages::run_raw(Incoming& incoming, const PacketHeader& header, Bytes packet) noexcept {
+  const AmCategory category = header.category;
+  if (category > AmCategory::long_reply || is_request(category) != incoming.is_request)
+    return "its category is wrong";
+  if (header.args_bytes > kMaxArgs || header.args_bytes % sizeof(std::uint32_t) != 0)
+    return "its number of words is wrong";
+  if (header.payload_bytes != 0 && !is_medium(category) && !is_long(category))
+    return "it is short and has a payload";
+  RawSpace* const space = raw_spaces_.find(raw_space(header));
+  if (space == nullptr) return "this rank has no such handler space";
+  const std::uint8_t number = raw_number(header);
+  const RawSpace::Entry& entry = space->entries[number];
+  if (entry.run == nullptr) return "this rank has no handler under that number";
+  const std::size_t count = header.args_bytes / sizeof(std::uint32_t);
+  if ((entry.accepts.categories & RawAccepts::bit(category)) == 0 || count < entry.accepts.least_words ||
+      count > entry.accepts.most_words)
+    return "the handler under that number does not take this category or number of words";
+  PacketParts parts;
+  if (const char* why = find_parts(state_, header, packet, parts)) return why;
+  std::uint32_t words[kMostRawWords];  // in a packet they may be unaligned
+  std::memcpy(words, parts.args, header.args_bytes);
+  ++state_.statistics.handlers_run;
+  RawContext context(incoming, space->number, category, {number, raw_tag(header), {words, count}},
+                     parts.payload);
+  state_.in_handler = true;
+  entry.run(entry.argument, context);
+  state_.in_handler = false;
+  return nullptr;
+}
+
+}  // namespace am
+
+}  // namespace aqueduct

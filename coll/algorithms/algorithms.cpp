@@ -1,0 +1,26 @@
+#include "coll/algorithms/algorithms.hpp"
+
+#include <array>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr std::array kAll{
+    &kBarrierDissemination, &kBarrierTree,      &kBroadcastFlat,        &kBroadcastChain,
+    &kBroadcastKAry,        &kBroadcastKNomial, &kBroadcastDirect,      &kAllGatherDirect,
+    &kAllGatherBruck,       &kAllGatherRing,    &kAllReduceMultiplying, &kAllReduceTree,
+};
+
+}  // namespace
+
+std::span<const Algorithm* const> all_algorithms() noexcept { return kAll; }
+
+const Algorithm* find_algorithm(Operation operation, std::string_view name) noexcept {
+  for (const Algorithm* const algorithm : kAll) {
+    if (algorithm->operation == operation && algorithm->name == name) return algorithm;
+  }
+  return nullptr;
+}
+
+}  // namespace aqueduct::coll

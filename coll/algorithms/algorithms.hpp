@@ -1,0 +1,29 @@
+#pragma once
+
+#include "coll/schedule/algorithm.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace aqueduct::coll {
+
+// One file each. A new algorithm is its file, a line here and a line in algorithms.cpp.
+extern const Algorithm kBarrierDissemination;
+extern const Algorithm kBarrierTree;
+extern const Algorithm kBroadcastFlat;
+extern const Algorithm kBroadcastChain;
+extern const Algorithm kBroadcastKAry;
+extern const Algorithm kBroadcastKNomial;
+extern const Algorithm kBroadcastDirect;
+extern const Algorithm kAllGatherDirect;
+extern const Algorithm kAllGatherBruck;
+extern const Algorithm kAllGatherRing;
+extern const Algorithm kAllReduceMultiplying;
+extern const Algorithm kAllReduceTree;
+
+/// All algorithms, those of an operation one after the other.
+std::span<const Algorithm* const> all_algorithms() noexcept;
+/// The algorithm with this name for the operation; null if there is none.
+const Algorithm* find_algorithm(Operation operation, std::string_view name) noexcept;
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "coll/schedule/shape.hpp"
+#include "coll/schedule/step.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace aqueduct::coll {
+
+/// Memory that an operation uses beside the user's buffers. The same on all members: the most that any of them needs.
+struct Needs {
+  std::uint64_t scratch = 0;  ///< bytes, in the team's scratch
+  std::uint64_t temp = 0;     ///< bytes, of each member's own
+  std::uint32_t counters = 0;
+};
+
+/// What an algorithm sends in all: the checker counts it, and the documents print it.
+struct Cost {
+  std::uint64_t messages = 0;  ///< puts, gets and signals of all members
+  std::uint64_t bytes = 0;     ///< of puts and gets, of all members
+  std::uint32_t depth = 0;  ///< the longest chain of messages, each begun after the arrival of the one before
+};
+
+/// A number that an algorithm takes, such as the radix of a tree.
+struct Parameter {
+  std::string_view name;
+  std::uint32_t least = 0;
+  std::uint32_t most = 0;
+  std::uint32_t usual = 0;  ///< the value if nobody chooses
+};
+
+/// An algorithm for one collective operation, as data.
+///
+/// All functions are pure: the same arguments give the same answer on every member, and nothing is allocated. `step` is
+/// random access: step i of a lane is computed without the steps before it. So the engine keeps no schedule, the checker
+/// follows any member, and the simulator runs tens of thousands of them.
+///
+/// The functions describe movement with Sync::none at both ends, where buffers may be touched at any time during the
+/// operation. Passes for the other modes are added around it (schedule.hpp). An algorithm that writes into a peer's `out`
+/// or reads a peer's `in` says so by `direct`: the passes for Sync::mine then include the peers.
+struct Algorithm {
+  std::string_view name;
+  Operation operation;
+  std::span<const Parameter> parameters;
+  /// Members access the buffers of peers; needs Addresses::single.
+  bool direct = false;
+  /// Null if the algorithm can do this; otherwise the reason why not, for `explain`.
+  const char* (*refusal)(const Shape&) noexcept;
+  Needs (*needs)(const Shape&) noexcept;
+  /// The number of lanes of a member, 1 to 4.
+  std::uint32_t (*lanes)(const Shape&, Rank position) noexcept;
+  std::uint32_t (*length)(const Shape&, Rank position, std::uint32_t lane) noexcept;
+  Step (*step)(const Shape&, Rank position, std::uint32_t lane, std::uint32_t index) noexcept;
+  Cost (*cost)(const Shape&) noexcept;
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace aqueduct::coll {
+
+enum class Operation : std::uint8_t {
+  barrier,
+  broadcast,
+  scatter,
+  gather,
+  all_gather,
+  all_to_all,
+  reduce,
+  all_reduce,
+  reduce_scatter,
+  scan,
+  exscan,
+  permute,
+};
+
+/// When bytes may move, relative to the members' calls. Of the input: `none`, as soon as the first member has called;
+/// `mine`, a member's buffers only after that member has called; `all`, only after all members have called. Of the
+/// output, a member may return: `none`, at any time; `mine`, when its own buffers are final; `all`, when those of all
+/// members are.
+enum class Sync : std::uint8_t { none, mine, all };
+
+/// Whose buffers a member can name: `single`, those of all members; `local`, only its own.
+enum class Addresses : std::uint8_t { single, local };
+
+/// How partial results of a reduction may be combined: `any`, in any order; `same_everywhere`, such that all members get
+/// the same bits; `exact`, as ((x0 ∘ x1) ∘ x2) … in team order.
+enum class Order : std::uint8_t { any, same_everywhere, exact };
+
+/// What one collective operation is to do, the same on all members. A schedule is a pure function of it and of the
+/// member's position.
+///
+/// Units: a *block* is the unit of the operation: what the root of a broadcast sends, what a member contributes to a
+///        gather or reduction, what one member has for another in an all_to_all.
+struct Shape {
+  Operation operation = Operation::barrier;
+  Sync in = Sync::all;
+  Sync out = Sync::all;
+  Addresses addresses = Addresses::local;
+  Order order = Order::any;
+  bool commutative = true;
+  Rank ranks = 1;             ///< members of the team
+  Rank root = 0;              ///< position of the root; 0 if the operation has none
+  std::uint32_t element = 1;  ///< bytes of an element: no step of a reduction cuts one
+  std::uint64_t bytes = 0;    ///< of one block; a multiple of `element`
+  /// Distance of two blocks in a buffer that has several. More than `bytes` if this is a piece of a larger operation.
+  std::uint64_t pitch = 0;
+  /// Values of the algorithm's parameters, in the algorithm's order.
+  std::array<std::uint32_t, 3> parameters{};
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+/// The number of blocks in the input buffer of the member at `position`.
+constexpr Rank blocks_in(const Shape& shape, Rank position) noexcept {
+  switch (shape.operation) {
+    case Operation::barrier: return 0;
+    case Operation::broadcast: return position == shape.root ? 1 : 0;
+    case Operation::scatter: return position == shape.root ? shape.ranks : 0;
+    case Operation::all_to_all:
+    case Operation::reduce_scatter: return shape.ranks;
+    default: return 1;
+  }
+}
+
+/// The number of blocks in the output buffer of the member at `position`.
+constexpr Rank blocks_out(const Shape& shape, Rank position) noexcept {
+  switch (shape.operation) {
+    case Operation::barrier: return 0;
+    case Operation::gather: return position == shape.root ? shape.ranks : 0;
+    case Operation::reduce: return position == shape.root ? 1 : 0;
+    case Operation::all_gather:
+    case Operation::all_to_all: return shape.ranks;
+    default: return 1;
+  }
+}
+
+/// Whether the operation combines elements.
+constexpr bool reduces(Operation operation) noexcept {
+  return operation == Operation::reduce || operation == Operation::all_reduce ||
+         operation == Operation::reduce_scatter || operation == Operation::scan ||
+         operation == Operation::exscan;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,170 @@
+#include "coll/schedule/tree.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// A subtree: the positions from `first`, its root, on.
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t count = 1;
+};
+
+// K-ary: the range without its root is cut at multiples of `width`, counted from the root, so the first piece is
+// shorter by one.
+std::uint64_t width_of(const Range& range, std::uint32_t radix) noexcept {
+  return (range.count + radix - 1) / radix;
+}
+std::uint32_t k_ary_children(const Range& range, std::uint32_t radix) noexcept {
+  if (range.count == 1) return 0;
+  const std::uint64_t width = width_of(range, radix);
+  // With a width of 1 the first piece is empty.
+  return static_cast<std::uint32_t>((range.count + width - 1) / width) - (width == 1 ? 1 : 0);
+}
+/// The child range with the number `slot` in rising order of positions.
+Range k_ary_child(const Range& range, std::uint32_t radix, std::uint64_t slot) noexcept {
+  const std::uint64_t width = width_of(range, radix);
+  const std::uint64_t piece = width == 1 ? slot + 1 : slot;
+  const std::uint64_t begin = piece == 0 ? 1 : piece * width;
+  const std::uint64_t end = std::min(range.count, (piece + 1) * width);
+  return {range.first + begin, end - begin};
+}
+/// The slot of the child range that contains `position`, which is in the range but not its root.
+std::uint64_t k_ary_slot(const Range& range, std::uint32_t radix, std::uint64_t position) noexcept {
+  const std::uint64_t width = width_of(range, radix);
+  const std::uint64_t piece = (position - range.first) / width;
+  return width == 1 ? piece - 1 : piece;
+}
+/// Descends from the whole tree to the range of `position`. `parent` becomes the range above it.
+Range k_ary_range(const Tree& tree, std::uint64_t position, Range& parent) noexcept {
+  Range range{0, tree.ranks};
+  parent = range;
+  while (range.first != position) {
+    parent = range;
+    range = k_ary_child(range, tree.radix, k_ary_slot(range, tree.radix, position));
+  }
+  return range;
+}
+
+/// The weight of the lowest digit of `position` that is not 0: its subtree has at most so many positions. For position
+/// 0 it is the lowest power of the radix that is not below `ranks`.
+std::uint64_t k_nomial_weight(const Tree& tree, std::uint64_t position) noexcept {
+  std::uint64_t weight = 1;
+  if (position == 0) {
+    while (weight < tree.ranks) weight *= tree.radix;
+    return weight;
+  }
+  while (position % (weight * tree.radix) == 0) weight *= tree.radix;
+  return weight;
+}
+
+bool is_k_ary(const Tree& tree) noexcept { return tree.kind == Tree::Kind::k_ary && tree.radix > 1; }
+bool is_chain(const Tree& tree) noexcept { return tree.radix <= 1; }
+
+}  // namespace
+
+Rank Tree::parent(Rank position) const noexcept {
+  if (is_chain(*this)) return position - 1;
+  if (is_k_ary(*this)) {
+    Range above;
+    k_ary_range(*this, position, above);
+    return static_cast<Rank>(above.first);
+  }
+  const std::uint64_t weight = k_nomial_weight(*this, position);
+  return static_cast<Rank>(position - position / weight % radix * weight);
+}
+
+Rank Tree::subtree(Rank position) const noexcept {
+  if (is_chain(*this)) return ranks - position;
+  if (is_k_ary(*this)) {
+    Range above;
+    return static_cast<Rank>(k_ary_range(*this, position, above).count);
+  }
+  return static_cast<Rank>(std::min<std::uint64_t>(k_nomial_weight(*this, position), ranks - position));
+}
+
+std::uint32_t Tree::children(Rank position) const noexcept {
+  if (is_chain(*this)) return position + 1 < ranks ? 1 : 0;
+  if (is_k_ary(*this)) {
+    Range above;
+    return k_ary_children(k_ary_range(*this, position, above), radix);
+  }
+  std::uint32_t count = 0;
+  const std::uint64_t top = k_nomial_weight(*this, position);
+  for (std::uint64_t weight = 1; weight < top && position + weight < ranks; weight *= radix) {
+    const std::uint64_t room = (ranks - 1 - position) / weight;
+    count += static_cast<std::uint32_t>(std::min<std::uint64_t>(room, radix - 1));
+  }
+  return count;
+}
+
+Rank Tree::child(Rank position, std::uint32_t index) const noexcept {
+  if (is_chain(*this)) return position + 1;
+  const std::uint32_t rising = children(position) - 1 - index;
+  if (is_k_ary(*this)) {
+    Range above;
+    return static_cast<Rank>(k_ary_child(k_ary_range(*this, position, above), radix, rising).first);
+  }
+  // All weights but the highest have radix - 1 children.
+  std::uint64_t weight = 1;
+  std::uint32_t slot = rising;
+  for (; slot >= radix - 1; slot -= radix - 1) weight *= radix;
+  return static_cast<Rank>(position + (slot + 1) * weight);
+}
+
+std::uint32_t Tree::index_of(Rank position) const noexcept {
+  if (is_chain(*this)) return 0;
+  if (is_k_ary(*this)) {
+    Range above;
+    k_ary_range(*this, position, above);
+    const std::uint32_t siblings = k_ary_children(above, radix);
+    return siblings - 1 - static_cast<std::uint32_t>(k_ary_slot(above, radix, position));
+  }
+  std::uint64_t weight = k_nomial_weight(*this, position);
+  auto slot = static_cast<std::uint32_t>(position / weight % radix - 1);
+  for (; weight > 1; weight /= radix) slot += radix - 1;
+  return children(parent(position)) - 1 - slot;
+}
+
+std::uint32_t Tree::depth() const noexcept {
+  if (is_chain(*this)) return ranks - 1;
+  std::uint32_t most = 0;
+  if (is_k_ary(*this)) {
+    // All child ranges but the first and the last have the same length, so a longest path goes through the longest.
+    Range range{0, ranks};
+    for (; range.count > 1; ++most) {
+      Range longest = k_ary_child(range, radix, 0);
+      if (k_ary_children(range, radix) > 1) {
+        const Range second = k_ary_child(range, radix, 1);
+        if (second.count > longest.count) longest = second;
+      }
+      range = longest;
+    }
+    return most;
+  }
+  // The deepest position has the most digits that are not 0.
+  std::uint32_t digits = 0;
+  std::uint32_t sum = 0;
+  for (std::uint64_t rest = ranks - 1; rest > 0; rest /= radix) {
+    ++digits;
+    sum += rest % radix != 0 ? 1 : 0;
+  }
+  // Either `ranks - 1` itself, or a smaller number: a digit lowered by one, and all below it not 0.
+  most = sum;
+  std::uint32_t above = 0;
+  std::uint32_t left = digits;
+  std::uint64_t weight = 1;
+  for (std::uint32_t i = 1; i < digits; ++i) weight *= radix;
+  for (std::uint64_t rest = ranks - 1; left > 0; --left, weight /= radix) {
+    const std::uint64_t digit = rest / weight;
+    if (digit > 0) most = std::max(most, above + (digit > 1 ? 1 : 0) + (left - 1));
+    above += digit > 0 ? 1 : 0;
+    rest %= weight;
+    if (weight == 1) break;
+  }
+  return most;
+}
+
+}  // namespace aqueduct::coll

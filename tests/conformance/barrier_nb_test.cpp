@@ -1,0 +1,145 @@
+#include "tests/conformance/fabric_test.hpp"
+#include "tests/conformance/forms.hpp"
+#include "tests/conformance/pattern.hpp"
+#include "tests/conformance/shared.hpp"
+#include "tests/conformance/victim.hpp"
+
+#include <atomic>
+#include <vector>
+
+namespace aqueduct::conformance {
+namespace {
+
+class BarriersInFlight : public FabricTest {};
+
+struct FlightBoard {
+  std::atomic<std::uint32_t> begun{0};
+};
+
+TEST_P(BarriersInFlight, EndOnlyOnceTheLastHasBegun) {
+  Shared<FlightBoard> board;
+  as_each_of(3, 64, [&board](Endpoint& me) {
+    if (me.rank() == 2) {
+      ASSERT_TRUE(idle_until([&] { return board->begun.load() == 2; }));
+    }
+    Event event = me.world().barrier_nb();
+    if (me.rank() != 2) {
+      for (int i = 0; i < 300; ++i) ASSERT_FALSE(me.test(event)) << "rank 2 has not begun it";
+      board->begun.fetch_add(1);
+    }
+    ASSERT_TRUE(me.wait(event));
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+// All teams have the most that is allowed in flight at once. In every third one rank gives another value.
+TEST_P(BarriersInFlight, OnSeveralTeamsEndInAnyOrderOfWaits) {
+  for (const Rank ranks : {Rank{1}, Rank{2}, Rank{5}, many()}) {
+    as_each_of(ranks, 64, [](Endpoint& me) {
+      auto turned = me.world().split(0, -std::int64_t{me.rank()});
+      auto part = me.world().split(me.rank() % 2, me.rank());
+      ASSERT_TRUE(turned && *turned && part && *part);
+      Team* const teams[] = {&me.world(), &**turned, &**part};
+      const auto differs = [](std::uint32_t number, const Team& team) {
+        return number % 3 == 2 && team.size() > 1;
+      };
+      for (int round = 0; round < 3; ++round) {
+        std::vector<Event> events[3];
+        for (std::uint32_t i = 0; i < Team::kMostBarriers; ++i) {
+          for (int t = 0; t < 3; ++t) {
+            Team& team = *teams[t];
+            const bool other = differs(i, team) && team.index() == i % team.size();
+            events[t].push_back(i % 4 == 1 ? team.barrier_nb() : team.barrier_nb(other ? 1000 : i));
+          }
+        }
+        for (int t = 2; t >= 0; --t) {
+          for (std::uint32_t i = Team::kMostBarriers; i-- > 0;) {
+            // Number 5 gives no value, so nobody differs there.
+            const bool wrong = i % 4 != 1 && differs(i, *teams[t]);
+            ASSERT_EQ(me.wait(events[t][i]).code(), wrong ? ErrorCode::mismatch : ErrorCode::ok)
+                << "barrier " << i << " of team " << t;
+          }
+        }
+      }
+      ASSERT_TRUE(me.barrier());
+    });
+  }
+}
+
+TEST_P(BarriersInFlight, BeyondTheLimitAreRefusedAndNothingElse) {
+  Shared<FlightBoard> board;
+  as_each_of(2, 64, [&board](Endpoint& me) {
+    Team& world = me.world();
+    std::vector<Event> events;
+    if (me.rank() == 1) {
+      ASSERT_TRUE(idle_until([&] { return board->begun.load() == 1; }));
+    }
+    for (std::size_t i = 0; i < Team::kMostBarriers; ++i) events.push_back(world.barrier_nb());
+    if (me.rank() == 0) {
+      Event more = world.barrier_nb();
+      ASSERT_TRUE(more.done());
+      EXPECT_EQ(more.status().code(), ErrorCode::refused);
+      EXPECT_EQ(world.notify().code(), ErrorCode::refused);
+      EXPECT_EQ(world.wait().code(), ErrorCode::invalid_argument) << "the refused notify has begun nothing";
+      board->begun.store(1);
+    }
+    for (Event& event : events) ASSERT_TRUE(me.wait(event));
+    ASSERT_TRUE(me.wait(world.barrier_nb())) << "there is room again";
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(BarriersInFlight, AreOneSequenceWithNotify) {
+  as_each_of(3, 64, [](Endpoint& me) {
+    Team& world = me.world();
+    for (std::uint32_t round = 0; round < 20; ++round) {
+      Event first = world.barrier_nb(4 * round);
+      ASSERT_TRUE(world.notify(4 * round + (me.rank() == 1 ? 2 : 1)));
+      Event second = world.barrier_nb(4 * round + 3);
+      // Rank 0 waits for the later one first.
+      if (me.rank() == 0) {
+        ASSERT_TRUE(me.wait(second));
+      }
+      ASSERT_EQ(world.wait().code(), ErrorCode::mismatch) << "round " << round;
+      ASSERT_TRUE(me.wait(first));
+      ASSERT_TRUE(me.wait(second));
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(BarriersInFlight, InAHandlerAreRefused) {
+  as_each_of(2, 64, [](Endpoint& me) {
+    Status seen;
+    const auto handler = on_short_request<NoArguments>(
+        me, [&](auto&, const NoArguments&) { seen = me.world().barrier_nb().status(); });
+    ASSERT_TRUE(handler && me.barrier());
+    ASSERT_TRUE(request(me, next(me), *handler));
+    ASSERT_TRUE(progress_until(me, [&] { return !seen.ok(); }));
+    EXPECT_EQ(seen.code(), ErrorCode::in_handler);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(BarriersInFlight, WithALostRankEndForAllOthers) {
+  if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
+  run({.ranks = 3, .leaving = {2}}, [](Endpoint& me) {
+    auto both = me.world().split(me.rank() == 2 ? 1 : 0, 0);
+    ASSERT_TRUE(both && *both && me.barrier());
+    ASSERT_NO_FATAL_FAILURE(die_if(me, 2));
+    std::vector<Event> events;
+    for (int i = 0; i < 3; ++i) events.push_back(me.world().barrier_nb());
+    for (Event& event : events) {
+      ASSERT_EQ(me.wait_for(event, std::chrono::seconds(10)).code(), ErrorCode::peer_lost);
+      ASSERT_TRUE(event.done());
+    }
+    EXPECT_EQ(me.wait(me.world().barrier_nb()).code(), ErrorCode::peer_lost)
+        << "begun after the loss is known";
+    EXPECT_TRUE(me.wait((*both)->barrier_nb(5))) << "a team without the lost rank";
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(On, BarriersInFlight, testing::ValuesIn(fabrics()), fabric_name);
+
+}  // namespace
+}  // namespace aqueduct::conformance

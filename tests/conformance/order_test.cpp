@@ -1,0 +1,435 @@
+#include <aqueduct/order.hpp>
+
+#include "tests/conformance/fabric_test.hpp"
+#include "tests/conformance/forms.hpp"
+#include "tests/conformance/pattern.hpp"
+#include "tests/conformance/shared.hpp"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstring>
+
+namespace aqueduct::conformance {
+namespace {
+
+/// Fences: what was begun before arrives before what is begun after. The target polls for the later operation and then
+/// looks for the earlier one.
+class Order : public FabricTest {};
+
+using std::chrono::seconds;
+
+enum class Earlier { large_put, small_put, put_signal, signal, atomic, pieces };
+enum class Later { put, put_nb, signal, put_signal, atomic, message, pieces, long_message };
+constexpr std::array kEarlier{Earlier::large_put, Earlier::small_put, Earlier::put_signal,
+                              Earlier::signal,    Earlier::atomic,    Earlier::pieces};
+constexpr std::array kLater{Later::put,    Later::put_nb,  Later::signal, Later::put_signal,
+                            Later::atomic, Later::message, Later::pieces, Later::long_message};
+
+// The thread sanitizer takes only words for atomic, so with it all blocks are words.
+constexpr bool kWords = detail::kThreadSanitizer;
+
+constexpr std::uint64_t kBlock = 0;  // offsets in the target's segment
+constexpr std::uint64_t kFlag = 40'000;
+constexpr std::uint64_t kSum = 40'008;
+constexpr std::uint64_t kWord = 40'016;
+constexpr std::uint64_t kColumn = 40'064;
+constexpr std::uint64_t kLong = 48'000;
+constexpr SignalSlot kBefore = 2;
+constexpr SignalSlot kAfter = 3;
+constexpr SignalSlot kOfPut = 4;
+
+struct Number {
+  std::uint64_t round;
+};
+
+std::size_t bytes_of(Endpoint& me, Earlier earlier) {
+  if (earlier == Earlier::small_put || kWords) return 8;
+  return earlier == Earlier::large_put ? reasonable(me, 30'000) : 1000;
+}
+
+/// A word of my own segment, read as a whole.
+std::uint64_t word_at(Endpoint& me, std::uint64_t offset) {
+  std::uint64_t word = 0;
+  detail::copy_word(&word, me.segment().data() + offset, sizeof word);
+  return word;
+}
+
+/// Both sides of one rank: it sends to the next rank, and looks at what the previous one sends.
+class Side {
+ public:
+  explicit Side(Endpoint& me) : me_(me), to_(next(me)) {
+    const auto take = [this](auto&, const Number& number, auto&&...) { take_message(number.round); };
+    message_ = *on_short_request<Number>(me, take);
+    long_ = *on_long_request<Number>(me, take);
+  }
+
+  /// Says what comes next. A barrier follows: nothing of a round arrives before its receiver knows the round.
+  void prepare(Earlier earlier, Later later, std::uint64_t round) {
+    earlier_ = earlier;
+    round_ = round;
+    sent_ = pattern(10 * round + me_.rank(), bytes_of(me_, earlier));
+    flag_[0] = round;
+    signals_ += earlier == Earlier::signal;
+    sum_ += earlier == Earlier::atomic;
+    after_ += later == Later::signal || later == Later::put_signal;
+  }
+
+  /// Begins the earlier operation. Its sources stay as they are until the end of the round.
+  void begin(Earlier earlier) {
+    const GlobalPtr<std::byte> block{to_, kBlock};
+    switch (earlier) {
+      case Earlier::large_put:
+      case Earlier::small_put: ASSERT_TRUE(put_nbi(me_, block, sent_)); break;
+      case Earlier::put_signal: events_.push_back(put_signal_nb(me_, block, sent_, {kOfPut, 1})); break;
+      case Earlier::signal: events_.push_back(signal_nb(me_, to_, {kBefore, 1})); break;
+      case Earlier::atomic:
+        ASSERT_TRUE(atomic_nbi<AtomicOp::add>(me_, GlobalPtr<std::uint64_t>{to_, kSum}, 1));
+        break;
+      case Earlier::pieces:
+        ASSERT_TRUE(put_nbi(me_, column(to_), contiguous(sent_.data(), 8 * kRows)));
+        break;
+    }
+  }
+
+  void begin(Later later) {
+    const std::uint64_t round = round_;
+    switch (later) {
+      case Later::put: ASSERT_TRUE(put_value(me_, GlobalPtr<std::uint64_t>{to_, kFlag}, round)); break;
+      case Later::put_nb: events_.push_back(put_nb(me_, GlobalPtr<std::uint64_t>{to_, kFlag}, flag_)); break;
+      case Later::signal: events_.push_back(signal_nb(me_, to_, {kAfter, 1})); break;
+      case Later::put_signal:
+        events_.push_back(put_signal_nb(me_, GlobalPtr<std::uint64_t>{to_, kFlag}, flag_, {kAfter, 1}));
+        break;
+      case Later::atomic:
+        ASSERT_TRUE(atomic_nbi<AtomicOp::store>(me_, GlobalPtr<std::uint64_t>{to_, kWord}, round));
+        break;
+      case Later::message: ASSERT_TRUE(request(me_, to_, message_, {round})); break;
+      case Later::pieces:
+        events_.push_back(put_nb(me_, contiguous(GlobalPtr<std::uint64_t>{to_, kFlag}, 1),
+                                 pieces(flag_.data(), Strided(4, {{2, 4}}))));
+        break;
+      case Later::long_message:
+        ASSERT_TRUE(request(me_, long_, {round}, long_payload_, GlobalPtr<std::byte>{to_, kLong}));
+        break;
+    }
+  }
+
+  /// Whether the later operation of the previous rank can be seen.
+  bool sees(Later later) {
+    switch (later) {
+      case Later::put:
+      case Later::put_nb: return word_at(me_, kFlag) == round_;
+      case Later::pieces: return word_at(me_, kFlag) == round_;
+      case Later::signal:
+      case Later::put_signal: return signal_value(me_, kAfter) == after_;
+      case Later::atomic: {
+        const auto word = load(me_, GlobalPtr<std::uint64_t>{me_.rank(), kWord});
+        return word.ok() && *word == round_;
+      }
+      case Later::message:
+      case Later::long_message: return taken_ == round_;
+    }
+    return false;
+  }
+
+  /// Whether the earlier operation of the previous rank is in place.
+  testing::AssertionResult arrived() {
+    const std::uint64_t number = 10 * round_ + previous(me_);
+    switch (earlier_) {
+      case Earlier::signal:
+        if (signal_value(me_, kBefore) == signals_) return testing::AssertionSuccess();
+        return testing::AssertionFailure() << "the signal is not there";
+      case Earlier::atomic: {
+        const auto sum = load(me_, GlobalPtr<std::uint64_t>{me_.rank(), kSum});
+        if (sum.ok() && *sum == sum_) return testing::AssertionSuccess();
+        return testing::AssertionFailure() << "the atomic has not been done";
+      }
+      case Earlier::pieces: {
+        const auto expected = pattern(number, 8 * kRows);
+        for (std::uint64_t row = 0; row < kRows; ++row) {
+          std::uint64_t word = 0;
+          std::memcpy(&word, &expected[8 * row], sizeof word);
+          if (word_at(me_, kColumn + 24 * row) != word)
+            return testing::AssertionFailure() << "piece " << row << " is not there";
+        }
+        return testing::AssertionSuccess();
+      }
+      default: break;
+    }
+    const auto expected = pattern(number, bytes_of(me_, earlier_));
+    if (expected.size() != 8) return holds(me_.segment().subspan(kBlock, expected.size()), expected);
+    std::uint64_t word = 0;
+    std::memcpy(&word, expected.data(), sizeof word);
+    if (word_at(me_, kBlock) == word) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << "the word is not there";
+  }
+
+  /// The result of `arrived` in the handler of the later message.
+  testing::AssertionResult at_message() const { return at_message_; }
+
+  void end_round() {
+    for (Event& event : events_) ASSERT_TRUE(me_.wait(event));
+    events_.clear();
+    ASSERT_TRUE(me_.wait_implicit());
+  }
+
+ private:
+  static constexpr std::uint64_t kRows = kWords ? 1 : 40;
+  static RemotePieces column(Rank to) {
+    return pieces(GlobalPtr<std::byte>{to, kColumn}, Strided(8, {{kRows, 24}}));
+  }
+
+  // In a handler an atomic of one's own may be refused, so the word is read as it is.
+  void take_message(std::uint64_t round) {
+    taken_ = round;
+    const bool by_word = earlier_ == Earlier::atomic;
+    const bool done = by_word && word_at(me_, kSum) == sum_;
+    at_message_ = !by_word ? arrived() : done ? testing::AssertionSuccess() : testing::AssertionFailure();
+  }
+
+  Endpoint& me_;
+  Rank to_;
+  ShortRequest<Number> message_;
+  LongRequest<Number> long_;
+  Earlier earlier_ = Earlier::large_put;
+  std::uint64_t round_ = 0;
+  std::uint64_t taken_ = 0;
+  std::uint64_t signals_ = 0;
+  std::uint64_t sum_ = 0;
+  std::uint64_t after_ = 0;
+  std::vector<std::byte> sent_;
+  std::array<std::uint64_t, 1> flag_{};
+  std::vector<std::byte> long_payload_ = std::vector<std::byte>(kWords ? 8 : 600);
+  std::vector<Event> events_;
+  testing::AssertionResult at_message_ = testing::AssertionSuccess();
+};
+
+TEST_P(Order, NothingBehindAFenceArrivesBeforeWhatIsInFrontOfIt) {
+  as_each_of(3, 64 * 1024, [](Endpoint& me) {
+    Side side(me);
+    ASSERT_TRUE(me.barrier());
+    std::uint64_t round = 0;
+    for (int turn = 0; turn < 4; ++turn) {
+      for (const Earlier earlier : kEarlier) {
+        for (const Later later : kLater) {
+          side.prepare(earlier, later, ++round);
+          ASSERT_TRUE(me.barrier());
+          ASSERT_NO_FATAL_FAILURE(side.begin(earlier));
+          // A rank sends to one peer only: with and without a name the fence means the same.
+          ASSERT_TRUE(turn % 2 == 0 ? fence(me, next(me)) : fence(me));
+          ASSERT_NO_FATAL_FAILURE(side.begin(later));
+          const auto where = [&] {
+            return testing::Message() << "round " << round << ", earlier " << static_cast<int>(earlier)
+                                      << ", later " << static_cast<int>(later);
+          };
+          ASSERT_TRUE(progress_until(me, [&] { return side.sees(later); })) << where();
+          const bool message = later == Later::message || later == Later::long_message;
+          ASSERT_TRUE(message ? side.at_message() : side.arrived()) << where();
+          ASSERT_NO_FATAL_FAILURE(side.end_round()) << where();
+        }
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Order, MessagesAreHandledInTheOrderOfTheFencesBetweenThem) {
+  as_each_of(3, 4096, [](Endpoint& me) {
+    std::uint64_t before = 0;  // handled of each kind
+    std::uint64_t after = 0;
+    bool ordered = true;
+    constexpr std::uint64_t kEach = 3;
+    const auto first = on_short_request<Number>(me, [&](auto&, const Number&) { ++before; });
+    const auto second = on_short_request<Number>(me, [&](auto&, const Number& number) {
+      ++after;
+      ordered = ordered && before >= kEach * number.round;
+    });
+    ASSERT_TRUE(first && second);
+    ASSERT_TRUE(me.barrier());
+    constexpr std::uint64_t kRounds = 100;
+    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+      for (std::uint64_t i = 0; i < kEach; ++i) ASSERT_TRUE(request(me, next(me), *first, {round}));
+      ASSERT_TRUE(fence(me, next(me)));
+      ASSERT_TRUE(request(me, next(me), *second, {round}));
+    }
+    ASSERT_TRUE(progress_until(me, [&] { return after == kRounds; })) << after << " arrived";
+    EXPECT_TRUE(ordered);
+    EXPECT_EQ(before, kEach * kRounds);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Order, ManyFencesWithoutAWaitKeepTheLastWriteLast) {
+  as_each_of(3, 4096, [](Endpoint& me) {
+    // One word, written many times: without the fences any of the values could be the last.
+    constexpr std::uint64_t kWrites = 200;
+    std::vector<std::uint64_t> values(kWrites);
+    std::vector<Event> events;
+    std::uint64_t seen = 0;
+    const GlobalPtr<std::uint64_t> there{next(me), 8 * me.rank()};
+    for (std::uint64_t i = 0; i < kWrites; ++i) {
+      values[i] = i + 1;
+      events.push_back(put_nb(me, there, std::span(values).subspan(i, 1)));
+      ASSERT_TRUE(fence(me, next(me)));
+      const std::uint64_t now = word_at(me, 8 * previous(me));
+      ASSERT_GE(now, seen) << "a later write was overwritten by an earlier one";
+      seen = now;
+    }
+    for (Event& event : events) ASSERT_TRUE(me.wait(event));
+    ASSERT_TRUE(me.barrier());
+    EXPECT_EQ(word_at(me, 8 * previous(me)), kWrites);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Order, TheOrderIsThatOfEachPeerAlone) {
+  as_each_of(4, 64 * 1024, [](Endpoint& me) {
+    const auto block = pattern(me.rank(), kWords ? 8 : reasonable(me, 8'000));
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      for (Rank to = 0; to < me.ranks(); ++to) {
+        if (to == me.rank()) continue;
+        ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{to, 16'000 * std::uint64_t{me.rank()}}, block));
+      }
+      ASSERT_TRUE(fence(me));
+      std::vector<Event> events;
+      for (Rank to = 0; to < me.ranks(); ++to) {
+        if (to != me.rank()) events.push_back(signal_nb(me, to, {0, 1}));
+      }
+      ASSERT_TRUE(wait_until(me, 0, round * (me.ranks() - 1), kAnyRank, seconds(20)));
+      for (Rank from = 0; from < me.ranks(); ++from) {
+        if (from == me.rank()) continue;
+        ASSERT_TRUE(holds(me.segment().subspan(16'000 * from, block.size()), pattern(from, block.size())))
+            << "from rank " << from << ", round " << round;
+      }
+      for (Event& event : events) ASSERT_TRUE(me.wait(event));
+      ASSERT_TRUE(me.wait_implicit());
+      ASSERT_TRUE(me.barrier());
+    }
+  });
+}
+
+TEST_P(Order, AnImmediateOperationIsRefusedOrInOrder) {
+  as_each_of(2, 64 * 1024, [](Endpoint& me) {
+    const std::size_t bytes = kWords ? 8 : reasonable(me, 20'000);
+    for (std::uint64_t round = 1; round <= 50; ++round) {
+      const auto sent = pattern(2 * round + me.rank(), bytes);
+      const std::array<std::uint64_t, 1> flag{round};
+      ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), 0}, sent));
+      ASSERT_TRUE(fence(me, next(me)));
+      Event event;
+      const auto accepted = [&] {
+        event = put_nb(me, GlobalPtr<std::uint64_t>{next(me), kFlag}, flag, {.immediate = true});
+        return !event.done() || event.status().code() != ErrorCode::refused;
+      };
+      ASSERT_TRUE(progress_until(me, accepted));
+      ASSERT_TRUE(me.wait(event));
+      ASSERT_TRUE(progress_until(me, [&] { return word_at(me, kFlag) == round; }));
+      ASSERT_TRUE(holds(me.segment().first(bytes), pattern(2 * round + previous(me), bytes)));
+      ASSERT_TRUE(me.wait_implicit());
+      ASSERT_TRUE(me.barrier());
+    }
+  });
+}
+
+TEST_P(Order, SourcesOfHeldOperationsAreFreeWhenTheCallOrTheEventSaysSo) {
+  as_each_of(2, 64 * 1024, [](Endpoint& me) {
+    const std::size_t bytes = kWords ? 8 : reasonable(me, 10'000);
+    for (std::uint64_t round = 1; round <= 30; ++round) {
+      const auto first = pattern(round, bytes);
+      auto second = pattern(1000 + round, bytes);
+      auto third = pattern(2000 + round, bytes);
+      Event free;
+      ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), 0}, first));
+      ASSERT_TRUE(fence(me));
+      ASSERT_TRUE(
+          put_nbi(me, GlobalPtr<std::byte>{next(me), 10'000}, second, {.source = SourceReuse::at_return}));
+      std::ranges::fill(second, std::byte{0xee});
+      ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), 20'000}, third,
+                          {.source = SourceReuse::on_event, .source_event = &free}));
+      ASSERT_TRUE(me.wait(free));
+      std::ranges::fill(third, std::byte{0xee});
+      ASSERT_TRUE(me.wait_implicit());
+      ASSERT_TRUE(me.barrier());
+      ASSERT_TRUE(holds(me.segment().first(bytes), pattern(round, bytes)));
+      ASSERT_TRUE(holds(me.segment().subspan(10'000, bytes), pattern(1000 + round, bytes)));
+      ASSERT_TRUE(holds(me.segment().subspan(20'000, bytes), pattern(2000 + round, bytes)));
+      ASSERT_TRUE(me.barrier());
+    }
+  });
+}
+
+TEST_P(Order, WrongCallsAreRefused) {
+  as_each_of(2, 4096, [](Endpoint& me) {
+    EXPECT_EQ(fence(me, me.ranks()).code(), ErrorCode::out_of_range);
+    EXPECT_EQ(fence(me, kNoRank).code(), ErrorCode::out_of_range);
+    EXPECT_TRUE(fence(me, me.rank()));
+    ErrorCode inside = ErrorCode::ok;
+    bool ran = false;
+    const auto tries = on_short_request<Number>(me, [&](auto&, const Number&) {
+      inside = fence(me).code();
+      ran = true;
+    });
+    ASSERT_TRUE(tries);
+    ASSERT_TRUE(me.barrier());
+    ASSERT_TRUE(request(me, next(me), *tries, {1}));
+    ASSERT_TRUE(progress_until(me, [&] { return ran; }));
+    EXPECT_EQ(inside, ErrorCode::in_handler);
+    ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{next(me), 0}, std::span<const std::byte>{}));
+    ASSERT_TRUE(fence(me));
+    EXPECT_EQ(put_value(me, GlobalPtr<std::uint64_t>{next(me), 4096}, 1).code(), ErrorCode::out_of_range);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Order, ALonelyRankNeedsNoOrder) {
+  as_each_of(1, 4096, [](Endpoint& me) {
+    ASSERT_TRUE(put_value(me, GlobalPtr<std::uint64_t>{0, 0}, 1));
+    ASSERT_TRUE(fence(me));
+    ASSERT_TRUE(signal(me, 0, {0, 1}));
+    EXPECT_EQ(signal_value(me, 0), 1u);
+    EXPECT_EQ(word_at(me, 0), 1u);
+  });
+}
+
+TEST_P(Order, WhatAFenceHoldsBackEndsWithTheLossOfItsTarget) {
+  if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
+  run({.ranks = 3, .segment_bytes = 64 * 1024, .leaving = {2}}, [](Endpoint& me) {
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == 2) {
+      ASSERT_TRUE(wait_until(me, 30, 2, kAnyRank, seconds(10)));
+      std::raise(SIGKILL);
+    }
+    static_cast<void>(signal(me, 2, {30, 1}));  // it may die before it has answered
+    const auto block = pattern(me.rank(), 30'000);
+    const auto end = std::chrono::steady_clock::now() + seconds(10);
+    std::vector<Event> events;
+    while (!me.is_lost(2) && std::chrono::steady_clock::now() < end) {
+      if (events.size() < 200) {
+        events.push_back(put_nb(me, GlobalPtr<std::byte>{2, 0}, block));
+        ASSERT_TRUE(fence(me, 2));
+        events.push_back(atomic_nb<AtomicOp::add>(me, GlobalPtr<std::uint64_t>{2, 40'000}, 1));
+        ASSERT_TRUE(fence(me, 2));
+      }
+      me.progress();
+    }
+    ASSERT_TRUE(me.is_lost(2));
+    for (Event& event : events) {
+      const Status status = me.wait_for(event, seconds(5));
+      ASSERT_TRUE(status.ok() || status.code() == ErrorCode::peer_lost) << status.text();
+    }
+    ASSERT_TRUE(fence(me)) << "a fence behind a lost rank";
+    const Rank other = 1 - me.rank();
+    ASSERT_TRUE(put_nbi(me, GlobalPtr<std::byte>{other, 0}, block));
+    ASSERT_TRUE(fence(me, other));
+    ASSERT_TRUE(signal(me, other, {31, 1}));
+    ASSERT_TRUE(wait_until(me, 31, 1, other, seconds(10)));
+    EXPECT_TRUE(holds(me.segment().first(block.size()), pattern(other, block.size())));
+    ASSERT_TRUE(me.wait_implicit().ok());
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Order, testing::ValuesIn(fabrics()), fabric_name);
+
+}  // namespace
+}  // namespace aqueduct::conformance

@@ -1,0 +1,203 @@
+// Which calls make progress, and what happens while a rank only computes. The numbers are those of docs/progress.md.
+
+#include "tests/conformance/attached.hpp"
+#include "tests/conformance/fabric_test.hpp"
+#include "tests/conformance/forms.hpp"
+#include "tests/conformance/pattern.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+namespace aqueduct::conformance {
+namespace {
+
+using ProgressClock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kProgressLimit{20};
+constexpr std::size_t kProgressWords = 64;
+
+class Progress : public FabricTest {
+ protected:
+  /// Runs the body as two ranks; if the conduit has a progress thread, once more without it. The setting of such a
+  /// thread is its patience, a duration by the name NAME_progress.
+  void with_and_without_thread(const Body& body) {
+    const Launch usual{.ranks = 2, .segment_bytes = kProgressWords * sizeof(std::uint64_t)};
+    run(usual, body);
+    const std::string patience = fabric().conduit + "_progress";
+    const Config config;
+    const auto settings = config.settings();
+    const auto found = std::ranges::find(settings, patience, &SettingInfo::name);
+    if (found == settings.end() || found->type != SettingType::duration) return;
+    Launch alone = usual;
+    alone.settings = {{patience, "0"}};
+    run(alone, body);
+  }
+};
+
+/// The ways to look at one's own word that make progress.
+constexpr std::array kLooks = {"load", "get_value", "get", "compare_swap", "fetch_add"};
+
+std::uint64_t look_at(Endpoint& me, GlobalPtr<std::uint64_t> word, std::size_t way) {
+  std::uint64_t value = 0;
+  switch (way) {
+    case 0: return load(me, word).value_or(0);
+    case 1: return get_value(me, word).value_or(0);
+    case 2: EXPECT_TRUE(get(me, std::span(&value, 1), word)); return value;
+    case 3: return compare_swap(me, word, 1000, 1001).value_or(0);
+    default: return fetch_add(me, word, 0).value_or(0);
+  }
+}
+
+/// Calls `seen` again and again, and nothing else; a time limit ends that.
+template <class Seen>
+bool loops_until(Seen seen) {
+  const auto end = ProgressClock::now() + kProgressLimit;
+  while (!seen()) {
+    if (ProgressClock::now() > end) return false;
+  }
+  return true;
+}
+
+TEST_P(Progress, P5_ALoopOnMyWordEndsByEachCallAlone) {
+  with_and_without_thread([](Endpoint& me) {
+    const auto attached = attach_memory(me, kProgressWords).as<std::uint64_t>();
+    ASSERT_TRUE(me.barrier());
+    for (const auto base : {GlobalPtr<std::uint64_t>{0, 0}, attached}) {
+      const char* const where = base == attached ? "attached memory" : "the primary segment";
+      for (std::size_t way = 0; way < kLooks.size(); ++way) {
+        const auto by_put = base + static_cast<std::int64_t>(2 * way);
+        const auto by_atomic = by_put + 1;
+        if (me.rank() == 1) {
+          ASSERT_TRUE(put_value(me, by_put, 1));
+          ASSERT_TRUE(store(me, by_atomic, 1));
+        } else {
+          ASSERT_TRUE(loops_until([&] { return look_at(me, by_put, way) == 1; }))
+              << "a put does not arrive while " << kLooks[way] << " looks at " << where;
+          ASSERT_TRUE(loops_until([&] { return look_at(me, by_atomic, way) == 1; }))
+              << "an atomic does not arrive while " << kLooks[way] << " looks at " << where;
+        }
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Progress, P5_ALoopOnMySignalCounterEnds) {
+  with_and_without_thread([](Endpoint& me) {
+    const std::array word{std::uint64_t{5}};
+    ASSERT_TRUE(me.barrier());
+    for (std::uint64_t turn = 1; turn <= 10; ++turn) {
+      if (me.rank() == 1) {
+        if (turn % 2 == 0) {
+          ASSERT_TRUE(signal(me, 0, {4, 1}));
+        } else {
+          ASSERT_TRUE(put_signal(me, GlobalPtr<std::uint64_t>{0, 0}, word, {4, 1}));
+        }
+      } else if (turn % 3 == 0) {
+        ASSERT_TRUE(loops_until([&] { return test_until(me, 4, turn); })) << "test_until, turn " << turn;
+      } else {
+        ASSERT_TRUE(loops_until([&] { return signal_value(me, 4) >= turn; }))
+            << "signal_value, turn " << turn;
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+    EXPECT_EQ(signal_value(me, 4), me.rank() == 0 ? 10u : 0u);
+    EXPECT_EQ(signal_value(me, 1'000'000), 0u) << "no such counter";
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+/// Both ranks wait for one another in such a loop: neither may need the other's patience.
+TEST_P(Progress, P5_TwoRanksThatLoopOnTheirOwnWordsServeOneAnother) {
+  with_and_without_thread([](Endpoint& me) {
+    const auto mine = GlobalPtr<std::uint64_t>{me.rank(), 0};
+    ASSERT_TRUE(me.barrier());
+    for (std::uint64_t turn = 1; turn <= 20; ++turn) {
+      if (turn % 2 == 0) {
+        ASSERT_TRUE(put_value(me, mine.on(next(me)), turn));
+      } else {
+        ASSERT_TRUE(store(me, mine.on(next(me)), turn));
+      }
+      ASSERT_TRUE(loops_until([&] { return get_value(me, mine).value_or(0) >= turn; })) << "turn " << turn;
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(Progress, P4_ALoopOnTestEnds) {
+  with_and_without_thread([](Endpoint& me) {
+    ASSERT_TRUE(me.barrier());
+    const auto there = GlobalPtr<std::uint64_t>{next(me), 8};
+    for (int turn = 0; turn < 10; ++turn) {
+      Event event = turn % 2 == 0 ? put_value_nb(me, there, 3)
+                                  : atomic_nb<AtomicOp::add, std::uint64_t>(me, there + 1, 1);
+      ASSERT_TRUE(loops_until([&] { return me.test(event); })) << "turn " << turn;
+      EXPECT_TRUE(event.status());
+      ASSERT_TRUE(put_value_nbi(me, there, 4));
+      ASSERT_TRUE(loops_until([&] { return me.test_implicit(); })) << "turn " << turn;
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+/// A message waits while the rank makes only calls that make no progress, also where a progress thread has taken it.
+TEST_P(Progress, P3_P10_HandlersWaitForACallThatMakesProgress) {
+  with_and_without_thread([](Endpoint& me) {
+    int handled = 0;
+    const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) { ++handled; });
+    ASSERT_TRUE(handler);
+    ASSERT_TRUE(me.barrier());
+    if (me.rank() == 1) {
+      ASSERT_TRUE(request(me, 0, *handler));
+    } else {
+      Event done;
+      const auto mine = GlobalPtr<std::uint64_t>{0, 0};
+      const auto end = ProgressClock::now() + std::chrono::milliseconds(25);
+      const int before = handled;  // the barrier may have run it already
+      for (std::uint64_t turn = 1; ProgressClock::now() < end; ++turn) {
+        ASSERT_TRUE(put_value(me, mine, turn));
+        ASSERT_TRUE(done.done());
+        std::uint64_t back = 0;
+        ASSERT_TRUE(me.wait(get_nb(me, std::span(&back, 1), mine)));
+        ASSERT_EQ(back, turn);
+      }
+      EXPECT_EQ(handled, before) << "a handler ran outside progress";
+      ASSERT_TRUE(progress_until(
+          me, [&] { return handled == 1; }, kProgressLimit));
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+/// What docs/progress.md says of words in the columns of a conduit whose thread serves them.
+TEST_P(Progress, P7_WordsArriveAndAreReadWhileTheOwnerOnlyComputes) {
+  if (!fabric().serves_aside) return;  // the owner's calls are needed
+  as_each_of(2, kProgressWords * sizeof(std::uint64_t), [](Endpoint& me) {
+    const auto attached = attach_memory(me, kProgressWords).as<std::uint64_t>();
+    ASSERT_TRUE(me.barrier());
+    for (const auto base : {GlobalPtr<std::uint64_t>{0, 0}, attached}) {
+      const char* const where = base == attached ? "attached memory" : "the primary segment";
+      auto* const words = reinterpret_cast<std::uint64_t*>(me.segment_of(base.segment()).data());
+      if (me.rank() == 1) {
+        const std::uint32_t half = 7;
+        ASSERT_TRUE(put(me, GlobalPtr<std::uint32_t>{0, 8, base.segment()}, std::span(&half, 1)));
+        const auto back = get_value(me, GlobalPtr<std::uint32_t>{0, 8, base.segment()});
+        ASSERT_TRUE(back);
+        EXPECT_EQ(*back, 7u) << where;
+        ASSERT_TRUE(put_value(me, base, 1));  // comes last: the owner makes calls again then
+      } else {
+        EXPECT_TRUE(loops_until([&] {
+          return std::atomic_ref(words[0]).load(std::memory_order_acquire) == 1;
+        })) << "words wait while the owner computes, in "
+            << where;
+        EXPECT_EQ(std::atomic_ref(words[1]).load(std::memory_order_relaxed), 7u) << where;
+      }
+    }
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(On, Progress, testing::ValuesIn(fabrics()), fabric_name);
+
+}  // namespace
+}  // namespace aqueduct::conformance

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "coll/schedule/schedule.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace aqueduct::aqcheck {
+
+/// Changes a step of a schedule before it is checked: for mutations. It is given the member, the lane and the number.
+using Change = std::function<void(Rank position, std::uint32_t lane, std::uint32_t index, coll::Step&)>;
+
+struct Case {
+  const coll::Algorithm* algorithm = nullptr;
+  coll::Shape shape;
+  bool in_place = false;  ///< input and output are the same buffer, as far as the operation allows
+};
+
+/// What a run has sent.
+struct Counted {
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t depth = 0;
+};
+
+struct Verdict {
+  std::string problem;  ///< empty: the schedule is right
+  Counted counted;
+};
+
+/// Executes the schedules of all members on symbols, and proves for this shape that every execution ends, gives the right
+/// result, and has no two conflicting accesses whose order is not fixed. The user's own accesses before the call and
+/// after the return, as the sync modes allow them, are among the accesses.
+///
+/// One execution is enough. Steps are data; counters only rise; a wait is for all that is ever added to its counter,
+/// which is checked first. So the steps that can run only become more, a deadlock in one order is a deadlock in all, and
+/// without unordered accesses every order writes the same bytes.
+Verdict check(const Case& checked, const Change& change = nullptr);
+
+/// "all_reduce"
+const char* name_of(coll::Operation operation) noexcept;
+/// "all_reduce multiplying radix=2, 5 members, root 0, 7 bytes in elements of 1, in all, out mine, local"
+std::string describe(const Case& checked);
+
+}  // namespace aqueduct::aqcheck

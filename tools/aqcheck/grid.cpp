@@ -1,0 +1,145 @@
+#include "tools/aqcheck/grid.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace aqueduct::aqcheck {
+
+using coll::Addresses;
+using coll::Operation;
+using coll::Order;
+using coll::Shape;
+using coll::Sync;
+
+namespace {
+
+template <class T>
+std::vector<T> distinct(std::vector<T> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+bool cuts_blocks(const coll::Parameter& parameter) noexcept { return parameter.name == "segments"; }
+
+/// Values of a parameter: its least, the usual one, and for a radix those about the number of members.
+std::vector<std::uint32_t> values_of(const coll::Parameter& parameter, Rank ranks) {
+  std::vector<std::uint32_t> values{parameter.least, parameter.usual, 3};
+  if (!cuts_blocks(parameter)) values.insert(values.end(), {ranks - 1, ranks, ranks + 1});
+  for (std::uint32_t& value : values) value = std::clamp(value, parameter.least, parameter.most);
+  return distinct(values);
+}
+
+bool has_root(Operation operation) noexcept {
+  return operation == Operation::broadcast || operation == Operation::scatter ||
+         operation == Operation::gather || operation == Operation::reduce;
+}
+
+/// All choices of parameters, one after the other.
+std::vector<std::array<std::uint32_t, 3>> choices(const coll::Algorithm& algorithm, Rank ranks) {
+  std::vector<std::array<std::uint32_t, 3>> out{{}};
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
+    std::vector<std::array<std::uint32_t, 3>> longer;
+    for (std::array<std::uint32_t, 3> choice : out) {
+      for (const std::uint32_t value : values_of(algorithm.parameters[i], ranks)) {
+        choice[i] = value;
+        longer.push_back(choice);
+      }
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+struct Block {
+  std::uint32_t element;
+  std::uint64_t count;
+  std::uint64_t gap;  ///< in elements
+};
+
+/// Sizes of a block. Where it is cut into segments: one element more and one less than there are segments. An algorithm
+/// that does not cut treats a block of any size alike.
+std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, const Grid& grid) {
+  if (shape.operation == Operation::barrier) return {{1, 0, 0}};
+  if (!grid.every_size) return {{2, 5, 1}};
+  std::vector<std::uint64_t> counts{0, 1, 5};
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
+    const std::uint64_t segments = shape.parameters[i];
+    if (cuts_blocks(algorithm.parameters[i]))
+      counts.insert(counts.end(), {segments - 1, segments, segments + 1});
+  }
+  std::vector<Block> out;
+  for (const std::uint64_t count : distinct(counts)) out.push_back({1, count, 0});
+  out.push_back({8, 3, 2});
+  return out;
+}
+
+}  // namespace
+
+void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
+                   const std::function<void(const Case&)>& visit) {
+  constexpr Sync kModes[] = {Sync::none, Sync::mine, Sync::all};
+  const bool barrier = algorithm.operation == Operation::barrier;
+  const Rank roots = grid.all_roots && has_root(algorithm.operation) ? grid.ranks : 1;
+  Case made{&algorithm, {}, false};
+  Shape& shape = made.shape;
+  shape.operation = algorithm.operation;
+  shape.ranks = grid.ranks;
+  const auto with_modes = [&] {
+    for (const Sync in : kModes) {
+      for (const Sync out : kModes) {
+        for (const Addresses addresses : {Addresses::local, Addresses::single}) {
+          if (barrier && (in != Sync::none || out != Sync::none || addresses != Addresses::local)) continue;
+          for (const bool in_place : {false, true}) {
+            shape.in = in;
+            shape.out = out;
+            shape.addresses = addresses;
+            made.in_place = in_place;
+            if (!(barrier && in_place) && coll::Schedule::refusal(algorithm, shape) == nullptr) visit(made);
+          }
+        }
+      }
+    }
+  };
+  for (const auto& parameters : choices(algorithm, grid.ranks)) {
+    shape.parameters = parameters;
+    for (const Block& block : blocks(algorithm, shape, grid)) {
+      shape.element = block.element;
+      shape.bytes = block.count * block.element;
+      shape.pitch = shape.bytes + block.gap * block.element;
+      for (shape.root = 0; shape.root < roots; ++shape.root) {
+        shape.commutative = false;
+        for (const Order order : {Order::same_everywhere, Order::exact}) {
+          if (order == Order::exact && !reduces(algorithm.operation)) continue;
+          shape.order = order;
+          with_modes();
+        }
+      }
+      shape.root = 0;
+    }
+  }
+}
+
+bool shifts_with_the_root(const coll::Algorithm& algorithm, const Shape& shape) {
+  Shape at_zero = shape;
+  at_zero.root = 0;
+  for (Rank position = 0; position < shape.ranks; ++position) {
+    const coll::Schedule here(algorithm, shape, position);
+    const Rank shifted = coll::relative(position, shape.root, shape.ranks);
+    const coll::Schedule there(algorithm, at_zero, shifted);
+    if (here.lanes() != there.lanes()) return false;
+    for (std::uint32_t lane = 0; lane < here.lanes(); ++lane) {
+      if (here.length(lane) != there.length(lane)) return false;
+      for (std::uint32_t i = 0; i < here.length(lane); ++i) {
+        coll::Step step = here.step(lane, i);
+        if (step.peer != kNoRank) step.peer = coll::relative(step.peer, shape.root, shape.ranks);
+        if (!(step == there.step(lane, i))) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace aqueduct::aqcheck

@@ -1,0 +1,133 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "tools/aqcheck/grid.hpp"
+#include "tools/aqcheck/mutations.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+// aqcheck: proves the schedules of collectives, without a network. See docs/collectives.md.
+
+namespace aqueduct::aqcheck {
+namespace {
+
+struct Options {
+  Rank least = 1;
+  Rank most = 17;
+  std::string algorithm;
+  bool all_roots = false;
+  bool mutations = false;
+  bool json = false;
+};
+
+struct Outcome {
+  std::uint64_t cases = 0;
+  std::uint64_t mutated = 0;
+  std::string problem;  ///< the first
+};
+
+Outcome look_at(const coll::Algorithm& algorithm, const Options& options) {
+  Outcome out;
+  for (Rank ranks = options.least; ranks <= options.most && out.problem.empty(); ++ranks) {
+    const Grid grid{ranks, options.all_roots, !options.mutations};
+    for_each_case(algorithm, grid, [&](const Case& made) {
+      if (!out.problem.empty()) return;
+      ++out.cases;
+      if (!options.mutations) {
+        if (const Verdict verdict = check(made); !verdict.problem.empty())
+          out.problem = fmt::format("{}: {}", describe(made), verdict.problem);
+        return;
+      }
+      const Mutated mutated = mutate(made);
+      out.mutated += mutated.tried;
+      if (!mutated.survivors.empty()) out.problem = mutated.survivors.front();
+    });
+  }
+  return out;
+}
+
+void print(const coll::Algorithm& algorithm, const Outcome& outcome, double seconds, const Options& options) {
+  const std::string name = fmt::format("{} {}", name_of(algorithm.operation), algorithm.name);
+  if (options.json) {
+    nlohmann::json line{
+        {"algorithm", name}, {"cases", outcome.cases}, {"seconds", seconds}, {"problem", outcome.problem}};
+    if (options.mutations) line["mutations"] = outcome.mutated;
+    fmt::print("{}\n", line.dump());
+    return;
+  }
+  fmt::print("{:<28} {:>9} cases", name, outcome.cases);
+  if (options.mutations) fmt::print(" {:>9} mistakes", outcome.mutated);
+  fmt::print("  {:>6.1f} s  {}\n", seconds, outcome.problem.empty() ? "right" : "WRONG");
+  if (!outcome.problem.empty())
+    fmt::print("  {}: {}\n", options.mutations ? "a mistake that is not found" : "counterexample",
+               outcome.problem);
+}
+
+int run(const Options& options) {
+  bool found = false;
+  bool wrong = false;
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    if (!options.algorithm.empty() && options.algorithm != algorithm->name) continue;
+    found = true;
+    const auto begin = std::chrono::steady_clock::now();
+    const Outcome outcome = look_at(*algorithm, options);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    print(*algorithm, outcome, spent.count(), options);
+    wrong |= !outcome.problem.empty();
+  }
+  if (!found) {
+    std::string names;
+    for (const coll::Algorithm* const algorithm : coll::all_algorithms())
+      names += fmt::format("{}{}", names.empty() ? "" : ", ", algorithm->name);
+    fmt::print(stderr, "aqcheck: there is no algorithm '{}'. There are: {}\n", options.algorithm, names);
+    return 2;
+  }
+  return wrong ? 1 : 0;
+}
+
+/// "A:B", or "A" for both.
+std::string read_ranks(const std::string& text, Options& options) {
+  unsigned least = 0;
+  unsigned most = 0;
+  char rest = 0;
+  const int read = std::sscanf(text.c_str(), "%u:%u%c", &least, &most, &rest);
+  if (read == 1 && text.find(':') == std::string::npos)
+    most = least;
+  else if (read != 2)
+    return "ranks are given as A:B, such as 1:32";
+  if (least < 1 || most < least || most > 4096) return "ranks are 1 to 4096, the lower number first";
+  options.least = least;
+  options.most = most;
+  return {};
+}
+
+}  // namespace
+}  // namespace aqueduct::aqcheck
+
+int main(int argc, char** argv) {
+  aqueduct::aqcheck::Options options;
+  CLI::App app(
+      "Proves the schedules of collectives for every team size, root, size and sync mode: right results, no\n"
+      "unordered accesses, no deadlock, and the messages, bytes and depth of the formula.");
+  app.add_option_function<std::string>(
+         "--ranks",
+         [&](const std::string& text) {
+           const std::string problem = aqueduct::aqcheck::read_ranks(text, options);
+           if (!problem.empty()) throw CLI::ValidationError("--ranks", problem);
+         },
+         "team sizes, as A:B")
+      ->type_name("A:B")
+      ->default_str("1:17");
+  app.add_option("--algorithm", options.algorithm, "only the algorithms of this name");
+  app.add_flag("--all-roots", options.all_roots,
+               "every root; otherwise root 0 stands for all, which tests hold");
+  app.add_flag("--mutations", options.mutations,
+               "makes mistakes in the schedules; fails if one is not found");
+  app.add_flag("--json", options.json, "a line of JSON for each algorithm");
+  CLI11_PARSE(app, argc, argv);
+  return aqueduct::aqcheck::run(options);
+}

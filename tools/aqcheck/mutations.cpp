@@ -1,0 +1,183 @@
+#include "tools/aqcheck/mutations.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace aqueduct::aqcheck {
+
+using coll::Shape;
+using coll::Space;
+using coll::Step;
+
+namespace {
+
+bool moves(const Step& step) noexcept {
+  return (step.kind == Step::Kind::put || step.kind == Step::Kind::get || step.kind == Step::Kind::copy ||
+          step.kind == Step::Kind::reduce) &&
+         step.bytes * step.runs > 0;
+}
+bool has_peer(const Step& step) noexcept {
+  return step.kind == Step::Kind::put || step.kind == Step::Kind::get || step.kind == Step::Kind::signal;
+}
+
+bool waits_for_nothing(const Shape&, Rank, Step& step, Step*) {
+  return std::exchange(step.wait_for, coll::kNoCounter) != coll::kNoCounter;
+}
+bool waits_for_one_less(const Shape&, Rank, Step& step, Step*) {
+  if (step.wait_for == coll::kNoCounter) return false;
+  --step.wait_until;
+  return true;
+}
+bool waits_for_one_more(const Shape&, Rank, Step& step, Step*) {
+  if (step.wait_for == coll::kNoCounter) return false;
+  ++step.wait_until;
+  return true;
+}
+bool waits_for_another_counter(const Shape&, Rank, Step& step, Step*) {
+  if (step.wait_for == coll::kNoCounter) return false;
+  step.wait_for = static_cast<coll::Counter>(step.wait_for == 0 ? 1 : step.wait_for - 1);
+  return true;
+}
+bool is_forgotten(const Shape&, Rank, Step& step, Step*) {
+  if (step.kind == Step::Kind::nothing || step.kind == Step::Kind::tell) return false;
+  Step waits;
+  waits.wait_for = step.wait_for;
+  waits.wait_until = step.wait_until;
+  step = waits;
+  return true;
+}
+bool goes_to_the_next_member(const Shape& shape, Rank position, Step& step, Step*) {
+  if (!has_peer(step) || shape.ranks < 3) return false;
+  step.peer = (step.peer + 1) % shape.ranks;
+  if (step.peer == position) step.peer = (step.peer + 1) % shape.ranks;
+  return true;
+}
+bool reads_too_far(const Shape& shape, Rank, Step& step, Step*) {
+  if (!moves(step)) return false;
+  step.from.offset += shape.element;
+  return true;
+}
+bool writes_too_far(const Shape& shape, Rank, Step& step, Step*) {
+  if (!moves(step)) return false;
+  step.to.offset += shape.element;
+  return true;
+}
+bool reads_another_space(const Shape&, Rank, Step& step, Step*) {
+  if (!moves(step)) return false;
+  step.from.space = step.from.space == Space::scratch ? Space::temp : Space::scratch;
+  return true;
+}
+bool writes_another_space(const Shape&, Rank, Step& step, Step*) {
+  if (!moves(step)) return false;
+  step.to.space = step.to.space == Space::scratch ? Space::out : Space::scratch;
+  return true;
+}
+bool moves_an_element_less(const Shape& shape, Rank, Step& step, Step*) {
+  if (!moves(step)) return false;
+  step.bytes -= shape.element;
+  return true;
+}
+bool moves_a_run_less(const Shape&, Rank, Step& step, Step*) {
+  if (!moves(step) || step.runs < 2) return false;
+  --step.runs;
+  return true;
+}
+bool sends_no_bytes(const Shape&, Rank, Step& step, Step*) {
+  if (step.kind != Step::Kind::put || step.bytes == 0) return false;
+  step.kind = Step::Kind::signal;
+  return true;
+}
+bool tells_nobody(const Shape&, Rank, Step& step, Step*) {
+  return std::exchange(step.raise, coll::kNoCounter) != coll::kNoCounter;
+}
+bool tells_twice(const Shape&, Rank, Step& step, Step*) {
+  if (step.raise == coll::kNoCounter) return false;
+  ++step.add;
+  return true;
+}
+bool raises_another_counter(const Shape&, Rank, Step& step, Step*) {
+  if (step.raise == coll::kNoCounter) return false;
+  step.raise = static_cast<coll::Counter>(step.raise == 0 ? 1 : step.raise - 1);
+  return true;
+}
+bool does_not_say_that_it_is_done(const Shape&, Rank, Step& step, Step*) {
+  return std::exchange(step.done, coll::kNoCounter) != coll::kNoCounter;
+}
+bool combines_in_reverse(const Shape&, Rank, Step& step, Step*) {
+  if (step.kind != Step::Kind::reduce || step.bytes == 0) return false;
+  std::swap(step.from, step.with);
+  return true;
+}
+bool copies_instead_of_combining(const Shape&, Rank, Step& step, Step*) {
+  if (step.kind != Step::Kind::reduce || step.bytes == 0) return false;
+  step.kind = Step::Kind::copy;
+  return true;
+}
+// A step that only waits can as well wait at the next one.
+bool waits_a_step_too_late(const Shape&, Rank, Step& step, Step* next) {
+  if (next == nullptr || step.kind == Step::Kind::nothing) return false;
+  if (step.wait_for == coll::kNoCounter || next->wait_for != coll::kNoCounter) return false;
+  next->wait_for = std::exchange(step.wait_for, coll::kNoCounter);
+  next->wait_until = step.wait_until;
+  return true;
+}
+
+}  // namespace
+
+const std::vector<Mutation>& mutations() {
+  static const std::vector<Mutation> all{
+      {"waits for nothing", waits_for_nothing},
+      {"waits for one less", waits_for_one_less},
+      {"waits for one more", waits_for_one_more},
+      {"waits for another counter", waits_for_another_counter},
+      {"is forgotten", is_forgotten},
+      {"goes to the next member", goes_to_the_next_member},
+      {"reads too far", reads_too_far},
+      {"writes too far", writes_too_far},
+      {"reads another space", reads_another_space},
+      {"writes another space", writes_another_space},
+      {"moves an element less", moves_an_element_less},
+      {"moves a run less", moves_a_run_less},
+      {"sends no bytes", sends_no_bytes},
+      {"tells nobody", tells_nobody},
+      {"tells twice", tells_twice},
+      {"raises another counter", raises_another_counter},
+      {"does not say that it is done", does_not_say_that_it_is_done},
+      {"combines in reverse", combines_in_reverse},
+      {"copies instead of combining", copies_instead_of_combining},
+      {"waits a step too late", waits_a_step_too_late},
+  };
+  return all;
+}
+
+Mutated mutate(const Case& checked) {
+  Mutated out;
+  for (Rank position = 0; position < checked.shape.ranks; ++position) {
+    const coll::Schedule schedule(*checked.algorithm, checked.shape, position);
+    for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
+      const std::uint32_t length = schedule.length(lane);
+      for (std::uint32_t at = 0; at < length; ++at) {
+        if (checked.in_place && schedule.step(lane, at).kind == Step::Kind::copy) continue;
+        for (const Mutation& mutation : mutations()) {
+          Step step = schedule.step(lane, at);
+          Step next = at + 1 < length ? schedule.step(lane, at + 1) : Step{};
+          if (!mutation.apply(checked.shape, position, step, at + 1 < length ? &next : nullptr)) continue;
+          const auto change = [&](Rank of, std::uint32_t in, std::uint32_t index, Step& original) {
+            if (of != position || in != lane) return;
+            if (index == at) original = step;
+            if (index == at + 1) original = next;
+          };
+          ++out.tried;
+          if (check(checked, change).problem.empty()) {
+            out.survivors.push_back(fmt::format("member {}, lane {}, step {} {}: {}", position, lane, at,
+                                                mutation.what, describe(checked)));
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace aqueduct::aqcheck
