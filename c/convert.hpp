@@ -96,7 +96,9 @@ class CallOptions {
   PutOptions put() noexcept {
     PutOptions options;
     if (has(AQ_SOURCE_AT_RETURN)) options.source = SourceReuse::at_return;
-    if (has(AQ_SOURCE_ON_EVENT)) options.source = SourceReuse::on_event;
+    // An event without a flag is meant to be told of the source: it must not be finished before the source is free.
+    const bool by_event = has(AQ_SOURCE_ON_EVENT) || from_.source_event != nullptr;
+    if (by_event && !has(AQ_SOURCE_AT_RETURN)) options.source = SourceReuse::on_event;
     options.source_event = source_event();
     options.immediate = has(AQ_IMMEDIATE);
     options.notify = has(AQ_NOTIFY);

@@ -2,8 +2,8 @@
 
 /// Aqueduct for programs in C11, and for languages that call C. The same library as <aqueduct/aqueduct.hpp>.
 ///
-/// A call here is one call of the C++ interface. The comments here are short; each header names the C++ header that says
-/// all: what completes when, how long buffers must live, which errors there are, and what it costs.
+/// A call here is one call of the C++ interface. The comments here are short; each header names the C++ header that
+/// says all: what completes when, how long buffers must live, which errors there are, and what it costs.
 ///
 /// In general:
 /// - Names begin with aq_ or AQ_. A pointer may be null only where the comment says so. Sizes and offsets are in bytes.

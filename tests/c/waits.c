@@ -10,6 +10,7 @@ static void check_signals(aq_endpoint* ep) {
   const uint32_t next = next_of(ep), previous = previous_of(ep), me = aq_rank(ep);
   const aq_ptr there = aq_at(next, 0, 0);
   HOLDS(aq_signal_value(ep, 3) == 0);
+  OK(aq_barrier(ep));
   OK(aq_put_signal(ep, there, sent, 3000, 3, 2));
   OK(aq_wait_signal(ep, 3, 2, previous, 30 * SECOND));
   HOLDS(aq_test_signal(ep, 3, 2) && aq_signal_value(ep, 3) == 2);

@@ -38,7 +38,8 @@ typedef void (*aq_handler)(void* context, const aq_incoming* incoming);
 
 /// Registers a handler of `words` words. Every rank registers the same handlers in the same order.
 ///
-/// Errors: AQ_INVALID_ARGUMENT (no handler, no such category), AQ_TOO_LARGE (more than 16 words), AQ_REFUSED, AQ_IN_HANDLER.
+/// Errors: AQ_INVALID_ARGUMENT (no handler, no such category), AQ_TOO_LARGE (more than 16 words), AQ_REFUSED,
+///         AQ_IN_HANDLER.
 aq_status aq_register(aq_endpoint* ep, int category, size_t words, aq_handler handler, void* context,
                       uint16_t* id) AQ_MUST_USE;
 
@@ -52,8 +53,8 @@ typedef struct aq_call {
   uint8_t reserved;
 } aq_call;
 
-/// Send a request to the handler on rank `to`: without a payload, with one in a buffer, with one put at a place. `options`
-/// may be null. The payload may be reused at return, or as the options say.
+/// Send a request to the handler on rank `to`: without a payload, with one in a buffer, with one put at a place.
+/// `options` may be null. The payload may be reused at return, or as the options say.
 ///
 /// Errors: AQ_OUT_OF_RANGE, AQ_WRONG_HANDLER, AQ_TOO_LARGE, AQ_REFUSED, AQ_PEER_LOST, AQ_IN_HANDLER.
 aq_status aq_request_short(aq_endpoint* ep, uint32_t to, const aq_call* call,
@@ -63,8 +64,8 @@ aq_status aq_request_medium(aq_endpoint* ep, uint32_t to, const aq_call* call, c
 aq_status aq_request_long(aq_endpoint* ep, aq_ptr to, const aq_call* call, const void* payload, size_t bytes,
                           const aq_options* options) AQ_MUST_USE;
 
-/// Reply to a request from its handler, once; a raw request is answered in its own space. A long reply goes to a place on
-/// the rank that sent the request. The payload may be reused at return.
+/// Reply to a request from its handler, once; a raw request is answered in its own space. A long reply goes to a place
+/// on the rank that sent the request. The payload may be reused at return.
 ///
 /// Errors: AQ_INVALID_ARGUMENT (a reply, a second one, a place of another rank), AQ_TOO_LARGE, AQ_OUT_OF_RANGE,
 ///         AQ_WRONG_HANDLER.

@@ -48,11 +48,12 @@ aq_status aq_prepared_place(aq_prepared* prepared, aq_ptr place) AQ_MUST_USE;
 /// Gives the room back; nothing is sent. Does nothing if it is none.
 void aq_cancel(aq_prepared* prepared);
 
-/// Send the first `used` bytes to call->handler; in a space, to call->number. After a failure it may be committed again, or
-/// cancelled. `options` may be null, and is not used for a reply.
+/// Send the first `used` bytes to call->handler; in a space, to call->number. After a failure it may be committed
+/// again, or cancelled. `options` may be null, and is not used for a reply.
 ///
-/// Errors: as those of requests and replies; AQ_TOO_LARGE (`used` exceeds the room), AQ_INVALID_ARGUMENT (it is none, or a
-///         long payload without a place). aq_commit_raw of a reply answers in the request's space: `space` may be null.
+/// Errors: as those of requests and replies; AQ_TOO_LARGE (`used` exceeds the room), AQ_INVALID_ARGUMENT (it is none,
+///         or a long payload without a place). aq_commit_raw of a reply answers in the request's space: `space` may be
+///         null.
 aq_status aq_commit(aq_prepared* prepared, const aq_call* call, size_t used,
                     const aq_options* options) AQ_MUST_USE;
 aq_status aq_commit_raw(aq_prepared* prepared, const aq_space* space, const aq_call* call, size_t used,

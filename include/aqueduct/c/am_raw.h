@@ -28,13 +28,15 @@ typedef struct aq_accepts {
 
 /// Registers a handler for a number; removes it; whether there is one here.
 ///
-/// Errors: AQ_INVALID_ARGUMENT (no handler, or the number has one; to remove: it has none), AQ_IN_HANDLER, AQ_NO_MEMORY.
+/// Errors: AQ_INVALID_ARGUMENT (no handler, or the number has one; to remove: it has none), AQ_IN_HANDLER,
+///         AQ_NO_MEMORY.
 aq_status aq_space_add(const aq_space* space, uint8_t number, aq_handler handler, void* context,
                        const aq_accepts* accepts) AQ_MUST_USE;
 aq_status aq_space_remove(const aq_space* space, uint8_t number) AQ_MUST_USE;
 bool aq_space_has(const aq_space* space, uint8_t number);
 
-/// Send a raw request to the handler that rank `to` has for call->number in its space of this name. `options` may be null.
+/// Send a raw request to the handler that rank `to` has for call->number in its space of this name. `options` may be
+/// null.
 aq_status aq_raw_request_short(const aq_space* space, uint32_t to, const aq_call* call,
                                const aq_options* options) AQ_MUST_USE;
 aq_status aq_raw_request_medium(const aq_space* space, uint32_t to, const aq_call* call, const void* payload,

@@ -1,7 +1,7 @@
 #pragma once
 
-// The C face of aqueduct/atomics.hpp. The forms by name are inline for integers; the general forms take operation and type
-// as numbers. An address must be a multiple of the type's size.
+// The C face of aqueduct/atomics.hpp. The forms by name are inline for integers; the general forms take operation and
+// type as numbers. An address must be a multiple of the type's size.
 
 #include <aqueduct/c/event.h>
 
@@ -26,11 +26,11 @@ enum aq_op {
 /// The values of aqueduct::AtomicType.
 enum aq_type { AQ_I32, AQ_U32, AQ_I64, AQ_U64, AQ_F32, AQ_F64 };
 
-/// Does `op`, and waits. `operand` points to a value of the type; null for AQ_LOAD. `expected` is for AQ_COMPARE_SWAP, and
-/// null otherwise. `result`, if not null, receives the old value.
+/// Does `op`, and waits. `operand` points to a value of the type; null for AQ_LOAD. `expected` is for AQ_COMPARE_SWAP,
+/// and null otherwise. `result`, if not null, receives the old value.
 ///
-/// Errors: AQ_MISALIGNED, AQ_OUT_OF_RANGE, AQ_PEER_LOST, AQ_IN_HANDLER; AQ_INVALID_ARGUMENT (no such operation or type, or a
-///         value is missing).
+/// Errors: AQ_MISALIGNED, AQ_OUT_OF_RANGE, AQ_PEER_LOST, AQ_IN_HANDLER; AQ_INVALID_ARGUMENT (no such operation or type,
+///         or a value is missing).
 aq_status aq_atomic(aq_endpoint* ep, int op, int type, aq_ptr at, const void* operand, const void* expected,
                     void* result) AQ_MUST_USE;
 /// Begins it; `result` is needed until completion, the operands are not. Errors: also AQ_REFUSED.
@@ -66,8 +66,8 @@ static inline void* aq_atomic_place(const aq_endpoint* ep, aq_ptr at, size_t byt
     }                                                                                             \
     return aq_atomic(ep, OP, TYPE, at, &operand, NULL, NULL);                                     \
   }
-/// Of one type: aq_load_u64 reads; aq_compare_swap_u64 stores `desired` if the target equals `expected`, and gives the old
-/// value.
+/// Of one type: aq_load_u64 reads; aq_compare_swap_u64 stores `desired` if the target equals `expected`, and gives the
+/// old value.
 #define AQ_DEFINE_ATOMICS(T, type, TYPE)                                                                   \
   AQ_DEFINE_FETCH(T, type, TYPE, fetch_add, AQ_ADD, __atomic_fetch_add)                                    \
   AQ_DEFINE_FETCH(T, type, TYPE, swap, AQ_SWAP, __atomic_exchange_n)                                       \

@@ -16,8 +16,8 @@ static inline bool aq_done(const aq_event* event) {
   if (event->word == NULL || ((uintptr_t)event->word & 1) != 0) return true;
   return __atomic_load_n((const uint32_t*)event->word, __ATOMIC_ACQUIRE) != 0;
 }
-/// Waits until the event is done, and returns the outcome of its operation. The event is then finished and may be waited
-/// for again, with the same outcome.
+/// Waits until the event is done, and returns the outcome of its operation. The event is then finished and may be
+/// waited for again, with the same outcome.
 ///
 /// Errors: those of the operation; AQ_IN_HANDLER (the event is unchanged).
 AQ_MUST_USE static inline aq_status aq_wait(aq_endpoint* ep, aq_event* event) {
@@ -33,11 +33,11 @@ static inline bool aq_test(aq_endpoint* ep, const aq_event* event) {
   return aq_done(event);
 }
 
-/// Waits for all the events. Returns the first failure by index, if any. Errors: also AQ_IN_HANDLER (unfinished events are
-/// unchanged).
+/// Waits for all the events. Returns the first failure by index, if any. Errors: also AQ_IN_HANDLER (unfinished events
+/// are unchanged).
 aq_status aq_wait_all(aq_endpoint* ep, aq_event* events, size_t count) AQ_MUST_USE;
-/// Waits until one of the events is done, and gives the lowest index of such an event. An event that was waited for before
-/// is done too: take it out of the array.
+/// Waits until one of the events is done, and gives the lowest index of such an event. An event that was waited for
+/// before is done too: take it out of the array.
 ///
 /// Errors: AQ_TIMED_OUT, AQ_IN_HANDLER, AQ_INVALID_ARGUMENT (no events).
 aq_status aq_wait_any(aq_endpoint* ep, const aq_event* events, size_t count, int64_t limit,

@@ -28,7 +28,8 @@ static inline bool aq_shared_done(const aq_shared_event* event) {
 }
 /// Whether it is over, after one round of progress if it was not.
 bool aq_shared_test(aq_endpoint* ep, const aq_shared_event* event);
-/// Waits for at most `limit` nanoseconds until it is over; returns its outcome. Errors: also AQ_TIMED_OUT, AQ_IN_HANDLER.
+/// Waits for at most `limit` nanoseconds until it is over; returns its outcome. Errors: also AQ_TIMED_OUT,
+/// AQ_IN_HANDLER.
 aq_status aq_shared_wait(aq_endpoint* ep, const aq_shared_event* event, int64_t limit) AQ_MUST_USE;
 
 #ifdef __cplusplus

@@ -36,8 +36,8 @@ uint64_t aq_signal_value(aq_endpoint* ep, uint32_t slot);
 aq_status aq_reset_signal(aq_endpoint* ep, uint32_t slot, uint64_t value) AQ_MUST_USE;
 /// Whether my counter has reached `at_least`, after at most one round of progress.
 bool aq_test_signal(aq_endpoint* ep, uint32_t slot, uint64_t at_least);
-/// Waits for at most `limit` nanoseconds until my counter has reached `at_least`. `from` is the rank that is expected to
-/// signal: its loss ends the wait; with AQ_ANY_RANK, that of any rank.
+/// Waits for at most `limit` nanoseconds until my counter has reached `at_least`. `from` is the rank that is expected
+/// to signal: its loss ends the wait; with AQ_ANY_RANK, that of any rank.
 aq_status aq_wait_signal(aq_endpoint* ep, uint32_t slot, uint64_t at_least, uint32_t from,
                          int64_t limit) AQ_MUST_USE;
 

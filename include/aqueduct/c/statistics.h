@@ -17,7 +17,8 @@ typedef struct aq_statistic {
   uint64_t value;
 } aq_statistic;
 
-/// Writes the first `most` counters to `rows`, and returns how many there are. `rows` may be null if `most` is 0.
+/// Writes the first `most` counters to `rows`, and returns how many there are. `rows` may be null if `most` is 0. Other
+/// threads of an endpoint with AQ_THREADS_MULTIPLE may change counters during the call.
 size_t aq_statistics(const aq_endpoint* ep, aq_statistic* rows, size_t most);
 /// One counter by its name; 0 if there is none of that name.
 uint64_t aq_statistic_value(const aq_endpoint* ep, const char* name);

@@ -55,8 +55,8 @@ static inline bool aq_ok(aq_status status) { return status.code == AQ_OK; }
 /// The exit status for a program that ends because of this: 0, or 10 + the code.
 static inline int aq_exit_code(aq_status status) { return aq_ok(status) ? 0 : 10 + status.code; }
 
-/// Writes the status in words, as snprintf does: at most `bytes` bytes with the final 0. Returns the length of the whole
-/// text. `text` may be null if `bytes` is 0. The other calls that give a text do the same.
+/// Writes the status in words, as snprintf does: at most `bytes` bytes with the final 0. Returns the length of the
+/// whole text. `text` may be null if `bytes` is 0. The other calls that give a text do the same.
 size_t aq_status_text(aq_status status, char* text, size_t bytes);
 
 /// The version of the headers, and of the library that is running: major * 10000 + minor * 100 + patch.

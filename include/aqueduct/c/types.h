@@ -33,7 +33,8 @@ static inline aq_ptr aq_add_offset(aq_ptr at, int64_t bytes) {
   return at;
 }
 
-/// The completion of one operation, or of a region: one word. All zero is a finished one, of an operation that succeeded.
+/// The completion of one operation, or of a region: one word. All zero is a finished one, of an operation that
+/// succeeded.
 ///
 /// There is one holder: a copy is not another event. Whoever holds it waits for it once (aq_wait); afterwards it is
 /// finished, keeps its outcome, and may be forgotten. aqueduct/event.hpp, Event::release.
@@ -54,13 +55,14 @@ enum {
   AQ_SOURCE_ON_EVENT = 8  ///< puts: … when `source_event` is done; without one, when the group's sources are
 };
 
-/// Options of puts, gets, atomics and messages: PutOptions, GetOptions, AtomicOptions and AmOptions in one. A null pointer
-/// to it stands for all zero.
+/// Options of puts, gets, atomics and messages: PutOptions, GetOptions, AtomicOptions and AmOptions in one. A null
+/// pointer to it stands for all zero.
 typedef struct aq_options {
   uint32_t flags;
-  uint32_t reserved;       ///< 0
-  aq_event* source_event;  ///< null, or where the event of the source buffer is stored
-  aq_group* group;         ///< the _nbi forms and messages: null, or the group that the operation joins
+  uint32_t reserved;  ///< 0
+  aq_event*
+      source_event;  ///< null, or where the event of the source buffer is stored; implies AQ_SOURCE_ON_EVENT
+  aq_group* group;   ///< the _nbi forms and messages: null, or the group that the operation joins
 } aq_options;
 
 #ifdef __cplusplus

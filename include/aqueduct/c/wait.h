@@ -1,7 +1,7 @@
 #pragma once
 
-// The C face of Endpoint::wait_until, Endpoint::progress_for and aqueduct/wait_on.hpp: waits for anything. `limit` is in
-// nanoseconds. A lost rank ends a wait only if `from` names it, or is AQ_ANY_RANK; with AQ_NO_RANK none does.
+// The C face of Endpoint::wait_until, Endpoint::progress_for and aqueduct/wait_on.hpp: waits for anything. `limit` is
+// in nanoseconds. A lost rank ends a wait only if `from` names it, or is AQ_ANY_RANK; with AQ_NO_RANK none does.
 
 #include <aqueduct/c/types.h>
 

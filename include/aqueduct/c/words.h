@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define AQ_WORDS_ARE_ATOMIC 1  // for the sanitizer only: a store is one instruction in any case
+// Whether aligned words are accessed by atomics: for the thread sanitizer, and where the processor reorders accesses.
+// Elsewhere the order of the compiler is enough.
+#if defined(__SANITIZE_THREAD__) || !(defined(__x86_64__) || defined(__i386__))
+#define AQ_WORDS_ARE_ATOMIC 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define AQ_WORDS_ARE_ATOMIC 1
@@ -19,22 +21,26 @@
 #define AQ_WORDS_ARE_ATOMIC 0
 #endif
 
-// One load and one store of a word, at any address and whatever is there. Aligned words are whole to who polls them.
+// One load and one store of a word, at any address and whatever is there. A load is an acquire, a store is a release:
+// who sees a word also sees what was written before (docs/memory-model.md). Aligned words are whole.
 #define AQ_DEFINE_WORD(T, name)                                                 \
   typedef T __attribute__((__may_alias__, __aligned__(1))) aq_any_##name;       \
   typedef T __attribute__((__may_alias__)) aq_aligned_##name;                   \
   static inline void aq_store_##name(void* to, T word) {                        \
     if (AQ_WORDS_ARE_ATOMIC && (uintptr_t)to % sizeof(T) == 0) {                \
-      __atomic_store_n((aq_aligned_##name*)to, word, __ATOMIC_RELAXED);         \
-    } else {                                                                    \
-      *(volatile aq_any_##name*)to = word;                                      \
+      __atomic_store_n((aq_aligned_##name*)to, word, __ATOMIC_RELEASE);         \
+      return;                                                                   \
     }                                                                           \
+    __atomic_signal_fence(__ATOMIC_RELEASE);                                    \
+    *(volatile aq_any_##name*)to = word;                                        \
   }                                                                             \
   static inline T aq_load_##name(const void* from) {                            \
     if (AQ_WORDS_ARE_ATOMIC && (uintptr_t)from % sizeof(T) == 0) {              \
-      return __atomic_load_n((const aq_aligned_##name*)from, __ATOMIC_RELAXED); \
+      return __atomic_load_n((const aq_aligned_##name*)from, __ATOMIC_ACQUIRE); \
     }                                                                           \
-    return *(const volatile aq_any_##name*)from;                                \
+    const T word = *(const volatile aq_any_##name*)from;                        \
+    __atomic_signal_fence(__ATOMIC_ACQUIRE);                                    \
+    return word;                                                                \
   }
 AQ_DEFINE_WORD(uint8_t, word8)
 AQ_DEFINE_WORD(uint16_t, word16)
@@ -45,7 +51,8 @@ AQ_DEFINE_WORD(uint64_t, word64)
 /// Longer copies go through the library, which has its own loops for them.
 #define AQ_INLINE_BYTES 2047u
 
-/// Copies at most AQ_INLINE_BYTES bytes; 1, 2, 4 and 8 bytes with one store. With zero bytes, the addresses may be null.
+/// Copies at most AQ_INLINE_BYTES bytes; 1, 2, 4 and 8 bytes with one store. With zero bytes, the addresses may be
+/// null.
 static inline void aq_copy_bytes(void* to, const void* from, size_t bytes) {
   if (__builtin_expect(bytes == 8, 1)) {  // apart, because the others become a jump through a table
     aq_store_word64(to, aq_load_word64(from));
