@@ -5,7 +5,10 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Aqueduct")
 
 install(TARGETS aqueduct EXPORT AqueductTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-install(DIRECTORY include/aqueduct DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.hpp")
+# Not part of the CMake package, which would have to find the libraries inside it.
+install(TARGETS aqueduct_static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(DIRECTORY include/aqueduct DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 
 # For conduits outside this tree: find_package(Aqueduct COMPONENTS conduit) adds the conduit interface, its log, and the
 # parts of core that our own conduits are built from. docs/write-a-conduit.md says what each is for.

@@ -22,6 +22,7 @@ class Team;
 namespace detail {
 
 struct EndpointState;
+struct LayoutForC;
 
 /// Where one rank's part of a segment is mapped in this process. Empty if it is not mapped.
 ///
@@ -256,6 +257,7 @@ class Endpoint {
 
  private:
   friend struct detail::EndpointState;
+  friend struct detail::LayoutForC;  // c/layout.cpp ties the C headers to the members below
   Endpoint() noexcept = default;
 
   [[gnu::cold]] Status wait_slowly(Event& event) noexcept;

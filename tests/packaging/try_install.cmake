@@ -13,7 +13,7 @@ get_filename_component(pc_dir "${pc}" DIRECTORY)
 get_filename_component(lib_dir "${pc_dir}" DIRECTORY)
 
 # The installation must be self-contained: no file in it may name the build or source tree.
-file(GLOB_RECURSE texts "${prefix}/*.cmake" "${prefix}/*.pc" "${prefix}/*.hpp")
+file(GLOB_RECURSE texts "${prefix}/*.cmake" "${prefix}/*.pc" "${prefix}/*.hpp" "${prefix}/*.h")
 foreach(text IN LISTS texts)
   file(READ "${text}" content)
   string(FIND "${content}" "${build}" at)

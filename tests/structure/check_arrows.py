@@ -34,13 +34,15 @@ ARROWS = {
     "coll/shared": ["coll/scratch", "rma", "kernels"],
     "coll/tune": ["coll/scratch", "coll/model", "rma"],
     "coll": ["team", "rma", "kernels", "coll/algorithms", "coll/engine", "coll/shared", "coll/tune"],
+    # The C face: public headers only. It may call what these declare, wherever that is defined (check_linker.py).
+    "c": ["include"],
     "compat": ["include"],  # other APIs over the public headers alone
     "sim": ["coll/algorithms", "coll/model"],  # not in the library
     "conduits": ["core", "conduits/*"],  # the list of conduits: files directly in this folder
 }
 FOLDERS = sorted({layer.split("/")[0] for layer in ARROWS} | {"runtime"})
 # runtime includes every folder of the library.
-ARROWS["runtime"] = [layer for layer in ARROWS if layer not in ("compat", "sim")]
+ARROWS["runtime"] = [layer for layer in ARROWS if layer not in ("c", "compat", "sim")]
 # The folders of programs. CMake takes every other folder with sources into the library (cmake/AqueductSources.cmake).
 PROGRAMS = ["bench", "examples", "fuzz", "tests", "tools"]
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -149,6 +151,10 @@ CASES = [
     ("coll/attic/a.cpp", '"core/x.hpp"', False),
     ("sim/a.cpp", '"coll/model/x.hpp"', True),
     ("sim/a.cpp", '"core/x.hpp"', False),
+    ("c/a.cpp", "<aqueduct/rank.hpp>", True),
+    ("c/a.cpp", '"core/x.hpp"', False),
+    ("runtime/a.cpp", '"c/x.hpp"', False),
+    ("include/aqueduct/c/a.h", "<stdint.h>", True),
     ("compat/gasnet/a.cpp", "<aqueduct/rank.hpp>", True),
     ("compat/gasnet/a.cpp", '"core/x.hpp"', False),
     ("conduits/udp/carrier/a.cpp", '"conduits/udp/x.hpp"', True),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks in the generated code that puts and gets of a word and atomics on a mapped peer make no call.
 
-  check_hot_path.py ROOT COMPILER
+  check_hot_path.py ROOT COMPILER [C_COMPILER]
 
-Compiles hot_path.cpp at -O2 and disassembles it. Looks in each function for a path from its entry to a `ret` that does
+Compiles hot_path.cpp at -O2, and hot_path.c if there is a compiler for it, and disassembles them. Looks in each function for a path from its entry to a `ret` that does
 the function's work (for example, stores eight bytes outside the stack) and contains no call. Each atomic has several call
 sites, because compilers inline a function that is called once. Exit status 77: not an x86-64 host.
 """
@@ -37,6 +37,9 @@ WANTED = {  # what the call-free path must contain; None: there must be no such 
     "hot_fetch_max": COMPARE, "hot_fetch_max_again": COMPARE,
     "cold_put": None, "cold_atomic": None,
 }
+
+WANTED_C = {"hot_c_put": STORE, "hot_c_put_nb": STORE, "hot_c_put_bytes": STORE, "hot_c_get": LOAD, "hot_c_fetch_add": ADD,
+            "hot_c_compare_swap": COMPARE, "cold_c_put": None}
 
 
 def disassemble(object_file):
@@ -81,39 +84,49 @@ def shortest_way(code, purpose):
     return None
 
 
+def compiled(command):
+    """The functions of a source, which the command compiles to the file that is appended."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "hot_path.o")
+        subprocess.run([*command, "-o", out], check=True)
+        return disassemble(out)
+
+
+def check(functions, wanted, purpose, mangled):
+    """Prints what the function does; returns whether that is wrong."""
+    names = [n for n in functions if n.startswith(mangled) and ".cold" not in n]
+    if len(names) != 1:
+        print(f"{wanted}: {len(names)} functions of that name in the object file")
+        return True
+    purposes = [purpose] if purpose else [STORE, SWAP]
+    way = next((way for one in purposes if (way := shortest_way(functions[names[0]], one))), None)
+    if (way is not None) != (purpose is not None):
+        print(f"{wanted}: " + ("no way without a call" if purpose else "the check did not see its calls"))
+        for address, name, operands, _ in functions[names[0]]:
+            print(f"  {address:6x}: {name} {operands}")
+        return True
+    print(f"{wanted}: " + (f"{len(way)} instructions, no call" if way else "calls, as it should here"))
+    if way:
+        print("  " + "\n  ".join(way))
+    return False
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__)
         return 2
     if platform.machine() != "x86_64":
         print(f"skipped: reads x86-64 code only, this is {platform.machine()}")
         return 77
-    root, compiler = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
-    source = pathlib.Path(__file__).with_name("hot_path.cpp")
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "hot_path.o")
-        subprocess.run([compiler, "-std=c++20", "-O2", "-DNDEBUG", f"-I{root}/include", "-c", source, "-o", out],
-                       check=True)
-        functions = disassemble(out)
-    wrong = 0
-    for wanted, purpose in WANTED.items():
-        names = [n for n in functions if n.startswith(f"_Z{len(wanted)}{wanted}") and ".cold" not in n]
-        purposes = [purpose] if purpose else [STORE, SWAP]
-        ways = [shortest_way(functions[names[0]], one) for one in purposes] if len(names) == 1 else []
-        way = next((one for one in ways if one), None)
-        call_free = purpose is not None
-        if len(names) != 1:
-            wrong += 1
-            print(f"{wanted}: {len(names)} functions of that name in the object file")
-        elif (way is not None) != call_free:
-            wrong += 1
-            print(f"{wanted}: " + ("no way without a call" if call_free else "the check did not see its calls"))
-            for address, name, operands, _ in functions[names[0]]:
-                print(f"  {address:6x}: {name} {operands}")
-        else:
-            print(f"{wanted}: " + (f"{len(way)} instructions, no call" if way else "calls, as it should here"))
-            if way:
-                print("  " + "\n  ".join(way))
+    root = pathlib.Path(sys.argv[1]).resolve()
+    flags = ["-O2", "-DNDEBUG", f"-I{root}/include", "-c"]
+    here = pathlib.Path(__file__)
+    functions = compiled([sys.argv[2], "-std=c++20", *flags, here.with_name("hot_path.cpp")])
+    wrong = sum(check(functions, wanted, purpose, f"_Z{len(wanted)}{wanted}") for wanted, purpose in WANTED.items())
+    for compiler in sys.argv[3:]:
+        functions = {f"{name}!": code for name, code in
+                     compiled([compiler, "-std=c11", *flags, here.with_name("hot_path.c")]).items()}
+        wrong += sum(check(functions, wanted, purpose, f"{wanted}!") for wanted, purpose in WANTED_C.items())
     return wrong != 0
 
 

@@ -1,0 +1,56 @@
+#include "c/convert.hpp"
+
+using namespace aqueduct;
+
+namespace aqueduct::c {
+namespace {
+
+Job& whole_job(aq_job* job) noexcept { return *reinterpret_cast<Job*>(job); }
+// Job has no const forms of some calls that change nothing.
+Job& whole_job(const aq_job* job) noexcept { return *reinterpret_cast<Job*>(const_cast<aq_job*>(job)); }
+
+/// The given settings, or those of the environment.
+Config settings_or_environment(const aq_config* config) {
+  return config != nullptr ? *reinterpret_cast<const Config*>(config) : Config::from_environment();
+}
+
+}  // namespace
+}  // namespace aqueduct::c
+
+aq_status aq_job_start(const aq_config* config, aq_job** job) {
+  return c::guarded([&] { return c::hand_over(Job::start(c::settings_or_environment(config)), job); });
+}
+aq_status aq_job_in_process(uint32_t ranks, const aq_config* config, aq_job** job) {
+  return c::guarded(
+      [&] { return c::hand_over(Job::in_process(ranks, c::settings_or_environment(config)), job); });
+}
+
+uint32_t aq_job_ranks(const aq_job* job) { return c::whole_job(job).ranks(); }
+size_t aq_job_endpoints(const aq_job* job) { return c::whole_job(job).endpoints(); }
+aq_endpoint* aq_job_endpoint(aq_job* job, size_t index) {
+  Job& whole = c::whole_job(job);
+  return index < whole.endpoints() ? c::plain(whole.endpoint(index)) : nullptr;
+}
+aq_status aq_job_run_each(aq_job* job, void (*body)(aq_endpoint* ep, void* context), void* context) {
+  return c::guarded([&]() -> Status {
+    c::whole_job(job).run_each([&](Endpoint& ep) { body(c::plain(ep), context); });
+    return {};
+  });
+}
+
+aq_status aq_job_finish(aq_job* job) {
+  const aq_status status = c::guarded([&] { return c::whole_job(job).finish(); });
+  aq_job_destroy(job);
+  return status;
+}
+void aq_job_destroy(aq_job* job) { delete reinterpret_cast<Job*>(job); }
+void aq_job_abort(aq_job* job, int exit_code, const char* why) { c::whole_job(job).abort(exit_code, why); }
+void aq_job_leave(aq_job* job, int code) { c::whole_job(job).leave(code); }
+void aq_job_request_leave(aq_job* job, int code) { c::whole_job(job).request_leave(code); }
+
+size_t aq_job_launcher(const aq_job* job, char* text, size_t bytes) {
+  return c::copy_text(c::whole_job(job).launcher(), text, bytes);
+}
+const aq_config* aq_job_config(const aq_job* job) {
+  return reinterpret_cast<const aq_config*>(&c::whole_job(job).config());
+}

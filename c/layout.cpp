@@ -1,0 +1,100 @@
+// Ties the layouts and numbers of the C headers to those of the C++ ones.
+#include "c/convert.hpp"
+
+namespace aqueduct::detail {
+
+/// A friend of Endpoint: knows where its members are.
+struct LayoutForC {
+  static_assert(std::is_standard_layout_v<Endpoint>);
+  static_assert(offsetof(aq_endpoint, state) == offsetof(Endpoint, state_));
+  static_assert(offsetof(aq_endpoint, rank) == offsetof(Endpoint, rank_));
+  static_assert(offsetof(aq_endpoint, ranks) == offsetof(Endpoint, ranks_));
+  static_assert(offsetof(aq_endpoint, segments) == offsetof(Endpoint, segments_));
+  static_assert(offsetof(aq_endpoint, segment_shift) == offsetof(Endpoint, segment_shift_));
+  static_assert(offsetof(aq_endpoint, windows) == offsetof(Endpoint, windows_));
+  static_assert(offsetof(aq_endpoint, value_windows) == offsetof(Endpoint, value_windows_));
+  static_assert(sizeof(Rank) == 4 && sizeof(SegmentId) == 4);
+};
+
+// What inline functions of C read as plain words are atomics here, of the same size and without a lock.
+static_assert(sizeof(Window) == sizeof(aq_window) && alignof(Window) == alignof(aq_window));
+static_assert(offsetof(Window, base) == offsetof(aq_window, base));
+static_assert(offsetof(Window, bytes) == offsetof(aq_window, bytes));
+static_assert(sizeof(Window::base) == 8 && decltype(Window::base)::is_always_lock_free);
+static_assert(sizeof(Window::bytes) == 8 && decltype(Window::bytes)::is_always_lock_free);
+static_assert(std::is_standard_layout_v<OpFace> && offsetof(OpFace, done) == 0 && sizeof(OpFace::done) == 4);
+static_assert(alignof(OpFace) > 1, "aq_done takes odd words for outcomes");
+
+}  // namespace aqueduct::detail
+
+namespace aqueduct::c {
+namespace {
+
+constexpr aq_ptr kPlace = std::bit_cast<aq_ptr>(GlobalPtr<std::byte>(1, 2, 3));
+static_assert(kPlace.rank == 1 && kPlace.offset == 2 && kPlace.segment == 3);
+static_assert(alignof(GlobalPtr<std::byte>) == alignof(aq_ptr));
+
+constexpr bool same(int plain_number, ErrorCode code) { return plain_number == static_cast<int>(code); }
+static_assert(same(AQ_OK, ErrorCode::ok) && same(AQ_INVALID_ARGUMENT, ErrorCode::invalid_argument) &&
+              same(AQ_OUT_OF_RANGE, ErrorCode::out_of_range) && same(AQ_MISALIGNED, ErrorCode::misaligned) &&
+              same(AQ_TOO_LARGE, ErrorCode::too_large) && same(AQ_WRONG_HANDLER, ErrorCode::wrong_handler) &&
+              same(AQ_IN_HANDLER, ErrorCode::in_handler) && same(AQ_REFUSED, ErrorCode::refused) &&
+              same(AQ_PEER_LOST, ErrorCode::peer_lost) && same(AQ_TIMED_OUT, ErrorCode::timed_out) &&
+              same(AQ_NO_MEMORY, ErrorCode::no_memory) && same(AQ_NO_SPACE, ErrorCode::no_space) &&
+              same(AQ_BAD_SETTING, ErrorCode::bad_setting) &&
+              same(AQ_VERSION_MISMATCH, ErrorCode::version_mismatch) &&
+              same(AQ_BOOTSTRAP_FAILED, ErrorCode::bootstrap_failed) &&
+              same(AQ_NOT_SUPPORTED, ErrorCode::not_supported) &&
+              same(AQ_NETWORK_FAILED, ErrorCode::network_failed) && same(AQ_CLOSED, ErrorCode::closed) &&
+              same(AQ_MISMATCH, ErrorCode::mismatch) && same(AQ_INTERNAL, ErrorCode::internal));
+static_assert(AQ_NO_RANK == kNoRank && AQ_ANY_RANK == kAnyRank);
+static_assert(AQ_VERSION == kVersionMajor * 10000 + kVersionMinor * 100 + kVersionPatch);
+static_assert(AQ_FOREVER == std::chrono::nanoseconds::max().count());
+
+constexpr bool same(int plain_number, AtomicOp op) { return plain_number == static_cast<int>(op); }
+static_assert(same(AQ_LOAD, AtomicOp::load) && same(AQ_STORE, AtomicOp::store) &&
+              same(AQ_ADD, AtomicOp::add) && same(AQ_AND, AtomicOp::bit_and) &&
+              same(AQ_OR, AtomicOp::bit_or) && same(AQ_XOR, AtomicOp::bit_xor) &&
+              same(AQ_MIN, AtomicOp::min) && same(AQ_MAX, AtomicOp::max) && same(AQ_SWAP, AtomicOp::swap) &&
+              same(AQ_COMPARE_SWAP, AtomicOp::compare_swap) && same(AQ_MULTIPLY, AtomicOp::multiply));
+constexpr bool same(int plain_number, AtomicType type) { return plain_number == static_cast<int>(type); }
+static_assert(same(AQ_I32, AtomicType::i32) && same(AQ_U32, AtomicType::u32) &&
+              same(AQ_I64, AtomicType::i64) && same(AQ_U64, AtomicType::u64) &&
+              same(AQ_F32, AtomicType::f32) && same(AQ_F64, AtomicType::f64));
+constexpr bool same(int plain_number, AtomicFavour favour) {
+  return plain_number == static_cast<int>(favour);
+}
+static_assert(same(AQ_FAVOUR_REMOTE, AtomicFavour::remote) && same(AQ_FAVOUR_NEAR, AtomicFavour::near));
+
+constexpr bool same(int plain_number, AmCategory category) {
+  return plain_number == static_cast<int>(category);
+}
+static_assert(same(AQ_SHORT_REQUEST, AmCategory::short_request) &&
+              same(AQ_MEDIUM_REQUEST, AmCategory::medium_request) &&
+              same(AQ_LONG_REQUEST, AmCategory::long_request) &&
+              same(AQ_SHORT_REPLY, AmCategory::short_reply) &&
+              same(AQ_MEDIUM_REPLY, AmCategory::medium_reply) && same(AQ_LONG_REPLY, AmCategory::long_reply));
+constexpr bool same(int plain_number, Threads threads) { return plain_number == static_cast<int>(threads); }
+static_assert(same(AQ_THREADS_SINGLE, Threads::single) && same(AQ_THREADS_SERIALIZED, Threads::serialized) &&
+              same(AQ_THREADS_MULTIPLE, Threads::multiple));
+constexpr bool same(int plain_number, SignalOp op) { return plain_number == static_cast<int>(op); }
+static_assert(same(AQ_SIGNAL_ADD, SignalOp::add) && same(AQ_SIGNAL_SET, SignalOp::set));
+constexpr bool same(int plain_number, Comparison how) { return plain_number == static_cast<int>(how); }
+static_assert(same(AQ_EQUAL, Comparison::equal) && same(AQ_NOT_EQUAL, Comparison::not_equal) &&
+              same(AQ_LESS, Comparison::less) && same(AQ_LESS_EQUAL, Comparison::less_equal) &&
+              same(AQ_GREATER, Comparison::greater) && same(AQ_GREATER_EQUAL, Comparison::greater_equal));
+
+// Lists of these are passed on as they lie.
+static_assert(sizeof(aq_piece) == sizeof(Piece) && offsetof(aq_piece, offset) == offsetof(Piece, offset) &&
+              offsetof(aq_piece, bytes) == offsetof(Piece, bytes));
+static_assert(sizeof(aq_dimension) == sizeof(Dimension) &&
+              offsetof(aq_dimension, count) == offsetof(Dimension, count) &&
+              offsetof(aq_dimension, stride) == offsetof(Dimension, stride));
+
+// Structures of C that programs hold: their sizes are part of the interface.
+static_assert(sizeof(aq_status) == 8 && sizeof(aq_event) == 8 && sizeof(aq_shared_event) == 8);
+static_assert(sizeof(aq_options) == 24 && sizeof(aq_domain) == 16 && sizeof(aq_incoming) == 48);
+static_assert(sizeof(aq_call) == 16 && sizeof(aq_shape) == 32 && sizeof(aq_prepared) == 56);
+
+}  // namespace
+}  // namespace aqueduct::c

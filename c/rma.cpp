@@ -1,0 +1,55 @@
+#include "c/convert.hpp"
+
+#include <array>
+
+using namespace aqueduct;
+
+aq_status aq_put_slowly(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes) {
+  return c::plain(put(c::whole(ep), c::whole(to), c::source(from, bytes)));
+}
+aq_event aq_put_nb_slowly(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes,
+                          const aq_options* options) {
+  return c::event_of(options, [&](c::CallOptions& call) {
+    return put_nb(c::whole(ep), c::whole(to), c::source(from, bytes), call.put());
+  });
+}
+aq_status aq_put_nbi_slowly(aq_endpoint* ep, aq_ptr to, const void* from, size_t bytes,
+                            const aq_options* options) {
+  return c::status_of(options, [&](c::CallOptions& call) {
+    return put_nbi(c::whole(ep), c::whole(to), c::source(from, bytes), call.put());
+  });
+}
+aq_status aq_get_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes) {
+  return c::plain(get(c::whole(ep), c::target(to, bytes), c::whole(from)));
+}
+aq_event aq_get_nb_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes, const aq_options* options) {
+  return c::event_of(options, [&](c::CallOptions& call) {
+    return get_nb(c::whole(ep), c::target(to, bytes), c::whole(from), call.get());
+  });
+}
+aq_status aq_get_nbi_slowly(aq_endpoint* ep, void* to, aq_ptr from, size_t bytes, const aq_options* options) {
+  return c::status_of(options, [&](c::CallOptions& call) {
+    return get_nbi(c::whole(ep), c::target(to, bytes), c::whole(from), call.get());
+  });
+}
+
+aq_status aq_put_u128(aq_endpoint* ep, aq_ptr to, const uint64_t value[2]) {
+  using Pair = std::array<std::uint64_t, 2>;
+  return c::plain(put_value(c::whole(ep), c::whole(to).as<Pair>(), Pair{value[0], value[1]}));
+}
+aq_status aq_get_u128(aq_endpoint* ep, aq_ptr from, uint64_t value[2]) {
+  const auto got = get_value(c::whole(ep), c::whole(from).as<std::array<std::uint64_t, 2>>());
+  if (got) {
+    value[0] = (*got)[0];
+    value[1] = (*got)[1];
+  }
+  return c::plain(got.status());
+}
+
+aq_status aq_copy(aq_endpoint* ep, aq_ptr to, aq_ptr from, size_t bytes) {
+  return c::plain(copy(c::whole(ep), c::whole(to), c::whole(from), bytes));
+}
+
+aq_status aq_fence(aq_endpoint* ep, uint32_t peer) {
+  return c::plain(peer == AQ_ANY_RANK ? fence(c::whole(ep)) : fence(c::whole(ep), peer));
+}

@@ -1,0 +1,55 @@
+#include "c/convert.hpp"
+
+#include <optional>
+
+using namespace aqueduct;
+
+namespace aqueduct::c {
+namespace {
+
+Team& whole_team(aq_team* team) noexcept { return *reinterpret_cast<Team*>(team); }
+const Team& whole_team(const aq_team* team) noexcept { return *reinterpret_cast<const Team*>(team); }
+
+}  // namespace
+}  // namespace aqueduct::c
+
+aq_team* aq_world(aq_endpoint* ep) { return reinterpret_cast<aq_team*>(&c::whole(ep).world()); }
+aq_status aq_barrier(aq_endpoint* ep) { return c::plain(c::whole(ep).barrier()); }
+
+uint32_t aq_team_size(const aq_team* team) { return c::whole_team(team).size(); }
+uint32_t aq_team_index(const aq_team* team) { return c::whole_team(team).index(); }
+uint32_t aq_team_rank_of(const aq_team* team, uint32_t index) { return c::whole_team(team).rank_of(index); }
+uint32_t aq_team_index_of(const aq_team* team, uint32_t rank) { return c::whole_team(team).index_of(rank); }
+
+aq_status aq_team_split(aq_team* team, int64_t colour, int64_t key, aq_team** made) {
+  if (colour != AQ_NO_COLOUR && (colour < 0 || colour > UINT32_MAX))
+    return c::plain(ErrorCode::invalid_argument);
+  return c::guarded([&]() -> Status {
+    std::optional<std::uint32_t> chosen;
+    if (colour != AQ_NO_COLOUR) chosen = static_cast<std::uint32_t>(colour);
+    auto split = c::whole_team(team).split(chosen, key);
+    if (!split) return split.status();
+    *made = *split ? reinterpret_cast<aq_team*>(new Team(std::move(**split))) : nullptr;
+    return {};
+  });
+}
+aq_status aq_team_create(aq_endpoint* ep, const uint32_t* ranks, size_t count, uint64_t tag, aq_team** made) {
+  return c::guarded([&] { return c::hand_over(Team::create(c::whole(ep), {ranks, count}, tag), made); });
+}
+aq_status aq_team_end(aq_team* team) { return c::plain(c::whole_team(team).end()); }
+void aq_team_destroy(aq_team* team) { delete reinterpret_cast<Team*>(team); }
+
+aq_status aq_team_notify(aq_team* team) { return c::plain(c::whole_team(team).notify()); }
+bool aq_team_try_wait(aq_team* team) { return c::whole_team(team).try_wait(); }
+aq_status aq_team_wait(aq_team* team) { return c::plain(c::whole_team(team).wait()); }
+aq_status aq_team_barrier(aq_team* team) { return c::plain(c::whole_team(team).barrier()); }
+aq_event aq_team_barrier_nb(aq_team* team) { return c::plain(c::whole_team(team).barrier_nb()); }
+aq_status aq_team_notify_value(aq_team* team, uint32_t value) {
+  return c::plain(c::whole_team(team).notify(value));
+}
+aq_status aq_team_barrier_value(aq_team* team, uint32_t value) {
+  return c::plain(c::whole_team(team).barrier(value));
+}
+aq_event aq_team_barrier_value_nb(aq_team* team, uint32_t value) {
+  return c::plain(c::whole_team(team).barrier_nb(value));
+}

@@ -1,0 +1,87 @@
+#pragma once
+
+// The C face of aqueduct/endpoint.hpp and aqueduct/mapped.hpp. Waits are in <aqueduct/c/wait.h>.
+
+#include <aqueduct/c/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where one rank's part of a segment is mapped in this process; zero if it is not. Read it by aq_mapped only.
+typedef struct __attribute__((__may_alias__)) aq_window {
+  char* base;
+  uint64_t bytes;
+} aq_window;
+
+/// One rank. The members are for the inline functions of these headers; read rank and ranks by the functions below.
+struct __attribute__((__may_alias__)) aq_endpoint {
+  void* state;
+  uint32_t rank;
+  uint32_t ranks;
+  uint32_t segments;
+  uint32_t segment_shift;
+  const aq_window* windows;  ///< [(segment << segment_shift) | rank]
+  const aq_window* value_windows;
+};
+
+/// For the inline functions: the address of a range in one of the two tables of windows; null if it is not mapped.
+static inline char* aq_in_window(const aq_endpoint* ep, const aq_window* windows, aq_ptr at, size_t bytes) {
+  if (__builtin_expect(at.segment < ep->segments && at.rank < ep->ranks, 1)) {
+    const aq_window* const window = &windows[((size_t)at.segment << ep->segment_shift) | at.rank];
+    const uint64_t size = __atomic_load_n(&window->bytes, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(at.offset <= size && bytes <= size - at.offset, 1)) {
+      char* const base = __atomic_load_n(&window->base, __ATOMIC_RELAXED);
+      if (__builtin_expect(base != NULL, 1)) return base + at.offset;
+    }
+  }
+  return NULL;
+}
+/// The address of a range of a segment; null if it is not mapped here, or not inside the segment. Maps nothing.
+static inline void* aq_mapped(const aq_endpoint* ep, aq_ptr at, size_t bytes) {
+  return aq_in_window(ep, ep->windows, at, bytes);
+}
+/// As aq_mapped, for atomics and for reading values: Endpoint::mapped_for_value.
+static inline void* aq_mapped_for_value(const aq_endpoint* ep, aq_ptr at, size_t bytes) {
+  return aq_in_window(ep, ep->value_windows, at, bytes);
+}
+
+static inline uint32_t aq_rank(const aq_endpoint* ep) { return ep->rank; }
+static inline uint32_t aq_ranks(const aq_endpoint* ep) { return ep->ranks; }
+
+/// My part of a segment, and its size. Null and 0 if there is no such segment.
+void* aq_my_segment(const aq_endpoint* ep, uint32_t segment, size_t* bytes);
+/// The size of a rank's part of a segment; 0 if there is no such rank or segment. Sends nothing.
+uint64_t aq_segment_bytes(const aq_endpoint* ep, uint32_t rank, uint32_t segment);
+/// The address in the rank's own process; 0 if the part is empty or does not exist. Sends nothing.
+uint64_t aq_base_of(aq_endpoint* ep, uint32_t rank, uint32_t segment);
+
+/// A pointer to memory that plain loads and stores reach from here, or null. The first use maps a neighbour's part.
+void* aq_local(aq_endpoint* ep, aq_ptr at, size_t bytes);
+/// Whether a rank's part of a segment is mapped here. Maps nothing.
+static inline bool aq_is_mapped(const aq_endpoint* ep, uint32_t rank, uint32_t segment) {
+  return aq_mapped(ep, aq_at(rank, segment, 0), 0) != NULL;
+}
+/// Maps every part of a segment that can be mapped here; returns how many are, with my own.
+uint32_t aq_map_all(aq_endpoint* ep, uint32_t segment);
+
+/// The ranks of my host, including me, in rising order. Lives as long as the endpoint.
+const uint32_t* aq_neighbours(const aq_endpoint* ep, size_t* count);
+bool aq_is_neighbour(const aq_endpoint* ep, uint32_t rank);
+/// A number for the rank's host; AQ_NO_RANK if there is no such rank.
+uint32_t aq_host_of(const aq_endpoint* ep, uint32_t rank);
+/// Whether a rank is known to have died or left.
+bool aq_is_lost(const aq_endpoint* ep, uint32_t rank);
+/// The name of the conduit that serves a rank; empty if there is no such rank.
+size_t aq_conduit_of(const aq_endpoint* ep, uint32_t rank, char* text, size_t bytes);
+/// Which threads may use the endpoint: enum aq_threads.
+int aq_threads_of(const aq_endpoint* ep);
+
+/// Processes what has arrived, without waiting. Returns the number of packets and completions processed.
+int aq_progress(aq_endpoint* ep);
+/// Whether this thread is inside a handler or a continuation of this endpoint, where nothing may wait.
+bool aq_in_handler(const aq_endpoint* ep);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,52 @@
+#pragma once
+
+// The C face of aqueduct/team.hpp.
+
+#include <aqueduct/c/event.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// An ordered set of ranks: the participants of a barrier or a collective.
+typedef struct aq_team aq_team;
+
+/// The team of all ranks. It belongs to the endpoint and is not destroyed.
+aq_team* aq_world(aq_endpoint* ep);
+/// Waits until every rank has called it: a barrier of the world.
+aq_status aq_barrier(aq_endpoint* ep) AQ_MUST_USE;
+
+uint32_t aq_team_size(const aq_team* team);
+uint32_t aq_team_index(const aq_team* team);
+/// A member's rank in the job, and a rank's index in the team; AQ_NO_RANK if there is none.
+uint32_t aq_team_rank_of(const aq_team* team, uint32_t index);
+uint32_t aq_team_index_of(const aq_team* team, uint32_t rank);
+
+/// Splits the team by colour; members are ordered by key, then by index. Collective. With AQ_NO_COLOUR, *made is null.
+#define AQ_NO_COLOUR INT64_MAX
+/// Errors: also AQ_INVALID_ARGUMENT on the caller alone, for a colour that is neither AQ_NO_COLOUR nor a 32-bit number:
+///         the others wait then.
+aq_status aq_team_split(aq_team* team, int64_t colour, int64_t key, aq_team** made) AQ_MUST_USE;
+/// Makes a team of the given ranks, in this order. Collective over these ranks alone. The tag and the ranks name it.
+aq_status aq_team_create(aq_endpoint* ep, const uint32_t* ranks, size_t count, uint64_t tag,
+                         aq_team** made) AQ_MUST_USE;
+/// Ends the team on all members: collective. `team` must still be destroyed.
+aq_status aq_team_end(aq_team* team) AQ_MUST_USE;
+/// Frees a team that a split or a create has made, on this rank. `team` may be null.
+void aq_team_destroy(aq_team* team);
+
+/// A split-phase barrier: announces that I have arrived; whether a wait would return at once; waits for all members.
+aq_status aq_team_notify(aq_team* team) AQ_MUST_USE;
+bool aq_team_try_wait(aq_team* team);
+aq_status aq_team_wait(aq_team* team) AQ_MUST_USE;
+aq_status aq_team_barrier(aq_team* team) AQ_MUST_USE;
+/// A barrier as an event. At most 8 of a team are in flight.
+aq_event aq_team_barrier_nb(aq_team* team) AQ_MUST_USE;
+/// The same with a value: AQ_MISMATCH if two members give different ones.
+aq_status aq_team_notify_value(aq_team* team, uint32_t value) AQ_MUST_USE;
+aq_status aq_team_barrier_value(aq_team* team, uint32_t value) AQ_MUST_USE;
+aq_event aq_team_barrier_value_nb(aq_team* team, uint32_t value) AQ_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,126 @@
+// Wrong arguments: each call says so, and the job goes on.
+#include "tests/c/check.h"
+
+static void ignore(void* context, const aq_incoming* incoming) { (void)context, (void)incoming; }
+
+static void check_places(aq_endpoint* ep) {
+  uint64_t word = 0;
+  const uint64_t bytes = aq_segment_bytes(ep, next_of(ep), 0);
+  const aq_ptr no_rank = aq_at(aq_ranks(ep), 0, 0), beyond = aq_at(next_of(ep), 0, bytes - 7),
+               no_segment = aq_at(next_of(ep), 12345, 0), far_beyond = aq_at(next_of(ep), 0, UINT64_MAX);
+  const aq_ptr wrong[] = {no_rank, beyond, far_beyond};
+  for (size_t i = 0; i < 3; ++i) {
+    FAILS(AQ_OUT_OF_RANGE, aq_put(ep, wrong[i], &word, 8));
+    FAILS(AQ_OUT_OF_RANGE, aq_get(ep, &word, wrong[i], 8));
+    FAILS(AQ_OUT_OF_RANGE, aq_put_u64(ep, wrong[i], 1));
+    FAILS(AQ_OUT_OF_RANGE, aq_get_u64(ep, wrong[i], &word));
+    FAILS(AQ_OUT_OF_RANGE, aq_put_nbi(ep, wrong[i], &word, 8, NULL));
+    FAILS(AQ_OUT_OF_RANGE, aq_put_u128(ep, wrong[i], &(const uint64_t[2]){1, 2}[0]));
+    FAILS(AQ_OUT_OF_RANGE, aq_put_signal(ep, wrong[i], &word, 8, 0, 1));
+    aq_event event = aq_put_nb(ep, wrong[i], &word, 8, NULL);
+    HOLDS(aq_done(&event));
+    FAILS(AQ_OUT_OF_RANGE, aq_wait(ep, &event));
+    FAILS(AQ_OUT_OF_RANGE, aq_wait(ep, &event));  // the outcome stays
+    HOLDS(aq_local(ep, wrong[i], 8) == NULL && aq_mapped(ep, wrong[i], 8) == NULL);
+  }
+  HOLDS(!aq_ok(aq_put(ep, no_segment, &word, 8)));
+  FAILS(AQ_MISALIGNED, aq_add_u64(ep, aq_at(next_of(ep), 0, 4), 1));
+  FAILS(AQ_MISALIGNED, aq_wait_on_u32(ep, aq_at(aq_rank(ep), 0, 2), AQ_EQUAL, 0, 0, AQ_NO_RANK));
+  FAILS(AQ_OUT_OF_RANGE, aq_signal(ep, aq_ranks(ep), 0, 1));
+  FAILS(AQ_OUT_OF_RANGE, aq_signal(ep, next_of(ep), UINT32_MAX, 1));
+  FAILS(AQ_OUT_OF_RANGE, aq_fence(ep, aq_ranks(ep)));
+  HOLDS(aq_segment_bytes(ep, aq_ranks(ep), 0) == 0 && aq_host_of(ep, aq_ranks(ep)) == AQ_NO_RANK);
+}
+
+static void check_options(aq_endpoint* ep) {
+  const uint64_t word = 1;
+  const aq_ptr at = aq_at(next_of(ep), 0, 0);
+  uint32_t in_flight = 0;
+  aq_event source = {&in_flight};  // the call must set it, whatever happens
+  const aq_options unknown = {1u << 31, 0, &source, NULL}, reserved = {0, 1, NULL, NULL},
+                   both = {AQ_SOURCE_AT_RETURN | AQ_SOURCE_ON_EVENT, 0, NULL, NULL};
+  const aq_options* const wrong[] = {&unknown, &reserved, &both};
+  for (size_t i = 0; i < 3; ++i) {
+    aq_event event = aq_put_nb(ep, at, &word, 8, wrong[i]);
+    FAILS(AQ_INVALID_ARGUMENT, aq_wait(ep, &event));
+    FAILS(AQ_INVALID_ARGUMENT, aq_put_nbi(ep, at, &word, 8, wrong[i]));
+    FAILS(AQ_INVALID_ARGUMENT, aq_atomic_nbi(ep, AQ_ADD, AQ_U64, at, &word, NULL, NULL, wrong[i]));
+    FAILS(AQ_INVALID_ARGUMENT, aq_put_signal_nbi(ep, at, &word, 8, 0, 1, wrong[i]));
+  }
+  HOLDS(aq_done(&source));
+}
+
+static void check_numbers(aq_endpoint* ep) {
+  const uint64_t word = 1;
+  uint64_t old = 0;
+  uint16_t id = 0;
+  size_t index = 0;
+  const aq_ptr at = aq_at(next_of(ep), 0, 0), here = aq_at(aq_rank(ep), 0, 0);
+  FAILS(AQ_INVALID_ARGUMENT, aq_atomic(ep, 11, AQ_U64, at, &word, NULL, &old));
+  FAILS(AQ_INVALID_ARGUMENT, aq_atomic(ep, AQ_ADD, 6, at, &word, NULL, &old));
+  FAILS(AQ_INVALID_ARGUMENT, aq_atomic(ep, AQ_ADD, AQ_U64, at, NULL, NULL, &old));
+  FAILS(AQ_INVALID_ARGUMENT, aq_atomic(ep, AQ_COMPARE_SWAP, AQ_U64, at, &word, NULL, &old));
+  FAILS(AQ_INVALID_ARGUMENT, aq_atomic(ep, AQ_XOR, AQ_F64, at, &word, NULL, &old));  // floats have none
+  aq_domain domain;
+  FAILS(AQ_INVALID_ARGUMENT, aq_domain_create(ep, 1u << 20, AQ_U64, AQ_FAVOUR_NEAR, &domain));
+  FAILS(AQ_INVALID_ARGUMENT, aq_domain_create(ep, 1, 9, AQ_FAVOUR_NEAR, &domain));
+  FAILS(AQ_INVALID_ARGUMENT, aq_wait_on_u64(ep, here, 6, 0, 0, AQ_NO_RANK));
+  FAILS(AQ_INVALID_ARGUMENT, aq_wait_until(ep, NULL, NULL, 0, AQ_NO_RANK));
+  FAILS(AQ_INVALID_ARGUMENT, aq_put_signal_word(ep, at, &word, 8, at, 1, 2));
+  FAILS(AQ_INVALID_ARGUMENT, aq_wait_any(ep, NULL, 0, 0, &index));
+  aq_event event = aq_finished_event();
+  FAILS(AQ_INVALID_ARGUMENT, aq_then(ep, &event, NULL, NULL));
+
+  FAILS(AQ_INVALID_ARGUMENT, aq_register(ep, AQ_SHORT_REQUEST, 0, NULL, NULL, &id));
+  FAILS(AQ_INVALID_ARGUMENT, aq_register(ep, 6, 0, ignore, NULL, &id));
+  FAILS(AQ_TOO_LARGE, aq_register(ep, AQ_SHORT_REQUEST, 17, ignore, NULL, &id));
+  const aq_call no_handler = {NULL, 0, 9999, 0, 0, 0};
+  FAILS(AQ_WRONG_HANDLER, aq_request_short(ep, next_of(ep), &no_handler, NULL));
+  aq_space space;
+  FAILS(AQ_INVALID_ARGUMENT, aq_space_create(ep, "", &space));
+  OK(aq_space_create(ep, "wrong", &space));
+  FAILS(AQ_INVALID_ARGUMENT, aq_space_create(ep, "wrong", &space));
+  FAILS(AQ_INVALID_ARGUMENT, aq_space_add(&space, 0, NULL, NULL, NULL));
+  FAILS(AQ_INVALID_ARGUMENT, aq_space_remove(&space, 0));
+  const uint32_t words[17] = {0};
+  const aq_call many = {words, 17, 0, 0, 0, 0};
+  FAILS(AQ_TOO_LARGE, aq_raw_request_short(&space, next_of(ep), &many, NULL));
+  aq_prepared none = {{0}};
+  FAILS(AQ_INVALID_ARGUMENT, aq_commit(&none, &no_handler, 0, NULL));
+  FAILS(AQ_INVALID_ARGUMENT, aq_prepared_place(&none, at));
+  aq_cancel(&none);
+  const aq_bounds reversed = {10, 5, NULL, 0};
+  FAILS(AQ_INVALID_ARGUMENT, aq_prepare_medium(ep, next_of(ep), &reversed, NULL, &none));
+  HOLDS(aq_prepared_size(&none) == 0);
+}
+
+static void check_shapes(aq_endpoint* ep) {
+  uint64_t words[4] = {0};
+  const aq_dimension two = {2, 8};
+  const aq_ptr at = aq_at(next_of(ep), 0, 0);
+  const aq_shape whole = {AQ_CONTIGUOUS, 0, 32, NULL, 0}, unknown = {4, 0, 32, NULL, 0},
+                 reserved = {AQ_CONTIGUOUS, 1, 32, NULL, 0}, shorter = {AQ_STRIDED, 0, 8, &two, 1};
+  FAILS(AQ_INVALID_ARGUMENT, aq_put_pieces(ep, at, &unknown, words, &whole));
+  FAILS(AQ_INVALID_ARGUMENT, aq_put_pieces(ep, at, &whole, words, &unknown));
+  FAILS(AQ_INVALID_ARGUMENT, aq_get_pieces(ep, words, &reserved, at, &whole));
+  FAILS(AQ_INVALID_ARGUMENT, aq_get_pieces(ep, words, &shorter, at, &whole));  // the sums differ
+  FAILS(AQ_INVALID_ARGUMENT, aq_accumulate_nbi(ep, AQ_U32, at, &shorter, words, &shorter));  // 4, not 8 bytes
+  FAILS(AQ_INVALID_ARGUMENT, aq_accumulate_nbi(ep, 7, at, &shorter, words, &shorter));
+  FAILS(AQ_OUT_OF_RANGE, aq_put_pieces(ep, aq_at(aq_ranks(ep), 0, 0), &whole, words, &whole));
+}
+
+static void run(aq_endpoint* ep, void* context) {
+  (void)context;
+  check_places(ep);
+  check_options(ep);
+  check_numbers(ep);
+  check_shapes(ep);
+  aq_team* made = NULL;
+  FAILS(AQ_INVALID_ARGUMENT,
+        aq_team_split(aq_world(ep), -1, 0, &made));  // on every rank, so that nobody waits
+  FAILS(AQ_INVALID_ARGUMENT, aq_team_create(ep, NULL, 0, 1, &made));
+  FAILS(AQ_INVALID_ARGUMENT, aq_team_end(aq_world(ep)));
+  OK(aq_barrier(ep));
+}
+
+int main(void) { return run_job(run); }
