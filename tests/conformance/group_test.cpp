@@ -237,7 +237,6 @@ TEST_P(Groups, WithALostPeerEndAndAreUsedAgain) {
     static_cast<void>(signal(me, kLeaving, {3, 1}));
     const auto sent = pattern(me.rank(), 3000);
     Group group(me);
-    Status first;
     const bool lost = progress_until(me, [&] {
       const Status put = put_nbi(me, GlobalPtr<std::byte>{kLeaving, 3000 * me.rank()}, sent,
                                  {.source = SourceReuse::on_event, .group = &group});
