@@ -12,7 +12,6 @@ namespace {
 constexpr Counter kBlocks = 0;
 constexpr Counter kReady = 1;
 
-bool asks(const Shape& shape) noexcept { return shape.in == Sync::mine; }
 std::uint32_t others(const Shape& shape) noexcept { return shape.ranks - 1; }
 /// The member at `distance` behind this one.
 Rank behind(const Shape& shape, Rank position, std::uint32_t distance) noexcept {

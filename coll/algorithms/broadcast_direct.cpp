@@ -16,7 +16,6 @@ constexpr Counter kFirstReady = 1;
 Tree direct_tree(const Shape& shape) noexcept {
   return {Tree::Kind::k_nomial, shape.parameters[0], shape.ranks};
 }
-bool asks(const Shape& shape) noexcept { return shape.in == Sync::mine; }
 
 Needs broadcast_direct_needs(const Shape& shape) noexcept {
   // A counter for each child: the one that is ready first need not be the one that is served first.

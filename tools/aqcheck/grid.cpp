@@ -65,6 +65,7 @@ std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, 
   if (shape.operation == Operation::barrier) return {{1, 0, 0}};
   if (!grid.every_size) return {{2, 5, 1}};
   std::vector<std::uint64_t> counts{0, 1, 5};
+  if (algorithm.cuts) counts.insert(counts.end(), {shape.ranks - 1, shape.ranks, 2 * shape.ranks + 1});
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const std::uint64_t segments = shape.parameters[i];
     if (cuts_blocks(algorithm.parameters[i]))
@@ -74,6 +75,26 @@ std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, 
   for (const std::uint64_t count : distinct(counts)) out.push_back({1, count, 0});
   out.push_back({8, 3, 2});
   return out;
+}
+
+/// Whether the algorithm refuses the shape, or has other steps, if the operator is not commutative.
+bool differs_if_commutative(const coll::Algorithm& algorithm, const Shape& shape) {
+  if (!reduces(algorithm.operation)) return false;
+  Shape other = shape;
+  other.commutative = true;
+  if ((algorithm.refusal(shape) == nullptr) != (algorithm.refusal(other) == nullptr)) return true;
+  for (Rank position = 0; position < shape.ranks; ++position) {
+    const coll::Schedule here(algorithm, shape, position);
+    const coll::Schedule there(algorithm, other, position);
+    if (here.lanes() != there.lanes()) return true;
+    for (std::uint32_t lane = 0; lane < here.lanes(); ++lane) {
+      if (here.length(lane) != there.length(lane)) return true;
+      for (std::uint32_t i = 0; i < here.length(lane); ++i) {
+        if (!(here.step(lane, i) == there.step(lane, i))) return true;
+      }
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -97,7 +118,9 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
             shape.out = out;
             shape.addresses = addresses;
             made.in_place = in_place;
-            if (!(barrier && in_place) && coll::Schedule::refusal(algorithm, shape) == nullptr) visit(made);
+            // An all_to_all in place would need a copy of the whole input.
+            if (in_place && (barrier || shape.operation == Operation::all_to_all)) continue;
+            if (coll::Schedule::refusal(algorithm, shape) == nullptr) visit(made);
           }
         }
       }
@@ -110,10 +133,16 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
       shape.bytes = block.count * block.element;
       shape.pitch = shape.bytes + block.gap * block.element;
       for (shape.root = 0; shape.root < roots; ++shape.root) {
-        shape.commutative = false;
         for (const Order order : {Order::same_everywhere, Order::exact}) {
           if (order == Order::exact && !reduces(algorithm.operation)) continue;
           shape.order = order;
+          // What is right without commutativity is right with it, unless the algorithm then does something else.
+          shape.commutative = false;
+          if (differs_if_commutative(algorithm, shape)) {
+            shape.commutative = true;
+            with_modes();
+            shape.commutative = false;
+          }
           with_modes();
         }
       }
