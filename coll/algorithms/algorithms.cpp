@@ -7,9 +7,10 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr std::array kAll{
-    &kBarrierDissemination, &kBarrierTree,      &kBroadcastFlat,        &kBroadcastChain,
-    &kBroadcastKAry,        &kBroadcastKNomial, &kBroadcastDirect,      &kAllGatherDirect,
-    &kAllGatherBruck,       &kAllGatherRing,    &kAllReduceMultiplying, &kAllReduceTree,
+    &kBarrierDissemination, &kBarrierTree,      &kBroadcastFlat,      &kBroadcastChain,
+    &kBroadcastKAry,        &kBroadcastKNomial, &kBroadcastDirect,    &kBroadcastCirculant,
+    &kAllGatherDirect,      &kAllGatherBruck,   &kAllGatherRing,      &kAllGatherCirculant,
+    &kAllReduceMultiplying, &kAllReduceTree,    &kAllReduceCirculant, &kReduceScatterCirculant,
 };
 
 }  // namespace

@@ -15,11 +15,15 @@ extern const Algorithm kBroadcastChain;
 extern const Algorithm kBroadcastKAry;
 extern const Algorithm kBroadcastKNomial;
 extern const Algorithm kBroadcastDirect;
+extern const Algorithm kBroadcastCirculant;
 extern const Algorithm kAllGatherDirect;
 extern const Algorithm kAllGatherBruck;
 extern const Algorithm kAllGatherRing;
+extern const Algorithm kAllGatherCirculant;
 extern const Algorithm kAllReduceMultiplying;
 extern const Algorithm kAllReduceTree;
+extern const Algorithm kAllReduceCirculant;
+extern const Algorithm kReduceScatterCirculant;
 
 /// All algorithms, those of an operation one after the other.
 std::span<const Algorithm* const> all_algorithms() noexcept;
