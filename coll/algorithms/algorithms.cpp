@@ -7,10 +7,12 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr std::array kAll{
-    &kBarrierDissemination, &kBarrierTree,      &kBroadcastFlat,      &kBroadcastChain,
-    &kBroadcastKAry,        &kBroadcastKNomial, &kBroadcastDirect,    &kBroadcastCirculant,
-    &kAllGatherDirect,      &kAllGatherBruck,   &kAllGatherRing,      &kAllGatherCirculant,
-    &kAllReduceMultiplying, &kAllReduceTree,    &kAllReduceCirculant, &kReduceScatterCirculant,
+    &kBarrierDissemination, &kBarrierTree,      &kBroadcastFlat,          &kBroadcastChain,
+    &kBroadcastKAry,        &kBroadcastKNomial, &kBroadcastDirect,        &kBroadcastCirculant,
+    &kScatterKNomial,       &kScatterDirect,    &kGatherKNomial,          &kGatherDirect,
+    &kAllGatherDirect,      &kAllGatherBruck,   &kAllGatherRing,          &kAllGatherCirculant,
+    &kAllToAllDirect,       &kAllToAllPairwise, &kAllReduceMultiplying,   &kAllReduceTree,
+    &kAllReduceCirculant,   &kAllReduceDirect,  &kReduceScatterCirculant, &kReduceScatterDirect,
 };
 
 }  // namespace

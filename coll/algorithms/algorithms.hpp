@@ -16,14 +16,22 @@ extern const Algorithm kBroadcastKAry;
 extern const Algorithm kBroadcastKNomial;
 extern const Algorithm kBroadcastDirect;
 extern const Algorithm kBroadcastCirculant;
+extern const Algorithm kScatterKNomial;
+extern const Algorithm kScatterDirect;
+extern const Algorithm kGatherKNomial;
+extern const Algorithm kGatherDirect;
 extern const Algorithm kAllGatherDirect;
 extern const Algorithm kAllGatherBruck;
 extern const Algorithm kAllGatherRing;
 extern const Algorithm kAllGatherCirculant;
+extern const Algorithm kAllToAllDirect;
+extern const Algorithm kAllToAllPairwise;
 extern const Algorithm kAllReduceMultiplying;
 extern const Algorithm kAllReduceTree;
 extern const Algorithm kAllReduceCirculant;
+extern const Algorithm kAllReduceDirect;
 extern const Algorithm kReduceScatterCirculant;
+extern const Algorithm kReduceScatterDirect;
 
 /// All algorithms, those of an operation one after the other.
 std::span<const Algorithm* const> all_algorithms() noexcept;
