@@ -26,12 +26,19 @@ extern const Algorithm kAllGatherRing;
 extern const Algorithm kAllGatherCirculant;
 extern const Algorithm kAllToAllDirect;
 extern const Algorithm kAllToAllPairwise;
+extern const Algorithm kReduceKNomial;
+extern const Algorithm kReduceChain;
+extern const Algorithm kReduceFlat;
 extern const Algorithm kAllReduceMultiplying;
 extern const Algorithm kAllReduceTree;
 extern const Algorithm kAllReduceCirculant;
 extern const Algorithm kAllReduceDirect;
 extern const Algorithm kReduceScatterCirculant;
 extern const Algorithm kReduceScatterDirect;
+extern const Algorithm kScanDoubling;
+extern const Algorithm kScanChain;
+extern const Algorithm kExscanDoubling;
+extern const Algorithm kExscanChain;
 
 /// All algorithms, those of an operation one after the other.
 std::span<const Algorithm* const> all_algorithms() noexcept;
