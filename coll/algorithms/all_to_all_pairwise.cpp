@@ -10,7 +10,7 @@ namespace aqueduct::coll {
 namespace {
 
 /// Chosen: counters are leased from a few hundred.
-constexpr Rank kMostPairwise = 250;
+constexpr Rank kMostPairwise = 230;
 
 Rank pairwise_target(const Shape& shape, Rank position, std::uint32_t round) noexcept {
   const bool power = (shape.ranks & (shape.ranks - 1)) == 0;
