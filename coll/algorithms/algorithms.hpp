@@ -17,6 +17,7 @@ extern const Algorithm kBroadcastKNomial;
 extern const Algorithm kBroadcastDirect;
 extern const Algorithm kBroadcastCirculant;
 extern const Algorithm kBroadcastScatter;
+extern const Algorithm kBroadcastDoubleTree;
 extern const Algorithm kScatterKNomial;
 extern const Algorithm kScatterDirect;
 extern const Algorithm kGatherKNomial;
