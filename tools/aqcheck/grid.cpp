@@ -37,6 +37,20 @@ bool has_root(Operation operation) noexcept {
          operation == Operation::gather || operation == Operation::reduce;
 }
 
+/// A broadcast from root 0 stands for all. The other operations with a root have blocks, or an order, that begin with
+/// member 0 whoever is the root: a few roots about the ends.
+std::vector<Rank> roots(Operation operation, const Grid& grid) {
+  if (!has_root(operation)) return {0};
+  std::vector<Rank> out{0};
+  if (grid.all_roots) {
+    for (Rank root = 1; root < grid.ranks; ++root) out.push_back(root);
+    return out;
+  }
+  if (operation != Operation::broadcast)
+    out.insert(out.end(), {1 % grid.ranks, grid.ranks / 2, grid.ranks - 1});
+  return distinct(out);
+}
+
 /// All choices of parameters, one after the other.
 std::vector<std::array<std::uint32_t, 3>> choices(const coll::Algorithm& algorithm, Rank ranks) {
   std::vector<std::array<std::uint32_t, 3>> out{{}};
@@ -103,7 +117,6 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
                    const std::function<void(const Case&)>& visit) {
   constexpr Sync kModes[] = {Sync::none, Sync::mine, Sync::all};
   const bool barrier = algorithm.operation == Operation::barrier;
-  const Rank roots = grid.all_roots && has_root(algorithm.operation) ? grid.ranks : 1;
   Case made{&algorithm, {}, false};
   Shape& shape = made.shape;
   shape.operation = algorithm.operation;
@@ -132,7 +145,8 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
       shape.element = block.element;
       shape.bytes = block.count * block.element;
       shape.pitch = shape.bytes + block.gap * block.element;
-      for (shape.root = 0; shape.root < roots; ++shape.root) {
+      for (const Rank root : roots(algorithm.operation, grid)) {
+        shape.root = root;
         for (const Order order : {Order::same_everywhere, Order::exact}) {
           if (order == Order::exact && !reduces(algorithm.operation)) continue;
           shape.order = order;
