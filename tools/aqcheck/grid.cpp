@@ -46,8 +46,9 @@ std::vector<Rank> roots(Operation operation, const Grid& grid) {
     for (Rank root = 1; root < grid.ranks; ++root) out.push_back(root);
     return out;
   }
-  if (operation != Operation::broadcast)
-    out.insert(out.end(), {1 % grid.ranks, grid.ranks / 2, grid.ranks - 1});
+  if (operation == Operation::broadcast) return out;
+  out.push_back(grid.ranks / 2);
+  if (grid.every_size) out.insert(out.end(), {1 % grid.ranks, grid.ranks - 1});
   return distinct(out);
 }
 

@@ -10,7 +10,7 @@ namespace aqueduct::aqcheck {
 struct Grid {
   Rank ranks = 1;
   bool all_roots =
-      false;  ///< otherwise root 0 for a broadcast, see shifts_with_the_root, and four for the others
+      false;  ///< otherwise root 0 for a broadcast, see shifts_with_the_root, and a few for the others
   bool every_size = true;  ///< otherwise one awkward size: for mutations
 };
 

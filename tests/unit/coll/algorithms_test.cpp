@@ -106,5 +106,69 @@ TEST(Algorithms, ServeEveryReduction) {
   }
 }
 
+struct Known {
+  Operation operation;
+  const char* name;
+  std::uint32_t parameter;
+  std::uint64_t messages;
+  std::uint64_t blocks;
+  std::uint32_t depth;
+};
+
+// The formulas of the literature for 16 members, worked out by hand: what an algorithm says of itself is not enough.
+TEST(Algorithms, CostWhatTheLiteratureSays) {
+  constexpr std::uint32_t kP = 16;
+  constexpr std::uint32_t kLog = 4;
+  const Known known[] = {
+      {Operation::broadcast, "circulant", 8, 8 * (kP - 1), kP - 1, 8 - 1 + kLog},
+      {Operation::broadcast, "double-tree", 8, 8 * (kP - 1), kP - 1, kLog},
+      {Operation::scatter, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
+      {Operation::gather, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
+      {Operation::scatter, "direct", 0, kP - 1, kP - 1, 1},
+      {Operation::gather, "direct", 0, kP - 1, kP - 1, 1},
+      {Operation::all_gather, "bruck", 2, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::all_gather, "circulant", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::all_gather, "doubling", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::all_gather, "ring", 0, kP * (kP - 1), kP * (kP - 1), kP - 1},
+      {Operation::all_gather, "neighbours", 0, kP * (kP / 2), kP * (kP - 1), kP / 2},
+      {Operation::all_to_all, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
+      {Operation::all_to_all, "pairwise", 0, kP * (kP - 1), kP * (kP - 1), kP - 1},
+      {Operation::all_to_all, "bruck", 2, kP * kLog, kP * (kP / 2) * kLog, kLog},
+      {Operation::all_to_all, "bruck", 4, kP * 3 * 2, kP * (kP * 3 / 4) * 2, 2},
+      {Operation::reduce, "k-nomial", 2, kP - 1, kP - 1, kLog},
+      {Operation::reduce, "chain", 8, 8 * (kP - 1), kP - 1, kP - 1},
+      {Operation::reduce, "flat", 0, kP - 1, kP - 1, 1},
+      {Operation::all_reduce, "multiplying", 2, kP * kLog, kP * kLog, kLog},
+      {Operation::all_reduce, "tree", 2, 2 * (kP - 1), 2 * (kP - 1), 2 * kLog},
+      {Operation::all_reduce, "circulant", 0, 2 * kP * kLog, 2 * (kP - 1), 2 * kLog},
+      {Operation::all_reduce, "halving", 0, 2 * kP * kLog, 2 * (kP - 1), 2 * kLog},
+      {Operation::all_reduce, "ring", 1, 2 * kP * (kP - 1), 2 * (kP - 1), 2 * (kP - 1)},
+      {Operation::all_reduce, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
+      {Operation::reduce_scatter, "circulant", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::reduce_scatter, "halving", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::reduce_scatter, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
+      {Operation::scan, "doubling", 0, 15 + 14 + 12 + 8, 15 + 14 + 12 + 8, kLog},
+      {Operation::scan, "chain", 8, 8 * (kP - 1), kP - 1, kP - 1},
+  };
+  for (const Known& row : known) {
+    Shape shape;
+    shape.operation = row.operation;
+    shape.addresses = Addresses::single;
+    shape.in = shape.out = Sync::none;
+    shape.ranks = kP;
+    shape.bytes = shape.pitch = 1600;
+    shape.parameters[0] = row.parameter;
+    const Algorithm* const algorithm = find_algorithm(row.operation, row.name);
+    ASSERT_NE(algorithm, nullptr) << row.name;
+    ASSERT_EQ(Schedule::refusal(*algorithm, shape), nullptr) << row.name;
+    const Cost cost = Schedule::cost(*algorithm, shape);
+    const std::string what =
+        std::string(row.name) + " of operation " + std::to_string(static_cast<int>(row.operation));
+    EXPECT_EQ(cost.messages, row.messages) << what;
+    EXPECT_EQ(cost.bytes, row.blocks * shape.bytes) << what;
+    EXPECT_EQ(cost.depth, row.depth) << what;
+  }
+}
+
 }  // namespace
 }  // namespace aqueduct::coll
