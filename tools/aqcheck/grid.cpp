@@ -78,7 +78,8 @@ struct Block {
 /// that does not cut treats a block of any size alike.
 std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, const Grid& grid) {
   if (shape.operation == Operation::barrier) return {{1, 0, 0}};
-  if (!grid.every_size) return {{2, 5, 1}};
+  // No part is empty: a wait before a put of no bytes may as well be a step later.
+  if (!grid.every_size) return {{2, algorithm.cuts ? std::max(5u, shape.ranks + 1) : 5u, 1}};
   std::vector<std::uint64_t> counts{0, 1, 5};
   if (algorithm.cuts) counts.insert(counts.end(), {shape.ranks - 1, shape.ranks, 2 * shape.ranks + 1});
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
