@@ -12,7 +12,6 @@ namespace {
 constexpr Counter kBlocks = 0;
 constexpr Counter kReady = 1;
 
-bool gather_asks(const Shape& shape) noexcept { return shape.in == Sync::mine; }
 std::uint32_t others(const Shape& shape) noexcept { return shape.ranks - 1; }
 /// The member at `distance` behind this one.
 Rank behind(const Shape& shape, Rank position, std::uint32_t distance) noexcept {
@@ -21,34 +20,32 @@ Rank behind(const Shape& shape, Rank position, std::uint32_t distance) noexcept 
 
 // Readiness is counted in one counter, so a member puts when all others are ready: counters of their own would be as
 // many as members.
-Needs all_gather_direct_needs(const Shape& shape) noexcept {
-  return {.counters = gather_asks(shape) ? 2u : 1u};
-}
+Needs all_gather_direct_needs(const Shape& shape) noexcept { return {.counters = asks(shape) ? 2u : 1u}; }
 
 std::uint32_t all_gather_direct_length(const Shape& shape, Rank, std::uint32_t) noexcept {
   if (shape.bytes == 0) return 0;
   // Own copy, readiness to all, a put to all, the wait for theirs.
-  return 1 + (shape.ranks == 1 ? 0 : (gather_asks(shape) ? others(shape) : 0) + others(shape) + 1);
+  return 1 + (shape.ranks == 1 ? 0 : (asks(shape) ? others(shape) : 0) + others(shape) + 1);
 }
 
 Step all_gather_direct_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
   const Place mine = at(Space::out, position * shape.pitch);
-  if (gather_asks(shape)) {
+  if (asks(shape)) {
     if (index < others(shape)) return signal_to(behind(shape, position, index + 1), kReady);
     index -= others(shape);
   }
   if (index == others(shape)) return copy_of(at(Space::in, 0), mine, shape.bytes);
   if (index > others(shape)) return wait_only(kBlocks, others(shape));
   const Step put = put_to(behind(shape, position, index + 1), at(Space::in, 0), mine, shape.bytes, kBlocks);
-  return gather_asks(shape) && index == 0 ? after(put, kReady, others(shape)) : put;
+  return asks(shape) && index == 0 ? after(put, kReady, others(shape)) : put;
 }
 
 Cost all_gather_direct_cost(const Shape& shape) noexcept {
   if (shape.ranks == 1 || shape.bytes == 0) return {};
   const std::uint64_t edges = std::uint64_t{shape.ranks} * others(shape);
-  return {.messages = edges * (gather_asks(shape) ? 2 : 1),
+  return {.messages = edges * (asks(shape) ? 2 : 1),
           .bytes = edges * shape.bytes,
-          .depth = gather_asks(shape) ? 2u : 1u};
+          .depth = asks(shape) ? 2u : 1u};
 }
 
 }  // namespace

@@ -16,11 +16,10 @@ constexpr Counter kFirstReady = 1;
 Tree direct_tree(const Shape& shape) noexcept {
   return {Tree::Kind::k_nomial, shape.parameters[0], shape.ranks};
 }
-bool broadcast_asks(const Shape& shape) noexcept { return shape.in == Sync::mine; }
 
 Needs broadcast_direct_needs(const Shape& shape) noexcept {
   // A counter for each child: the one that is ready first need not be the one that is served first.
-  return {.counters = kFirstReady + (broadcast_asks(shape) ? direct_tree(shape).most_children() : 0)};
+  return {.counters = kFirstReady + (asks(shape) ? direct_tree(shape).most_children() : 0)};
 }
 
 // If it asks, a member other than the root first tells its parent. It then waits for the bytes, and puts them to each
@@ -29,14 +28,14 @@ std::uint32_t broadcast_direct_length(const Shape& shape, Rank position, std::ui
   if (shape.bytes == 0) return 0;
   const Rank here = relative(position, shape.root, shape.ranks);
   const std::uint32_t children = direct_tree(shape).children(here);
-  return here == 0 ? children + 1 : (broadcast_asks(shape) ? 1 : 0) + 1 + children;
+  return here == 0 ? children + 1 : (asks(shape) ? 1 : 0) + 1 + children;
 }
 
 Step broadcast_direct_step(const Shape& shape, Rank position, std::uint32_t, std::uint32_t index) noexcept {
   const Tree tree = direct_tree(shape);
   const Rank here = relative(position, shape.root, shape.ranks);
   const std::uint32_t children = tree.children(here);
-  if (here != 0 && broadcast_asks(shape)) {
+  if (here != 0 && asks(shape)) {
     if (index == 0) {
       return signal_to(absolute(tree.parent(here), shape.root, shape.ranks),
                        static_cast<Counter>(kFirstReady + tree.index_of(here)));
@@ -51,16 +50,16 @@ Step broadcast_direct_step(const Shape& shape, Rank position, std::uint32_t, std
   const Step put =
       put_to(absolute(tree.child(here, index), shape.root, shape.ranks),
              at(here == 0 ? Space::in : Space::out, 0), at(Space::out, 0), shape.bytes, kArrived);
-  return broadcast_asks(shape) ? after(put, static_cast<Counter>(kFirstReady + index), 1) : put;
+  return asks(shape) ? after(put, static_cast<Counter>(kFirstReady + index), 1) : put;
 }
 
 Cost broadcast_direct_cost(const Shape& shape) noexcept {
   if (shape.ranks == 1 || shape.bytes == 0) return {};
   const std::uint64_t edges = shape.ranks - 1;
   // Readiness travels while the parent waits, so it is on the longest chain only where nothing else is: once.
-  return {.messages = edges * (broadcast_asks(shape) ? 2 : 1),
+  return {.messages = edges * (asks(shape) ? 2 : 1),
           .bytes = edges * shape.bytes,
-          .depth = direct_tree(shape).depth() + (broadcast_asks(shape) ? 1 : 0)};
+          .depth = direct_tree(shape).depth() + (asks(shape) ? 1 : 0)};
 }
 
 }  // namespace

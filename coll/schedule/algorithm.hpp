@@ -21,6 +21,7 @@ struct Cost {
   std::uint64_t messages = 0;  ///< puts, gets and signals of all members
   std::uint64_t bytes = 0;     ///< of puts and gets, of all members
   std::uint32_t depth = 0;  ///< the longest chain of messages, each begun after the arrival of the one before
+  bool depth_is_limit = false;  ///< some shapes have shorter chains: `depth` is the number of rounds
 };
 
 /// A number that an algorithm takes, such as the radix of a tree.
@@ -46,6 +47,8 @@ struct Algorithm {
   std::span<const Parameter> parameters;
   /// Members access the buffers of peers; needs Addresses::single.
   bool direct = false;
+  /// It cuts a block into a part for each member.
+  bool cuts = false;
   /// Null if the algorithm can do this; otherwise the reason why not, for `explain`.
   const char* (*refusal)(const Shape&) noexcept;
   Needs (*needs)(const Shape&) noexcept;

@@ -72,7 +72,8 @@ constexpr Rank blocks_in(const Shape& shape, Rank position) noexcept {
   }
 }
 
-/// The number of blocks in the output buffer of the member at `position`.
+/// The number of blocks in the output buffer of the member at `position`. Member 0 has one in an exscan, but there is
+/// nothing before it: its output is not written.
 constexpr Rank blocks_out(const Shape& shape, Rank position) noexcept {
   switch (shape.operation) {
     case Operation::barrier: return 0;

@@ -14,7 +14,9 @@ using Change = std::function<void(Rank position, std::uint32_t lane, std::uint32
 struct Case {
   const coll::Algorithm* algorithm = nullptr;
   coll::Shape shape;
-  bool in_place = false;  ///< input and output are the same buffer, as far as the operation allows
+  /// The output is where the input is: the same buffer; of a gather, the input is the member's block of the output; of a
+  /// scatter and a reduce_scatter, the output is the member's block of the input.
+  bool in_place = false;
 };
 
 /// What a run has sent.

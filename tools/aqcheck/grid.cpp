@@ -37,6 +37,21 @@ bool has_root(Operation operation) noexcept {
          operation == Operation::gather || operation == Operation::reduce;
 }
 
+/// A broadcast from root 0 stands for all. The other operations with a root have blocks, or an order, that begin with
+/// member 0 whoever is the root: a few roots about the ends.
+std::vector<Rank> roots(Operation operation, const Grid& grid) {
+  if (!has_root(operation)) return {0};
+  std::vector<Rank> out{0};
+  if (grid.all_roots) {
+    for (Rank root = 1; root < grid.ranks; ++root) out.push_back(root);
+    return out;
+  }
+  if (operation == Operation::broadcast) return out;
+  out.push_back(grid.ranks / 2);
+  if (grid.every_size) out.insert(out.end(), {1 % grid.ranks, grid.ranks - 1});
+  return distinct(out);
+}
+
 /// All choices of parameters, one after the other.
 std::vector<std::array<std::uint32_t, 3>> choices(const coll::Algorithm& algorithm, Rank ranks) {
   std::vector<std::array<std::uint32_t, 3>> out{{}};
@@ -63,8 +78,10 @@ struct Block {
 /// that does not cut treats a block of any size alike.
 std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, const Grid& grid) {
   if (shape.operation == Operation::barrier) return {{1, 0, 0}};
-  if (!grid.every_size) return {{2, 5, 1}};
+  // No part is empty: a wait before a put of no bytes may as well be a step later.
+  if (!grid.every_size) return {{2, algorithm.cuts ? std::max(5u, shape.ranks + 1) : 5u, 1}};
   std::vector<std::uint64_t> counts{0, 1, 5};
+  if (algorithm.cuts) counts.insert(counts.end(), {shape.ranks - 1, shape.ranks, 2 * shape.ranks + 1});
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
     const std::uint64_t segments = shape.parameters[i];
     if (cuts_blocks(algorithm.parameters[i]))
@@ -76,13 +93,32 @@ std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, 
   return out;
 }
 
+/// Whether the algorithm refuses the shape, or has other steps, if the operator is not commutative.
+bool differs_if_commutative(const coll::Algorithm& algorithm, const Shape& shape) {
+  if (!reduces(algorithm.operation)) return false;
+  Shape other = shape;
+  other.commutative = true;
+  if ((algorithm.refusal(shape) == nullptr) != (algorithm.refusal(other) == nullptr)) return true;
+  for (Rank position = 0; position < shape.ranks; ++position) {
+    const coll::Schedule here(algorithm, shape, position);
+    const coll::Schedule there(algorithm, other, position);
+    if (here.lanes() != there.lanes()) return true;
+    for (std::uint32_t lane = 0; lane < here.lanes(); ++lane) {
+      if (here.length(lane) != there.length(lane)) return true;
+      for (std::uint32_t i = 0; i < here.length(lane); ++i) {
+        if (!(here.step(lane, i) == there.step(lane, i))) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
                    const std::function<void(const Case&)>& visit) {
   constexpr Sync kModes[] = {Sync::none, Sync::mine, Sync::all};
   const bool barrier = algorithm.operation == Operation::barrier;
-  const Rank roots = grid.all_roots && has_root(algorithm.operation) ? grid.ranks : 1;
   Case made{&algorithm, {}, false};
   Shape& shape = made.shape;
   shape.operation = algorithm.operation;
@@ -97,7 +133,9 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
             shape.out = out;
             shape.addresses = addresses;
             made.in_place = in_place;
-            if (!(barrier && in_place) && coll::Schedule::refusal(algorithm, shape) == nullptr) visit(made);
+            // An all_to_all in place would need a copy of the whole input.
+            if (in_place && (barrier || shape.operation == Operation::all_to_all)) continue;
+            if (coll::Schedule::refusal(algorithm, shape) == nullptr) visit(made);
           }
         }
       }
@@ -109,11 +147,18 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
       shape.element = block.element;
       shape.bytes = block.count * block.element;
       shape.pitch = shape.bytes + block.gap * block.element;
-      for (shape.root = 0; shape.root < roots; ++shape.root) {
-        shape.commutative = false;
+      for (const Rank root : roots(algorithm.operation, grid)) {
+        shape.root = root;
         for (const Order order : {Order::same_everywhere, Order::exact}) {
           if (order == Order::exact && !reduces(algorithm.operation)) continue;
           shape.order = order;
+          // What is right without commutativity is right with it, unless the algorithm then does something else.
+          shape.commutative = false;
+          if (differs_if_commutative(algorithm, shape)) {
+            shape.commutative = true;
+            with_modes();
+            shape.commutative = false;
+          }
           with_modes();
         }
       }

@@ -9,7 +9,8 @@ namespace aqueduct::aqcheck {
 /// Which shapes of an algorithm to look at.
 struct Grid {
   Rank ranks = 1;
-  bool all_roots = false;  ///< otherwise root 0: see shifts_with_the_root
+  bool all_roots =
+      false;  ///< otherwise root 0 for a broadcast, see shifts_with_the_root, and a few for the others
   bool every_size = true;  ///< otherwise one awkward size: for mutations
 };
 

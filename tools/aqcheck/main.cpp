@@ -124,7 +124,8 @@ int main(int argc, char** argv) {
       ->default_str("1:17");
   app.add_option("--algorithm", options.algorithm, "only the algorithms of this name");
   app.add_flag("--all-roots", options.all_roots,
-               "every root; otherwise root 0 stands for all, which tests hold");
+               "every root; otherwise root 0 stands for all roots of a broadcast, and four roots for those "
+               "of the others");
   app.add_flag("--mutations", options.mutations,
                "makes mistakes in the schedules; fails if one is not found");
   app.add_flag("--json", options.json, "a line of JSON for each algorithm");

@@ -41,6 +41,7 @@ bool waits_for_another_counter(const Shape&, Rank, Step& step, Step*) {
 }
 bool is_forgotten(const Shape&, Rank, Step& step, Step*) {
   if (step.kind == Step::Kind::nothing || step.kind == Step::Kind::tell) return false;
+  if (!has_peer(step) && !moves(step)) return false;  // a part of no bytes
   Step waits;
   waits.wait_for = step.wait_for;
   waits.wait_until = step.wait_until;
@@ -104,7 +105,9 @@ bool raises_another_counter(const Shape&, Rank, Step& step, Step*) {
 bool does_not_say_that_it_is_done(const Shape&, Rank, Step& step, Step*) {
   return std::exchange(step.done, coll::kNoCounter) != coll::kNoCounter;
 }
-bool combines_in_reverse(const Shape&, Rank, Step& step, Step*) {
+// A commutative operator allows either order.
+bool combines_in_reverse(const Shape& shape, Rank, Step& step, Step*) {
+  if (shape.commutative && shape.order != coll::Order::exact) return false;
   if (step.kind != Step::Kind::reduce || step.bytes == 0) return false;
   std::swap(step.from, step.with);
   return true;
@@ -117,6 +120,7 @@ bool copies_instead_of_combining(const Shape&, Rank, Step& step, Step*) {
 // A step that only waits can as well wait at the next one.
 bool waits_a_step_too_late(const Shape&, Rank, Step& step, Step* next) {
   if (next == nullptr || step.kind == Step::Kind::nothing) return false;
+  if (!has_peer(step) && !moves(step)) return false;
   if (step.wait_for == coll::kNoCounter || next->wait_for != coll::kNoCounter) return false;
   next->wait_for = std::exchange(step.wait_for, coll::kNoCounter);
   next->wait_until = step.wait_until;

@@ -7,6 +7,7 @@
 
 namespace aqueduct::aqcheck {
 
+using coll::Operation;
 using coll::Place;
 using coll::Space;
 using coll::Step;
@@ -227,18 +228,31 @@ void Run::raise(Rank position, coll::Counter counter, std::uint64_t add, const B
   state.depth = std::max(state.depth, depth);
 }
 
+/// In place, the output of these operations is the member's own block of its input.
+bool Run::out_is_in_input() const noexcept {
+  return shape_.operation == Operation::scatter || shape_.operation == Operation::reduce_scatter;
+}
+
 Cell* Run::cell(Rank position, Space space, std::uint64_t offset) {
   Memory* memory = nullptr;
   switch (space) {
     case Space::in:
       memory = &in_[position];
       if (offset >= memory->size()) return nullptr;
-      if (case_.in_place && !out_[position].empty()) {
+      if (case_.in_place && !out_[position].empty() && !out_is_in_input()) {
         memory = &out_[position];
-        if (shape_.operation == coll::Operation::all_gather) offset += position * shape_.pitch;
+        if (shape_.operation == Operation::all_gather || shape_.operation == Operation::gather)
+          offset += position * shape_.pitch;
       }
       break;
-    case Space::out: memory = &out_[position]; break;
+    case Space::out:
+      memory = &out_[position];
+      if (offset >= memory->size()) return nullptr;
+      if (case_.in_place && !in_[position].empty() && out_is_in_input()) {
+        memory = &in_[position];
+        offset += position * shape_.pitch;
+      }
+      break;
     case Space::scratch: memory = &scratch_[position]; break;
     case Space::temp: memory = &temp_[position]; break;
     case Space::none: return nullptr;

@@ -57,6 +57,7 @@ class Run {
   bool reduce(Lane& lane, const coll::Step& step, const Event& event);
   /// The cell at `offset` of a member's space; null if the space ends before.
   Cell* cell(Rank position, coll::Space space, std::uint64_t offset);
+  bool out_is_in_input() const noexcept;
   bool read(const Lane& lane, Rank position, const coll::Place& place, const coll::Step& step,
             const Event& event, std::vector<Value>& values);
   bool write(const Lane& lane, Rank position, const coll::Place& place, const coll::Step& step,
@@ -68,6 +69,7 @@ class Run {
   void check_leaving();
   void check_results();
   bool check_byte(Rank position, Rank block, std::uint64_t offset, Value value);
+  bool is_result(Value value, Rank count, std::uint64_t offset);
   void check_costs();
   bool fail(std::string text);
   std::string name(const Lane& lane, std::size_t index) const;

@@ -1,0 +1,174 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/schedule/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace aqueduct::coll {
+namespace {
+
+/// Shapes of many members, each parameter at an end of its range.
+template <class Visit>
+void for_each_large_shape(const Algorithm& algorithm, Visit visit) {
+  for (const Rank ranks : {2u, 64u, 129u, 231u, 1000u, 32'768u}) {
+    for (std::uint32_t corner = 0; corner < 1u << algorithm.parameters.size(); ++corner) {
+      Shape shape;
+      shape.operation = algorithm.operation;
+      shape.addresses = Addresses::single;
+      shape.ranks = ranks;
+      shape.root = ranks - 1;
+      shape.element = 4;
+      shape.bytes = shape.pitch = 4096;
+      for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
+        const Parameter& parameter = algorithm.parameters[i];
+        shape.parameters[i] = (corner >> i & 1) != 0 ? parameter.most : parameter.least;
+      }
+      for (const Sync mode : {Sync::none, Sync::mine, Sync::all}) {
+        shape.in = shape.out = mode;
+        visit(shape);
+      }
+    }
+  }
+}
+
+TEST(Algorithms, HaveNamesThatTellThemApart) {
+  std::set<std::pair<Operation, std::string>> names;
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    EXPECT_TRUE(names.emplace(algorithm->operation, algorithm->name).second) << algorithm->name;
+    EXPECT_EQ(find_algorithm(algorithm->operation, algorithm->name), algorithm);
+  }
+}
+
+// Counters are leased from a few hundred: an algorithm that needs more refuses, and says why.
+TEST(Algorithms, NeedFewCountersOrRefuse) {
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    for_each_large_shape(*algorithm, [&](const Shape& shape) {
+      if (const char* const reason = Schedule::refusal(*algorithm, shape)) {
+        EXPECT_GT(std::string(reason).size(), 10u);
+        return;
+      }
+      EXPECT_LE(Schedule::needs(*algorithm, shape).counters, 256u)
+          << algorithm->name << " of operation " << static_cast<int>(shape.operation) << ", " << shape.ranks
+          << " members";
+    });
+  }
+}
+
+// Steps are random access: the middle of a long schedule is as near as its beginning.
+TEST(Algorithms, HaveTheStepsOfTensOfThousandsOfMembers) {
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    for_each_large_shape(*algorithm, [&](const Shape& shape) {
+      if (shape.ranks < 1000 || Schedule::refusal(*algorithm, shape) != nullptr) return;
+      const Needs needs = Schedule::needs(*algorithm, shape);
+      for (const Rank position : {0u, 1u, shape.ranks / 2 + 1, shape.ranks - 1}) {
+        const Schedule schedule(*algorithm, shape, position);
+        const std::uint32_t length = schedule.length(0);
+        for (std::uint32_t i = 0; i < length; i += 1 + length / 16) {
+          const Step step = schedule.step(0, i);
+          if (step.peer != kNoRank) {
+            EXPECT_LT(step.peer, shape.ranks) << algorithm->name;
+            EXPECT_NE(step.peer, position) << algorithm->name;
+          }
+          if (step.to.space == Space::scratch) {
+            EXPECT_LE(step.to.offset + (step.runs - 1) * step.to.pitch + step.bytes, needs.scratch)
+                << algorithm->name;
+          }
+        }
+      }
+    });
+  }
+}
+
+// An operator that is not commutative, and vectors combined in order, have an algorithm in every team.
+TEST(Algorithms, ServeEveryReduction) {
+  for (const Operation operation : {Operation::reduce, Operation::all_reduce, Operation::reduce_scatter,
+                                    Operation::scan, Operation::exscan}) {
+    for (const Rank ranks : {1u, 2u, 7u, 1000u}) {
+      for (const Order order : {Order::any, Order::same_everywhere, Order::exact}) {
+        Shape shape;
+        shape.operation = operation;
+        shape.ranks = ranks;
+        shape.root = ranks / 2;
+        shape.order = order;
+        shape.commutative = false;
+        shape.bytes = shape.pitch = 64;
+        int serving = 0;
+        for (const Algorithm* const algorithm : all_algorithms()) {
+          for (std::size_t i = 0; i < algorithm->parameters.size(); ++i)
+            shape.parameters[i] = algorithm->parameters[i].usual;
+          serving += Schedule::refusal(*algorithm, shape) == nullptr ? 1 : 0;
+        }
+        EXPECT_GT(serving, 0) << "operation " << static_cast<int>(operation) << ", " << ranks << " members";
+      }
+    }
+  }
+}
+
+struct Known {
+  Operation operation;
+  const char* name;
+  std::uint32_t parameter;
+  std::uint64_t messages;
+  std::uint64_t blocks;
+  std::uint32_t depth;
+};
+
+// The formulas of the literature for 16 members, worked out by hand: what an algorithm says of itself is not enough.
+TEST(Algorithms, CostWhatTheLiteratureSays) {
+  constexpr std::uint32_t kP = 16;
+  constexpr std::uint32_t kLog = 4;
+  const Known known[] = {
+      {Operation::broadcast, "circulant", 8, 8 * (kP - 1), kP - 1, 8 - 1 + kLog},
+      {Operation::broadcast, "double-tree", 8, 8 * (kP - 1), kP - 1, kLog},
+      {Operation::scatter, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
+      {Operation::gather, "k-nomial", 2, kP - 1, kP / 2 * kLog, kLog},
+      {Operation::scatter, "direct", 0, kP - 1, kP - 1, 1},
+      {Operation::gather, "direct", 0, kP - 1, kP - 1, 1},
+      {Operation::all_gather, "bruck", 2, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::all_gather, "circulant", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::all_gather, "doubling", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::all_gather, "ring", 0, kP * (kP - 1), kP * (kP - 1), kP - 1},
+      {Operation::all_gather, "neighbours", 0, kP * (kP / 2), kP * (kP - 1), kP / 2},
+      {Operation::all_to_all, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
+      {Operation::all_to_all, "pairwise", 0, kP * (kP - 1), kP * (kP - 1), kP - 1},
+      {Operation::all_to_all, "bruck", 2, kP * kLog, kP * (kP / 2) * kLog, kLog},
+      {Operation::all_to_all, "bruck", 4, kP * 3 * 2, kP * (kP * 3 / 4) * 2, 2},
+      {Operation::reduce, "k-nomial", 2, kP - 1, kP - 1, kLog},
+      {Operation::reduce, "chain", 8, 8 * (kP - 1), kP - 1, kP - 1},
+      {Operation::reduce, "flat", 0, kP - 1, kP - 1, 1},
+      {Operation::all_reduce, "multiplying", 2, kP * kLog, kP * kLog, kLog},
+      {Operation::all_reduce, "tree", 2, 2 * (kP - 1), 2 * (kP - 1), 2 * kLog},
+      {Operation::all_reduce, "circulant", 0, 2 * kP * kLog, 2 * (kP - 1), 2 * kLog},
+      {Operation::all_reduce, "halving", 0, 2 * kP * kLog, 2 * (kP - 1), 2 * kLog},
+      {Operation::all_reduce, "ring", 1, 2 * kP * (kP - 1), 2 * (kP - 1), 2 * (kP - 1)},
+      {Operation::all_reduce, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
+      {Operation::reduce_scatter, "circulant", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::reduce_scatter, "halving", 0, kP * kLog, kP * (kP - 1), kLog},
+      {Operation::reduce_scatter, "direct", 0, kP * (kP - 1), kP * (kP - 1), 1},
+      {Operation::scan, "doubling", 0, 15 + 14 + 12 + 8, 15 + 14 + 12 + 8, kLog},
+      {Operation::scan, "chain", 8, 8 * (kP - 1), kP - 1, kP - 1},
+  };
+  for (const Known& row : known) {
+    Shape shape;
+    shape.operation = row.operation;
+    shape.addresses = Addresses::single;
+    shape.in = shape.out = Sync::none;
+    shape.ranks = kP;
+    shape.bytes = shape.pitch = 1600;
+    shape.parameters[0] = row.parameter;
+    const Algorithm* const algorithm = find_algorithm(row.operation, row.name);
+    ASSERT_NE(algorithm, nullptr) << row.name;
+    ASSERT_EQ(Schedule::refusal(*algorithm, shape), nullptr) << row.name;
+    const Cost cost = Schedule::cost(*algorithm, shape);
+    const std::string what =
+        std::string(row.name) + " of operation " + std::to_string(static_cast<int>(row.operation));
+    EXPECT_EQ(cost.messages, row.messages) << what;
+    EXPECT_EQ(cost.bytes, row.blocks * shape.bytes) << what;
+    EXPECT_EQ(cost.depth, row.depth) << what;
+  }
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
