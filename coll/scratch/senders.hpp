@@ -1,0 +1,61 @@
+#pragma once
+
+#include "coll/schedule/schedule.hpp"
+#include "coll/scratch/layout.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// A set of members of a team of at most kMostCleared.
+using Members = std::uint64_t;
+
+/// Who writes to whom in the operations of a small team: puts, and signals, which raise a counter.
+///
+/// A member's own schedule names those to which it writes. Those that write to it are named by the schedules of the
+/// others, so the steps of all members are read once for each shape, and the answer is kept. Members are counted from
+/// the root: an operation with another root is the same operation, shifted (aqcheck tests that).
+///
+/// An operation with more than kMostRead steps is not read: it counts as one in which all write to all. It sends so many
+/// messages that a few clears more are nothing beside them.
+class Senders {
+ public:
+  static constexpr std::uint64_t kMostRead = 2048;
+
+  /// Requires: ranks <= kMostCleared. Allocates all that it will ever use.
+  explicit Senders(Rank ranks);
+
+  struct Entry {
+    const Algorithm* algorithm = nullptr;
+    Shape shape;                 ///< with root 0
+    std::uint64_t noted_in = 0;  ///< an epoch, and
+    Members noted_roots = 0;     ///< the roots with which the operation was noted in it
+    std::span<Members>
+        rows;  ///< [receiver, counted from the root]: those that write to it, counted from the root
+  };
+
+  /// What is known of the operation. Valid until the next call.
+  /// Cost: a hash and a comparison of the shape; the first time, a call for each step of all members.
+  Entry& of(const Algorithm& algorithm, const Shape& shape) noexcept;
+
+  /// A set of members counted from `root`, as positions in the team.
+  Members from_root(Members members, Rank root) const noexcept {
+    return root == 0 ? members : ((members << root) | (members >> (ranks_ - root))) & all_;
+  }
+  Members all() const noexcept { return all_; }
+
+ private:
+  static constexpr std::size_t kKept = 16;
+
+  void read(Entry& entry) const noexcept;
+
+  Rank ranks_;
+  Members all_;
+  std::array<Entry, kKept> entries_;
+  std::vector<Members> rows_;  ///< [entry][receiver]
+};
+
+}  // namespace aqueduct::coll
