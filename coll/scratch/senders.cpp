@@ -6,24 +6,45 @@ namespace aqueduct::coll {
 
 namespace {
 
-std::size_t hash_of(const Algorithm& algorithm, const Shape& shape) noexcept {
-  constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
-  std::uint64_t hash = reinterpret_cast<std::uintptr_t>(&algorithm) / sizeof(void*);
-  const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * kOdd; };
-  add(shape.bytes);
-  add(shape.parameters[0] + (std::uint64_t{shape.parameters[1]} << 20) +
-      (std::uint64_t{shape.parameters[2]} << 40));
-  add(static_cast<std::uint64_t>(shape.in) + 4 * static_cast<std::uint64_t>(shape.out));
-  return static_cast<std::size_t>(hash >> 32);
+/// A hash of numbers, by multiplication.
+struct Mixed {
+  std::uint64_t value = 0;
+  void add(std::uint64_t number) noexcept {
+    value = (value ^ number) * 0x9e37'79b9'7f4a'7c15;
+    value ^= value >> 32;
+  }
+};
+
+std::uint64_t hash_of(const Algorithm& algorithm, const Shape& shape) noexcept {
+  Mixed mixed;
+  mixed.add(reinterpret_cast<std::uintptr_t>(&algorithm));
+  mixed.add(shape.bytes);
+  mixed.add(shape.parameters[0] + (std::uint64_t{shape.parameters[1]} << 20) +
+            (std::uint64_t{shape.parameters[2]} << 40));
+  mixed.add(static_cast<std::uint64_t>(shape.in) + 4 * static_cast<std::uint64_t>(shape.out));
+  return mixed.value;
 }
 
-std::uint64_t steps_of(const Algorithm& algorithm, const Shape& shape) noexcept {
-  std::uint64_t steps = 0;
+struct Lengths {
+  std::uint64_t steps = 0;  ///< of all members
+  Mixed hash;
+};
+Lengths lengths_of(const Algorithm& algorithm, const Shape& shape) noexcept {
+  Lengths lengths;
   for (Rank position = 0; position < shape.ranks; ++position) {
     const Schedule schedule(algorithm, shape, position);
-    for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) steps += schedule.length(lane);
+    for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
+      lengths.steps += schedule.length(lane);
+      lengths.hash.add(schedule.length(lane) + 1);
+    }
   }
-  return steps;
+  return lengths;
+}
+
+bool differ_only_in_bytes(const Shape& a, Shape b) noexcept {
+  b.bytes = a.bytes;
+  b.pitch = a.pitch;
+  return a == b;
 }
 
 }  // namespace
@@ -37,30 +58,41 @@ Senders::Entry& Senders::of(const Algorithm& algorithm, const Shape& shape) noex
   Entry& entry = entries_[hash_of(algorithm, shape) % kKept];
   Shape at_zero = shape;
   at_zero.root = 0;
-  if (entry.algorithm != &algorithm || !(entry.shape == at_zero)) {
-    entry.algorithm = &algorithm;
-    entry.shape = at_zero;
-    entry.noted_roots = 0;
-    read(entry);
-  }
+  if (entry.algorithm != &algorithm || !(entry.shape == at_zero)) learn(entry, algorithm, at_zero);
   return entry;
 }
 
-void Senders::read(Entry& entry) const noexcept {
-  if (steps_of(*entry.algorithm, entry.shape) > kMostRead) {
+void Senders::learn(Entry& entry, const Algorithm& algorithm, const Shape& shape) noexcept {
+  const Lengths lengths = lengths_of(algorithm, shape);
+  const auto same_senders = [&](const Entry& other) {
+    return other.algorithm == &algorithm && other.lengths == lengths.hash.value &&
+           differ_only_in_bytes(other.shape, shape);
+  };
+  const auto known = std::find_if(entries_.begin(), entries_.end(), same_senders);
+  if (lengths.steps > kMostRead) {
     for (Rank receiver = 0; receiver < ranks_; ++receiver)
       entry.rows[receiver] = all_ & ~(Members{1} << receiver);
-    return;
+  } else if (known == entries_.end()) {
+    read(algorithm, shape, entry.rows);
+  } else {
+    std::copy(known->rows.begin(), known->rows.end(), entry.rows.begin());  // it may be this entry
   }
-  std::fill(entry.rows.begin(), entry.rows.end(), Members{0});
+  entry.algorithm = &algorithm;
+  entry.shape = shape;
+  entry.lengths = lengths.hash.value;
+  entry.noted_roots = 0;
+}
+
+void Senders::read(const Algorithm& algorithm, const Shape& shape, std::span<Members> rows) const noexcept {
+  std::fill(rows.begin(), rows.end(), Members{0});
   for (Rank sender = 0; sender < ranks_; ++sender) {
-    const Schedule schedule(*entry.algorithm, entry.shape, sender);
+    const Schedule schedule(algorithm, shape, sender);
     for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
       const std::uint32_t length = schedule.length(lane);
       for (std::uint32_t index = 0; index < length; ++index) {
         const Step step = schedule.step(lane, index);
         if (step.kind == Step::Kind::put || step.kind == Step::Kind::signal)
-          entry.rows[step.peer] |= Members{1} << sender;
+          rows[step.peer] |= Members{1} << sender;
       }
     }
   }

@@ -19,6 +19,10 @@ using Members = std::uint64_t;
 /// others, so the steps of all members are read once for each shape, and the answer is kept. Members are counted from
 /// the root: an operation with another root is the same operation, shifted (aqcheck tests that).
 ///
+/// Shapes that differ only in their bytes, and give every lane of every member the same length, must have the same peers
+/// in all steps: bytes decide how many segments there are, not who sends them. So another number of bytes costs P
+/// lengths, not all steps. A test holds all algorithms to it.
+///
 /// An operation with more than kMostRead steps is not read: it counts as one in which all write to all. It sends so many
 /// messages that a few clears more are nothing beside them.
 class Senders {
@@ -31,6 +35,7 @@ class Senders {
   struct Entry {
     const Algorithm* algorithm = nullptr;
     Shape shape;                 ///< with root 0
+    std::uint64_t lengths = 0;   ///< a hash of the lengths of all lanes
     std::uint64_t noted_in = 0;  ///< an epoch, and
     Members noted_roots = 0;     ///< the roots with which the operation was noted in it
     std::span<Members>
@@ -38,7 +43,8 @@ class Senders {
   };
 
   /// What is known of the operation. Valid until the next call.
-  /// Cost: a hash and a comparison of the shape; the first time, a call for each step of all members.
+  /// Cost: a hash and a comparison of the shape; with other bytes than before, the lengths of all members' lanes; the
+  ///       first time, a call for each step of all members.
   Entry& of(const Algorithm& algorithm, const Shape& shape) noexcept;
 
   /// A set of members counted from `root`, as positions in the team.
@@ -50,7 +56,8 @@ class Senders {
  private:
   static constexpr std::size_t kKept = 16;
 
-  void read(Entry& entry) const noexcept;
+  void learn(Entry& entry, const Algorithm& algorithm, const Shape& shape) noexcept;
+  void read(const Algorithm& algorithm, const Shape& shape, std::span<Members> rows) const noexcept;
 
   Rank ranks_;
   Members all_;

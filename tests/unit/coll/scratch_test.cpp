@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <map>
 #include <random>
-#include <set>
 #include <string>
-#include <tuple>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::coll {
@@ -111,7 +114,7 @@ Ran random_run(std::uint64_t seed, bool loose, std::uint32_t reuse_more) {
 
 TEST(Scratch, HasNoOverlapAndNoHangInRandomPrograms) {
   Counted all;
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
     const Ran ran = random_run(seed, seed % 2 == 0, 0);
     ASSERT_EQ(ran.failure, "") << "seed " << seed;
     all.data += ran.counted.data;
@@ -121,17 +124,159 @@ TEST(Scratch, HasNoOverlapAndNoHangInRandomPrograms) {
     all.on_leases += ran.counted.on_leases;
   }
   // That the runs have seen what they are for.
-  EXPECT_GT(all.epochs, 400u * 8);
+  EXPECT_GT(all.epochs, 120u * 8);
   EXPECT_GT(all.control - all.barrier, 1000u);
   EXPECT_GT(all.barrier, 1000u);
-  EXPECT_GT(all.on_leases, 400u);
+  EXPECT_GT(all.on_leases, 120u);
 }
 
 TEST(Scratch, FailsIfABankIsReusedOneEpochTooEarly) {
   int failed = 0;
   constexpr int kRuns = 60;
-  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) failed += random_run(seed, true, 1).failure.empty() ? 0 : 1;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed)
+    failed += random_run(seed, true, 1).failure.empty() ? 0 : 1;
   EXPECT_GE(failed, kRuns * 9 / 10);
+}
+
+/// Calls with many short blocks and few long ones, for scratch of the default size.
+std::vector<Call> usual_calls(Rank ranks, std::size_t count) {
+  Random random(ranks);
+  std::vector<Call> calls;
+  while (calls.size() < count)
+    calls.push_back(random_operation(random, ranks, {}, below(random, 32) == 0 ? 12000 : 64));
+  return calls;
+}
+
+Manner usual_manner(Rank ranks) {
+  Manner manner;
+  manner.keep_going = ranks;
+  return manner;
+}
+
+/// An operation with usual parameters and Sync::none.
+Call loose_operation(Operation operation, std::string_view name, Rank ranks, std::uint64_t bytes) {
+  Call call;
+  call.algorithm = find_algorithm(operation, name);
+  call.shape.operation = operation;
+  call.shape.in = call.shape.out = Sync::none;
+  call.shape.ranks = ranks;
+  call.shape.bytes = call.shape.pitch = bytes;
+  for (std::size_t i = 0; i < call.algorithm->parameters.size(); ++i)
+    call.shape.parameters[i] = call.algorithm->parameters[i].usual;
+  return call;
+}
+
+TEST(Scratch, SendsAtMostOneControlMessageForTenOfData) {
+  for (const auto& [ranks, count] : {std::pair{2u, 2000u}, {3u, 2000u}, {6u, 10'000u}, {16u, 1000u}}) {
+    const Ran ran = run(ranks, usual_manner(ranks), usual_calls(ranks, count), 1);
+    ASSERT_EQ(ran.failure, "") << ranks << " members";
+    EXPECT_GT(ran.counted.epochs, count / 100) << ranks << " members";
+    EXPECT_LE(ran.counted.control * 10, ran.counted.data) << ranks << " members";
+  }
+}
+
+TEST(Scratch, SendsNoControlMessageWithinAnEpoch) {
+  for (const Rank ranks : {2u, 5u, 9u}) {
+    Random random(ranks);
+    Manner manner = usual_manner(ranks);
+    manner.sizes = {.banks = 2, .counters = 5000, .bytes = 512 << 10};
+    std::vector<Call> calls;
+    while (calls.size() < 200) calls.push_back(random_operation(random, ranks, {}, 64));
+    const Ran ran = run(ranks, manner, calls, 2);
+    ASSERT_EQ(ran.failure, "");
+    EXPECT_EQ(ran.counted.epochs, 0u);
+    EXPECT_GT(ran.counted.data, 500u);
+    EXPECT_EQ(ran.counted.control, 0u);
+  }
+}
+
+TEST(Scratch, SendsOneClearForEachWriterAndEpoch) {
+  constexpr Rank kRanks = 6;
+  Manner manner = usual_manner(kRanks);
+  manner.sizes = {.banks = 2, .counters = 1000, .bytes = 640};
+  // In each operation every member but the root has one member that writes to it; ten fit into a bank.
+  const Ran ran = run(kRanks, manner,
+                      std::vector<Call>(400, loose_operation(Operation::broadcast, "flat", kRanks, 64)), 3);
+  ASSERT_EQ(ran.failure, "");
+  EXPECT_EQ(ran.counted.epochs, 39u);
+  EXPECT_EQ(ran.counted.control, 39u * (kRanks - 1));
+  EXPECT_EQ(ran.counted.barrier, 0u);
+}
+
+TEST(Scratch, UsesABarrierWhereClearsWouldBeMore) {
+  constexpr Rank kRanks = 9;
+  Manner manner = usual_manner(kRanks);
+  manner.sizes = {.banks = 3, .counters = 10, .bytes = 64};
+  const Ran ran =
+      run(kRanks, manner,
+          std::vector<Call>(200, loose_operation(Operation::barrier, "dissemination", kRanks, 0)), 4);
+  ASSERT_EQ(ran.failure, "");
+  EXPECT_EQ(ran.counted.barrier, 0u)
+      << "each member has four that write to it: as many messages as a barrier";
+
+  Call direct = loose_operation(Operation::all_gather, "direct", kRanks, 8);
+  direct.shape.addresses = Addresses::single;
+  const Ran other = run(kRanks, manner, std::vector<Call>(200, direct), 4);
+  ASSERT_EQ(other.failure, "");
+  EXPECT_EQ(other.counted.control, other.counted.barrier);
+  EXPECT_EQ(other.counted.barrier, other.counted.epochs * kRanks * 4);
+}
+
+TEST(Scratch, ServesTeamsOfAnySize) {
+  for (const Rank ranks : {1u, 33u, 64u, 65u}) {
+    Manner manner = usual_manner(8);
+    manner.sizes = {.banks = 2, .counters = 64, .bytes = 2048};
+    Random random(ranks);
+    const Ran ran = run(ranks, manner, random_calls(random, ranks, manner.sizes, 24, 16), 5);
+    ASSERT_EQ(ran.failure, "") << ranks << " members";
+    EXPECT_TRUE(ranks == 1 || ran.counted.epochs > 4);
+    EXPECT_TRUE(ranks <= kMostCleared || ran.counted.control == ran.counted.barrier);
+  }
+}
+
+TEST(Scratch, ServesOperationsOfThousandsOfSteps) {
+  constexpr Rank kRanks = 16;
+  Call chain = loose_operation(Operation::broadcast, "chain", kRanks, 200);
+  chain.shape.parameters[0] = 100;
+  Manner manner = usual_manner(kRanks);
+  manner.sizes = {.banks = 2, .counters = 256, .bytes = 512};
+  std::vector<Call> calls;
+  for (int i = 0; i < 24; ++i)
+    calls.push_back(i % 2 == 0 ? chain : loose_operation(Operation::broadcast, "flat", kRanks, 200));
+  // Nobody reads 3000 steps: the chain counts as one in which all write to all, so its epochs end by barriers.
+  const Ran ran = run(kRanks, manner, calls, 6);
+  ASSERT_EQ(ran.failure, "");
+  EXPECT_GT(ran.counted.epochs, 4u);
+  EXPECT_LE(ran.counted.control * 10, ran.counted.data);
+}
+
+TEST(Scratch, PeersDependOnBytesOnlyThroughLengths) {
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    for (const Rank ranks : {2u, 5u, 8u, 13u}) {
+      for (std::uint32_t radix = 2; radix <= 5; ++radix) {
+        Call call = loose_operation(algorithm->operation, algorithm->name, ranks, 0);
+        if (!algorithm->parameters.empty()) call.shape.parameters[0] = radix;
+        if (algorithm->direct) call.shape.addresses = Addresses::single;
+        std::map<std::vector<std::uint32_t>, std::vector<Rank>> peers_of;  // [lengths]
+        for (const std::uint64_t bytes : {0, 1, 2, 3, 5, 8, 17, 64, 1000, 4096}) {
+          call.shape.bytes = call.shape.pitch = bytes;
+          if (Schedule::refusal(*algorithm, call.shape) != nullptr) continue;
+          std::vector<std::uint32_t> lengths;
+          std::vector<Rank> peers;
+          for (Rank position = 0; position < ranks; ++position) {
+            const Schedule schedule(*algorithm, call.shape, position);
+            for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
+              lengths.push_back(schedule.length(lane));
+              for (std::uint32_t i = 0; i < schedule.length(lane); ++i)
+                peers.push_back(schedule.step(lane, i).peer);
+            }
+          }
+          EXPECT_EQ(peers_of.emplace(lengths, peers).first->second, peers)
+              << algorithm->name << ", " << ranks << " members, " << bytes << " bytes";
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

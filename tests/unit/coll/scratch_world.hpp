@@ -54,7 +54,7 @@ class ScratchWorld {
       : ranks_(ranks), manner_(manner), calls_(calls), random_(seed), operations_(calls.size()) {
     for (Rank position = 0; position < ranks; ++position)
       members_.push_back(std::make_unique<Member>(manner, ranks, position));
-    clears_to_.assign(ranks, 0);
+    find_senders();
   }
 
   Counted run() {
@@ -63,7 +63,7 @@ class ScratchWorld {
       bool moved = false;
       for (std::uint32_t i = 0; i < manner_.keep_going; ++i) {
         const Rank position = below(ranks_);
-        if (manner_.late == position && below(200) != 0) continue;
+        if (manner_.late == position && below(60) != 0) continue;
         moved |= poll(position);
       }
       if (!network_.empty()) {
@@ -136,6 +136,22 @@ class ScratchWorld {
     std::size_t written = 0;
     Raise control;
   };
+
+  void find_senders() {
+    sends_.assign(ranks_, std::vector<bool>(ranks_));
+    for (const Call& call : calls_) {
+      if (call.algorithm == nullptr) continue;
+      for (Rank sender = 0; sender < ranks_; ++sender) {
+        const Schedule schedule(*call.algorithm, call.shape, sender);
+        for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
+          for (std::uint32_t i = 0; i < schedule.length(lane); ++i) {
+            const Rank receiver = schedule.step(lane, i).peer;
+            if (receiver != kNoRank) sends_[sender][receiver] = true;
+          }
+        }
+      }
+    }
+  }
 
   [[noreturn]] static void fail(const std::string& what) { throw std::runtime_error(what); }
   static std::string at(Rank position) { return "member " + std::to_string(position); }
@@ -376,7 +392,12 @@ class ScratchWorld {
     const Member& member = *members_[position];
     if (raise.peer == position || raise.peer >= ranks_ || raise.add == 0) fail("a control message is wrong");
     ++counted_.control;
-    if (raise.counter >= member.layout.round_counter(0)) ++counted_.barrier;
+    if (raise.counter >= member.layout.round_counter(0)) {
+      ++counted_.barrier;
+    } else if (raise.counter != member.layout.clear_counter(position) || !sends_[raise.peer][position]) {
+      fail(at(position) + " clears a member that does not write to it");
+    }
+    // Each adds at least 1, and they add up to the epochs that are finished: so there is at most one for each of these.
     network_.push_back({Message::Kind::raise, position, raise.peer, kNobody, {}, {}, 0, raise});
   }
 
@@ -423,7 +444,7 @@ class ScratchWorld {
   std::vector<std::unique_ptr<Member>> members_;
   std::vector<Executed> operations_;  ///< [call]
   std::vector<Message> network_;
-  std::vector<std::uint64_t> clears_to_;
+  std::vector<std::vector<bool>> sends_;  ///< [sender][receiver], in any of the calls
   Counted counted_;
 };
 
