@@ -4,7 +4,7 @@
 
 namespace aqueduct::coll {
 
-Epochs::Epochs(const ScratchLayout& layout, Rank ranks, Rank position, std::span<std::uint64_t> counters,
+Epochs::Epochs(const ScratchLayout& layout, Rank ranks, Rank position, const CounterWords& counters,
                std::uint32_t reuse) noexcept
     : layout_(layout), ranks_(ranks), position_(position), counters_(counters), reuse_(reuse) {}
 
@@ -55,7 +55,7 @@ std::optional<Raise> Epochs::next_round() noexcept {
     if (at(past_barriers_).by_barrier) {
       // A count of arrivals is enough: a peer sends round r of one barrier before that of the next, so n arrivals show
       // that it has reached round r of the first n, in whatever order they came.
-      while (round_sent_ && word(layout_.round_counter(round_)) > barriers_) {
+      while (round_sent_ && counters_.count(layout_.round_counter(round_)) > barriers_) {
         ++round_;
         round_sent_ = false;
       }

@@ -1,13 +1,12 @@
 #pragma once
 
+#include "coll/scratch/counter_words.hpp"
 #include "coll/scratch/layout.hpp"
 #include "coll/scratch/senders.hpp"
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <optional>
-#include <span>
 
 namespace aqueduct::coll {
 
@@ -34,9 +33,8 @@ struct Raise {
 /// Cost:  nothing is allocated; all functions take constant time, but finishing an epoch and due() look at a word.
 class Epochs {
  public:
-  /// `counters` are this member's, numbered as in the layout, and 0 at first. Requires: `reuse` is the number of banks; tests
-  /// pass more, to see that this fails.
-  Epochs(const ScratchLayout& layout, Rank ranks, Rank position, std::span<std::uint64_t> counters,
+  /// Requires: `reuse` is the number of banks; tests pass more, to see that this fails.
+  Epochs(const ScratchLayout& layout, Rank ranks, Rank position, const CounterWords& counters,
          std::uint32_t reuse) noexcept;
 
   /// The member has begun to hand out epoch `epoch`. `by_barrier` says how the epoch before ends.
@@ -53,7 +51,8 @@ class Epochs {
   /// Whether an operation that has started may put or signal to a peer. A step to this peer waits until it may; other
   /// lanes go on. Cost: a load.
   bool may_write(std::uint64_t epoch, Rank peer) const noexcept {
-    return epoch < reuse_ || by_barrier_before(epoch) || word(layout_.clear_counter(peer)) + reuse_ > epoch;
+    return epoch < reuse_ || by_barrier_before(epoch) ||
+           counters_.count(layout_.clear_counter(peer)) + reuse_ > epoch;
   }
   /// An operation of that epoch is drained.
   void drained(std::uint64_t epoch) noexcept;
@@ -66,9 +65,6 @@ class Epochs {
   bool busy() const noexcept { return owed_ != 0 || past_barriers_ < finished_; }
 
   std::uint64_t finished() const noexcept { return finished_; }
-  std::uint64_t word(std::uint32_t counter) const noexcept {
-    return std::atomic_ref(counters_[counter]).load(std::memory_order_acquire);
-  }
 
  private:
   // At most reuse + 1 epochs are begun and not finished, and nothing asks for epochs more than `reuse` before these.
@@ -92,7 +88,7 @@ class Epochs {
   const ScratchLayout& layout_;
   Rank ranks_;
   Rank position_;
-  std::span<std::uint64_t> counters_;
+  const CounterWords& counters_;
   std::uint32_t reuse_;
   std::array<Epoch, kRemembered> remembered_{};
   std::uint64_t present_ = 0;                       ///< the epoch that is handed out

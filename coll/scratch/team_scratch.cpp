@@ -32,12 +32,12 @@ TeamScratch::TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position,
     : layout_(sizes, ranks),
       ranks_(ranks),
       position_(position),
+      counters_(counters),
       banks_(layout_),
-      epochs_(layout_, ranks, position, counters, reuse == 0 ? sizes.banks : reuse),
+      epochs_(layout_, ranks, position, counters_, reuse == 0 ? sizes.banks : reuse),
       leases_(layout_),
       senders_(layout_.clears() ? ranks : 0),
-      pairs_(layout_.clears() ? ranks : 0),
-      base_(layout_.operation_counters()) {}
+      pairs_(layout_.clears() ? ranks : 0) {}
 
 // Clears are one message for each pair of which one writes to the other; a barrier is ceil(log2 P) from each member. All
 // members know the pairs, so they choose alike.
@@ -100,9 +100,7 @@ void TeamScratch::start(const Portion& portion) noexcept {
 }
 
 void TeamScratch::drained(const Portion& portion) noexcept {
-  const std::uint32_t end = portion.first_counter + portion.counters;
-  for (std::uint32_t counter = portion.first_counter; counter < end; ++counter)
-    base_[counter] = epochs_.word(counter);
+  counters_.begin_again(portion.first_counter, portion.counters);
   if (portion.lease != Portion::kNoLease) leases_[portion.lease].running = false;
   epochs_.drained(portion.epoch);
 }

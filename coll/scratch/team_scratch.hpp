@@ -22,7 +22,7 @@ namespace aqueduct::coll {
 /// Threads: one at a time; peers raise the counters meanwhile.
 class TeamScratch {
  public:
-  /// `counters` has layout.counters() words, 0 at first, which peers raise. Allocates all that it will ever use.
+  /// `counters` has layout.counters() words, which peers raise later (counter_words.hpp). Allocates all that it will ever use.
   /// Requires: reuse is 0, or in tests that are to fail, a wrong number of banks.
   TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, std::span<std::uint64_t> counters,
               std::uint32_t reuse = 0);
@@ -53,8 +53,7 @@ class TeamScratch {
   /// How much was added to a counter of the operation. Arrivals count from the time when a peer could send them, which
   /// may be before the operation was opened here.
   std::uint64_t count(const Portion& portion, Counter counter) const noexcept {
-    const std::uint32_t at = portion.first_counter + counter;
-    return epochs_.word(at) - base_[at];
+    return counters_.count(portion.first_counter + counter);
   }
   /// The operation is over here: all that its counters will ever receive has arrived and was waited for, no put, get or
   /// reduction of it reads or writes here any more. Later than the user's completion, or at the same time.
@@ -94,12 +93,12 @@ class TeamScratch {
   ScratchLayout layout_;
   Rank ranks_;
   Rank position_;
+  CounterWords counters_;
   ScratchBanks banks_;
   Epochs epochs_;
   Leases leases_;
   Senders senders_;
-  std::vector<Members> pairs_;       ///< [receiver]: who writes to it in the present epoch
-  std::vector<std::uint64_t> base_;  ///< [counter] what earlier operations have left in it
+  std::vector<Members> pairs_;  ///< [receiver]: who writes to it in the present epoch
   std::uint64_t opened_ = 0;
   std::uint64_t started_ = 0;
   bool closed_ = false;

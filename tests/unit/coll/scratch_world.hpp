@@ -115,7 +115,7 @@ class ScratchWorld {
   struct Member {
     Member(const Manner& manner, Rank ranks, Rank position)
         : layout(manner.sizes, ranks),
-          words(layout.counters()),
+          words(layout.counters(), 1000 + position),  // left by somebody
           scratch(layout.counters_at()),
           team(manner.sizes, ranks, position, words, manner.reuse) {}
     ScratchLayout layout;
