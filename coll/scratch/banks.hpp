@@ -27,20 +27,34 @@ struct Portion {
 /// the same order, and get the same portions without a message.
 class ScratchBanks {
  public:
-  explicit ScratchBanks(const ScratchLayout& layout) noexcept : layout_(layout) {}
+  explicit ScratchBanks(const ScratchLayout& layout) noexcept;
 
   /// Null if an operation with these needs can have a portion; otherwise the reason why not, for `explain`.
   const char* refusal(const Needs& needs) const noexcept;
   /// The portion of the next operation. Requires: refusal(needs) is null.
-  Portion open(const Needs& needs) noexcept;
+  Portion open(const Needs& needs) noexcept {
+    const std::uint64_t bytes = whole_lines(needs.scratch);
+    if (bytes > bytes_left_ || needs.counters > counters_left_) [[unlikely]]
+      begin(next_.epoch + 1);
+    Portion portion = next_;
+    portion.bytes = bytes;
+    portion.counters = needs.counters;
+    next_.offset += bytes;
+    next_.first_counter += needs.counters;
+    bytes_left_ -= bytes;
+    counters_left_ -= needs.counters;
+    return portion;
+  }
   /// The epoch of the latest operation; 0 before the first.
-  std::uint64_t epoch() const noexcept { return epoch_; }
+  std::uint64_t epoch() const noexcept { return next_.epoch; }
 
  private:
+  void begin(std::uint64_t epoch) noexcept;
+
   const ScratchLayout& layout_;
-  std::uint64_t epoch_ = 0;
-  std::uint64_t next_byte_ = 0;     ///< in the bank
-  std::uint32_t next_counter_ = 0;  ///< in the bank
+  Portion next_;  ///< where the next one begins in the bank
+  std::uint64_t bytes_left_ = 0;
+  std::uint32_t counters_left_ = 0;
 };
 
 }  // namespace aqueduct::coll

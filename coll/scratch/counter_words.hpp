@@ -19,7 +19,8 @@ class CounterWords {
   std::uint64_t count(std::uint32_t counter) const noexcept { return word(counter) - base_[counter]; }
   /// Counts from now on. Requires: all that the last user expects has arrived.
   void begin_again(std::uint32_t first, std::uint32_t count) noexcept {
-    for (std::uint32_t counter = first; counter < first + count; ++counter) base_[counter] = word(counter);
+    const std::uint32_t end = first + count;
+    for (std::uint32_t counter = first; counter != end; ++counter) base_[counter] = word(counter);
   }
 
  private:

@@ -15,22 +15,12 @@ void Epochs::begin(std::uint64_t epoch, bool by_barrier) noexcept {
   finish_epochs();
 }
 
-void Epochs::opened(Members senders) noexcept {
-  Epoch& epoch = at(present_);
-  ++epoch.undrained;
-  epoch.senders |= senders;
-}
-
 void Epochs::started(std::uint64_t epoch, Members senders) noexcept {
   if (epoch < reuse_ || by_barrier_before(epoch)) return;
   for (Members left = senders; left != 0; left &= left - 1) {
     const auto peer = static_cast<Rank>(std::countr_zero(left));
     if (told_[peer] + reuse_ <= epoch) owed_ |= Members{1} << peer;
   }
-}
-
-void Epochs::drained(std::uint64_t epoch) noexcept {
-  if (--at(epoch).undrained == 0) finish_epochs();
 }
 
 void Epochs::finish_epochs() noexcept {

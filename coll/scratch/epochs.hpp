@@ -40,7 +40,11 @@ class Epochs {
   /// The member has begun to hand out epoch `epoch`. `by_barrier` says how the epoch before ends.
   void begin(std::uint64_t epoch, bool by_barrier) noexcept;
   /// An operation has got a portion of the present epoch; `senders` will write to this member in it.
-  void opened(Members senders) noexcept;
+  void opened(Members senders) noexcept {
+    Epoch& epoch = at(present_);
+    ++epoch.undrained;
+    epoch.senders |= senders;
+  }
 
   /// Whether an operation of this epoch may start here. If not, it is held, and all later ones of the team behind it.
   bool may_start(std::uint64_t epoch) const noexcept {
@@ -55,7 +59,9 @@ class Epochs {
            counters_.count(layout_.clear_counter(peer)) + reuse_ > epoch;
   }
   /// An operation of that epoch is drained.
-  void drained(std::uint64_t epoch) noexcept;
+  void drained(std::uint64_t epoch) noexcept {
+    if (--at(epoch).undrained == 0 && finished_ < present_) finish_epochs();
+  }
 
   /// The control message that is to be sent next, if there is one. After sent(), ask again.
   std::optional<Raise> due() noexcept;

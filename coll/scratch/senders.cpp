@@ -81,6 +81,7 @@ void Senders::learn(Entry& entry, const Algorithm& algorithm, const Shape& shape
   entry.shape = shape;
   entry.lengths = lengths.hash.value;
   entry.noted_roots = 0;
+  ++entry.version;
 }
 
 void Senders::read(const Algorithm& algorithm, const Shape& shape, std::span<Members> rows) const noexcept {

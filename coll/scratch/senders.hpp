@@ -35,6 +35,7 @@ class Senders {
   struct Entry {
     const Algorithm* algorithm = nullptr;
     Shape shape;                 ///< with root 0
+    std::uint64_t version = 0;   ///< which of the operations that have been here
     std::uint64_t lengths = 0;   ///< a hash of the lengths of all lanes
     std::uint64_t noted_in = 0;  ///< an epoch, and
     Members noted_roots = 0;     ///< the roots with which the operation was noted in it
@@ -42,10 +43,24 @@ class Senders {
         rows;  ///< [receiver, counted from the root]: those that write to it, counted from the root
   };
 
+  /// Where a caller that keeps shapes has found one, to find it again without a hash. For one shape, with any root.
+  struct Ticket {
+    Entry* entry = nullptr;
+    std::uint64_t version = 0;
+  };
+
   /// What is known of the operation. Valid until the next call.
   /// Cost: a hash and a comparison of the shape; with other bytes than before, the lengths of all members' lanes; the
   ///       first time, a call for each step of all members.
   Entry& of(const Algorithm& algorithm, const Shape& shape) noexcept;
+  /// The same, by few instructions if the ticket still holds. An empty one is filled.
+  Entry& of(const Algorithm& algorithm, const Shape& shape, Ticket& ticket) noexcept {
+    if (ticket.entry == nullptr || ticket.entry->version != ticket.version) {
+      ticket.entry = &of(algorithm, shape);
+      ticket.version = ticket.entry->version;
+    }
+    return *ticket.entry;
+  }
 
   /// A set of members counted from `root`, as positions in the team.
   Members from_root(Members members, Rank root) const noexcept {

@@ -48,19 +48,20 @@ bool TeamScratch::ends_by_barrier() const noexcept {
   return pairs > std::uint64_t{ranks_} * layout_.rounds();
 }
 
-Portion TeamScratch::open(const Algorithm& algorithm, const Shape& shape, const Needs& needs) noexcept {
+Portion TeamScratch::open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
+                          Senders::Ticket& ticket) noexcept {
   const std::uint64_t before = banks_.epoch();
   Portion portion = banks_.open(needs);
   if (portion.epoch != before) {
     epochs_.begin(portion.epoch, ends_by_barrier());
     for (Members& senders : pairs_) senders = 0;
   }
-  enter(portion, algorithm, shape);
+  enter(portion, algorithm, shape, ticket);
   return portion;
 }
 
-Portion TeamScratch::open_leased(std::uint32_t lease, const Algorithm& algorithm,
-                                 const Shape& shape) noexcept {
+Portion TeamScratch::open_leased(std::uint32_t lease, const Algorithm& algorithm, const Shape& shape,
+                                 Senders::Ticket& ticket) noexcept {
   Leases::Lease& taken = leases_[lease];
   const std::uint64_t slot = taken.starts++ % kPlanSlots;
   Portion portion{.epoch = banks_.epoch(),
@@ -69,34 +70,29 @@ Portion TeamScratch::open_leased(std::uint32_t lease, const Algorithm& algorithm
                   .first_counter = taken.first_counter + static_cast<std::uint32_t>(slot) * taken.counters,
                   .counters = taken.counters,
                   .lease = lease};
-  enter(portion, algorithm, shape);
+  enter(portion, algorithm, shape, ticket);
   return portion;
 }
 
-void TeamScratch::enter(Portion& portion, const Algorithm& algorithm, const Shape& shape) noexcept {
+void TeamScratch::enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
+                        Senders::Ticket& ticket) noexcept {
   if (layout_.clears() && ranks_ > 1) {
-    Senders::Entry& known = senders_.of(algorithm, shape);
+    Senders::Entry& known = senders_.of(algorithm, shape, ticket);
     portion.senders = senders_.from_root(known.rows[relative(position_, shape.root, ranks_)], shape.root);
-    note(known, shape.root);
+    if (known.noted_in != portion.epoch || (known.noted_roots >> shape.root & 1) == 0)
+      note(known, shape.root);
   }
   epochs_.opened(portion.senders);
   ++opened_;
 }
 
-/// Adds an operation's pairs to those of the present epoch, unless the epoch has had the same operation before.
+/// Adds an operation's pairs to those of the present epoch.
 void TeamScratch::note(Senders::Entry& known, Rank root) noexcept {
   if (known.noted_in != banks_.epoch()) known.noted_roots = 0;
   known.noted_in = banks_.epoch();
-  if ((known.noted_roots >> root & 1) != 0) return;
   known.noted_roots |= Members{1} << root;
   for (Rank receiver = 0; receiver < ranks_; ++receiver)
     pairs_[absolute(receiver, root, ranks_)] |= senders_.from_root(known.rows[receiver], root);
-}
-
-void TeamScratch::start(const Portion& portion) noexcept {
-  if (portion.lease != Portion::kNoLease) leases_[portion.lease].running = true;
-  epochs_.started(portion.epoch, portion.senders);
-  ++started_;
 }
 
 void TeamScratch::drained(const Portion& portion) noexcept {

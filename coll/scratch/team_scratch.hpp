@@ -37,15 +37,20 @@ class TeamScratch {
   /// Whether the operations before have started, so that the next one can be opened.
   bool may_open() const noexcept { return opened_ == started_; }
   /// The portion of the next operation. Requires: may_open(), and refusal(needs) is null; `needs` are
-  /// Schedule::needs(algorithm, shape).
-  Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs) noexcept;
+  /// Schedule::needs(algorithm, shape); `ticket` is empty or was used for this shape before, with any root.
+  Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
+               Senders::Ticket& ticket) noexcept;
 
   /// Whether the operation may start: the bank's former use is over here. If not, it is held, and those behind it.
   bool may_start(const Portion& portion) const noexcept {
     return epochs_.may_start(portion.epoch) &&
            (portion.lease == Portion::kNoLease || !leases_[portion.lease].running);
   }
-  void start(const Portion& portion) noexcept;
+  void start(const Portion& portion) noexcept {
+    if (portion.lease != Portion::kNoLease) leases_[portion.lease].running = true;
+    epochs_.started(portion.epoch, portion.senders);
+    ++started_;
+  }
   /// Whether a step may put or signal to this peer. Requires: the operation has started.
   bool may_write(const Portion& portion, Rank peer) const noexcept {
     return epochs_.may_write(portion.epoch, peer);
@@ -68,7 +73,8 @@ class TeamScratch {
   /// place (leases.hpp); the plan then opens a portion at each start. The same on all members; sends nothing.
   std::optional<std::uint32_t> lease(const Shape& shape, const Needs& needs) noexcept;
   /// The portion of the lease's next start. Requires: may_open().
-  Portion open_leased(std::uint32_t lease, const Algorithm& algorithm, const Shape& shape) noexcept;
+  Portion open_leased(std::uint32_t lease, const Algorithm& algorithm, const Shape& shape,
+                      Senders::Ticket& ticket) noexcept;
   /// Takes a place for the scratch of a team of some of the members, made by a call that this team's members all make.
   std::optional<std::uint32_t> lease_bytes(std::uint64_t bytes, std::uint32_t counters) noexcept {
     return leases_.take({.scratch = bytes, .counters = counters}, 1, banks_.epoch());
@@ -86,7 +92,8 @@ class TeamScratch {
   std::uint64_t finished() const noexcept { return epochs_.finished(); }
 
  private:
-  void enter(Portion& portion, const Algorithm& algorithm, const Shape& shape) noexcept;
+  void enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
+             Senders::Ticket& ticket) noexcept;
   void note(Senders::Entry& known, Rank root) noexcept;
   bool ends_by_barrier() const noexcept;
 

@@ -222,6 +222,33 @@ TEST(Scratch, UsesABarrierWhereClearsWouldBeMore) {
   EXPECT_EQ(other.counted.barrier, other.counted.epochs * kRanks * 4);
 }
 
+TEST(Scratch, ForgetsThoseThatWriteNoMore) {
+  constexpr Rank kRanks = 6;
+  Manner manner = usual_manner(kRanks);
+  manner.sizes = {.banks = 2, .counters = 1000, .bytes = 640};
+  std::vector<Call> calls(400, loose_operation(Operation::broadcast, "flat", kRanks, 64));
+  for (std::size_t i = 200; i < calls.size(); ++i) calls[i].shape.root = 1;
+  const Ran ran = run(kRanks, manner, calls, 3);
+  ASSERT_EQ(ran.failure, "");
+  EXPECT_EQ(ran.counted.epochs, 39u);
+  EXPECT_GE(ran.counted.control, 39u * (kRanks - 1));
+  EXPECT_LE(ran.counted.control, 41u * (kRanks - 1)) << "the second root is told when it begins";
+}
+
+TEST(Scratch, ChoosesBarrierOrClearsForEachEpoch) {
+  constexpr Rank kRanks = 9;
+  Manner manner = usual_manner(kRanks);
+  manner.sizes = {.banks = 3, .counters = 10, .bytes = 640};
+  Call direct = loose_operation(Operation::all_gather, "direct", kRanks, 8);
+  direct.shape.addresses = Addresses::single;
+  std::vector<Call> calls(30, direct);  // three in an epoch, since each has three counters
+  calls.resize(200, loose_operation(Operation::broadcast, "flat", kRanks, 8));
+  const Ran ran = run(kRanks, manner, calls, 4);
+  ASSERT_EQ(ran.failure, "");
+  EXPECT_EQ(ran.counted.barrier, 10u * kRanks * 4);
+  EXPECT_GT(ran.counted.control, ran.counted.barrier);
+}
+
 TEST(Scratch, ServesTeamsOfAnySize) {
   for (const Rank ranks : {1u, 33u, 64u, 65u}) {
     Manner manner = usual_manner(8);

@@ -125,6 +125,7 @@ class ScratchWorld {
     std::size_t next = 0;
     std::vector<Running> running;
     std::map<std::size_t, std::optional<std::uint32_t>> leases;  ///< of plans, by their bind
+    std::map<std::size_t, Senders::Ticket> tickets;              ///< likewise
   };
   struct Message {
     enum class Kind : std::uint8_t { source, local, data, raise } kind;
@@ -224,10 +225,14 @@ class ScratchWorld {
     }
     Running running;
     running.operation = number;
-    const auto lease = made.kind == Call::Kind::start ? member.leases[made.plan] : std::nullopt;
-    running.portion = lease ? member.team.open_leased(*lease, *made.algorithm, made.shape)
-                            : member.team.open(*made.algorithm, made.shape, needs);
-    if (lease && position == 0) ++counted_.on_leases;
+    const bool plan = made.kind == Call::Kind::start;
+    Senders::Ticket fresh;
+    Senders::Ticket& ticket = plan && below(2) == 0 ? member.tickets[made.plan] : fresh;
+    const bool leased = plan && member.leases[made.plan].has_value();
+    running.portion =
+        leased ? member.team.open_leased(*member.leases[made.plan], *made.algorithm, made.shape, ticket)
+               : member.team.open(*made.algorithm, made.shape, needs, ticket);
+    if (leased && position == 0) ++counted_.on_leases;
     running.next.resize(Schedule(*made.algorithm, made.shape, position).lanes());
     Executed& known = operation(number);
     if (!known.portion) known.portion = running.portion;
