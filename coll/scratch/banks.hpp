@@ -7,7 +7,7 @@
 
 namespace aqueduct::coll {
 
-/// The scratch of one operation: the same on all members.
+/// The scratch of one operation: the same on all members, but for `senders`.
 struct Portion {
   std::uint64_t epoch = 0;
   std::uint64_t offset = 0;  ///< from the beginning of the team's scratch

@@ -39,8 +39,8 @@ class Senders {
     std::uint64_t lengths = 0;   ///< a hash of the lengths of all lanes
     std::uint64_t noted_in = 0;  ///< an epoch, and
     Members noted_roots = 0;     ///< the roots with which the operation was noted in it
-    std::span<Members>
-        rows;  ///< [receiver, counted from the root]: those that write to it, counted from the root
+    /// [receiver]: those that write to it. All counted from the root.
+    std::span<Members> rows;
   };
 
   /// Where a caller that keeps shapes has found one, to find it again without a hash. For one shape, with any root.

@@ -22,8 +22,9 @@ namespace aqueduct::coll {
 /// Threads: one at a time; peers raise the counters meanwhile.
 class TeamScratch {
  public:
-  /// `counters` has layout.counters() words, which peers raise later (counter_words.hpp). Allocates all that it will ever use.
-  /// Requires: reuse is 0, or in tests that are to fail, a wrong number of banks.
+  /// `counters` has layout.counters() words, which peers raise later (counter_words.hpp). Allocates all that it will ever
+  /// use.
+  /// Requires: reuse is 0, or in a test that is to fail, a wrong number of banks.
   TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, std::span<std::uint64_t> counters,
               std::uint32_t reuse = 0);
   TeamScratch(const TeamScratch&) = delete;
@@ -61,7 +62,8 @@ class TeamScratch {
     return counters_.count(portion.first_counter + counter);
   }
   /// The operation is over here: all that its counters will ever receive has arrived and was waited for, no put, get or
-  /// reduction of it reads or writes here any more. Later than the user's completion, or at the same time.
+  /// reduction of it reads or writes here any more. Later than the user's completion, or at the same time. A get by a
+  /// peer is known to be over only if the peer then raises a counter that this operation waits for.
   void drained(const Portion& portion) noexcept;
 
   /// A message to be posted; after sent() there may be another one. Between the two, call neither again.

@@ -48,7 +48,7 @@ std::vector<std::pair<const Algorithm*, Shape>> many_shapes(Rank ranks) {
   std::vector<std::pair<const Algorithm*, Shape>> out;
   for (const Algorithm* const algorithm : all_algorithms()) {
     for (const Sync mode : {Sync::none, Sync::mine, Sync::all}) {
-      for (const std::uint64_t bytes : {1, 24, 3}) {
+      for (const std::uint64_t bytes : {1u, 24u, 3u}) {
         for (const Rank root : {Rank{0}, Rank{1}, ranks - 1}) {
           Shape shape{.operation = algorithm->operation};
           shape.in = shape.out = mode;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -66,7 +67,7 @@ std::vector<Call> random_calls(Random& random, Rank ranks, const ScratchSizes& s
       call.plan = plans[which];
       call.kind = dice == 1 ? Call::Kind::end : Call::Kind::start;
       calls.push_back(call);
-      if (dice == 1) plans.erase(plans.begin() + which);
+      if (dice == 1) plans.erase(plans.begin() + static_cast<std::ptrdiff_t>(which));
     } else {
       calls.push_back(random_operation(random, ranks, sizes, most_bytes));
     }
@@ -285,7 +286,7 @@ TEST(Scratch, PeersDependOnBytesOnlyThroughLengths) {
         if (!algorithm->parameters.empty()) call.shape.parameters[0] = radix;
         if (algorithm->direct) call.shape.addresses = Addresses::single;
         std::map<std::vector<std::uint32_t>, std::vector<Rank>> peers_of;  // [lengths]
-        for (const std::uint64_t bytes : {0, 1, 2, 3, 5, 8, 17, 64, 1000, 4096}) {
+        for (const std::uint64_t bytes : {0u, 1u, 2u, 3u, 5u, 8u, 17u, 64u, 1000u, 4096u}) {
           call.shape.bytes = call.shape.pitch = bytes;
           if (Schedule::refusal(*algorithm, call.shape) != nullptr) continue;
           std::vector<std::uint32_t> lengths;
