@@ -134,8 +134,10 @@ TEST(Scratch, HasNoOverlapAndNoHangInRandomPrograms) {
 TEST(Scratch, FailsIfABankIsReusedOneEpochTooEarly) {
   int failed = 0;
   constexpr int kRuns = 60;
-  for (std::uint64_t seed = 1; seed <= kRuns; ++seed)
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    ASSERT_EQ(random_run(seed, true, 0).failure, "") << "seed " << seed;
     failed += random_run(seed, true, 1).failure.empty() ? 0 : 1;
+  }
   EXPECT_GE(failed, kRuns * 9 / 10);
 }
 
