@@ -1,0 +1,45 @@
+#include "coll/scratch/layout.hpp"
+
+#include "coll/schedule/passes.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr std::uint64_t kLongestElement = 16;
+// Chosen: three passes of ceil(log2 P) rounds and a few more, for any number of ranks.
+constexpr std::uint32_t kLeastCounters = 112;
+// Chosen: with larger banks, more counters than this are of no use.
+constexpr std::uint32_t kMostCounters = 1024;
+constexpr std::uint64_t kBytesForACounter = 1024;
+
+}  // namespace
+
+ScratchSizes least_scratch(Rank ranks) noexcept {
+  // An all-gather to members that know only their own buffers collects a block of each.
+  return {.banks = 2,
+          .counters = kLeastCounters,
+          .bytes = std::max<std::uint64_t>(whole_lines(ranks * kLongestElement), 1024)};
+}
+
+ScratchLayout::ScratchLayout(const ScratchSizes& sizes, Rank ranks) noexcept
+    : sizes_(sizes), ranks_(ranks), rounds_(rounds_of(ranks, 2)) {}
+
+std::optional<ScratchSizes> ScratchLayout::sizes_within(std::uint64_t bytes, Rank ranks) noexcept {
+  ScratchSizes sizes = least_scratch(ranks);
+  const std::uint64_t least = ScratchLayout(sizes, ranks).bytes();
+  if (bytes < least) return std::nullopt;
+  // A third bank lets members drift further apart than twice the room does.
+  sizes.banks = 3;
+  if (ScratchLayout(sizes, ranks).bytes() > bytes) sizes.banks = 2;
+  const std::uint64_t rest = (bytes - ScratchLayout(sizes, ranks).bytes()) / sizes.banks;
+  const auto more = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(rest / (kBytesForACounter + 8), kMostCounters - kLeastCounters));
+  sizes.counters += more;
+  sizes.bytes += (rest - std::uint64_t{more} * 8) / kScratchLine * kScratchLine;
+  return sizes;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace aqueduct::coll {
+
+/// How much scratch a team has on each member; the same on all members.
+struct ScratchSizes {
+  std::uint32_t banks = 3;          ///< 2 to kMostBanks
+  std::uint32_t counters = 256;     ///< of a bank
+  std::uint64_t bytes = 256 << 10;  ///< of a bank; a multiple of kScratchLine
+  std::uint64_t leased_bytes = 0;   ///< beside the banks, for leases; a multiple of kScratchLine
+  std::uint32_t leased_counters = 0;
+
+  friend bool operator==(const ScratchSizes&, const ScratchSizes&) = default;
+};
+
+inline constexpr std::uint32_t kMostBanks = 4;
+/// Portions begin at multiples of this, so that two operations never share a cache line.
+inline constexpr std::uint64_t kScratchLine = 64;
+/// Teams of more members use barriers instead of clears: the tables of peers are never longer than this.
+inline constexpr Rank kMostCleared = 64;
+
+constexpr std::uint64_t whole_lines(std::uint64_t bytes) noexcept {
+  return (bytes + kScratchLine - 1) / kScratchLine * kScratchLine;
+}
+
+/// The smallest scratch with which every operation has an algorithm, if it is cut into pieces of one element of 16 bytes.
+ScratchSizes least_scratch(Rank ranks) noexcept;
+
+/// Where things are in a team's scratch: the same on all members.
+///
+/// Bytes:     the banks, the leased part, then the counters, of 8 bytes each.
+/// Counters:  numbered from 0: those of the banks, the leased ones, a clear counter for each peer, and one for each round
+///            of the barrier that ends an epoch. A put or signal names a counter by this number.
+class ScratchLayout {
+ public:
+  /// Requires: sizes as their comments say.
+  ScratchLayout(const ScratchSizes& sizes, Rank ranks) noexcept;
+
+  /// The sizes that fit into `bytes` of the client's memory. Empty if `bytes` are fewer than
+  /// ScratchLayout(least_scratch(ranks), ranks).bytes().
+  static std::optional<ScratchSizes> sizes_within(std::uint64_t bytes, Rank ranks) noexcept;
+
+  const ScratchSizes& sizes() const noexcept { return sizes_; }
+  std::uint64_t bytes() const noexcept { return counters_at() + std::uint64_t{counters()} * 8; }
+  std::uint64_t bank_at(std::uint64_t epoch) const noexcept { return epoch % sizes_.banks * sizes_.bytes; }
+  std::uint64_t leased_at() const noexcept { return sizes_.banks * sizes_.bytes; }
+  std::uint64_t counters_at() const noexcept { return leased_at() + sizes_.leased_bytes; }
+
+  std::uint32_t counters() const noexcept { return first_round() + rounds_; }
+  std::uint32_t bank_counter(std::uint64_t epoch) const noexcept {
+    return static_cast<std::uint32_t>(epoch % sizes_.banks) * sizes_.counters;
+  }
+  std::uint32_t leased_counter() const noexcept { return sizes_.banks * sizes_.counters; }
+  /// How many of the counters belong to operations: the first ones.
+  std::uint32_t operation_counters() const noexcept { return leased_counter() + sizes_.leased_counters; }
+  /// The counter that `peer` raises on this member. Requires: clears().
+  std::uint32_t clear_counter(Rank peer) const noexcept { return operation_counters() + peer; }
+  std::uint32_t round_counter(std::uint32_t round) const noexcept { return first_round() + round; }
+  std::uint32_t rounds() const noexcept { return rounds_; }
+  /// Whether there are clear counters.
+  bool clears() const noexcept { return ranks_ <= kMostCleared; }
+
+ private:
+  std::uint32_t first_round() const noexcept { return operation_counters() + (clears() ? ranks_ : 0); }
+
+  ScratchSizes sizes_;
+  Rank ranks_;
+  std::uint32_t rounds_;
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "coll/schedule/schedule.hpp"
+#include "coll/scratch/layout.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// A set of members of a team of at most kMostCleared.
+using Members = std::uint64_t;
+
+/// Who writes to whom in the operations of a small team: puts, and signals, which raise a counter.
+///
+/// A member's own schedule names those to which it writes. Those that write to it are named by the schedules of the
+/// others, so the steps of all members are read once for each shape, and the answer is kept. Members are counted from
+/// the root: an operation with another root is the same operation, shifted (aqcheck tests that).
+///
+/// Shapes that differ only in their bytes, and give every lane of every member the same length, must have the same peers
+/// in all steps: bytes decide how many segments there are, not who sends them. So another number of bytes costs P
+/// lengths, not all steps. A test holds all algorithms to it.
+///
+/// An operation with more than kMostRead steps is not read: it counts as one in which all write to all. It sends so many
+/// messages that a few clears more are nothing beside them.
+class Senders {
+ public:
+  static constexpr std::uint64_t kMostRead = 2048;
+
+  /// Requires: ranks <= kMostCleared. Allocates all that it will ever use.
+  explicit Senders(Rank ranks);
+
+  struct Entry {
+    const Algorithm* algorithm = nullptr;
+    Shape shape;                 ///< with root 0
+    std::uint64_t version = 0;   ///< which of the operations that have been here
+    std::uint64_t lengths = 0;   ///< a hash of the lengths of all lanes
+    std::uint64_t noted_in = 0;  ///< an epoch, and
+    Members noted_roots = 0;     ///< the roots with which the operation was noted in it
+    /// [receiver]: those that write to it. All counted from the root.
+    std::span<Members> rows;
+  };
+
+  /// Where a caller that keeps shapes has found one, to find it again without a hash. For one shape, with any root.
+  struct Ticket {
+    Entry* entry = nullptr;
+    std::uint64_t version = 0;
+  };
+
+  /// What is known of the operation. Valid until the next call.
+  /// Cost: a hash and a comparison of the shape; with other bytes than before, the lengths of all members' lanes; the
+  ///       first time, a call for each step of all members.
+  Entry& of(const Algorithm& algorithm, const Shape& shape) noexcept;
+  /// The same, by few instructions if the ticket still holds. An empty one is filled.
+  Entry& of(const Algorithm& algorithm, const Shape& shape, Ticket& ticket) noexcept {
+    if (ticket.entry == nullptr || ticket.entry->version != ticket.version) {
+      ticket.entry = &of(algorithm, shape);
+      ticket.version = ticket.entry->version;
+    }
+    return *ticket.entry;
+  }
+
+  /// A set of members counted from `root`, as positions in the team.
+  Members from_root(Members members, Rank root) const noexcept {
+    return root == 0 ? members : ((members << root) | (members >> (ranks_ - root))) & all_;
+  }
+  Members all() const noexcept { return all_; }
+
+ private:
+  static constexpr std::size_t kKept = 16;
+
+  void learn(Entry& entry, const Algorithm& algorithm, const Shape& shape) noexcept;
+  void read(const Algorithm& algorithm, const Shape& shape, std::span<Members> rows) const noexcept;
+
+  Rank ranks_;
+  Members all_;
+  std::array<Entry, kKept> entries_;
+  std::vector<Members> rows_;  ///< [entry][receiver]
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,109 @@
+#include "coll/scratch/team_scratch.hpp"
+
+#include <bit>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr std::uint32_t kPlanSlots = 2;
+
+}  // namespace
+
+bool hears_of_all(const Shape& shape) noexcept {
+  switch (shape.operation) {
+    case Operation::barrier: return true;
+    case Operation::all_gather:
+    case Operation::all_to_all:
+    case Operation::all_reduce:
+    case Operation::reduce_scatter: return shape.bytes > 0 || shape.in == Sync::all || shape.out == Sync::all;
+    // The pass at their end begins at the root, which has then heard of all that send something.
+    case Operation::gather:
+    case Operation::reduce: return shape.in == Sync::all || (shape.out == Sync::all && shape.bytes > 0);
+    // The pass at their beginning ends at the root.
+    case Operation::broadcast:
+    case Operation::scatter: return shape.out == Sync::all;
+    default: return shape.in == Sync::all || shape.out == Sync::all;
+  }
+}
+
+TeamScratch::TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position,
+                         std::span<std::uint64_t> counters, std::uint32_t reuse)
+    : layout_(sizes, ranks),
+      ranks_(ranks),
+      position_(position),
+      counters_(counters),
+      banks_(layout_),
+      epochs_(layout_, ranks, position, counters_, reuse == 0 ? sizes.banks : reuse),
+      leases_(layout_),
+      senders_(layout_.clears() ? ranks : 0),
+      pairs_(layout_.clears() ? ranks : 0) {}
+
+// Clears are one message for each pair of which one writes to the other; a barrier is ceil(log2 P) from each member. All
+// members know the pairs, so they choose alike.
+bool TeamScratch::ends_by_barrier() const noexcept {
+  if (!layout_.clears()) return true;
+  std::uint64_t pairs = 0;
+  for (const Members senders : pairs_) pairs += static_cast<std::uint64_t>(std::popcount(senders));
+  return pairs > std::uint64_t{ranks_} * layout_.rounds();
+}
+
+Portion TeamScratch::open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
+                          Senders::Ticket& ticket) noexcept {
+  const std::uint64_t before = banks_.epoch();
+  Portion portion = banks_.open(needs);
+  if (portion.epoch != before) {
+    epochs_.begin(portion.epoch, ends_by_barrier());
+    for (Members& senders : pairs_) senders = 0;
+  }
+  enter(portion, algorithm, shape, ticket);
+  return portion;
+}
+
+Portion TeamScratch::open_leased(std::uint32_t lease, const Algorithm& algorithm, const Shape& shape,
+                                 Senders::Ticket& ticket) noexcept {
+  Leases::Lease& taken = leases_[lease];
+  const std::uint64_t slot = taken.starts++ % kPlanSlots;
+  Portion portion{.epoch = banks_.epoch(),
+                  .offset = taken.offset + slot * taken.bytes,
+                  .bytes = taken.bytes,
+                  .first_counter = taken.first_counter + static_cast<std::uint32_t>(slot) * taken.counters,
+                  .counters = taken.counters,
+                  .lease = lease};
+  enter(portion, algorithm, shape, ticket);
+  return portion;
+}
+
+void TeamScratch::enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
+                        Senders::Ticket& ticket) noexcept {
+  if (layout_.clears() && ranks_ > 1) {
+    Senders::Entry& known = senders_.of(algorithm, shape, ticket);
+    portion.senders = senders_.from_root(known.rows[relative(position_, shape.root, ranks_)], shape.root);
+    if (known.noted_in != portion.epoch || (known.noted_roots >> shape.root & 1) == 0)
+      note(known, shape.root);
+  }
+  epochs_.opened(portion.senders);
+  ++opened_;
+}
+
+/// Adds an operation's pairs to those of the present epoch.
+void TeamScratch::note(Senders::Entry& known, Rank root) noexcept {
+  if (known.noted_in != banks_.epoch()) known.noted_roots = 0;
+  known.noted_in = banks_.epoch();
+  known.noted_roots |= Members{1} << root;
+  for (Rank receiver = 0; receiver < ranks_; ++receiver)
+    pairs_[absolute(receiver, root, ranks_)] |= senders_.from_root(known.rows[receiver], root);
+}
+
+void TeamScratch::drained(const Portion& portion) noexcept {
+  counters_.begin_again(portion.first_counter, portion.counters);
+  if (portion.lease != Portion::kNoLease) leases_[portion.lease].running = false;
+  epochs_.drained(portion.epoch);
+}
+
+std::optional<std::uint32_t> TeamScratch::lease(const Shape& shape, const Needs& needs) noexcept {
+  if (!hears_of_all(shape)) return std::nullopt;
+  return leases_.take(needs, kPlanSlots, banks_.epoch());
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,120 @@
+#pragma once
+
+#include "coll/scratch/banks.hpp"
+#include "coll/scratch/epochs.hpp"
+#include "coll/scratch/leases.hpp"
+#include "coll/scratch/senders.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// The scratch of a team, on one member: who may use which bytes and counters, and when.
+///
+/// No message is sent while an epoch lasts. This class sends nothing itself: the engine posts the raises that due()
+/// names, and says when an operation has started and when it is drained.
+///
+/// Order:   open(), lease() and end() are called in the team's order, the same on all members. An operation is opened
+///          when those before it have started, is started when it may, and is drained some time later, in any order.
+/// Threads: one at a time; peers raise the counters meanwhile.
+class TeamScratch {
+ public:
+  /// `counters` has layout.counters() words, which peers raise later (counter_words.hpp). Allocates all that it will ever
+  /// use.
+  /// Requires: reuse is 0, or in a test that is to fail, a wrong number of banks.
+  TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, std::span<std::uint64_t> counters,
+              std::uint32_t reuse = 0);
+  TeamScratch(const TeamScratch&) = delete;
+  TeamScratch& operator=(const TeamScratch&) = delete;
+
+  const ScratchLayout& layout() const noexcept { return layout_; }
+
+  /// Null if an operation with these needs can have a portion; otherwise the reason why not. The same on all members.
+  const char* refusal(const Needs& needs) const noexcept { return banks_.refusal(needs); }
+
+  /// Whether the operations before have started, so that the next one can be opened.
+  bool may_open() const noexcept { return opened_ == started_; }
+  /// The portion of the next operation. Requires: may_open(), and refusal(needs) is null; `needs` are
+  /// Schedule::needs(algorithm, shape); `ticket` is empty or was used for this shape before, with any root.
+  Portion open(const Algorithm& algorithm, const Shape& shape, const Needs& needs,
+               Senders::Ticket& ticket) noexcept;
+
+  /// Whether the operation may start: the bank's former use is over here. If not, it is held, and those behind it.
+  bool may_start(const Portion& portion) const noexcept {
+    return epochs_.may_start(portion.epoch) &&
+           (portion.lease == Portion::kNoLease || !leases_[portion.lease].running);
+  }
+  void start(const Portion& portion) noexcept {
+    if (portion.lease != Portion::kNoLease) leases_[portion.lease].running = true;
+    epochs_.started(portion.epoch, portion.senders);
+    ++started_;
+  }
+  /// Whether a step may put or signal to this peer. Requires: the operation has started.
+  bool may_write(const Portion& portion, Rank peer) const noexcept {
+    return epochs_.may_write(portion.epoch, peer);
+  }
+  /// How much was added to a counter of the operation. Arrivals count from the time when a peer could send them, which
+  /// may be before the operation was opened here.
+  std::uint64_t count(const Portion& portion, Counter counter) const noexcept {
+    return counters_.count(portion.first_counter + counter);
+  }
+  /// The operation is over here: all that its counters will ever receive has arrived and was waited for, no put, get or
+  /// reduction of it reads or writes here any more. Later than the user's completion, or at the same time. A get by a
+  /// peer is known to be over only if the peer then raises a counter that this operation waits for.
+  void drained(const Portion& portion) noexcept;
+
+  /// A message to be posted; after sent() there may be another one. Between the two, call neither again.
+  std::optional<Raise> due() noexcept { return closed_ ? std::nullopt : epochs_.due(); }
+  void sent(const Raise& raise) noexcept { epochs_.sent(raise); }
+  bool busy() const noexcept { return epochs_.busy() && !closed_; }
+
+  /// Takes a fixed place for a plan of this operation. Empty if there is no room, or if the operation cannot use a fixed
+  /// place (leases.hpp); the plan then opens a portion at each start. The same on all members; sends nothing.
+  std::optional<std::uint32_t> lease(const Shape& shape, const Needs& needs) noexcept;
+  /// The portion of the lease's next start. Requires: may_open().
+  Portion open_leased(std::uint32_t lease, const Algorithm& algorithm, const Shape& shape,
+                      Senders::Ticket& ticket) noexcept;
+  /// Takes a place for the scratch of a team of some of the members, made by a call that this team's members all make.
+  std::optional<std::uint32_t> lease_bytes(std::uint64_t bytes, std::uint32_t counters) noexcept {
+    return leases_.take({.scratch = bytes, .counters = counters}, 1, banks_.epoch());
+  }
+  std::uint64_t leased_at(std::uint32_t lease) const noexcept { return leases_[lease].offset; }
+  std::uint32_t leased_counter(std::uint32_t lease) const noexcept { return leases_[lease].first_counter; }
+  /// Gives the place back. Operations on the lease may still run, but no further one is opened.
+  void end(std::uint32_t lease) noexcept { leases_.end(lease, banks_.epoch()); }
+
+  /// A member is lost: nothing is due any more. The engine ends the operations.
+  void close() noexcept { closed_ = true; }
+  bool closed() const noexcept { return closed_; }
+
+  std::uint64_t epoch() const noexcept { return banks_.epoch(); }
+  std::uint64_t finished() const noexcept { return epochs_.finished(); }
+
+ private:
+  void enter(Portion& portion, const Algorithm& algorithm, const Shape& shape,
+             Senders::Ticket& ticket) noexcept;
+  void note(Senders::Entry& known, Rank root) noexcept;
+  bool ends_by_barrier() const noexcept;
+
+  ScratchLayout layout_;
+  Rank ranks_;
+  Rank position_;
+  CounterWords counters_;
+  ScratchBanks banks_;
+  Epochs epochs_;
+  Leases leases_;
+  Senders senders_;
+  std::vector<Members> pairs_;  ///< [receiver]: who writes to it in the present epoch
+  std::uint64_t opened_ = 0;
+  std::uint64_t started_ = 0;
+  bool closed_ = false;
+};
+
+/// Whether the end of such an operation on one member shows that all members have begun it. Then consecutive operations
+/// can alternate between two fixed places without asking: at the start of one, the last but one is over everywhere.
+bool hears_of_all(const Shape& shape) noexcept;
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,183 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/schedule/schedule.hpp"
+#include "coll/scratch/banks.hpp"
+#include "coll/scratch/layout.hpp"
+#include "coll/scratch/leases.hpp"
+#include "coll/scratch/team_scratch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+constexpr ScratchSizes kSmall{
+    .banks = 3, .counters = 10, .bytes = 256, .leased_bytes = 512, .leased_counters = 20};
+
+TEST(ScratchBanks, GiveOnePortionAfterTheOther) {
+  const ScratchLayout layout(kSmall, 4);
+  ScratchBanks banks(layout);
+  const Portion first = banks.open({.scratch = 1, .counters = 3});
+  EXPECT_EQ(first.epoch, 0u);
+  EXPECT_EQ(first.offset, 0u);
+  EXPECT_EQ(first.bytes, kScratchLine);
+  EXPECT_EQ(first.first_counter, 0u);
+  const Portion second = banks.open({.scratch = 192, .counters = 7});
+  EXPECT_EQ(second.epoch, 0u) << "it fits exactly";
+  EXPECT_EQ(second.offset, 64u);
+  EXPECT_EQ(second.first_counter, 3u);
+  EXPECT_EQ(banks.open({}).epoch, 0u) << "nothing fits everywhere";
+  const Portion third = banks.open({.counters = 1});
+  EXPECT_EQ(third.epoch, 1u) << "no counter is left";
+  EXPECT_EQ(third.offset, 256u);
+  EXPECT_EQ(third.first_counter, 10u);
+  const Portion fourth = banks.open({.scratch = 256});
+  EXPECT_EQ(fourth.epoch, 1u);
+  const Portion fifth = banks.open({.scratch = 1});
+  EXPECT_EQ(fifth.epoch, 2u) << "no byte is left";
+  EXPECT_EQ(fifth.offset, 512u);
+  const Portion sixth = banks.open({.scratch = 256});
+  EXPECT_EQ(sixth.epoch, 3u);
+  EXPECT_EQ(sixth.offset, 0u) << "the first bank again";
+  EXPECT_EQ(sixth.first_counter, 0u);
+}
+
+TEST(ScratchBanks, RefuseWhatIsLargerThanABank) {
+  const ScratchLayout layout(kSmall, 4);
+  const ScratchBanks banks(layout);
+  EXPECT_EQ(banks.refusal({.scratch = 256, .counters = 10}), nullptr);
+  EXPECT_STRNE(banks.refusal({.scratch = 257}), nullptr);
+  EXPECT_STRNE(banks.refusal({.counters = 11}), nullptr);
+  EXPECT_STRNE(banks.refusal({.scratch = ~std::uint64_t{0}}), nullptr) << "whole lines of it wrap around";
+}
+
+TEST(ScratchLayout, CountersHaveNumbersOfTheirOwn) {
+  for (const Rank ranks : {1u, 2u, 5u, 64u, 65u, 1000u}) {
+    const ScratchLayout layout(kSmall, ranks);
+    std::set<std::uint32_t> numbers;
+    std::uint32_t expected = 0;
+    const auto add = [&](std::uint32_t first, std::uint32_t count) {
+      for (std::uint32_t i = 0; i < count; ++i) numbers.insert(first + i);
+      expected += count;
+    };
+    for (std::uint64_t epoch = 0; epoch < 3; ++epoch) add(layout.bank_counter(epoch), 10);
+    add(layout.leased_counter(), 20);
+    EXPECT_EQ(layout.operation_counters(), 50u);
+    EXPECT_EQ(layout.clears(), ranks <= kMostCleared);
+    if (layout.clears()) add(layout.clear_counter(0), ranks);
+    add(layout.round_counter(0), layout.rounds());
+    EXPECT_EQ(numbers.size(), expected) << ranks << " members";
+    EXPECT_EQ(layout.counters(), expected) << ranks << " members";
+    EXPECT_EQ(layout.bytes(), 3 * 256 + 512 + 8 * expected);
+  }
+}
+
+TEST(ScratchLayout, FitsIntoTheClientsMemory) {
+  for (const Rank ranks : {1u, 4u, 64u, 300u}) {
+    const std::uint64_t least = ScratchLayout(least_scratch(ranks), ranks).bytes();
+    EXPECT_FALSE(ScratchLayout::sizes_within(least - 1, ranks)) << ranks << " members";
+    for (std::uint64_t bytes = least; bytes < least + (4 << 20); bytes += 1 + bytes / 7) {
+      const auto sizes = ScratchLayout::sizes_within(bytes, ranks);
+      ASSERT_TRUE(sizes);
+      const std::uint64_t used = ScratchLayout(*sizes, ranks).bytes();
+      EXPECT_LE(used, bytes);
+      EXPECT_GT(used + sizes->banks * (kScratchLine + 8), bytes) << "memory is left over";
+      EXPECT_EQ(sizes->bytes % kScratchLine, 0u);
+      EXPECT_GE(sizes->bytes, least_scratch(ranks).bytes);
+      EXPECT_GE(sizes->counters, least_scratch(ranks).counters);
+    }
+  }
+}
+
+TEST(ScratchLayout, TheLeastServesEveryOperation) {
+  for (const Rank ranks : {1u, 2u, 3u, 7u, 16u, 64u, 129u, 1000u, 32768u}) {
+    const ScratchLayout layout(least_scratch(ranks), ranks);
+    const ScratchBanks banks(layout);
+    std::set<Operation> operations, served;
+    for (const Algorithm* const algorithm : all_algorithms()) {
+      Shape shape{.operation = algorithm->operation};
+      shape.ranks = ranks;
+      shape.element = 16;
+      shape.bytes = shape.pitch = algorithm->operation == Operation::barrier ? 0 : 16;
+      for (std::size_t i = 0; i < algorithm->parameters.size(); ++i)
+        shape.parameters[i] = algorithm->parameters[i].usual;
+      operations.insert(algorithm->operation);
+      if (Schedule::refusal(*algorithm, shape) == nullptr &&
+          banks.refusal(Schedule::needs(*algorithm, shape)) == nullptr)
+        served.insert(algorithm->operation);
+    }
+    EXPECT_EQ(served, operations) << ranks << " members";
+  }
+}
+
+TEST(Ranges, AreFirstFitAndComeBackLate) {
+  Ranges ranges(100);
+  EXPECT_EQ(ranges.take(60, 0), 0u);
+  EXPECT_EQ(ranges.take(40, 0), 60u);
+  EXPECT_FALSE(ranges.take(1, 0));
+  ranges.give_back(0, 5);
+  EXPECT_FALSE(ranges.take(1, 4)) << "too early";
+  EXPECT_EQ(ranges.take(20, 5), 0u);
+  EXPECT_EQ(ranges.take(30, 5), 20u);
+  EXPECT_FALSE(ranges.take(20, 5));
+  ranges.give_back(20, 6);
+  EXPECT_EQ(ranges.take(40, 6), 20u);
+}
+
+TEST(Ranges, RefuseWhenTheirTableIsFull) {
+  Ranges ranges(1000);
+  for (std::size_t i = 0; i < Ranges::kMost; ++i) EXPECT_TRUE(ranges.take(1, 0));
+  EXPECT_FALSE(ranges.take(1, 0));
+  ranges.give_back(3, 0);
+  EXPECT_EQ(ranges.take(1, 0), 3u);
+}
+
+TEST(Leases, ComeBackWhenTheirBanksWouldBeReused) {
+  const ScratchLayout layout(kSmall, 4);
+  Leases leases(layout);
+  const auto whole = leases.take({.scratch = 256, .counters = 10}, 2, 0);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(leases[*whole].offset, layout.leased_at());
+  EXPECT_EQ(leases[*whole].first_counter, layout.leased_counter());
+  EXPECT_FALSE(leases.take({.scratch = 1}, 1, 9)) << "no bytes are left";
+  EXPECT_FALSE(leases.take({.counters = 1}, 1, 9)) << "no counters are left";
+  leases.end(*whole, 9);
+  EXPECT_FALSE(leases.take({.scratch = 1}, 1, 11));
+  EXPECT_TRUE(leases.take({.scratch = 1, .counters = 1}, 1, 12));
+}
+
+TEST(Leases, RefusedCountersLeaveTheBytesFree) {
+  const ScratchLayout layout(kSmall, 4);
+  Leases leases(layout);
+  for (std::uint32_t i = 0; i < 2 * Leases::kMost; ++i)
+    EXPECT_FALSE(leases.take({.scratch = 256, .counters = 11}, 2, 0));
+  EXPECT_TRUE(leases.take({.scratch = 256, .counters = 10}, 2, 0));
+}
+
+TEST(HearsOfAll, IsSoOnlyIfEveryMemberSendsSomething) {
+  Shape shape{.operation = Operation::all_reduce};
+  shape.in = shape.out = Sync::none;
+  shape.bytes = 8;
+  EXPECT_TRUE(hears_of_all(shape));
+  shape.bytes = 0;
+  EXPECT_FALSE(hears_of_all(shape));
+  shape.operation = Operation::reduce;
+  shape.out = Sync::all;
+  EXPECT_FALSE(hears_of_all(shape)) << "the root waits for nobody";
+  shape.bytes = 8;
+  EXPECT_TRUE(hears_of_all(shape));
+  shape.operation = Operation::broadcast;
+  EXPECT_TRUE(hears_of_all(shape));
+  shape.out = Sync::mine;
+  shape.in = Sync::all;
+  EXPECT_FALSE(hears_of_all(shape)) << "only the root hears of all";
+  shape.operation = Operation::barrier;
+  shape.in = shape.out = Sync::none;
+  EXPECT_TRUE(hears_of_all(shape));
+}
+
+}  // namespace
+}  // namespace aqueduct::coll

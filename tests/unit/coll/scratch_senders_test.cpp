@@ -1,0 +1,114 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/schedule/schedule.hpp"
+#include "coll/scratch/senders.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+/// [receiver]: who writes to it, by the schedules of all members with the shape's own root.
+std::vector<Members> senders_by_schedules(const Algorithm& algorithm, const Shape& shape) {
+  std::vector<Members> rows(shape.ranks);
+  for (Rank sender = 0; sender < shape.ranks; ++sender) {
+    const Schedule schedule(algorithm, shape, sender);
+    for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) {
+      for (std::uint32_t i = 0; i < schedule.length(lane); ++i) {
+        const Rank peer = schedule.step(lane, i).peer;
+        if (peer != kNoRank) rows[peer] |= Members{1} << sender;
+      }
+    }
+  }
+  return rows;
+}
+
+std::vector<Members> as_positions(const Senders& senders, const Senders::Entry& entry, const Shape& shape) {
+  std::vector<Members> rows(shape.ranks);
+  for (Rank receiver = 0; receiver < shape.ranks; ++receiver)
+    rows[absolute(receiver, shape.root, shape.ranks)] = senders.from_root(entry.rows[receiver], shape.root);
+  return rows;
+}
+
+std::uint64_t steps_of_all(const Algorithm& algorithm, const Shape& shape) {
+  std::uint64_t steps = 0;
+  for (Rank position = 0; position < shape.ranks; ++position) {
+    const Schedule schedule(algorithm, shape, position);
+    for (std::uint32_t lane = 0; lane < schedule.lanes(); ++lane) steps += schedule.length(lane);
+  }
+  return steps;
+}
+
+/// Some shapes of every algorithm: more than are kept.
+std::vector<std::pair<const Algorithm*, Shape>> many_shapes(Rank ranks) {
+  std::vector<std::pair<const Algorithm*, Shape>> out;
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    for (const Sync mode : {Sync::none, Sync::mine, Sync::all}) {
+      for (const std::uint64_t bytes : {1u, 24u, 3u}) {
+        for (const Rank root : {Rank{0}, Rank{1}, ranks - 1}) {
+          Shape shape{.operation = algorithm->operation};
+          shape.in = shape.out = mode;
+          shape.ranks = ranks;
+          shape.bytes = shape.pitch = bytes;
+          if (algorithm->direct) shape.addresses = Addresses::single;
+          if (shape.operation == Operation::broadcast) shape.root = root;
+          for (std::size_t i = 0; i < algorithm->parameters.size(); ++i)
+            shape.parameters[i] = std::max(algorithm->parameters[i].least, 3u);
+          if (Schedule::refusal(*algorithm, shape) == nullptr &&
+              steps_of_all(*algorithm, shape) <= Senders::kMostRead)
+            out.emplace_back(algorithm, shape);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+TEST(Senders, AreThoseOfTheSchedulesWithEveryRoot) {
+  for (const Rank ranks : {2u, 3u, 7u, 8u, 30u, 64u}) {
+    Senders senders(ranks);
+    for (const auto& [algorithm, shape] : many_shapes(ranks)) {
+      const Senders::Entry& entry = senders.of(*algorithm, shape);
+      EXPECT_EQ(as_positions(senders, entry, shape), senders_by_schedules(*algorithm, shape))
+          << algorithm->name << ", " << ranks << " members, root " << shape.root << ", " << shape.bytes
+          << " bytes";
+    }
+  }
+}
+
+TEST(Senders, TicketsOutliveWhatTheyPointTo) {
+  constexpr Rank kRanks = 7;
+  Senders senders(kRanks);
+  const auto shapes = many_shapes(kRanks);
+  std::vector<Senders::Ticket> tickets(shapes.size());
+  for (int turn = 0; turn < 3; ++turn) {
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      const auto& [algorithm, shape] = shapes[i];
+      const Senders::Entry& entry = senders.of(*algorithm, shape, tickets[i]);
+      EXPECT_EQ(entry.algorithm, algorithm);
+      EXPECT_EQ(as_positions(senders, entry, shape), senders_by_schedules(*algorithm, shape));
+      EXPECT_EQ(&senders.of(*algorithm, shape, tickets[i]), &entry);
+    }
+  }
+}
+
+TEST(Senders, OfAVeryLongOperationAreAll) {
+  constexpr Rank kRanks = 40;
+  Senders senders(kRanks);
+  Shape shape{.operation = Operation::broadcast};
+  shape.ranks = kRanks;
+  shape.bytes = shape.pitch = 100'000;
+  const Algorithm& chain = *find_algorithm(Operation::broadcast, "chain");
+  shape.parameters[0] = chain.parameters[0].most;
+  ASSERT_GT(steps_of_all(chain, shape), Senders::kMostRead);
+  const Senders::Entry& entry = senders.of(chain, shape);
+  for (Rank receiver = 0; receiver < kRanks; ++receiver)
+    EXPECT_EQ(entry.rows[receiver], senders.all() & ~(Members{1} << receiver));
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
