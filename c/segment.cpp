@@ -30,8 +30,9 @@ void* aq_segment_memory_bytes(const aq_segment_memory* memory, size_t* bytes) {
 }
 aq_status aq_segment_publish(aq_team* team, aq_segment_memory* memory, aq_segment** made) {
   const aq_status status = c::guarded([&] {
-    Result<SegmentMemory> part(ErrorCode::no_memory);
-    if (memory != nullptr) part = Result<SegmentMemory>(std::move(*reinterpret_cast<SegmentMemory*>(memory)));
+    auto part = memory != nullptr
+                    ? Result<SegmentMemory>(std::move(*reinterpret_cast<SegmentMemory*>(memory)))
+                    : Result<SegmentMemory>(ErrorCode::no_memory);
     return c::hand_over(Segment::publish(c::team_of(team), std::move(part)), made);
   });
   aq_segment_memory_free(memory);
