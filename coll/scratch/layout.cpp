@@ -18,10 +18,12 @@ constexpr std::uint64_t kBytesForACounter = 1024;
 }  // namespace
 
 ScratchSizes least_scratch(Rank ranks) noexcept {
-  // An all-gather to members that know only their own buffers collects a block of each.
+  // Of what members can do that know only their own buffers, an all-to-all by Bruck's algorithm needs most: in each round
+  // at most a block of each member.
+  const std::uint64_t blocks = std::uint64_t{std::max(rounds_of(ranks, 2), 1u)} * ranks;
   return {.banks = 2,
           .counters = kLeastCounters,
-          .bytes = std::max<std::uint64_t>(whole_lines(ranks * kLongestElement), 1024)};
+          .bytes = std::max<std::uint64_t>(whole_lines(blocks * kLongestElement), 1024)};
 }
 
 ScratchLayout::ScratchLayout(const ScratchSizes& sizes, Rank ranks) noexcept

@@ -43,7 +43,9 @@ Call random_operation(Random& random, Rank ranks, const ScratchSizes& sizes, std
     if (shape.operation != Operation::barrier)
       shape.bytes = random() % (below(random, 8) == 0 ? 2 : most_bytes + 1);
     shape.pitch = shape.bytes;
-    if (shape.operation == Operation::broadcast) shape.root = below(random, ranks);
+    if (shape.operation == Operation::broadcast || shape.operation == Operation::scatter ||
+        shape.operation == Operation::gather || shape.operation == Operation::reduce)
+      shape.root = below(random, ranks);
     if (Schedule::refusal(*call.algorithm, shape) == nullptr &&
         banks.refusal(Schedule::needs(*call.algorithm, shape)) == nullptr)
       return call;
