@@ -88,6 +88,10 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   /// order. The target then returns the credit of each message at once from now on, which shows that it has handled it.
   bool fence(Rank to) noexcept;
 
+  /// Waits until no fence holds back a message to the peer.
+  /// Errors: refused (`immediate`), and those of wait_until.
+  [[gnu::cold]] Status wait_for_turn(Rank to, bool immediate) noexcept;
+
   PreparedPool& prepared() noexcept { return prepared_; }
   RawSpaces& raw_spaces() noexcept { return raw_spaces_; }
   /// Whether all messages have left this process, as far as the conduits tell.
@@ -157,7 +161,6 @@ class Messages final : public core::EndpointInbox, public core::Layer {
   void add_credit_returns() noexcept;
   void ask_for_credits(Rank to) noexcept;
   bool may_leave(Rank to) noexcept;
-  [[gnu::cold]] Status wait_for_turn(Rank to, bool immediate) noexcept;
 
   std::vector<Entry> handlers_;
   std::uint32_t next_user_ = kFirstUserHandler;  ///< wider than a HandlerId, so that it does not wrap

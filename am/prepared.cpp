@@ -173,8 +173,10 @@ Status commit(Endpoint& ep, Prepared& prepared, AmCategory category, HandlerId h
   AmOptions with_both = options;
   with_both.immediate = options.immediate || prepared.immediate;
   // A lent buffer goes back when this returns, so this waits until it is free.
-  if (prepared.own == nullptr && options.source_event != nullptr)
-    *std::exchange(with_both.source_event, nullptr) = Event{};
+  if (prepared.own == nullptr) {
+    with_both.group = nullptr;
+    if (options.source_event != nullptr) *std::exchange(with_both.source_event, nullptr) = Event{};
+  }
   return send_request(ep, prepared.to, category, handler, args, payload, prepared.place, with_both);
 }
 

@@ -5,7 +5,8 @@ using namespace aqueduct;
 namespace aqueduct::c {
 namespace {
 
-/// A shape of C, as that of all transfers. A kind that does not exist gives a shape that no transfer accepts.
+/// A shape of C but a strided one, as that of all transfers. A kind that does not exist gives a shape that no transfer
+/// accepts.
 detail::Shape shape_from(const aq_shape& from) noexcept {
   detail::Shape shape;
   if (from.reserved != 0) {
@@ -17,19 +18,24 @@ detail::Shape shape_from(const aq_shape& from) noexcept {
     case AQ_VECTOR: return detail::shape_of(Vector{{static_cast<const Piece*>(from.list), from.count}});
     case AQ_INDEXED:
       return detail::shape_of(Indexed{{static_cast<const std::int64_t*>(from.list), from.count}, from.bytes});
-    case AQ_STRIDED:
-      return Strided(from.bytes,
-                     std::span<const Dimension>(static_cast<const Dimension*>(from.list), from.count))
-          .shape;
     default: shape.problem = ErrorCode::invalid_argument; return shape;
   }
 }
-RemotePieces remote(aq_ptr base, const aq_shape* shape) noexcept { return {whole(base), shape_from(*shape)}; }
+/// One side of a transfer. A strided shape may have more dimensions than fit into a Shape.
+template <class Base>
+auto side(Base base, const aq_shape& shape) noexcept {
+  if (shape.kind == AQ_STRIDED && shape.reserved == 0) {
+    return pieces(base, Strided(shape.bytes, std::span<const Dimension>(
+                                                 static_cast<const Dimension*>(shape.list), shape.count)));
+  }
+  return detail::PiecesAt<Base>{base, shape_from(shape)};
+}
+RemotePieces remote(aq_ptr base, const aq_shape* shape) noexcept { return side(whole(base), *shape); }
 LocalPieces local(void* base, const aq_shape* shape) noexcept {
-  return {static_cast<std::byte*>(base), shape_from(*shape)};
+  return side(static_cast<std::byte*>(base), *shape);
 }
 LocalConstPieces local(const void* base, const aq_shape* shape) noexcept {
-  return {static_cast<const std::byte*>(base), shape_from(*shape)};
+  return side(static_cast<const std::byte*>(base), *shape);
 }
 
 bool is_type(int type) noexcept { return type >= AQ_I32 && type <= AQ_F64; }

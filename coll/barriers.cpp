@@ -89,7 +89,11 @@ void Barriers::ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) 
     ++polled_;
     set_busy();
   }
-  if (barrier.under_way) return;
+  if (barrier.under_way) {
+    // The phase in front may never be reached, and nobody may wait for that one.
+    if (op != nullptr && barrier.team->lost_member() != kNoRank) give_up(barrier);
+    return;
+  }
   begin_next(barrier);
   settle(barrier);
 }

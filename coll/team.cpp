@@ -36,6 +36,15 @@ Status announce(TeamState& team, core::BarrierVote vote) noexcept {
   return {};
 }
 
+/// Both halves of a barrier.
+Status barrier_with(Team& team, TeamState& state, core::BarrierVote vote) noexcept {
+  if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
+  const core::Entry entry(state.endpoint);
+  if (state.endpoint.in_continuation) return ErrorCode::in_handler;  // before anything is announced
+  if (const Status status = announce(state, vote); !status) return status;
+  return team.wait();
+}
+
 /// Ends the barrier of a team. A Team may outlive its job; it then has no barrier, and its endpoint is not used.
 void leave_barrier(TeamState* team) noexcept {
   if (team == nullptr || coll::barrier_of(*team) == nullptr) return;
@@ -103,16 +112,9 @@ Status Team::wait() noexcept {
   return barrier.split_outcome;
 }
 
-Status Team::barrier() noexcept {
-  core::Entry entry(state_->endpoint);
-  if (state_->endpoint.in_continuation) return ErrorCode::in_handler;  // before anything is announced
-  if (const Status status = notify(); !status) return status;
-  return wait();
-}
-
+Status Team::barrier() noexcept { return barrier_with(*this, *state_, {}); }
 Status Team::barrier(std::uint32_t value) noexcept {
-  if (const Status status = notify(value); !status) return status;
-  return wait();
+  return barrier_with(*this, *state_, core::BarrierVote(value));
 }
 
 // Here rather than in core, which knows no barrier.

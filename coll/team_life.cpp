@@ -85,7 +85,7 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
   EndpointState& state = ep.state();
   const core::Entry entry(state);
   if (state.in_child()) return ErrorCode::invalid_argument;
-  if (state.polling) return ErrorCode::in_handler;
+  if (state.must_not_wait()) return ErrorCode::in_handler;
   auto sorted = sorted_members(state, members);
   if (!sorted) return sorted.status();
   coll::Barriers& barriers = *state.barriers;
@@ -137,7 +137,7 @@ Status Team::end() noexcept {
   EndpointState& state = team.endpoint;
   const core::Entry entry(state);
   if (state.in_child()) return ErrorCode::invalid_argument;
-  if (state.polling) return ErrorCode::in_handler;
+  if (state.must_not_wait()) return ErrorCode::in_handler;
   const coll::BarrierState& barrier = *coll::barrier_of(team);
   if (&state.world->state() == &team || barrier.waiting || barrier.under_way)
     return ErrorCode::invalid_argument;

@@ -68,7 +68,7 @@ void Continuations::push(Op& record) noexcept {
 }
 
 int Continuations::run() noexcept {
-  if (first_ == nullptr || running_) return 0;
+  if (first_ == nullptr || running_ || paused_ != 0) return 0;
   const Turn turn(state_);
   int ran = 0;
   // Those that are queued meanwhile run in the next round: otherwise a chain of them could keep the caller here.
@@ -84,12 +84,14 @@ int Continuations::run() noexcept {
 }
 
 Continuations::Turn::Turn(EndpointState& state) noexcept
-    : state_(state), region_(std::exchange(state.region, nullptr)) {
-  state.continuations.running_ = state.in_continuation = true;
-}
+    : state_(state),
+      region_(std::exchange(state.region, nullptr)),
+      running_(std::exchange(state.continuations.running_, true)),
+      inside_(std::exchange(state.in_continuation, true)) {}
 
 Continuations::Turn::~Turn() {
-  state_.continuations.running_ = state_.in_continuation = false;
+  state_.continuations.running_ = running_;
+  state_.in_continuation = inside_;
   state_.region = region_;
 }
 

@@ -60,6 +60,20 @@ class Continuations final : public Layer {
    private:
     EndpointState& state_;
     Op* region_;  ///< the open region, which the operations do not join
+    bool running_;
+    bool inside_;
+  };
+  /// While there is one, no continuation runs: the caller has begun an operation that nothing carries yet, for which a
+  /// fence in a continuation would wait. The waits under it must not need continuations to end.
+  class Pause {
+   public:
+    explicit Pause(Continuations& all) noexcept : all_(all) { ++all_.paused_; }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+    ~Pause() { --all_.paused_; }
+
+   private:
+    Continuations& all_;
   };
   /// Runs what was queued before the call. Returns how many have run. Does nothing inside itself.
   int run() noexcept;
@@ -78,6 +92,7 @@ class Continuations final : public Layer {
   Op* first_ = nullptr;
   Op* last_ = nullptr;
   std::uint32_t queued_ = 0;
+  std::uint32_t paused_ = 0;  ///< number of Pauses
   bool running_ = false;
   Suspension* suspensions_ = nullptr;
 };

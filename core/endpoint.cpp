@@ -57,7 +57,10 @@ Status Endpoint::wait_slowly(Event& event) noexcept {
   return core::wait_for(*state_, event, std::chrono::nanoseconds::max());
 }
 
-Status Endpoint::wait_to_the_end(Event& event) noexcept { return core::wait_to_the_end(*state_, event); }
+Status Endpoint::wait_to_the_end(Event& event) noexcept {
+  core::Entry entry(*state_);
+  return core::wait_to_the_end(*state_, event);
+}
 
 std::byte* Endpoint::map_and_find(GlobalPtr<std::byte> place, std::size_t bytes) noexcept {
   core::Entry entry(*state_);

@@ -32,6 +32,7 @@ void PeerOrder::fence(Rank rank, bool messages, bool veil) noexcept {
   if (peer.queued != 0) {  // takes effect when the operations that wait have begun
     peer.fence_is_last = true;
     peer.messages_later = peer.messages_later || messages;
+    update(rank, veil);
     return;
   }
   close_epoch(peer);
@@ -73,6 +74,7 @@ bool PeerOrder::queue(Rank rank) noexcept {
   Peer& peer = peers_[rank];
   ++peer.queued;
   peer.messages = peer.messages || std::exchange(peer.messages_later, false);
+  update(rank, false);  // what came before the fence may be over since the caller asked
   return std::exchange(peer.fence_is_last, false);
 }
 

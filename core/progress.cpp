@@ -18,7 +18,7 @@ namespace {
 
 int progress(EndpointState& state) noexcept {
   if (state.polling) [[unlikely]]
-    return 0;
+    return state.in_child() ? end_all(state) : 0;  // another thread may have been polling at the fork
   if (state.in_child()) [[unlikely]]
     return end_all(state);
   state.polling = true;

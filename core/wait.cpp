@@ -91,6 +91,7 @@ bool LongWait::sleep(bool (*done)(const void*), const void* what) noexcept {
   ++state_.statistics.sleeps;
   nap = joint.cut(nap);
   sleep_beside_others(guard, Guard::Why::sleeps, [&] { joint.sleep(nap); });
+  guard.changed();  // a neighbour may have changed memory for which another thread waits, and woken this one
   return false;
 }
 
@@ -189,6 +190,7 @@ Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds lim
 }
 
 Status wait_to_the_end(EndpointState& state, Event& event) noexcept {
+  const Entry entry(state);
   const bool inside = std::exchange(state.in_continuation, false);
   const Status status = wait_for(state, event, std::chrono::nanoseconds::max());
   state.in_continuation = inside;

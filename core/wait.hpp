@@ -115,6 +115,7 @@ Status wait_for(EndpointState& state, Event& event, std::chrono::nanoseconds lim
 /// so in a continuation too. No other continuation runs meanwhile.
 template <class Done, class Describe>
 Status wait_for_room(EndpointState& state, const Done& done, Rank on, const Describe& describe) noexcept {
+  const Entry entry(state);
   const bool inside = std::exchange(state.in_continuation, false);
   const Status status = wait_until(state, done, on, describe);
   state.in_continuation = inside;

@@ -19,7 +19,10 @@ Status copy(Endpoint& ep, GlobalPtr<std::byte> to, GlobalPtr<const std::byte> fr
   }
   if (bytes == 0) return {};
   // The copy may be a store to mapped memory, which no queue of a fence would see.
-  if (const Status status = ep.state().transfers->wait_for_turn(to.rank(), false); !status) return status;
+  {
+    core::Entry entry(ep.state());
+    if (const Status status = ep.state().transfers->wait_for_turn(to.rank(), false); !status) return status;
+  }
   if (const std::byte* here = ep.local(source, bytes)) {
     return put(ep, to, std::span<const std::byte>(here, bytes));
   }

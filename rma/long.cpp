@@ -49,6 +49,8 @@ Status LongRequests::send_long(void* layer, Rank to, HandlerId handler, const am
                                const AmOptions& options) noexcept {
   auto& self = *static_cast<LongRequests*>(layer);
   if (const Status status = self.transfers_.wait_for_turn(to, options.immediate); !status) return status;
+  // Once it goes on by itself nothing asks again.
+  if (const Status status = self.messages_.wait_for_turn(to, options.immediate); !status) return status;
   const Access access = self.transfers_.access(place, payload.size());
   if (!access.status) return access.status;
   const Call call{to, handler, args, payload, place, {place.offset(), payload.size(), place.segment(), 0}};

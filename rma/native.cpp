@@ -24,6 +24,7 @@ Status Transfers::post(Op& op, bool immediate, const Try& attempt) noexcept {
       post = state_.lost[op.peer] ? Post::failed(ErrorCode::peer_lost) : attempt();
       return post.kind != Post::Kind::retry;
     };
+    const core::Continuations::Pause none_runs(state_.continuations);
     const Status status = core::wait_for_room(state_, taken, op.peer, [&] {
       return fmt::format("room to begin a transfer of {} bytes with rank {}", Operation::of(op).bytes,
                          op.peer);

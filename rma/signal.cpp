@@ -47,7 +47,8 @@ rma::Transfers::Begun put_with_slot(Endpoint& ep, GlobalPtr<std::byte> to, const
   core::Entry entry(state);
   if (!copied) return state.transfers->put(to, from, bytes, completion, options, &what);
   if (state.transfers->raise_mapped(to.rank(), what)) return {};
-  return state.transfers->signal(to.rank(), what, completion);
+  // The bytes are in place, so the signal can no longer be refused.
+  return state.transfers->signal(to.rank(), what, completion, false, options.group);
 }
 
 }  // namespace

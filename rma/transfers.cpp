@@ -150,7 +150,8 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
     if (options.notify) state_.wake_after_stores(peer);
     if (word != nullptr) return update_word(peer, *word, completion, options);
-    return signal != nullptr ? this->signal(peer, *signal, completion) : Begun{};
+    return signal != nullptr ? this->signal(peer, *signal, completion, options.immediate, options.group)
+                             : Begun{};
   }
   auto begun = begin(kPutKind, peer, completion, options.immediate, options.group);
   if (!begun) return {begun.status(), Event(begun.status())};
@@ -258,7 +259,8 @@ bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
   return true;
 }
 
-Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion) noexcept {
+Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion, bool immediate,
+                                   Group* group) noexcept {
   const GlobalPtr<std::byte> counter{to, std::uint64_t{signal.slot} * sizeof(std::uint64_t),
                                      core::kSignalSegment};
   auto part = state_.segments.check(counter, sizeof(std::uint64_t));
@@ -266,7 +268,8 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion
   if (state_.lost[to]) return {{ErrorCode::peer_lost, to}, Event(Status(ErrorCode::peer_lost, to))};
   const bool is_held = held(to, core::PeerOrder::Next::other);
   if (!is_held && raise_mapped(to, signal)) return {};
-  auto begun = begin(kSignalKind, to, completion, false);
+  if (is_held && immediate) return {{ErrorCode::refused, to}, Event(Status(ErrorCode::refused, to))};
+  auto begun = begin(kSignalKind, to, completion, immediate, group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -277,7 +280,7 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion
     return finish(op, {}, completion, false);
   }
   op.by_packets = true;
-  const Status status = launch(op, false);
+  const Status status = launch(op, immediate);
   return finish(op, status, completion, !status || operation.all_begun());
 }
 

@@ -73,7 +73,8 @@ class Transfers final : public core::Layer {
             Group* group = nullptr, Words words = Words::whole) noexcept;
   Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion, bool immediate,
                Group* group = nullptr) noexcept;
-  Begun signal(Rank to, Signal signal, Completion completion) noexcept;
+  Begun signal(Rank to, Signal signal, Completion completion, bool immediate = false,
+               Group* group = nullptr) noexcept;
   /// A put that a signal to a word of the same rank follows. Checks the word before anything is begun.
   Begun put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
                  const PutOptions& options, const SignalWord& word) noexcept;

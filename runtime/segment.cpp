@@ -1,5 +1,6 @@
 #include <aqueduct/segment.hpp>
 
+#include "coll/barriers.hpp"
 #include "core/entry.hpp"
 #include "runtime/parts.hpp"
 #include "team/team_state.hpp"
@@ -44,6 +45,7 @@ Segment::Segment(SegmentId id, std::span<std::byte> mine, Team& team, Members ra
 // The members' ranks are listed first, because that may fail. Once the other members know of this part, nothing may
 // fail on this rank alone.
 Result<Segment> Segment::create(Team& team, std::size_t bytes) {
+  if (coll::barrier_of(team.state()) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
   core::Entry entry(team.state().endpoint);
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
@@ -55,6 +57,7 @@ Result<Segment> Segment::create(Team& team, std::size_t bytes) {
 }
 
 Result<Segment> Segment::attach(Team& team, std::span<std::byte> memory) {
+  if (coll::barrier_of(team.state()) == nullptr) return ErrorCode::closed;
   core::Entry entry(team.state().endpoint);
   EndpointState& state = team.state().endpoint;
   if (const Status status = may_begin(state); !status) return status;
