@@ -206,7 +206,13 @@ TEST_P(Groups, CountWhatWasAcceptedOfImmediateCallsAndNothingElse) {
       ASSERT_TRUE(status || status.code() == ErrorCode::refused) << status.text();
       ASSERT_LE(group.in_flight(), accepted.size());
     }
-    ASSERT_FALSE(accepted.empty());
+    // A network with hardly any room may have refused all of them.
+    ASSERT_TRUE(progress_until(me, [&] {
+      if (accepted.empty() && put_nbi(me, GlobalPtr<std::byte>{next(me), 0}, sent,
+                                      {.source = SourceReuse::on_event, .immediate = true, .group = &group}))
+        accepted.push_back(0);
+      return !accepted.empty();
+    }));
     ASSERT_TRUE(progress_until(me, [&] { return group.test_source(); }));
     ASSERT_TRUE(progress_until(me, [&] { return group.test(); }));
     EXPECT_TRUE(group.wait());
