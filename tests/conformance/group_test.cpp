@@ -217,7 +217,9 @@ TEST_P(Groups, CountWhatWasAcceptedOfImmediateCallsAndNothingElse) {
     ASSERT_TRUE(progress_until(me, [&] { return group.test(); }));
     EXPECT_TRUE(group.wait());
     ASSERT_TRUE(me.barrier());
-    EXPECT_TRUE(holds(me.segment().subspan(accepted.front() * 64, 64), pattern(previous(me), 64)));
+    std::vector<std::byte> there(64);
+    ASSERT_TRUE(get(me, there, GlobalPtr<std::byte>{next(me), accepted.back() * 64}));
+    EXPECT_TRUE(holds(there, sent));
     ASSERT_TRUE(me.barrier());
   });
 }
