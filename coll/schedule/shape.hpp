@@ -1,6 +1,6 @@
 #pragma once
 
-#include <aqueduct/rank.hpp>
+#include <aqueduct/coll_types.hpp>
 
 #include <array>
 #include <cstddef>
@@ -8,33 +8,13 @@
 
 namespace aqueduct::coll {
 
-enum class Operation : std::uint8_t {
-  barrier,
-  broadcast,
-  scatter,
-  gather,
-  all_gather,
-  all_to_all,
-  reduce,
-  all_reduce,
-  reduce_scatter,
-  scan,
-  exscan,
-  permute,
-};
-
-/// When bytes may move, relative to the members' calls. Of the input: `none`, as soon as the first member has called;
-/// `mine`, a member's buffers only after that member has called; `all`, only after all members have called. Of the
-/// output, a member may return: `none`, at any time; `mine`, when its own buffers are final; `all`, when those of all
-/// members are.
-enum class Sync : std::uint8_t { none, mine, all };
+using Operation = aqueduct::Collective;
+using aqueduct::Sync;
 
 /// Whose buffers a member can name: `single`, those of all members; `local`, only its own.
 enum class Addresses : std::uint8_t { single, local };
 
-/// How partial results of a reduction may be combined: `any`, in any order; `same_everywhere`, such that all members get
-/// the same bits; `exact`, as ((x0 ∘ x1) ∘ x2) … in team order.
-enum class Order : std::uint8_t { any, same_everywhere, exact };
+using Order = aqueduct::ReduceOrder;
 
 /// What one collective operation is to do, the same on all members. A schedule is a pure function of it and of the
 /// member's position.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/coll_types.hpp>
 #include <aqueduct/endpoint.hpp>
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace aqueduct {
 
@@ -108,6 +110,17 @@ class Team {
   Event barrier_nb(std::uint32_t value) noexcept;
   /// The most barriers of one team in flight on a member, with that of notify. Chosen.
   static constexpr std::size_t kMostBarriers = 8;
+
+  /// The members of this team that are not lost, as a new team in the same order. Collective over these: a member that
+  /// does not know of a loss yet learns of it here.
+  ///
+  /// Errors: as `create`; closed.
+  Result<Team> without_lost();
+
+  /// Says which algorithm a collective call on this team would use, and why the others would not be used: some lines of
+  /// text. `bytes`: of one block, in elements of `element` bytes. Sends nothing.
+  std::string explain(Collective operation, std::uint64_t bytes, std::uint32_t element = 1,
+                      const CollOptions& options = {});
 
   explicit Team(std::unique_ptr<detail::TeamState> state);
   detail::TeamState& state() noexcept { return *state_; }

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <aqueduct/coll_types.hpp>
+#include <aqueduct/rank.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace aqueduct::coll {
+
+/// What a member has called, as far as all members must agree on it; also as a message tells it.
+struct CallDescription {
+  Collective operation = Collective::barrier;
+  ElementType type = ElementType::bytes;
+  ReduceOp op = ReduceOp::sum;
+  Sync in = Sync::all;
+  Sync out = Sync::all;
+  ReduceOrder order = ReduceOrder::any;
+  /// 0, or the ErrorCode with which this member has refused its own call: then the other fields are as they were given.
+  std::uint16_t refused = 0;
+  std::uint32_t number = 0;   ///< of a user's operator
+  std::uint32_t element = 1;  ///< bytes
+  Rank root = 0;
+  std::uint32_t algorithm = 0;  ///< which algorithm and parameters the member has chosen: a hash; 0: none yet
+  std::uint64_t bytes = 0;      ///< of one block
+
+  friend bool operator==(const CallDescription&, const CallDescription&) = default;
+};
+static_assert(sizeof(CallDescription) == 32);
+
+/// For logs: "all_reduce of 8 bytes (f64, sum)".
+std::string text_of(const CallDescription& call);
+/// A number of 32 bits, never 0, that differs between different calls, or between two calls of a team, with high
+/// probability. `number` counts the team's calls.
+std::uint32_t fingerprint(std::uint64_t number, const CallDescription& call) noexcept;
+
+}  // namespace aqueduct::coll

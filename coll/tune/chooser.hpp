@@ -1,0 +1,42 @@
+#pragma once
+
+#include "coll/schedule/algorithm.hpp"
+#include "coll/schedule/shape.hpp"
+#include "coll/scratch/layout.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace aqueduct::coll {
+
+/// What a team is made of, as far as a choice depends on it: the same on all members.
+struct TeamTraits {
+  Rank ranks = 1;
+  bool one_host = true;  ///< all members share a host
+  bool mapped = true;    ///< and reach each other's memory without a network
+  /// The most bytes of one put or get, of all conduits of the job.
+  std::uint64_t most_transfer = ~std::uint64_t{0};
+};
+
+/// An algorithm for a shape.
+struct Choice {
+  const Algorithm* algorithm = nullptr;  ///< null: none can do it; `why` says why
+  Shape shape;  ///< with the parameters set; `bytes` and `pitch` are those of the whole operation
+  /// The operation runs in pieces of this many bytes of each block; a multiple of the element. At least shape.bytes: in one.
+  std::uint64_t piece = 0;
+  std::string_view why;
+};
+
+/// Chooses algorithms. All members call it with equal arguments and equal settings, and get equal answers.
+class Chooser {
+ public:
+  virtual ~Chooser() = default;
+  /// Cost: not for the hot path; the engine keeps the answers for the shapes that a team has used last.
+  virtual Choice choose(const Shape& shape, const TeamTraits& team,
+                        const ScratchLayout& scratch) const noexcept = 0;
+  /// Which algorithm runs, and why the others do not: lines of text.
+  virtual std::string explain(const Shape& shape, const TeamTraits& team,
+                              const ScratchLayout& scratch) const = 0;
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+
+#include <chrono>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace aqueduct {
+
+/// The collective operations.
+enum class Collective : std::uint8_t {
+  barrier,
+  broadcast,
+  scatter,
+  gather,
+  all_gather,
+  all_to_all,
+  reduce,
+  all_reduce,
+  reduce_scatter,
+  scan,
+  exscan,
+  permute,
+};
+
+/// When bytes may move, relative to the members' calls. Of the input: `none`, as soon as the first member has called;
+/// `mine`, a member's buffers only after that member has called; `all`, only after all members have called. Of the
+/// output, a member's call may end: `none`, at any time; `mine`, when its own buffers are final; `all`, when those of all
+/// members are.
+enum class Sync : std::uint8_t { none, mine, all };
+
+/// How partial results of a reduction may be combined: `any`, in any order; `same_everywhere`, such that all members get
+/// the same bits; `exact`, as ((x0 ∘ x1) ∘ x2) … in team order.
+enum class ReduceOrder : std::uint8_t { any, same_everywhere, exact };
+
+/// IEEE 754 binary16, as its bits. Reductions keep partial results as float and round once.
+struct Half {
+  std::uint16_t bits = 0;
+  friend bool operator==(Half, Half) noexcept = default;
+};
+/// The upper half of a float. Reductions keep partial results as float and round once.
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+  friend bool operator==(Bfloat16, Bfloat16) noexcept = default;
+};
+
+/// A value and where it was found, for min_index and max_index.
+template <class T>
+struct WithIndex {
+  T value{};
+  std::int64_t index = 0;
+  friend bool operator==(const WithIndex&, const WithIndex&) noexcept = default;
+};
+
+/// What the elements of a collective operation are.
+enum class ElementType : std::uint8_t {
+  bytes,  ///< anything that is trivially copyable; only a user's operator combines it
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  half,
+  bfloat16,
+  f32,
+  f64,
+  complex_f32,
+  complex_f64,
+  i32_index,  ///< WithIndex<std::int32_t>, and so on
+  i64_index,
+  f32_index,
+  f64_index,
+};
+
+/// How two elements are combined.
+///
+/// sum, product   integers wrap around; not for elements with an index.
+/// min, max       not for complex numbers. If one operand is a NaN, the result is a NaN; -0 is less than +0.
+/// bit_…          integers only.
+/// logical_…      integers only: 0 is false; the result is 0 or 1.
+/// min_index, …   elements with an index: the least (greatest) value, and with equal values the least index. A NaN wins
+///                over every number.
+enum class ReduceOp : std::uint8_t {
+  sum,
+  product,
+  min,
+  max,
+  bit_and,
+  bit_or,
+  bit_xor,
+  logical_and,
+  logical_or,
+  logical_xor,
+  min_index,
+  max_index,
+  user,
+};
+
+/// An operator for a reduction: one of the library's, or one that the program has added under a number of its own
+/// (add_operator in coll.hpp). Numbers rather than pointers, because a function's address may differ between processes.
+struct Reducer {
+  ReduceOp op = ReduceOp::sum;
+  std::uint32_t number = 0;  ///< of a user's operator
+
+  constexpr Reducer() noexcept = default;
+  constexpr Reducer(ReduceOp which) noexcept : op(which) {}
+  static constexpr Reducer user(std::uint32_t number) noexcept {
+    Reducer reducer(ReduceOp::user);
+    reducer.number = number;
+    return reducer;
+  }
+  friend constexpr bool operator==(const Reducer&, const Reducer&) noexcept = default;
+};
+
+/// A user's operator: for each i below `count`, to[i] = left[i] ∘ right[i]. `to` may be `left` or `right`; `left` holds
+/// partial results of members that come earlier in the team. It runs inside progress and must not use the library.
+using CombineFunction = void (*)(void* to, const void* left, const void* right, std::size_t count,
+                                 void* context);
+struct UserOperator {
+  CombineFunction combine = nullptr;
+  void* context = nullptr;
+  std::size_t element = 0;  ///< bytes of one element
+  bool commutative = false;
+};
+
+/// How a collective call goes. The same on all members, except for `limit`.
+struct CollOptions {
+  Sync in = Sync::all;
+  Sync out = Sync::all;
+  ReduceOrder order = ReduceOrder::any;
+  /// A blocking call returns `timed_out` after this time. The operation goes on, so the buffers stay in use until the
+  /// team has ended another operation with Sync::all, or has ended.
+  std::chrono::nanoseconds limit = std::chrono::nanoseconds::max();
+};
+
+namespace detail {
+
+template <class T>
+consteval ElementType element_type() noexcept {
+  if constexpr (std::is_same_v<T, Half>)
+    return ElementType::half;
+  else if constexpr (std::is_same_v<T, Bfloat16>)
+    return ElementType::bfloat16;
+  else if constexpr (std::is_same_v<T, float>)
+    return ElementType::f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return ElementType::f64;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return ElementType::complex_f32;
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
+    return ElementType::complex_f64;
+  else if constexpr (std::is_same_v<T, WithIndex<std::int32_t>>)
+    return ElementType::i32_index;
+  else if constexpr (std::is_same_v<T, WithIndex<std::int64_t>>)
+    return ElementType::i64_index;
+  else if constexpr (std::is_same_v<T, WithIndex<float>>)
+    return ElementType::f32_index;
+  else if constexpr (std::is_same_v<T, WithIndex<double>>)
+    return ElementType::f64_index;
+  else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    constexpr bool is_signed = std::is_signed_v<T>;
+    if constexpr (sizeof(T) == 1)
+      return is_signed ? ElementType::i8 : ElementType::u8;
+    else if constexpr (sizeof(T) == 2)
+      return is_signed ? ElementType::i16 : ElementType::u16;
+    else if constexpr (sizeof(T) == 4)
+      return is_signed ? ElementType::i32 : ElementType::u32;
+    else
+      return is_signed ? ElementType::i64 : ElementType::u64;
+  } else {
+    return ElementType::bytes;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace aqueduct
