@@ -6,6 +6,7 @@
 #include "team/rank_map.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,6 +26,8 @@ struct TeamState {
   std::uint32_t splits = 0;  ///< number of splits so far; the ids of child teams depend on it
   std::uint64_t name = 0;    ///< of a team that its members have created (coll/team_names.hpp); else 0
   std::uint64_t tag = 0;     ///< of such a team: the caller's
+  /// Checked builds: the thread in a collective call of this team (coll/one_caller.hpp); null: none.
+  std::atomic<const void*> caller{nullptr};
 
   TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks);
 
