@@ -33,6 +33,11 @@ bool works_in_place(Collective operation) noexcept {
 }
 
 Status check_kinds(const CollCall& call, const Wanted& in, const Wanted& out, std::string& why) noexcept {
+  for (const Wanted* buffer : {&in, &out}) {
+    if (buffer->given.where > CollBuffer::Where::each)
+      return refusal(why, "{} is a buffer of kind {}, which does not exist: use one of enum aq_buffer_kind",
+                     buffer->name, static_cast<unsigned>(buffer->given.where));
+  }
   const bool known = is_known(call.in) || is_known(call.out);
   const auto missing = [&](const Wanted& buffer) {
     return buffer.given.where == CollBuffer::Where::nowhere && (buffer.mine != 0 || known);
