@@ -66,6 +66,9 @@ struct EndpointState {
   Rank lost_count = 0;
 
   std::uint32_t busy = 0;  ///< number of layers with queued work: see core::Busy
+  /// Number of layers that wait for memory which others change. They too go on in progress, but a sleep need not be
+  /// short: who changes the memory wakes this rank.
+  std::uint32_t watching = 0;
   core::OpPool ops;
   core::Op unobserved;         ///< a group of the operations whose group was destroyed; it never ends
   core::GroupList groups;      ///< the program's groups, and `implicit`

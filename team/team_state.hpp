@@ -14,7 +14,7 @@ namespace aqueduct::detail {
 
 /// The data that layers keep for each team: a slot for each layer
 /// that has some. The layer sets its pointer and clears it.
-enum class TeamSlot : std::uint8_t { barrier, count };
+enum class TeamSlot : std::uint8_t { barrier, collectives, count };
 
 /// A team on one member: the members in order, and the layers' data for the team.
 struct TeamState {
