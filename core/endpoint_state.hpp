@@ -10,6 +10,7 @@
 #include "core/continuations.hpp"
 #include "core/group_record.hpp"
 #include "core/guard.hpp"
+#include "core/hidden_layout.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
@@ -76,7 +77,8 @@ struct EndpointState {
   core::Op* region = nullptr;  ///< the open access region
   core::Continuations continuations;
   core::SegmentTable segments;
-  core::PeerOrder order;  ///< what fences hold back
+  core::HiddenSizes hidden;  ///< what the collectives engine has in segment 1
+  core::PeerOrder order;     ///< what fences hold back
   core::EndpointClock clock;
   core::Pacing pacing;
   Statistics statistics;

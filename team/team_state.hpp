@@ -25,6 +25,9 @@ struct TeamState {
   std::uint32_t splits = 0;  ///< number of splits so far; the ids of child teams depend on it
   std::uint64_t name = 0;    ///< of a team that its members have created (coll/team_names.hpp); else 0
   std::uint64_t tag = 0;     ///< of such a team: the caller's
+  /// Of a team that `without_lost` has made, the tag of all attempts at it; else 0. See coll/survivors.cpp.
+  std::uint64_t survivors_tag = 0;
+  std::uint32_t reductions = 0;  ///< calls of `without_lost` so far
 
   TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks);
 

@@ -49,15 +49,13 @@ void Collectives::enter(TeamState& team, std::span<const Offer> all) {
   leaving_.reserve(teams_.size() + leaving_.size() + 1);
   const Offer& mine = all[team.index];
   // The same on all members: what the least of them has.
-  const std::optional<ScratchSizes> sizes = TeamOffers::sizes_of(all);
+  const std::optional<ScratchSizes> sizes = agreed_sizes(all);
   std::vector<MemberPlace> places;
   places.reserve(all.size());
   for (const Offer& one : all) places.push_back({one.first_counter, one.offset});
   std::span<std::uint64_t> words;
-  if (sizes && team.size() > 1) {
-    auto* const slots = reinterpret_cast<std::uint64_t*>(state_.segments[core::kSignalSegment].mine.data());
-    words = {slots + mine.first_counter, ScratchLayout(*sizes, team.size()).counters()};
-  }
+  if (sizes && team.size() > 1)
+    words = offers_.counters_of(mine).first(ScratchLayout(*sizes, team.size()).counters());
   auto engine = std::make_unique<TeamEngine>(*this, team, sizes.value_or(ScratchSizes{}),
                                              TeamPlaces(std::move(places)), words);
   TeamEngine* const made = engine.get();

@@ -21,6 +21,7 @@ namespace aqueduct::coll {
 class Collectives final : public core::Layer {
  public:
   using Begun = TeamEngine::Begun;
+  using Offer = TeamOffer;
   struct Counts {
     std::uint64_t operations = 0;
     std::uint64_t messages = 0;  ///< puts, gets and signals of schedules

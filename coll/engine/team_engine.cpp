@@ -62,7 +62,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& si
   all_.parts = 1;
   if (words.empty()) return;
   base_ = state_.segments[core::kSignalSegment].mine.data() + places_[position_].offset;
-  scratch_.emplace(sizes, ranks_, position_, words, TeamScratch::kFromZero);
+  scratch_.emplace(sizes, ranks_, position_, words);
 }
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
