@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/half.hpp>
 #include <aqueduct/rank.hpp>
 
 #include <chrono>
@@ -35,17 +36,6 @@ enum class Sync : std::uint8_t { none, mine, all };
 /// How partial results of a reduction may be combined: `any`, in any order; `same_everywhere`, such that all members get
 /// the same bits; `exact`, as ((x0 ∘ x1) ∘ x2) … in team order.
 enum class ReduceOrder : std::uint8_t { any, same_everywhere, exact };
-
-/// IEEE 754 binary16, as its bits. Reductions keep partial results as float and round once.
-struct Half {
-  std::uint16_t bits = 0;
-  friend bool operator==(Half, Half) noexcept = default;
-};
-/// The upper half of a float. Reductions keep partial results as float and round once.
-struct Bfloat16 {
-  std::uint16_t bits = 0;
-  friend bool operator==(Bfloat16, Bfloat16) noexcept = default;
-};
 
 /// A value and where it was found, for min_index and max_index.
 template <class T>
