@@ -13,9 +13,9 @@ namespace aqueduct::kernels {
 ///
 /// Of the function: `to` may be `left` or `right` or both, but overlaps neither in part. Pointers are aligned for the
 /// element, and may be null if `count` is 0. It ignores its context.
-/// Results: the same on every processor. No multiplication and addition become one operation, so a result does not
-///          depend on whether the compiler may use those. min and max depend on no order; a NaN that they return is the
-///          same one, whatever the operands.
+/// Results: the same bits on every processor, except for the payload of a NaN that is a sum or product: no multiplication
+///          and addition become one operation. Those of min and max do not depend on the order of the operands either;
+///          a NaN among them is always numeric_limits::quiet_NaN().
 CombineFunction combine_of(ElementType type, ReduceOp op) noexcept;
 
 /// Bytes of one element; 0 for `bytes`, whose size only the call knows.

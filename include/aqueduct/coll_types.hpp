@@ -70,12 +70,13 @@ enum class ElementType : std::uint8_t {
 
 /// How two elements are combined.
 ///
-/// sum, product   integers wrap around; not for elements with an index.
+/// sum, product   integers wrap around; not for elements with an index. The product of complex numbers is
+///                (ac - bd) + (ad + bc)i as it stands: with infinities it may be NaN where std::complex gives infinity.
 /// min, max       not for complex numbers. If one operand is a NaN, the result is a NaN; -0 is less than +0.
 /// bit_…          integers only.
 /// logical_…      integers only: 0 is false; the result is 0 or 1.
-/// min_index, …   elements with an index: the least (greatest) value, and with equal values the least index. A NaN wins
-///                over every number.
+/// min_index, …   elements with an index: the least (greatest) value, and with equal values the least index; -0 and +0
+///                are equal here. A NaN wins over every number, and of several NaNs the one with the least index.
 enum class ReduceOp : std::uint8_t {
   sum,
   product,
