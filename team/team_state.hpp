@@ -6,6 +6,7 @@
 #include "team/rank_map.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
