@@ -81,6 +81,9 @@ class Barriers final : public core::Layer {
   /// Ends the barrier. Operations in flight end with `closed`. `together`: all members end it, and what a conduit's own
   /// barrier used may serve another team.
   void leave(TeamState& team, bool together = false) noexcept;
+  /// Waits until all members have called it. Returns ok if they agree on `well`, else mismatch; peer_lost. No memory is
+  /// allocated, so that no other failure ends a team on some members only. Requires: no phase is under way or notified.
+  Status agree_to_end(TeamState& team, bool well) noexcept;
   /// The team of that id, if this rank has it still; else null.
   TeamState* find(std::uint64_t team) noexcept {
     const auto found = barriers_.find(team);

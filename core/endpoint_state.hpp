@@ -10,6 +10,7 @@
 #include "core/continuations.hpp"
 #include "core/group_record.hpp"
 #include "core/guard.hpp"
+#include "core/hidden_layout.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
@@ -66,6 +67,9 @@ struct EndpointState {
   Rank lost_count = 0;
 
   std::uint32_t busy = 0;  ///< number of layers with queued work: see core::Busy
+  /// Number of layers that wait for memory which others change. They too go on in progress, but a sleep need not be
+  /// short: who changes the memory wakes this rank.
+  std::uint32_t watching = 0;
   core::OpPool ops;
   core::Op unobserved;         ///< a group of the operations whose group was destroyed; it never ends
   core::GroupList groups;      ///< the program's groups, and `implicit`
@@ -73,7 +77,8 @@ struct EndpointState {
   core::Op* region = nullptr;  ///< the open access region
   core::Continuations continuations;
   core::SegmentTable segments;
-  core::PeerOrder order;  ///< what fences hold back
+  core::HiddenSizes hidden;  ///< what the collectives engine has in segment 1
+  core::PeerOrder order;     ///< what fences hold back
   core::EndpointClock clock;
   core::Pacing pacing;
   Statistics statistics;

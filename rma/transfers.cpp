@@ -119,7 +119,7 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                                 Completion completion, const PutOptions& options, const Signal* signal,
-                                const WordSignal* word, Words words) noexcept {
+                                const WordSignal* word, Words words, Op* layer_source) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
@@ -164,7 +164,10 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   const bool inject =
       native && !is_held && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
   core::SourceUse source;
-  if (!inject) {
+  if (layer_source != nullptr) {
+    op.source = layer_source;
+    ++layer_source->parts;
+  } else if (!inject) {
     if (const Status status = take_source(op, peer, options, source); !status)
       return finish(op, status, completion, true);
   }
@@ -186,6 +189,10 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     if (operation.follows != Operation::Follows::nothing) follow_after_bytes(op);
     status = put_native(op, *access.part, to, {static_cast<const std::byte*>(from), bytes}, inject,
                         options.immediate);
+    // A short put with a signal is read during the call (NativeSignal::put_signal), if the conduit carried both.
+    if (status && layer_source != nullptr && op.source == layer_source && op.ended == nullptr &&
+        operation.follows != Operation::Follows::nothing && bytes <= properties.max_inject_signal)
+      state_.ops.source_free(op, {});
   } else {
     op.by_packets = true;
     ++state_.statistics.reference_puts;

@@ -57,9 +57,10 @@ class Transfers final : public core::Layer {
     whole,  ///< M-1 to M-3: such a word takes another way if the conduit's own operations do not treat it as one
     any,  ///< M-4: it may be a piece of something longer, so all bytes take the same way
   };
+  /// `source`: an operation of a layer that gets a part, which ends when the source may be written again.
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
             const PutOptions& options, const Signal* signal = nullptr, const WordSignal* word = nullptr,
-            Words words = Words::whole) noexcept;
+            Words words = Words::whole, Op* source = nullptr) noexcept;
   /// The group that an `_nbi` operation joins: that of its options, or else the open one. Null: `given` belongs to
   /// another endpoint.
   Op* joined(Group* given) noexcept;
