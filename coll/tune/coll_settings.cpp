@@ -116,6 +116,12 @@ std::string read_parameter(const Algorithm& algorithm, std::size_t place, std::s
 
 std::span<const SettingInfo> algorithm_settings() noexcept { return kAlgorithmSettings; }
 
+Operation operation_of(const SettingInfo& info) noexcept {
+  std::size_t i = 0;
+  while (i + 1 < kAlgorithmSettings.size() && kAlgorithmSettings[i].name != info.name) ++i;
+  return kOperationsWithSettings[i];
+}
+
 ForcedRead read_forced(Operation operation, std::string_view value) {
   ForcedRead out;
   if (value == "auto") return out;

@@ -16,6 +16,8 @@ namespace aqueduct::coll {
 /// by name: `k-nomial`, `k-nomial:8`, `k-nomial:8,4`, `k-nomial:radix=8,segments=4`. A parameter that is not named has its
 /// usual value; `segments` one that goes with the number of bytes.
 std::span<const SettingInfo> algorithm_settings() noexcept;
+/// Requires: `info` is one of them.
+Operation operation_of(const SettingInfo& info) noexcept;
 
 /// What is wrong with a value of one of these settings, with the nearest name; empty if nothing is, or if `info` is
 /// another setting. For SettingCatalog::objection.
