@@ -45,7 +45,7 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
 // hold Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is
 // safe.
 Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate,
-                             Group* group) noexcept {
+                             Group* group, Op* part_of) noexcept {
   if (state_.in_child() || joined(group) == nullptr) [[unlikely]]
     return ErrorCode::invalid_argument;
   // Nothing may wait inside progress. A layer's `advance` may
@@ -69,7 +69,7 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& co
     }
   }
   if (completion == Completion::group) {
-    op->group = joined(group);
+    op->group = part_of != nullptr ? part_of : joined(group);
     ++op->group->parts;
   }
   return op;
@@ -119,17 +119,17 @@ Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                                 Completion completion, const PutOptions& options, const Signal* signal,
-                                const WordSignal* word, Words words) noexcept {
+                                const WordSignal* word, const PartOf& part_of) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   const Rank peer = to.rank();
   const core::Properties& properties = state_.conduit(peer).properties();
   bool native = access.part->reach == SegmentPart::Reach::native;
-  if (native && access.part->most_put == 0 && words == Words::whole &&
+  if (native && access.part->most_put == 0 && part_of.words == WordPromise::whole &&
       access.part->is_word(to.offset(), bytes)) [[unlikely]] {
     if (signal == nullptr && word == nullptr && network_does(AtomicOp::store, bytes))
-      return store_word(to, from, bytes, completion, options);
+      return store_word(to, from, bytes, completion, options, part_of.group);
     native = false;
   }
   // A signal to a word goes in the packet of the put where it fits, unless the conduit carries both.
@@ -144,7 +144,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     return {{ErrorCode::refused, peer}, Event(Status(ErrorCode::refused, peer))};
   if (is_held && word != nullptr) {  // what waits behind a fence has no room for a word
     if (const Status status = wait_for_turn(peer, false); !status) return {status, Event(status)};
-    return put(to, from, bytes, completion, options, signal, word, words);
+    return put(to, from, bytes, completion, options, signal, word, part_of);
   }
   if ((access.mapped != nullptr && !is_held) || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
@@ -153,7 +153,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     return signal != nullptr ? this->signal(peer, *signal, completion, options.immediate, options.group)
                              : Begun{};
   }
-  auto begun = begin(kPutKind, peer, completion, options.immediate, options.group);
+  auto begun = begin(kPutKind, peer, completion, options.immediate, options.group, part_of.group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -210,7 +210,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
 }
 
 Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-                                bool immediate, Group* group, Words words) noexcept {
+                                bool immediate, Group* group, const PartOf& part_of) noexcept {
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr || bytes == 0) {
@@ -219,15 +219,15 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
     return {};
   }
   bool native = access.part->reach == SegmentPart::Reach::native;
-  if (native && access.part->most_get == 0 && words == Words::whole &&
+  if (native && access.part->most_get == 0 && part_of.words == WordPromise::whole &&
       access.part->is_word(from.offset(), bytes)) [[unlikely]] {
     const bool fits =
         reinterpret_cast<std::uintptr_t>(to) % bytes == 0;  // an atomic's result is an object of its type
     if (fits && network_does(AtomicOp::load, bytes))
-      return load_word(to, from, bytes, completion, immediate, group);
+      return load_word(to, from, bytes, completion, immediate, group, part_of.group);
     native = false;
   }
-  auto begun = begin(kGetKind, from.rank(), completion, immediate, group);
+  auto begun = begin(kGetKind, from.rank(), completion, immediate, group, part_of.group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);

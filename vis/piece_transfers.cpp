@@ -78,9 +78,9 @@ std::optional<Begun> PieceTransfers::as_one(const Request& request, const Survey
   auto* const own = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(here.lowest));
   if (request.what == What::get)
     return rma_.get(own, far, there.bytes, completion, request.options.immediate, request.options.group,
-                    rma::Transfers::Words::any);
+                    {rma::WordPromise::any, request.part_of});
   return rma_.put(far, own, there.bytes, completion, request.options, request.signal, nullptr,
-                  rma::Transfers::Words::any);
+                  {rma::WordPromise::any, request.part_of});
 }
 
 Begun PieceTransfers::start_checked(const Request& request, Completion completion) {
@@ -191,7 +191,8 @@ Plan PieceTransfers::choose(Transfer& t, core::SegmentPart* part, bool signalled
 
 Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion completion) noexcept {
   const core::OpKind& kind = t.what == What::get ? kGetKind : kPutKind;
-  auto begun = rma_.begin(kind, t.peer, completion, request.options.immediate, request.options.group);
+  auto begun =
+      rma_.begin(kind, t.peer, completion, request.options.immediate, request.options.group, request.part_of);
   if (!begun) {
     give_back(t);
     return {begun.status(), Event(begun.status())};
