@@ -125,7 +125,8 @@ Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall
                          const AtomicOptions& options) noexcept {
   EndpointState& state = ep.state();
   core::Entry entry(state);
-  const Status status = state.transfers->atomic(at, call, rma::Transfers::Completion::group, options).status;
+  const Status status =
+      state.transfers->atomic(at, call, rma::Transfers::Completion::group, options).status;
   if (options.notify) state.wake_after_stores(at.rank());
   return status;
 }

@@ -102,19 +102,20 @@ Op* Transfers::joined(Group* given) noexcept {
   return group.state == &state_ ? &group.all : nullptr;
 }
 
-Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
-                              core::SourceUse& source) noexcept {
+Status Transfers::take_source(Rank peer, const PutOptions& options, core::SourceUse& source) noexcept {
   if (options.source == SourceReuse::at_completion) return {};
-  if (options.source == SourceReuse::on_event && options.source_event == nullptr) {
-    if (op.group == nullptr || options.group == nullptr) return {};  // as at_completion
-    op.source = &aqueduct::detail::record_of(*options.group).source;
-    ++op.source->parts;
-    return {};
-  }
   Event* const event = options.source == SourceReuse::on_event ? options.source_event : nullptr;
-  const Status status = source.take(state_, peer, event, options.immediate);
+  if (options.source == SourceReuse::on_event && event == nullptr) return {};  // see give_source
+  return source.take(state_, peer, event, options.immediate);
+}
+
+void Transfers::give_source(Op& op, const PutOptions& options, const core::SourceUse& source) noexcept {
   op.source = source.op();
-  return status;
+  // Without a group that tells, on_event is at_completion.
+  if (options.source != SourceReuse::on_event || options.source_event != nullptr) return;
+  if (op.group == nullptr || options.group == nullptr) return;
+  op.source = &aqueduct::detail::record_of(*options.group).source;
+  ++op.source->parts;
 }
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
@@ -153,21 +154,24 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     return signal != nullptr ? this->signal(peer, *signal, completion, options.immediate, options.group)
                              : Begun{};
   }
+  const bool inject =
+      native && !is_held && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
+  core::SourceUse source;
+  if (!inject) {
+    if (const Status status = take_source(peer, options, source); !status) return {status, Event(status)};
+  }
   auto begun = begin(kPutKind, peer, completion, options.immediate, options.group, part_of.group);
-  if (!begun) return {begun.status(), Event(begun.status())};
+  if (!begun) {
+    source.give_up(state_, begun.status());
+    return {begun.status(), Event(begun.status())};
+  }
   Op& op = **begun;
+  if (!inject) give_source(op, options, source);
   Operation& operation = Operation::unset(op);
   operation.local = static_cast<std::byte*>(const_cast<void*>(from));
   operation.segment = to.segment();
   operation.offset = to.offset();
   operation.bytes = bytes;
-  const bool inject =
-      native && !is_held && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
-  core::SourceUse source;
-  if (!inject) {
-    if (const Status status = take_source(op, peer, options, source); !status)
-      return finish(op, status, completion, true);
-  }
   if (signal != nullptr) {
     operation.signal = *signal;
     operation.follows = Operation::Follows::signal;

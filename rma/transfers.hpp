@@ -91,15 +91,21 @@ class Transfers final : public core::Layer {
   // For the layers above, whose operations consist of several of these.
 
   /// An operation with the initiator's part. The completion may become blocking. `part_of`: as PartOf::group.
+  ///
+  /// A fence counts the operation from here on, so nothing may wait any more before progress can carry it: a fence in
+  /// another thread, or in a continuation that runs in the wait, would hold back later operations behind it, and the wait
+  /// might be for what these take.
   /// Errors: in_handler, refused, invalid_argument (a group of another endpoint).
   Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate,
                     Group* group = nullptr, Op* part_of = nullptr) noexcept;
   /// Ends the initiator's part if the caller `holds` it, and returns or waits as the completion says. If nothing was
   /// begun, the operation is undone and `begun` is returned.
   Begun finish(Op& op, Status begun, Completion completion, bool holds) noexcept;
-  /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
-  /// If the group tells when the buffer is free, op.source is the group's, and `source` has nothing to hand over.
-  Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
+  /// Takes a use of the source buffer as the options say, for an operation that is to begin. May wait, so it comes before
+  /// `begin`. With at_completion, and if the group tells when the buffer is free, there is none.
+  Status take_source(Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
+  /// Sets op.source to the use that was taken, or to the group's.
+  static void give_source(Op& op, const PutOptions& options, const core::SourceUse& source) noexcept;
   /// Imports the key of a part, once. Returns whether there is one, so that native operations reach the part.
   Result<bool> has_key(SegmentPart& part, Rank rank) noexcept {
     return has_key(part, rank, state_.conduit(rank));
