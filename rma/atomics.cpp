@@ -54,6 +54,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     const std::uint64_t old =
         core::apply_atomic(call.op, call.type, call.operand, call.expected, access.mapped);
     if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
+    if (options.notify) state_.wake_after_stores(at.rank());
     return {};
   }
   auto begun = begin(kAtomicKind, at.rank(), completion, immediate, options.group, part_of);
@@ -65,6 +66,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   operation.bytes = bytes;
   operation.atomic = call;
   if (is_held) {
+    operation.notify = options.notify;
     hold(op);
     return finish(op, {}, completion, false);
   }
@@ -116,19 +118,14 @@ Event atomic_nb_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& 
                        const AtomicOptions& options) noexcept {
   EndpointState& state = ep.state();
   core::Entry entry(state);
-  Event event = state.transfers->atomic(at, call, rma::Transfers::Completion::event, options).event;
-  if (options.notify) state.wake_after_stores(at.rank());  // in case the memory was mapped by this call
-  return event;
+  return state.transfers->atomic(at, call, rma::Transfers::Completion::event, options).event;
 }
 
 Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                          const AtomicOptions& options) noexcept {
   EndpointState& state = ep.state();
   core::Entry entry(state);
-  const Status status =
-      state.transfers->atomic(at, call, rma::Transfers::Completion::group, options).status;
-  if (options.notify) state.wake_after_stores(at.rank());
-  return status;
+  return state.transfers->atomic(at, call, rma::Transfers::Completion::group, options).status;
 }
 
 }  // namespace detail

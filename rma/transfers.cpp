@@ -183,6 +183,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   Status status;
   bool holds = true;
   if (is_held) {
+    operation.notify = options.notify;
     hold(op);
     holds = false;
   } else if (native) {
