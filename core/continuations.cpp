@@ -83,16 +83,15 @@ int Continuations::run() noexcept {
   return ran;
 }
 
-Continuations::Turn::Turn(EndpointState& state) noexcept
-    : state_(state),
-      region_(std::exchange(state.region, nullptr)),
-      running_(std::exchange(state.continuations.running_, true)),
-      inside_(std::exchange(state.in_continuation, true)) {}
+// `in_continuation` is true only while its thread holds the lock: whoever lets go of it there has cleared the flag
+// before, and sets it again afterwards (wait_for_room). So other threads never see it, and it needs no place per thread.
+Continuations::Turn::Turn(EndpointState& state) noexcept : state_(state) {
+  state.continuations.running_ = state.in_continuation = true;
+}
 
 Continuations::Turn::~Turn() {
-  state_.continuations.running_ = running_;
-  state_.in_continuation = inside_;
-  state_.region = region_;
+  state_.continuations.running_ = state_.in_continuation = false;
+  state_.guard.changed();  // another thread may wait for the turn
 }
 
 // The record is free before the body runs: the body may need one itself, and a coroutine's may go with its frame.
