@@ -29,8 +29,11 @@ Status Continuations::then(Event& event, Continue run, const void* body, std::si
 }
 
 void Continuations::suspend(Event& event, Suspension& suspension) noexcept {
-  suspension.all = this;
   suspension.pool = &state_.ops;
+  // In a forked child it never continues. It is not listed either: those that the parent has suspended may be gone, and
+  // a thread that the child does not have may have been changing the list at the fork.
+  if (state_.in_child()) return;
+  suspension.all = this;
   suspension.kind = &kContinuation;
   suspension.parts = 1;
   suspension.later = suspensions_;
@@ -117,6 +120,7 @@ void Continuations::unlink(Suspension& suspension) noexcept {
 }
 
 void Continuations::forget(Suspension& suspension) noexcept {
+  const Entry entry(state_);
   unlink(suspension);
   if (suspension.of != nullptr) {
     suspension.of->group = nullptr;
@@ -160,10 +164,11 @@ void Suspended::begin(Event& event, Continue run, void* who) noexcept {
 
 bool Suspended::may_end() const noexcept { return record_->all == nullptr || record_->pool->in_child(); }
 
+// An endpoint that has ended has cleared `all`; only then its pool is gone too. A forked child leaves the list alone.
 void Suspended::end() noexcept {
-  core::Continuations* const all = std::exchange(record_, nullptr)->all;
-  if (all == nullptr) return;
-  all->forget(*std::launder(reinterpret_cast<core::Suspension*>(place_)));
+  core::Suspension& suspension = *std::exchange(record_, nullptr);
+  if (suspension.all == nullptr || suspension.pool->in_child()) return;
+  suspension.all->forget(suspension);
 }
 
 }  // namespace detail

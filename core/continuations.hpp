@@ -47,7 +47,8 @@ class Continuations final : public Layer {
 
   Status then(Event& event, Continue run, const void* body, std::size_t bytes) noexcept;
   void suspend(Event& event, Suspension& suspension) noexcept;
-  /// The suspended caller goes away: its operation finishes unobserved.
+  /// The suspended caller goes away: its operation finishes unobserved. Takes the endpoint's lock: no call on the
+  /// endpoint need surround this.
   void forget(Suspension& suspension) noexcept;
   /// While there is one, this thread begins operations as in a continuation, and no other continuation runs. There is one
   /// at a time: another thread that may get in while this one waits for its own operation asks `has_turn` first.

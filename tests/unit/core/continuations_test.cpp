@@ -105,5 +105,68 @@ TEST_F(ContinuationsOfThreads, EndBeforeAnotherThreadBeginsItsTasks) {
   EXPECT_FALSE(state_.continuations.has_turn());
 }
 
+TEST_F(ContinuationsOfThreads, AreForgottenUnderTheLock) {
+  Event event = begin();
+  Suspension suspension;
+  {
+    const Entry entry(state_);
+    state_.continuations.suspend(event, suspension);
+  }
+  std::atomic<bool> forgotten{false};
+  std::thread other;
+  {
+    const Entry entry(state_);
+    other = std::thread([&] {
+      state_.continuations.forget(suspension);
+      forgotten = true;
+    });
+    std::this_thread::sleep_for(20ms);
+    EXPECT_FALSE(forgotten);
+  }
+  other.join();
+  EXPECT_TRUE(forgotten);
+}
+
+TEST_F(ContinuationsOfThreads, MayOutliveTheirEndpoint) {
+  Suspended suspended;
+  {
+    detail::EndpointState gone{0, 2, config_};
+    Event event(gone.ops.acquire(kAwaited, 1, true));
+    suspended.begin(
+        event, [](void*, Status) noexcept { FAIL(); }, nullptr);
+    EXPECT_TRUE(event.done()) << "the Event is given up";
+  }
+}
+
+// A child may destroy what the parent has suspended, and suspend something itself, in any order.
+TEST_F(ContinuationsOfThreads, AreLeftAloneInAForkedChild) {
+  static int ran;
+  ran = 0;
+  const auto run = [](void*, Status) noexcept { ++ran; };
+  Event event = begin();
+  Op& op = *aqueduct::detail::EventAccess::operation(event);
+  auto suspended = std::make_unique<Suspended>();
+  suspended->begin(event, run, nullptr);
+  EXPECT_EQ(support::in_a_child([&] {
+              Event own = begin();
+              suspended.reset();
+              auto first = std::make_unique<Suspended>();
+              first->begin(own, run, nullptr);
+              Event another = begin();
+              Suspended second;
+              second.begin(another, run, nullptr);
+              first.reset();
+              state_.face.progress();
+              return ran;
+            }),
+            0);
+  {
+    const Entry entry(state_);
+    state_.ops.part_ended(op, {});
+  }
+  state_.face.progress();
+  EXPECT_EQ(ran, 1);
+}
+
 }  // namespace
 }  // namespace aqueduct::core
