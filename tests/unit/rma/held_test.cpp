@@ -82,5 +82,22 @@ TEST_F(HeldBack, PutsAndAtomicsWakeTheirTargetWhenTheyAreDone) {
   }
 }
 
+TEST_F(HeldBack, NoQuestionWhetherMemoryIsMapped) {
+  EXPECT_FALSE(is_mapped(me(), 1)) << "nobody has used it yet";
+  EXPECT_EQ(mapped_ranks(me()), std::vector<Rank>{0});
+  ASSERT_EQ(map_all(me()), 2u);
+  EXPECT_TRUE(is_mapped(me(), 1));
+  ASSERT_NO_FATAL_FAILURE(hold_back());
+  EXPECT_TRUE(is_mapped(me(), 1));
+  EXPECT_EQ(mapped_ranks(me()), (std::vector<Rank>{0, 1}));
+  EXPECT_FALSE(is_mapped(me(), 2)) << "no such rank";
+  EXPECT_FALSE(is_mapped(me(), 1, 99)) << "no such segment";
+  let_go();
+  EXPECT_TRUE(is_mapped(me(), 1));
+  me().state().peer_lost(1);
+  EXPECT_FALSE(is_mapped(me(), 1));
+  EXPECT_EQ(mapped_ranks(me()), std::vector<Rank>{0});
+}
+
 }  // namespace
 }  // namespace aqueduct::rma
