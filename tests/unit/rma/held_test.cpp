@@ -21,8 +21,11 @@ class HeldBack : public testing::Test {
  protected:
   void SetUp() override {
     Config config;
-    for (const auto& [name, value] :
-         {std::pair{"conduit", "loop"}, {"near", "off"}, {"loop_native", "all"}, {"segment_bytes", "4K"}})
+    for (const auto& [name, value] : {std::pair{"conduit", "loop"},
+                                      {"near", "off"},
+                                      {"loop_native", "all"},
+                                      {"segment_bytes", "4K"},
+                                      {"log", "off"}})
       ASSERT_TRUE(config.set(name, value)) << name;
     auto made = Job::in_process(2, config);
     ASSERT_TRUE(made);
