@@ -135,6 +135,8 @@ Fit fit(const Algorithm& algorithm, const WantedParameters& wanted, const Shape&
   Fit none;
   none.refusal = reason;
   none.shape = shape;
+  if (shape.bytes > shape.element && Schedule::refusal(algorithm, cutter.fit(shape.element).shape) == nullptr)
+    none.refusal = "one element at a time, it still needs more than a bank of scratch or a message can hold";
   return none;
 }
 

@@ -11,8 +11,8 @@ namespace aqueduct::coll {
 // ones in about the same proportion. Measured costs may move the limits; they never make a choice illegal.
 //
 // - Up to about L / gap = 16 KiB, the number of rounds decides. Beyond, the bytes that a member sends.
-// - In the last line of an operation nothing is asked, so that shapes for which the lines above do not apply, or do not
-//   fit into scratch, find it. What is not in a list is tried after it (candidates.hpp).
+// - The last line of an operation has no condition: it serves shapes for which the lines above do not apply or do not fit
+//   into scratch. Algorithms that are in no line are tried after it (candidates.hpp).
 
 namespace {
 
@@ -72,9 +72,9 @@ constexpr std::array kAllGatherRules{
     Rule{.algorithm = &kAllGatherCirculant},
 };
 
-// Bruck's algorithm sends a block log_k P times on the average half of them: worth it for less than about
+// With radix 2, Bruck's algorithm sends a block log2(P) / 2 times on average. That pays for blocks of less than about
 // 0.5 µs / (0.1 ns · (log2(P) / 2 - 1)). Without addresses blocks go through scratch anyway; with the radix of all
-// members, all are sent at once. A large radix has fewer rounds, so less scratch, and larger pieces.
+// members, all are sent at once. A larger radix has fewer rounds, so it needs less scratch and allows larger pieces.
 constexpr std::array kAllToAllRules{
     Rule{.algorithm = &kAllToAllDirect, .most_ranks = 8, .unasked = true},
     Rule{.algorithm = &kAllToAllBruck, .radix = kRadixOfAll, .most_ranks = 8, .most_bytes = 8 * kKiB},

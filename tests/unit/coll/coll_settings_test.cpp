@@ -1,5 +1,7 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "coll/tune/coll_settings.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -68,6 +70,17 @@ TEST(CollSettings, AreCheckedWhenTheyAreSet) {
   EXPECT_EQ(forced[static_cast<std::size_t>(Operation::scatter)].algorithm, nullptr);
 }
 
+// What explain() prints can be copied into a setting.
+TEST(CollSettings, ReadTheNamesThatAreShown) {
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    Shape shape;
+    WantedParameters wanted{};
+    for (std::size_t i = 0; i < algorithm->parameters.size(); ++i)
+      shape.parameters[i] = wanted[i] = algorithm->parameters[i].most;
+    expect_read(algorithm->operation, name_of(*algorithm, shape), algorithm, wanted);
+  }
+}
+
 // Every operation that has algorithms has a setting, which knows them all.
 TEST(CollSettings, AreThereForAllAlgorithms) {
   for (const Algorithm* const algorithm : all_algorithms())
@@ -77,6 +90,7 @@ TEST(CollSettings, AreThereForAllAlgorithms) {
     EXPECT_TRUE(info.same_on_all_ranks) << info.name;
     EXPECT_EQ(algorithm_objection(info, "auto"), "");
     EXPECT_NE(algorithm_objection(info, "none at all"), "") << info.name;
+    EXPECT_EQ(info.name, "coll_" + std::string(operation_word(operation_of(info))));
   }
 }
 
