@@ -45,7 +45,7 @@ Status refuse_call(TeamState& team, const CollCall& call, Status status, const s
 /// The request for the engine. If there is none, the refusal has been told.
 Result<coll::Request> request_of(TeamState& team, const CollCall& call) noexcept {
   std::string why;
-  auto request = coll::checked_request(team, call, engine_of(team).operators(), why);
+  auto request = coll::checked_request(team, call, engine_of(team).user_operators(), why);
   if (!request) return refuse_call(team, call, request.status(), why);
   return request;
 }
@@ -105,7 +105,7 @@ Status add_operator(Endpoint& ep, std::uint32_t number, const UserOperator& with
   EndpointState& state = ep.state();
   const core::Entry entry(state);
   if (state.in_child()) return ErrorCode::invalid_argument;
-  return state.layer<coll::Collectives>()->operators().add(number, with);
+  return state.layer<coll::Collectives>()->user_operators().add(number, with);
 }
 
 }  // namespace aqueduct

@@ -3,6 +3,7 @@
 #include "am/messages.hpp"
 #include "coll/barriers.hpp"
 #include "coll/engine/collectives.hpp"
+#include "coll/tune/coll_settings.hpp"
 #include "core/core_settings.hpp"
 #include "rma/long.hpp"
 #include "rma/transfers.hpp"
@@ -51,7 +52,7 @@ std::span<const SettingInfo> settings_of() noexcept {
 
 template <class... L>
 std::vector<std::span<const SettingInfo>> tables_of(LayerList<L...>) {
-  return {job_settings(), core::core_settings(), settings_of<L>()...};
+  return {job_settings(), core::core_settings(), settings_of<L>()..., coll::algorithm_settings()};
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ struct TeamState {
   std::uint64_t tag = 0;     ///< of such a team: the caller's
   /// Of a team that `without_lost` has made, the tag of all attempts at it; else 0. See coll/survivors.cpp.
   std::uint64_t survivors_tag = 0;
-  std::uint32_t reductions = 0;  ///< calls of `without_lost` so far
+  /// Checked builds: the thread in a collective call of this team (coll/one_caller.hpp); null: none.
+  std::atomic<const void*> caller{nullptr};
 
   TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks);
 

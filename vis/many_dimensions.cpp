@@ -140,20 +140,18 @@ Begun start_parts(EndpointState& state, const Request& request, const Side& ther
       state.transfers->begin(core::kGroup, peer, completion, options.immediate, request.options.group);
   if (!begun) return {begun.status(), Event(begun.status())};
   core::Op& group = **begun;
-  core::Op* const region = std::exchange(state.region, &group);
   const Status status = each_part(there, here, [&](const Side& far, const Side& own) {
     const Shape far_shape = far.shape();
     const Shape own_shape = own.shape();
     const GlobalPtr<std::byte> at{peer, far.base(), request.base.segment()};
-    const Status part =
-        state.vis
-            ->start({request.what, request.type, at, far_shape, own.base(), own_shape, options},
-                    Completion::group)
-            .status;
+    const Status part = state.vis
+                            ->start({request.what, request.type, at, far_shape, own.base(), own_shape,
+                                     options, nullptr, &group},
+                                    Completion::group)
+                            .status;
     if (part) options.immediate = false;  // a part has begun: the rest can no longer be refused
     return part;
   });
-  state.region = region;
   return state.transfers->finish(group, status, completion, true);
 }
 

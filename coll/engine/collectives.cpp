@@ -19,7 +19,7 @@ Collectives::Collectives(EndpointState& state)
     : state_(state),
       offers_(state),
       chooser_(std::make_unique<TableChooser>(forced_algorithms(state.config))),
-      aborts_(state, told, this),
+      aborts_(state, heard, this),
       busy_(state.busy),
       watching_(state.watching) {
   const auto algorithms = all_algorithms();
@@ -38,7 +38,7 @@ Collectives::~Collectives() {
   for (auto& [id, team] : teams_) team.engine->team_.slot(TeamSlot::collectives) = nullptr;
 }
 
-std::span<const SettingInfo> Collectives::settings() noexcept { return coll_settings(); }
+std::span<const SettingInfo> Collectives::settings() noexcept { return {&TeamOffers::kSetting, 1}; }
 
 TeamEngine* Collectives::engine_of(TeamState& team) noexcept {
   return static_cast<TeamEngine*>(team.slot(TeamSlot::collectives));
@@ -84,6 +84,7 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   Team gone = std::move(at->second);
   teams_.erase(at);
   if (together && clean) offers_.give_back(gone.mine);
+  aborts_.forget(team.id);
   if (engine->busy()) {  // room for it was reserved in `enter`
     gone.engine->detach();
     leaving_.push_back(std::move(gone.engine));
@@ -164,12 +165,13 @@ void Collectives::tell(const TeamEngine& team, std::uint64_t number, const CallD
   set_busy(true);
 }
 
-bool Collectives::told(void* self, std::uint64_t id, Rank from, std::uint64_t number,
+bool Collectives::heard(void* self, std::uint64_t id, Rank from, std::uint64_t number,
                        const CallDescription& theirs) noexcept {
   auto& all = *static_cast<Collectives*>(self);
   const auto team = all.teams_.find(id);
   if (team == all.teams_.end()) return false;
   TeamEngine& engine = *team->second.engine;
+  if (engine.team().find(from) == kNoRank) return true;  // nonsense of a stranger
   engine.heard(from, number, theirs);
   all.look_busy(engine);
   return true;
@@ -198,6 +200,7 @@ void Collectives::advance() noexcept {
 }
 
 void Collectives::peer_lost(Rank peer) noexcept {
+  aborts_.peer_lost(peer);
   for (auto& [id, team] : teams_) {
     if (team.engine->team().find(peer) == kNoRank) continue;
     team.engine->fail({ErrorCode::peer_lost, peer});

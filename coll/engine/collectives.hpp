@@ -81,7 +81,7 @@ class Collectives final : public core::Layer {
   };
   static TeamEngine* engine_of(TeamState& team) noexcept;
   void set_busy(bool soon) noexcept;
-  static bool told(void* self, std::uint64_t team, Rank from, std::uint64_t number,
+  static bool heard(void* self, std::uint64_t team, Rank from, std::uint64_t number,
                    const CallDescription& theirs) noexcept;
 
   EndpointState& state_;

@@ -151,10 +151,9 @@ TeamEngine::Did TeamEngine::signal(Run& run, const Step& step) noexcept {
   const Rank rank = team_.members[step.peer];
   const Signal what = signal_for(run, step);
   if (!transfers_.raise_mapped(rank, what)) {
-    core::Op* const region = std::exchange(state_.region, &all_);
     const Status status =
-        transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true).status;
-    state_.region = region;
+        transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
+            .status;
     if (const Did did = outcome(status); did != Did::step) return did;
   }
   ++layer_.counts().messages;
@@ -205,15 +204,13 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
   if (step.runs > 1) return put_strided(run, lane);
   core::Op* const own = step.done != kNoCounter ? step_op(run, step) : nullptr;
   if (step.done != kNoCounter && own == nullptr) return Did::no_room;
-  core::Op* const region = std::exchange(state_.region, &all_);
   PutOptions options;
   options.immediate = true;
   const Status status =
       transfers_
           .put(to, here(run, step.from), step.bytes, rma::Transfers::Completion::group, options, &what,
-               nullptr, rma::Transfers::Words::any, own != nullptr ? own : &run.sources)
+               nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources})
           .status;
-  state_.region = region;
   if (const Did did = outcome(status); did != Did::step) {
     if (own != nullptr) take_back(run, *own);
     return did;
@@ -239,15 +236,13 @@ TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
   while (lane.pieces < step.runs) {
     GlobalPtr<std::byte> to = there(run, step.peer, step.to);
     to = {to.rank(), to.offset() + lane.pieces * step.to.pitch, to.segment()};
-    core::Op* const region = std::exchange(state_.region, &whole);
     PutOptions options;
     options.immediate = true;
-    const Status status =
-        transfers_
-            .put(to, here(run, step.from) + lane.pieces * step.from.pitch, step.bytes,
-                 rma::Transfers::Completion::group, options, nullptr, nullptr, rma::Transfers::Words::any)
-            .status;
-    state_.region = region;
+    const Status status = transfers_
+                              .put(to, here(run, step.from) + lane.pieces * step.from.pitch, step.bytes,
+                                   rma::Transfers::Completion::group, options, nullptr, nullptr,
+                                   {rma::WordPromise::any, &whole})
+                              .status;
     if (const Did did = outcome(status); did != Did::step) return did;
     ++lane.pieces;
     ++layer_.counts().messages;
@@ -274,13 +269,11 @@ TeamEngine::Did TeamEngine::get(Run& run, Run::Lane& lane) noexcept {
   while (lane.pieces < step.runs) {
     GlobalPtr<std::byte> from = there(run, step.peer, step.from);
     from = {from.rank(), from.offset() + lane.pieces * step.from.pitch, from.segment()};
-    core::Op* const region = std::exchange(state_.region, &whole);
-    const Status status =
-        transfers_
-            .get(here(run, step.to) + lane.pieces * step.to.pitch, from, step.bytes,
-                 rma::Transfers::Completion::group, /*immediate=*/true, nullptr, rma::Transfers::Words::any)
-            .status;
-    state_.region = region;
+    const Status status = transfers_
+                              .get(here(run, step.to) + lane.pieces * step.to.pitch, from, step.bytes,
+                                   rma::Transfers::Completion::group, /*immediate=*/true, nullptr,
+                                   {rma::WordPromise::any, &whole})
+                              .status;
     if (const Did did = outcome(status); did != Did::step) return did;
     ++lane.pieces;
     ++layer_.counts().messages;
@@ -298,10 +291,9 @@ bool TeamEngine::send_raises() noexcept {
     const Signal what{static_cast<SignalSlot>(places_[raise->peer].first_counter + raise->counter),
                       raise->add};
     if (!transfers_.raise_mapped(rank, what)) {
-      core::Op* const region = std::exchange(state_.region, &all_);
       const Status status =
-          transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true).status;
-      state_.region = region;
+          transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
+              .status;
       if (outcome(status) != Did::step) return false;
     }
     ++layer_.counts().control;
