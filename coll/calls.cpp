@@ -89,15 +89,14 @@ Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
   coll::Collectives& engine = engine_of(state);
   const auto request = request_of(state, call);
   if (!request) return request.status();
-  auto* const record =
-      new (std::nothrow) coll::PlanRecord{state.endpoint, &state, engine, call.options.limit};
+  auto* const record = new (std::nothrow) coll::PlanRecord{state.endpoint, state, engine, call.options.limit};
   if (record == nullptr) return refuse_call(state, call, ErrorCode::no_memory, "no memory for a plan");
   const auto plan = engine.bind(state, *request);
   if (!plan) {
     delete record;
     return plan.status();
   }
-  record->plan = *plan;
+  record->bound = static_cast<coll::Plan*>(*plan);
   return CollPlan(record);
 }
 

@@ -2,7 +2,6 @@
 
 #include <aqueduct/coll.hpp>
 
-#include "coll/barriers.hpp"
 #include "coll/may_call.hpp"
 #include "coll/one_caller.hpp"
 #include "coll/plan_record.hpp"
@@ -17,21 +16,23 @@ namespace {
 /// Null: the plan has no operation.
 coll::PlanRecord* plan_of(void* record) noexcept { return static_cast<coll::PlanRecord*>(record); }
 
-/// Gives a plan back that was not ended. Its team may be gone.
+/// Gives a plan back that was not ended. Its team may be gone, and its endpoint too: Job::finish may come before.
 void drop_plan(void* record) noexcept {
   coll::PlanRecord* const plan = plan_of(record);
   if (plan == nullptr) return;
-  {
+  if (plan->bound->engine == nullptr) {
+    delete plan->bound;
+  } else {
     const core::Entry entry(plan->endpoint);
-    if (!plan->endpoint.in_child()) plan->engine.drop(plan->plan);
+    if (!plan->endpoint.in_child()) plan->engine.drop(plan->bound);
   }
   delete plan;
 }
 
 /// Requires: an Entry.
 Event start_plan(coll::PlanRecord& plan) noexcept {
-  const coll::OneCaller one(*plan.team);
-  auto begun = plan.engine.start(plan.plan);
+  const coll::OneCaller one(plan.team);
+  auto begun = plan.engine.start(plan.bound);
   return begun.status ? std::move(begun.event) : Event(begun.status);
 }
 
@@ -50,19 +51,19 @@ CollPlan::~CollPlan() { drop_plan(record_); }
 Event CollPlan::start() noexcept {
   coll::PlanRecord* const plan = plan_of(record_);
   if (plan == nullptr) return Event(Status(ErrorCode::invalid_argument));
-  if (coll::barrier_of(*plan->team) == nullptr) return Event(Status(ErrorCode::closed));
+  if (plan->closed()) return Event(Status(ErrorCode::closed));
   const core::Entry entry(plan->endpoint);
-  if (const Status status = coll::may_begin(*plan->team); !status) return Event(status);
+  if (const Status status = coll::may_begin(plan->team); !status) return Event(status);
   return start_plan(*plan);
 }
 
 Status CollPlan::run() noexcept {
   coll::PlanRecord* const plan = plan_of(record_);
   if (plan == nullptr) return ErrorCode::invalid_argument;
-  if (coll::barrier_of(*plan->team) == nullptr) return ErrorCode::closed;
+  if (plan->closed()) return ErrorCode::closed;
   const core::Entry entry(plan->endpoint);
-  if (const Status status = coll::may_wait(*plan->team); !status) return status;
-  const coll::OneCaller one(*plan->team);
+  if (const Status status = coll::may_wait(plan->team); !status) return status;
+  const coll::OneCaller one(plan->team);
   Event event = start_plan(*plan);
   return coll::wait_for_call(plan->endpoint, event, plan->limit);
 }
@@ -70,13 +71,12 @@ Status CollPlan::run() noexcept {
 Status CollPlan::end() noexcept {
   coll::PlanRecord* const plan = plan_of(record_);
   if (plan == nullptr) return ErrorCode::invalid_argument;
-  if (coll::barrier_of(*plan->team) == nullptr)
-    return ErrorCode::closed;  // the destructor gives the plan back
+  if (plan->closed()) return ErrorCode::closed;  // the destructor gives the plan back
   {
     const core::Entry entry(plan->endpoint);
-    if (const Status status = coll::may_begin(*plan->team); !status) return status;
-    const coll::OneCaller one(*plan->team);
-    if (const Status status = plan->engine.end(plan->plan); !status) return status;
+    if (const Status status = coll::may_begin(plan->team); !status) return status;
+    const coll::OneCaller one(plan->team);
+    if (const Status status = plan->engine.end(plan->bound); !status) return status;
   }
   delete plan;
   record_ = nullptr;
