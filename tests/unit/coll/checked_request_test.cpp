@@ -1,0 +1,447 @@
+// What collective calls are refused for, and where the buffers of the others lie.
+
+#include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
+
+#include "coll/engine/checked_request.hpp"
+#include "coll/one_caller.hpp"
+#include "kernels/reduce.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+using aqueduct::detail::CollBuffer;
+using aqueduct::detail::CollCall;
+using aqueduct::detail::TeamState;
+
+CollBuffer memory(const void* at, std::uint64_t bytes) {
+  CollBuffer buffer;
+  buffer.where = CollBuffer::Where::mine;
+  buffer.memory = const_cast<void*>(at);
+  buffer.bytes = bytes;
+  return buffer;
+}
+CollBuffer common(std::uint64_t offset, std::uint64_t bytes, SegmentId segment = 0) {
+  return aqueduct::detail::coll_buffer(OnAll<char>{segment, offset, bytes, nullptr});
+}
+CollBuffer listed(const std::vector<GlobalPtr<char>>& places, std::uint64_t bytes) {
+  CollBuffer buffer = aqueduct::detail::coll_buffer(OnAll<char>{0, 0, bytes, places.data()});
+  buffer.where = CollBuffer::Where::each;  // also if there is no list
+  return buffer;
+}
+
+/// A call with elements of one byte that fits, for a team of three, if the buffers do.
+CollCall call_of(Collective operation, const CollBuffer& in, const CollBuffer& out, Rank root = 0) {
+  CollCall call;
+  call.operation = operation;
+  call.type = ElementType::u8;
+  call.root = root;
+  call.in = in;
+  call.out = out;
+  return call;
+}
+
+class CheckedRequest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Config config;
+    ASSERT_TRUE(config.set("conduit", "loop"));
+    ASSERT_TRUE(config.set("near", "off"));
+    ASSERT_TRUE(config.set("segment_bytes", "4K"));
+    ASSERT_TRUE(config.set("log", "off"));
+    auto made = Job::in_process(3, config);
+    ASSERT_TRUE(made);
+    job_.emplace(std::move(*made));
+  }
+  TeamState& team(Rank member) { return job_->endpoint(member).world().state(); }
+  Result<Request> check(Rank member, const CollCall& call) {
+    why_.clear();
+    return checked_request(team(member), call, operators_, why_);
+  }
+  void refuses(Rank member, const CollCall& call, std::string_view why,
+               ErrorCode code = ErrorCode::invalid_argument) {
+    const auto request = check(member, call);
+    EXPECT_EQ(request.status().code(), code) << why;
+    EXPECT_EQ(why_, why);
+  }
+  /// The request of a call that must fit.
+  Request fits(Rank member, const CollCall& call) {
+    const auto request = check(member, call);
+    EXPECT_TRUE(request) << why_;
+    EXPECT_EQ(why_, "");
+    return request ? *request : Request{};
+  }
+  /// A call that fits, after a change.
+  CollCall changed(const std::function<void(CollCall&)>& change) {
+    CollCall call = call_of(Collective::all_reduce, memory(in_.data(), 8), memory(out_.data(), 8));
+    change(call);
+    return call;
+  }
+  std::byte* segment(Rank member) { return job_->endpoint(member).segment().data(); }
+
+  std::optional<Job> job_;
+  UserOperators operators_;
+  std::string why_;
+  std::array<std::byte, 64> in_{};
+  std::array<std::byte, 64> out_{};
+};
+
+TEST_F(CheckedRequest, RefusesNumbersThatDoNotExist) {
+  refuses(0, changed([](CollCall& call) { call.operation = Collective::permute; }),
+          "no operation with number 11 can be called: see enum Collective");
+  refuses(0, changed([](CollCall& call) { call.options.in = static_cast<Sync>(3); }),
+          "the options have sync mode 3, and the last one is 2: use one of enum Sync");
+  refuses(0, changed([](CollCall& call) { call.options.out = static_cast<Sync>(255); }),
+          "the options have sync mode 255, and the last one is 2: use one of enum Sync");
+  refuses(0, changed([](CollCall& call) { call.options.order = static_cast<ReduceOrder>(3); }),
+          "the options have order 3, and the last one is 2: use one of enum ReduceOrder");
+  refuses(0, changed([](CollCall& call) { call.type = static_cast<ElementType>(19); }),
+          "there is no element type 19: use one of enum ElementType");
+  refuses(0, changed([](CollCall& call) { call.reducer.op = static_cast<ReduceOp>(13); }),
+          "there is no operator 13: use one of enum ReduceOp");
+  refuses(0, changed([](CollCall& call) { call.out.where = static_cast<CollBuffer::Where>(4); }),
+          "out is a buffer of kind 4, which does not exist: use one of enum aq_buffer_kind");
+}
+
+TEST_F(CheckedRequest, RefusesElementsOfTheWrongSize) {
+  refuses(0, changed([](CollCall& call) { call.element = 0; }),
+          "an element has 0 bytes: give the size of one element");
+  refuses(0, changed([](CollCall& call) { call.type = ElementType::f64; }),
+          "an element has 1 bytes, but one of its type has 8: give that size, or type bytes");
+  refuses(0, changed([](CollCall& call) {
+            call.type = ElementType::i32;
+            call.element = 4;
+            call.in.bytes = call.out.bytes = 6;
+          }),
+          "a block of out has 6 bytes, which is not a multiple of an element's 4");
+  CollCall gather = call_of(Collective::gather, memory(in_.data(), 6), memory(out_.data(), 18));
+  gather.type = ElementType::bytes;
+  gather.element = 4;
+  refuses(0, gather, "a block of in has 6 bytes, which is not a multiple of an element's 4");
+}
+
+TEST_F(CheckedRequest, RefusesARootThatIsNoMember) {
+  for (const Collective operation :
+       {Collective::broadcast, Collective::scatter, Collective::gather, Collective::reduce}) {
+    refuses(1, call_of(operation, memory(in_.data(), 8), memory(out_.data(), 8), 3),
+            "root is 3, but the members of the team are 0 to 2: Team::index_of gives a rank's index");
+  }
+  // Other operations have no root, whatever the number says.
+  EXPECT_EQ(fits(1, changed([](CollCall& call) { call.root = 3; })).shape.root, 0u);
+}
+
+TEST_F(CheckedRequest, RefusesBlocksThatCannotBeCounted) {
+  const CollBuffer huge = memory(in_.data(), UINT64_MAX / 2);
+  refuses(0, call_of(Collective::all_gather, huge, memory(out_.data(), 8)),
+          "in has 9223372036854775807 bytes, and as many for each of 3 members cannot be counted in 64 bits");
+  refuses(
+      0, call_of(Collective::scatter, memory(in_.data(), 8), huge),
+      "out has 9223372036854775807 bytes, and as many for each of 3 members cannot be counted in 64 bits");
+  refuses(0, call_of(Collective::all_gather, {}, memory(out_.data(), UINT64_MAX)),
+          "out has 18446744073709551615 bytes, which go beyond the last address: check its count");
+}
+
+TEST_F(CheckedRequest, RefusesBuffersOfOtherLengths) {
+  refuses(0, call_of(Collective::all_reduce, memory(in_.data(), 8), memory(out_.data(), 9)),
+          "in has 8 bytes, but a block has 9: pass as many elements as a block has");
+  refuses(0, call_of(Collective::gather, memory(in_.data(), 8), memory(out_.data(), 23)),
+          "out has 23 bytes, but needs 24: a block of 8 bytes for each of 3 members");
+  refuses(0, call_of(Collective::all_gather, memory(in_.data(), 8), memory(out_.data(), 8)),
+          "out has 8 bytes, but needs 24: a block of 8 bytes for each of 3 members");
+  refuses(0, call_of(Collective::reduce_scatter, memory(in_.data(), 8), memory(out_.data(), 8)),
+          "in has 8 bytes, but needs 24: a block of 8 bytes for each of 3 members");
+  refuses(0, call_of(Collective::all_to_all, memory(in_.data(), 12), memory(out_.data(), 24)),
+          "in has 12 bytes, but needs 24: a block of 8 bytes for each of 3 members");
+  refuses(0, call_of(Collective::all_to_all, memory(in_.data(), 8), memory(out_.data(), 8)),
+          "out has 8 bytes, which 3 members cannot share: it needs a block for each member");
+  refuses(0, call_of(Collective::all_gather, {}, memory(out_.data(), 8)),
+          "out has 8 bytes, which 3 members cannot share: it needs a block for each member");
+  refuses(1, call_of(Collective::gather, common(0, 8), common(64, 0)),
+          "out has 0 bytes, and at the root it has 24: pass the same places on all members");
+}
+
+TEST_F(CheckedRequest, RefusesBuffersThatAreMissing) {
+  refuses(0, call_of(Collective::all_reduce, memory(in_.data(), 8), {}), "out is missing: pass a buffer");
+  refuses(0, call_of(Collective::all_to_all, {}, memory(out_.data(), 24)),
+          "in is missing: pass a buffer, since this operation has no form in place");
+  refuses(1, call_of(Collective::gather, common(0, 8), {}), "out is missing: pass a buffer");
+  refuses(0, call_of(Collective::all_reduce, memory(nullptr, 8), memory(out_.data(), 8)),
+          "in is a null pointer and has 8 bytes: pass memory, or no elements");
+  refuses(0, call_of(Collective::all_reduce, listed({}, 8), common(64, 8)),
+          "in has no list of places: pass one with a place for each member");
+}
+
+TEST_F(CheckedRequest, RefusesTwoKindsOfBuffers) {
+  refuses(0, call_of(Collective::all_reduce, memory(in_.data(), 8), common(0, 8)),
+          "out is a place on all members and in is memory of this one: pass two of a kind");
+  refuses(0, call_of(Collective::all_reduce, common(0, 8), memory(out_.data(), 8)),
+          "in is a place on all members and out is memory of this one: pass two of a kind");
+}
+
+TEST_F(CheckedRequest, RefusesPlacesOutsideTheirSegment) {
+  refuses(
+      1, call_of(Collective::all_reduce, common(4089, 8), common(0, 8)),
+      "in has 8 bytes from byte 4089 of segment 0, but the part of member 1 (rank 1) has 4096: pass a place "
+      "inside it",
+      ErrorCode::out_of_range);
+  refuses(
+      1, call_of(Collective::all_reduce, common(0, 8), common(UINT64_MAX, 8)),
+      "out has 8 bytes from byte 18446744073709551615 of segment 0, but the part of member 1 (rank 1) has "
+      "4096: pass a place inside it",
+      ErrorCode::out_of_range);
+  refuses(1, call_of(Collective::all_reduce, common(0, 8, 77), common(0, 8)),
+          "in has 8 bytes from byte 0 of segment 77, but the part of member 1 (rank 1) has 0: pass a place "
+          "inside "
+          "it",
+          ErrorCode::out_of_range);
+  // Also the root's place, if this member has none.
+  refuses(1, call_of(Collective::gather, common(0, 8), common(4080, 24)),
+          "out has 24 bytes from byte 4080 of segment 0, but the part of member 0 (rank 0) has 4096: pass a "
+          "place "
+          "inside it",
+          ErrorCode::out_of_range);
+  // In a list, each member's.
+  refuses(
+      0, call_of(Collective::all_reduce, {}, listed({{0, 0}, {1, 0}, {2, 4096}}, 8)),
+      "out has 8 bytes from byte 4096 of segment 0, but the part of member 2 (rank 2) has 4096: pass a place "
+      "inside it",
+      ErrorCode::out_of_range);
+  refuses(0, call_of(Collective::all_reduce, {}, listed({{0, 0}, {2, 0}, {1, 0}}, 8)),
+          "out has a place of rank 2 for member 1, which is rank 1: list them in team order");
+}
+
+TEST_F(CheckedRequest, RefusesASegmentThatWasReleased) {
+  std::array<SegmentId, 3> ids{};
+  job_->run_each([&](Endpoint& ep) {
+    auto made = Segment::create(ep, 64);
+    ASSERT_TRUE(made);
+    ids[ep.rank()] = made->id();
+    ASSERT_TRUE(made->release());
+  });
+  refuses(0, call_of(Collective::all_reduce, {}, common(0, 8, ids[0])),
+          "out is in segment " + std::to_string(ids[0]) + ", which was released", ErrorCode::closed);
+}
+
+TEST_F(CheckedRequest, RefusesBuffersThatOverlapInPart) {
+  std::byte* const at = out_.data();
+  for (const Collective operation : {Collective::broadcast, Collective::reduce, Collective::all_reduce,
+                                     Collective::scan, Collective::exscan}) {
+    for (const int shift : {-7, -1, 1, 7}) {
+      refuses(0, call_of(operation, memory(at + 16 + shift, 8), memory(at + 16, 8)),
+              "in and out overlap in part: they may be the same range, or have no common bytes");
+    }
+    for (const int shift : {-8, 0, 8})
+      fits(0, call_of(operation, memory(at + 16 + shift, 8), memory(at + 16, 8)));
+  }
+  for (const int shift : {-7, 0, 7, 9, 16, 23}) {
+    refuses(1, call_of(Collective::all_gather, memory(at + 16 + shift, 8), memory(at + 16, 24)),
+            "in and out overlap: in may be all of block 1 of out, or none of its bytes");
+    refuses(1, call_of(Collective::gather, memory(at + 16 + shift, 8), memory(at + 16, 24), 1),
+            "in and out overlap: in may be all of block 1 of out, or none of its bytes");
+    refuses(1, call_of(Collective::scatter, memory(at + 16, 24), memory(at + 16 + shift, 8), 1),
+            "in and out overlap: out may be all of block 1 of in, or none of its bytes");
+  }
+  for (const int shift : {-8, 8, 24}) {
+    fits(1, call_of(Collective::all_gather, memory(at + 16 + shift, 8), memory(at + 16, 24)));
+    fits(1, call_of(Collective::gather, memory(at + 16 + shift, 8), memory(at + 16, 24), 1));
+    fits(1, call_of(Collective::scatter, memory(at + 16, 24), memory(at + 16 + shift, 8), 1));
+  }
+  refuses(0, call_of(Collective::all_to_all, memory(at, 24), memory(at, 24)),
+          "in and out overlap: this operation has no form in place, so pass two buffers");
+  refuses(0, call_of(Collective::reduce_scatter, memory(at, 24), memory(at, 8)),
+          "in and out overlap: this operation has no form in place, so pass two buffers");
+  refuses(0, call_of(Collective::all_reduce, common(0, 8), common(4, 8)),
+          "in and out overlap in part: they may be the same range, or have no common bytes");
+  // Members with one buffer have nothing that could overlap.
+  fits(0, call_of(Collective::gather, memory(at, 8), memory(at + 1, 24), 1));
+}
+
+TEST_F(CheckedRequest, RefusesOperatorsThatDoNotFit) {
+  refuses(0, changed([](CollCall& call) { call.reducer = ReduceOp::min_index; }),
+          "elements of this type do not have this operator: see enum ReduceOp, or add your own");
+  refuses(0, changed([](CollCall& call) { call.type = ElementType::bytes; }),
+          "elements of this type do not have this operator: see enum ReduceOp, or add your own");
+  refuses(0, changed([](CollCall& call) { call.reducer = Reducer::user(5); }),
+          "no operator has number 5 on this rank: call add_operator before");
+  ASSERT_TRUE(
+      operators_.add(5, {[](void*, const void*, const void*, std::size_t, void*) {}, this, 4, false}));
+  refuses(0, changed([](CollCall& call) { call.reducer = Reducer::user(5); }),
+          "operator 5 is for elements of 4 bytes, and these have 1: add one for them");
+  const Request request = fits(0, changed([](CollCall& call) {
+                                 call.type = ElementType::bytes;
+                                 call.element = 4;
+                                 call.reducer = Reducer::user(5);
+                               }));
+  EXPECT_EQ(request.combiner.context, this);
+  EXPECT_FALSE(request.shape.commutative);
+  // Who combines nothing has no operator.
+  EXPECT_EQ(fits(0, call_of(Collective::broadcast, {}, memory(out_.data(), 8))).combiner.combine, nullptr);
+}
+
+TEST_F(CheckedRequest, ConvertsElementsThatAreTooNarrow) {
+  const Request narrow = fits(0, changed([](CollCall& call) {
+                                call.type = ElementType::half;
+                                call.element = 2;
+                              }));
+  EXPECT_EQ(narrow.combiner.wide_element, 4u);
+  EXPECT_TRUE(narrow.combiner.widen != nullptr && narrow.combiner.narrow != nullptr);
+  EXPECT_EQ(narrow.combiner.combine, kernels::combine_of(ElementType::half, ReduceOp::sum));
+  EXPECT_EQ(narrow.shape.element, 2u);
+  const Request as_is = fits(0, changed([](CollCall&) {}));
+  EXPECT_EQ(as_is.combiner.wide_element, 0u);
+  EXPECT_EQ(as_is.combiner.widen, nullptr);
+}
+
+TEST_F(CheckedRequest, DescribesTheCall) {
+  CollCall call = call_of(Collective::reduce, memory(in_.data(), 8), memory(out_.data(), 8), 1);
+  call.options = {Sync::mine, Sync::none, ReduceOrder::exact, std::chrono::seconds(1)};
+  call.reducer = ReduceOp::bit_xor;
+  for (Rank member = 0; member < 3; ++member) {
+    const Request request = fits(member, call);
+    EXPECT_EQ(request.shape.operation, Collective::reduce);
+    EXPECT_EQ(request.shape.in, Sync::mine);
+    EXPECT_EQ(request.shape.out, Sync::none);
+    EXPECT_EQ(request.shape.order, ReduceOrder::exact);
+    EXPECT_EQ(request.shape.addresses, Addresses::local);
+    EXPECT_EQ(request.shape.ranks, 3u);
+    EXPECT_EQ(request.shape.root, 1u);
+    EXPECT_EQ(request.shape.bytes, 8u);
+    EXPECT_EQ(request.shape.pitch, 8u);
+    EXPECT_EQ(request.description, description_of(call, 3));
+    EXPECT_EQ(request.out.mine, member == 1 ? out_.data() : nullptr);
+    EXPECT_EQ(request.in.mine, in_.data());
+  }
+  EXPECT_EQ(description_of(call_of(Collective::all_gather, {}, memory(out_.data(), 24)), 3).bytes, 8u);
+  // The order is of reductions alone, so that equal calls have equal shapes.
+  call.operation = Collective::all_gather;
+  call.out.bytes = 24;
+  EXPECT_EQ(fits(0, call).shape.order, ReduceOrder::any);
+}
+
+TEST_F(CheckedRequest, PutsTheInputWhereSchedulesExpectItInPlace) {
+  std::byte* const at = out_.data();
+  for (Rank member = 0; member < 3; ++member) {
+    const Request gathers = fits(member, call_of(Collective::all_gather, {}, memory(at, 24)));
+    EXPECT_EQ(gathers.in.mine, at + 8 * member);
+    const Request sends = fits(member, call_of(Collective::broadcast, {}, memory(at, 8), 2));
+    EXPECT_EQ(sends.in.mine, member == 2 ? at : nullptr);
+    for (const Collective operation : {Collective::all_reduce, Collective::scan, Collective::exscan})
+      EXPECT_EQ(fits(member, call_of(operation, {}, memory(at, 8))).in.mine, at);
+    // My own block is at another offset on each member, so nobody else may take it for a common place.
+    const Request everywhere = fits(member, call_of(Collective::all_gather, {}, common(16, 24)));
+    EXPECT_EQ(everywhere.shape.addresses, Addresses::single);
+    EXPECT_EQ(everywhere.in.mine, segment(member) + 16 + 8 * member);
+    EXPECT_EQ(everywhere.in.known, Buffer::Known::here);
+    EXPECT_EQ(everywhere.out.known, Buffer::Known::common);
+  }
+}
+
+TEST_F(CheckedRequest, KnowsThePlacesOfOtherMembers) {
+  const std::vector<GlobalPtr<char>> places{{0, 0}, {1, 64}, {2, 128}};
+  const Request each = fits(1, call_of(Collective::all_reduce, {}, listed(places, 8)));
+  EXPECT_EQ(each.out.mine, segment(1) + 64);
+  EXPECT_EQ(each.out.of(2, 2), (GlobalPtr<std::byte>{2, 128}));
+  EXPECT_EQ(each.in.of(0, 0), (GlobalPtr<std::byte>{0, 0}));
+  const Request all = fits(1, call_of(Collective::gather, common(8, 8), common(32, 24)));
+  EXPECT_EQ(all.in.mine, segment(1) + 8);
+  EXPECT_EQ(all.out.mine, nullptr) << "only the root has an output";
+  EXPECT_EQ(all.out.of(0, 0), (GlobalPtr<std::byte>{0, 32}));
+  // Places of members that have no block are not looked at.
+  const std::vector<GlobalPtr<char>> of_root{{0, 0}, {}, {}};
+  const Request root = fits(1, call_of(Collective::gather, common(8, 8), listed(of_root, 24)));
+  EXPECT_EQ(root.out.of(0, 0), (GlobalPtr<std::byte>{0, 0}));
+}
+
+TEST_F(CheckedRequest, LetsMembersThatNeedNoBufferPassNone) {
+  for (const CollBuffer& nothing : {CollBuffer{}, memory(nullptr, 0), memory(in_.data(), 5)}) {
+    fits(1, call_of(Collective::gather, memory(in_.data(), 8), nothing));
+    fits(1, call_of(Collective::reduce, memory(in_.data(), 8), nothing));
+    fits(1, call_of(Collective::scatter, nothing, memory(out_.data(), 8)));
+    fits(1, call_of(Collective::broadcast, nothing, memory(out_.data(), 8)));
+  }
+}
+
+TEST_F(CheckedRequest, HasAnAddressForEmptyBlocks) {
+  const CollBuffer empty = memory(nullptr, 0);
+  for (const Collective operation :
+       {Collective::broadcast, Collective::scatter, Collective::gather, Collective::all_gather,
+        Collective::all_to_all, Collective::reduce, Collective::all_reduce, Collective::reduce_scatter,
+        Collective::scan, Collective::exscan}) {
+    const Request request = fits(0, call_of(operation, empty, empty));
+    EXPECT_NE(request.in.mine, nullptr);
+    EXPECT_NE(request.out.mine, nullptr);
+  }
+  const Request barrier = fits(0, call_of(Collective::barrier, {}, {}));
+  EXPECT_TRUE(barrier.in.mine == nullptr && barrier.out.mine == nullptr && barrier.shape.bytes == 0);
+}
+
+TEST_F(CheckedRequest, GivesEachFormOfARefusedCallItsOwnError) {
+  // The team is broken after the first one; what is wrong with the arguments is still the answer.
+  job_->run_each([](Endpoint& ep) {
+    std::array<int, 2> in{};
+    std::array<int, 3> out{};
+    EXPECT_EQ(all_reduce(ep.world(), in, out, ReduceOp::sum).code(), ErrorCode::invalid_argument);
+    Event event = all_reduce_nb(ep.world(), in, out, ReduceOp::sum);
+    ASSERT_TRUE(event.done());
+    EXPECT_EQ(event.status().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(all_reduce_plan(ep.world(), in, out, ReduceOp::sum).status().code(),
+              ErrorCode::invalid_argument);
+  });
+}
+
+TEST_F(CheckedRequest, PlansWithoutAnOperationSaySo) {
+  CollPlan none;
+  EXPECT_EQ(none.start().status().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(none.run().code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(none.end().code(), ErrorCode::invalid_argument);
+  CollPlan moved = std::move(none);
+  moved = CollPlan();
+  EXPECT_EQ(moved.end().code(), ErrorCode::invalid_argument);
+}
+
+TEST_F(CheckedRequest, ACallInAHandlersPlaceIsNotOfTheTeamsOrder) {
+  Endpoint& ep = job_->endpoint(0);
+  std::array<int, 2> data{};
+  ep.state().polling = true;
+  EXPECT_EQ(all_reduce(ep.world(), data, ReduceOp::sum).code(), ErrorCode::in_handler);
+  EXPECT_EQ(all_reduce_nb(ep.world(), data, ReduceOp::sum).status().code(), ErrorCode::in_handler);
+  EXPECT_EQ(all_reduce_plan(ep.world(), data, ReduceOp::sum).status().code(), ErrorCode::in_handler);
+  ep.state().polling = false;
+  // All members make one call now, so the ones before were none.
+  job_->run_each([](Endpoint& one) {
+    std::array<int, 2> mine{1, 2};
+    EXPECT_TRUE(all_reduce(one.world(), mine, ReduceOp::sum));
+    EXPECT_EQ(mine, (std::array<int, 2>{3, 6}));
+  });
+}
+
+TEST_F(CheckedRequest, TwoThreadsInOneTeamsCallsAreMisuse) {
+  {
+    const OneCaller outer(team(0));
+    const OneCaller inner(team(0));  // as of a continuation within a call
+    const OneCaller other(team(1));
+  }
+#ifdef AQUEDUCT_CHECKED
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        const OneCaller here(team(0));
+        std::thread([&] { const OneCaller there(team(0)); }).join();
+      },
+      "two threads are in collective calls of one team at once");
+#endif
+  std::thread([&] { const OneCaller later(team(0)); }).join();
+}
+
+}  // namespace
+}  // namespace aqueduct::coll
