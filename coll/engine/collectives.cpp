@@ -20,6 +20,7 @@ Collectives::Collectives(EndpointState& state)
       offers_(state),
       chooser_(std::make_unique<TableChooser>(forced_algorithms(state.config))),
       aborts_(state, heard, this),
+      questions_(state, last_call, this),
       busy_(state.busy),
       watching_(state.watching) {
   const auto algorithms = all_algorithms();
@@ -85,6 +86,7 @@ void Collectives::leave(TeamState& team, bool together) noexcept {
   teams_.erase(at);
   if (together && clean) offers_.give_back(gone.mine);
   aborts_.forget(team.id);
+  questions_.forget(team.id);
   if (engine->busy()) {  // room for it was reserved in `enter`
     gone.engine->detach();
     leaving_.push_back(std::move(gone.engine));
@@ -177,6 +179,18 @@ bool Collectives::heard(void* self, std::uint64_t id, Rank from, std::uint64_t n
   return true;
 }
 
+bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint64_t& number,
+                            CallDescription& call) {
+  const auto& all = *static_cast<const Collectives*>(self);
+  const auto team = all.teams_.find(id);
+  if (team == all.teams_.end() || team->second.engine->team().find(asker) == kNoRank) return false;
+  const TeamAgreement& agreement = team->second.engine->agreement_;
+  if (agreement.made() == 0) return false;
+  number = agreement.made();
+  call = agreement.last();
+  return true;
+}
+
 void Collectives::advance() noexcept {
   bool soon = aborts_.advance();
   for (std::size_t i = 0; i < busy_teams_.size();) {
@@ -201,6 +215,7 @@ void Collectives::advance() noexcept {
 
 void Collectives::peer_lost(Rank peer) noexcept {
   aborts_.peer_lost(peer);
+  questions_.peer_lost(peer);
   for (auto& [id, team] : teams_) {
     if (team.engine->team().find(peer) == kNoRank) continue;
     team.engine->fail({ErrorCode::peer_lost, peer});
@@ -209,7 +224,7 @@ void Collectives::peer_lost(Rank peer) noexcept {
 }
 
 void Collectives::describe(std::string& text, Rank) const {
-  for (const TeamEngine* team : busy_teams_) team->describe(text);
+  for (const TeamEngine* team : busy_teams_) team->describe(text, questions_);
 }
 
 }  // namespace aqueduct::coll

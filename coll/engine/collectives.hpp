@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/engine/abort_messages.hpp"
+#include "coll/engine/call_questions.hpp"
 #include "coll/engine/team_engine.hpp"
 #include "coll/engine/team_offers.hpp"
 #include "coll/engine/user_operators.hpp"
@@ -81,6 +82,8 @@ class Collectives final : public core::Layer {
   };
   static TeamEngine* engine_of(TeamState& team) noexcept;
   void set_busy(bool soon) noexcept;
+  static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
+                        CallDescription& call);
   static bool heard(void* self, std::uint64_t team, Rank from, std::uint64_t number,
                    const CallDescription& theirs) noexcept;
 
@@ -89,6 +92,8 @@ class Collectives final : public core::Layer {
   UserOperators user_operators_;
   std::unique_ptr<Chooser> chooser_;
   AbortMessages aborts_;
+  /// Changed by a stall report, which asks for what the next one tells.
+  mutable CallQuestions questions_;
   Pool<Run> runs_;
   Pool<CallRecord> operations_;
   std::map<std::uint64_t, Team> teams_;  ///< by id

@@ -333,18 +333,15 @@ std::string TeamEngine::explain(const Shape& shape) const {
   return layer_.chooser().explain(shape, traits_, scratch_->layout());
 }
 
-void TeamEngine::describe(std::string& text) const {
+void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
   // The oldest: the others of the team are behind it.
   const Run* const run = active_ != nullptr ? active_ : held_;
   if (run == nullptr) return;
   const CallRecord& operation = *run->operation;
   text += fmt::format("; call {} of a team of {} ranks, {}", operation.number, ranks_,
                       text_of(operation.request.description));
-  if (run == held_) {
-    text += ", is held until its scratch is free";
-    return;
-  }
-  for (std::uint32_t i = 0; i < run->lane_count; ++i) {
+  if (run == held_) text += ", is held until its scratch is free";
+  for (std::uint32_t i = 0; i < run->lane_count && run != held_; ++i) {
     const Run::Lane& lane = run->lanes[i];
     if (lane.ended || !lane.fetched) continue;
     text += fmt::format(", step {} of {}", lane.next + 1, lane.length);
@@ -355,6 +352,11 @@ void TeamEngine::describe(std::string& text) const {
     }
     if (lane.step.peer != kNoRank) text += fmt::format(" to rank {}", team_.members[lane.step.peer]);
   }
+  // Who is waited for is not known of every step; a few members say what they do, and the next report compares.
+  constexpr Rank kMostAsked = 8;
+  for (Rank i = 1; i < std::min(ranks_, kMostAsked); ++i)
+    questions.ask(id_, team_.members[(position_ + ranks_ - i) % ranks_]);
+  questions.compare(text, id_, agreement_.made(), agreement_.last());
 }
 
 }  // namespace aqueduct::coll

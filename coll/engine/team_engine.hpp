@@ -21,6 +21,7 @@ namespace aqueduct::coll {
 using aqueduct::detail::EndpointState;
 using aqueduct::detail::TeamState;
 
+class CallQuestions;
 class Collectives;
 
 /// The collective operations of one team, on one member.
@@ -73,10 +74,12 @@ class TeamEngine {
   Status broken() const noexcept { return broken_; }
   /// A counter has shown that a member has made another call than this one's number `number`.
   void saw_other(std::uint64_t number) noexcept;
-  void describe(std::string& text) const;
+  /// For the stall report: the oldest call, where it is, and what the members that have answered have called instead.
+  void describe(std::string& text, CallQuestions& questions) const;
 
  private:
-  friend class Collectives;
+  friend class CallQuestions;
+class Collectives;
   static constexpr std::size_t kMethods = 16;
   static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
 

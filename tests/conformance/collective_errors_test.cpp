@@ -1,0 +1,290 @@
+#include "tests/conformance/collective.hpp"
+#include "tests/conformance/fabric_test.hpp"
+#include "tests/conformance/forms.hpp"
+#include "tests/conformance/rank_process.hpp"
+
+#include <complex>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+
+namespace aqueduct::conformance {
+namespace {
+
+/// Wrong calls. Each case breaks a team of its own: that of all ranks stays whole.
+class CollectiveErrors : public FabricTest {
+ protected:
+  /// Three members; each makes a call, of which some are wrong.
+  void with_team(const std::function<void(Endpoint& me, Team& team)>& body) {
+    as_each_of(3, 4096, [body](Endpoint& me) {
+      auto team = me.world().split(0, me.rank());
+      ASSERT_TRUE(team && *team);
+      ASSERT_NO_FATAL_FAILURE(body(me, **team));
+      const Status ended = (*team)->end();
+      EXPECT_TRUE(ended) << "a team that is broken can be ended: " << ended.text();
+      ASSERT_TRUE(me.barrier());
+    });
+  }
+};
+
+constexpr std::chrono::seconds kToldWithin{5};
+
+/// How a call ended that may have to be told that it is wrong. An Event that goes on would hang the case.
+ErrorCode ends_soon(Endpoint& me, Event event) {
+  const Status status = me.wait_for(event, kToldWithin);
+  if (event.done()) return event.status().code();
+  ADD_FAILURE() << "the call goes on: " << status.text();
+  std::_Exit(kFailed);  // dropping the Event would be misuse
+}
+
+/// A broken team's calls fail on all members, whatever they call.
+void expect_broken(Endpoint& me, Team& team) {
+  std::uint64_t word = 1;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(ends_soon(me, all_reduce_nb(team, std::span(&word, 1), ReduceOp::sum)), ErrorCode::mismatch);
+    EXPECT_EQ(ends_soon(me, broadcast_nb(team, std::span(&word, 1))), ErrorCode::mismatch);
+  }
+  EXPECT_EQ(all_reduce(team, std::span(&word, 1), ReduceOp::sum).code(), ErrorCode::mismatch);
+  EXPECT_EQ(all_reduce_plan(team, std::span(&word, 1), ReduceOp::sum).status().code(), ErrorCode::mismatch);
+  EXPECT_EQ(word, 1u);
+  // Other teams go on.
+  ASSERT_TRUE(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum));
+  EXPECT_EQ(word, me.ranks());
+}
+
+/// All members' calls are wrong for the same reason.
+void expect_all_refused(Endpoint& me, Team& team, ErrorCode why, const std::function<Event(Team&)>& call) {
+  const ErrorCode found = ends_soon(me, call(team));
+  // Another member's refusal may be known here before this member calls.
+  EXPECT_TRUE(found == why || found == ErrorCode::mismatch) << describe(found).name;
+  ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+}
+
+TEST_P(CollectiveErrors, ARootThatIsNoMemberBreaksTheTeam) {
+  with_team([](Endpoint& me, Team& team) {
+    std::array<std::uint32_t, 4> data{};
+    expect_all_refused(me, team, ErrorCode::invalid_argument,
+                       [&](Team& on) { return broadcast_nb(on, data, 3); });
+  });
+}
+
+TEST_P(CollectiveErrors, ARootThatOneMemberNamesWronglyIsToldToAll) {
+  for (const bool blocking : {false, true}) {
+    with_team([blocking](Endpoint& me, Team& team) {
+      std::array<std::uint32_t, 4> in{}, out{};
+      // Some calls before, so that it is not the first one.
+      for (int i = 0; i < 3; ++i) ASSERT_TRUE(all_reduce(team, in, out, ReduceOp::sum));
+      if (team.index() == 1) {
+        EXPECT_EQ(reduce(team, in, out, ReduceOp::sum, 3).code(), ErrorCode::invalid_argument);
+      } else if (blocking) {
+        EXPECT_EQ(reduce(team, in, out, ReduceOp::sum, 0).code(), ErrorCode::mismatch);
+      } else {
+        EXPECT_EQ(ends_soon(me, reduce_nb(team, in, out, ReduceOp::sum, 0)), ErrorCode::mismatch);
+      }
+      ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+    });
+  }
+}
+
+TEST_P(CollectiveErrors, ABufferThatIsTooShortOnOneMemberIsToldToAll) {
+  for (const Collective operation : kCollectives) {
+    if (operation == Collective::broadcast) continue;  // its one size is that of the output, see below
+    with_team([operation](Endpoint& me, Team& team) {
+      CollectiveCall call{.operation = operation, .count = 4, .root = 1, .form = CollForm::nb};
+      std::vector<std::int32_t> from(4 * blocks_in(operation, 3)), to(4 * blocks_out(operation, 3));
+      std::span<const std::int32_t> in = from;
+      std::span<std::int32_t> out = to;
+      const bool wrong = team.index() == 1;
+      if (wrong && blocks_out(operation, 3) == 1) in = in.first(in.size() - 1);
+      if (wrong && blocks_out(operation, 3) != 1) out = out.first(out.size() - 1);
+      const ErrorCode found = ends_soon(me, coll_call<CallsInFlight>(team, call, in, out));
+      EXPECT_EQ(found, wrong ? ErrorCode::invalid_argument : ErrorCode::mismatch) << text_of(call);
+      ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+    });
+  }
+}
+
+TEST_P(CollectiveErrors, BuffersThatOverlapInPartAreRefused) {
+  with_team([](Endpoint& me, Team& team) {
+    std::array<std::uint32_t, 6> data{};
+    expect_all_refused(me, team, ErrorCode::invalid_argument, [&](Team& on) {
+      return all_reduce_nb(on, std::span(data).first(4), std::span(data).subspan(2, 4), ReduceOp::sum);
+    });
+  });
+}
+
+TEST_P(CollectiveErrors, OperatorsThatATypeDoesNotHaveAreRefused) {
+  const std::function<Event(Team&)> calls[] = {
+      [](Team& on) {
+        thread_local std::array<double, 2> data{};  // a call that is not refused goes on
+        return all_reduce_nb(on, data, ReduceOp::bit_and);
+      },
+      [](Team& on) {
+        thread_local std::array<std::complex<float>, 2> data{};
+        return all_reduce_nb(on, data, ReduceOp::max);
+      },
+      [](Team& on) {
+        thread_local std::array<WithIndex<float>, 2> data{};
+        return all_reduce_nb(on, data, ReduceOp::sum);
+      },
+      [](Team& on) {
+        thread_local std::array<std::int32_t, 2> data{};
+        return all_reduce_nb(on, data, ReduceOp::min_index);
+      },
+      [](Team& on) {  // nobody has added it
+        thread_local std::array<std::int32_t, 2> data{};
+        return all_reduce_nb(on, data, Reducer::user(12));
+      },
+      [](Team& on) {  // elements that are bytes
+        thread_local std::array<std::array<std::uint8_t, 5>, 2> data{};
+        return all_reduce_nb(on, data, ReduceOp::sum);
+      },
+  };
+  for (const auto& call : calls) {
+    with_team([&call](Endpoint& me, Team& team) {
+      expect_all_refused(me, team, ErrorCode::invalid_argument, call);
+    });
+  }
+}
+
+TEST_P(CollectiveErrors, PlacesOutsideTheirSegmentAreRefused) {
+  with_team([](Endpoint& me, Team& team) {
+    auto segment = Segment::create<std::uint64_t>(me.world(), 8);
+    ASSERT_TRUE(segment);
+    ASSERT_NO_FATAL_FAILURE(expect_all_refused(me, team, ErrorCode::out_of_range, [&](Team& on) {
+      return broadcast_nb(on, on_all(*segment, 5, 4));
+    }));
+    ASSERT_TRUE(segment->release());
+  });
+}
+
+/// Each member makes a call of its own, and no member is right.
+void expect_mismatch(Endpoint& me, Team& team, const std::function<Event(Team&)>& call) {
+  const ErrorCode found = ends_soon(me, call(team));
+  EXPECT_EQ(found, ErrorCode::mismatch) << describe(found).name;
+  ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+}
+
+// With Sync::all at both ends all members meet, by whichever algorithm.
+TEST_P(CollectiveErrors, DifferentOperationsAreAMismatch) {
+  with_team([](Endpoint& me, Team& team) {
+    std::array<std::uint32_t, 4> in{};
+    std::array<std::uint32_t, 12> out{};
+    expect_mismatch(me, team, [&](Team& on) {
+      return on.index() == 1 ? all_gather_nb(on, in, out)
+                             : all_reduce_nb(on, in, std::span(out).first(4), ReduceOp::sum);
+    });
+  });
+}
+
+TEST_P(CollectiveErrors, DifferentSizesAreAMismatch) {
+  with_team([](Endpoint& me, Team& team) {
+    std::array<std::uint32_t, 64> data{};
+    expect_mismatch(me, team, [&](Team& on) {
+      return all_reduce_nb(on, std::span(data).first(on.index() == 2 ? 40 : 41), ReduceOp::sum);
+    });
+  });
+}
+
+TEST_P(CollectiveErrors, DifferentOperatorsTypesOrModesAreAMismatch) {
+  with_team([](Endpoint& me, Team& team) {
+    std::array<std::uint32_t, 4> data{};
+    expect_mismatch(me, team, [&](Team& on) {
+      return all_reduce_nb(on, data, on.index() == 0 ? ReduceOp::min : ReduceOp::max);
+    });
+  });
+  with_team([](Endpoint& me, Team& team) {
+    std::array<std::uint32_t, 4> data{};
+    std::array<float, 4> others{};
+    expect_mismatch(me, team, [&](Team& on) {
+      return on.index() == 0 ? all_reduce_nb(on, data, ReduceOp::sum)
+                             : all_reduce_nb(on, others, ReduceOp::sum);
+    });
+  });
+  with_team([](Endpoint& me, Team& team) {
+    std::array<std::uint32_t, 4> data{};
+    expect_mismatch(me, team, [&](Team& on) {
+      CollOptions options;
+      if (on.index() == 2) options.order = ReduceOrder::exact;
+      return all_reduce_nb(on, data, ReduceOp::sum, options);
+    });
+  });
+}
+
+// A later call of the same kind is not the same call.
+TEST_P(CollectiveErrors, ACallThatAMemberLeavesOutIsAMismatch) {
+  with_team([](Endpoint& me, Team& team) {
+    std::array<std::uint32_t, 4> data{};
+    ASSERT_TRUE(all_reduce(team, data, ReduceOp::sum));
+    Event left_out;
+    if (team.index() != 0) left_out = all_reduce_nb(team, std::span(data).first(1), ReduceOp::sum);
+    std::array<std::uint32_t, 4> more{};
+    Event event = all_reduce_nb(team, more, ReduceOp::sum);
+    const ErrorCode last = ends_soon(me, std::move(event));
+    EXPECT_EQ(last, ErrorCode::mismatch) << describe(last).name;
+    if (team.index() != 0) {
+      const ErrorCode before = ends_soon(me, std::move(left_out));
+      EXPECT_EQ(before, ErrorCode::mismatch) << describe(before).name;
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+  });
+}
+
+TEST_P(CollectiveErrors, ATeamThatHasEndedIsClosed) {
+  as_each_of(2, 4096, [](Endpoint& me) {
+    auto team = me.world().split(0, me.rank());
+    ASSERT_TRUE(team && *team);
+    std::array<std::uint32_t, 4> in{}, out{};
+    ASSERT_TRUE(all_reduce(**team, in, out, ReduceOp::sum));
+    ASSERT_TRUE((*team)->end());
+    EXPECT_EQ(all_reduce(**team, in, out, ReduceOp::sum).code(), ErrorCode::closed);
+    EXPECT_EQ(broadcast_nb(**team, in).status().code(), ErrorCode::closed);
+    EXPECT_EQ(all_to_all_plan(**team, in, out).status().code(), ErrorCode::closed);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+TEST_P(CollectiveErrors, InAHandlerACallIsRefusedAndNothingElse) {
+  as_each_of(2, 4096, [](Endpoint& me) {
+    std::array<std::uint32_t, 4> data{1, 2, 3, 4};
+    std::optional<std::array<ErrorCode, 3>> seen;
+    const auto handler = on_short_request<NoArguments>(me, [&](auto&, const NoArguments&) {
+      seen = {all_reduce(me.world(), data, ReduceOp::sum).code(),
+              broadcast_nb(me.world(), data).status().code(),
+              all_reduce_plan(me.world(), data, ReduceOp::sum).status().code()};
+    });
+    ASSERT_TRUE(handler && me.barrier());
+    ASSERT_TRUE(request(me, next(me), *handler));
+    ASSERT_TRUE(progress_until(me, [&] { return seen.has_value(); }));
+    for (const ErrorCode code : *seen) EXPECT_EQ(code, ErrorCode::in_handler) << describe(code).name;
+    ASSERT_TRUE(all_reduce(me.world(), data, ReduceOp::sum));
+    EXPECT_EQ(data, (std::array<std::uint32_t, 4>{2, 4, 6, 8}));
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+// The operation goes on after the limit, with its buffers.
+TEST_P(CollectiveErrors, ABlockingCallEndsAtItsLimit) {
+  as_each_of(2, 4096, [](Endpoint& me) {
+    constexpr SignalSlot kTimedOut = 7;
+    std::uint64_t word = me.rank() + 1;
+    if (me.rank() == 0) {
+      CollOptions options;
+      options.limit = std::chrono::milliseconds(20);
+      EXPECT_EQ(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum, options).code(),
+                ErrorCode::timed_out);
+      ASSERT_TRUE(signal(me, 1, {kTimedOut, 1}));
+    } else {
+      ASSERT_TRUE(wait_until(me, kTimedOut, 1, 0, std::chrono::seconds(20)));
+      ASSERT_TRUE(all_reduce(me.world(), std::span(&word, 1), ReduceOp::sum));
+    }
+    ASSERT_TRUE(settle(me.world()));
+    EXPECT_EQ(word, 3u);
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(On, CollectiveErrors, testing::ValuesIn(fabrics()), fabric_name);
+
+}  // namespace
+}  // namespace aqueduct::conformance
