@@ -117,10 +117,11 @@ constexpr aq_reducer kNoReducer{};
   }                                                                                                         \
   aq_status aq_##name##_plan(aq_team* team, __VA_ARGS__, const aq_coll_options* options, aq_plan** made) {  \
     return c::guarded([&] {                                                                                 \
-      return c::hand_over(                                                                                  \
-          detail::coll_bind(c::whole_caller(team), c::coll_call_of(Collective::name, team, in, out, block,  \
-                                                                   root, reducer, options)),                \
-          made);                                                                                            \
+      const auto bind = [&] {                                                                               \
+        return detail::coll_bind(c::whole_caller(team), c::coll_call_of(Collective::name, team, in, out,    \
+                                                                        block, root, reducer, options));    \
+      };                                                                                                    \
+      return c::hand_over(bind, made);                                                                      \
     });                                                                                                     \
   }
 

@@ -78,8 +78,7 @@ class TeamEngine {
   void describe(std::string& text, CallQuestions& questions) const;
 
  private:
-  friend class CallQuestions;
-class Collectives;
+  friend class Collectives;
   static constexpr std::size_t kMethods = 16;
   static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
 

@@ -95,7 +95,7 @@ std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, 
 
 /// Whether the algorithm refuses the shape, or has other steps, if the operator is not commutative.
 bool differs_if_commutative(const coll::Algorithm& algorithm, const Shape& shape) {
-  if (!reduces(algorithm.operation)) return false;
+  if (!coll::reduces(algorithm.operation)) return false;
   Shape other = shape;
   other.commutative = true;
   if ((algorithm.refusal(shape) == nullptr) != (algorithm.refusal(other) == nullptr)) return true;
@@ -150,7 +150,7 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
       for (const Rank root : roots(algorithm.operation, grid)) {
         shape.root = root;
         for (const Order order : {Order::same_everywhere, Order::exact}) {
-          if (order == Order::exact && !reduces(algorithm.operation)) continue;
+          if (order == Order::exact && !coll::reduces(algorithm.operation)) continue;
           shape.order = order;
           // What is right without commutativity is right with it, unless the algorithm then does something else.
           shape.commutative = false;
