@@ -190,13 +190,19 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
       return ErrorCode::no_memory;
     }
   };
-  Status status = make();
+  const Status here = make();
+  Status status = here;
   // Either all members get their team or none does. A lost member ends the split for all, without an agreement.
-  if (status.code() != ErrorCode::peer_lost) status = exchanges.agree(team, status);
+  if (status.code() != ErrorCode::peer_lost) {
+    const std::byte native = coll::Barriers::native_offer(made ? &made->state() : nullptr);
+    const auto agreed = exchanges.exchange(team, {&native, 1}, status);
+    status = agreed.status();
+    if (status && made) team.endpoint.barriers->choose_native(made->state(), team, *agreed);
+  }
   if (!status && status.code() != ErrorCode::peer_lost) {
     offer.withdraw();
     if (made) {
-      coll::leave_collectives(made->state(), /*together=*/true);
+      coll::leave_collectives(made->state(), coll::nobody_has_it(made->state(), here, status));
       team.endpoint.barriers->leave(made->state(), /*together=*/true);
     }
   }

@@ -130,10 +130,15 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
       return ErrorCode::no_memory;
     }
   };
-  use.outcome = make();
+  const Status here = make();
+  use.outcome = here;
   // As in a split: all members get the team or none does.
-  if (use.outcome.code() != ErrorCode::peer_lost)
-    use.outcome = barriers.exchanges().exchange(namesake, *exchanges, {}, use.outcome).status();
+  if (use.outcome.code() != ErrorCode::peer_lost) {
+    const std::byte native = coll::Barriers::native_offer(made ? &made->state() : nullptr);
+    const auto agreed = barriers.exchanges().exchange(namesake, *exchanges, {&native, 1}, use.outcome);
+    use.outcome = agreed.status();
+    if (use.outcome) barriers.choose_native(made->state(), namesake, *agreed);
+  }
   if (use.outcome) {
     made->state().name = name;  // from here on the team holds the name
     return std::move(*made);
@@ -141,7 +146,7 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
   if (use.outcome.code() == ErrorCode::peer_lost) return use.outcome;
   offer.withdraw();
   if (made) {
-    coll::leave_collectives(made->state(), /*together=*/true);
+    coll::leave_collectives(made->state(), coll::nobody_has_it(made->state(), here, use.outcome));
     barriers.leave(made->state(), /*together=*/true);
   }
   return use.outcome;
@@ -160,11 +165,13 @@ Status Team::end() noexcept {
   if (&state.world->state() == &team || barrier.waiting || barrier.under_way)
     return ErrorCode::invalid_argument;
   auto* const collectives = state.layer<coll::Collectives>();
-  const Status drained = collectives != nullptr ? collectives->drain(team) : Status{};
-  const Status agreed = state.barriers->agree_to_end(team, drained.ok());
+  const Status drained = collectives->drain(team);
+  // If the team is broken, this member may not know that all it has sent has arrived. It may then still arrive at the places
+  // of the others, who must not use them for another team.
+  const bool well = drained.ok() && collectives->idle(team);
+  const Status agreed = state.barriers->agree_to_end(team, well);
   const bool together = agreed.ok() || agreed.code() == ErrorCode::mismatch;
-  // If one member could not wait for what it has sent, this may still arrive at the places of the others.
-  coll::leave_collectives(team, agreed.ok() && drained.ok());
+  coll::leave_collectives(team, well && agreed.ok());
   state.barriers->leave(team, together);
   return together ? drained : agreed;
 }

@@ -73,6 +73,11 @@ Status Collectives::drain(TeamState& team) noexcept {
       [&] { return fmt::format("the end of the collective operations of a team of {} ranks", team.size()); });
 }
 
+bool Collectives::idle(TeamState& team) noexcept {
+  const TeamEngine* const engine = engine_of(team);
+  return engine == nullptr || engine->idle();
+}
+
 void Collectives::leave(TeamState& team, bool together) noexcept {
   TeamEngine* const engine = engine_of(team);
   if (engine == nullptr) return;

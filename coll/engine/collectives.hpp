@@ -42,9 +42,14 @@ class Collectives final : public core::Layer {
   void enter(TeamState& team, std::span<const Offer> all);
   /// Waits until nothing of the team is in flight here, and all that this member has sent has arrived.
   Status drain(TeamState& team) noexcept;
+  /// Whether nothing of the team is in flight here, and all that this member has sent has arrived. A broken team may be
+  /// drained without that.
+  static bool idle(TeamState& team) noexcept;
   /// Ends the engine. Operations in flight end with `closed`. `together`: all members end it after `drain`, so its memory
   /// may serve another team.
   void leave(TeamState& team, bool together) noexcept;
+
+  HiddenMemory& memory() noexcept { return offers_.memory(); }
 
   // Calls: see TeamEngine.
 

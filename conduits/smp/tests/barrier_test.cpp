@@ -58,5 +58,31 @@ TEST(HostBarrier, IsFreeAgainWhereThereWasNoMemoryForIt) {
   }
 }
 
+// Rank 0 alone notes the words as free, as after a call that has failed on rank 1 only.
+TEST(HostBarrier, IsUsedByAllMembersOrByNone) {
+  Config config;
+  ASSERT_TRUE(config.set("conduit", "smp"));
+  ASSERT_TRUE(config.set("segment_bytes", "4K"));
+  for (const Rank ranks : {Rank{2}, Rank{3}}) {
+    auto job = Job::in_process(ranks, config);
+    ASSERT_TRUE(job) << job.status().text();
+    coll::barrier_of(job->endpoint(0).world().state())->native->give_back();
+    job->run_each([](Endpoint& me) {
+      for (std::uint64_t round = 0; round < 3; ++round) {
+        auto split = me.world().split(0, me.rank());
+        ASSERT_TRUE(split && *split);
+        EXPECT_EQ(coll::barrier_of((*split)->state())->native, nullptr);
+        ASSERT_TRUE((*split)->barrier());
+        auto made = Team::create(me, me.world().members(), round);
+        ASSERT_TRUE(made) << made.status().text();
+        EXPECT_EQ(coll::barrier_of(made->state())->native, nullptr);
+        ASSERT_TRUE(made->barrier());
+        ASSERT_TRUE(made->end() && (*split)->end());
+      }
+    });
+    EXPECT_TRUE(job->finish());
+  }
+}
+
 }  // namespace
 }  // namespace aqueduct::conduits::smp
