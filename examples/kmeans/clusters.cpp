@@ -15,12 +15,10 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-std::int64_t distance_squared(const Point& a, const Point& b) {
-  std::int64_t sum = 0;
-  for (std::size_t d = 0; d < kDimensions; ++d) {
-    const std::int64_t difference = std::int64_t{a[d]} - b[d];
-    sum += difference * difference;  // at most 3 × 2^40
-  }
+std::int32_t distance_squared(const Point& a, const Point& b) {
+  static_assert(std::int64_t{kDimensions} * kSide * kSide <= std::numeric_limits<std::int32_t>::max());
+  std::int32_t sum = 0;
+  for (std::size_t d = 0; d < kDimensions; ++d) sum += (a[d] - b[d]) * (a[d] - b[d]);
   return sum;
 }
 
@@ -34,8 +32,8 @@ Point point_of(std::uint64_t index, std::uint64_t groups) {
     // The sum of four numbers is spread like a hill: many points near the place, few far away.
     const std::uint64_t bits = mixed((index * kDimensions + d) ^ 0x5851f42d4c957f2du);
     std::int64_t away = 0;
-    for (unsigned part = 0; part < 4; ++part) away += static_cast<std::int64_t>(bits >> (16 * part) & 0x7fff);
-    const std::int64_t coordinate = static_cast<std::int64_t>(place) + away - 2 * 0x7fff;
+    for (unsigned part = 0; part < 4; ++part) away += static_cast<std::int64_t>(bits >> (16 * part) & 0x1ff);
+    const std::int64_t coordinate = static_cast<std::int64_t>(place) + away - 2 * 0x1ff;
     point[d] = static_cast<std::int32_t>(std::clamp<std::int64_t>(coordinate, 0, kSide - 1));
   }
   return point;
@@ -52,12 +50,11 @@ void Sums::assign(std::span<const Point> points, std::span<const Point> centres,
   std::ranges::fill(numbers_, 0);
   for (std::size_t i = 0; i < points.size(); ++i) {
     std::uint32_t best = 0;
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::int32_t least = std::numeric_limits<std::int32_t>::max();
     for (std::uint32_t c = 0; c < centres.size(); ++c) {
-      const std::int64_t distance = distance_squared(points[i], centres[c]);
-      if (distance >= least) continue;
-      least = distance;
-      best = c;
+      const std::int32_t distance = distance_squared(points[i], centres[c]);
+      best = distance < least ? c : best;  // without a branch, which would often be mispredicted
+      least = std::min(least, distance);
     }
     std::int64_t* const sums = &numbers_[best * (kDimensions + 1)];
     for (std::size_t d = 0; d < kDimensions; ++d) sums[d] += points[i][d];

@@ -11,7 +11,8 @@ namespace kmeans {
 inline constexpr std::size_t kDimensions = 3;
 /// Coordinates are whole numbers, so that sums of them are exact: the same in every order, on any number of ranks.
 using Point = std::array<std::int32_t, kDimensions>;
-inline constexpr std::int32_t kSide = 1 << 20;  ///< coordinates are from 0 to kSide - 1
+/// Coordinates are from 0 to kSide - 1: small enough for squares of distances to fit 32 bits.
+inline constexpr std::int32_t kSide = 1 << 14;
 
 /// Point `index` of the fixed random data set: it lies near one of `groups` places.
 Point point_of(std::uint64_t index, std::uint64_t groups);
