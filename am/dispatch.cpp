@@ -137,6 +137,8 @@ Status send_reply(Incoming& incoming, AmCategory category, HandlerId handler, Ar
   const Rank to = incoming.source;
   if (!incoming.is_request || incoming.replied) [[unlikely]]
     return ErrorCode::invalid_argument;
+  if (incoming.is_raw != (args.raw != 0)) [[unlikely]]
+    return ErrorCode::wrong_handler;
   if (!messages.knows(category, handler, args)) [[unlikely]] {
     if (args.raw == 0) return ErrorCode::wrong_handler;  // only the target knows its raw handlers
   }

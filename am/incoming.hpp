@@ -10,6 +10,7 @@ struct Incoming {
   Rank source;
   bool is_request;
   bool replied = false;
+  bool is_raw = false;  ///< its sender has a space of raw handlers, and may have no plain ones
 };
 
 }  // namespace aqueduct::detail

@@ -27,17 +27,20 @@ enum LayerHandler : HandlerId {
   kVisPackedPut = 13,
   kVisPackedGet = 14,
   kVisPackedData = 15,
+  kCollAbort = 16,
+  kCollAsk = 17,
+  kCollTell = 18,
 };
 /// Users' handlers have the numbers from here on.
-inline constexpr HandlerId kFirstUserHandler = 16;
+inline constexpr HandlerId kFirstUserHandler = 32;
 /// How many numbers are left for users: the limit of AQUEDUCT_HANDLERS.
 inline constexpr std::uint32_t kMostUserHandlers =
     std::numeric_limits<HandlerId>::max() + 1u - kFirstUserHandler;
 
-inline constexpr std::array kLayerHandlers{kRmaPut,       kRmaPutAck,       kRmaGet,          kRmaGetData,
-                                           kRmaAtomic,    kRmaAtomicResult, kRmaSignal,       kCollArrive,
-                                           kCollExchange, kRmaPutWord,      kAmReturnCredits, kVisPackedPut,
-                                           kVisPackedGet, kVisPackedData};
+inline constexpr std::array kLayerHandlers{
+    kRmaPut,       kRmaPutAck,     kRmaGet,       kRmaGetData, kRmaAtomic,       kRmaAtomicResult,
+    kRmaSignal,    kCollArrive,    kCollExchange, kRmaPutWord, kAmReturnCredits, kVisPackedPut,
+    kVisPackedGet, kVisPackedData, kCollAbort,    kCollAsk,    kCollTell};
 
 /// Whether no number occurs twice, and all are from 1 to
 /// kFirstUserHandler - 1. Requires that the array is in rising order.

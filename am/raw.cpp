@@ -156,6 +156,7 @@ const char* Messages::run_raw(Incoming& incoming, const PacketHeader& header, By
   std::uint32_t words[kMostRawWords];  // in a packet they may be unaligned
   std::memcpy(words, parts.args, header.args_bytes);
   ++state_.statistics.handlers_run;
+  incoming.is_raw = true;
   RawContext context(incoming, space->number, category, {number, raw_tag(header), {words, count}},
                      parts.payload);
   state_.in_handler = true;

@@ -103,13 +103,13 @@ aq_status aq_domain_create(aq_endpoint* ep, uint32_t operations, int type, int f
   if ((operations & ~kKnown) != 0 || !known_favour) return c::plain(ErrorCode::invalid_argument);
   return c::plain(c::with_type(type, [&](auto zero) -> Status {
     using T = decltype(zero);
-    std::uint32_t supported = 0;
     for (int op = AQ_LOAD; op <= AQ_MULTIPLY; ++op) {
-      if (detail::has<T>(static_cast<AtomicOp>(op))) supported |= operations & (1u << op);
+      const bool wanted = (operations >> op & 1) != 0;
+      if (wanted && !detail::has<T>(static_cast<AtomicOp>(op))) return ErrorCode::invalid_argument;
     }
-    const detail::AtomicBy by = detail::atomic_by(c::whole(ep), supported, detail::atomic_type<T>(),
+    const detail::AtomicBy by = detail::atomic_by(c::whole(ep), operations, detail::atomic_type<T>(),
                                                   static_cast<AtomicFavour>(favour));
-    *domain = {ep, supported, static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(by), {0, 0}};
+    *domain = {ep, operations, static_cast<std::uint8_t>(type), static_cast<std::uint8_t>(by), {0, 0}};
     return {};
   }));
 }

@@ -71,12 +71,35 @@ aq_status guarded(F body) noexcept {
   }
 }
 
-/// Moves a result to the heap, for a C handle. `Plain` is the C type that stands for T.
-template <class Plain, class T>
-Status hand_over(Result<T> made, Plain** out) {
-  if (!made) return made.status();
-  *out = reinterpret_cast<Plain*>(new T(*std::move(made)));
-  return {};
+/// The memory behind a C handle. It is allocated before the call that makes the object: what all members of a team have
+/// made must not be lost on this rank for lack of a few bytes.
+template <class T>
+class HandleMemory {
+  static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__ && std::is_nothrow_move_constructible_v<T>);
+
+ public:
+  HandleMemory() noexcept : at_(::operator new(sizeof(T), std::nothrow)) {}
+  ~HandleMemory() { ::operator delete(at_, sizeof(T)); }
+  HandleMemory(const HandleMemory&) = delete;
+  HandleMemory& operator=(const HandleMemory&) = delete;
+
+  explicit operator bool() const noexcept { return at_ != nullptr; }
+  /// The handle of an object, which moves there. The handle is deleted as a T.
+  T* hold(T&& made) noexcept { return new (std::exchange(at_, nullptr)) T(std::move(made)); }
+
+ private:
+  void* at_;
+};
+
+/// Calls `make`, which returns a Result, and stores a handle of what it has made. Without memory for the handle, `make`
+/// is not called. `Plain` is the C type that stands for the object's.
+template <class Plain, class F>
+Status hand_over(F make, Plain** out) {
+  HandleMemory<std::remove_cvref_t<decltype(*make())>> memory;
+  if (!memory) return ErrorCode::no_memory;
+  auto made = make();
+  if (made) *out = reinterpret_cast<Plain*>(memory.hold(*std::move(made)));
+  return made.status();
 }
 
 /// The options of one call. The destructor stores the event of the source buffer, if the caller wants it.

@@ -18,11 +18,13 @@ Config settings_or_environment(const aq_config* config) {
 }  // namespace aqueduct::c
 
 aq_status aq_job_start(const aq_config* config, aq_job** job) {
-  return c::guarded([&] { return c::hand_over(Job::start(c::settings_or_environment(config)), job); });
+  return c::guarded(
+      [&] { return c::hand_over([&] { return Job::start(c::settings_or_environment(config)); }, job); });
 }
 aq_status aq_job_in_process(uint32_t ranks, const aq_config* config, aq_job** job) {
-  return c::guarded(
-      [&] { return c::hand_over(Job::in_process(ranks, c::settings_or_environment(config)), job); });
+  return c::guarded([&] {
+    return c::hand_over([&] { return Job::in_process(ranks, c::settings_or_environment(config)); }, job);
+  });
 }
 
 uint32_t aq_job_ranks(const aq_job* job) { return c::whole_job(job).ranks(); }

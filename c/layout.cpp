@@ -1,4 +1,6 @@
 // Ties the layouts and numbers of the C headers to those of the C++ ones.
+#include <aqueduct/coll.hpp>
+
 #include "c/convert.hpp"
 
 namespace aqueduct::detail {
@@ -84,6 +86,63 @@ static_assert(same(AQ_EQUAL, Comparison::equal) && same(AQ_NOT_EQUAL, Comparison
               same(AQ_LESS, Comparison::less) && same(AQ_LESS_EQUAL, Comparison::less_equal) &&
               same(AQ_GREATER, Comparison::greater) && same(AQ_GREATER_EQUAL, Comparison::greater_equal));
 
+constexpr bool same(int plain_number, Collective operation) {
+  return plain_number == static_cast<int>(operation);
+}
+static_assert(same(AQ_COLL_BARRIER, Collective::barrier) && same(AQ_COLL_BROADCAST, Collective::broadcast) &&
+              same(AQ_COLL_SCATTER, Collective::scatter) && same(AQ_COLL_GATHER, Collective::gather) &&
+              same(AQ_COLL_ALL_GATHER, Collective::all_gather) &&
+              same(AQ_COLL_ALL_TO_ALL, Collective::all_to_all) && same(AQ_COLL_REDUCE, Collective::reduce) &&
+              same(AQ_COLL_ALL_REDUCE, Collective::all_reduce) &&
+              same(AQ_COLL_REDUCE_SCATTER, Collective::reduce_scatter) &&
+              same(AQ_COLL_SCAN, Collective::scan) && same(AQ_COLL_EXSCAN, Collective::exscan));
+constexpr bool same(int plain_number, ElementType type) { return plain_number == static_cast<int>(type); }
+static_assert(same(AQ_ELEMENT_BYTES, ElementType::bytes) && same(AQ_ELEMENT_I8, ElementType::i8) &&
+              same(AQ_ELEMENT_I16, ElementType::i16) && same(AQ_ELEMENT_I32, ElementType::i32) &&
+              same(AQ_ELEMENT_I64, ElementType::i64) && same(AQ_ELEMENT_U8, ElementType::u8) &&
+              same(AQ_ELEMENT_U16, ElementType::u16) && same(AQ_ELEMENT_U32, ElementType::u32) &&
+              same(AQ_ELEMENT_U64, ElementType::u64) && same(AQ_ELEMENT_HALF, ElementType::half) &&
+              same(AQ_ELEMENT_BFLOAT16, ElementType::bfloat16) && same(AQ_ELEMENT_F32, ElementType::f32) &&
+              same(AQ_ELEMENT_F64, ElementType::f64) &&
+              same(AQ_ELEMENT_COMPLEX_F32, ElementType::complex_f32) &&
+              same(AQ_ELEMENT_COMPLEX_F64, ElementType::complex_f64) &&
+              same(AQ_ELEMENT_I32_INDEX, ElementType::i32_index) &&
+              same(AQ_ELEMENT_I64_INDEX, ElementType::i64_index) &&
+              same(AQ_ELEMENT_F32_INDEX, ElementType::f32_index) &&
+              same(AQ_ELEMENT_F64_INDEX, ElementType::f64_index));
+constexpr bool same(int plain_number, ReduceOp op) { return plain_number == static_cast<int>(op); }
+static_assert(same(AQ_REDUCE_SUM, ReduceOp::sum) && same(AQ_REDUCE_PRODUCT, ReduceOp::product) &&
+              same(AQ_REDUCE_MIN, ReduceOp::min) && same(AQ_REDUCE_MAX, ReduceOp::max) &&
+              same(AQ_REDUCE_BIT_AND, ReduceOp::bit_and) && same(AQ_REDUCE_BIT_OR, ReduceOp::bit_or) &&
+              same(AQ_REDUCE_BIT_XOR, ReduceOp::bit_xor) &&
+              same(AQ_REDUCE_LOGICAL_AND, ReduceOp::logical_and) &&
+              same(AQ_REDUCE_LOGICAL_OR, ReduceOp::logical_or) &&
+              same(AQ_REDUCE_LOGICAL_XOR, ReduceOp::logical_xor) &&
+              same(AQ_REDUCE_MIN_INDEX, ReduceOp::min_index) &&
+              same(AQ_REDUCE_MAX_INDEX, ReduceOp::max_index) && same(AQ_REDUCE_USER, ReduceOp::user));
+constexpr bool same(int plain_number, ReduceOrder order) { return plain_number == static_cast<int>(order); }
+static_assert(same(AQ_ORDER_ANY, ReduceOrder::any) &&
+              same(AQ_ORDER_SAME_EVERYWHERE, ReduceOrder::same_everywhere) &&
+              same(AQ_ORDER_EXACT, ReduceOrder::exact));
+constexpr bool same(int plain_number, detail::CollBuffer::Where where) {
+  return plain_number == static_cast<int>(where);
+}
+static_assert(same(AQ_BUFFER_NONE, detail::CollBuffer::Where::nowhere) &&
+              same(AQ_BUFFER_MINE, detail::CollBuffer::Where::mine) &&
+              same(AQ_BUFFER_ON_ALL, detail::CollBuffer::Where::common) &&
+              same(AQ_BUFFER_EACH, detail::CollBuffer::Where::each));
+
+/// Elements of a user's buffer are used as they lie.
+template <class Plain, class T>
+constexpr bool same_layout() {
+  return sizeof(Plain) == sizeof(T) && sizeof(T) == 16 && alignof(Plain) == alignof(T) &&
+         offsetof(Plain, value) == offsetof(T, value) && offsetof(Plain, index) == offsetof(T, index);
+}
+static_assert(same_layout<aq_i32_index, WithIndex<std::int32_t>>());
+static_assert(same_layout<aq_i64_index, WithIndex<std::int64_t>>());
+static_assert(same_layout<aq_f32_index, WithIndex<float>>());
+static_assert(same_layout<aq_f64_index, WithIndex<double>>());
+
 // Lists of these are passed on as they lie.
 static_assert(sizeof(aq_piece) == sizeof(Piece) && offsetof(aq_piece, offset) == offsetof(Piece, offset) &&
               offsetof(aq_piece, bytes) == offsetof(Piece, bytes));
@@ -95,6 +154,8 @@ static_assert(sizeof(aq_dimension) == sizeof(Dimension) &&
 static_assert(sizeof(aq_status) == 8 && sizeof(aq_event) == 8 && sizeof(aq_shared_event) == 8);
 static_assert(sizeof(aq_options) == 24 && sizeof(aq_domain) == 16 && sizeof(aq_incoming) == 48);
 static_assert(sizeof(aq_call) == 16 && sizeof(aq_shape) == 32 && sizeof(aq_prepared) == 56);
+static_assert(sizeof(aq_block) == 16 && sizeof(aq_reducer) == 8 && sizeof(aq_operator) == 32);
+static_assert(sizeof(aq_buffer) == 32 && sizeof(aq_coll_options) == 24);
 
 }  // namespace
 }  // namespace aqueduct::c

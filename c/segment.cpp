@@ -10,18 +10,32 @@ const Segment& whole_segment(const aq_segment* segment) noexcept {
   return *reinterpret_cast<const Segment*>(segment);
 }
 
+/// Makes a segment. A member without memory for its handle takes part all the same, because the others wait for it: then
+/// no member gets a segment.
+template <class F>
+aq_status make_segment(aq_team* team, aq_segment** made, F make) noexcept {
+  return guarded([&] {
+    HandleMemory<Segment> memory;
+    auto segment =
+        memory ? make() : Segment::publish(team_of(team), Result<SegmentMemory>(ErrorCode::no_memory));
+    if (segment) *made = reinterpret_cast<aq_segment*>(memory.hold(*std::move(segment)));
+    return segment.status();
+  });
+}
+
 }  // namespace
 }  // namespace aqueduct::c
 
 aq_status aq_segment_create(aq_team* team, size_t bytes, aq_segment** made) {
-  return c::guarded([&] { return c::hand_over(Segment::create(c::team_of(team), bytes), made); });
+  return c::make_segment(team, made, [&] { return Segment::create(c::team_of(team), bytes); });
 }
 aq_status aq_segment_attach(aq_team* team, void* memory, size_t bytes, aq_segment** made) {
-  return c::guarded(
-      [&] { return c::hand_over(Segment::attach(c::team_of(team), c::target(memory, bytes)), made); });
+  return c::make_segment(team, made,
+                         [&] { return Segment::attach(c::team_of(team), c::target(memory, bytes)); });
 }
 aq_status aq_segment_allocate(aq_endpoint* ep, size_t bytes, aq_segment_memory** memory) {
-  return c::guarded([&] { return c::hand_over(Segment::allocate(c::whole(ep), bytes), memory); });
+  return c::guarded(
+      [&] { return c::hand_over([&] { return Segment::allocate(c::whole(ep), bytes); }, memory); });
 }
 void* aq_segment_memory_bytes(const aq_segment_memory* memory, size_t* bytes) {
   const std::span<std::byte> all = reinterpret_cast<const SegmentMemory*>(memory)->bytes();
@@ -29,11 +43,11 @@ void* aq_segment_memory_bytes(const aq_segment_memory* memory, size_t* bytes) {
   return all.data();
 }
 aq_status aq_segment_publish(aq_team* team, aq_segment_memory* memory, aq_segment** made) {
-  const aq_status status = c::guarded([&] {
+  const aq_status status = c::make_segment(team, made, [&] {
     auto part = memory != nullptr
                     ? Result<SegmentMemory>(std::move(*reinterpret_cast<SegmentMemory*>(memory)))
                     : Result<SegmentMemory>(ErrorCode::no_memory);
-    return c::hand_over(Segment::publish(c::team_of(team), std::move(part)), made);
+    return Segment::publish(c::team_of(team), std::move(part));
   });
   aq_segment_memory_free(memory);
   return status;

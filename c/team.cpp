@@ -25,16 +25,20 @@ aq_status aq_team_split(aq_team* team, int64_t colour, int64_t key, aq_team** ma
   if (colour != AQ_NO_COLOUR && (colour < 0 || colour > UINT32_MAX))
     return c::plain(ErrorCode::invalid_argument);
   return c::guarded([&]() -> Status {
+    c::HandleMemory<Team> memory;
+    if (!memory) return ErrorCode::no_memory;
     std::optional<std::uint32_t> chosen;
     if (colour != AQ_NO_COLOUR) chosen = static_cast<std::uint32_t>(colour);
     auto split = c::whole_team(team).split(chosen, key);
     if (!split) return split.status();
-    *made = *split ? reinterpret_cast<aq_team*>(new Team(std::move(**split))) : nullptr;
+    *made = *split ? reinterpret_cast<aq_team*>(memory.hold(std::move(**split))) : nullptr;
     return {};
   });
 }
 aq_status aq_team_create(aq_endpoint* ep, const uint32_t* ranks, size_t count, uint64_t tag, aq_team** made) {
-  return c::guarded([&] { return c::hand_over(Team::create(c::whole(ep), {ranks, count}, tag), made); });
+  return c::guarded([&] {
+    return c::hand_over([&] { return Team::create(c::whole(ep), {ranks, count}, tag); }, made);
+  });
 }
 aq_status aq_team_end(aq_team* team) { return c::plain(c::whole_team(team).end()); }
 void aq_team_destroy(aq_team* team) { delete reinterpret_cast<Team*>(team); }

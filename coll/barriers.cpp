@@ -1,5 +1,7 @@
 #include "coll/barriers.hpp"
 
+#include "core/wait.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -66,6 +68,23 @@ void Barriers::enter(TeamState& team) {
   team.slot(TeamSlot::barrier) = &barrier;
 }
 
+std::byte Barriers::native_offer(TeamState* made) noexcept {
+  return std::byte{made != nullptr && barrier_of(*made)->native != nullptr};
+}
+
+void Barriers::choose_native(TeamState& made, const TeamState& over, std::span<const Blob> said) noexcept {
+  BarrierState& barrier = *barrier_of(made);
+  if (!barrier.native) return;
+  bool by_all = true;
+  for (Rank i = 0; i < made.size(); ++i) {
+    const Blob& offer = said[over.find(made.members[i])];
+    by_all = by_all && offer.size() == 1 && offer[0] == std::byte{1};
+  }
+  if (by_all) return;
+  barrier.native->give_back();  // nobody has used it
+  barrier.native.reset();
+}
+
 void Barriers::leave(TeamState& team, bool together) noexcept {
   BarrierState* const barrier = barrier_of(team);
   if (barrier == nullptr) return;
@@ -81,6 +100,25 @@ void Barriers::leave(TeamState& team, bool together) noexcept {
   if (team.name != 0) together ? names_.forget(team.name) : names_.close(team.name);
   barriers_.erase(team.id);
   team.slot(TeamSlot::barrier) = nullptr;
+}
+
+Status Barriers::agree_to_end(TeamState& team, bool well) noexcept {
+  BarrierState& barrier = *barrier_of(team);
+  // By messages, also if the conduit has a barrier. That one may be given back after this phase, when all members have
+  // read the results of its own phases; they would not all have read this one.
+  std::unique_ptr<core::NativeBarrier> native = std::move(barrier.native);
+  barrier.waiting = true;
+  barrier.split_over = false;
+  ask(barrier, core::BarrierVote(well ? 1 : 0), nullptr);
+  const Status status = core::wait_until(
+      state_, [&] { return split_over(barrier); }, kNoRank,
+      [&] {
+        return fmt::format("the members of a team of {} ranks (member {}) to end it, above all {}",
+                           team.size(), team.index, missing(barrier));
+      });
+  barrier.waiting = false;
+  barrier.native = std::move(native);
+  return status ? barrier.split_outcome : status;
 }
 
 void Barriers::ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept {
@@ -206,7 +244,8 @@ void Barriers::arrived(const Arrival& arrival) noexcept {
     const std::uint64_t bits = std::uint64_t{arrival.vote_kind} << 32 | arrival.vote_value;
     heard = {arrival.phase, core::BarrierVote::from_bits(bits)};
   }
-  if (barrier->team == nullptr || !barrier->under_way) return;
+  // A member that ends the team already arrives by messages, though the conduit has a barrier (agree_to_end).
+  if (barrier->team == nullptr || !barrier->under_way || barrier->native) return;
   step(*barrier);
   settle(*barrier);
 }

@@ -12,9 +12,11 @@
 #include "team/team_state.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,15 @@ class Barriers final : public core::Layer {
   /// Ends the barrier. Operations in flight end with `closed`. `together`: all members end it, and what a conduit's own
   /// barrier used may serve another team.
   void leave(TeamState& team, bool together = false) noexcept;
+  /// Waits until all members have called it. Returns ok if they agree on `well`, else mismatch; peer_lost. No memory is
+  /// allocated, so that no other failure ends a team on some members only. Requires: no phase is under way or notified.
+  Status agree_to_end(TeamState& team, bool well) noexcept;
+  /// What this rank tells the others about a team that it has just made, if it has: whether its conduit has a barrier for
+  /// the team. The other members may have had no memory for it, or may still use it for a team that ended only here.
+  static std::byte native_offer(TeamState* made) noexcept;
+  /// Chooses the barrier of a new team, before its first use: the conduits' own if all members have it, else messages.
+  /// `said`: the offers, by index in `over`, a team that the members belong to.
+  void choose_native(TeamState& made, const TeamState& over, std::span<const Blob> said) noexcept;
   /// The team of that id, if this rank has it still; else null.
   TeamState* find(std::uint64_t team) noexcept {
     const auto found = barriers_.find(team);

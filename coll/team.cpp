@@ -1,6 +1,7 @@
 #include <aqueduct/team.hpp>
 
 #include "coll/barriers.hpp"
+#include "coll/engine/pending_offer.hpp"
 #include "coll/exchange.hpp"
 #include "core/entry.hpp"
 #include "core/wait.hpp"
@@ -45,10 +46,11 @@ Status barrier_with(Team& team, TeamState& state, core::BarrierVote vote) noexce
   return team.wait();
 }
 
-/// Ends the barrier of a team. A Team may outlive its job; it then has no barrier, and its endpoint is not used.
-void leave_barrier(TeamState* team) noexcept {
+/// Ends what layers have for a team. A Team may outlive its job; it then has no barrier, and its endpoint is not used.
+void leave_layers(TeamState* team) noexcept {
   if (team == nullptr || coll::barrier_of(*team) == nullptr) return;
   core::Entry entry(team->endpoint);
+  coll::leave_collectives(*team, /*together=*/false);
   team->endpoint.barriers->leave(*team);
 }
 
@@ -61,12 +63,12 @@ Team::Team(std::unique_ptr<TeamState> state) : state_(std::move(state)) {
 Team::Team(Team&&) noexcept = default;
 Team& Team::operator=(Team&& other) noexcept {
   if (this != &other) {
-    leave_barrier(state_.get());
+    leave_layers(state_.get());
     state_ = std::move(other.state_);
   }
   return *this;
 }
-Team::~Team() { leave_barrier(state_.get()); }
+Team::~Team() { leave_layers(state_.get()); }
 
 Rank Team::size() const noexcept { return state_->size(); }
 Rank Team::index() const noexcept { return state_->index; }
@@ -127,26 +129,37 @@ struct SplitArguments {
   std::uint32_t has_colour;
   std::uint32_t colour;
   std::int64_t key;
+  coll::TeamOffer offer;
 };
 
-/// The members that chose `colour`, as ranks in the new team's order.
-Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour,
-                                     std::span<const coll::Blob> all) {
+/// The members of a new team, in its order.
+struct ChosenMembers {
+  std::vector<Rank> ranks;
+  std::vector<coll::TeamOffer> offers;
+};
+
+/// The members that chose `colour`. May throw std::bad_alloc.
+Result<ChosenMembers> members_of(const TeamState& team, std::uint32_t colour,
+                                 std::span<const coll::Blob> all) {
   struct Member {
     std::int64_t key;
-    Rank index;
+    Rank rank;
+    coll::TeamOffer offer;
   };
   std::vector<Member> chosen;
   for (Rank i = 0; i < team.size(); ++i) {
     SplitArguments arguments;
     if (all[i].size() != sizeof arguments) return {ErrorCode::internal, team.members[i]};
     std::memcpy(&arguments, all[i].data(), sizeof arguments);
-    if (arguments.has_colour != 0 && arguments.colour == colour) chosen.push_back({arguments.key, i});
+    if (arguments.has_colour != 0 && arguments.colour == colour)
+      chosen.push_back({arguments.key, team.members[i], arguments.offer});
   }
   std::stable_sort(chosen.begin(), chosen.end(), [](auto& a, auto& b) { return a.key < b.key; });
-  std::vector<Rank> members;
-  members.reserve(chosen.size());
-  for (const Member& member : chosen) members.push_back(team.members[member.index]);
+  ChosenMembers members;
+  for (const Member& member : chosen) {
+    members.ranks.push_back(member.rank);
+    members.offers.push_back(member.offer);
+  }
   return members;
 }
 
@@ -160,7 +173,8 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   if (team.endpoint.must_not_wait()) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
   const std::uint32_t number = ++team.splits;
-  const SplitArguments mine{colour.has_value(), colour.value_or(0), key};
+  coll::PendingOffer offer(team.endpoint, team.size(), colour.has_value());
+  const SplitArguments mine{colour.has_value(), colour.value_or(0), key, offer.mine()};
   const auto all = exchanges.exchange(team, std::as_bytes(std::span(&mine, 1)));
   std::optional<Team> made;
   const auto make = [&]() -> Status {
@@ -169,7 +183,8 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
       auto members = members_of(team, *colour, *all);
       if (!members) return members.status();
       made.emplace(std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, *colour),
-                                               team::RankMap::of(std::move(*members))));
+                                               team::RankMap::of(std::move(members->ranks))));
+      offer.enter(made->state(), members->offers);
       return {};
     } catch (const std::bad_alloc&) {
       return ErrorCode::no_memory;
@@ -178,8 +193,13 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   Status status = make();
   // Either all members get their team or none does. A lost member ends the split for all, without an agreement.
   if (status.code() != ErrorCode::peer_lost) status = exchanges.agree(team, status);
-  if (!status && made && status.code() != ErrorCode::peer_lost)
-    team.endpoint.barriers->leave(made->state(), /*together=*/true);
+  if (!status && status.code() != ErrorCode::peer_lost) {
+    offer.withdraw();
+    if (made) {
+      coll::leave_collectives(made->state(), /*together=*/true);
+      team.endpoint.barriers->leave(made->state(), /*together=*/true);
+    }
+  }
   if (!status) return status;
   return made;
 }

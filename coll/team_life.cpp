@@ -3,6 +3,7 @@
 #include <aqueduct/team.hpp>
 
 #include "coll/barriers.hpp"
+#include "coll/engine/pending_offer.hpp"
 #include "coll/exchange.hpp"
 #include "core/entry.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 struct TeamProposal {
   std::uint64_t order;   ///< a hash of the ranks in the order that it was given
   std::uint64_t serial;  ///< that this member has never proposed before
+  coll::TeamOffer offer;
 };
 
 /// The ranks in rising order, or what is wrong with the list. All members that give the same list get the same error.
@@ -45,22 +47,29 @@ std::uint64_t hash_of(std::span<const Rank> ranks) noexcept {
   return hash;
 }
 
-/// The id of the team: the first member never proposes a serial twice, so no two teams of a name have the same id, and
-/// no late packet of a team that has ended fits another team.
-Result<std::uint64_t> agreed_id(const TeamState& namesake, std::span<const coll::Blob> all) noexcept {
+/// What all members have said, if they agree.
+struct AgreedProposals {
   std::uint64_t id = 0;
+  std::vector<coll::TeamOffer> offers;  ///< by position in `namesake`
+};
+
+/// The id of the team: the first member never proposes a serial twice, so no two teams of a name have the same id, and
+/// no late packet of a team that has ended fits another team. May throw std::bad_alloc.
+Result<AgreedProposals> agreed_proposals(const TeamState& namesake, std::span<const coll::Blob> all) {
+  AgreedProposals agreed;
   std::uint64_t order = 0;
   for (Rank i = 0; i < namesake.size(); ++i) {
     TeamProposal said;
     if (all[i].size() != sizeof said) return {ErrorCode::internal, namesake.members[i]};
     std::memcpy(&said, all[i].data(), sizeof said);
     if (i == 0) {
-      id = coll::mixed(namesake.id, said.serial);
+      agreed.id = coll::mixed(namesake.id, said.serial);
       order = said.order;
     }
     if (said.order != order) return {ErrorCode::invalid_argument, namesake.members[i]};
+    agreed.offers.push_back(said.offer);
   }
-  return id;
+  return agreed;
 }
 
 /// Ends the use of a name unless the team was made.
@@ -100,18 +109,22 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
   namesake.tag = tag;
   if (const Rank lost = namesake.lost_member(); lost != kNoRank)
     return use.outcome = {ErrorCode::peer_lost, lost};
-  const TeamProposal mine{hash_of(members), barriers.names().next_serial()};
+  coll::PendingOffer offer(state, namesake.size());
+  const TeamProposal mine{hash_of(members), barriers.names().next_serial(), offer.mine()};
   const auto all = barriers.exchanges().exchange(namesake, *exchanges, std::as_bytes(std::span(&mine, 1)));
   std::optional<Team> made;
   const auto make = [&]() -> Status {
     try {
       if (!all) return all.status();
-      const auto id = agreed_id(namesake, *all);
-      if (!id) return id.status();
+      const auto agreed = agreed_proposals(namesake, *all);
+      if (!agreed) return agreed.status();
+      std::vector<coll::TeamOffer> offers;
+      for (const Rank rank : members) offers.push_back(agreed->offers[namesake.find(rank)]);
       auto team =
-          std::make_unique<TeamState>(state, *id, team::RankMap::of({members.begin(), members.end()}));
+          std::make_unique<TeamState>(state, agreed->id, team::RankMap::of({members.begin(), members.end()}));
       team->tag = tag;
       made.emplace(std::move(team));
+      offer.enter(made->state(), offers);
       return {};
     } catch (const std::bad_alloc&) {
       return ErrorCode::no_memory;
@@ -125,7 +138,12 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
     made->state().name = name;  // from here on the team holds the name
     return std::move(*made);
   }
-  if (made && use.outcome.code() != ErrorCode::peer_lost) barriers.leave(made->state(), /*together=*/true);
+  if (use.outcome.code() == ErrorCode::peer_lost) return use.outcome;
+  offer.withdraw();
+  if (made) {
+    coll::leave_collectives(made->state(), /*together=*/true);
+    barriers.leave(made->state(), /*together=*/true);
+  }
   return use.outcome;
 } catch (const std::bad_alloc&) {
   return ErrorCode::no_memory;
@@ -141,9 +159,14 @@ Status Team::end() noexcept {
   const coll::BarrierState& barrier = *coll::barrier_of(team);
   if (&state.world->state() == &team || barrier.waiting || barrier.under_way)
     return ErrorCode::invalid_argument;
-  const Status all_here = state.barriers->exchanges().exchange(team, {}).status();
-  state.barriers->leave(team, /*together=*/all_here.ok());
-  return all_here;
+  auto* const collectives = state.layer<coll::Collectives>();
+  const Status drained = collectives != nullptr ? collectives->drain(team) : Status{};
+  const Status agreed = state.barriers->agree_to_end(team, drained.ok());
+  const bool together = agreed.ok() || agreed.code() == ErrorCode::mismatch;
+  // If one member could not wait for what it has sent, this may still arrive at the places of the others.
+  coll::leave_collectives(team, agreed.ok() && drained.ok());
+  state.barriers->leave(team, together);
+  return together ? drained : agreed;
 }
 
 }  // namespace aqueduct

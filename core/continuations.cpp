@@ -29,8 +29,11 @@ Status Continuations::then(Event& event, Continue run, const void* body, std::si
 }
 
 void Continuations::suspend(Event& event, Suspension& suspension) noexcept {
-  suspension.all = this;
   suspension.pool = &state_.ops;
+  // In a forked child it never continues. It is not listed either: those that the parent has suspended may be gone, and
+  // a thread that the child does not have may have been changing the list at the fork.
+  if (state_.in_child()) return;
+  suspension.all = this;
   suspension.kind = &kContinuation;
   suspension.parts = 1;
   suspension.later = suspensions_;
@@ -83,16 +86,15 @@ int Continuations::run() noexcept {
   return ran;
 }
 
-Continuations::Turn::Turn(EndpointState& state) noexcept
-    : state_(state),
-      region_(std::exchange(state.region, nullptr)),
-      running_(std::exchange(state.continuations.running_, true)),
-      inside_(std::exchange(state.in_continuation, true)) {}
+// `in_continuation` is true only while its thread holds the lock: whoever lets go of it there has cleared the flag
+// before, and sets it again afterwards (wait_for_room). So other threads never see it, and it needs no place per thread.
+Continuations::Turn::Turn(EndpointState& state) noexcept : state_(state) {
+  state.continuations.running_ = state.in_continuation = true;
+}
 
 Continuations::Turn::~Turn() {
-  state_.continuations.running_ = running_;
-  state_.in_continuation = inside_;
-  state_.region = region_;
+  state_.continuations.running_ = state_.in_continuation = false;
+  state_.guard.changed();  // another thread may wait for the turn
 }
 
 // The record is free before the body runs: the body may need one itself, and a coroutine's may go with its frame.
@@ -118,6 +120,7 @@ void Continuations::unlink(Suspension& suspension) noexcept {
 }
 
 void Continuations::forget(Suspension& suspension) noexcept {
+  const Entry entry(state_);
   unlink(suspension);
   if (suspension.of != nullptr) {
     suspension.of->group = nullptr;
@@ -161,10 +164,11 @@ void Suspended::begin(Event& event, Continue run, void* who) noexcept {
 
 bool Suspended::may_end() const noexcept { return record_->all == nullptr || record_->pool->in_child(); }
 
+// An endpoint that has ended has cleared `all`; only then its pool is gone too. A forked child leaves the list alone.
 void Suspended::end() noexcept {
-  core::Continuations* const all = std::exchange(record_, nullptr)->all;
-  if (all == nullptr) return;
-  all->forget(*std::launder(reinterpret_cast<core::Suspension*>(place_)));
+  core::Suspension& suspension = *std::exchange(record_, nullptr);
+  if (suspension.all == nullptr || suspension.pool->in_child()) return;
+  suspension.all->forget(suspension);
 }
 
 }  // namespace detail

@@ -47,11 +47,14 @@ class Continuations final : public Layer {
 
   Status then(Event& event, Continue run, const void* body, std::size_t bytes) noexcept;
   void suspend(Event& event, Suspension& suspension) noexcept;
-  /// The suspended caller goes away: its operation finishes unobserved.
+  /// The suspended caller goes away: its operation finishes unobserved. Takes the endpoint's lock: no call on the
+  /// endpoint need surround this.
   void forget(Suspension& suspension) noexcept;
-  /// While there is one, operations begin as in a continuation, and no other continuation runs. There is one at a time.
+  /// While there is one, this thread begins operations as in a continuation, and no other continuation runs. There is one
+  /// at a time: another thread that may get in while this one waits for its own operation asks `has_turn` first.
   class Turn {
    public:
+    /// Requires: has_turn() is false.
     explicit Turn(EndpointState& state) noexcept;
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -59,10 +62,9 @@ class Continuations final : public Layer {
 
    private:
     EndpointState& state_;
-    Op* region_;  ///< the open region, which the operations do not join
-    bool running_;
-    bool inside_;
   };
+  /// Whether there is a Turn, of whichever thread.
+  bool has_turn() const noexcept { return running_; }
   /// While there is one, no continuation runs: the caller has begun an operation that nothing carries yet, for which a
   /// fence in a continuation would wait. The waits under it must not need continuations to end.
   class Pause {
@@ -93,7 +95,7 @@ class Continuations final : public Layer {
   Op* last_ = nullptr;
   std::uint32_t queued_ = 0;
   std::uint32_t paused_ = 0;  ///< number of Pauses
-  bool running_ = false;
+  bool running_ = false;      ///< there is a Turn
   Suspension* suspensions_ = nullptr;
 };
 

@@ -18,6 +18,12 @@ constexpr std::array kCoreSettings{
                "Most segments that a rank can have in its life, released ones too. Costs address space.")),
     // May differ, because the size travels with the part.
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
+    // The two that follow must agree, because ranks compute from them where things are in each other's hidden memory.
+    same_on_all_ranks(number("coll_counters", "AQUEDUCT_COLL_COUNTERS", "65536", 1024, 262144,
+                             "Counters of 8 bytes that the collectives of each rank have, for all teams.")),
+    same_on_all_ranks(SettingInfo{"coll_scratch", "AQUEDUCT_COLL_SCRATCH", SettingType::bytes, "bytes", "8M",
+                                  "Memory for the collectives of each rank, for all teams.", 64 << 10,
+                                  1 << 30}),
     number("operations", "AQUEDUCT_OPERATIONS", "1048576", 16, 16777216,
            "Events that an endpoint may hold; each that is held takes memory for its operation."),
     // May differ, because it concerns the threads of one process.

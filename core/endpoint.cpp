@@ -90,6 +90,8 @@ Status Endpoint::begin_region() noexcept {
 
 Event Endpoint::end_region() noexcept {
   core::Entry entry(*state_);
+  if (state_->in_continuation)
+    return Event(Status(ErrorCode::invalid_argument));  // the region is not its own
   core::Op* op = std::exchange(state_->region, nullptr);
   if (op == nullptr) return Event(Status(ErrorCode::invalid_argument));
   state_->ops.part_ended(*op, {});

@@ -40,6 +40,7 @@ EndpointState::EndpointState(Rank my_rank, Rank all, const Config& settings)
       implicit(*this),
       continuations(*this),
       segments(all, static_cast<std::uint32_t>(settings.number("segments"))),
+      hidden(core::HiddenSizes::of(settings)),
       order(all, segments) {
   if (const auto wanted = settings.number("operations"); ops.capacity() < wanted) {
     log.warn(

@@ -10,6 +10,7 @@
 #include "core/continuations.hpp"
 #include "core/group_record.hpp"
 #include "core/guard.hpp"
+#include "core/hidden_layout.hpp"
 #include "core/layer.hpp"
 #include "core/log.hpp"
 #include "core/op.hpp"
@@ -66,14 +67,18 @@ struct EndpointState {
   Rank lost_count = 0;
 
   std::uint32_t busy = 0;  ///< number of layers with queued work: see core::Busy
+  /// Number of layers that wait for memory which others change. They too go on in progress, but a sleep need not be
+  /// short: who changes the memory wakes this rank.
+  std::uint32_t watching = 0;
   core::OpPool ops;
   core::Op unobserved;         ///< a group of the operations whose group was destroyed; it never ends
   core::GroupList groups;      ///< the program's groups, and `implicit`
   core::GroupRecord implicit;  ///< the group of `_nbi` operations outside a region
-  core::Op* region = nullptr;  ///< the open access region
+  core::Op* region = nullptr;  ///< the open access region, which all threads share
   core::Continuations continuations;
   core::SegmentTable segments;
-  core::PeerOrder order;  ///< what fences hold back
+  core::HiddenSizes hidden;  ///< what the collectives engine has in segment 1
+  core::PeerOrder order;     ///< what fences hold back
   core::EndpointClock clock;
   core::Pacing pacing;
   Statistics statistics;
@@ -96,8 +101,10 @@ struct EndpointState {
   bool polling =
       false;  ///< inside progress: handlers run, nothing may wait. Under the lock, so it is this thread
   bool in_handler = false;
-  bool sets_up = false;          ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
-  bool in_continuation = false;  ///< operations may begin, but nothing else may be waited for
+  bool sets_up = false;  ///< a thread makes or releases a segment: see runtime/set_up_call.hpp
+  /// This thread is in a continuation: operations may begin, but nothing else may be waited for. False whenever the lock
+  /// is let go of, so other threads never see it.
+  bool in_continuation = false;
   std::uint32_t polls = 0;
   std::uint64_t arrivals = 0;                   ///< what progress has found since the start, in all
   std::atomic<std::uint64_t> notifications{0};  ///< operations on mapped memory with `notify`
@@ -126,8 +133,8 @@ struct EndpointState {
   ErrorCode refusal() const noexcept {
     return in_child() ? ErrorCode::invalid_argument : ErrorCode::out_of_range;
   }
-  /// The group that `_nbi` operations join now.
-  core::Op& group() noexcept { return region != nullptr ? *region : implicit.all; }
+  /// The group that `_nbi` operations of this thread join now.
+  core::Op& group() noexcept { return region != nullptr && !in_continuation ? *region : implicit.all; }
   /// Whether a collective call, or a wait for more than an operation that begins here, must be refused.
   bool must_not_wait() const noexcept { return polling || in_continuation; }
   core::Conduit& conduit(Rank peer) noexcept { return *conduit_of[peer]; }

@@ -13,7 +13,7 @@ class Layer {
   virtual ~Layer() = default;
 
   /// Continues queued work, such as packets that found no room. Called in every progress while any layer is busy
-  /// (core::Busy), so also when this one has nothing to do. It must not wait.
+  /// (core::Busy) or watches memory, so also when this one has nothing to do. It must not wait.
   virtual void advance() noexcept {}
   /// A peer is gone: drops what is queued for it. Afterwards the pool ends the operations on that peer.
   virtual void peer_lost(Rank) noexcept {}

@@ -1,6 +1,12 @@
 #include "core/mapping.hpp"
 
-namespace aqueduct::core {
+#include <aqueduct/mapped.hpp>
+
+#include "core/entry.hpp"
+
+namespace aqueduct {
+
+namespace core {
 
 std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::uint64_t bytes) noexcept {
   auto checked = state.segments.check(place, bytes);
@@ -22,4 +28,16 @@ std::byte* map_and_find(EndpointState& state, GlobalPtr<std::byte> place, std::u
   return *base + place.offset();
 }
 
-}  // namespace aqueduct::core
+}  // namespace core
+
+namespace detail {
+
+bool is_mapped_without_window(const Endpoint& ep, Rank rank, SegmentId segment) noexcept {
+  EndpointState& state = const_cast<Endpoint&>(ep).state();
+  const core::Entry entry(state);
+  return state.segments.is_mapped(segment, rank);
+}
+
+}  // namespace detail
+
+}  // namespace aqueduct

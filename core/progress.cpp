@@ -25,7 +25,7 @@ int progress(EndpointState& state) noexcept {
   int found = 0;
   if (state.near != nullptr) found += state.near->poll(*state.inbox);
   if (state.far != nullptr) found += state.far->poll(*state.inbox);
-  const bool advanced = state.busy != 0;
+  const bool advanced = (state.busy | state.watching) != 0;
   if (advanced) [[unlikely]] {
     for (const BuiltLayer& built : state.layers) built.layer->advance();
     state.polling = false;

@@ -137,6 +137,11 @@ class SegmentTable {
     if (at.rank() >= shown_->ranks || at.segment() >= shown_->segments) return nullptr;
     return windows_[(std::size_t{at.segment()} << shift_) | at.rank()].find(at.offset(), bytes);
   }
+  /// Whether a rank's part is mapped here, be its window open or veiled.
+  bool is_mapped(SegmentId id, Rank rank) const noexcept {
+    const SegmentPart* const part = find({rank, 0, id});
+    return part != nullptr && part->reach == SegmentPart::Reach::mapped && part->bytes != 0;
+  }
   /// The size of a rank's part in bytes; 0 if there is no such rank or segment.
   std::uint64_t bytes_of(SegmentId id, Rank rank) const noexcept {
     const SegmentPart* const part = find({rank, 0, id});

@@ -47,6 +47,8 @@ class Talk {
                                       {"prepared", "1"},
                                       {"credits", "8"},
                                       {"signals", "8"},
+                                      {"coll_counters", "1024"},
+                                      {"coll_scratch", "64K"},
                                       {"loop_queue", "12"},
                                       {"vis_plan", "packed"},
                                       {"log", "off"}})

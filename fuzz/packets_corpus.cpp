@@ -68,7 +68,7 @@ int main(int count, char** arguments) {
   const std::string am = std::string(arguments[1]) + "/am_packets";
   const std::string vis = std::string(arguments[1]) + "/vis_packets";
   const auto token = [](std::uint64_t index) { return std::uint64_t{1} << 32 | index; };
-  // In the order of kLayersHandlers, then the user's handlers.
+  // In the order of am_packets: the layers' handlers, then the user's; below, raw messages and the handlers of calls.
   const std::vector<Bytes> all{
       record(0, rma::PutPiece{token(0), 8, 3, 0, 1}, 64),
       record(1, rma::PutAck{token(0), 0}, 0),
@@ -77,7 +77,7 @@ int main(int count, char** arguments) {
       record(4, rma::AtomicRequest{token(2), 8, 1, 2, 0, AtomicOp::add, AtomicType::u64, 0}, 0),
       record(5, rma::AtomicResult{token(2), 9, 0}, 0),
       record(6, rma::SignalRequest{token(3), 4, 1, 0}, 0),
-      record(7, coll::Arrival{0, 1, 0}, 0),
+      record(7, coll::Arrival{0, 1, 0, 0, 0, 0}, 0),
       record(8, coll::ExchangePiece{0, 1, 0, 0, 0, 32}, 32),
       record(8, coll::ExchangePiece{0, 2, 0, 10, 1, 0}, 0),
       record(9, rma::PutWordPiece{token(0), 8, 0, 0, 128, 5, SignalOp::add, {}}, 64),
@@ -87,13 +87,21 @@ int main(int count, char** arguments) {
       record(13, std::array<std::uint64_t, 4>{8, 40, 0, 4}, 40),
   };
   std::vector<Bytes> raw;
-  for (std::uint8_t handler = 13; handler < 20; ++handler) {
-    const bool is_long = handler == 15 || handler == 18;
+  for (std::uint8_t handler = 14; handler < 21; ++handler) {
+    const bool is_long = handler == 16 || handler == 19;
     raw.push_back(is_long ? record(handler, std::array<std::uint64_t, 4>{8, 40, 0, 4}, 40)
                           : record(handler, std::uint64_t{5}, 24));
   }
   for (std::size_t i = 0; i < raw.size(); ++i) write(am, "raw_" + std::to_string(i), {raw[i]});
   write(am, "raw", raw);
+  coll::CallDescription call;
+  call.operation = Collective::broadcast;
+  call.bytes = 64;
+  const std::vector<Bytes> calls{record(21, coll::AbortedCall{0, 1, call}, 0),
+                                 record(22, coll::CallQuestion{0}, 0),
+                                 record(23, coll::CallAnswer{0, 1, call}, 0)};
+  for (std::size_t i = 0; i < calls.size(); ++i) write(am, "calls_" + std::to_string(i), {calls[i]});
+  write(am, "calls", calls);
   for (std::size_t i = 0; i < all.size(); ++i) write(am, "one_" + std::to_string(i), {all[i]});
   write(am, "all", all);
   write(am, "as_it_is",

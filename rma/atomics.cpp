@@ -18,12 +18,16 @@ bool Transfers::is_of_network(const AtomicCall& call) const noexcept {
 }
 
 Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
-                                   bool immediate, Group* group) noexcept {
+                                   const AtomicOptions& options, Op* part_of) noexcept {
+  const bool immediate = options.immediate;
   const std::size_t bytes = core::bytes_of(call.type);
   const bool by_network = is_of_network(call);
   if (by_network && completion != Completion::blocking && !held(at.rank(), core::PeerOrder::Next::other)) {
-    Op* const join = completion == Completion::group ? joined(group) : nullptr;
-    if (completion == Completion::group && join == nullptr) return {ErrorCode::invalid_argument, {}};
+    Op* join = nullptr;
+    if (completion == Completion::group) {
+      join = part_of != nullptr ? part_of : joined(options.group);
+      if (join == nullptr) return {ErrorCode::invalid_argument, {}};
+    }
     if (Op* const op = atomic_at_once(at, bytes, call, join)) {
       return join != nullptr ? Begun{} : Begun{{}, Event(op)};
     }
@@ -50,9 +54,10 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
     const std::uint64_t old =
         core::apply_atomic(call.op, call.type, call.operand, call.expected, access.mapped);
     if (call.result != nullptr) std::memcpy(call.result, &old, bytes);
+    if (options.notify) state_.wake_after_stores(at.rank());
     return {};
   }
-  auto begun = begin(kAtomicKind, at.rank(), completion, immediate, group);
+  auto begun = begin(kAtomicKind, at.rank(), completion, immediate, options.group, part_of);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -61,6 +66,7 @@ Transfers::Begun Transfers::atomic(GlobalPtr<std::byte> at, const AtomicCall& ca
   operation.bytes = bytes;
   operation.atomic = call;
   if (is_held) {
+    operation.notify = options.notify;
     hold(op);
     return finish(op, {}, completion, false);
   }
@@ -112,20 +118,14 @@ Event atomic_nb_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& 
                        const AtomicOptions& options) noexcept {
   EndpointState& state = ep.state();
   core::Entry entry(state);
-  Event event = state.transfers->atomic(at, call, rma::Transfers::Completion::event, options.immediate).event;
-  if (options.notify) state.wake_after_stores(at.rank());  // in case the memory was mapped by this call
-  return event;
+  return state.transfers->atomic(at, call, rma::Transfers::Completion::event, options).event;
 }
 
 Status atomic_nbi_slowly(Endpoint& ep, GlobalPtr<std::byte> at, const AtomicCall& call,
                          const AtomicOptions& options) noexcept {
   EndpointState& state = ep.state();
   core::Entry entry(state);
-  const Status status =
-      state.transfers->atomic(at, call, rma::Transfers::Completion::group, options.immediate, options.group)
-          .status;
-  if (options.notify) state.wake_after_stores(at.rank());
-  return status;
+  return state.transfers->atomic(at, call, rma::Transfers::Completion::group, options).status;
 }
 
 }  // namespace detail

@@ -118,6 +118,7 @@ Transfers::Begins Transfers::begin_held(Op& op) noexcept {
   if (!is_put) return begin_held_atomic(op, access);
   if (here) {
     aqueduct::detail::copy_bytes(access.mapped, operation.local, operation.bytes);
+    if (operation.notify) state_.wake_after_stores(op.peer);
     if (operation.follows != Operation::Follows::nothing) follow_after_bytes(op);
     operation.begun = operation.bytes;
     return Begins::here;
@@ -138,6 +139,7 @@ Transfers::Begins Transfers::begin_held_atomic(Op& op, const Access& access) noe
       return Begins::in_packets;
     }
     core::apply_atomic(call.op, call.type, call.operand, call.expected, access.mapped);
+    if (operation.notify) state_.wake_after_stores(op.peer);
     operation.begun = operation.bytes;
     return Begins::here;
   }

@@ -97,7 +97,7 @@ Status LongRequests::send_after_put(const Call& call, bool ordered) noexcept {
   auto begun =
       transfers_.put(call.place, call.payload.data(), call.payload.size(),
                      ordered ? Transfers::Completion::event : Transfers::Completion::blocking, put, nullptr,
-                     nullptr, Transfers::Words::any);  // in the native way, which alone is ordered
+                     nullptr, {WordPromise::any});  // in the native way, which alone is ordered
   if (!begun.status) return begun.status;
   const Status sent =
       messages_.request(call.to, AmCategory::long_request, call.handler, call.args, &call.target, {}, {});
@@ -133,8 +133,8 @@ bool LongRequests::has_room(Rank to, bool is_explicit) noexcept {
   return op != nullptr;
 }
 
-// The put is a member of the request's operation: while it begins, the endpoint's open region is replaced by that. So it
-// must not wait: a native put is immediate, and one in packets has a record and queues its packets.
+// The put is a member of the request's operation. It must not wait, since the message is not queued behind it yet: a
+// native put is immediate, and one in packets has a record and queues its packets.
 Status LongRequests::begin_put(const Call& call, bool ordered, bool native,
                                const AmOptions& options) noexcept {
   const auto begun = begin(call, true);
@@ -142,13 +142,11 @@ Status LongRequests::begin_put(const Call& call, bool ordered, bool native,
   Op& op = **begun;
   Status put = ErrorCode::refused;
   if (has_room(call.to, false)) {
-    core::Op* const region = std::exchange(state_.region, &op);
     put = transfers_
               .put(call.place, call.payload.data(), call.payload.size(), Transfers::Completion::group,
                    {SourceReuse::on_event, options.source_event, native || options.immediate}, nullptr,
-                   nullptr, Transfers::Words::any)
+                   nullptr, {WordPromise::any, &op})
               .status;
-    state_.region = region;
   }
   // Where the network keeps the order, the message need not wait for the put.
   if (put && ordered && queues_[call.to].head == nullptr) static_cast<void>(try_message(op));

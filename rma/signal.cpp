@@ -9,14 +9,25 @@ namespace aqueduct {
 
 using Completion = rma::Transfers::Completion;
 
+namespace {
+
+/// A signal of the program, which cannot reach the engine's counters.
+rma::Transfers::Begun send_signal(Endpoint& ep, Rank to, Signal what, Completion completion) noexcept {
+  detail::EndpointState& state = ep.state();
+  core::Entry entry(state);
+  if (const Status status = core::check_user_slot(state, to, what.slot); !status)
+    return {status, Event(status)};
+  return state.transfers->signal(to, what, completion);
+}
+
+}  // namespace
+
 Status signal(Endpoint& ep, Rank to, Signal what) noexcept {
-  core::Entry entry(ep.state());
-  return ep.state().transfers->signal(to, what, Completion::blocking).status;
+  return send_signal(ep, to, what, Completion::blocking).status;
 }
 
 Event signal_nb(Endpoint& ep, Rank to, Signal what) noexcept {
-  core::Entry entry(ep.state());
-  return ep.state().transfers->signal(to, what, Completion::event).event;
+  return send_signal(ep, to, what, Completion::event).event;
 }
 
 namespace detail {
@@ -36,12 +47,10 @@ rma::Transfers::Begun put_with_slot(Endpoint& ep, GlobalPtr<std::byte> to, const
                                     std::size_t bytes, Signal what, const PutOptions& options,
                                     Completion completion) noexcept {
   EndpointState& state = ep.state();
-  const GlobalPtr<std::byte> counter{to.rank(), std::uint64_t{what.slot} * sizeof(std::uint64_t),
-                                     core::kSignalSegment};
   {
     core::Entry entry(state);
-    if (auto part = state.segments.check(counter, sizeof(std::uint64_t)); !part)
-      return {part.status(), Event(part.status())};
+    if (const Status status = core::check_user_slot(state, to.rank(), what.slot); !status)
+      return {status, Event(status)};
   }
   const bool copied = put_mapped(ep, to, from, bytes, options);  // beside other threads' calls
   core::Entry entry(state);

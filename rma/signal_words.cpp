@@ -66,8 +66,8 @@ Transfers::Begun Transfers::put_word(GlobalPtr<std::byte> to, const void* from, 
 
 Transfers::Begun Transfers::update_word(Rank to, const WordSignal& word, Completion completion,
                                         const PutOptions& options) noexcept {
-  Begun begun =
-      atomic(place_of(to, word), call_of(word, AtomicBy::job), completion, options.immediate, options.group);
+  Begun begun = atomic(place_of(to, word), call_of(word, AtomicBy::job), completion,
+                       {options.immediate, false, options.group});
   // A processor's instruction from here may have done it. Otherwise this wakes a neighbour for nothing, which is harmless.
   if (to != state_.rank && !state_.lost[to]) state_.wake(to);
   return begun;

@@ -137,7 +137,7 @@ void atomic_result(Incoming& in, const std::byte* args, core::MutableBytes) {
 
 void signal(Incoming& in, const std::byte* args, core::MutableBytes) {
   const auto request = read<SignalRequest>(args);
-  const bool there = request.slot < core::signal_slots(in.state);
+  const bool there = core::has_counter(in.state, request.slot);
   if (there) core::raise(in.state, {request.slot, request.add});
   const auto code = there ? ErrorCode::ok : ErrorCode::out_of_range;
   answer(in, kPutAck, PutAck{request.token, static_cast<std::uint64_t>(code)});

@@ -45,7 +45,7 @@ Result<bool> Transfers::has_key(SegmentPart& part, Rank rank, core::Conduit& con
 // hold Events of finished operations and give none up. Internal operations end by themselves, so waiting for one is
 // safe.
 Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate,
-                             Group* group) noexcept {
+                             Group* group, Op* part_of) noexcept {
   if (state_.in_child() || joined(group) == nullptr) [[unlikely]]
     return ErrorCode::invalid_argument;
   // Nothing may wait inside progress. A layer's `advance` may
@@ -69,7 +69,7 @@ Result<Op*> Transfers::begin(const core::OpKind& kind, Rank peer, Completion& co
     }
   }
   if (completion == Completion::group) {
-    op->group = joined(group);
+    op->group = part_of != nullptr ? part_of : joined(group);
     ++op->group->parts;
   }
   return op;
@@ -102,34 +102,35 @@ Op* Transfers::joined(Group* given) noexcept {
   return group.state == &state_ ? &group.all : nullptr;
 }
 
-Status Transfers::take_source(Op& op, Rank peer, const PutOptions& options,
-                              core::SourceUse& source) noexcept {
+Status Transfers::take_source(Rank peer, const PutOptions& options, core::SourceUse& source) noexcept {
   if (options.source == SourceReuse::at_completion) return {};
-  if (options.source == SourceReuse::on_event && options.source_event == nullptr) {
-    if (op.group == nullptr || options.group == nullptr) return {};  // as at_completion
-    op.source = &aqueduct::detail::record_of(*options.group).source;
-    ++op.source->parts;
-    return {};
-  }
   Event* const event = options.source == SourceReuse::on_event ? options.source_event : nullptr;
-  const Status status = source.take(state_, peer, event, options.immediate);
+  if (options.source == SourceReuse::on_event && event == nullptr) return {};  // see give_source
+  return source.take(state_, peer, event, options.immediate);
+}
+
+void Transfers::give_source(Op& op, const PutOptions& options, const core::SourceUse& source) noexcept {
   op.source = source.op();
-  return status;
+  // Without a group that tells, on_event is at_completion.
+  if (options.source != SourceReuse::on_event || options.source_event != nullptr) return;
+  if (op.group == nullptr || options.group == nullptr) return;
+  op.source = &aqueduct::detail::record_of(*options.group).source;
+  ++op.source->parts;
 }
 
 Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
                                 Completion completion, const PutOptions& options, const Signal* signal,
-                                const WordSignal* word, Words words) noexcept {
+                                const WordSignal* word, const PartOf& part_of) noexcept {
   if (options.source_event != nullptr) *options.source_event = Event{};
   const Access access = this->access(to, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   const Rank peer = to.rank();
   const core::Properties& properties = state_.conduit(peer).properties();
   bool native = access.part->reach == SegmentPart::Reach::native;
-  if (native && access.part->most_put == 0 && words == Words::whole &&
+  if (native && access.part->most_put == 0 && part_of.words == WordPromise::whole &&
       access.part->is_word(to.offset(), bytes)) [[unlikely]] {
     if (signal == nullptr && word == nullptr && network_does(AtomicOp::store, bytes))
-      return store_word(to, from, bytes, completion, options);
+      return store_word(to, from, bytes, completion, options, part_of.group);
     native = false;
   }
   // A signal to a word goes in the packet of the put where it fits, unless the conduit carries both.
@@ -144,30 +145,39 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     return {{ErrorCode::refused, peer}, Event(Status(ErrorCode::refused, peer))};
   if (is_held && word != nullptr) {  // what waits behind a fence has no room for a word
     if (const Status status = wait_for_turn(peer, false); !status) return {status, Event(status)};
-    return put(to, from, bytes, completion, options, signal, word, words);
+    return put(to, from, bytes, completion, options, signal, word, part_of);
   }
   if ((access.mapped != nullptr && !is_held) || bytes == 0) {
     aqueduct::detail::copy_bytes(access.mapped, from, bytes);
     if (options.notify) state_.wake_after_stores(peer);
     if (word != nullptr) return update_word(peer, *word, completion, options);
-    return signal != nullptr ? this->signal(peer, *signal, completion, options.immediate, options.group)
-                             : Begun{};
+    return signal != nullptr
+               ? this->signal(peer, *signal, completion, options.immediate, options.group, part_of.group)
+               : Begun{};
   }
-  auto begun = begin(kPutKind, peer, completion, options.immediate, options.group);
-  if (!begun) return {begun.status(), Event(begun.status())};
+  const bool inject =
+      native && !is_held && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
+  core::SourceUse source;
+  if (!inject && part_of.source == nullptr) {
+    if (const Status status = take_source(peer, options, source); !status) return {status, Event(status)};
+  }
+  auto begun = begin(kPutKind, peer, completion, options.immediate, options.group, part_of.group);
+  if (!begun) {
+    source.give_up(state_, begun.status());
+    return {begun.status(), Event(begun.status())};
+  }
   Op& op = **begun;
+  if (part_of.source != nullptr) {
+    op.source = part_of.source;
+    ++op.source->parts;
+  } else if (!inject) {
+    give_source(op, options, source);
+  }
   Operation& operation = Operation::unset(op);
   operation.local = static_cast<std::byte*>(const_cast<void*>(from));
   operation.segment = to.segment();
   operation.offset = to.offset();
   operation.bytes = bytes;
-  const bool inject =
-      native && !is_held && options.source == SourceReuse::at_return && bytes <= properties.max_inject;
-  core::SourceUse source;
-  if (!inject) {
-    if (const Status status = take_source(op, peer, options, source); !status)
-      return finish(op, status, completion, true);
-  }
   if (signal != nullptr) {
     operation.signal = *signal;
     operation.follows = Operation::Follows::signal;
@@ -179,6 +189,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
   Status status;
   bool holds = true;
   if (is_held) {
+    operation.notify = options.notify;
     hold(op);
     holds = false;
   } else if (native) {
@@ -186,6 +197,10 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
     if (operation.follows != Operation::Follows::nothing) follow_after_bytes(op);
     status = put_native(op, *access.part, to, {static_cast<const std::byte*>(from), bytes}, inject,
                         options.immediate);
+    // A short put with a signal is read during the call (NativeSignal::put_signal), if the conduit carried both.
+    if (status && part_of.source != nullptr && op.ended == nullptr &&
+        operation.follows != Operation::Follows::nothing && bytes <= properties.max_inject_signal)
+      state_.ops.source_free(op, {});
   } else {
     op.by_packets = true;
     ++state_.statistics.reference_puts;
@@ -210,7 +225,7 @@ Transfers::Begun Transfers::put(GlobalPtr<std::byte> to, const void* from, std::
 }
 
 Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-                                bool immediate, Group* group, Words words) noexcept {
+                                bool immediate, Group* group, const PartOf& part_of) noexcept {
   const Access access = this->access(from, bytes);
   if (!access.status) return {access.status, Event(access.status)};
   if (access.mapped != nullptr || bytes == 0) {
@@ -219,15 +234,15 @@ Transfers::Begun Transfers::get(void* to, GlobalPtr<std::byte> from, std::size_t
     return {};
   }
   bool native = access.part->reach == SegmentPart::Reach::native;
-  if (native && access.part->most_get == 0 && words == Words::whole &&
+  if (native && access.part->most_get == 0 && part_of.words == WordPromise::whole &&
       access.part->is_word(from.offset(), bytes)) [[unlikely]] {
     const bool fits =
         reinterpret_cast<std::uintptr_t>(to) % bytes == 0;  // an atomic's result is an object of its type
     if (fits && network_does(AtomicOp::load, bytes))
-      return load_word(to, from, bytes, completion, immediate, group);
+      return load_word(to, from, bytes, completion, immediate, group, part_of.group);
     native = false;
   }
-  auto begun = begin(kGetKind, from.rank(), completion, immediate, group);
+  auto begun = begin(kGetKind, from.rank(), completion, immediate, group, part_of.group);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);
@@ -260,7 +275,7 @@ bool Transfers::raise_mapped(Rank to, Signal signal) noexcept {
 }
 
 Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion, bool immediate,
-                                   Group* group) noexcept {
+                                   Group* group, Op* part_of) noexcept {
   const GlobalPtr<std::byte> counter{to, std::uint64_t{signal.slot} * sizeof(std::uint64_t),
                                      core::kSignalSegment};
   auto part = state_.segments.check(counter, sizeof(std::uint64_t));
@@ -269,7 +284,7 @@ Transfers::Begun Transfers::signal(Rank to, Signal signal, Completion completion
   const bool is_held = held(to, core::PeerOrder::Next::other);
   if (!is_held && raise_mapped(to, signal)) return {};
   if (is_held && immediate) return {{ErrorCode::refused, to}, Event(Status(ErrorCode::refused, to))};
-  auto begun = begin(kSignalKind, to, completion, immediate, group);
+  auto begun = begin(kSignalKind, to, completion, immediate, group, part_of);
   if (!begun) return {begun.status(), Event(begun.status())};
   Op& op = **begun;
   Operation& operation = Operation::unset(op);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/atomics.hpp>
 #include <aqueduct/rma.hpp>
 
 #include "core/busy.hpp"
@@ -27,6 +28,20 @@ struct Access {
   SegmentPart* part = nullptr;  ///< otherwise `part->reach` says: native, or in packets
 };
 
+/// What a transfer of exactly one aligned word promises: docs/memory-model.md.
+enum class WordPromise : std::uint8_t {
+  whole,  ///< M-1 to M-3: such a word takes another way if the conduit's own operations do not treat it as one
+  any,    ///< M-4: it may be a piece of something longer, so all bytes take the same way
+};
+
+/// What a layer above says of a transfer that is a part of an operation of its own.
+struct PartOf {
+  WordPromise words = WordPromise::whole;
+  Op* group = nullptr;  ///< with Completion::group: that operation, in place of any group of the program
+  /// Of a put: gets a part, which ends when the source may be written again, in place of what the options say.
+  Op* source = nullptr;
+};
+
 /// Puts, gets, atomics and signals on memory that is not mapped: by the conduit if it can, otherwise by the reference
 /// layer, in pieces of one packet each, which the target answers.
 ///
@@ -52,14 +67,9 @@ class Transfers final : public core::Layer {
     Status status;
     Event event;
   };
-  /// What a transfer of exactly one aligned word promises: docs/memory-model.md.
-  enum class Words : std::uint8_t {
-    whole,  ///< M-1 to M-3: such a word takes another way if the conduit's own operations do not treat it as one
-    any,  ///< M-4: it may be a piece of something longer, so all bytes take the same way
-  };
   Begun put(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
             const PutOptions& options, const Signal* signal = nullptr, const WordSignal* word = nullptr,
-            Words words = Words::whole) noexcept;
+            const PartOf& part_of = {}) noexcept;
   /// The group that an `_nbi` operation joins: that of its options, or else the open one. Null: `given` belongs to
   /// another endpoint.
   Op* joined(Group* given) noexcept;
@@ -70,27 +80,35 @@ class Transfers final : public core::Layer {
   Op* get_at_once(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Op* group) noexcept;
   Op* atomic_at_once(GlobalPtr<std::byte> at, std::size_t bytes, const AtomicCall& call, Op* group) noexcept;
   Begun get(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion, bool immediate,
-            Group* group = nullptr, Words words = Words::whole) noexcept;
-  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion, bool immediate,
-               Group* group = nullptr) noexcept;
-  Begun signal(Rank to, Signal signal, Completion completion, bool immediate = false,
-               Group* group = nullptr) noexcept;
+            Group* group = nullptr, const PartOf& part_of = {}) noexcept;
+  /// `part_of`: the operation of a layer above, as PartOf::group.
+  Begun atomic(GlobalPtr<std::byte> at, const AtomicCall& call, Completion completion,
+               const AtomicOptions& options, Op* part_of = nullptr) noexcept;
+  /// `part_of`: as PartOf::group.
+  Begun signal(Rank to, Signal signal, Completion completion, bool immediate = false, Group* group = nullptr,
+               Op* part_of = nullptr) noexcept;
   /// A put that a signal to a word of the same rank follows. Checks the word before anything is begun.
   Begun put_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
                  const PutOptions& options, const SignalWord& word) noexcept;
 
   // For the layers above, whose operations consist of several of these.
 
-  /// An operation with the initiator's part. The completion may become blocking.
+  /// An operation with the initiator's part. The completion may become blocking. `part_of`: as PartOf::group.
+  ///
+  /// A fence counts the operation from here on, so nothing may wait any more before progress can carry it: a fence in
+  /// another thread, or in a continuation that runs in the wait, would hold back later operations behind it, and the wait
+  /// might be for what these take.
   /// Errors: in_handler, refused, invalid_argument (a group of another endpoint).
   Result<Op*> begin(const core::OpKind& kind, Rank peer, Completion& completion, bool immediate,
-                    Group* group = nullptr) noexcept;
+                    Group* group = nullptr, Op* part_of = nullptr) noexcept;
   /// Ends the initiator's part if the caller `holds` it, and returns or waits as the completion says. If nothing was
   /// begun, the operation is undone and `begun` is returned.
   Begun finish(Op& op, Status begun, Completion completion, bool holds) noexcept;
-  /// Takes a use of the source buffer as the options say, and sets op.source to it. With at_completion there is none.
-  /// If the group tells when the buffer is free, op.source is the group's, and `source` has nothing to hand over.
-  Status take_source(Op& op, Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
+  /// Takes a use of the source buffer as the options say, for an operation that is to begin. May wait, so it comes before
+  /// `begin`. With at_completion, and if the group tells when the buffer is free, there is none.
+  Status take_source(Rank peer, const PutOptions& options, core::SourceUse& source) noexcept;
+  /// Sets op.source to the use that was taken, or to the group's.
+  static void give_source(Op& op, const PutOptions& options, const core::SourceUse& source) noexcept;
   /// Imports the key of a part, once. Returns whether there is one, so that native operations reach the part.
   Result<bool> has_key(SegmentPart& part, Rank rank) noexcept {
     return has_key(part, rank, state_.conduit(rank));
@@ -133,9 +151,9 @@ class Transfers final : public core::Layer {
   core::WholeWords whole_words(const core::Conduit& conduit) const noexcept;
   bool network_does(AtomicOp op, std::size_t bytes) const noexcept;
   Begun store_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes, Completion completion,
-                   const PutOptions& options) noexcept;
+                   const PutOptions& options, Op* part_of) noexcept;
   Begun load_word(void* to, GlobalPtr<std::byte> from, std::size_t bytes, Completion completion,
-                  bool immediate, Group* group) noexcept;
+                  bool immediate, Group* group, Op* part_of) noexcept;
   template <class Begin>
   Op* at_once(const core::OpKind& kind, GlobalPtr<std::byte> at, std::uint64_t bytes, Op* group,
               std::uint64_t& counter, const Begin& begin) noexcept;

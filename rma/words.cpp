@@ -35,17 +35,19 @@ AtomicCall call_of(AtomicOp op, std::size_t bytes) noexcept {
 // The word is read here and now, so the source is free when this returns: an Event of the source, which is done
 // already, stays as it is.
 Transfers::Begun Transfers::store_word(GlobalPtr<std::byte> to, const void* from, std::size_t bytes,
-                                       Completion completion, const PutOptions& options) noexcept {
+                                       Completion completion, const PutOptions& options,
+                                       Op* part_of) noexcept {
   AtomicCall call = call_of(AtomicOp::store, bytes);
   std::memcpy(&call.operand, from, bytes);  // the low bytes: all machines here are little-endian
-  return atomic(to, call, completion, options.immediate, options.group);
+  return atomic(to, call, completion, {options.immediate, options.notify, options.group}, part_of);
 }
 
 Transfers::Begun Transfers::load_word(void* to, GlobalPtr<std::byte> from, std::size_t bytes,
-                                      Completion completion, bool immediate, Group* group) noexcept {
+                                      Completion completion, bool immediate, Group* group,
+                                      Op* part_of) noexcept {
   AtomicCall call = call_of(AtomicOp::load, bytes);
   call.result = to;
-  return atomic(from, call, completion, immediate, group);
+  return atomic(from, call, completion, {immediate, false, group}, part_of);
 }
 
 }  // namespace aqueduct::rma

@@ -1,5 +1,6 @@
 #include <aqueduct/config.hpp>
 
+#include "coll/tune/coll_settings.hpp"
 #include "conduits/builtin.hpp"
 #include "conduits/registry.hpp"
 #include "core/nearest_name.hpp"
@@ -105,6 +106,7 @@ class Catalog final : public detail::SettingCatalog {
   std::string objection(const SettingInfo& info, std::string_view value) const override {
     std::string problem;
     if (info.name == "conduit") problem = unknown_conduit(info, value);
+    if (problem.empty()) problem = coll::algorithm_objection(info, value);
     return problem.empty() ? conduits_objection(info, value) : problem;
   }
 

@@ -145,8 +145,11 @@ Result<Job> runtime::build_in_process(Rank ranks, const Config& config, core::Ne
 // A forked child has sockets, mapped memory and objects of network libraries in common with its parent. Ending them
 // would end the parent's. So the child's copy of the job is kept until the process ends.
 //
-// Nor does a job end while its process leaves it: another thread is using it, for a few moments more.
+// Nor does a job end while its process leaves it: another thread is using it, for a few moments more. A request to leave
+// that no check has seen yet is obeyed here: nobody else would.
 void Job::End::operator()(Impl* impl) const noexcept {
+  if (const auto asked = impl->leaving.requested(); asked && !impl->in_child())
+    impl->leaving.end(*asked, impl->bootstrap.get());
   if (!impl->in_child() && !impl->leaving.has_begun()) {
     runtime::job_closed(*impl);
     delete impl;
@@ -192,6 +195,7 @@ void Job::run_each(const std::function<void(Endpoint&)>& body) {
 Status Job::finish() {
   if (impl_->in_child()) return ErrorCode::invalid_argument;
   if (impl_->finished) return {};
+  end_if_asked(*impl_);  // barriers that are reached at once make no check
   impl_->finished = true;
   static_cast<void>(all_followed(*impl_));
   const Status first = all_barrier(*impl_);
@@ -212,6 +216,7 @@ Status Job::finish() {
   static_cast<void>(core::wait_until(
       leading, sent, kNoRank, [] { return std::string("the last messages to leave"); },
       std::chrono::seconds(1)));
+  impl_->leaving.close(*impl_->bootstrap);
   runtime::job_closed(*impl_);
   impl_->has_left = true;
   impl_->bootstrap->leave();

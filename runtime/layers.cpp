@@ -2,6 +2,8 @@
 
 #include "am/messages.hpp"
 #include "coll/barriers.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/tune/coll_settings.hpp"
 #include "core/core_settings.hpp"
 #include "rma/long.hpp"
 #include "rma/transfers.hpp"
@@ -23,7 +25,8 @@ using Layers = LayerList<am::Messages,         //
                          rma::Transfers,       //
                          rma::LongRequests,    //
                          vis::PieceTransfers,  //
-                         coll::Barriers>;
+                         coll::Barriers,       //
+                         coll::Collectives>;
 
 // Core points to the layers that the hot path uses. A new layer needs no such pointer: EndpointState::layer finds it.
 void point_to(EndpointState& state, am::Messages& layer) noexcept {
@@ -49,7 +52,7 @@ std::span<const SettingInfo> settings_of() noexcept {
 
 template <class... L>
 std::vector<std::span<const SettingInfo>> tables_of(LayerList<L...>) {
-  return {job_settings(), core::core_settings(), settings_of<L>()...};
+  return {job_settings(), core::core_settings(), settings_of<L>()..., coll::algorithm_settings()};
 }
 
 }  // namespace
@@ -64,11 +67,12 @@ Status build_layers(EndpointState& state) {
   build_all(state, Layers());
   state.world = std::make_unique<Team>(
       std::make_unique<aqueduct::detail::TeamState>(state, 0, team::RankMap::world(state.ranks)));
+  state.layer<coll::Collectives>()->enter(state.world->state(), coll::world_offers(state));
   return state.messages->layers_problem();
 }
 
 void end_layers(EndpointState& state) noexcept {
-  state.world.reset();  // its destructor uses the barriers
+  state.world.reset();  // its destructor uses layers
   while (!state.layers.empty()) state.layers.pop_back();
 }
 

@@ -15,9 +15,8 @@ void Job::leave(int code) noexcept {
 }
 
 void Job::request_leave(int code) noexcept {
-  if (::getpid() != impl_->process_id || impl_->has_left) return;
-  impl_->leaving.request(code);
-  impl_->bootstrap->exit_from_signal(code);
+  if (::getpid() != impl_->process_id) return;
+  if (impl_->leaving.request(code)) impl_->bootstrap->exit_from_signal(code);
 }
 
 }  // namespace aqueduct

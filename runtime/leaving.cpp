@@ -19,15 +19,33 @@ void tell_and_flush(bootstrap::Bootstrap& launcher, int code) noexcept {
 
 }  // namespace
 
-void Leaving::request(int code) noexcept {
+bool Leaving::request(int code) noexcept {
   std::int64_t none = kNone;
-  if (requested_.compare_exchange_strong(none, code)) limit_.kill_later();
+  if (!requested_.compare_exchange_strong(none, code)) return false;
+  limit_.kill_later();
+  return true;
+}
+
+void Leaving::close(bootstrap::Bootstrap& tell) noexcept {
+  std::int64_t found = kNone;
+  requested_.compare_exchange_strong(found, kClosed);
+  if (const auto asked = code_in(found)) end(*asked, &tell);
+  if (const auto begun = code_in(begun_)) join_end(*begun);
 }
 
 void Leaving::begin(int code) noexcept {
   std::int64_t found = kNone;
-  if (!begun_.compare_exchange_strong(found, code)) limit_.wait_and_end(static_cast<int>(found));
+  if (!begun_.compare_exchange_strong(found, code)) join_end(static_cast<int>(found));
   limit_.end_later(code);
+}
+
+// Another thread ends the process with `code`, or this one is about to, after its exit handlers.
+void Leaving::join_end(int code) noexcept {
+  if (std::thread::id me = std::this_thread::get_id(); exiting_.compare_exchange_strong(me, {})) {
+    std::fflush(nullptr);  // what the exit handlers have printed
+    std::_Exit(code);
+  }
+  limit_.wait_and_end(code);
 }
 
 void Leaving::end(int code, bootstrap::Bootstrap* tell) noexcept {
@@ -49,6 +67,7 @@ void Leaving::at_exit(int code, bootstrap::Bootstrap& tell) noexcept {
   if (!is_failure || tell.processes() == 1) return;
   begin(code);
   tell_and_flush(tell, code);
+  exiting_ = std::this_thread::get_id();
 }
 
 }  // namespace aqueduct::runtime

@@ -11,7 +11,7 @@ namespace {
 
 using aqueduct::detail::EndpointState;
 
-constexpr SegmentId kOwnSegments = 2;  // the primary segment and the signal counters
+constexpr SegmentId kOwnSegments = 2;  // the primary segment; signal counters and the memory of collectives
 static_assert(core::kSignalSegment == 1);
 
 Result<std::vector<std::string>> exchange_text(Job::Impl& job, const std::string& mine) {
@@ -106,7 +106,7 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<LocalPart>
   tell_conduit(state.far.get(), atomics, to_far);
   const std::size_t sizes[kOwnSegments] = {
       static_cast<std::size_t>(job.config.number("segment_bytes")),
-      static_cast<std::size_t>(job.config.number("signals")) * sizeof(std::uint64_t)};
+      core::HiddenLayout::bytes(static_cast<std::uint64_t>(job.config.number("signals")), state.hidden)};
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     const auto part = allocate_part(parts, sizes[id]);
     if (!part) return part.status();

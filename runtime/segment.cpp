@@ -86,6 +86,7 @@ Result<SegmentMemory> Segment::allocate(Endpoint& ep, std::size_t bytes) {
 
 // A member without memory takes part all the same, because the others wait for it.
 Result<Segment> Segment::publish(Team& team, Result<SegmentMemory> memory) {
+  if (coll::barrier_of(team.state()) == nullptr) return ErrorCode::closed;
   EndpointState& state = team.state().endpoint;
   const core::Entry entry(state);
   if (const Status status = may_begin(state); !status) return status;

@@ -6,6 +6,7 @@
 #include "team/rank_map.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,7 +15,7 @@ namespace aqueduct::detail {
 
 /// The data that layers keep for each team: a slot for each layer
 /// that has some. The layer sets its pointer and clears it.
-enum class TeamSlot : std::uint8_t { barrier, count };
+enum class TeamSlot : std::uint8_t { barrier, collectives, count };
 
 /// A team on one member: the members in order, and the layers' data for the team.
 struct TeamState {
@@ -25,6 +26,10 @@ struct TeamState {
   std::uint32_t splits = 0;  ///< number of splits so far; the ids of child teams depend on it
   std::uint64_t name = 0;    ///< of a team that its members have created (coll/team_names.hpp); else 0
   std::uint64_t tag = 0;     ///< of such a team: the caller's
+  /// Of a team that `without_lost` has made, the tag of all attempts at it; else 0. See coll/survivors.cpp.
+  std::uint64_t survivors_tag = 0;
+  /// Checked builds: the thread in a collective call of this team (coll/one_caller.hpp); null: none.
+  std::atomic<const void*> caller{nullptr};
 
   TeamState(EndpointState& ep, std::uint64_t team, team::RankMap ranks);
 

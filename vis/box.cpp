@@ -81,11 +81,9 @@ PieceTransfers::Step PieceTransfers::get_box(Transfer& t) noexcept {
     }
     const Cursor there = t.there_at;
     const Box box = next_box(t.there_at, most_in_box(t.peer));
-    core::Op* const region = std::exchange(state_.region, op);
     const Status status = rma_.get(stage->data(), {t.peer, box.lowest, t.segment}, box.end - box.lowest,
-                                   Completion::group, true)
+                                   Completion::group, true, nullptr, {rma::WordPromise::whole, op})
                               .status;
-    state_.region = region;
     if (!status) {
       drop();
       t.there_at = there;

@@ -55,11 +55,9 @@ Status PieceTransfers::check(const Request& request, Survey& there, Survey& here
   if (!part && state_.in_child()) return part.status();
   if (!part) return reject(request, part.status().code(), "there is no such rank or segment");
   if (request.signal != nullptr) {
-    const GlobalPtr<std::byte> counter{request.base.rank(), std::uint64_t{request.signal->slot} * 8,
-                                       core::kSignalSegment};
-    if (auto slot = state_.segments.check(counter, 8); !slot)
-      return reject(request, slot.status().code(),
-                    fmt::format("there is no signal {}", request.signal->slot));
+    const Status slot = core::check_user_slot(state_, request.base.rank(), request.signal->slot);
+    if (!slot)
+      return reject(request, slot.code(), fmt::format("there is no signal {}", request.signal->slot));
   }
   if (there.bytes == 0) return {};
   const std::uint64_t limit = (*part)->bytes;

@@ -1,5 +1,7 @@
 #include "vis/many_dimensions.hpp"
 
+#include "core/signals.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -134,23 +136,22 @@ Begun start_parts(EndpointState& state, const Request& request, const Side& ther
   PutOptions options{request.options.source, nullptr, request.options.immediate};
   // A single Event cannot stand for the sources of many transfers, so each is free when its call returns.
   if (options.source == SourceReuse::on_event) options.source = SourceReuse::at_return;
-  auto begun = state.transfers->begin(core::kGroup, peer, completion, options.immediate, request.options.group);
+  auto begun =
+      state.transfers->begin(core::kGroup, peer, completion, options.immediate, request.options.group);
   if (!begun) return {begun.status(), Event(begun.status())};
   core::Op& group = **begun;
-  core::Op* const region = std::exchange(state.region, &group);
   const Status status = each_part(there, here, [&](const Side& far, const Side& own) {
     const Shape far_shape = far.shape();
     const Shape own_shape = own.shape();
     const GlobalPtr<std::byte> at{peer, far.base(), request.base.segment()};
-    const Status part =
-        state.vis
-            ->start({request.what, request.type, at, far_shape, own.base(), own_shape, options},
-                    Completion::group)
-            .status;
+    const Status part = state.vis
+                            ->start({request.what, request.type, at, far_shape, own.base(), own_shape,
+                                     options, nullptr, &group},
+                                    Completion::group)
+                            .status;
     if (part) options.immediate = false;  // a part has begun: the rest can no longer be refused
     return part;
   });
-  state.region = region;
   return state.transfers->finish(group, status, completion, true);
 }
 
@@ -185,6 +186,10 @@ Begun start_many(EndpointState& state, const Request& request, const std::vector
   const GlobalPtr<std::byte> first{peer, static_cast<std::uint64_t>(lowest), request.base.segment()};
   if (auto part = state.segments.check(bytes != 0 ? first : request.base, bytes != 0 ? extent : 0); !part)
     return {part.status(), Event(part.status())};
+  if (request.signal != nullptr) {
+    if (const Status slot = core::check_user_slot(state, peer, request.signal->slot); !slot)
+      return refuse(slot.code(), peer);
+  }
   // Whether the parts fit is known before any of them moves.
   const auto nothing = [](const Side&, const Side&) { return Status{}; };
   if (bytes != 0 && !each_part(far, own, nothing)) {

@@ -78,9 +78,9 @@ std::optional<Begun> PieceTransfers::as_one(const Request& request, const Survey
   auto* const own = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(here.lowest));
   if (request.what == What::get)
     return rma_.get(own, far, there.bytes, completion, request.options.immediate, request.options.group,
-                    rma::Transfers::Words::any);
+                    {rma::WordPromise::any, request.part_of});
   return rma_.put(far, own, there.bytes, completion, request.options, request.signal, nullptr,
-                  rma::Transfers::Words::any);
+                  {rma::WordPromise::any, request.part_of});
 }
 
 Begun PieceTransfers::start_checked(const Request& request, Completion completion) {
@@ -191,22 +191,25 @@ Plan PieceTransfers::choose(Transfer& t, core::SegmentPart* part, bool signalled
 
 Begun PieceTransfers::begin(const Request& request, Transfer& t, Completion completion) noexcept {
   const core::OpKind& kind = t.what == What::get ? kGetKind : kPutKind;
-  auto begun = rma_.begin(kind, t.peer, completion, request.options.immediate, request.options.group);
+  core::SourceUse source;
+  if (t.what != What::get) {
+    if (const Status status = rma_.take_source(t.peer, request.options, source); !status) {
+      give_back(t);
+      return {status, Event(status)};
+    }
+  }
+  auto begun =
+      rma_.begin(kind, t.peer, completion, request.options.immediate, request.options.group, request.part_of);
   if (!begun) {
     give_back(t);
+    source.give_up(state_, begun.status());
     return {begun.status(), Event(begun.status())};
   }
   core::Op& op = **begun;
-  Operation& operation = Operation::of(op) = {};  // described if `take_source` waits
+  Operation& operation = Operation::of(op) = {};
   t.op = &op;
   op.by_packets = t.plan == Plan::packed;
-  core::SourceUse source;
-  if (t.what != What::get) {
-    if (const Status status = rma_.take_source(op, t.peer, request.options, source); !status) {
-      give_back(t);
-      return rma_.finish(op, status, completion, true);
-    }
-  }
+  if (t.what != What::get) rma::Transfers::give_source(op, request.options, source);
   operation.has_signal = request.signal != nullptr;
   if (request.signal != nullptr) operation.signal = *request.signal;
   // For last_part_ended, which tells the planner how long this transfer took: its start and its plan. Key 0 means no

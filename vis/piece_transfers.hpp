@@ -30,6 +30,8 @@ struct Request {
   const Shape& here;
   PutOptions options{};
   const Signal* signal = nullptr;
+  core::Op* part_of =
+      nullptr;  ///< with Completion::group: joins this one, in place of any group of the program
 };
 
 /// Vector, indexed and strided transfers of one endpoint.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 namespace aqueduct::vis {
 namespace {
@@ -40,8 +39,8 @@ Both next_run(Transfer& t, std::uint64_t most) noexcept {
 
 }  // namespace
 
-// One put or get for each run. They are members of a group, which is the transfer's own operation: while one is
-// begun, the endpoint's open region is replaced by it. The group ends with its last member.
+// One put or get for each run. They are members of a group, which is the transfer's own operation. The group ends with its
+// last member.
 PieceTransfers::Step PieceTransfers::pieces(Transfer& t) noexcept {
   const std::uint64_t most = state_.conduit(t.peer).rma() != nullptr
                                  ? state_.conduit(t.peer).properties().max_transfer
@@ -53,15 +52,12 @@ PieceTransfers::Step PieceTransfers::pieces(Transfer& t) noexcept {
     const Cursor here = t.here_at;
     const Both run = next_run(t, most);
     const GlobalPtr<std::byte> at{t.peer, run.there, t.segment};
-    core::Op* const region = std::exchange(state_.region, t.op);
-    const Status status = t.what == What::put ? rma_.put(at, run.here, run.bytes, Completion::group,
-                                                         {SourceReuse::at_completion, nullptr, true}, nullptr,
-                                                         nullptr, rma::Transfers::Words::any)
-                                                    .status
-                                              : rma_.get(run.here, at, run.bytes, Completion::group, true,
-                                                         nullptr, rma::Transfers::Words::any)
-                                                    .status;
-    state_.region = region;
+    const rma::PartOf mine{rma::WordPromise::any, t.op};
+    const Begun begun = t.what == What::put
+                            ? rma_.put(at, run.here, run.bytes, Completion::group,
+                                       {SourceReuse::at_completion, nullptr, true}, nullptr, nullptr, mine)
+                            : rma_.get(run.here, at, run.bytes, Completion::group, true, nullptr, mine);
+    const Status status = begun.status;
     if (status.code() == ErrorCode::refused) {
       t.there_at = there;
       t.here_at = here;
@@ -84,9 +80,7 @@ PieceTransfers::Step PieceTransfers::atomics(Transfer& t) noexcept {
     const GlobalPtr<std::byte> at{t.peer, static_cast<std::uint64_t>(t.there_at.run().offset), t.segment};
     aqueduct::detail::AtomicCall call{AtomicOp::add, t.type};
     std::memcpy(&call.operand, reinterpret_cast<const std::byte*>(t.here_at.run().offset), width);
-    core::Op* const region = std::exchange(state_.region, t.op);
-    const Status status = rma_.atomic(at, call, Completion::group, true).status;
-    state_.region = region;
+    const Status status = rma_.atomic(at, call, Completion::group, {.immediate = true}, t.op).status;
     if (status.code() == ErrorCode::refused) return Step::again;
     if (!status) {
       fail(t, status);

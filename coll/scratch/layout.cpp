@@ -29,18 +29,21 @@ ScratchSizes least_scratch(Rank ranks) noexcept {
 ScratchLayout::ScratchLayout(const ScratchSizes& sizes, Rank ranks) noexcept
     : sizes_(sizes), ranks_(ranks), rounds_(rounds_of(ranks, 2)) {}
 
-std::optional<ScratchSizes> ScratchLayout::sizes_within(std::uint64_t bytes, Rank ranks) noexcept {
+std::optional<ScratchSizes> ScratchLayout::sizes_within(std::uint64_t bytes, std::uint64_t counters,
+                                                        Rank ranks) noexcept {
   ScratchSizes sizes = least_scratch(ranks);
-  const std::uint64_t least = ScratchLayout(sizes, ranks).bytes();
-  if (bytes < least) return std::nullopt;
+  const auto fits = [&] {
+    const ScratchLayout layout(sizes, ranks);
+    return layout.bytes() <= bytes && layout.counters() <= counters;
+  };
+  if (!fits()) return std::nullopt;
   // A third bank lets members drift further apart than twice the room does.
   sizes.banks = 3;
-  if (ScratchLayout(sizes, ranks).bytes() > bytes) sizes.banks = 2;
-  const std::uint64_t rest = (bytes - ScratchLayout(sizes, ranks).bytes()) / sizes.banks;
-  const auto more = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(rest / (kBytesForACounter + 8), kMostCounters - kLeastCounters));
-  sizes.counters += more;
-  sizes.bytes += (rest - std::uint64_t{more} * 8) / kScratchLine * kScratchLine;
+  if (!fits()) sizes.banks = 2;
+  const std::uint64_t more_counters = (counters - ScratchLayout(sizes, ranks).counters()) / sizes.banks;
+  sizes.bytes = bytes / sizes.banks / kScratchLine * kScratchLine;
+  sizes.counters += static_cast<std::uint32_t>(std::min(
+      {more_counters, sizes.bytes / kBytesForACounter, std::uint64_t{kMostCounters - kLeastCounters}}));
   return sizes;
 }
 

@@ -33,23 +33,23 @@ ScratchSizes least_scratch(Rank ranks) noexcept;
 
 /// Where things are in a team's scratch: the same on all members.
 ///
-/// Bytes:     the banks, the leased part, then the counters, of 8 bytes each.
-/// Counters:  numbered from 0: those of the banks, the leased ones, a clear counter for each peer, and one for each round
+/// Bytes:     the banks, then the leased part.
+/// Counters:  not among the bytes. Numbered from 0: those of the banks, the leased ones, a clear counter for each peer, and one for each round
 ///            of the barrier that ends an epoch. A put or signal names a counter by this number.
 class ScratchLayout {
  public:
   /// Requires: sizes as their comments say.
   ScratchLayout(const ScratchSizes& sizes, Rank ranks) noexcept;
 
-  /// The sizes that fit into `bytes` of the client's memory. Empty if `bytes` are fewer than
-  /// ScratchLayout(least_scratch(ranks), ranks).bytes().
-  static std::optional<ScratchSizes> sizes_within(std::uint64_t bytes, Rank ranks) noexcept;
+  /// The largest sizes that fit into so many bytes and counters. Empty if there are fewer bytes or counters than the
+  /// layout of least_scratch(ranks) has.
+  static std::optional<ScratchSizes> sizes_within(std::uint64_t bytes, std::uint64_t counters,
+                                                  Rank ranks) noexcept;
 
   const ScratchSizes& sizes() const noexcept { return sizes_; }
-  std::uint64_t bytes() const noexcept { return counters_at() + std::uint64_t{counters()} * 8; }
+  std::uint64_t bytes() const noexcept { return leased_at() + sizes_.leased_bytes; }
   std::uint64_t bank_at(std::uint64_t epoch) const noexcept { return epoch % sizes_.banks * sizes_.bytes; }
   std::uint64_t leased_at() const noexcept { return sizes_.banks * sizes_.bytes; }
-  std::uint64_t counters_at() const noexcept { return leased_at() + sizes_.leased_bytes; }
 
   std::uint32_t counters() const noexcept { return first_round() + rounds_; }
   std::uint32_t bank_counter(std::uint64_t epoch) const noexcept {

@@ -1,6 +1,7 @@
 #include "coll/scratch/team_scratch.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace aqueduct::coll {
 
@@ -27,12 +28,12 @@ bool hears_of_all(const Shape& shape) noexcept {
   }
 }
 
-TeamScratch::TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position,
-                         std::span<std::uint64_t> counters, std::uint32_t reuse)
+TeamScratch::TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, CounterWords counters,
+                         std::uint32_t reuse)
     : layout_(sizes, ranks),
       ranks_(ranks),
       position_(position),
-      counters_(counters),
+      counters_(std::move(counters)),
       banks_(layout_),
       epochs_(layout_, ranks, position, counters_, reuse == 0 ? sizes.banks : reuse),
       leases_(layout_),

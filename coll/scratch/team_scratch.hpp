@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coll/scratch/banks.hpp"
+#include "coll/scratch/counter_words.hpp"
 #include "coll/scratch/epochs.hpp"
 #include "coll/scratch/leases.hpp"
 #include "coll/scratch/senders.hpp"
@@ -22,11 +23,14 @@ namespace aqueduct::coll {
 /// Threads: one at a time; peers raise the counters meanwhile.
 class TeamScratch {
  public:
-  /// `counters` has layout.counters() words, which peers raise later (counter_words.hpp). Allocates all that it will ever
-  /// use.
+  /// `counters` has layout.counters() words of this member's memory, which peers raise. Allocates all that it will ever
+  /// use. May throw std::bad_alloc.
   /// Requires: reuse is 0, or in a test that is to fail, a wrong number of banks.
-  TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, std::span<std::uint64_t> counters,
+  TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, CounterWords counters,
               std::uint32_t reuse = 0);
+  /// For words that were 0 when this member offered them to the others; see CounterWords::zeroed.
+  TeamScratch(const ScratchSizes& sizes, Rank ranks, Rank position, std::span<std::uint64_t> counters)
+      : TeamScratch(sizes, ranks, position, CounterWords::zeroed(counters)) {}
   TeamScratch(const TeamScratch&) = delete;
   TeamScratch& operator=(const TeamScratch&) = delete;
 

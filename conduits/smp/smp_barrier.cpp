@@ -128,11 +128,16 @@ class CounterBarrier final : public core::NativeBarrier {
 std::unique_ptr<core::NativeBarrier> Barriers::make_barrier(std::span<const Rank> members) {
   // The arena has words for one barrier: that of the team of all ranks of the host. Other teams use messages.
   if (!std::ranges::equal(members, network_.local_ranks()) || claimed_) return nullptr;
-  claimed_ = true;
   const std::uint32_t me = network_.local_of(me_);
-  if (members.size() != 2) return std::make_unique<CounterBarrier>(network_, *arena_, me_, claimed_);
-  return std::make_unique<PairBarrier>(arena_->block(me), arena_->block(1 - me), members[1 - me],
-                                       network_.has_membarrier(), claimed_);
+  std::unique_ptr<core::NativeBarrier> made;
+  if (members.size() != 2) {
+    made = std::make_unique<CounterBarrier>(network_, *arena_, me_, claimed_);
+  } else {
+    made = std::make_unique<PairBarrier>(arena_->block(me), arena_->block(1 - me), members[1 - me],
+                                         network_.has_membarrier(), claimed_);
+  }
+  claimed_ = true;  // last: where memory has run out, there is no barrier that would give the words back
+  return made;
 }
 
 }  // namespace aqueduct::conduits::smp

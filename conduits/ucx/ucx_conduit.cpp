@@ -1,6 +1,7 @@
 #include "conduits/ucx/ucx_conduit.hpp"
 
 #include "conduits/ucx/info_text.hpp"
+#include "core/hidden_layout.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -31,7 +32,7 @@ UcxConduit::UcxConduit(Context& context, const core::Process& process, Rank me)
       log_(*process.log),
       me_(me),
       filter_(me, process.ranks, process.job, counts_, *process.log),
-      delivery_(max_packet_of(process), static_cast<std::size_t>(process.config->number("signals")), counts_),
+      delivery_(max_packet_of(process), core::hidden_slots(*process.config), counts_),
       worker_(context),
       peers_(context, worker_, process.ranks, me, *process.log, process.clock),
       packets_(messages_, static_cast<std::size_t>(process.config->number("ucx_packets")),

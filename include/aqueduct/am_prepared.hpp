@@ -106,7 +106,8 @@ class PreparedPayload : public detail::Negotiated {
 /// The room for one payload of a reply, from RequestContext or RawContext. It must not outlive the handler.
 ///
 /// Completion, Lifetime: as RequestContext::reply: the payload may be reused when a `commit` returns.
-/// Errors:               as RequestContext::reply; otherwise as PreparedPayload.
+/// Errors:               as RequestContext::reply; otherwise as PreparedPayload. wrong_handler also if a raw request is
+///                       answered with a plain reply, or the reverse. The room remains, and may be committed rightly.
 class PreparedReply : public detail::Negotiated {
  public:
   PreparedReply(Endpoint& ep, detail::Prepared* prepared, bool is_long, detail::Incoming& incoming,
@@ -122,7 +123,7 @@ class PreparedReply : public detail::Negotiated {
     return send(!is_long_, handler.id, detail::pack(args), used);
   }
   Status commit_plain(HandlerId handler, std::span<const std::uint32_t> args, std::size_t used) noexcept;
-  /// Replies in the number space of the raw request. Errors: also wrong_handler (the request was not a raw one).
+  /// Replies in the number space of the raw request.
   Status commit_raw(const RawCall& call, std::size_t used) noexcept;
 
  private:

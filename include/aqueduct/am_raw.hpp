@@ -33,7 +33,8 @@ struct RawAccepts {
   std::uint8_t most_words = 16;
 };
 
-/// Passed to a raw handler. A request may be replied to once, from its handler; the reply goes to the same space.
+/// Passed to a raw handler. A request may be replied to once, from its handler; the reply goes to the same space. The
+/// replies of RequestContext to plain handlers return wrong_handler.
 ///
 /// Lifetime: the handler's call. The payload of a long message is in this rank's segment and remains.
 class RawContext : public RequestContext {
@@ -56,7 +57,7 @@ class RawContext : public RequestContext {
   /// Puts the payload at `to`, a place on the rank that sent the request.
   Status reply_long(const RawCall& call, std::span<const std::byte> payload,
                     GlobalPtr<std::byte> to) noexcept;
-  /// As those of RequestContext; the PreparedReply can also be committed to a raw handler.
+  /// As those of RequestContext; the PreparedReply is sent by `commit_raw`.
   Result<PreparedReply> prepare_medium(const PayloadBounds& bounds) noexcept;
   Result<PreparedReply> prepare_long(const PayloadBounds& bounds) noexcept;
   Result<PreparedReply> prepare_long(GlobalPtr<std::byte> to, const PayloadBounds& bounds) noexcept;

@@ -19,6 +19,7 @@
 #include <aqueduct/c/am_raw.h>
 #include <aqueduct/c/atomic_domain.h>
 #include <aqueduct/c/atomics.h>
+#include <aqueduct/c/coll.h>
 #include <aqueduct/c/config.h>
 #include <aqueduct/c/endpoint.h>
 #include <aqueduct/c/event.h>

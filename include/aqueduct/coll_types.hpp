@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/half.hpp>
 #include <aqueduct/rank.hpp>
 
 #include <chrono>
@@ -36,17 +37,6 @@ enum class Sync : std::uint8_t { none, mine, all };
 /// the same bits; `exact`, as ((x0 ∘ x1) ∘ x2) … in team order.
 enum class ReduceOrder : std::uint8_t { any, same_everywhere, exact };
 
-/// IEEE 754 binary16, as its bits. Reductions keep partial results as float and round once.
-struct Half {
-  std::uint16_t bits = 0;
-  friend bool operator==(Half, Half) noexcept = default;
-};
-/// The upper half of a float. Reductions keep partial results as float and round once.
-struct Bfloat16 {
-  std::uint16_t bits = 0;
-  friend bool operator==(Bfloat16, Bfloat16) noexcept = default;
-};
-
 /// A value and where it was found, for min_index and max_index.
 template <class T>
 struct WithIndex {
@@ -80,12 +70,13 @@ enum class ElementType : std::uint8_t {
 
 /// How two elements are combined.
 ///
-/// sum, product   integers wrap around; not for elements with an index.
+/// sum, product   integers wrap around; not for elements with an index. The product of complex numbers is
+///                (ac - bd) + (ad + bc)i as it stands: with infinities it may be NaN where std::complex gives infinity.
 /// min, max       not for complex numbers. If one operand is a NaN, the result is a NaN; -0 is less than +0.
 /// bit_…          integers only.
 /// logical_…      integers only: 0 is false; the result is 0 or 1.
-/// min_index, …   elements with an index: the least (greatest) value, and with equal values the least index. A NaN wins
-///                over every number.
+/// min_index, …   elements with an index: the least (greatest) value, and with equal values the least index; -0 and +0
+///                are equal here. A NaN wins over every number, and of several NaNs the one with the least index.
 enum class ReduceOp : std::uint8_t {
   sum,
   product,

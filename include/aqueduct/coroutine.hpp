@@ -195,7 +195,8 @@ inline auto operator co_await(Event&& event) noexcept { return detail::EventAwai
 /// Begins all tasks, in order, and makes progress until they have ended.
 ///
 /// Waits as Endpoint::wait does: it sleeps when nothing arrives, and reports stalls. A lost peer ends the operations
-/// that tasks wait for, so these continue, with peer_lost.
+/// that tasks wait for, so these continue, with peer_lost. With Threads::multiple the tasks begin when no continuation of
+/// another thread is under way.
 ///
 /// Shape:   no task has begun.
 /// Errors:  in_handler, invalid_argument (a forked child); no task has begun then. Throws the exception of the first

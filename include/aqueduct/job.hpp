@@ -14,8 +14,9 @@ namespace aqueduct {
 ///
 /// Lifetime:  ends by `finish()`, or with the whole program by `leave()`. Destroying a Job without these leaves the job
 ///            abruptly: the other ranks see peer_lost. A program that calls `exit` with a status other than 0 while it
-///            has a Job ends the whole job with this status, as by `leave`, and its exit handlers run. With status 0 it
-///            leaves abruptly.
+///            has a Job ends the whole job with this status, as by `leave`, and its exit handlers run. The first of
+///            them that waits for another rank ends the process. One that joins a thread which is inside the library
+///            is cut off after AQUEDUCT_EXIT_TIMEOUT. With status 0 the program leaves abruptly.
 /// Processes: belongs to the process that started it. A forked child's copy does nothing, not even when destroyed.
 class Job {
  public:
@@ -50,7 +51,7 @@ class Job {
   /// Ends the job: collective. Waits for all ranks, then closes everything.
   ///
   /// Lifetime: wait for Events in flight and destroy prepared payloads before the call. No endpoint may be used after
-  ///           it.
+  ///           it. A leave that `request_leave` has asked for by then happens here: the call does not return.
   /// Errors:   peer_lost if a rank died earlier; everything is closed nevertheless. invalid_argument in a forked child.
   Status finish();
   /// Reports to the launcher that the job has failed, with a reason in words. The launcher then ends all ranks.
@@ -73,9 +74,9 @@ class Job {
   ///             signal handler: see `request_leave`.
   [[noreturn]] void leave(int code) noexcept;
   /// Asks this process to call `leave(code)`; returns at once. It does so at its next check for lost peers (20 ms in a
-  /// wait; every 65536 calls of `progress`) and at `exit`. aqrun learns the code at once. A process that makes no check
-  /// within twice AQUEDUCT_EXIT_TIMEOUT is killed by the system. After `finish`, and in a forked child, the call does
-  /// nothing.
+  /// wait; every 65536 calls of `progress`), in `finish`, when the Job is destroyed, and at `exit`. aqrun learns the
+  /// code at once. A process that makes no check within twice AQUEDUCT_EXIT_TIMEOUT is killed by the system. After
+  /// `finish`, and in a forked child, the call does nothing.
   ///
   /// Threads: async-signal-safe; any thread.
   void request_leave(int code) noexcept;

@@ -7,15 +7,23 @@
 
 namespace aqueduct {
 
+namespace detail {
+
+/// As is_mapped, for a part whose window is closed: it may be mapped all the same (order.hpp).
+[[gnu::cold]] bool is_mapped_without_window(const Endpoint& ep, Rank rank, SegmentId segment) noexcept;
+
+}  // namespace detail
+
 /// Whether a rank's part of a segment is mapped here, so that plain loads and stores reach it. Maps nothing.
 ///
 /// Neighbours share a host (Endpoint::neighbours); their parts may still be out of reach, for instance memory that a
 /// program attached, or with AQUEDUCT_NEAR=off. A part is mapped by the first call that needs it, or by `map_all`. False
-/// for parts that are empty or do not exist, and for the parts of lost ranks.
+/// for parts that are empty or do not exist, and for the parts of lost ranks. A fence that holds back operations changes
+/// nothing in the answer.
 ///
-/// Cost: a few loads.
+/// Cost: a few loads if the answer is yes and no fence holds back anything, otherwise a call.
 inline bool is_mapped(const Endpoint& ep, Rank rank, SegmentId segment = 0) noexcept {
-  return ep.mapped(rank, segment, 0, 0) != nullptr;
+  return ep.mapped(rank, segment, 0, 0) != nullptr || detail::is_mapped_without_window(ep, rank, segment);
 }
 
 /// Maps every part of a segment that can be mapped here, and returns how many are mapped now, with this rank's own.

@@ -67,8 +67,8 @@ class Team {
   /// Completion: every member has called it. Afterwards size, index and members remain, and calls that communicate
   ///             return `closed`.
   /// Errors:     invalid_argument (a barrier is in flight, or this is the team of all ranks; nothing has happened),
-  ///             peer_lost, no_memory (this rank's side ends nevertheless), closed (it has ended), in_handler.
-  /// Cost:       one exchange of ceil(log2 P) rounds for P members.
+  ///             peer_lost (this rank's side ends nevertheless), closed (it has ended), in_handler.
+  /// Cost:       ceil(log2 P) rounds of one message each, for P members.
   Status end() noexcept;
 
   /// First half of a split-phase barrier: announces that I have arrived, and returns at once.
@@ -112,9 +112,12 @@ class Team {
   static constexpr std::size_t kMostBarriers = 8;
 
   /// The members of this team that are not lost, as a new team in the same order. Collective over these: a member that
-  /// does not know of a loss yet learns of it here.
+  /// does not know of a loss yet learns of it here. If a further member is lost meanwhile, the new team is without that
+  /// one too, or already has lost it: then some members may have got the team, and others wait for them. So whenever a
+  /// call on the new team returns peer_lost, call this again, on either team.
   ///
-  /// Errors: as `create`; closed.
+  /// Errors: those of `create`, where invalid_argument also says that an earlier call's team of the same ranks has not
+  ///         ended; closed.
   Result<Team> without_lost();
 
   /// Says which algorithm a collective call on this team would use, and why the others would not be used: some lines of

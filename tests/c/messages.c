@@ -50,8 +50,11 @@ static void on_request(void* context, const aq_incoming* incoming) {
     HOLDS(aq_prepared_size(&prepared) == kBytes);
     memcpy(aq_prepared_buffer(&prepared), payload, kBytes);
     if (incoming->is_raw) {
+      FAILS(AQ_WRONG_HANDLER, aq_commit(&prepared, &call, kBytes, NULL));
+      HOLDS(aq_prepared_size(&prepared) == kBytes);  // the room remains
       OK(aq_commit_raw(&prepared, NULL, &call, kBytes, NULL));
     } else {
+      FAILS(AQ_WRONG_HANDLER, aq_commit_raw(&prepared, NULL, &call, kBytes, NULL));
       OK(aq_commit(&prepared, &call, kBytes, NULL));
     }
     HOLDS(aq_prepared_size(&prepared) == 0 && aq_prepared_buffer(&prepared) == NULL);

@@ -64,6 +64,13 @@ static void check_numbers(aq_endpoint* ep) {
   aq_domain domain;
   FAILS(AQ_INVALID_ARGUMENT, aq_domain_create(ep, 1u << 20, AQ_U64, AQ_FAVOUR_NEAR, &domain));
   FAILS(AQ_INVALID_ARGUMENT, aq_domain_create(ep, 1, 9, AQ_FAVOUR_NEAR, &domain));
+  for (int op = AQ_AND; op <= AQ_XOR; ++op) {  // floats have none of them
+    FAILS(AQ_INVALID_ARGUMENT,
+          aq_domain_create(ep, 1u << AQ_LOAD | 1u << op, AQ_F32, AQ_FAVOUR_NEAR, &domain));
+    FAILS(AQ_INVALID_ARGUMENT, aq_domain_create(ep, 1u << op, AQ_F64, AQ_FAVOUR_REMOTE, &domain));
+    OK(aq_domain_create(ep, 1u << op, AQ_I32, AQ_FAVOUR_NEAR, &domain));
+  }
+  OK(aq_domain_create(ep, (1u << AQ_ADD) | (1u << AQ_MULTIPLY), AQ_F64, AQ_FAVOUR_NEAR, &domain));
   FAILS(AQ_INVALID_ARGUMENT, aq_wait_on_u64(ep, here, 6, 0, 0, AQ_NO_RANK));
   FAILS(AQ_INVALID_ARGUMENT, aq_wait_until(ep, NULL, NULL, 0, AQ_NO_RANK));
   FAILS(AQ_INVALID_ARGUMENT, aq_put_signal_word(ep, at, &word, 8, at, 1, 2));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace aqueduct::conformance {
@@ -131,6 +132,14 @@ TEST_P(AmNegotiated, CommittedPlainAndRawArrivesAndIsRepliedToInTheSameWay) {
       fill(prepared->buffer(), number + 100);
       const std::array<std::uint32_t, 2> words{number + 100, number + 101};
       wrong += commit(*prepared, words, prepared->size() + 1).code() != ErrorCode::too_large;
+      // The other kind of reply is refused, and the room remains.
+      constexpr bool is_raw = std::is_same_v<std::remove_cvref_t<decltype(context)>, RawContext>;
+      const Status other = is_raw ? prepared->commit_plain(answers[is_long], words, kBytes)
+                                  : prepared->commit_raw({2, 0, words}, kBytes);
+      wrong += other.code() != ErrorCode::wrong_handler || prepared->size() < kBytes;
+      wrong += is_raw && context.reply_plain(is_long ? AmCategory::long_reply : AmCategory::medium_reply,
+                                             answers[is_long], words, prepared->buffer(), place)
+                                 .code() != ErrorCode::wrong_handler;
       wrong += !commit(*prepared, words, kBytes).ok();
       wrong += commit(*prepared, words, kBytes).code() != ErrorCode::invalid_argument;
       wrong += context.prepare_medium(bounds).status().code() != ErrorCode::invalid_argument;

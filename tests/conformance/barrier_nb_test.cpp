@@ -139,6 +139,45 @@ TEST_P(BarriersInFlight, WithALostRankEndForAllOthers) {
   });
 }
 
+// The barrier of notify was announced before the loss and never ends, unless the program waits for it or begins another
+// one.
+TEST_P(BarriersInFlight, BegunAfterALossBehindANotifyEnd) {
+  if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
+  for (const bool with_event_before : {false, true}) {
+    run({.ranks = 3, .leaving = {2}}, [with_event_before](Endpoint& me) {
+      constexpr auto kLimit = std::chrono::seconds(10);
+      Team& world = me.world();
+      auto both = world.split(me.rank() == 2 ? 1 : 0, 0);
+      ASSERT_TRUE(both && *both && me.barrier());
+      Event before;
+      if (me.rank() != 2) {
+        if (with_event_before) before = world.barrier_nb();
+        ASSERT_TRUE(world.notify());
+      }
+      ASSERT_NO_FATAL_FAILURE(die_if(me, 2));
+      ASSERT_EQ(wait_until(me, 0, 1, 2, kLimit).code(), ErrorCode::peer_lost);
+      std::vector<Event> events;
+      for (int i = 0; i < 3; ++i) events.push_back(world.barrier_nb());
+      for (Event& event : events) {
+        ASSERT_EQ(me.wait_for(event, kLimit).code(), ErrorCode::peer_lost);
+        ASSERT_TRUE(event.done());
+      }
+      if (with_event_before) {
+        EXPECT_EQ(me.wait_for(before, kLimit).code(), ErrorCode::peer_lost);
+      }
+      EXPECT_TRUE(world.try_wait());
+      EXPECT_EQ(world.wait().code(), ErrorCode::peer_lost);
+      EXPECT_EQ(world.wait().code(), ErrorCode::invalid_argument) << "it has been waited for";
+      EXPECT_EQ(me.barrier().code(), ErrorCode::peer_lost);
+      // A team without the lost rank goes on.
+      ASSERT_TRUE((*both)->notify(6));
+      EXPECT_TRUE(me.wait((*both)->barrier_nb(7)));
+      EXPECT_TRUE((*both)->wait());
+    });
+    if (HasFailure() || testing::Test::IsSkipped()) return;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(On, BarriersInFlight, testing::ValuesIn(fabrics()), fabric_name);
 
 }  // namespace

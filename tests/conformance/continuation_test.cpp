@@ -176,6 +176,48 @@ TEST_P(Continuation, IsRefusedWhileTheRecordsAreTaken) {
   });
 }
 
+// The large put has its turn only when a record for its source is free. A fence must not wait for it, since it may be
+// what the continuation's own put needs.
+TEST_P(Continuation, MayFenceWhileAPutWaitsForARecord) {
+  constexpr std::size_t kRecords = 16;
+  run({.ranks = 2, .segment_bytes = 64 * 1024, .settings = {{"operations", "16"}}}, [](Endpoint& me) {
+    const std::size_t bytes = reasonable(me, 16'000);
+    const auto large = pattern(me.rank(), bytes);
+    const auto small = pattern(10 + me.rank(), 16 * kRecords);
+    const GlobalPtr<std::byte> there{next(me), 0};
+    for (std::uint64_t round = 1; round <= 20; ++round) {
+      struct Fenced {
+        Endpoint& me;
+        std::uint64_t value;
+        Status fence{}, put{};
+        bool done = false;
+      } fenced{me, round};
+      ASSERT_TRUE(Event().then(me, [&fenced](Status) {
+        fenced.fence = fence(fenced.me, next(fenced.me));
+        fenced.put = put_value(fenced.me, GlobalPtr<std::uint64_t>{next(fenced.me), 40'000}, fenced.value);
+        fenced.done = true;
+      }));
+      for (std::size_t i = 0; i < kRecords; ++i) {
+        ASSERT_TRUE(put_nbi(me, there + static_cast<std::int64_t>(32'000 + 16 * i),
+                            std::span(small).subspan(16 * i, 16)));
+      }
+      Event event = put_nb(me, there, large, {.source = SourceReuse::at_return});
+      ASSERT_TRUE(me.wait(event));
+      ASSERT_TRUE(progress_until(me, [&] { return fenced.done; }));
+      ASSERT_TRUE(fenced.fence);
+      ASSERT_TRUE(fenced.put) << fenced.put.text();
+      ASSERT_TRUE(me.wait_implicit());
+      ASSERT_TRUE(me.barrier());
+      const GlobalPtr<std::uint64_t> mine{me.rank(), 40'000};
+      ASSERT_EQ(*me.local(mine), round);
+      ASSERT_TRUE(holds(me.segment().first(bytes), pattern(previous(me), bytes)));
+      ASSERT_TRUE(
+          holds(me.segment().subspan(32'000, small.size()), pattern(10 + previous(me), small.size())));
+      ASSERT_TRUE(me.barrier());
+    }
+  });
+}
+
 TEST_P(Continuation, LearnsOfALostPeer) {
   if (!fabric().process_each()) GTEST_SKIP() << "a rank of a shared process cannot die alone";
   run({.ranks = 3, .segment_bytes = 64 * 1024, .leaving = {2}}, [](Endpoint& me) {

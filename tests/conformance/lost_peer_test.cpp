@@ -8,6 +8,8 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include <sys/time.h>
 
@@ -253,6 +255,85 @@ TEST_P(LostPeer, LetsTheOthersReleaseTheirSides) {
     EXPECT_EQ(again->mine()[0], 7u);
     ASSERT_TRUE(again->release());
     ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+/// A team of the two survivors, which works.
+void expect_team_of_survivors(Endpoint& me, Team& team) {
+  ASSERT_EQ(team.size(), 2u);
+  EXPECT_EQ(team.index(), me.rank());
+  EXPECT_EQ(team.index_of(kVictim), kNoRank);
+  for (std::uint32_t i = 0; i < 20; ++i) ASSERT_TRUE(team.barrier(i));
+  auto half = team.split(me.rank(), 0);
+  ASSERT_TRUE(half && half->has_value()) << half.status().text();
+  EXPECT_EQ((*half)->size(), 1u);
+}
+
+TEST_P(LostPeer, IsLeftOutOfTheTeamOfTheOthers) {
+  run_with_a_death([](Endpoint& me) {
+    ASSERT_NO_FATAL_FAILURE(assemble(me));
+    if (me.rank() == kVictim) std::raise(SIGKILL);
+    // Rank 0 knows of the loss, and rank 1 probably not yet.
+    if (me.rank() == 0) {
+      ASSERT_TRUE(progress_until(me, [&] { return me.is_lost(kVictim); }));
+    }
+    for (int round = 0; round < 3; ++round) {
+      auto team = me.world().without_lost();
+      ASSERT_TRUE(team) << team.status().text();
+      ASSERT_NO_FATAL_FAILURE(expect_team_of_survivors(me, *team));
+      EXPECT_EQ(me.world().without_lost().status().code(), ErrorCode::invalid_argument) << "it exists";
+      auto same = team->without_lost();
+      ASSERT_TRUE(same) << same.status().text();
+      ASSERT_NO_FATAL_FAILURE(expect_team_of_survivors(me, *same));
+      ASSERT_TRUE(same->end());
+      ASSERT_TRUE(team->end());
+      EXPECT_EQ(team->without_lost().status().code(), ErrorCode::closed);
+    }
+    ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+  });
+}
+
+// The victim dies while all make teams of all members, one after the other. Some may have made one that others have not.
+TEST_P(LostPeer, KilledWhileATeamWithoutTheLostIsMade) {
+  if (fabric().outlived == Fabric::Outlived::little)
+    GTEST_SKIP() << "the library below ends the program, see the document of the conduit";
+  Random moments(seed());
+  for (int round = 0; round < 8 && !testing::Test::IsSkipped() && !HasFailure(); ++round) {
+    const auto moment = static_cast<suseconds_t>(1 + moments.below(8'000));
+    run_with_a_death([moment, on_new = round % 2 == 1](Endpoint& me) {
+      ASSERT_NO_FATAL_FAILURE(assemble(me));
+      if (me.rank() == kVictim) {
+        const itimerval once{{0, 0}, {0, moment}};
+        ASSERT_EQ(::setitimer(ITIMER_REAL, &once, nullptr), 0);
+      }
+      std::optional<Team> last;
+      for (;;) {
+        auto team = last && on_new ? last->without_lost() : me.world().without_lost();
+        ASSERT_TRUE(team) << team.status().text();
+        if (team->size() == 2) {
+          ASSERT_NO_FATAL_FAILURE(expect_team_of_survivors(me, *team));
+          break;
+        }
+        const Status used = on_new ? team->barrier() : team->end();
+        EXPECT_TRUE(used || used.code() == ErrorCode::peer_lost) << used.text();
+        last = std::move(*team);
+      }
+      ASSERT_NE(me.rank(), kVictim);
+      ASSERT_NO_FATAL_FAILURE(survivors_go_on(me));
+    });
+  }
+}
+
+TEST_P(LostPeer, WithoutALossTheTeamIsAsBefore) {
+  as_each_of(3, 64, [](Endpoint& me) {
+    auto odd = me.world().split(me.rank() % 2, -std::int64_t{me.rank()});
+    ASSERT_TRUE(odd && odd->has_value());
+    auto same = (*odd)->without_lost();
+    ASSERT_TRUE(same) << same.status().text();
+    EXPECT_EQ(same->size(), (*odd)->size());
+    EXPECT_EQ(same->index(), (*odd)->index());
+    ASSERT_TRUE(same->barrier());
+    ASSERT_TRUE(me.barrier());
   });
 }
 

@@ -135,6 +135,18 @@ TEST_P(Signals, OutOfRangeAreRefusedAndLeaveTheBytesAlone) {
     EXPECT_EQ(put_signal(me, there, bytes, {8, 1}).code(), ErrorCode::out_of_range);
     EXPECT_EQ(put_signal(me, there + 49, bytes, {0, 1}).code(), ErrorCode::out_of_range);
     EXPECT_EQ(put_signal(me, there.on(me.ranks()), bytes, {0, 1}).code(), ErrorCode::out_of_range);
+    // Behind the program's counters are those of the collectives, of this rank and of peers: they are out of reach.
+    for (const SignalSlot slot : {8u, 9u, 16u, 1000u, 65'543u, 65'544u, 1u << 20, UINT32_MAX}) {
+      for (const Rank rank : {me.rank(), next(me)}) {
+        EXPECT_EQ(signal(me, rank, {slot, 1}).code(), ErrorCode::out_of_range) << slot;
+        EXPECT_EQ(put_signal(me, there.on(rank), bytes, {slot, 1}).code(), ErrorCode::out_of_range) << slot;
+        EXPECT_EQ(put_signal_nbi(me, there.on(rank), bytes, {slot, 1}).code(), ErrorCode::out_of_range)
+            << slot;
+      }
+      EXPECT_EQ(wait_until(me, slot, 1, kAnyRank, seconds(1)).code(), ErrorCode::out_of_range) << slot;
+      EXPECT_EQ(reset_signal(me, slot).code(), ErrorCode::out_of_range) << slot;
+      EXPECT_EQ(signal_value(me, slot), 0u) << slot;
+    }
     EXPECT_EQ(wait_until(me, 8, 1, kAnyRank, seconds(1)).code(), ErrorCode::out_of_range);
     EXPECT_EQ(reset_signal(me, 8).code(), ErrorCode::out_of_range);
     EXPECT_EQ(signal_value(me, 8), 0u);

@@ -1,8 +1,12 @@
+#include <aqueduct/continuation.hpp>
+#include <aqueduct/coroutine.hpp>
 #include <aqueduct/segment.hpp>
 
 #include "tests/conformance/fabric_test.hpp"
+#include "tests/conformance/forms.hpp"
 #include "tests/conformance/pattern.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
@@ -232,6 +236,75 @@ TEST_P(ThreadsOfARank, ShareTheImplicitGroup) {
       ASSERT_TRUE(get(me, std::span(back), GlobalPtr<std::uint64_t>{next(me), 8 * kWords * t}));
       for (std::size_t i = 0; i < kWords; ++i) EXPECT_EQ(back[i], values[t * kWords + i]) << "word " << i;
     });
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
+/// Continuations and the beginnings of tasks, which run one after the other: each waits for a put of its own.
+struct OneAfterTheOther {
+  Endpoint& me;
+  std::atomic<int> inside{0};
+  std::atomic<bool> together{false};
+
+  Status put_alone(GlobalPtr<std::byte> there, std::span<const std::byte> sent) {
+    if (inside.fetch_add(1) != 0) together = true;
+    const Status status = put(me, there, sent);
+    inside.fetch_sub(1);
+    return status;
+  }
+};
+
+Task<> put_then_get(OneAfterTheOther& all, GlobalPtr<std::byte> there, std::span<const std::byte> sent,
+                    Status& outcome) {
+  outcome = all.put_alone(there, sent);
+  std::vector<std::byte> back(sent.size());
+  const Status got = co_await get_nb(all.me, std::span(back), there);
+  if (outcome) outcome = got;
+  if (outcome && !std::ranges::equal(back, sent)) outcome = ErrorCode::internal;
+}
+
+// While a continuation waits for its own put, the other threads find the region as they have left it.
+TEST_P(ThreadsOfARank, OpenRegionsBesideContinuationsAndTasks) {
+  constexpr std::size_t kBytes = 3000;
+  constexpr int kRounds = 30;
+  as_each_of(2, kThreads * kBytes, [](Endpoint& me) {
+    std::array<std::vector<std::byte>, kThreads> sent;
+    for (std::size_t t = 0; t < kThreads; ++t) sent[t] = pattern(writer_of(me, t, 0), kBytes);
+    OneAfterTheOther all{me};
+    on_threads(kThreads, [&](std::size_t t) {
+      const GlobalPtr<std::byte> there{next(me), t * kBytes};
+      for (int round = 0; round < kRounds; ++round) {
+        Status status;
+        if (t == 0) {
+          ASSERT_TRUE(me.begin_region());
+          status = put_nbi(me, there, sent[t]);
+          Event region = me.end_region();
+          ASSERT_TRUE(me.wait(region));
+        } else if (t == 1) {
+          std::atomic<bool> ran{false};
+          ASSERT_TRUE(Event().then(me, [&](Status) {
+            status = all.put_alone(there, sent[t]);
+            ran = true;
+          }));
+          ASSERT_TRUE(progress_until(me, [&] { return ran.load(); }));
+        } else {
+          ASSERT_TRUE(aqueduct::run(me, put_then_get(all, there, sent[t], status)));
+        }
+        ASSERT_TRUE(status) << status.text();
+      }
+    });
+    EXPECT_FALSE(all.together) << "two continuations ran at once";
+    EXPECT_TRUE(me.begin_region());
+    EXPECT_TRUE(me.end_region().status()) << "nothing is in the region";
+    bool ran = false;
+    ASSERT_TRUE(Event().then(me, [&ran](Status) { ran = true; }));
+    EXPECT_TRUE(progress_until(me, [&] { return ran; })) << "continuations do not run any more";
+    ASSERT_TRUE(me.barrier());
+    for (std::size_t t = 0; t < kThreads; ++t) {
+      ASSERT_TRUE(holds(me.segment().subspan(t * kBytes, kBytes),
+                        pattern((previous(me) * kThreads + t) * 1000, kBytes)))
+          << "thread " << t;
+    }
     ASSERT_TRUE(me.barrier());
   });
 }

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 #include <ostream>
 #include <string>
@@ -65,7 +66,8 @@ INSTANTIATE_TEST_SUITE_P(Faults, Leave,
                                          Leaving{"thread", 7, "smp"}, Leaving{"thread", 7, "udp"},
                                          Leaving{"threads", 7, "smp"}, Leaving{"lock", 7, "smp"},
                                          Leaving{"signal", 7, "smp"}, Leaving{"signal", 7, "udp"},
-                                         Leaving{"signal-exit", 7, "smp"}, Leaving{"exit", 7, "smp"},
+                                         Leaving{"signal-exit", 7, "smp"}, Leaving{"signal-finish", 7, "smp"},
+                                         Leaving{"signal-finish", 7, "udp"}, Leaving{"exit", 7, "smp"},
                                          Leaving{"exit", 7, "udp"}, Leaving{"return-open", 7, "smp"}),
                          [](const auto& info) {
                            std::string name = info.param.how;
@@ -85,6 +87,31 @@ TEST(Leave, ByExitRunsTheExitHandlersOfThatRank) {
   Launch job(leaving("exit", "smp"));
   EXPECT_EQ(job.status(), 7) << job.err();
   EXPECT_EQ(job.lines("exit handler").size(), 1u) << job.out();
+}
+
+// The handler was registered before the Job was made, so it runs after the exit has been announced.
+TEST(Leave, ByExitEndsAtAnExitHandlerThatWaits) {
+  Launch job(leaving("exit-waiting", "smp", {"-e", "AQUEDUCT_EXIT_TIMEOUT=25s"}));
+  EXPECT_EQ(job.status(), 7) << job.err();
+  EXPECT_EQ(job.lines("exit handler").size(), 1u) << job.out();
+  EXPECT_EQ(ended_with(job, 7), 3u) << job.err();
+  EXPECT_LT(job.took().count(), kTooLong);
+}
+
+// The launcher knew already that the rank leaves with 0.
+TEST(Leave, WithZeroDoesNotHideThatARankCrashes) {
+  Launch job(leaving("zero-crash", "smp"));
+  EXPECT_EQ(job.status(), 128 + SIGABRT) << job.out() << job.err();
+  EXPECT_THAT(job.err(), HasSubstr("was killed by signal 6"));
+  EXPECT_EQ(ended_with(job, 0), 2u) << job.err();
+  EXPECT_LT(job.took().count(), kTooLong);
+}
+
+TEST(Leave, WithZeroOfARankThatTheSystemEndsForItIsASuccess) {
+  Launch job(leaving("zero-computing", "smp", {"-e", "AQUEDUCT_EXIT_TIMEOUT=50ms"}));
+  EXPECT_EQ(job.status(), 0) << job.out() << job.err();
+  EXPECT_THAT(job.err(), HasSubstr("was killed by signal 9"));
+  EXPECT_LT(job.took().count(), kTooLong);
 }
 
 TEST(Leave, OfAllRanksAtOnceReturnsTheCodeThatIsReported) {

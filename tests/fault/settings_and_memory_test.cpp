@@ -168,7 +168,7 @@ TEST_F(SmallDisk, FullIsAnErrorAtTheStartWithTheRoomThatThereIs) {
 
 TEST_F(SmallDisk, LargeEnoughServes) {
   Launch job(on_small_disk("8m", aqrun({"-n", "2", "--timeout", "30", "-e", "AQUEDUCT_SEGMENT_BYTES=64K",
-                                        program("fault_crowd"), "hello"})),
+                                        "-e", "AQUEDUCT_COLL_SCRATCH=64K", program("fault_crowd"), "hello"})),
              settings_);
   EXPECT_EQ(job.status(), 0) << job.err();
   EXPECT_EQ(job.lines("hello from").size(), 2u);

@@ -133,6 +133,59 @@ TEST(Aqinfo, TextHoldsTheSameFactsIn110Columns) {
   }
 }
 
+nlohmann::json choices_of(const nlohmann::json& all, const std::string& operation) {
+  for (const auto& each : all.at("collectives")) {
+    if (each.at("operation") == operation) return each;
+  }
+  ADD_FAILURE() << "no operation " << operation;
+  return nlohmann::json::object();
+}
+
+// Without gaps, each operation has an algorithm for all sizes in each kind of team.
+TEST(Aqinfo, ShowsWhichAlgorithmOfACollectiveRuns) {
+  const InfoAnswer answer = aqinfo("--collectives --ranks 8 --json");
+  ASSERT_EQ(answer.status, 0) << answer.text;
+  const auto all = parse(answer);
+  EXPECT_EQ(all.at("ranks"), 8);
+  ASSERT_EQ(all.at("collectives").size(), 11u);
+  for (const auto& each : all.at("collectives")) {
+    EXPECT_EQ(each.at("cases").size(), 4u) << each;
+    for (const auto& one : each.at("cases")) {
+      const bool barrier = each.at("operation") == "barrier";
+      EXPECT_EQ(one.at("ranges").front().at("from"), barrier ? 0 : 8) << each;
+      EXPECT_EQ(one.at("ranges").back().at("to"), barrier ? 0 : 64 << 20) << each;
+      for (const auto& range : one.at("ranges")) EXPECT_FALSE(range.at("algorithm").is_null()) << each;
+    }
+  }
+  const std::string text = aqinfo("--collectives --ranks 8").text;
+  EXPECT_NE(text.find("a team of 8 members"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nall_reduce\n  AQUEDUCT_COLL_ALL_REDUCE: auto, multiplying:radix=2..64"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Aqinfo, ShowsTheAlgorithmThatASettingAsksFor) {
+  const std::string question = "--collectives --ranks 6 --bytes 1K,64 --json";
+  const auto asked = choices_of(parse(aqinfo(question, "AQUEDUCT_COLL_ALL_REDUCE=tree:3")), "all_reduce");
+  for (const auto& one : asked.at("cases")) {
+    ASSERT_EQ(one.at("ranges").size(), 1u) << one;
+    EXPECT_EQ(one.at("ranges")[0].at("from"), 64);
+    EXPECT_EQ(one.at("ranges")[0].at("to"), 1024);
+    EXPECT_EQ(one.at("ranges")[0].at("algorithm"), "tree:radix=3");
+  }
+  // It needs a power of two.
+  const auto cannot = choices_of(parse(aqinfo(question, "AQUEDUCT_COLL_ALL_REDUCE=halving")), "all_reduce");
+  const auto range = cannot.at("cases")[0].at("ranges")[0];
+  EXPECT_TRUE(range.at("algorithm").is_null());
+  EXPECT_NE(range.at("why").get<std::string>().find("a power of two"), std::string::npos) << range;
+
+  const InfoAnswer wrong = aqinfo("--collectives", "AQUEDUCT_COLL_ALL_REDUCE=halfing");
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.text.find("did you mean halving?"), std::string::npos) << wrong.text;
+  EXPECT_EQ(aqinfo("--collectives --bytes 8,many").status, 2);
+  EXPECT_EQ(aqinfo("--ranks 4").status, 2) << "it needs --collectives";
+}
+
 TEST(Aqinfo, PrintsTheRegistryOfErrors) {
   const InfoAnswer json = aqinfo("--errors --json");
   ASSERT_EQ(json.status, 0) << json.text;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "am/wire.hpp"
+#include "coll/engine/agreement_wire.hpp"
 #include "coll/wire.hpp"
 #include "rma/wire.hpp"
 #include "vis/wire.hpp"
@@ -39,6 +40,9 @@ inline constexpr std::array kLayersHandlers{
     KnownHandler{vis::kPackedPut, AmCategory::medium_request, sizeof(vis::PackedRequest)},
     KnownHandler{vis::kPackedGet, AmCategory::medium_request, sizeof(vis::PackedRequest)},
     KnownHandler{vis::kPackedData, AmCategory::medium_reply, sizeof(vis::PackedData)},
+    KnownHandler{am::kCollAbort, AmCategory::short_request, sizeof(coll::AbortedCall)},
+    KnownHandler{am::kCollAsk, AmCategory::short_request, sizeof(coll::CallQuestion)},
+    KnownHandler{am::kCollTell, AmCategory::short_reply, sizeof(coll::CallAnswer)},
 };
 
 /// A packet in memory of exactly its length, so that a sanitizer finds reads beyond it; 8-byte aligned.

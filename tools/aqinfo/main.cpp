@@ -1,8 +1,10 @@
+#include "tools/aqinfo/collectives.hpp"
 #include "tools/aqinfo/show.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <string>
 
 namespace {
 
@@ -10,6 +12,8 @@ namespace {
 constexpr int kWell = 0;
 constexpr int kProblems = 1;
 constexpr int kWrongUsage = 2;
+/// More members than any job has.
+constexpr int kMostMembers = 1 << 20;
 
 }  // namespace
 
@@ -21,6 +25,15 @@ int main(int argc, char** argv) {
   bool errors = false;
   app.add_flag("--json", json, "One JSON object instead of text");
   app.add_flag("--errors", errors, "The registry of error codes instead");
+  bool collectives = false;
+  aqueduct::aqinfo::CollectivesQuestion question;
+  std::string sizes;
+  CLI::Option* const asks = app.add_flag("--collectives", collectives,
+                                         "Which algorithm each collective operation would use instead");
+  app.add_option("--ranks", question.ranks, "With --collectives: members of the team")
+      ->check(CLI::Range(1, kMostMembers))
+      ->needs(asks);
+  app.add_option("--bytes", sizes, "With --collectives: sizes of a block, as 8,1K,64M")->needs(asks);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -28,11 +41,23 @@ int main(int argc, char** argv) {
   }
 
   using namespace aqueduct;
+  if (const std::string problem = aqinfo::read_byte_list(sizes, question.bytes); !problem.empty()) {
+    std::fputs((problem + "\n").c_str(), stderr);
+    return kWrongUsage;
+  }
   if (errors) {
     std::fputs((json ? aqinfo::errors_as_json() : aqinfo::errors_as_text()).c_str(), stdout);
     return kWell;
   }
   const Config config = Config::from_environment();
+  if (collectives) {
+    const auto choices = aqinfo::gather_collectives(config, question);
+    std::fputs((json ? aqinfo::collectives_as_json(choices, question, config)
+                     : aqinfo::collectives_as_text(choices, question, config))
+                   .c_str(),
+               stdout);
+    return config.problems().empty() ? kWell : kProblems;
+  }
   const aqinfo::Facts facts = aqinfo::gather(config);
   std::fputs((json ? aqinfo::as_json(facts) : aqinfo::as_text(facts)).c_str(), stdout);
   return config.problems().empty() ? kWell : kProblems;

@@ -143,6 +143,11 @@ void Supervisor::ended(std::uint32_t i, int wait_status) {
   check_exit();
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
+    // The code 0 with which a rank has left hides no crash, of that rank or of another one. Only the SIGKILL with which
+    // the system ends a process that makes no check belongs to a leave (bootstrap/exit_limit.hpp).
+    const bool ends_leave = signal == SIGKILL && server_.exit_asked() && server_.left(i);
+    const bool is_expected = ends_leave || interrupted_ || phase_ >= Phase::terminating;
+    if (status_ == 0 && !is_expected) status_ = 128 + signal;
     return failed(i, fmt::format("was killed by signal {} ({})", signal, ::strsignal(signal)), 128 + signal);
   }
   // Processes end with the code of the one that left, or because they lost it.

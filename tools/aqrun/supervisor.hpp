@@ -20,8 +20,9 @@ namespace aqrun {
 /// Runs one job from its first start to its last ending, in one loop over sockets, pipes, signals and the clock. The
 /// ranks are children of this process, or of agents on other hosts (`remote_`).
 ///
-/// The first event that spoils the job (a failure, an interrupt, an abort, the time limit) determines the exit
-/// status. Then three phases follow: grace, in which the ranks may end by themselves; SIGTERM; SIGKILL.
+/// The first event that spoils the job (a failure, an interrupt, an abort, the time limit, a rank that leaves with a
+/// code) determines the exit status. A crash replaces the code 0 of such a rank. Then three phases follow: grace, in
+/// which the ranks may end by themselves; SIGTERM; SIGKILL.
 class Supervisor : private HostConnectionOwner {
  public:
   Supervisor(const Options& options, Leader& leader);

@@ -7,4 +7,13 @@ namespace aqueduct::conduits::loop {
 /// How often this thread has called operator new.
 std::uint64_t allocations() noexcept;
 
+/// While it lives, the next `calls` calls of operator new on this thread fail.
+class NoMemory {
+ public:
+  explicit NoMemory(std::uint64_t calls = UINT64_MAX) noexcept;
+  ~NoMemory();
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+};
+
 }  // namespace aqueduct::conduits::loop

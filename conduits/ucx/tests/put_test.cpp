@@ -2,6 +2,7 @@
 
 #include "conduits/loop/tests/allocation_count.hpp"
 #include "conduits/ucx/tests/ucx_party.hpp"
+#include "core/hidden_layout.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -161,7 +162,7 @@ TEST_F(UcxPut, WithASignalOfNoCounterToItselfWritesNothing) {
   ASSERT_TRUE(key);
   const auto own = party_[1].rma()->import_key(1, *key);
   ASSERT_TRUE(own);
-  const auto slots = static_cast<SignalSlot>(Config().number("signals"));
+  const auto slots = static_cast<SignalSlot>(core::hidden_slots(Config()));
   std::fill(memory_.begin(), memory_.end(), std::byte{7});
   const Post post = party_[1].signal()->put_signal(1, *own, 0, bytes_of_value(kWord), {slots, 1}, ++token_);
   EXPECT_EQ(post.kind, Post::Kind::failed);

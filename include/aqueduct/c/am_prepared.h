@@ -52,7 +52,8 @@ void aq_cancel(aq_prepared* prepared);
 /// again, or cancelled. `options` may be null, and is not used for a reply.
 ///
 /// Errors: as those of requests and replies; AQ_TOO_LARGE (`used` exceeds the room), AQ_INVALID_ARGUMENT (it is none,
-///         or a long payload without a place). aq_commit_raw of a reply answers in the request's space: `space` may be
+///         or a long payload without a place), AQ_WRONG_HANDLER (also: aq_commit of a reply to a raw request, or
+///         aq_commit_raw of a reply to a plain one). aq_commit_raw of a reply answers in the request's space: `space` may be
 ///         null.
 aq_status aq_commit(aq_prepared* prepared, const aq_call* call, size_t used,
                     const aq_options* options) AQ_MUST_USE;

@@ -21,7 +21,8 @@ typedef struct aq_domain {
 enum aq_favour { AQ_FAVOUR_REMOTE, AQ_FAVOUR_NEAR };
 
 /// Makes a domain of the operations whose bits (1u << AQ_ADD | …) are set. Every rank that uses the words makes an
-/// equal one; this sends nothing. Errors: AQ_INVALID_ARGUMENT (no such type or operation).
+/// equal one; this sends nothing. Errors: AQ_INVALID_ARGUMENT (no such type or operation, or the type
+/// does not have it: floating-point numbers have no bitwise ones).
 aq_status aq_domain_create(aq_endpoint* ep, uint32_t operations, int type, int favour,
                            aq_domain* domain) AQ_MUST_USE;
 /// Whether the network does the domain's atomics.

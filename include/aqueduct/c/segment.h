@@ -13,7 +13,8 @@ typedef struct aq_segment aq_segment;
 /// Memory of this rank that is not part of a segment yet.
 typedef struct aq_segment_memory aq_segment_memory;
 
-/// Allocates a segment of zeroed memory: collective over the team. Each member chooses the size of its part.
+/// Allocates a segment of zeroed memory: collective over the team. Each member chooses the size of its part. If one
+/// member has no memory, not even for a handle, all get AQ_NO_MEMORY.
 aq_status aq_segment_create(aq_team* team, size_t bytes, aq_segment** made) AQ_MUST_USE;
 /// The same with the caller's own memory as this rank's part. It must live until the release.
 aq_status aq_segment_attach(aq_team* team, void* memory, size_t bytes, aq_segment** made) AQ_MUST_USE;

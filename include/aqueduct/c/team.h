@@ -24,10 +24,12 @@ uint32_t aq_team_index_of(const aq_team* team, uint32_t rank);
 
 /// Splits the team by colour; members are ordered by key, then by index. Collective. With AQ_NO_COLOUR, *made is null.
 #define AQ_NO_COLOUR INT64_MAX
-/// Errors: also AQ_INVALID_ARGUMENT on the caller alone, for a colour that is neither AQ_NO_COLOUR nor a 32-bit number:
-///         the others wait then.
+/// Errors: also, on the caller alone, AQ_INVALID_ARGUMENT for a colour that is neither AQ_NO_COLOUR nor a 32-bit number,
+///         and AQ_NO_MEMORY if there is none for the handle. Nothing has happened then, and the others wait for the
+///         caller to call again.
 aq_status aq_team_split(aq_team* team, int64_t colour, int64_t key, aq_team** made) AQ_MUST_USE;
 /// Makes a team of the given ranks, in this order. Collective over these ranks alone. The tag and the ranks name it.
+/// Errors: also AQ_NO_MEMORY on the caller alone, as aq_team_split.
 aq_status aq_team_create(aq_endpoint* ep, const uint32_t* ranks, size_t count, uint64_t tag,
                          aq_team** made) AQ_MUST_USE;
 /// Ends the team on all members: collective. `team` must still be destroyed.

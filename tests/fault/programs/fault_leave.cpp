@@ -94,6 +94,33 @@ void signal_and_exit(Job&) {
   std::exit(0);
 }
 
+void signal_and_finish(Job& job) {
+  std::signal(SIGUSR1, on_signal);
+  std::raise(SIGUSR1);
+  std::_Exit(job.finish() ? 66 : 67);
+}
+
+/// The launcher knows already when the flush of the output crashes.
+void leave_and_crash(Job& job) {
+  cookie_io_functions_t writes{};
+  writes.write = [](void*, const char*, std::size_t) -> ssize_t { std::abort(); };
+  std::FILE* const crashing = ::fopencookie(nullptr, "w", writes);
+  if (crashing == nullptr || std::fputs("never printed", crashing) < 0) std::_Exit(68);
+  job.leave(0);
+}
+
+/// Makes no check, so the system kills it: that is how this leave ends.
+void ask_for_zero_and_compute(Job& job) {
+  job.request_leave(0);
+  compute();
+}
+
+/// Runs after the exit has told the launcher, because it was registered before the Job was made.
+void wait_at_exit() {
+  std::puts("exit handler");
+  if (the_job->endpoint().rank() == kLeaver) wait_in_vain(the_job->endpoint());
+}
+
 void call_exit(Job&) {
   std::atexit([] {
     std::puts("exit handler");
@@ -140,7 +167,11 @@ constexpr std::array kWays{Way{"one", leave_at_once, Others::wait},
                            Way{"signal", signal_and_wait, Others::wait},
                            Way{"signal-computing", signal_and_compute, Others::wait},
                            Way{"signal-exit", signal_and_exit, Others::wait},
+                           Way{"signal-finish", signal_and_finish, Others::finish},
+                           Way{"zero-crash", leave_and_crash, Others::wait},
+                           Way{"zero-computing", ask_for_zero_and_compute, Others::wait},
                            Way{"exit", call_exit, Others::wait},
+                           Way{"exit-waiting", [](Job&) { std::exit(7); }, Others::wait},
                            Way{"exit-zero", call_exit_with_zero, Others::wait},
                            Way{"child", let_children_leave, Others::finish},
                            Way{"finished", finish_first, Others::finish}};
@@ -193,6 +224,7 @@ int run(Job& job, std::string_view how) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 64;
+  if (std::string_view(argv[1]) == "exit-waiting") std::atexit(wait_at_exit);
   auto job = Job::start();
   if (!job) return job.status().exit_code();
   if (std::string_view(argv[1]) != "return-open") {

@@ -114,7 +114,7 @@ TEST_F(MalformedPacket, OfRandomBytesDoesNoHarm) {
     auto header = good();
     header.kind = static_cast<PacketKind>(random() % 4);
     header.category = static_cast<AmCategory>(random() % 8);
-    header.handler = static_cast<HandlerId>(random() % 20);
+    header.handler = static_cast<HandlerId>(random() % (kFirstUserHandler + 4));
     header.args_bytes = static_cast<std::uint16_t>(random() % 3 == 0 ? random() : random() % 72);
     header.payload_bytes = random() % 3 == 0 ? static_cast<std::uint32_t>(random()) : random() % 64;
     header.credits = static_cast<std::uint16_t>(random());

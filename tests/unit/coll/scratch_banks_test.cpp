@@ -71,23 +71,27 @@ TEST(ScratchLayout, CountersHaveNumbersOfTheirOwn) {
     add(layout.round_counter(0), layout.rounds());
     EXPECT_EQ(numbers.size(), expected) << ranks << " members";
     EXPECT_EQ(layout.counters(), expected) << ranks << " members";
-    EXPECT_EQ(layout.bytes(), 3 * 256 + 512 + 8 * expected);
+    EXPECT_EQ(layout.bytes(), 3 * 256 + 512);
   }
 }
 
-TEST(ScratchLayout, FitsIntoTheClientsMemory) {
+TEST(ScratchLayout, FitsIntoWhatATeamIsGiven) {
   for (const Rank ranks : {1u, 4u, 64u, 300u}) {
-    const std::uint64_t least = ScratchLayout(least_scratch(ranks), ranks).bytes();
-    EXPECT_FALSE(ScratchLayout::sizes_within(least - 1, ranks)) << ranks << " members";
-    for (std::uint64_t bytes = least; bytes < least + (4 << 20); bytes += 1 + bytes / 7) {
-      const auto sizes = ScratchLayout::sizes_within(bytes, ranks);
-      ASSERT_TRUE(sizes);
-      const std::uint64_t used = ScratchLayout(*sizes, ranks).bytes();
-      EXPECT_LE(used, bytes);
-      EXPECT_GT(used + sizes->banks * (kScratchLine + 8), bytes) << "memory is left over";
-      EXPECT_EQ(sizes->bytes % kScratchLine, 0u);
-      EXPECT_GE(sizes->bytes, least_scratch(ranks).bytes);
-      EXPECT_GE(sizes->counters, least_scratch(ranks).counters);
+    const ScratchLayout least(least_scratch(ranks), ranks);
+    EXPECT_FALSE(ScratchLayout::sizes_within(least.bytes() - 1, 65536, ranks)) << ranks << " members";
+    EXPECT_FALSE(ScratchLayout::sizes_within(8 << 20, least.counters() - 1, ranks)) << ranks << " members";
+    for (std::uint64_t bytes = least.bytes(); bytes < least.bytes() + (4 << 20); bytes += 1 + bytes / 7) {
+      for (std::uint64_t counters = least.counters(); counters < 8192; counters += 1 + counters / 5) {
+        const auto sizes = ScratchLayout::sizes_within(bytes, counters, ranks);
+        ASSERT_TRUE(sizes);
+        const ScratchLayout layout(*sizes, ranks);
+        EXPECT_LE(layout.bytes(), bytes);
+        EXPECT_GT(layout.bytes() + sizes->banks * kScratchLine, bytes) << "memory is left over";
+        EXPECT_LE(layout.counters(), counters);
+        EXPECT_EQ(sizes->bytes % kScratchLine, 0u);
+        EXPECT_GE(sizes->bytes, least_scratch(ranks).bytes);
+        EXPECT_GE(sizes->counters, least_scratch(ranks).counters);
+      }
     }
   }
 }

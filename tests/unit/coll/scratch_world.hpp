@@ -116,8 +116,8 @@ class ScratchWorld {
     Member(const Manner& manner, Rank ranks, Rank position)
         : layout(manner.sizes, ranks),
           words(layout.counters(), 1000 + position),  // left by somebody
-          scratch(layout.counters_at()),
-          team(manner.sizes, ranks, position, words, manner.reuse) {}
+          scratch(layout.bytes()),
+          team(manner.sizes, ranks, position, CounterWords(words), manner.reuse) {}
     ScratchLayout layout;
     std::vector<std::uint64_t> words;
     std::vector<Cell> scratch;

@@ -3,6 +3,7 @@
 #include <aqueduct/aqueduct.hpp>
 
 #include "coll/barriers.hpp"
+#include "coll/engine/collectives.hpp"
 #include "coll/wire.hpp"
 #include "tests/support/forked.hpp"
 
@@ -48,6 +49,7 @@ TEST_F(TeamLives, AThousandLeaveNothing) {
   job_->run_each([](Endpoint& ep) {
     Barriers& barriers = *ep.state().barriers;
     const std::array<Rank, 3> all{2, 0, 1};
+    const std::size_t places = ep.state().layer<Collectives>()->memory().places();
     std::set<std::uint64_t> ids;
     for (std::uint64_t i = 0; i < 1000; ++i) {
       auto team = Team::create(ep, all, i % 2);
@@ -60,6 +62,7 @@ TEST_F(TeamLives, AThousandLeaveNothing) {
     ASSERT_TRUE(ep.barrier());
     EXPECT_EQ(barriers.exchanges().kept(), 0u);
     EXPECT_EQ(barriers.kept(), 1u) << "the team of all ranks";
+    EXPECT_EQ(ep.state().layer<Collectives>()->memory().places(), places);
   });
 }
 

@@ -2,15 +2,22 @@
 
 #include <aqueduct/aqueduct.hpp>
 
+#include "runtime/leaving.hpp"
 #include "tests/support/forked.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <signal.h>
 
@@ -53,12 +60,84 @@ TEST(LeaveJob, ByRequestHappensAtTheNextWait) {
             8);
 }
 
+// The barriers of finish may be reached at once, without a check.
+TEST(LeaveJob, ByRequestHappensInFinish) {
+  EXPECT_EQ(in_a_child([] {
+              auto job = job_that_leaves();
+              if (!job) return 1;
+              job->request_leave(8);
+              return job->finish() ? 2 : 3;
+            }),
+            8);
+}
+
+TEST(LeaveJob, ByRequestHappensWhenTheJobIsDestroyed) {
+  EXPECT_EQ(in_a_child([] {
+              auto job = job_that_leaves();
+              if (!job) return 1;
+              job->request_leave(8);
+              job.reset();
+              return 2;
+            }),
+            8);
+}
+
 TEST(LeaveJob, ByRequestReachesAProcessThatOnlyPolls) {
   EXPECT_EQ(in_a_child([] {
               auto job = job_that_leaves();
               if (!job) return 1;
               job->request_leave(8);
               for (;;) job->endpoint().progress();
+            }),
+            8);
+}
+
+/// A launcher with a second process, which is told everything at once.
+class TwoProcesses final : public bootstrap::Bootstrap {
+ public:
+  std::string_view launcher() const noexcept override { return "test"; }
+  std::uint32_t process() const noexcept override { return 0; }
+  std::uint32_t processes() const noexcept override { return 2; }
+  std::uint64_t job() const noexcept override { return 1; }
+  Result<std::vector<std::vector<std::byte>>> exchange(std::span<const std::byte>) override {
+    return ErrorCode::bootstrap_failed;
+  }
+  void poll_losses(const std::function<void(std::uint32_t)>&) noexcept override {}
+  void leave() noexcept override {}
+  void abort(int, std::string_view) noexcept override {}
+};
+
+// As a wait does that learns of the exit from the launcher.
+TEST(LeaveJob, ByAWaitInAnExitHandlerAfterTheExitDoesNotWaitForItself) {
+  EXPECT_EQ(in_a_child(
+                []() -> int {
+                  runtime::Leaving leaving(std::chrono::seconds(60));
+                  TwoProcesses launcher;
+                  leaving.at_exit(7, launcher);
+                  leaving.end(8, nullptr);
+                },
+                /*seconds=*/15),
+            7);
+}
+
+// Whatever races with the end of a job: a request is either obeyed, or never heard of.
+TEST(LeaveJob, OnceClosedHearsNoRequest) {
+  EXPECT_EQ(in_a_child([] {
+              runtime::Leaving leaving(std::chrono::milliseconds(10));
+              TwoProcesses launcher;
+              leaving.close(launcher);
+              leaving.close(launcher);
+              if (leaving.request(8) || leaving.requested()) return 1;
+              std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the system would have killed it
+              return 2;
+            }),
+            2);
+  EXPECT_EQ(in_a_child([] {
+              runtime::Leaving leaving(std::chrono::seconds(60));
+              TwoProcesses launcher;
+              if (!leaving.request(8) || leaving.request(9)) return 1;
+              leaving.close(launcher);
+              return 2;
             }),
             8);
 }

@@ -123,7 +123,8 @@ TEST(Meet, ComparesEachSettingThatMustAgreeAndNoOther) {
                 HasSubstr("process 1 has other settings than this one: " + std::string(info.environment) +
                           "=" + other.text(info.name) + ", here " + Config().text(info.name) + ". "));
   }
-  for (const char* name : {"conduit", "near", "segments", "credits", "atomics"})
+  for (const char* name :
+       {"conduit", "near", "segments", "credits", "atomics", "coll_counters", "coll_scratch"})
     EXPECT_TRUE(compared.contains(name)) << name << " must be equal on all ranks";
 }
 

@@ -1,0 +1,163 @@
+#include <aqueduct/coll.hpp>
+
+#include "c/convert.hpp"
+
+#include <limits>
+
+using namespace aqueduct;
+
+namespace aqueduct::c {
+namespace {
+
+Team& whole_caller(aq_team* team) noexcept { return *reinterpret_cast<Team*>(team); }
+CollPlan* whole_plan(aq_plan* plan) noexcept { return reinterpret_cast<CollPlan*>(plan); }
+
+/// An enumeration of the library. A number that is too large becomes one that it does not have, so that the library
+/// refuses it: the other members are told of a refused call.
+template <class E>
+E number_of(std::uint32_t value) noexcept {
+  return static_cast<E>(std::min<std::uint32_t>(value, 0xff));
+}
+Sync sync_of(std::uint32_t value) noexcept {
+  switch (value) {
+    case AQ_SYNC_ALL: return Sync::all;
+    case AQ_SYNC_MINE: return Sync::mine;
+    case AQ_SYNC_NONE: return Sync::none;
+    default: return number_of<Sync>(0xff);
+  }
+}
+CollOptions coll_options_of(const aq_coll_options* from) noexcept {
+  CollOptions options;
+  if (from == nullptr) return options;
+  options.in = from->reserved == 0 ? sync_of(from->in) : number_of<Sync>(0xff);
+  options.out = sync_of(from->out);
+  options.order = number_of<ReduceOrder>(from->order);
+  if (from->limit != 0) options.limit = limit_of(from->limit);
+  return options;
+}
+
+std::uint32_t element_of(const aq_block& block) noexcept {
+  if (block.element != 0) return block.element;
+  switch (block.type) {
+    case AQ_ELEMENT_I16:
+    case AQ_ELEMENT_U16:
+    case AQ_ELEMENT_HALF:
+    case AQ_ELEMENT_BFLOAT16: return 2;
+    case AQ_ELEMENT_I32:
+    case AQ_ELEMENT_U32:
+    case AQ_ELEMENT_F32: return 4;
+    case AQ_ELEMENT_I64:
+    case AQ_ELEMENT_U64:
+    case AQ_ELEMENT_F64:
+    case AQ_ELEMENT_COMPLEX_F32: return 8;
+    case AQ_ELEMENT_COMPLEX_F64:
+    case AQ_ELEMENT_I32_INDEX:
+    case AQ_ELEMENT_I64_INDEX:
+    case AQ_ELEMENT_F32_INDEX:
+    case AQ_ELEMENT_F64_INDEX: return 16;
+    default: return 1;
+  }
+}
+
+/// A product that is too large becomes the largest number, which no buffer can have.
+std::uint64_t product_of(std::uint64_t a, std::uint64_t b) noexcept {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  return b != 0 && a > kMost / b ? kMost : a * b;
+}
+
+detail::CollBuffer coll_buffer_of(const aq_buffer& from, std::uint64_t bytes) noexcept {
+  detail::CollBuffer buffer;
+  buffer.where = number_of<detail::CollBuffer::Where>(from.kind);
+  buffer.memory = from.memory;
+  buffer.each = from.each;
+  buffer.segment = from.segment;
+  buffer.offset = from.offset;
+  buffer.bytes = bytes;
+  return buffer;
+}
+
+/// A call as C++ makes it. The numbers of blocks are those at a member that has all that a member can have.
+detail::CollCall coll_call_of(Collective operation, aq_team* team, const aq_buffer& in, const aq_buffer& out,
+                              const aq_block& block, std::uint32_t root, aq_reducer reducer,
+                              const aq_coll_options* options) noexcept {
+  using enum Collective;
+  const bool many_in = operation == scatter || operation == all_to_all || operation == reduce_scatter;
+  const bool many_out = operation == gather || operation == all_gather || operation == all_to_all;
+  detail::CollCall call;
+  call.operation = operation;
+  call.type = number_of<ElementType>(block.type);
+  call.element = element_of(block);
+  call.root = root;
+  const std::uint64_t bytes = product_of(block.count, call.element);
+  const std::uint64_t all = product_of(bytes, whole_caller(team).size());
+  call.in = coll_buffer_of(in, many_in ? all : bytes);
+  call.out = coll_buffer_of(out, many_out ? all : bytes);
+  call.reducer.op = number_of<ReduceOp>(reducer.op);
+  call.reducer.number = reducer.number;
+  call.options = coll_options_of(options);
+  return call;
+}
+
+constexpr aq_reducer kNoReducer{};
+
+}  // namespace
+}  // namespace aqueduct::c
+
+// The three forms of an operation, from the call that C++ makes for it.
+#define AQ_COLL_FORMS(name, root, reducer, ...)                                                             \
+  aq_status aq_##name(aq_team* team, __VA_ARGS__, const aq_coll_options* options) {                         \
+    return c::plain(                                                                                        \
+        detail::coll_run(c::whole_caller(team),                                                             \
+                         c::coll_call_of(Collective::name, team, in, out, block, root, reducer, options))); \
+  }                                                                                                         \
+  aq_event aq_##name##_nb(aq_team* team, __VA_ARGS__, const aq_coll_options* options) {                     \
+    return c::plain(detail::coll_begin(                                                                     \
+        c::whole_caller(team),                                                                              \
+        c::coll_call_of(Collective::name, team, in, out, block, root, reducer, options)));                  \
+  }                                                                                                         \
+  aq_status aq_##name##_plan(aq_team* team, __VA_ARGS__, const aq_coll_options* options, aq_plan** made) {  \
+    return c::guarded([&] {                                                                                 \
+      return c::hand_over(                                                                                  \
+          detail::coll_bind(c::whole_caller(team), c::coll_call_of(Collective::name, team, in, out, block,  \
+                                                                   root, reducer, options)),                \
+          made);                                                                                            \
+    });                                                                                                     \
+  }
+
+AQ_COLL_FORMS(broadcast, root, c::kNoReducer, aq_buffer in, aq_buffer out, aq_block block, uint32_t root)
+AQ_COLL_FORMS(scatter, root, c::kNoReducer, aq_buffer in, aq_buffer out, aq_block block, uint32_t root)
+AQ_COLL_FORMS(gather, root, c::kNoReducer, aq_buffer in, aq_buffer out, aq_block block, uint32_t root)
+AQ_COLL_FORMS(all_gather, 0, c::kNoReducer, aq_buffer in, aq_buffer out, aq_block block)
+AQ_COLL_FORMS(all_to_all, 0, c::kNoReducer, aq_buffer in, aq_buffer out, aq_block block)
+AQ_COLL_FORMS(reduce, root, reducer, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer,
+              uint32_t root)
+AQ_COLL_FORMS(all_reduce, 0, reducer, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer)
+AQ_COLL_FORMS(reduce_scatter, 0, reducer, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer)
+AQ_COLL_FORMS(scan, 0, reducer, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer)
+AQ_COLL_FORMS(exscan, 0, reducer, aq_buffer in, aq_buffer out, aq_block block, aq_reducer reducer)
+
+#undef AQ_COLL_FORMS
+
+aq_event aq_plan_start(aq_plan* plan) { return c::plain(c::whole_plan(plan)->start()); }
+aq_status aq_plan_run(aq_plan* plan) { return c::plain(c::whole_plan(plan)->run()); }
+aq_status aq_plan_end(aq_plan* plan) { return c::plain(c::whole_plan(plan)->end()); }
+void aq_plan_destroy(aq_plan* plan) { delete c::whole_plan(plan); }
+
+aq_status aq_operator_add(aq_endpoint* ep, uint32_t number, const aq_operator* with) {
+  if (with->reserved != 0 || with->commutative > 1) return c::plain(ErrorCode::invalid_argument);
+  return c::plain(add_operator(c::whole(ep), number,
+                               {with->combine, with->context, with->element, with->commutative != 0}));
+}
+
+size_t aq_team_explain(aq_team* team, int operation, aq_block block, const aq_coll_options* options,
+                       char* text, size_t bytes) {
+  try {
+    const std::uint32_t element = c::element_of(block);
+    return c::copy_text(c::whole_caller(team).explain(
+                            c::number_of<Collective>(static_cast<std::uint32_t>(operation)),
+                            c::product_of(block.count, element), element, c::coll_options_of(options)),
+                        text, bytes);
+  } catch (...) {
+    return c::copy_text({}, text, bytes);  // no memory for the text
+  }
+}

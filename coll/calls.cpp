@@ -1,0 +1,111 @@
+// Collective calls: what happens before the engine sees one, and after it.
+
+#include <aqueduct/coll.hpp>
+
+#include "coll/barriers.hpp"
+#include "coll/engine/checked_request.hpp"
+#include "coll/engine/collectives.hpp"
+#include "coll/may_call.hpp"
+#include "coll/one_caller.hpp"
+#include "coll/plan_record.hpp"
+#include "coll/wait_for_call.hpp"
+#include "core/entry.hpp"
+
+#include <new>
+#include <string>
+
+namespace aqueduct {
+
+using detail::CollCall;
+using detail::EndpointState;
+using detail::TeamState;
+
+namespace {
+
+coll::Collectives& engine_of(TeamState& team) noexcept { return *team.endpoint.layer<coll::Collectives>(); }
+
+void log_refusal(TeamState& team, const coll::CallDescription& call, const std::string& why) noexcept {
+  try {
+    team.endpoint.log.error("{} by member {} of {}: {}", coll::text_of(call), team.index, team.size(),
+                            why.empty() ? "refused, and there is no memory to say why" : why);
+  } catch (const std::bad_alloc&) {
+    team.endpoint.log.error("a collective call was refused, and there is no memory to say which");
+  }
+}
+
+/// This member makes no such call: the other members, which may wait for it, are told.
+Status refuse_call(TeamState& team, const CollCall& call, Status status, const std::string& why) noexcept {
+  coll::CallDescription description = coll::description_of(call, team.size());
+  description.refused = static_cast<std::uint16_t>(status.code());
+  log_refusal(team, description, why);
+  engine_of(team).refuse(team, description);
+  return status;
+}
+
+/// The request for the engine. If there is none, the refusal has been told.
+Result<coll::Request> request_of(TeamState& team, const CollCall& call) noexcept {
+  std::string why;
+  auto request = coll::checked_request(team, call, engine_of(team).user_operators(), why);
+  if (!request) return refuse_call(team, call, request.status(), why);
+  return request;
+}
+
+Event event_of(coll::Collectives::Begun begun) noexcept {
+  return begun.status ? std::move(begun.event) : Event(begun.status);
+}
+
+Event begin_call(TeamState& team, const CollCall& call) noexcept {
+  const coll::OneCaller one(team);
+  const auto request = request_of(team, call);
+  return request ? event_of(engine_of(team).begin(team, *request)) : Event(request.status());
+}
+
+}  // namespace
+
+Status detail::coll_run(Team& team, const CollCall& call) noexcept {
+  TeamState& state = team.state();
+  if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;  // its endpoint may be gone
+  const core::Entry entry(state.endpoint);
+  if (const Status status = coll::may_wait(state); !status) return status;
+  const coll::OneCaller one(state);
+  Event event = begin_call(state, call);
+  return coll::wait_for_call(state.endpoint, event, call.options.limit);
+}
+
+Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
+  TeamState& state = team.state();
+  if (coll::barrier_of(state) == nullptr) return Event(Status(ErrorCode::closed));
+  const core::Entry entry(state.endpoint);
+  if (const Status status = coll::may_begin(state); !status) return Event(status);
+  return begin_call(state, call);
+}
+
+Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
+  TeamState& state = team.state();
+  if (coll::barrier_of(state) == nullptr) return ErrorCode::closed;
+  const core::Entry entry(state.endpoint);
+  if (const Status status = coll::may_begin(state); !status) return status;
+  const coll::OneCaller one(state);
+  coll::Collectives& engine = engine_of(state);
+  const auto request = request_of(state, call);
+  if (!request) return request.status();
+  auto* const record =
+      new (std::nothrow) coll::PlanRecord{state.endpoint, &state, engine, call.options.limit};
+  if (record == nullptr) return refuse_call(state, call, ErrorCode::no_memory, "no memory for a plan");
+  const auto plan = engine.bind(state, *request);
+  if (!plan) {
+    delete record;
+    return plan.status();
+  }
+  record->plan = *plan;
+  return CollPlan(record);
+}
+
+Status add_operator(Endpoint& ep, std::uint32_t number, const UserOperator& with) noexcept {
+  EndpointState& state = ep.state();
+  const core::Entry entry(state);
+  if (state.in_child()) return ErrorCode::invalid_argument;
+  return state.layer<coll::Collectives>()->user_operators().add(number, with);
+}
+
+}  // namespace aqueduct

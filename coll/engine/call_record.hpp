@@ -1,0 +1,95 @@
+#pragma once
+
+#include "coll/engine/request.hpp"
+#include "coll/schedule/schedule.hpp"
+#include "coll/scratch/team_scratch.hpp"
+#include "core/op.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace aqueduct::coll {
+
+struct CallRecord;
+class TeamEngine;
+
+/// How the calls of one shape are carried out: kept, so that the next call of the shape finds it.
+struct Method {
+  Shape asked;        ///< the shape of the calls, with root 0
+  bool wide = false;  ///< the elements are converted, which takes room for both buffers
+  const Algorithm* algorithm = nullptr;
+  Shape shape;              ///< with the parameters; with the root 0
+  std::uint64_t piece = 0;  ///< bytes of each block in one run
+  Needs needs;              ///< of a run of a whole piece
+  std::uint32_t hash = 0;   ///< of algorithm, parameters and pieces: the same on all members
+  Senders::Ticket ticket;   ///< for a run of a whole piece
+};
+
+/// One schedule under way on this member: an operation, or a piece of one.
+struct Run {
+  static constexpr std::uint32_t kMostLanes = 4;
+
+  /// Where a lane is.
+  struct Lane {
+    Step step;               ///< the next one, if it has been fetched
+    std::uint32_t next = 0;  ///< its index
+    std::uint32_t length = 0;
+    std::uint64_t pieces = 0;     ///< of a step with several runs: how many have been posted
+    core::Op* strided = nullptr;  ///< the operation of these
+    bool fetched = false;
+    bool told = false;
+    bool ended = false;
+  };
+
+  CallRecord* operation = nullptr;
+  Run* next = nullptr;      ///< of the team's active ones; or in the pool
+  std::uint32_t index = 0;  ///< which of the operation's runs
+  std::optional<Schedule> schedule;
+  Portion portion;
+  std::uint64_t temp_at = 0;   ///< from the beginning of the portion; scratch is at 0
+  std::uint64_t stage_at = 0;  ///< likewise: wide elements of input and output
+  std::byte* in = nullptr;     ///< the run's part of the input, without offset of the block
+  std::byte* out = nullptr;
+  std::uint64_t shift = 0;  ///< where the run's part begins in each block of the user's buffers, in bytes
+  std::array<Lane, kMostLanes> lanes;
+  std::uint32_t lane_count = 0;
+  std::uint32_t ended = 0;   ///< lanes that have no steps left
+  std::uint32_t untold = 0;  ///< lanes that may still touch the user's buffers
+  std::uint32_t own = 0;     ///< posted steps of which this member waits for the end
+  bool begun = false;        ///< the lanes may run
+  bool complete = false;
+  core::Op sources;  ///< has a part for each put whose source is in use, and one of its own
+};
+
+/// A collective call under way on this member, or a call about a plan that waits for its turn.
+struct CallRecord {
+  enum class Kind : std::uint8_t { call, bind, end } kind = Kind::call;
+  CallRecord* next = nullptr;  ///< of the team, in the order of the calls; or in the pool
+  core::Op* op = nullptr;      ///< the caller's; null when it has ended
+  struct Plan* plan = nullptr;
+  Request request;
+  Method method;
+  std::uint64_t number = 0;  ///< of the call; calls of a team are numbered 1, 2, …
+  std::uint64_t unit = 1;    ///< what one raise of a counter adds
+  std::uint32_t runs = 0;
+  std::uint32_t opened = 0;
+  std::uint32_t completed = 0;
+  std::uint32_t drained = 0;
+  bool before = false;  ///< the first run is the pass before the pieces
+  bool after = false;   ///< the last run is the pass after them
+};
+
+/// A call whose arguments are bound.
+struct Plan {
+  TeamEngine* engine = nullptr;  ///< null: the team has ended
+  Plan* next = nullptr;          ///< the plans of a team
+  Request request;
+  Method method;
+  std::optional<std::uint32_t> lease;
+  std::uint32_t running = 0;  ///< 1 while an operation of it is not over
+  std::uint32_t held = 0;     ///< operations and calls that still name it
+  bool dropped = false;       ///< the program has given it up
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,230 @@
+#include "coll/engine/collectives.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/coll_settings.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/table.hpp"
+#include "core/signals.hpp"
+#include "core/wait.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace aqueduct::coll {
+
+using aqueduct::detail::TeamSlot;
+
+Collectives::Collectives(EndpointState& state)
+    : state_(state),
+      offers_(state),
+      chooser_(std::make_unique<TableChooser>(forced_algorithms(state.config))),
+      aborts_(state, heard, this),
+      questions_(state, last_call, this),
+      busy_(state.busy),
+      watching_(state.watching) {
+  const auto algorithms = all_algorithms();
+  uses_.resize(algorithms.size());
+  names_.reserve(algorithms.size());
+  state.add_statistics({{"collectives", "operations", &counts_.operations},
+                        {"collective_messages", "messages", &counts_.messages},
+                        {"collective_control", "messages", &counts_.control}});
+  for (std::size_t i = 0; i < algorithms.size(); ++i) {
+    names_.push_back(fmt::format("{}_{}", operation_word(algorithms[i]->operation), algorithms[i]->name));
+    state.statistics_rows.push_back({names_.back(), "operations", &uses_[i]});
+  }
+}
+
+Collectives::~Collectives() {
+  for (auto& [id, team] : teams_) team.engine->team_.slot(TeamSlot::collectives) = nullptr;
+}
+
+std::span<const SettingInfo> Collectives::settings() noexcept { return {&TeamOffers::kSetting, 1}; }
+
+TeamEngine* Collectives::engine_of(TeamState& team) noexcept {
+  return static_cast<TeamEngine*>(team.slot(TeamSlot::collectives));
+}
+
+void Collectives::enter(TeamState& team, std::span<const Offer> all) {
+  busy_teams_.reserve(teams_.size() + 1);
+  leaving_.reserve(teams_.size() + leaving_.size() + 1);
+  const Offer& mine = all[team.index];
+  // The same on all members: what the least of them has.
+  const std::optional<ScratchSizes> sizes = agreed_sizes(all);
+  std::vector<MemberPlace> places;
+  places.reserve(all.size());
+  for (const Offer& one : all) places.push_back({one.first_counter, one.offset});
+  std::span<std::uint64_t> words;
+  if (sizes && team.size() > 1)
+    words = offers_.counters_of(mine).first(ScratchLayout(*sizes, team.size()).counters());
+  auto engine = std::make_unique<TeamEngine>(*this, team, sizes.value_or(ScratchSizes{}),
+                                             TeamPlaces(std::move(places)), words);
+  TeamEngine* const made = engine.get();
+  teams_[team.id] = {std::move(engine), mine};
+  team.slot(TeamSlot::collectives) = made;
+  aborts_.take_kept(team.id);
+}
+
+Status Collectives::drain(TeamState& team) noexcept {
+  TeamEngine* const engine = engine_of(team);
+  if (engine == nullptr) return {};
+  return core::wait_until(
+      state_, [&] { return engine->at_rest(); }, kNoRank,
+      [&] { return fmt::format("the end of the collective operations of a team of {} ranks", team.size()); });
+}
+
+void Collectives::leave(TeamState& team, bool together) noexcept {
+  TeamEngine* const engine = engine_of(team);
+  if (engine == nullptr) return;
+  team.slot(TeamSlot::collectives) = nullptr;
+  const bool clean = engine->idle();
+  engine->fail(ErrorCode::closed, 0);
+  static_cast<void>(engine->advance());
+  std::erase(busy_teams_, engine);
+  const auto at = teams_.find(team.id);
+  Team gone = std::move(at->second);
+  teams_.erase(at);
+  if (together && clean) offers_.give_back(gone.mine);
+  aborts_.forget(team.id);
+  questions_.forget(team.id);
+  if (engine->busy()) {  // room for it was reserved in `enter`
+    gone.engine->detach();
+    leaving_.push_back(std::move(gone.engine));
+  }
+  set_busy(false);
+}
+
+Collectives::Begun Collectives::begin(TeamState& team, const Request& request) noexcept {
+  TeamEngine* const engine = engine_of(team);
+  return engine != nullptr ? engine->begin(request)
+                           : Begun{ErrorCode::closed, Event(Status(ErrorCode::closed))};
+}
+
+void Collectives::refuse(TeamState& team, const CallDescription& call) noexcept {
+  if (TeamEngine* const engine = engine_of(team)) engine->refuse(call);
+}
+
+Result<void*> Collectives::bind(TeamState& team, const Request& request) noexcept {
+  TeamEngine* const engine = engine_of(team);
+  if (engine == nullptr) return ErrorCode::closed;
+  const auto plan = engine->bind(request);
+  if (!plan) return plan.status();
+  return static_cast<void*>(*plan);
+}
+
+Collectives::Begun Collectives::start(void* plan) noexcept {
+  Plan& bound = *static_cast<Plan*>(plan);
+  return bound.engine != nullptr ? bound.engine->start(bound)
+                                 : Begun{ErrorCode::closed, Event(Status(ErrorCode::closed))};
+}
+
+Status Collectives::end(void* plan) noexcept {
+  Plan& bound = *static_cast<Plan*>(plan);
+  if (bound.engine != nullptr) return bound.engine->end(bound);
+  delete &bound;
+  return ErrorCode::closed;
+}
+
+void Collectives::drop(void* plan) noexcept {
+  Plan& bound = *static_cast<Plan*>(plan);
+  if (bound.engine != nullptr) {
+    bound.engine->drop(bound);
+  } else {
+    delete &bound;
+  }
+}
+
+std::string Collectives::explain(TeamState& team, const Shape& shape) {
+  const TeamEngine* const engine = engine_of(team);
+  return engine != nullptr ? engine->explain(shape) : "the team has ended";
+}
+
+void Collectives::count(const Algorithm& algorithm) noexcept {
+  ++counts_.operations;
+  const auto all = all_algorithms();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == &algorithm) {
+      ++uses_[i];
+      return;
+    }
+  }
+}
+
+void Collectives::look_busy(TeamEngine& team) noexcept {
+  if (!team.busy()) return;
+  if (!std::exchange(team.listed_, true)) busy_teams_.push_back(&team);
+  set_busy(team.no_room_);
+}
+
+/// `soon`: something waits for room, so a sleep must be short.
+void Collectives::set_busy(bool soon) noexcept {
+  busy_.set(soon || aborts_.busy());
+  watching_.set(!busy_teams_.empty() || !leaving_.empty());
+}
+
+void Collectives::tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept {
+  aborts_.tell(team.team(), number, call);
+  set_busy(true);
+}
+
+bool Collectives::heard(void* self, std::uint64_t id, Rank from, std::uint64_t number,
+                       const CallDescription& theirs) noexcept {
+  auto& all = *static_cast<Collectives*>(self);
+  const auto team = all.teams_.find(id);
+  if (team == all.teams_.end()) return false;
+  TeamEngine& engine = *team->second.engine;
+  if (engine.team().find(from) == kNoRank) return true;  // nonsense of a stranger
+  engine.heard(from, number, theirs);
+  all.look_busy(engine);
+  return true;
+}
+
+bool Collectives::last_call(void* self, std::uint64_t id, Rank asker, std::uint64_t& number,
+                            CallDescription& call) {
+  const auto& all = *static_cast<const Collectives*>(self);
+  const auto team = all.teams_.find(id);
+  if (team == all.teams_.end() || team->second.engine->team().find(asker) == kNoRank) return false;
+  const TeamAgreement& agreement = team->second.engine->agreement_;
+  if (agreement.made() == 0) return false;
+  number = agreement.made();
+  call = agreement.last();
+  return true;
+}
+
+void Collectives::advance() noexcept {
+  bool soon = aborts_.advance();
+  for (std::size_t i = 0; i < busy_teams_.size();) {
+    TeamEngine& team = *busy_teams_[i];
+    soon |= team.advance();
+    if (team.busy()) {
+      ++i;
+      continue;
+    }
+    team.listed_ = false;
+    busy_teams_[i] = busy_teams_.back();
+    busy_teams_.pop_back();
+  }
+  if (!leaving_.empty()) [[unlikely]] {
+    std::erase_if(leaving_, [](const auto& team) {
+      static_cast<void>(team->advance());
+      return !team->busy();
+    });
+  }
+  set_busy(soon);
+}
+
+void Collectives::peer_lost(Rank peer) noexcept {
+  aborts_.peer_lost(peer);
+  questions_.peer_lost(peer);
+  for (auto& [id, team] : teams_) {
+    if (team.engine->team().find(peer) == kNoRank) continue;
+    team.engine->fail({ErrorCode::peer_lost, peer});
+    look_busy(*team.engine);
+  }
+}
+
+void Collectives::describe(std::string& text, Rank) const {
+  for (const TeamEngine* team : busy_teams_) team->describe(text, questions_);
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,110 @@
+#pragma once
+
+#include "coll/engine/abort_messages.hpp"
+#include "coll/engine/call_questions.hpp"
+#include "coll/engine/team_engine.hpp"
+#include "coll/engine/team_offers.hpp"
+#include "coll/engine/user_operators.hpp"
+#include "coll/scratch/hidden_memory.hpp"
+#include "core/busy.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace aqueduct::coll {
+
+/// The collective operations of an endpoint: an engine for each team, and what they share.
+class Collectives final : public core::Layer {
+ public:
+  using Begun = TeamEngine::Begun;
+  using Offer = TeamOffer;
+  struct Counts {
+    std::uint64_t operations = 0;
+    std::uint64_t messages = 0;  ///< puts, gets and signals of schedules
+    std::uint64_t control = 0;   ///< messages of the scratch
+  };
+
+  explicit Collectives(EndpointState& state);
+  ~Collectives();
+  static std::span<const SettingInfo> settings() noexcept;
+
+  // The life of a team.
+
+  /// Takes a place in this rank's hidden memory for a team of at most that many members. To be told to all of them.
+  Offer offer(Rank most_members) noexcept { return offers_.take(most_members); }
+  void withdraw(const Offer& mine) noexcept { offers_.give_back(mine); }
+  /// Makes the engine of a team. `all`: what the members have offered, in team order. Throws std::bad_alloc.
+  void enter(TeamState& team, std::span<const Offer> all);
+  /// Waits until nothing of the team is in flight here, and all that this member has sent has arrived.
+  Status drain(TeamState& team) noexcept;
+  /// Ends the engine. Operations in flight end with `closed`. `together`: all members end it after `drain`, so its memory
+  /// may serve another team.
+  void leave(TeamState& team, bool together) noexcept;
+
+  // Calls: see TeamEngine.
+
+  Begun begin(TeamState& team, const Request& request) noexcept;
+  void refuse(TeamState& team, const CallDescription& call) noexcept;
+  Result<void*> bind(TeamState& team, const Request& request) noexcept;
+  Begun start(void* plan) noexcept;
+  Status end(void* plan) noexcept;
+  void drop(void* plan) noexcept;
+  std::string explain(TeamState& team, const Shape& shape);
+  UserOperators& user_operators() noexcept { return user_operators_; }
+
+  // For the engines.
+
+  EndpointState& state() noexcept { return state_; }
+  Pool<Run>& runs() noexcept { return runs_; }
+  Pool<CallRecord>& operations() noexcept { return operations_; }
+  const Chooser& chooser() const noexcept { return *chooser_; }
+  Counts& counts() noexcept { return counts_; }
+  void count(const Algorithm& algorithm) noexcept;
+  /// The team may have something to do.
+  void look_busy(TeamEngine& team) noexcept;
+  /// Tells all other members of this one's call.
+  void tell(const TeamEngine& team, std::uint64_t number, const CallDescription& call) noexcept;
+
+  // core::Layer
+  void advance() noexcept override;
+  void peer_lost(Rank peer) noexcept override;
+  void describe(std::string& text, Rank peer) const override;
+
+ private:
+  struct Team {
+    std::unique_ptr<TeamEngine> engine;
+    Offer mine;
+  };
+  static TeamEngine* engine_of(TeamState& team) noexcept;
+  void set_busy(bool soon) noexcept;
+  static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
+                        CallDescription& call);
+  static bool heard(void* self, std::uint64_t team, Rank from, std::uint64_t number,
+                   const CallDescription& theirs) noexcept;
+
+  EndpointState& state_;
+  TeamOffers offers_;
+  UserOperators user_operators_;
+  std::unique_ptr<Chooser> chooser_;
+  AbortMessages aborts_;
+  /// Changed by a stall report, which asks for what the next one tells.
+  mutable CallQuestions questions_;
+  Pool<Run> runs_;
+  Pool<CallRecord> operations_;
+  std::map<std::uint64_t, Team> teams_;  ///< by id
+  std::vector<TeamEngine*> busy_teams_;
+  std::vector<std::unique_ptr<TeamEngine>>
+      leaving_;  ///< whose Team is gone, and whose puts are still in flight
+  Counts counts_;
+  std::vector<std::uint64_t> uses_;  ///< [algorithm]
+  std::vector<std::string> names_;   ///< of their rows
+  core::Busy busy_;
+  core::Busy watching_;
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,48 @@
+// Elements whose partial results travel in a wider type: converted before the first step of a run, and after the last.
+
+#include "coll/engine/team_engine.hpp"
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// Where a run's part of a block is in the user's buffer, and how many elements it has.
+struct UserPart {
+  std::uint64_t pitch;
+  std::uint64_t shift;
+  std::uint64_t count;
+
+  UserPart(const Run& run, const Request& request) noexcept
+      : pitch(request.shape.bytes),
+        shift(run.shift / request.combiner.wide_element * request.shape.element),
+        count(run.schedule->shape().bytes / request.combiner.wide_element) {}
+};
+
+}  // namespace
+
+void TeamEngine::convert_in(Run& run) const noexcept {
+  const Request& request = run.operation->request;
+  if (request.combiner.wide_element == 0 || request.in.mine == nullptr) return;
+  const UserPart part(run, request);
+  const Shape& shape = run.schedule->shape();
+  if (part.count == 0) return;
+  for (Rank block = 0; block < blocks_in(shape, position_); ++block) {
+    request.combiner.widen(run.in + block * shape.bytes, request.in.mine + block * part.pitch + part.shift,
+                           part.count);
+  }
+}
+
+void TeamEngine::convert_out(Run& run) const noexcept {
+  const Request& request = run.operation->request;
+  if (request.combiner.wide_element == 0 || request.out.mine == nullptr) return;
+  const Shape& shape = run.schedule->shape();
+  const UserPart part(run, request);
+  const bool nothing = shape.operation == Collective::exscan && position_ == 0;
+  if (part.count == 0 || nothing) return;
+  for (Rank block = 0; block < blocks_out(shape, position_); ++block) {
+    request.combiner.narrow(request.out.mine + block * part.pitch + part.shift, run.out + block * shape.bytes,
+                            part.count);
+  }
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,305 @@
+// What a step of a lane does.
+
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+#include "core/mapping.hpp"
+#include "core/signals.hpp"
+
+#include <cstring>
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// A step that goes on after its lane has passed it: its end raises a counter of this member, or a peer's.
+struct StepNote {
+  TeamEngine* engine;
+  Run* run;
+  Counter done;
+  Signal follow;
+};
+
+constexpr core::OpKind kStepKind{"a step of a collective operation"};
+
+void copy_runs(std::byte* to, std::uint64_t to_pitch, const std::byte* from, std::uint64_t from_pitch,
+               std::uint64_t bytes, std::uint64_t runs) noexcept {
+  if (to == from && (runs == 1 || to_pitch == from_pitch)) return;
+  for (std::uint64_t i = 0; i < runs; ++i) std::memmove(to + i * to_pitch, from + i * from_pitch, bytes);
+}
+
+}  // namespace
+
+std::byte* TeamEngine::here(const Run& run, const Place& place) const noexcept {
+  switch (place.space) {
+    case Space::in: return run.in + place.offset;
+    case Space::out: return run.out + place.offset;
+    case Space::scratch: return base_ + run.portion.offset + place.offset;
+    case Space::temp: return base_ + run.portion.offset + run.temp_at + place.offset;
+    case Space::none: break;
+  }
+  return nullptr;
+}
+
+GlobalPtr<std::byte> TeamEngine::there(const Run& run, Rank peer, const Place& place) const noexcept {
+  const Rank rank = team_.members[peer];
+  const Request& request = run.operation->request;
+  if (place.space == Space::scratch)
+    return {rank, places_[peer].offset + run.portion.offset + place.offset, core::kSignalSegment};
+  const GlobalPtr<std::byte> buffer = (place.space == Space::in ? request.in : request.out).of(peer, rank);
+  return {rank, buffer.offset() + run.shift + place.offset, buffer.segment()};
+}
+
+Signal TeamEngine::signal_for(const Run& run, const Step& step) const noexcept {
+  const std::uint64_t slot = places_[step.peer].first_counter + run.portion.first_counter + step.raise;
+  return {static_cast<SignalSlot>(slot), step.add * run.operation->unit};
+}
+
+/// Whether a counter has all that the step waits for. What it holds says more than a number: each raise also adds a
+/// fingerprint of its call, in the upper 48 bits, unless its network cannot carry it.
+bool TeamEngine::arrived(const Run& run, Counter counter, std::uint32_t until) noexcept {
+  const std::uint64_t unit = run.operation->unit;
+  const std::uint64_t sum = scratch_->count(run.portion, counter);
+  const std::uint64_t count = sum & 0xffff;
+  if (sum != count * unit) [[unlikely]] {
+    constexpr std::uint64_t kUpper = (std::uint64_t{1} << 48) - 1;
+    const std::uint64_t mark = unit >> 16;
+    bool fits = false;
+    for (std::uint64_t marked = 0; marked <= count && !fits; ++marked)
+      fits = ((marked * mark) & kUpper) == sum >> 16;
+    if (!fits) {
+      saw_other(run.operation->number);
+      return false;
+    }
+  }
+  return count >= until;
+}
+
+void TeamEngine::raise_own(const Run& run, Counter counter) noexcept {
+  const std::uint64_t slot = places_[position_].first_counter + run.portion.first_counter + counter;
+  core::my_counter(state_, static_cast<SignalSlot>(slot))
+      .fetch_add(run.operation->unit, std::memory_order_release);
+}
+
+/// Runs a lane until it has to wait, or has ended.
+TeamEngine::Did TeamEngine::go_on(Run& run, Run::Lane& lane) noexcept {
+  while (true) {
+    if (!lane.fetched) {
+      if (lane.next == lane.length) {
+        ++run.ended;
+        if (!lane.told) --run.untold;
+        lane.told = lane.ended = true;
+        return Did::step;
+      }
+      const auto index = static_cast<std::uint32_t>(&lane - run.lanes.data());
+      lane.step = run.schedule->step(index, lane.next);
+      lane.fetched = true;
+    }
+    const Step& step = lane.step;
+    if (step.wait_for != kNoCounter && !arrived(run, step.wait_for, step.wait_until)) return Did::waits;
+    if (const Did did = execute(run, lane); did != Did::step) return did;
+    lane.fetched = false;
+    ++lane.next;
+  }
+}
+
+TeamEngine::Did TeamEngine::execute(Run& run, Run::Lane& lane) noexcept {
+  const Step& step = lane.step;
+  switch (step.kind) {
+    case Step::Kind::nothing: break;
+    case Step::Kind::tell:
+      if (!lane.told) --run.untold;
+      lane.told = true;
+      break;
+    case Step::Kind::copy: copy(run, step); break;
+    case Step::Kind::reduce: reduce(run, step); break;
+    case Step::Kind::signal: return signal(run, step);
+    case Step::Kind::put: return put(run, lane);
+    case Step::Kind::get: return get(run, lane);
+  }
+  if (step.done != kNoCounter) raise_own(run, step.done);
+  return Did::step;
+}
+
+void TeamEngine::copy(Run& run, const Step& step) noexcept {
+  copy_runs(here(run, step.to), step.to.pitch, here(run, step.from), step.from.pitch, step.bytes, step.runs);
+}
+
+void TeamEngine::reduce(Run& run, const Step& step) noexcept {
+  const Combiner& combiner = run.operation->request.combiner;
+  const std::uint64_t count = step.bytes / run.schedule->shape().element;
+  std::byte* const to = here(run, step.to);
+  const std::byte* const left = here(run, step.from);
+  const std::byte* const right = here(run, step.with);
+  for (std::uint64_t i = 0; i < step.runs; ++i) {
+    combiner.combine(to + i * step.to.pitch, left + i * step.from.pitch, right + i * step.with.pitch, count,
+                     combiner.context);
+  }
+}
+
+/// What the answer of a transfer means for the lane.
+TeamEngine::Did TeamEngine::outcome(Status status) noexcept {
+  if (status) [[likely]]
+    return Did::step;
+  if (status.code() == ErrorCode::refused) return Did::no_room;
+  fail(status);
+  return Did::failed;
+}
+
+TeamEngine::Did TeamEngine::signal(Run& run, const Step& step) noexcept {
+  if (!scratch_->may_write(run.portion, step.peer)) return Did::waits;
+  const Rank rank = team_.members[step.peer];
+  const Signal what = signal_for(run, step);
+  if (!transfers_.raise_mapped(rank, what)) {
+    const Status status =
+        transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
+            .status;
+    if (const Did did = outcome(status); did != Did::step) return did;
+  }
+  ++layer_.counts().messages;
+  if (step.done != kNoCounter) raise_own(run, step.done);
+  return Did::step;
+}
+
+/// An operation that ends with a step: see step_over. Null: there is no room.
+core::Op* TeamEngine::step_op(Run& run, const Step& step) noexcept {
+  core::Op* const op = state_.ops.acquire(kStepKind, kNoRank, false);
+  if (op == nullptr) return nullptr;
+  op->payload<StepNote>() = {this, &run, step.done, {}};
+  op->ended = step_over;
+  op->layer = &layer_;
+  op->group = &all_;
+  ++all_.parts;
+  ++run.own;
+  return op;
+}
+
+bool TeamEngine::step_over(core::Layer&, core::Op& op) noexcept {
+  const StepNote note = op.payload<StepNote>();
+  --note.run->own;
+  if (op.outcome && note.done != kNoCounter) note.engine->raise_own(*note.run, note.done);
+  return true;
+}
+
+/// Takes back an operation of step_op that nothing has joined.
+void TeamEngine::take_back(Run& run, core::Op& op) noexcept {
+  op.ended = nullptr;
+  op.group = nullptr;
+  --all_.parts;
+  --run.own;
+  state_.ops.take_back(op);
+}
+
+TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
+  const Step& step = lane.step;
+  if (!scratch_->may_write(run.portion, step.peer)) return Did::waits;
+  const GlobalPtr<std::byte> to = there(run, step.peer, step.to);
+  const Signal what = signal_for(run, step);
+  const std::uint64_t extent = step.runs == 1 ? step.bytes : (step.runs - 1) * step.to.pitch + step.bytes;
+  // A neighbour's memory: no operation is needed. What is written before a signal that finds no room is written again.
+  if (std::byte* const mapped = core::find_mapped(state_, to, extent); mapped != nullptr || extent == 0) {
+    copy_runs(mapped, step.to.pitch, here(run, step.from), step.from.pitch, step.bytes, step.runs);
+    return signal(run, step);
+  }
+  if (step.runs > 1) return put_strided(run, lane);
+  core::Op* const own = step.done != kNoCounter ? step_op(run, step) : nullptr;
+  if (step.done != kNoCounter && own == nullptr) return Did::no_room;
+  PutOptions options;
+  options.immediate = true;
+  const Status status =
+      transfers_
+          .put(to, here(run, step.from), step.bytes, rma::Transfers::Completion::group, options, &what,
+               nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources})
+          .status;
+  if (const Did did = outcome(status); did != Did::step) {
+    if (own != nullptr) take_back(run, *own);
+    return did;
+  }
+  ++layer_.counts().messages;
+  if (own != nullptr) state_.ops.part_ended(*own, {});
+  return Did::step;
+}
+
+// Over a network the pieces are puts of their own, which may overtake each other. So the signal follows when all of them
+// have arrived.
+TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
+  const Step& step = lane.step;
+  if (lane.strided == nullptr) {
+    lane.strided = step_op(run, step);
+    if (lane.strided == nullptr) return Did::no_room;
+    lane.strided->ended = strided_over;
+    lane.strided->peer = team_.members[step.peer];
+    lane.strided->payload<StepNote>().follow = signal_for(run, step);
+    lane.pieces = 0;
+  }
+  core::Op& whole = *lane.strided;
+  while (lane.pieces < step.runs) {
+    GlobalPtr<std::byte> to = there(run, step.peer, step.to);
+    to = {to.rank(), to.offset() + lane.pieces * step.to.pitch, to.segment()};
+    PutOptions options;
+    options.immediate = true;
+    const Status status = transfers_
+                              .put(to, here(run, step.from) + lane.pieces * step.from.pitch, step.bytes,
+                                   rma::Transfers::Completion::group, options, nullptr, nullptr,
+                                   {rma::WordPromise::any, &whole})
+                              .status;
+    if (const Did did = outcome(status); did != Did::step) return did;
+    ++lane.pieces;
+    ++layer_.counts().messages;
+  }
+  lane.strided = nullptr;
+  state_.ops.part_ended(whole, {});
+  return Did::step;
+}
+
+bool TeamEngine::strided_over(core::Layer& layer, core::Op& op) noexcept {
+  const StepNote note = op.payload<StepNote>();
+  if (!step_over(layer, op) || !op.outcome) return true;
+  return note.engine->transfers_.follow_with_signal(op, note.follow);
+}
+
+TeamEngine::Did TeamEngine::get(Run& run, Run::Lane& lane) noexcept {
+  const Step& step = lane.step;
+  if (lane.strided == nullptr) {
+    lane.strided = step_op(run, step);
+    if (lane.strided == nullptr) return Did::no_room;
+    lane.pieces = 0;
+  }
+  core::Op& whole = *lane.strided;
+  while (lane.pieces < step.runs) {
+    GlobalPtr<std::byte> from = there(run, step.peer, step.from);
+    from = {from.rank(), from.offset() + lane.pieces * step.from.pitch, from.segment()};
+    const Status status = transfers_
+                              .get(here(run, step.to) + lane.pieces * step.to.pitch, from, step.bytes,
+                                   rma::Transfers::Completion::group, /*immediate=*/true, nullptr,
+                                   {rma::WordPromise::any, &whole})
+                              .status;
+    if (const Did did = outcome(status); did != Did::step) return did;
+    ++lane.pieces;
+    ++layer_.counts().messages;
+  }
+  lane.strided = nullptr;
+  state_.ops.part_ended(whole, {});
+  return Did::step;
+}
+
+bool TeamEngine::send_raises() noexcept {
+  while (scratch_busy()) {
+    const std::optional<Raise> raise = scratch_->due();
+    if (!raise) return true;
+    const Rank rank = team_.members[raise->peer];
+    const Signal what{static_cast<SignalSlot>(places_[raise->peer].first_counter + raise->counter),
+                      raise->add};
+    if (!transfers_.raise_mapped(rank, what)) {
+      const Status status =
+          transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
+              .status;
+      if (outcome(status) != Did::step) return false;
+    }
+    ++layer_.counts().control;
+    scratch_->sent(*raise);
+  }
+  return true;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,203 @@
+#include "coll/engine/team_agreement.hpp"
+
+#include "coll/engine/call_text.hpp"
+
+#include <algorithm>
+
+namespace aqueduct::coll {
+namespace {
+
+// A call with this refusal says only that the sender has called something else: it has made too many calls since to know
+// what it was.
+constexpr auto kForgotten = static_cast<std::uint16_t>(ErrorCode::mismatch);
+
+CallDescription forgotten_call() noexcept {
+  CallDescription call;
+  call.refused = kForgotten;
+  return call;
+}
+
+// A member that has refused its call may have chosen no algorithm.
+bool same_call(const CallDescription& a, CallDescription b) noexcept {
+  if (a.algorithm == 0 || b.algorithm == 0) b.algorithm = a.algorithm;
+  return a == b;
+}
+
+void add_member(CallText& text, Rank rank, const CallDescription& call) noexcept {
+  if (call.refused == kForgotten) {
+    text.add("rank {} has made another call", rank);
+    return;
+  }
+  text.add("rank {} has {} ", rank, call.refused != 0 ? "refused" : "called");
+  add_call(text, call);
+  if (call.refused == 0) return;
+  text.add(", with ");
+  add_refusal(text, call.refused);
+}
+
+bool differ_in_algorithm_alone(const CallDescription& a, CallDescription b) noexcept {
+  if (a.algorithm == b.algorithm) return false;
+  b.algorithm = a.algorithm;
+  return a == b;
+}
+
+}  // namespace
+
+TeamAgreement::TeamAgreement(Rank self) : self_(self) { why_.reserve(CallText::kMost); }
+
+std::optional<CallNews> TeamAgreement::take_news() noexcept {
+  const std::optional<CallNews> news = news_;
+  news_.reset();
+  return news;
+}
+
+Status TeamAgreement::calls_slowly(std::uint64_t number, Own& own) noexcept {
+  news_.reset();
+  if (own.call.refused != 0) {
+    remember_refusal(number);
+    tell(number, own);
+  }
+  // compare() sets news_ only if this member has not told of the call yet.
+  std::size_t kept = 0;
+  const std::size_t count = heard_count_;
+  heard_count_ = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Heard one = heard_[i];
+    if (one.number > number)
+      heard_[kept++] = one;
+    else
+      static_cast<void>(compare(one.from, one.number, one.call));
+  }
+  heard_count_ = kept;
+  return status();
+}
+
+Verdict TeamAgreement::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
+  news_.reset();
+  if (number == 0) return broken() ? Verdict::known : Verdict::agrees;  // no member sends this
+  if (number > made_) return remember({number, from, theirs});
+  return compare(from, number, theirs);
+}
+
+Status TeamAgreement::saw_other(std::uint64_t number, Rank from) noexcept {
+  news_.reset();
+  if (made_ - number < kKept) {
+    Own& own = own_[number % kKept];
+    static_cast<void>(breaks(number, from, nullptr, &own.call));
+    tell(number, own);
+  } else {
+    static_cast<void>(breaks(number, from, nullptr, nullptr));
+  }
+  return status();
+}
+
+// Requires: this member has made the call.
+Verdict TeamAgreement::compare(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
+  if (made_ - number >= kKept) return compare_with_forgotten(from, number, theirs);
+  Own& own = own_[number % kKept];
+  const bool same = theirs.refused != kForgotten && same_call(own.call, theirs);
+  if (same && theirs.refused != 0) return Verdict::agrees;
+  const Verdict verdict = breaks(number, from, &theirs, &own.call);
+  if (same)
+    own.told = true;  // by the sender, whose call is the same
+  else
+    tell(number, own);
+  return verdict;
+}
+
+Verdict TeamAgreement::compare_with_forgotten(Rank from, std::uint64_t number,
+                                              const CallDescription& theirs) noexcept {
+  const bool refused = theirs.refused != 0 && theirs.refused != kForgotten;
+  // The same refusal, most likely. The stall report compares the calls if it was not.
+  if (refused && past(number) != Past::called) return Verdict::agrees;
+  const Verdict verdict = breaks(number, from, &theirs, nullptr);
+  // A member that has refused must learn that this one has not.
+  if (refused && forgotten_told_ != number) {
+    forgotten_told_ = number;
+    news_ = CallNews{number, forgotten_call()};
+  }
+  return verdict;
+}
+
+// Keeps those with the least numbers, in the order in which they came.
+Verdict TeamAgreement::remember(const Heard& heard) noexcept {
+  const auto begin = heard_.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(heard_count_);
+  if (std::any_of(begin, end,
+                  [&](const Heard& one) { return one.number == heard.number && one.call == heard.call; }))
+    return Verdict::remembered;
+  if (heard_count_ == kMostHeard) {
+    const auto last =
+        std::max_element(begin, end, [](const Heard& a, const Heard& b) { return a.number < b.number; });
+    if (last->number <= heard.number) return Verdict::remembered;
+    std::move(last + 1, end, last);
+    --heard_count_;
+  }
+  heard_[heard_count_++] = heard;
+  return Verdict::remembered;
+}
+
+void TeamAgreement::remember_refusal(std::uint64_t number) noexcept {
+  if (refused_count_ != 0 && refused_[refused_count_ - 1].last + 1 == number) {
+    refused_[refused_count_ - 1].last = number;
+    return;
+  }
+  if (refused_count_ == kMostRefused) {
+    std::move(refused_.begin() + 1, refused_.end(), refused_.begin());
+    --refused_count_;
+    refused_lost_ = true;
+  }
+  refused_[refused_count_++] = {number, number};
+}
+
+TeamAgreement::Past TeamAgreement::past(std::uint64_t number) const noexcept {
+  for (std::size_t i = refused_count_; i-- != 0;) {
+    if (number > refused_[i].last) return Past::called;
+    if (number >= refused_[i].first) return Past::refused;
+  }
+  return refused_lost_ ? Past::unknown : Past::called;
+}
+
+void TeamAgreement::tell(std::uint64_t number, Own& own) noexcept {
+  if (own.told) return;
+  own.told = true;
+  news_ = CallNews{number, own.call};
+}
+
+// `theirs`, `own`: null if not known. The least number is where the disagreement began, so it decides over the text.
+Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescription* theirs,
+                              const CallDescription* own) noexcept {
+  const bool same = theirs != nullptr && own != nullptr && same_call(*own, *theirs);
+  const bool both = theirs != nullptr && own != nullptr && !same && theirs->refused != kForgotten;
+  const bool earlier = !broken() || number < broken_at_;
+  if (!earlier && (number != broken_at_ || names_both_ || !both)) return Verdict::known;
+  CallText text;
+  text.add("call {} of the team: ", number);
+  if (theirs != nullptr) {
+    add_member(text, from, *theirs);
+    text.add("; ");
+  }
+  if (same) {
+    text.add("so has rank {}; a member has made another call", self_);
+  } else {
+    if (own != nullptr)
+      add_member(text, self_, *own);
+    else
+      text.add("rank {} has made so many calls since that it does not know its own", self_);
+    if (theirs == nullptr) {
+      if (from != kNoRank)
+        text.add("; rank {} has made another call", from);
+      else
+        text.add("; a member has made another call");
+    } else if (both && differ_in_algorithm_alone(*own, *theirs)) {
+      text.add("; they have chosen different algorithms, so their settings AQUEDUCT_COLL_… differ");
+    }
+  }
+  why_.assign(text.view());
+  names_both_ = both;
+  culprit_ = same ? kNoRank : from;
+  broken_at_ = number;
+  return earlier ? Verdict::broken : Verdict::clearer;
+}
+
+}  // namespace aqueduct::coll

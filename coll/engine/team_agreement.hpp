@@ -1,0 +1,127 @@
+#pragma once
+
+#include <aqueduct/rank.hpp>
+#include <aqueduct/status.hpp>
+
+#include "coll/engine/call_description.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace aqueduct::coll {
+
+/// What another member's news means for this one.
+enum class Verdict : std::uint8_t {
+  agrees,      ///< both have refused the same call: nothing to do
+  remembered,  ///< this member has not made that call yet; `calls` will compare
+  broken,      ///< the team is broken: operations with the number `broken_at` and above end with `mismatch`
+  clearer,     ///< the team was broken already; `why` now names both calls, which it did not before
+  known,       ///< the team was broken already
+};
+
+/// What this member has to tell all other members of the team.
+struct CallNews {
+  std::uint64_t number;
+  CallDescription call;
+};
+
+/// Whether the members of a team make the same calls, as far as one member knows. It sends nothing itself.
+///
+/// A member tells all others of its call once it has seen that another member's differs, or has refused its own call.
+/// If all members refuse a call alike, nothing has happened. Otherwise the team is broken, on all members: each that
+/// has called learns it from the message, each other one when it calls. Operations with numbers below `broken_at`
+/// must go on, because members that are behind may still wait for them.
+///
+/// Memory: 3 KiB. Nothing is allocated after construction.
+/// Threads: those of the endpoint.
+class TeamAgreement {
+ public:
+  /// `self`: this member's rank in the job.
+  explicit TeamAgreement(Rank self);
+
+  /// This member makes its next call: number 1, 2, …. A call that it refuses counts too (CallDescription::refused).
+  /// Errors: mismatch (the team is broken, or a member has told of another call under this number); with the rank of
+  ///         that member if it is known.
+  Status calls(std::uint64_t number, const CallDescription& call) noexcept {
+    Own& own = own_[number % kKept];
+    own = {call, false};
+    made_ = number;
+    if (heard_count_ == 0 && call.refused == 0 && !broken()) [[likely]]
+      return {};
+    return calls_slowly(number, own);
+  }
+
+  /// A member has told of its call. Afterwards there may be news.
+  Verdict heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
+
+  /// A counter had a wrong fingerprint: a member has made another call under this number. `from`: that member, or
+  /// kNoRank. Requires: this member has made the call. Always mismatch.
+  Status saw_other(std::uint64_t number, Rank from) noexcept;
+
+  bool broken() const noexcept { return broken_at_ != 0; }
+  /// The least number of a call of which the members are known to disagree; 0: none.
+  std::uint64_t broken_at() const noexcept { return broken_at_; }
+  /// One sentence for the log, with both calls if they are known; empty if the team is not broken.
+  const std::string& why() const noexcept { return why_; }
+  /// mismatch with the member that has called something else, if that is known; ok if the team is not broken.
+  Status status() const noexcept { return broken() ? Status(ErrorCode::mismatch, culprit_) : Status(); }
+
+  /// What this member has to tell all others now: at most one thing after each of `calls`, `heard` and `saw_other`, and
+  /// each number once. The next of these calls replaces it.
+  std::optional<CallNews> take_news() noexcept;
+
+  /// The number of this member's last call, and the call itself. Requires: it has made one.
+  std::uint64_t made() const noexcept { return made_; }
+  const CallDescription& last() const noexcept { return own_[made_ % kKept].call; }
+
+  static constexpr std::size_t kKept = 64;      ///< own calls whose descriptions are kept. Chosen
+  static constexpr std::size_t kMostHeard = 8;  ///< calls of others that this member has not made yet. Chosen
+  static constexpr std::size_t kMostRefused = 8;  ///< runs of refused calls that are remembered. Chosen
+
+ private:
+  struct Own {
+    CallDescription call;
+    bool told;  ///< all members know of it, from this one or from one that has made the same call
+  };
+  struct Heard {
+    std::uint64_t number;
+    Rank from;
+    CallDescription call;
+  };
+  /// Calls `first` to `last`, all refused by this member.
+  struct Refused {
+    std::uint64_t first, last;
+  };
+  enum class Past : std::uint8_t { called, refused, unknown };
+
+  [[gnu::cold]] Status calls_slowly(std::uint64_t number, Own& own) noexcept;
+  Verdict compare(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
+  Verdict compare_with_forgotten(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
+  Verdict remember(const Heard& heard) noexcept;
+  void remember_refusal(std::uint64_t number) noexcept;
+  Past past(std::uint64_t number) const noexcept;
+  Verdict breaks(std::uint64_t number, Rank from, const CallDescription* theirs,
+                 const CallDescription* own) noexcept;
+  void tell(std::uint64_t number, Own& own) noexcept;
+
+  std::array<Own, kKept> own_{};  ///< [number % kKept]
+  std::array<Heard, kMostHeard> heard_{};
+  std::array<Refused, kMostRefused> refused_{};  ///< the oldest first
+  std::size_t heard_count_ = 0;
+  std::size_t refused_count_ = 0;
+  bool refused_lost_ = false;  ///< older runs than those of refused_ were forgotten
+  bool names_both_ = false;    ///< why_ does
+  Rank self_;
+  Rank culprit_ = kNoRank;
+  std::uint64_t made_ = 0;
+  std::uint64_t broken_at_ = 0;
+  std::uint64_t forgotten_told_ =
+      0;  ///< the last number of which this member has told that it has forgotten its call
+  std::optional<CallNews> news_;
+  std::string why_;
+};
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,362 @@
+#include "coll/engine/team_engine.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/engine/collectives.hpp"
+#include "core/signals.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr core::OpKind kCollectiveKind{"a collective operation"};
+
+std::uint64_t mixed_hash(std::uint64_t hash, std::uint64_t with) noexcept {
+  hash = (hash ^ with) * 0x9e37'79b9'7f4a'7c15;
+  return hash ^ (hash >> 29);
+}
+
+std::uint64_t hash_of_shape(const Shape& shape) noexcept {
+  const auto byte = [](auto value) { return static_cast<std::uint64_t>(value); };
+  std::uint64_t hash = byte(shape.operation) | byte(shape.in) << 8 | byte(shape.out) << 16 |
+                       byte(shape.addresses) << 24 | byte(shape.order) << 32 | byte(shape.commutative) << 40;
+  hash = mixed_hash(hash, shape.bytes);
+  return mixed_hash(hash, shape.element);
+}
+
+/// Whether all members of a team share a host, and the most bytes that one transfer between any of them can have.
+TeamTraits traits_of(EndpointState& state, const TeamState& team) noexcept {
+  TeamTraits traits{.ranks = team.size()};
+  for (Rank i = 0; i < team.size(); ++i) {
+    if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
+  }
+  for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
+    if (conduit != nullptr)
+      traits.most_transfer =
+          std::min<std::uint64_t>(traits.most_transfer, conduit->properties().max_transfer);
+  }
+  traits.mapped = traits.one_host && state.near != nullptr;
+  return traits;
+}
+
+}  // namespace
+
+TeamEngine::TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& sizes, TeamPlaces places,
+                       std::span<std::uint64_t> words)
+    : layer_(all),
+      state_(team.endpoint),
+      team_(team),
+      transfers_(*team.endpoint.transfers),
+      id_(team.id),
+      ranks_(team.size()),
+      position_(team.index),
+      traits_(traits_of(team.endpoint, team)),
+      places_(std::move(places)),
+      agreement_(team.endpoint.rank) {
+  all_.kind = &core::kGroup;
+  all_.pool = &state_.ops;
+  all_.parts = 1;
+  if (words.empty()) return;
+  base_ = state_.segments[core::kSignalSegment].mine.data() + places_[position_].offset;
+  scratch_.emplace(sizes, ranks_, position_, words);
+}
+
+// What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
+TeamEngine::~TeamEngine() {
+  if (all_.parts > 1) state_.ops.move_members(all_, state_.unobserved);
+  for (Plan* plan = plans_; plan != nullptr;) {
+    Plan* const next = plan->next;
+    plan->engine = nullptr;
+    if (plan->dropped) delete plan;
+    plan = next;
+  }
+}
+
+/// Chooses how calls of this shape are carried out.
+Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept {
+  const Choice choice = layer_.chooser().choose(asked, traits_, scratch_->layout());
+  method.asked = asked;
+  method.wide = request.combiner.wide_element != 0;
+  method.ticket = {};
+  method.algorithm = choice.algorithm;
+  if (choice.algorithm == nullptr) {
+    state_.log.error("{} on a team of {} ranks: {}", text_of(request.description), ranks_, choice.why);
+    return ErrorCode::invalid_argument;
+  }
+  method.shape = choice.shape;
+  method.piece = std::min(choice.piece, asked.bytes);
+  // Elements that are converted take more room than the choice knows of.
+  for (;;) {
+    Shape piece = method.shape;
+    piece.bytes = method.piece;
+    if (method.piece != asked.bytes) {
+      if (piece.in == Sync::all) piece.in = Sync::none;
+      if (piece.out == Sync::all) piece.out = Sync::mine;
+    }
+    if (request.combiner.wide_element != 0) piece.pitch = piece.bytes;
+    method.needs = needs_of(request, *method.algorithm, piece, nullptr);
+    if (scratch_->refusal(method.needs) == nullptr) break;
+    const std::uint64_t half = method.piece / 2 / asked.element * asked.element;
+    if (half == 0) {
+      state_.log.error(
+          "{} on a team of {} ranks: it does not fit into the team's scratch: raise AQUEDUCT_COLL_SCRATCH "
+          "or AQUEDUCT_COLL_TEAM_SCRATCH",
+          text_of(request.description), ranks_);
+      return ErrorCode::no_memory;
+    }
+    method.piece = half;
+  }
+  std::uint64_t hash = method.piece;
+  for (const char letter : method.algorithm->name)
+    hash = mixed_hash(hash, static_cast<unsigned char>(letter));
+  for (const std::uint32_t value : method.shape.parameters) hash = mixed_hash(hash, value);
+  method.hash = static_cast<std::uint32_t>(hash >> 32) | 1u;
+  return {};
+}
+
+Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
+  Shape asked = request.shape;
+  asked.root = 0;
+  if (request.combiner.wide_element != 0) {
+    asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;
+    asked.pitch = asked.bytes;
+    asked.element = request.combiner.wide_element;
+    asked.addresses = Addresses::local;  // peers cannot write wide elements into a user's buffer
+  }
+  Method& method = methods_[hash_of_shape(asked) >> 60];
+  const bool wide = request.combiner.wide_element != 0;
+  if (method.algorithm != nullptr && method.asked == asked && method.wide == wide) [[likely]]
+    return &method;
+  if (const Status status = choose_into(method, asked, request); !status) {
+    method.algorithm = nullptr;
+    return status;
+  }
+  return &method;
+}
+
+TeamEngine::Begun TeamEngine::begin(const Request& request) noexcept {
+  if (!broken_.ok()) return {broken_, Event(broken_)};
+  if (ranks_ == 1) return alone(request);
+  if (!scratch_) return {ErrorCode::no_memory, Event(Status(ErrorCode::no_memory))};
+  const auto method = method_of(request);
+  if (!method) {
+    CallDescription call = request.description;
+    call.refused = static_cast<std::uint16_t>(method.status().code());
+    refuse(call);
+    return {method.status(), Event(method.status())};
+  }
+  return begin_with(request, **method, nullptr);
+}
+
+// A member alone copies. Its input is its output's first block, if it has any.
+TeamEngine::Begun TeamEngine::alone(const Request& request) noexcept {
+  const Shape& shape = request.shape;
+  const bool nothing = shape.operation == Collective::barrier || shape.operation == Collective::exscan;
+  if (!nothing && request.in.mine != request.out.mine && shape.bytes != 0)
+    std::memmove(request.out.mine, request.in.mine, shape.bytes);
+  return {};
+}
+
+TeamEngine::Begun TeamEngine::begin_with(const Request& request, const Method& method, Plan* plan) noexcept {
+  core::Op* const op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+  CallRecord* const record = op != nullptr ? layer_.operations().take() : nullptr;
+  if (record == nullptr) {
+    if (op != nullptr) state_.ops.take_back(*op);
+    return {ErrorCode::refused, Event(Status(ErrorCode::refused))};
+  }
+  CallDescription call = request.description;
+  call.algorithm = method.hash;
+  if (const Status status = note(call); !status) {
+    layer_.operations().give_back(*record);
+    state_.ops.take_back(*op);
+    return {status, Event(status)};
+  }
+  CallRecord& operation = *record;
+  operation.kind = CallRecord::Kind::call;
+  operation.op = op;
+  operation.plan = plan;
+  operation.request = request;
+  operation.method = method;
+  operation.number = calls_;
+  operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call)} << 16;
+  operation.opened = operation.completed = operation.drained = 0;
+  const Shape& shape = method.shape;
+  const bool in_pieces = method.piece < shape.bytes;
+  operation.before = in_pieces && shape.in == Sync::all;
+  operation.after = in_pieces && shape.out == Sync::all;
+  operation.runs = 1;
+  if (in_pieces) {
+    operation.runs = static_cast<std::uint32_t>((shape.bytes + method.piece - 1) / method.piece) +
+                     (operation.before ? 1 : 0) + (operation.after ? 1 : 0);
+  }
+  if (plan != nullptr) plan->running = 1;
+  layer_.count(*method.algorithm);
+  Event event(op);
+  enqueue(operation);
+  if (first_ == &operation) {
+    static_cast<void>(advance());
+  } else {
+    // Not the earlier ones: with many in flight, each call would look at all of them.
+    newest_ = nullptr;
+    pump();
+    if (newest_ != nullptr) look(*newest_);
+  }
+  layer_.look_busy(*this);
+  return {{}, std::move(event)};
+}
+
+void TeamEngine::enqueue(CallRecord& operation) noexcept {
+  operation.next = nullptr;
+  if (operation.plan != nullptr) ++operation.plan->held;
+  (last_ != nullptr ? last_->next : first_) = &operation;
+  last_ = &operation;
+  if (opening_ == nullptr) opening_ = &operation;
+}
+
+/// This member's next call: counted, and compared with what others have told of theirs.
+Status TeamEngine::note(const CallDescription& call) noexcept {
+  const Status status = agreement_.calls(++calls_, call);
+  settle();
+  return status;
+}
+
+/// Does what the agreement asks for: tells the other members, ends what cannot end otherwise.
+void TeamEngine::settle() noexcept {
+  if (const auto news = agreement_.take_news()) layer_.tell(*this, news->number, news->call);
+  if (!agreement_.broken()) [[likely]]
+    return;
+  if (broken_from_ > agreement_.broken_at()) state_.log.error("{}", agreement_.why());
+  fail(agreement_.status(), agreement_.broken_at());
+  layer_.look_busy(*this);
+}
+
+void TeamEngine::refuse(const CallDescription& call) noexcept {
+  if (broken_.ok() && ranks_ > 1) static_cast<void>(note(call));
+}
+
+void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept {
+  const Verdict verdict = agreement_.heard(from, number, theirs);
+  if (verdict == Verdict::clearer) state_.log.error("{}", agreement_.why());
+  settle();
+}
+
+void TeamEngine::saw_other(std::uint64_t number) noexcept {
+  if (agreement_.broken()) return;
+  static_cast<void>(agreement_.saw_other(number, kNoRank));
+  settle();
+}
+
+Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
+  if (!broken_.ok()) return broken_;
+  Plan* const plan = new (std::nothrow) Plan;
+  if (plan == nullptr) return ErrorCode::no_memory;
+  plan->request = request;
+  if (ranks_ > 1) {
+    Status status = scratch_ ? Status{} : Status(ErrorCode::no_memory);
+    CallRecord* turn = nullptr;
+    if (status) {
+      const auto method = method_of(request);
+      status = method.status();
+      if (method) plan->method = **method;
+    }
+    if (status && (turn = layer_.operations().take()) == nullptr) status = ErrorCode::no_memory;
+    if (!status) {
+      delete plan;
+      return status;
+    }
+    // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
+    if (plan->method.piece >= plan->method.shape.bytes) {
+      turn->kind = CallRecord::Kind::bind;
+      turn->op = nullptr;
+      turn->plan = plan;
+      turn->number = calls_ + 1;
+      enqueue(*turn);
+      pump();
+    } else {
+      layer_.operations().give_back(*turn);
+    }
+  }
+  plan->engine = this;
+  plan->next = plans_;
+  plans_ = plan;
+  return plan;
+}
+
+TeamEngine::Begun TeamEngine::start(Plan& plan) noexcept {
+  if (!broken_.ok()) return {broken_, Event(broken_)};
+  if (plan.running != 0) return {ErrorCode::invalid_argument, Event(Status(ErrorCode::invalid_argument))};
+  return ranks_ == 1 ? alone(plan.request) : begin_with(plan.request, plan.method, &plan);
+}
+
+Status TeamEngine::end(Plan& plan) noexcept {
+  if (plan.running != 0) return ErrorCode::invalid_argument;
+  CallRecord* const turn = ranks_ > 1 && broken_.ok() ? layer_.operations().take() : nullptr;
+  if (turn != nullptr) {
+    turn->kind = CallRecord::Kind::end;
+    turn->op = nullptr;
+    turn->plan = &plan;
+    turn->number = calls_ + 1;
+    enqueue(*turn);
+  }
+  plan.dropped = true;
+  if (turn != nullptr) {
+    pump();
+  } else {
+    release(plan);
+  }
+  return {};
+}
+
+void TeamEngine::drop(Plan& plan) noexcept {
+  plan.dropped = true;
+  if (!plan.lease) release(plan);
+}
+
+/// Frees a plan that the program has given up, once nothing names it. One that holds a place stays until the team ends.
+void TeamEngine::release(Plan& plan) noexcept {
+  if (!plan.dropped || plan.held != 0 || plan.lease) return;
+  for (Plan** at = &plans_; *at != nullptr; at = &(*at)->next) {
+    if (*at != &plan) continue;
+    *at = plan.next;
+    delete &plan;
+    return;
+  }
+}
+
+std::string TeamEngine::explain(const Shape& shape) const {
+  if (ranks_ == 1) return "a team of one rank: a copy";
+  if (!scratch_) return "the team has no scratch: no collective operation can run";
+  return layer_.chooser().explain(shape, traits_, scratch_->layout());
+}
+
+void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
+  // The oldest: the others of the team are behind it.
+  const Run* const run = active_ != nullptr ? active_ : held_;
+  if (run == nullptr) return;
+  const CallRecord& operation = *run->operation;
+  text += fmt::format("; call {} of a team of {} ranks, {}", operation.number, ranks_,
+                      text_of(operation.request.description));
+  if (run == held_) text += ", is held until its scratch is free";
+  for (std::uint32_t i = 0; i < run->lane_count && run != held_; ++i) {
+    const Run::Lane& lane = run->lanes[i];
+    if (lane.ended || !lane.fetched) continue;
+    text += fmt::format(", step {} of {}", lane.next + 1, lane.length);
+    if (lane.step.wait_for != kNoCounter) {
+      text += fmt::format(" waits for {} of {} arrivals",
+                          lane.step.wait_until - (scratch_->count(run->portion, lane.step.wait_for) & 0xffff),
+                          lane.step.wait_until);
+    }
+    if (lane.step.peer != kNoRank) text += fmt::format(" to rank {}", team_.members[lane.step.peer]);
+  }
+  // Who is waited for is not known of every step; a few members say what they do, and the next report compares.
+  constexpr Rank kMostAsked = 8;
+  for (Rank i = 1; i < std::min(ranks_, kMostAsked); ++i)
+    questions.ask(id_, team_.members[(position_ + ranks_ - i) % ranks_]);
+  questions.compare(text, id_, agreement_.made(), agreement_.last());
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,171 @@
+#pragma once
+
+#include "coll/engine/call_record.hpp"
+#include "coll/engine/places.hpp"
+#include "coll/engine/pool.hpp"
+#include "coll/engine/team_agreement.hpp"
+#include "coll/tune/chooser.hpp"
+#include "rma/transfers.hpp"
+#include "team/team_state.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace aqueduct::coll {
+
+using aqueduct::detail::EndpointState;
+using aqueduct::detail::TeamState;
+
+class CallQuestions;
+class Collectives;
+
+/// The collective operations of one team, on one member.
+///
+/// Calls join a queue in the team's order. The first call of the queue opens its runs one after the other: each gets a
+/// portion of the team's scratch, and starts when the portion's former use is over. Runs that have started go on side by
+/// side, whenever there is progress: each lane executes its steps until one has to wait for a counter or for room.
+///
+/// A run is *complete* when none of its lanes touches the user's buffers any more, and the sources of its puts are free.
+/// It is *drained* when all lanes have ended: then its scratch may be used again. An operation of several pieces has a
+/// run for each, and for Sync::all a run before and one after them that only signals.
+///
+/// Nothing here waits. A step that finds no room is tried again at the next progress.
+class TeamEngine {
+ public:
+  /// `words`: this member's counters of the team. Empty: the team has no scratch, and only teams of one member work.
+  TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& sizes, TeamPlaces places,
+             std::span<std::uint64_t> words);
+  ~TeamEngine();
+  TeamEngine(const TeamEngine&) = delete;
+  TeamEngine& operator=(const TeamEngine&) = delete;
+
+  struct Begun {
+    Status status;
+    Event event;
+  };
+  Begun begin(const Request& request) noexcept;
+  void refuse(const CallDescription& call) noexcept;
+  Result<Plan*> bind(const Request& request) noexcept;
+  Begun start(Plan& plan) noexcept;
+  Status end(Plan& plan) noexcept;
+  void drop(Plan& plan) noexcept;
+  std::string explain(const Shape& shape) const;
+
+  /// Goes on with all that can go on. Returns whether something found no room, and should be tried again soon.
+  bool advance() noexcept;
+  /// Whether there is anything to go on with.
+  bool busy() const noexcept { return first_ != nullptr || active_ != nullptr || scratch_busy(); }
+  /// Nothing of the team is in flight, and all that this member has sent has arrived.
+  bool idle() const noexcept { return !busy() && all_.parts == 1; }
+  /// Nothing of the team will go on: it is idle, or broken and all operations have ended.
+  bool at_rest() const noexcept { return idle() || (!broken_.ok() && first_ == nullptr); }
+  void fail(Status why, std::uint64_t from = 0) noexcept;
+  /// A member has told of its call, because it disagrees or has refused it.
+  void heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
+  /// The Team object goes away.
+  void detach() noexcept { team_gone_ = true; }
+
+  const TeamState& team() const noexcept { return team_; }
+  Status broken() const noexcept { return broken_; }
+  /// A counter has shown that a member has made another call than this one's number `number`.
+  void saw_other(std::uint64_t number) noexcept;
+  /// For the stall report: the oldest call, where it is, and what the members that have answered have called instead.
+  void describe(std::string& text, CallQuestions& questions) const;
+
+ private:
+  friend class CallQuestions;
+class Collectives;
+  static constexpr std::size_t kMethods = 16;
+  static constexpr std::uint64_t kNotBroken = ~std::uint64_t{0};
+
+  // team_engine.cpp: calls
+  Result<Method*> method_of(const Request& request) noexcept;
+  Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
+  Begun begin_with(const Request& request, const Method& method, Plan* plan) noexcept;
+  Status note(const CallDescription& call) noexcept;
+  void settle() noexcept;
+  Begun alone(const Request& request) noexcept;
+  void enqueue(CallRecord& operation) noexcept;
+  void release(Plan& plan) noexcept;
+  bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
+
+  // runs.cpp: pieces, portions, ends
+  void pump() noexcept;
+  bool open_next(CallRecord& operation) noexcept;
+  Shape shape_of(const CallRecord& operation, std::uint32_t index) const noexcept;
+  Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
+                 Run* run) const noexcept;
+  void activate(Run& run) noexcept;
+  void look(Run& run) noexcept;
+  bool cancelled(const CallRecord& operation) const noexcept { return operation.number >= broken_from_; }
+  static bool is_drained(const Run& run) noexcept {
+    return run.complete && run.ended == run.lane_count && run.own == 0 && run.sources.parts == 1;
+  }
+  bool may_begin(const Run& run) const noexcept;
+  void completed(Run& run) noexcept;
+  void drained(Run& run) noexcept;
+  void over(CallRecord& operation, Status outcome) noexcept;
+  void forget(CallRecord& operation) noexcept;
+  void convert_in(Run& run) const noexcept;
+  void convert_out(Run& run) const noexcept;
+  bool send_raises() noexcept;
+  void reap() noexcept;
+
+  // steps.cpp: what a step does
+  enum class Did : std::uint8_t { step, waits, no_room, failed };
+  Did go_on(Run& run, Run::Lane& lane) noexcept;
+  bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
+  Did execute(Run& run, Run::Lane& lane) noexcept;
+  Did put(Run& run, Run::Lane& lane) noexcept;
+  Did put_strided(Run& run, Run::Lane& lane) noexcept;
+  Did get(Run& run, Run::Lane& lane) noexcept;
+  Did signal(Run& run, const Step& step) noexcept;
+  void copy(Run& run, const Step& step) noexcept;
+  void reduce(Run& run, const Step& step) noexcept;
+  void raise_own(const Run& run, Counter counter) noexcept;
+  Did outcome(Status status) noexcept;
+  core::Op* step_op(Run& run, const Step& step) noexcept;
+  void take_back(Run& run, core::Op& op) noexcept;
+  static bool step_over(core::Layer& layer, core::Op& op) noexcept;
+  static bool strided_over(core::Layer& layer, core::Op& op) noexcept;
+  std::byte* here(const Run& run, const Place& place) const noexcept;
+  GlobalPtr<std::byte> there(const Run& run, Rank peer, const Place& place) const noexcept;
+  Signal signal_for(const Run& run, const Step& step) const noexcept;
+
+  Collectives& layer_;
+  EndpointState& state_;
+  TeamState& team_;
+  rma::Transfers& transfers_;
+  const std::uint64_t id_;
+  const Rank ranks_;
+  const Rank position_;
+  TeamTraits traits_;
+  TeamPlaces places_;
+  std::byte* base_ = nullptr;  ///< this member's scratch
+  std::optional<TeamScratch> scratch_;
+  TeamAgreement agreement_;
+  Status broken_;                           ///< why calls fail from now on
+  std::uint64_t broken_from_ = kNotBroken;  ///< operations from this number on are cancelled
+  bool team_gone_ = false;
+  bool no_room_ = false;  ///< something found no room in this pass
+
+  CallRecord* first_ = nullptr;  ///< calls that are not over, or not drained
+  CallRecord* last_ = nullptr;
+  CallRecord* opening_ = nullptr;  ///< the first of these that has runs to open; null: none
+  Run* held_ = nullptr;            ///< opened, and may not start yet
+  Run* active_ = nullptr;          ///< have started
+  Run** active_end_ = &active_;
+  Run* newest_ = nullptr;  ///< the latest to start
+  bool listed_ = false;    ///< among the layer's busy teams
+  Plan* plans_ = nullptr;
+  std::uint64_t calls_ = 0;
+  core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
+  std::array<Method, kMethods> methods_;
+};
+
+}  // namespace aqueduct::coll

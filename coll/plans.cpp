@@ -1,0 +1,86 @@
+// Collective calls whose arguments were bound before.
+
+#include <aqueduct/coll.hpp>
+
+#include "coll/barriers.hpp"
+#include "coll/may_call.hpp"
+#include "coll/one_caller.hpp"
+#include "coll/plan_record.hpp"
+#include "coll/wait_for_call.hpp"
+#include "core/entry.hpp"
+
+#include <utility>
+
+namespace aqueduct {
+namespace {
+
+/// Null: the plan has no operation.
+coll::PlanRecord* plan_of(void* record) noexcept { return static_cast<coll::PlanRecord*>(record); }
+
+/// Gives a plan back that was not ended. Its team may be gone.
+void drop_plan(void* record) noexcept {
+  coll::PlanRecord* const plan = plan_of(record);
+  if (plan == nullptr) return;
+  {
+    const core::Entry entry(plan->endpoint);
+    if (!plan->endpoint.in_child()) plan->engine.drop(plan->plan);
+  }
+  delete plan;
+}
+
+/// Requires: an Entry.
+Event start_plan(coll::PlanRecord& plan) noexcept {
+  const coll::OneCaller one(*plan.team);
+  auto begun = plan.engine.start(plan.plan);
+  return begun.status ? std::move(begun.event) : Event(begun.status);
+}
+
+}  // namespace
+
+CollPlan::CollPlan(CollPlan&& other) noexcept : record_(std::exchange(other.record_, nullptr)) {}
+CollPlan& CollPlan::operator=(CollPlan&& other) noexcept {
+  if (this != &other) {
+    drop_plan(record_);
+    record_ = std::exchange(other.record_, nullptr);
+  }
+  return *this;
+}
+CollPlan::~CollPlan() { drop_plan(record_); }
+
+Event CollPlan::start() noexcept {
+  coll::PlanRecord* const plan = plan_of(record_);
+  if (plan == nullptr) return Event(Status(ErrorCode::invalid_argument));
+  if (coll::barrier_of(*plan->team) == nullptr) return Event(Status(ErrorCode::closed));
+  const core::Entry entry(plan->endpoint);
+  if (const Status status = coll::may_begin(*plan->team); !status) return Event(status);
+  return start_plan(*plan);
+}
+
+Status CollPlan::run() noexcept {
+  coll::PlanRecord* const plan = plan_of(record_);
+  if (plan == nullptr) return ErrorCode::invalid_argument;
+  if (coll::barrier_of(*plan->team) == nullptr) return ErrorCode::closed;
+  const core::Entry entry(plan->endpoint);
+  if (const Status status = coll::may_wait(*plan->team); !status) return status;
+  const coll::OneCaller one(*plan->team);
+  Event event = start_plan(*plan);
+  return coll::wait_for_call(plan->endpoint, event, plan->limit);
+}
+
+Status CollPlan::end() noexcept {
+  coll::PlanRecord* const plan = plan_of(record_);
+  if (plan == nullptr) return ErrorCode::invalid_argument;
+  if (coll::barrier_of(*plan->team) == nullptr)
+    return ErrorCode::closed;  // the destructor gives the plan back
+  {
+    const core::Entry entry(plan->endpoint);
+    if (const Status status = coll::may_begin(*plan->team); !status) return status;
+    const coll::OneCaller one(*plan->team);
+    if (const Status status = plan->engine.end(plan->plan); !status) return status;
+  }
+  delete plan;
+  record_ = nullptr;
+  return {};
+}
+
+}  // namespace aqueduct

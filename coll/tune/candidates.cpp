@@ -1,0 +1,44 @@
+#include "coll/tune/candidates.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/rules.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace aqueduct::coll {
+
+namespace {
+
+/// 0: the usual one.
+constexpr std::array kRadixesAfterTheTable{0u, 4u, 8u, 16u, 64u, 1024u};
+
+}  // namespace
+
+WantedParameters wanted_with_radix(const Algorithm& algorithm, std::uint32_t radix) noexcept {
+  WantedParameters wanted{};
+  if (radix == 0) return wanted;
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
+    const Parameter& parameter = algorithm.parameters[i];
+    if (parameter.name == "radix") wanted[i] = std::clamp(radix, parameter.least, parameter.most);
+  }
+  return wanted;
+}
+
+Candidate Candidates::next() noexcept {
+  for (const auto rules = rules_of(shape_.operation); rule_ < rules.size();) {
+    const Rule& rule = rules[rule_++];
+    if (applies(rule, shape_, team_))
+      return {rule.algorithm, wanted_with_radix(*rule.algorithm, radix_of(rule, shape_.ranks))};
+  }
+  for (const auto all = all_algorithms(); radix_ < kRadixesAfterTheTable.size(); ++radix_, algorithm_ = 0) {
+    while (algorithm_ < all.size()) {
+      const Algorithm& algorithm = *all[algorithm_++];
+      if (algorithm.operation == shape_.operation)
+        return {&algorithm, wanted_with_radix(algorithm, kRadixesAfterTheTable[radix_])};
+    }
+  }
+  return {};
+}
+
+}  // namespace aqueduct::coll

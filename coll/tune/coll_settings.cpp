@@ -1,0 +1,167 @@
+#include "coll/tune/coll_settings.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+#include "core/nearest_name.hpp"
+#include "core/setting_kinds.hpp"
+#include "core/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace aqueduct::coll {
+
+namespace {
+
+using core::setting::same_on_all_ranks;
+using core::setting::text;
+
+constexpr SettingInfo algorithm_of(std::string_view name, std::string_view variable, std::string_view help) {
+  return same_on_all_ranks(text(name, variable, "auto", help));
+}
+
+// In the order of kOperationsWithSettings.
+constexpr std::array kAlgorithmSettings{
+    algorithm_of(
+        "coll_barrier", "AQUEDUCT_COLL_BARRIER",
+        "Algorithm of barriers: auto, or one of those that aqinfo --collectives lists, as tree:radix=4."),
+    algorithm_of("coll_broadcast", "AQUEDUCT_COLL_BROADCAST",
+                 "Algorithm of broadcasts, likewise, as k-nomial:radix=8,segments=4."),
+    algorithm_of("coll_scatter", "AQUEDUCT_COLL_SCATTER", "Algorithm of scatters, likewise."),
+    algorithm_of("coll_gather", "AQUEDUCT_COLL_GATHER", "Algorithm of gathers, likewise."),
+    algorithm_of("coll_all_gather", "AQUEDUCT_COLL_ALL_GATHER", "Algorithm of all-gathers, likewise."),
+    algorithm_of("coll_all_to_all", "AQUEDUCT_COLL_ALL_TO_ALL", "Algorithm of all-to-alls, likewise."),
+    algorithm_of("coll_reduce", "AQUEDUCT_COLL_REDUCE", "Algorithm of reductions to a root, likewise."),
+    algorithm_of("coll_all_reduce", "AQUEDUCT_COLL_ALL_REDUCE", "Algorithm of all-reduces, likewise."),
+    algorithm_of("coll_reduce_scatter", "AQUEDUCT_COLL_REDUCE_SCATTER",
+                 "Algorithm of reduce-scatters, likewise."),
+    algorithm_of("coll_scan", "AQUEDUCT_COLL_SCAN", "Algorithm of scans, likewise."),
+    algorithm_of("coll_exscan", "AQUEDUCT_COLL_EXSCAN", "Algorithm of exclusive scans, likewise."),
+};
+
+constexpr std::array kOperationsWithSettings{
+    Operation::barrier,        Operation::broadcast,  Operation::scatter, Operation::gather,
+    Operation::all_gather,     Operation::all_to_all, Operation::reduce,  Operation::all_reduce,
+    Operation::reduce_scatter, Operation::scan,       Operation::exscan,
+};
+static_assert(kOperationsWithSettings.size() == kAlgorithmSettings.size());
+
+/// Takes the text before `mark` off the front of `rest`; all of it if there is no mark.
+std::string_view take_until(std::string_view& rest, char mark) {
+  const std::size_t end = rest.find(mark);
+  const std::string_view front = rest.substr(0, end);
+  rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+  return front;
+}
+
+std::string unknown_algorithm(Operation operation, std::string_view name) {
+  core::NearestName nearest(name);
+  nearest.offer("auto");
+  std::string names = "auto";
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    if (algorithm->operation != operation) continue;
+    nearest.offer(algorithm->name);
+    names += fmt::format(", {}", algorithm->name);
+  }
+  return fmt::format("there is no such algorithm; it may be {}{}", names, nearest.hint());
+}
+
+/// The parameters of an algorithm, in words: "radix (2 to 64) and segments (1 to 64)".
+std::string parameter_list(const Algorithm& algorithm) {
+  std::string list;
+  for (const Parameter& one : algorithm.parameters)
+    list += fmt::format("{}{} ({} to {})", list.empty() ? "" : " and ", one.name, one.least, one.most);
+  return list.empty() ? std::string("no parameters") : list;
+}
+
+/// Which parameter a name means; the number of parameters if none.
+std::size_t parameter_named(const Algorithm& algorithm, std::string_view name) {
+  std::size_t i = 0;
+  while (i < algorithm.parameters.size() && algorithm.parameters[i].name != name) ++i;
+  return i;
+}
+
+/// Reads "8", the parameter at this place, or "radix=8". Returns what is wrong, or an empty string.
+std::string read_parameter(const Algorithm& algorithm, std::size_t place, std::string_view word,
+                           WantedParameters& wanted) {
+  std::string_view number = word;
+  if (const std::size_t equals = word.find('='); equals != std::string_view::npos) {
+    const std::string_view name = word.substr(0, equals);
+    number = word.substr(equals + 1);
+    place = parameter_named(algorithm, name);
+    if (place == algorithm.parameters.size()) {
+      core::NearestName nearest(name);
+      for (const Parameter& one : algorithm.parameters) nearest.offer(one.name);
+      return fmt::format("{} has no parameter {}; it has {}{}", algorithm.name, core::quoted(name),
+                         parameter_list(algorithm), nearest.hint());
+    }
+  }
+  if (place >= algorithm.parameters.size())
+    return fmt::format("{} does not have so many parameters; it has {}", algorithm.name,
+                       parameter_list(algorithm));
+  const Parameter& parameter = algorithm.parameters[place];
+  if (wanted[place] != 0) return fmt::format("{} is given twice", parameter.name);
+  std::uint32_t value = 0;
+  const char* const end = number.data() + number.size();
+  const auto read = std::from_chars(number.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end || value < parameter.least || value > parameter.most)
+    return fmt::format("{} may be a whole number from {} to {}", parameter.name, parameter.least,
+                       parameter.most);
+  wanted[place] = value;
+  return {};
+}
+
+}  // namespace
+
+std::span<const SettingInfo> algorithm_settings() noexcept { return kAlgorithmSettings; }
+
+Operation operation_of(const SettingInfo& info) noexcept {
+  std::size_t i = 0;
+  while (i + 1 < kAlgorithmSettings.size() && kAlgorithmSettings[i].name != info.name) ++i;
+  return kOperationsWithSettings[i];
+}
+
+ForcedRead read_forced(Operation operation, std::string_view value) {
+  ForcedRead out;
+  if (value == "auto") return out;
+  const bool has_parameters = value.find(':') != std::string_view::npos;
+  std::string_view rest = value;
+  const std::string_view name = take_until(rest, ':');
+  const Algorithm* const algorithm = find_algorithm(operation, name);
+  if (algorithm == nullptr) {
+    out.problem = unknown_algorithm(operation, name);
+    return out;
+  }
+  WantedParameters wanted{};
+  if (has_parameters && rest.empty()) out.problem = "values of parameters are missing after the colon";
+  for (std::size_t place = 0; !rest.empty() && out.problem.empty(); ++place) {
+    const bool last = rest.find(',') == std::string_view::npos;
+    out.problem = read_parameter(*algorithm, place, take_until(rest, ','), wanted);
+    if (out.problem.empty() && rest.empty() && !last) out.problem = "a value is missing after the last comma";
+  }
+  if (out.problem.empty()) out.forced = {algorithm, wanted};
+  return out;
+}
+
+std::string algorithm_objection(const SettingInfo& info, std::string_view value) {
+  for (std::size_t i = 0; i < kAlgorithmSettings.size(); ++i) {
+    if (kAlgorithmSettings[i].name != info.name) continue;
+    const std::string problem = read_forced(kOperationsWithSettings[i], value).problem;
+    return problem.empty() ? problem
+                           : fmt::format("{}={}: {}", info.environment, core::quoted(value), problem);
+  }
+  return {};
+}
+
+ForcedAlgorithms forced_algorithms(const Config& config) {
+  ForcedAlgorithms forced{};
+  for (std::size_t i = 0; i < kAlgorithmSettings.size(); ++i) {
+    const Operation operation = kOperationsWithSettings[i];
+    forced[static_cast<std::size_t>(operation)] =
+        read_forced(operation, config.text(kAlgorithmSettings[i].name)).forced;
+  }
+  return forced;
+}
+
+}  // namespace aqueduct::coll

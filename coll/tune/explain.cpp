@@ -1,0 +1,71 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/schedule/schedule.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/table.hpp"
+
+#include <fmt/format.h>
+
+namespace aqueduct::coll {
+
+namespace {
+
+std::uint64_t number_of_pieces(const Choice& choice) noexcept {
+  if (choice.shape.bytes <= choice.piece) return 1;
+  return (choice.shape.bytes + choice.piece - 1) / choice.piece;
+}
+
+/// What all pieces send. Two pieces overlap, so `depth` is that of one.
+Cost cost_of(const Choice& choice) noexcept {
+  const std::uint64_t pieces = number_of_pieces(choice);
+  if (pieces == 1) return Schedule::cost(*choice.algorithm, choice.shape);
+  Cost cost = Schedule::cost(*choice.algorithm, piece_of(choice.shape, choice.piece));
+  const Cost last = Schedule::cost(*choice.algorithm,
+                                   piece_of(choice.shape, choice.shape.bytes - (pieces - 1) * choice.piece));
+  cost.messages = cost.messages * (pieces - 1) + last.messages;
+  cost.bytes = cost.bytes * (pieces - 1) + last.bytes;
+  return cost;
+}
+
+std::string chosen_lines(const Choice& choice, const ScratchLayout& scratch, bool forced) {
+  const std::uint64_t pieces = number_of_pieces(choice);
+  const Shape piece = pieces == 1 ? choice.shape : piece_of(choice.shape, choice.piece);
+  const Needs needs = Schedule::needs(*choice.algorithm, piece);
+  const Cost cost = cost_of(choice);
+  std::string text = fmt::format("  {}{}\n", name_of(*choice.algorithm, choice.shape),
+                                 forced ? " (a setting asks for it)" : "");
+  text += pieces == 1 ? std::string("  in one piece")
+                      : fmt::format("  in {} pieces of {} bytes of each block", pieces, choice.piece);
+  text += fmt::format(
+      "; each needs {} bytes of scratch, {} of temporary memory and {} counters; a bank has "
+      "{} bytes and {} counters\n",
+      needs.scratch, needs.temp, needs.counters, scratch.sizes().bytes, scratch.sizes().counters);
+  text += fmt::format("  sends {} messages with {} bytes in all, {}{} deep{}\n", cost.messages, cost.bytes,
+                      cost.depth_is_limit ? "at most " : "", cost.depth, pieces == 1 ? "" : " in each piece");
+  return text;
+}
+
+}  // namespace
+
+std::string TableChooser::explain(const Shape& shape, const TeamTraits& team,
+                                  const ScratchLayout& scratch) const {
+  std::string text =
+      fmt::format("{} of {} bytes, {} members\n", operation_word(shape.operation), shape.bytes, shape.ranks);
+  const Choice choice = choose(shape, team, scratch);
+  const bool user = forced(shape.operation).algorithm != nullptr;
+  if (choice.algorithm == nullptr) {
+    text += fmt::format("  none: {}\n", choice.why);
+  } else {
+    text += chosen_lines(choice, scratch, user);
+  }
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    if (algorithm->operation != shape.operation || algorithm == choice.algorithm) continue;
+    const Fit how = fit_with_any(*algorithm, shape, team, scratch);
+    const char* reason = how.refusal;
+    if (reason == nullptr)
+      reason = user ? "it could, but a setting asks for another" : "it could, but the table prefers another";
+    text += fmt::format("  not {}: {}\n", algorithm->name, reason);
+  }
+  return text;
+}
+
+}  // namespace aqueduct::coll

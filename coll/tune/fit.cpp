@@ -1,0 +1,143 @@
+#include "coll/tune/fit.hpp"
+
+#include "coll/schedule/schedule.hpp"
+#include "coll/scratch/banks.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+namespace aqueduct::coll {
+
+namespace {
+
+constexpr std::uint64_t kKilobyte = 1024;
+
+/// Chosen: a segment takes a few times as long as a message's latency. Short blocks have shorter segments, so that there
+/// are a few of them.
+constexpr std::uint64_t bytes_of_segment(std::uint64_t bytes) noexcept {
+  if (bytes <= 256 * kKilobyte) return 16 * kKilobyte;
+  return bytes <= 1024 * kKilobyte ? 32 * kKilobyte : 64 * kKilobyte;
+}
+
+/// Gives a piece its parameters. Wanted values are taken as they are: Schedule::refusal checks them.
+Shape with_parameters(const Algorithm& algorithm, const WantedParameters& wanted, Shape shape) noexcept {
+  shape.parameters = {};
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
+    const Parameter& parameter = algorithm.parameters[i];
+    std::uint32_t& value = shape.parameters[i];
+    value = wanted[i] != 0 ? wanted[i] : parameter.usual;
+    if (wanted[i] != 0 || parameter.name != "segments") continue;
+    const std::uint64_t each = bytes_of_segment(shape.bytes);
+    value = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>((shape.bytes + each - 1) / each, parameter.least, parameter.most));
+    // A team of many members may have counters for fewer.
+    while (value > parameter.least && Schedule::refusal(algorithm, shape) != nullptr)
+      value = std::max(value / 2, parameter.least);
+  }
+  return shape;
+}
+
+/// How many blocks a message may carry.
+std::uint64_t blocks_of_message(const Algorithm& algorithm, const Shape& shape) noexcept {
+  if (algorithm.direct) return 1;
+  switch (shape.operation) {
+    case Operation::scatter:
+    case Operation::gather:
+    case Operation::all_gather:
+    case Operation::all_to_all:
+    case Operation::reduce_scatter: return shape.ranks;
+    default: return 1;
+  }
+}
+
+/// Looks for pieces of one algorithm.
+class Cutter {
+ public:
+  Cutter(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& whole,
+         const TeamTraits& team, const ScratchLayout& scratch) noexcept
+      : algorithm_(algorithm), wanted_(wanted), whole_(whole), team_(team), scratch_(scratch) {}
+
+  /// Null if `times` pieces of this many bytes fit into a bank.
+  const char* refusal(std::uint64_t piece, std::uint32_t times) const noexcept {
+    if (team_.ranks > 1 && piece > team_.most_transfer / blocks_of_message(algorithm_, whole_))
+      return "a message of it would be longer than the conduit's longest";
+    const Shape shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece));
+    if (const char* const reason = refusal_of(shape, times)) return reason;
+    // The last piece has the parameters of the others. Rounding can give it more segments than they have.
+    const std::uint64_t rest = piece == 0 ? 0 : whole_.bytes % piece;
+    return rest == 0 || rest == piece ? nullptr : refusal_of(piece_of(shape, rest), times);
+  }
+
+  /// The largest piece of which `times` fit; 0 if none does.
+  std::uint64_t largest(std::uint32_t times) const noexcept {
+    std::uint64_t before = 0;
+    for (std::uint64_t limit = std::bit_floor(whole_.bytes); limit > 0; limit /= 2) {
+      const std::uint64_t piece = std::max<std::uint64_t>(limit / whole_.element, 1) * whole_.element;
+      if (piece != before && refusal(piece, times) == nullptr) return piece;
+      if (limit <= whole_.element) break;
+      before = piece;
+    }
+    return 0;
+  }
+
+  Fit fit(std::uint64_t piece) const noexcept {
+    Fit out;
+    out.shape = with_parameters(algorithm_, wanted_, piece_of(whole_, piece));
+    out.shape.bytes = whole_.bytes;
+    out.shape.pitch = whole_.pitch;
+    out.piece = piece;
+    return out;
+  }
+
+ private:
+  const char* refusal_of(const Shape& shape, std::uint32_t times) const noexcept {
+    if (const char* const reason = Schedule::refusal(algorithm_, shape)) return reason;
+    Needs needs = portion_of(algorithm_, shape);
+    needs.scratch = whole_lines(needs.scratch) * times;
+    needs.counters *= times;
+    return ScratchBanks(scratch_).refusal(needs);
+  }
+
+  const Algorithm& algorithm_;
+  const WantedParameters& wanted_;
+  const Shape& whole_;
+  const TeamTraits& team_;
+  const ScratchLayout& scratch_;
+};
+
+}  // namespace
+
+Shape piece_of(const Shape& shape, std::uint64_t bytes) noexcept {
+  Shape piece = shape;
+  piece.bytes = bytes;
+  return piece;
+}
+
+Needs portion_of(const Algorithm& algorithm, const Shape& shape) noexcept {
+  Needs needs = Schedule::needs(algorithm, shape);
+  if (needs.temp > 0) needs.scratch = whole_lines(needs.scratch) + needs.temp;
+  return needs;
+}
+
+Fit fit(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
+        const TeamTraits& team, const ScratchLayout& scratch) noexcept {
+  const Cutter cutter(algorithm, wanted, shape, team, scratch);
+  const char* const reason = cutter.refusal(shape.bytes, 1);
+  if (reason == nullptr) {
+    Fit whole = cutter.fit(shape.bytes);
+    whole.piece = std::max<std::uint64_t>(shape.bytes, shape.element);
+    return whole;
+  }
+  for (const std::uint32_t times : {2u, 1u}) {
+    if (const std::uint64_t piece = cutter.largest(times)) return cutter.fit(piece);
+  }
+  Fit none;
+  none.refusal = reason;
+  none.shape = shape;
+  if (shape.bytes > shape.element && Schedule::refusal(algorithm, cutter.fit(shape.element).shape) == nullptr)
+    none.refusal = "one element at a time, it still needs more than a bank of scratch or a message can hold";
+  return none;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,180 @@
+#include "coll/tune/rules.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+
+#include <array>
+
+namespace aqueduct::coll {
+
+// Where the limits come from. A message costs a latency L of about 2 µs and occupies its sender for about 0.5 µs; a byte
+// costs 0.1 ns on the way and 0.1 ns to combine. These are round numbers of networks of today; shared memory has smaller
+// ones in about the same proportion. Measured costs may move the limits; they never make a choice illegal.
+//
+// - Up to about L / gap = 16 KiB, the number of rounds decides. Beyond, the bytes that a member sends.
+// - The last line of an operation has no condition: it serves shapes for which the lines above do not apply or do not fit
+//   into scratch. Algorithms that are in no line are tried after it (candidates.hpp).
+
+namespace {
+
+constexpr std::uint64_t kKiB = 1024;
+
+// Few members signal to all others at once. On a host with more members than cores, each signal costs more than a round.
+constexpr std::array kBarrierRules{
+    Rule{.algorithm = &kBarrierDissemination, .radix = kRadixOfAll, .most_ranks = 4},
+    Rule{.algorithm = &kBarrierTree, .radix = 4, .least_ranks = 17, .one_host = true},
+    Rule{.algorithm = &kBarrierDissemination, .radix = 2, .mapped = true},
+    Rule{.algorithm = &kBarrierDissemination, .radix = 4, .most_ranks = 4096},
+    Rule{.algorithm = &kBarrierTree, .radix = 4},
+};
+
+// In shared memory copies are what counts, and `direct` makes the fewest. In a network a long block is cut into segments,
+// and the circulant graph keeps all members sending. A child that must first say that it has called costs a short block
+// more than a copy does.
+constexpr std::array kBroadcastRules{
+    Rule{.algorithm = &kBroadcastDirect, .radix = 4, .most_bytes = 16 * kKiB, .unasked = true},
+    Rule{.algorithm = &kBroadcastKNomial, .radix = 4, .most_bytes = 4 * kKiB},
+    Rule{.algorithm = &kBroadcastDirect, .radix = 4, .mapped = true},
+    Rule{.algorithm = &kBroadcastDirect, .radix = 2, .most_ranks = 2},
+    Rule{.algorithm = &kBroadcastKNomial, .radix = 4, .most_bytes = 16 * kKiB},
+    Rule{.algorithm = &kBroadcastCirculant},
+    Rule{.algorithm = &kBroadcastKNomial, .radix = 4},
+};
+
+// A tree saves messages at the root; but a block travels over several edges. That pays for blocks of less than about
+// 0.5 µs / (0.1 ns · (depth - 1)) = 2 KiB. With the radix of all members the tree is flat: every block travels once.
+constexpr std::array kScatterRules{
+    Rule{.algorithm = &kScatterDirect, .most_ranks = 8, .unasked = true},
+    Rule{.algorithm = &kScatterKNomial, .radix = kRadixOfAll, .most_ranks = 8, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kScatterKNomial, .radix = 4, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kScatterDirect},
+    Rule{.algorithm = &kScatterKNomial, .radix = kRadixOfAll},
+};
+
+constexpr std::array kGatherRules{
+    Rule{.algorithm = &kGatherDirect, .most_ranks = 8, .unasked = true},
+    Rule{.algorithm = &kGatherKNomial, .radix = kRadixOfAll, .most_ranks = 8, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kGatherKNomial, .radix = 4, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kGatherDirect},
+    Rule{.algorithm = &kGatherKNomial, .radix = kRadixOfAll},
+};
+
+// `direct` sends P - 1 messages, all at once, and copies nothing. Without addresses the circulant graph sends as many
+// bytes in ceil(log2 P) rounds; a ring needs P - 1 rounds, and is better on a ring or torus only, so nobody gets it
+// without asking.
+constexpr std::array kAllGatherRules{
+    Rule{.algorithm = &kAllGatherDoubling,
+         .most_ranks = 1},  // the only one that needs no scratch for one member
+    Rule{.algorithm = &kAllGatherDirect, .most_ranks = 8, .unasked = true},
+    Rule{.algorithm = &kAllGatherBruck, .radix = kRadixOfAll, .most_ranks = 4, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kAllGatherDoubling, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kAllGatherBruck, .radix = 2, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kAllGatherDirect},
+    Rule{.algorithm = &kAllGatherCirculant},
+};
+
+// With radix 2, Bruck's algorithm sends a block log2(P) / 2 times on average. That pays for blocks of less than about
+// 0.5 µs / (0.1 ns · (log2(P) / 2 - 1)). Without addresses blocks go through scratch anyway; with the radix of all
+// members, all are sent at once. A larger radix has fewer rounds, so it needs less scratch and allows larger pieces.
+constexpr std::array kAllToAllRules{
+    Rule{.algorithm = &kAllToAllDirect, .most_ranks = 8, .unasked = true},
+    Rule{.algorithm = &kAllToAllBruck, .radix = kRadixOfAll, .most_ranks = 8, .most_bytes = 8 * kKiB},
+    Rule{.algorithm = &kAllToAllBruck, .radix = 2, .least_ranks = 9, .most_bytes = 64},
+    Rule{.algorithm = &kAllToAllBruck, .radix = 4, .least_ranks = 9, .most_bytes = 512},
+    Rule{.algorithm = &kAllToAllDirect},
+    Rule{.algorithm = &kAllToAllPairwise},
+    Rule{.algorithm = &kAllToAllBruck, .radix = 64},
+    Rule{.algorithm = &kAllToAllBruck, .radix = 8},
+    Rule{.algorithm = &kAllToAllBruck, .radix = 4},
+};
+
+// A chain is good when each of its members has a segment to work on. An exact order leaves `flat` and the chain.
+constexpr std::array kReduceRules{
+    Rule{.algorithm = &kReduceFlat, .most_ranks = 4, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kReduceKNomial, .radix = 4, .most_bytes = 512},
+    Rule{.algorithm = &kReduceChain, .least_ranks = 3, .most_ranks = 32, .least_bytes_each = 16 * kKiB},
+    Rule{.algorithm = &kReduceKNomial, .radix = 2},
+    Rule{.algorithm = &kReduceFlat, .most_bytes = 8 * kKiB},
+    Rule{.algorithm = &kReduceChain, .most_ranks = 64},
+    Rule{.algorithm = &kReduceFlat},
+};
+
+// Short vectors: one round where all send to all, else one for each digit, without a fold if the number of members is a
+// power of the radix. Long vectors: two rounds for each bit, in which a member sends and combines every part once; the
+// circulant graph does it for any number of members, halving also for operators that do not commute. An exact order
+// leaves `direct` and the tree that is flat.
+constexpr std::array kAllReduceRules{
+    Rule{.algorithm = &kAllReduceMultiplying, .radix = kRadixOfAll, .most_ranks = 4, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kAllReduceDirect, .most_ranks = 8, .most_bytes = 512},
+    Rule{.algorithm = &kAllReduceTree, .radix = 8, .least_ranks = 4097, .most_bytes = 2 * kKiB},
+    Rule{.algorithm = &kAllReduceMultiplying, .radix = kRadixOfPower, .most_bytes = 512},
+    Rule{.algorithm = &kAllReduceMultiplying, .radix = 2, .most_bytes = 8 * kKiB},
+    Rule{.algorithm = &kAllReduceCirculant},
+    Rule{.algorithm = &kAllReduceHalving},
+    Rule{.algorithm = &kAllReduceMultiplying, .radix = 2},
+    Rule{.algorithm = &kAllReduceTree, .radix = kRadixOfAll},
+    Rule{.algorithm = &kAllReduceDirect},
+};
+
+// All send the same number of bytes, so `direct` is best when its P - 1 messages do not count. It also keeps every order.
+constexpr std::array kReduceScatterRules{
+    Rule{.algorithm = &kReduceScatterDirect, .most_ranks = 8},
+    Rule{.algorithm = &kReduceScatterCirculant, .most_bytes = 4 * kKiB},
+    Rule{.algorithm = &kReduceScatterHalving, .most_bytes = 4 * kKiB},
+    Rule{.algorithm = &kReduceScatterDirect},
+};
+
+constexpr std::array kScanRules{
+    Rule{.algorithm = &kScanChain, .least_ranks = 3, .most_ranks = 32, .least_bytes_each = 16 * kKiB},
+    Rule{.algorithm = &kScanDoubling},
+    Rule{.algorithm = &kScanChain},
+};
+
+constexpr std::array kExscanRules{
+    Rule{.algorithm = &kExscanChain, .least_ranks = 3, .most_ranks = 32, .least_bytes_each = 16 * kKiB},
+    Rule{.algorithm = &kExscanDoubling},
+    Rule{.algorithm = &kExscanChain},
+};
+
+bool is_power(std::uint64_t ranks, std::uint64_t radix) noexcept {
+  std::uint64_t power = radix;
+  while (power < ranks) power *= radix;
+  return power == ranks;
+}
+
+}  // namespace
+
+std::span<const Rule> rules_of(Operation operation) noexcept {
+  switch (operation) {
+    case Operation::barrier: return kBarrierRules;
+    case Operation::broadcast: return kBroadcastRules;
+    case Operation::scatter: return kScatterRules;
+    case Operation::gather: return kGatherRules;
+    case Operation::all_gather: return kAllGatherRules;
+    case Operation::all_to_all: return kAllToAllRules;
+    case Operation::reduce: return kReduceRules;
+    case Operation::all_reduce: return kAllReduceRules;
+    case Operation::reduce_scatter: return kReduceScatterRules;
+    case Operation::scan: return kScanRules;
+    case Operation::exscan: return kExscanRules;
+    case Operation::permute: return {};
+  }
+  return {};
+}
+
+bool applies(const Rule& rule, const Shape& shape, const TeamTraits& team) noexcept {
+  if (shape.ranks < rule.least_ranks || shape.ranks > rule.most_ranks) return false;
+  if (shape.bytes > rule.most_bytes || shape.bytes / shape.ranks < rule.least_bytes_each) return false;
+  if ((rule.mapped && !team.mapped) || (rule.one_host && !team.one_host)) return false;
+  return !(rule.unasked && shape.in == Sync::mine);
+}
+
+std::uint32_t radix_of(const Rule& rule, Rank ranks) noexcept {
+  if (rule.radix == kRadixOfAll) return ranks;
+  if (rule.radix != kRadixOfPower) return rule.radix;
+  for (const std::uint32_t radix : {4u, 2u, 3u}) {
+    if (is_power(ranks, radix)) return radix;
+  }
+  return 2;
+}
+
+}  // namespace aqueduct::coll

@@ -1,0 +1,102 @@
+#include "coll/tune/table.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/candidates.hpp"
+#include "coll/tune/operation_word.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace aqueduct::coll {
+
+namespace {
+
+Choice choice_of(const Algorithm& algorithm, const Fit& how) noexcept {
+  return {.algorithm = &algorithm, .shape = how.shape, .piece = how.piece, .why = {}};
+}
+
+/// The names of the algorithms that can do it: "ring, circulant".
+std::string names_that_can(const Shape& shape, const TeamTraits& team, const ScratchLayout& scratch) {
+  std::string names;
+  for (const Algorithm* const algorithm : all_algorithms()) {
+    if (algorithm->operation != shape.operation) continue;
+    if (fit_with_any(*algorithm, shape, team, scratch).refusal != nullptr) continue;
+    if (!names.empty()) names += ", ";
+    names += algorithm->name;
+  }
+  return names;
+}
+
+}  // namespace
+
+Fit fit_or_cut(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
+               const TeamTraits& team, const ScratchLayout& scratch) noexcept {
+  const Fit how = fit(algorithm, wanted, shape, team, scratch);
+  if (how.refusal == nullptr || reduces(shape.operation) || shape.element == 1) return how;
+  Shape bytes = shape;
+  bytes.element = 1;
+  const Fit cut = fit(algorithm, wanted, bytes, team, scratch);
+  return cut.refusal == nullptr ? cut : how;
+}
+
+Fit fit_with_any(const Algorithm& algorithm, const Shape& shape, const TeamTraits& team,
+                 const ScratchLayout& scratch) noexcept {
+  Fit first;
+  first.refusal = "it is for another operation";
+  bool tried = false;
+  Candidates candidates(shape, team);
+  for (Candidate one = candidates.next(); one.algorithm != nullptr; one = candidates.next()) {
+    if (one.algorithm != &algorithm) continue;
+    const Fit how = fit_or_cut(algorithm, one.wanted, shape, team, scratch);
+    if (how.refusal == nullptr) return how;
+    if (!std::exchange(tried, true)) first = how;
+  }
+  return first;
+}
+
+Choice TableChooser::choose(const Shape& shape, const TeamTraits& team,
+                            const ScratchLayout& scratch) const noexcept {
+  Choice none;
+  none.shape = shape;
+  none.why = "there is no algorithm for this operation";
+  if (const Forced& user = forced(shape.operation); user.algorithm != nullptr) {
+    const Fit how = fit_or_cut(*user.algorithm, user.wanted, shape, team, scratch);
+    if (how.refusal == nullptr) return choice_of(*user.algorithm, how);
+    none.why = why_not(user, how.refusal, shape, team, scratch);
+    return none;
+  }
+  Candidates candidates(shape, team);
+  for (Candidate one = candidates.next(); one.algorithm != nullptr; one = candidates.next()) {
+    const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape, team, scratch);
+    if (how.refusal == nullptr) return choice_of(*one.algorithm, how);
+    none.why = "no algorithm can do it with the team's scratch; a larger AQUEDUCT_COLL_SCRATCH may help";
+  }
+  return none;
+}
+
+std::string_view TableChooser::keep(std::string text) const {
+  const std::lock_guard lock(mutex_);
+  return *texts_.insert(std::move(text)).first;
+}
+
+std::string_view TableChooser::why_not(const Forced& user, const char* reason, const Shape& shape,
+                                       const TeamTraits& team, const ScratchLayout& scratch) const noexcept {
+  try {
+    const std::string names = names_that_can(shape, team, scratch);
+    return keep(fmt::format("a setting asks for the algorithm {} for {}, which cannot do it: {}; {}",
+                            user.algorithm->name, operation_word(shape.operation), reason,
+                            names.empty() ? "nor can any other" : "these can: " + names));
+  } catch (...) {
+    return reason;
+  }
+}
+
+std::string name_of(const Algorithm& algorithm, const Shape& shape) {
+  std::string text(algorithm.name);
+  for (std::size_t i = 0; i < algorithm.parameters.size(); ++i)
+    text += fmt::format("{}{}={}", i == 0 ? ':' : ',', algorithm.parameters[i].name, shape.parameters[i]);
+  return text;
+}
+
+}  // namespace aqueduct::coll

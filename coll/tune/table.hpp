@@ -1,0 +1,55 @@
+#pragma once
+
+#include "coll/tune/chooser.hpp"
+#include "coll/tune/fit.hpp"
+#include "coll/tune/forced.hpp"
+
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace aqueduct::coll {
+
+/// Chooses by a table of rules (rules.cpp): the first line that applies and whose algorithm can do the shape with the
+/// team's scratch, in one or in pieces. If no line serves, the first algorithm that can do it at all. A setting of the
+/// user (coll_settings.hpp) comes before the table.
+///
+/// Choice::shape has the caller's element, but for an operation that combines nothing and whose elements are too large for
+/// the scratch: then it is 1, since such elements may be cut.
+/// Threads: any. Choice::why lives as long as the chooser.
+class TableChooser final : public Chooser {
+ public:
+  explicit TableChooser(const ForcedAlgorithms& forced = {}) noexcept : forced_(forced) {}
+
+  Choice choose(const Shape& shape, const TeamTraits& team,
+                const ScratchLayout& scratch) const noexcept override;
+  /// Which algorithm runs, with its parameters, its pieces, what one piece needs, and the cost of the whole operation; then
+  /// a line for each other algorithm of the operation: why it does not run.
+  std::string explain(const Shape& shape, const TeamTraits& team,
+                      const ScratchLayout& scratch) const override;
+
+ private:
+  const Forced& forced(Operation operation) const noexcept {
+    return forced_[static_cast<std::size_t>(operation)];
+  }
+  std::string_view keep(std::string text) const;
+  std::string_view why_not(const Forced& forced, const char* reason, const Shape& shape,
+                           const TeamTraits& team, const ScratchLayout& scratch) const noexcept;
+
+  ForcedAlgorithms forced_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::string, std::less<>> texts_;  ///< what Choice::why points to
+};
+
+/// How one algorithm does a shape, with elements cut if that is the only way. See TableChooser.
+Fit fit_or_cut(const Algorithm& algorithm, const WantedParameters& wanted, const Shape& shape,
+               const TeamTraits& team, const ScratchLayout& scratch) noexcept;
+/// How the first candidate does it that can with any parameters of the table, or its refusal.
+Fit fit_with_any(const Algorithm& algorithm, const Shape& shape, const TeamTraits& team,
+                 const ScratchLayout& scratch) noexcept;
+
+/// "k-nomial:radix=4,segments=1", which is also how a setting names it.
+std::string name_of(const Algorithm& algorithm, const Shape& shape);
+
+}  // namespace aqueduct::coll

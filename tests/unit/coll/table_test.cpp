@@ -1,0 +1,284 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/schedule/schedule.hpp"
+#include "coll/scratch/banks.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/rules.hpp"
+#include "coll/tune/table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace aqueduct::coll {
+namespace {
+
+constexpr std::uint64_t kMebi = 1 << 20;
+constexpr std::uint32_t kElement = 8;
+
+Shape shape_of(Operation operation, Rank ranks, std::uint64_t bytes) {
+  Shape shape;
+  shape.operation = operation;
+  shape.ranks = ranks;
+  shape.element = operation == Operation::barrier ? 1 : kElement;
+  shape.bytes = shape.pitch = bytes;
+  return shape;
+}
+
+Shape single(Shape shape) {
+  shape.addresses = Addresses::single;
+  return shape;
+}
+
+TeamTraits network(Rank ranks) { return {.ranks = ranks, .one_host = false, .mapped = false}; }
+
+ScratchLayout usual_layout(Rank ranks) { return {ScratchSizes(), ranks}; }
+
+/// The name of the algorithm in the default scratch.
+std::string chosen(const Shape& shape, const TeamTraits& team) {
+  const Choice choice = TableChooser().choose(shape, team, usual_layout(shape.ranks));
+  return choice.algorithm == nullptr ? std::string("none") : name_of(*choice.algorithm, choice.shape);
+}
+
+/// Everything that an operation may be asked for, but for its size and its team.
+std::vector<Shape> all_modes(Operation operation) {
+  std::vector<Shape> out;
+  const bool combines = reduces(operation);
+  for (const Sync in : {Sync::none, Sync::mine, Sync::all}) {
+    for (const Sync end : {Sync::none, Sync::mine, Sync::all}) {
+      for (const Addresses addresses : {Addresses::single, Addresses::local}) {
+        for (const Order order : {Order::any, Order::same_everywhere, Order::exact}) {
+          for (const bool commutative : {true, false}) {
+            if (!combines && (order != Order::any || !commutative)) continue;
+            Shape shape;
+            shape.operation = operation;
+            shape.in = in;
+            shape.out = end;
+            shape.addresses = addresses;
+            shape.order = order;
+            shape.commutative = commutative;
+            out.push_back(shape);
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+/// What the engine relies on.
+void expect_runnable(const Choice& choice, const Shape& shape, const ScratchLayout& layout) {
+  ASSERT_NE(choice.algorithm, nullptr) << choice.why;
+  EXPECT_EQ(choice.shape.bytes, shape.bytes);
+  EXPECT_EQ(choice.shape.pitch, shape.pitch);
+  ASSERT_GT(choice.piece, 0u);
+  EXPECT_EQ(choice.piece % shape.element, 0u);
+  const ScratchBanks banks(layout);
+  const auto expect_piece = [&](std::uint64_t bytes) {
+    const Shape piece = piece_of(choice.shape, bytes);
+    EXPECT_EQ(Schedule::refusal(*choice.algorithm, piece), nullptr);
+    EXPECT_EQ(banks.refusal(portion_of(*choice.algorithm, piece)), nullptr);
+  };
+  if (choice.piece >= shape.bytes) {
+    expect_piece(shape.bytes);
+  } else {
+    expect_piece(choice.piece);
+    expect_piece(shape.bytes % choice.piece);
+  }
+}
+
+class TableForAll : public testing::TestWithParam<Operation> {};
+
+TEST_P(TableForAll, HasAnAlgorithmForEverything) {
+  const TableChooser table;
+  std::vector<Rank> sizes_of_teams;
+  for (Rank ranks = 1; ranks <= 17; ++ranks) sizes_of_teams.push_back(ranks);
+  sizes_of_teams.insert(sizes_of_teams.end(), {64, 100, 1000});
+  std::vector<std::uint64_t> sizes{0};
+  if (GetParam() != Operation::barrier) sizes = {0, 8, 24, 1024, 65'536, kMebi, 64 * kMebi};
+  const std::vector<Shape> modes = all_modes(GetParam());
+  for (const Rank ranks : sizes_of_teams) {
+    for (const ScratchSizes& scratch : {ScratchSizes(), least_scratch(ranks)}) {
+      const ScratchLayout layout(scratch, ranks);
+      for (Shape shape : modes) {
+        shape.ranks = ranks;
+        shape.root = ranks - 1;
+        shape.element = GetParam() == Operation::barrier ? 1 : kElement;
+        for (const std::uint64_t bytes : sizes) {
+          shape.bytes = shape.pitch = bytes;
+          expect_runnable(table.choose(shape, {.ranks = ranks}, layout), shape, layout);
+          if (HasFailure()) {
+            FAIL() << operation_word(GetParam()) << " of " << bytes << " bytes, " << ranks << " members";
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operations, TableForAll,
+                         testing::Values(Operation::barrier, Operation::broadcast, Operation::scatter,
+                                         Operation::gather, Operation::all_gather, Operation::all_to_all,
+                                         Operation::reduce, Operation::all_reduce, Operation::reduce_scatter,
+                                         Operation::scan, Operation::exscan),
+                         [](const auto& one) { return std::string(operation_word(one.param)); });
+
+// The longest element that the least scratch is made for, one at a time.
+TEST(Table, MovesLongElementsThroughTheLeastScratch) {
+  for (const Rank ranks : {2u, 3u, 5u, 17u, 64u, 100u, 1000u, 5000u}) {
+    const ScratchLayout layout(least_scratch(ranks), ranks);
+    for (const Operation operation :
+         {Operation::broadcast, Operation::scatter, Operation::gather, Operation::all_gather,
+          Operation::all_to_all, Operation::reduce, Operation::all_reduce, Operation::reduce_scatter,
+          Operation::scan, Operation::exscan}) {
+      for (Shape shape : all_modes(operation)) {
+        shape.ranks = ranks;
+        shape.element = 16;
+        shape.bytes = shape.pitch = 160;
+        expect_runnable(TableChooser().choose(shape, {.ranks = ranks}, layout), shape, layout);
+        if (HasFailure()) FAIL() << operation_word(operation) << ", " << ranks << " members";
+      }
+    }
+  }
+}
+
+TEST(Table, HasRulesWhoseAlgorithmsAreOfTheOperation) {
+  for (std::size_t i = 0; i < ForcedAlgorithms().size(); ++i) {
+    const auto operation = static_cast<Operation>(i);
+    EXPECT_EQ(rules_of(operation).empty(), operation == Operation::permute);
+    for (const Rule& rule : rules_of(operation)) EXPECT_EQ(rule.algorithm->operation, operation);
+  }
+}
+
+TEST(Table, TakesFewRoundsForShortBlocks) {
+  EXPECT_EQ(chosen(shape_of(Operation::barrier, 3, 0), network(3)), "dissemination:radix=3");
+  EXPECT_EQ(chosen(shape_of(Operation::barrier, 64, 0), network(64)), "dissemination:radix=4");
+  EXPECT_EQ(chosen(shape_of(Operation::broadcast, 64, 8), network(64)), "k-nomial:radix=4,segments=1");
+  EXPECT_EQ(chosen(shape_of(Operation::all_gather, 17, 8), network(17)), "bruck:radix=2");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 4, 8), network(4)), "multiplying:radix=4");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 7, 8), network(7)), "direct");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 27, 8), network(27)), "multiplying:radix=3");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 32, 8), network(32)), "multiplying:radix=2");
+}
+
+TEST(Table, TakesFewBytesForLongBlocks) {
+  EXPECT_EQ(chosen(shape_of(Operation::broadcast, 64, kMebi), network(64)).substr(0, 9), "circulant");
+  EXPECT_EQ(chosen(single(shape_of(Operation::all_gather, 64, kMebi)), network(64)), "direct");
+  EXPECT_EQ(chosen(shape_of(Operation::all_gather, 64, kMebi), network(64)), "circulant");
+  EXPECT_EQ(chosen(shape_of(Operation::all_reduce, 17, kMebi), network(17)), "circulant");
+  EXPECT_EQ(chosen(shape_of(Operation::scan, 4, kMebi), network(4)).substr(0, 5), "chain");
+}
+
+TEST(Table, DoesNotWriteToOthersWhoseAddressesItDoesNotKnow) {
+  const Shape local = shape_of(Operation::broadcast, 8, kMebi);
+  EXPECT_EQ(chosen(single(local), {.ranks = 8}), "direct:radix=4");
+  EXPECT_NE(chosen(local, {.ranks = 8}), "direct:radix=4");
+}
+
+TEST(Table, KeepsTheOrderThatIsAskedFor) {
+  Shape shape = shape_of(Operation::all_reduce, 16, 65'536);
+  shape.commutative = false;
+  EXPECT_EQ(chosen(shape, network(16)), "halving");
+  shape.order = Order::exact;
+  EXPECT_EQ(chosen(shape, network(16)), "tree:radix=16");
+}
+
+// Two pieces fit into a bank, so that the second begins while the first is under way.
+TEST(Table, CutsWhatDoesNotFitIntoPiecesThatOverlap) {
+  const Shape shape = shape_of(Operation::broadcast, 16, 64 * kMebi);
+  const ScratchLayout layout = usual_layout(16);
+  const Choice choice = TableChooser().choose(shape, network(16), layout);
+  ASSERT_NE(choice.algorithm, nullptr);
+  EXPECT_EQ(choice.piece, layout.sizes().bytes / 2);
+  EXPECT_EQ(choice.shape.bytes, shape.bytes);
+  EXPECT_GT(choice.shape.parameters[0], 1u) << "segments of a piece";
+}
+
+TEST(Table, CutsWhatIsLongerThanAMessage) {
+  TeamTraits team = network(8);
+  team.most_transfer = 4096;
+  const ScratchLayout layout = usual_layout(8);
+  const Choice gather = TableChooser().choose(shape_of(Operation::all_gather, 8, 1024), team, layout);
+  EXPECT_EQ(gather.piece, 512u) << "a message may carry the blocks of all members";
+  const Choice direct = TableChooser().choose(single(shape_of(Operation::all_gather, 8, 1024)), team, layout);
+  EXPECT_EQ(direct.piece, 1024u);
+}
+
+// No power of two is a multiple of it.
+TEST(Table, DoesNotCutElementsThatAreCombined) {
+  Shape shape = shape_of(Operation::all_reduce, 4, 24 * kMebi);
+  shape.element = 24;
+  const ScratchLayout layout = usual_layout(4);
+  const Choice choice = TableChooser().choose(shape, network(4), layout);
+  expect_runnable(choice, shape, layout);
+  EXPECT_LT(choice.piece, shape.bytes);
+}
+
+TEST(Table, CutsLongElementsThatAreOnlyMoved) {
+  Shape shape = shape_of(Operation::broadcast, 4, 2 * kMebi);
+  shape.element = static_cast<std::uint32_t>(kMebi);
+  const ScratchLayout layout = usual_layout(4);
+  const Choice moved = TableChooser().choose(shape, network(4), layout);
+  ASSERT_NE(moved.algorithm, nullptr);
+  EXPECT_EQ(moved.shape.element, 1u);
+  shape.operation = Operation::all_reduce;
+  const Choice combined = TableChooser().choose(shape, network(4), layout);
+  EXPECT_EQ(combined.algorithm, nullptr);
+  EXPECT_NE(combined.why.find("AQUEDUCT_COLL_SCRATCH"), std::string_view::npos);
+}
+
+TEST(Table, AnswersAlikeOnAllMembers) {
+  const Shape shape = shape_of(Operation::all_to_all, 100, 4096);
+  const Choice one = TableChooser().choose(shape, network(100), usual_layout(100));
+  const Choice other = TableChooser().choose(shape, network(100), usual_layout(100));
+  EXPECT_EQ(one.algorithm, other.algorithm);
+  EXPECT_EQ(one.shape, other.shape);
+  EXPECT_EQ(one.piece, other.piece);
+}
+
+ForcedAlgorithms only(const Algorithm& algorithm, const WantedParameters& wanted = {}) {
+  ForcedAlgorithms forced{};
+  forced[static_cast<std::size_t>(algorithm.operation)] = {&algorithm, wanted};
+  return forced;
+}
+
+TEST(Table, DoesWhatASettingAsksFor) {
+  const TableChooser table(only(kBroadcastKNomial, {8, 0}));
+  const Choice choice =
+      table.choose(shape_of(Operation::broadcast, 16, 65'536), network(16), usual_layout(16));
+  ASSERT_EQ(choice.algorithm, &kBroadcastKNomial);
+  EXPECT_EQ(choice.shape.parameters[0], 8u);
+  EXPECT_EQ(choice.shape.parameters[1], 4u) << "of 16 KiB, since the setting does not say";
+}
+
+TEST(Table, SaysWhoCanDoItIfTheSettingsAlgorithmCannot) {
+  const TableChooser table(only(kAllReduceRing));
+  Shape shape = shape_of(Operation::all_reduce, 16, 64);
+  shape.commutative = false;
+  const Choice choice = table.choose(shape, network(16), usual_layout(16));
+  EXPECT_EQ(choice.algorithm, nullptr);
+  const std::string why(choice.why);
+  EXPECT_NE(why.find("ring"), std::string::npos) << why;
+  EXPECT_NE(why.find("it needs a commutative operator"), std::string::npos) << why;
+  EXPECT_NE(why.find("these can: multiplying, tree, direct, halving"), std::string::npos) << why;
+}
+
+TEST(Table, HasNothingForAnOperationWithoutSchedules) {
+  const Choice choice =
+      TableChooser().choose(shape_of(Operation::permute, 4, 8), network(4), usual_layout(4));
+  EXPECT_EQ(choice.algorithm, nullptr);
+  EXPECT_FALSE(choice.why.empty());
+}
+
+TEST(Table, ExplainsItself) {
+  Shape shape = shape_of(Operation::all_reduce, 17, kMebi);
+  const std::string text = TableChooser().explain(shape, network(17), usual_layout(17));
+  EXPECT_NE(text.find("all_reduce of 1048576 bytes, 17 members\n  circulant\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("pieces of"), std::string::npos) << text;
+  EXPECT_NE(text.find("not halving: it needs a power of two members"), std::string::npos) << text;
+  EXPECT_NE(text.find("not multiplying: it could, but the table prefers another"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace aqueduct::coll

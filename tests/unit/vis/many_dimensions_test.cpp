@@ -1,0 +1,107 @@
+// Transfers of more dimensions than one step has: each consists of several parts, which join its own operation. Both
+// ranks are on one thread.
+
+#include <aqueduct/aqueduct.hpp>
+
+#include "core/endpoint_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace aqueduct::vis {
+namespace {
+
+constexpr std::size_t kBits = kMostDimensions + 1;
+constexpr std::size_t kBytes = std::size_t{1} << kBits;
+
+/// Byte i lies where the bits of i are in the reverse order. No two dimensions merge.
+Strided all_reversed() {
+  std::vector<Dimension> dims;
+  for (std::size_t bit = 0; bit < kBits; ++bit) dims.push_back({2, std::int64_t{1} << bit});
+  return {1, dims};
+}
+
+std::size_t reverse(std::size_t i) {
+  std::size_t out = 0;
+  for (std::size_t bit = 0; bit < kBits; ++bit) out |= (i >> bit & 1) << (kBits - 1 - bit);
+  return out;
+}
+
+class ManyDimensions : public testing::Test {
+ protected:
+  void SetUp() override {
+    Config config;
+    for (const auto& [name, value] : {std::pair{"conduit", "loop"},
+                                      {"near", "off"},
+                                      {"loop_native", "rma"},
+                                      {"segment_bytes", "256K"},
+                                      {"vis_plan", "pieces"}})
+      ASSERT_TRUE(config.set(name, value)) << name;
+    auto made = Job::in_process(2, config);
+    ASSERT_TRUE(made);
+    job_.emplace(std::move(*made));
+    for (std::size_t i = 0; i < kBytes; ++i) sent_[i] = static_cast<std::byte>(i * 7 + i / 256);
+  }
+  Endpoint& me() { return job_->endpoint(0); }
+  Endpoint& peer() { return job_->endpoint(1); }
+  RemotePieces there() { return pieces(GlobalPtr<std::byte>{1, 0}, all_reversed()); }
+  LocalConstPieces here() { return contiguous(std::as_const(sent_).data(), kBytes); }
+  /// The number of bytes that have not arrived.
+  std::size_t missing() {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < kBytes; ++i) count += peer().segment()[reverse(i)] != sent_[i] ? 1 : 0;
+    return count;
+  }
+
+  std::vector<std::byte> sent_ = std::vector<std::byte>(kBytes);
+  std::optional<Job> job_;
+};
+
+// Another thread may begin operations in these waits; here a handler looks in its place.
+TEST_F(ManyDimensions, LeaveTheRegionAsItIsWhileTheyWait) {
+  int looked = 0;
+  bool changed = false;
+  const auto look = [&](auto&, const NoArguments&) {
+    ++looked;
+    changed = changed || me().state().region != nullptr;
+  };
+  const auto at_me = on_short_request<NoArguments>(me(), look);
+  const auto at_peer = on_short_request<NoArguments>(peer(), look);
+  ASSERT_TRUE(at_me && at_peer);
+  ASSERT_TRUE(request(peer(), 0, *at_peer));
+  Event all = put_nb(me(), there(), here(), {.source = SourceReuse::at_return});
+  EXPECT_EQ(looked, 1) << "the call has not waited";
+  EXPECT_FALSE(changed) << "operations of other threads would have joined the transfer";
+  EXPECT_TRUE(me().wait(all));
+  EXPECT_EQ(missing(), 0u);
+}
+
+TEST_F(ManyDimensions, JoinTheRegionThatIsOpen) {
+  ASSERT_TRUE(me().begin_region());
+  ASSERT_TRUE(put_nbi(me(), there(), here()));
+  Event region = me().end_region();
+  EXPECT_FALSE(region.done());
+  EXPECT_TRUE(me().wait(region));
+  EXPECT_EQ(missing(), 0u);
+  EXPECT_TRUE(me().wait_implicit());
+}
+
+// The parts go on in the continuation's own progress. They must not join the implicit group, as its operations would.
+TEST_F(ManyDimensions, AreWholeInAContinuationToo) {
+  std::size_t left = kBytes;
+  ASSERT_TRUE(Event().then(me(), [this, &left](Status) {
+    Event all = put_nb(me(), there(), here());
+    while (!me().test(all)) {
+    }
+    left = all.status() ? missing() : kBytes;
+  }));
+  me().progress();
+  EXPECT_EQ(left, 0u);
+}
+
+}  // namespace
+}  // namespace aqueduct::vis

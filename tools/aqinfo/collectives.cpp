@@ -1,0 +1,137 @@
+#include "tools/aqinfo/collectives.hpp"
+
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/coll_settings.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/table.hpp"
+#include "core/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace aqueduct::aqinfo {
+namespace {
+
+constexpr std::uint64_t kLeastBytes = 8;
+constexpr std::uint64_t kMostBytes = 64 << 20;
+constexpr std::uint32_t kBytesOfDouble = 8;
+
+/// The sizes of the question for an operation: a barrier has none.
+std::vector<std::uint64_t> sizes_of(const CollectivesQuestion& question, coll::Operation operation) {
+  if (operation == coll::Operation::barrier) return {0};
+  if (!question.bytes.empty()) return question.bytes;
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t bytes = kLeastBytes; bytes <= kMostBytes; bytes *= 2) sizes.push_back(bytes);
+  return sizes;
+}
+
+/// The scratch of a team of a job with the default settings.
+coll::ScratchLayout usual_scratch(Rank ranks) {
+  coll::ScratchSizes sizes;
+  const coll::ScratchSizes least = coll::least_scratch(ranks);
+  sizes.bytes = std::max(sizes.bytes, least.bytes);
+  sizes.counters = std::max(sizes.counters, least.counters);
+  return {sizes, ranks};
+}
+
+/// The name with all parameters but `segments`.
+std::string name_in_range(const coll::Choice& choice) {
+  std::string text(choice.algorithm->name);
+  char mark = ':';
+  for (std::size_t i = 0; i < choice.algorithm->parameters.size(); ++i) {
+    const coll::Parameter& parameter = choice.algorithm->parameters[i];
+    if (parameter.name == "segments") continue;
+    text += fmt::format("{}{}={}", mark, parameter.name, choice.shape.parameters[i]);
+    mark = ',';
+  }
+  return text;
+}
+
+ChoiceRange range_of(std::uint64_t bytes, const coll::Choice& choice) {
+  ChoiceRange range{bytes, bytes, {}, 0, {}};
+  if (choice.algorithm == nullptr) {
+    range.why = choice.why;
+    return range;
+  }
+  range.algorithm = name_in_range(choice);
+  if (choice.piece < bytes) range.piece = choice.piece;
+  return range;
+}
+
+bool same_choice(const ChoiceRange& a, const ChoiceRange& b) {
+  return a.algorithm == b.algorithm && a.piece == b.piece && a.why == b.why;
+}
+
+ChoiceCase case_of(const coll::Chooser& chooser, const CollectivesQuestion& question,
+                   coll::Operation operation, bool one_host, bool single) {
+  ChoiceCase out{one_host, single, {}};
+  const coll::TeamTraits team{.ranks = question.ranks, .one_host = one_host, .mapped = one_host};
+  const coll::ScratchLayout scratch = usual_scratch(question.ranks);
+  for (const std::uint64_t bytes : sizes_of(question, operation)) {
+    coll::Shape shape;
+    shape.operation = operation;
+    shape.addresses = single ? coll::Addresses::single : coll::Addresses::local;
+    shape.ranks = question.ranks;
+    shape.element = bytes > 0 && bytes % kBytesOfDouble == 0 ? kBytesOfDouble : 1;
+    shape.bytes = shape.pitch = bytes;
+    ChoiceRange range = range_of(bytes, chooser.choose(shape, team, scratch));
+    if (!out.ranges.empty() && same_choice(out.ranges.back(), range)) {
+      out.ranges.back().to = bytes;
+    } else {
+      out.ranges.push_back(std::move(range));
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> algorithms_of(coll::Operation operation) {
+  std::vector<std::string> names;
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    if (algorithm->operation != operation) continue;
+    std::string name(algorithm->name);
+    char mark = ':';
+    for (const coll::Parameter& one : algorithm->parameters) {
+      name += fmt::format("{}{}={}..{}", mark, one.name, one.least, one.most);
+      mark = ',';
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<CollectiveFacts> gather_collectives(const Config& config, const CollectivesQuestion& question) {
+  const coll::TableChooser chooser(coll::forced_algorithms(config));
+  std::vector<CollectiveFacts> all;
+  for (const SettingInfo& setting : coll::algorithm_settings()) {
+    const coll::Operation operation = coll::operation_of(setting);
+    CollectiveFacts facts{coll::operation_word(operation), setting.environment, algorithms_of(operation), {}};
+    for (const bool one_host : {true, false}) {
+      for (const bool single : {true, false})
+        facts.cases.push_back(case_of(chooser, question, operation, one_host, single));
+    }
+    all.push_back(std::move(facts));
+  }
+  return all;
+}
+
+std::string read_byte_list(std::string_view list, std::vector<std::uint64_t>& bytes) {
+  // The units are those of a setting in bytes.
+  constexpr SettingInfo kInfo{"bytes", "--bytes", SettingType::bytes,   "bytes", "",
+                              "",      0,         std::int64_t{1} << 40};
+  while (!list.empty()) {
+    const std::size_t comma = list.find(',');
+    const core::SettingValue value = core::read_setting(kInfo, list.substr(0, comma));
+    if (!value.problem.empty()) return value.problem;
+    bytes.push_back(static_cast<std::uint64_t>(value.number));
+    if (comma == std::string_view::npos) break;
+    list.remove_prefix(comma + 1);
+  }
+  std::ranges::sort(bytes);
+  bytes.erase(std::ranges::unique(bytes).begin(), bytes.end());
+  return {};
+}
+
+}  // namespace aqueduct::aqinfo
