@@ -178,6 +178,13 @@ TEST_P(RandomCollectives, OfThreeRanksFollowTheModel) {
     play_collectives(me, {3, seed, reasonable(me, 100 * 1024)}, batches);
   });
 }
+// Most calls run in pieces, and reuse the little memory that there is again and again.
+TEST_P(RandomCollectives, WithLittleScratchFollowTheModel) {
+  run({.ranks = 3, .segment_bytes = 4096, .settings = {{"coll_scratch", "64K"}, {"coll_counters", "4096"}}},
+      [seed = seed(), batches = 15 * fabric().thorough](Endpoint& me) {
+        play_collectives(me, {3, seed, reasonable(me, 16 * 1024)}, batches);
+      });
+}
 TEST_P(RandomCollectives, OfManyRanksFollowTheModel) {
   const Rank ranks = std::max(many(), fabric().most_ranks);
   as_each_of(ranks, 4096, [ranks, seed = seed(), batches = 12 * fabric().thorough](Endpoint& me) {

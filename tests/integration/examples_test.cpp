@@ -132,6 +132,18 @@ TEST_P(Examples, CoroutineGetsReadsTheRightWords) {
                     HasSubstr("coroutine_gets: all words are right\n")));
 }
 
+TEST_P(Examples, KmeansEqualsTheSerialResult) {
+  // With 3 points, some of seven ranks have none, and some centres have no points of their own.
+  for (const std::string size :
+       {"--points 3000 --centres 5", "--points 3 --centres 4", "--points 500 --centres 40 --steps 2"}) {
+    const ExampleAnswer answer = start("kmeans " + size);
+    ASSERT_EQ(answer.status, 0) << answer.text;
+    EXPECT_THAT(answer.text,
+                AllOf(HasSubstr(" centres, " + ranks() + " ranks: "), HasSubstr(" million distances/s\n"),
+                      HasSubstr("kmeans: equal to the serial result\n")));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Jobs, Examples,
                          ::testing::Values(Start{"1", 1, "-n 1"}, Start{"2", 2, "-n 2"},
                                            Start{"4", 4, "-n 4"}, Start{"7", 7, "-n 7"},
@@ -162,7 +174,7 @@ TEST(ExampleCoroutineGets, KeepsAThousandGetsInFlight) {
 TEST(ExamplesAlone, RunWithoutALauncher) {
   for (const std::string name :
        {"hello", "heat2d --size 32", "gups --log2-words 12", "ring_am --laps 3", "pointer_chase --nodes 20",
-        "halo3d --cells 8", "coroutine_gets --tasks 50"}) {
+        "halo3d --cells 8", "coroutine_gets --tasks 50", "kmeans --points 300"}) {
     for (const std::string endpoints : {"1", "3"}) {
       const ExampleAnswer answer =
           shell("AQUEDUCT_ENDPOINTS=" + endpoints + " timeout -k 5 60 " + program(name));
