@@ -79,7 +79,7 @@ class HandleMemory {
 
  public:
   HandleMemory() noexcept : at_(::operator new(sizeof(T), std::nothrow)) {}
-  ~HandleMemory() { ::operator delete(at_, sizeof(T)); }
+  ~HandleMemory() { ::operator delete(at_); }
   HandleMemory(const HandleMemory&) = delete;
   HandleMemory& operator=(const HandleMemory&) = delete;
 
