@@ -84,7 +84,8 @@ class Barriers final : public core::Layer {
   /// barrier used may serve another team.
   void leave(TeamState& team, bool together = false) noexcept;
   /// Waits until all members have called it. Returns ok if they agree on `well`, else mismatch; peer_lost. No memory is
-  /// allocated, so that no other failure ends a team on some members only. Requires: no phase is under way or notified.
+  /// allocated, so that no other failure ends a team on some members only. Afterwards the barrier is used no more, but for `leave`.
+  /// Requires: no phase is under way or notified.
   Status agree_to_end(TeamState& team, bool well) noexcept;
   /// What this rank tells the others about a team that it has just made, if it has: whether its conduit has a barrier for
   /// the team. The other members may have had no memory for it, or may still use it for a team that ended only here.

@@ -76,6 +76,50 @@ TEST_F(TeamLives, WithoutAnEndLeaveACountForEachName) {
   });
 }
 
+// If one member cannot say that all it has sent has arrived, no member's place goes to another team.
+TEST_F(TeamLives, EndWellOnlyIfAllMembersSaySo) {
+  start(5);
+  job_->run_each([](Endpoint& ep) {
+    Barriers& barriers = *ep.state().barriers;
+    const std::array<Rank, 5> all{0, 1, 2, 3, 4};
+    for (Rank unwell = 0; unwell < 5; ++unwell) {
+      auto team = Team::create(ep, all, unwell);
+      ASSERT_TRUE(team) << team.status().text();
+      ASSERT_TRUE(team->barrier(7));
+      EXPECT_EQ(barriers.agree_to_end(team->state(), ep.rank() != unwell).code(), ErrorCode::mismatch);
+    }
+    auto team = Team::create(ep, all, 99);
+    ASSERT_TRUE(team) << team.status().text();
+    EXPECT_TRUE(barriers.agree_to_end(team->state(), true));
+    ASSERT_TRUE(ep.barrier());
+  });
+}
+
+TEST_F(TeamLives, ThatEndGiveTheirMemoryBackAndDestroyedOnesDoNot) {
+  start(2);
+  job_->run_each([](Endpoint& ep) {
+    HiddenMemory& memory = ep.state().layer<Collectives>()->memory();
+    const std::array<Rank, 2> all{0, 1};
+    EXPECT_EQ(memory.places(), 0u);
+    {
+      auto team = Team::create(ep, all, 1);
+      ASSERT_TRUE(team) << team.status().text();
+      auto half = team->split(ep.rank() == 0 ? std::optional<std::uint32_t>(3) : std::nullopt, 0);
+      ASSERT_TRUE(half) << half.status().text();
+      EXPECT_EQ(memory.places(), ep.rank() == 0 ? 2u : 1u) << "who has no colour offers nothing";
+      if (*half) {
+        EXPECT_TRUE((*half)->end());
+      }
+      EXPECT_EQ(memory.places(), 1u);
+    }
+    EXPECT_EQ(memory.places(), 1u) << "the peer may still write there";
+    const std::array<Rank, 2> other{1, 0};
+    EXPECT_EQ(Team::create(ep, ep.rank() == 0 ? all : other, 2).status().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(memory.places(), 1u) << "the offer for a team that nobody makes is withdrawn";
+    ASSERT_TRUE(ep.barrier());
+  });
+}
+
 TEST_F(TeamLives, AnArrivalInARoundThatNoTeamHasIsRejected) {
   start(2);
   say({0, 1, 1, 0, 0, 0});  // two ranks have one round, number 0
