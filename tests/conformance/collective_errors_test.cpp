@@ -11,17 +11,21 @@
 namespace aqueduct::conformance {
 namespace {
 
-/// Wrong calls. Each case breaks a team of its own: that of all ranks stays whole.
+/// Wrong calls. Each breaks a team of its own: that of all ranks stays whole.
 class CollectiveErrors : public FabricTest {
  protected:
-  /// Three members; each makes a call, of which some are wrong.
-  void with_team(const std::function<void(Endpoint& me, Team& team)>& body) {
-    as_each_of(3, 4096, [body](Endpoint& me) {
-      auto team = me.world().split(0, me.rank());
-      ASSERT_TRUE(team && *team);
-      ASSERT_NO_FATAL_FAILURE(body(me, **team));
-      const Status ended = (*team)->end();
-      EXPECT_TRUE(ended) << "a team that is broken can be ended: " << ended.text();
+  /// Runs `body` on `teams` teams of three members, one after the other. `which` counts them.
+  void with_teams(std::size_t teams,
+                  const std::function<void(Endpoint& me, Team& team, std::size_t which)>& body) {
+    as_each_of(3, 4096, [teams, body](Endpoint& me) {
+      for (std::size_t which = 0; which < teams; ++which) {
+        SCOPED_TRACE("team " + std::to_string(which));
+        auto team = me.world().split(0, me.rank());
+        ASSERT_TRUE(team && *team);
+        ASSERT_NO_FATAL_FAILURE(body(me, **team, which));
+        const Status ended = (*team)->end();
+        EXPECT_TRUE(ended) << "a team that is broken can be ended: " << ended.text();
+      }
       ASSERT_TRUE(me.barrier());
     });
   }
@@ -67,7 +71,7 @@ void expect_all_refused(Endpoint& me, Team& team, ErrorCode why, const std::func
 }
 
 TEST_P(CollectiveErrors, ARootThatIsNoMemberIsRefused) {
-  with_team([](Endpoint& me, Team& team) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
     std::array<std::uint32_t, 4> data{};
     expect_all_refused(me, team, ErrorCode::invalid_argument,
                        [&](Team& on) { return broadcast_nb(on, data, 3); });
@@ -75,43 +79,41 @@ TEST_P(CollectiveErrors, ARootThatIsNoMemberIsRefused) {
 }
 
 TEST_P(CollectiveErrors, ARootThatOneMemberNamesWronglyIsToldToAll) {
-  for (const bool blocking : {false, true}) {
-    with_team([blocking](Endpoint& me, Team& team) {
-      std::array<std::uint32_t, 4> in{}, out{};
-      // Some calls before, so that it is not the first one.
-      for (int i = 0; i < 3; ++i) ASSERT_TRUE(all_reduce(team, in, out, ReduceOp::sum));
-      if (team.index() == 1) {
-        EXPECT_EQ(reduce(team, in, out, ReduceOp::sum, 3).code(), ErrorCode::invalid_argument);
-      } else if (blocking) {
-        EXPECT_EQ(reduce(team, in, out, ReduceOp::sum, 0).code(), ErrorCode::mismatch);
-      } else {
-        EXPECT_EQ(ends_soon(me, reduce_nb(team, in, out, ReduceOp::sum, 0)), ErrorCode::mismatch);
-      }
-      ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
-    });
-  }
+  with_teams(2, [](Endpoint& me, Team& team, std::size_t which) {
+    const bool blocking = which == 1;
+    std::array<std::uint32_t, 4> in{}, out{};
+    // Some calls before, so that it is not the first one.
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(all_reduce(team, in, out, ReduceOp::sum));
+    if (team.index() == 1) {
+      EXPECT_EQ(reduce(team, in, out, ReduceOp::sum, 3).code(), ErrorCode::invalid_argument);
+    } else if (blocking) {
+      EXPECT_EQ(reduce(team, in, out, ReduceOp::sum, 0).code(), ErrorCode::mismatch);
+    } else {
+      EXPECT_EQ(ends_soon(me, reduce_nb(team, in, out, ReduceOp::sum, 0)), ErrorCode::mismatch);
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+  });
 }
 
 TEST_P(CollectiveErrors, ABufferThatIsTooShortOnOneMemberIsToldToAll) {
-  for (const Collective operation : kCollectives) {
-    if (operation == Collective::broadcast) continue;  // its one size is that of the output, see below
-    with_team([operation](Endpoint& me, Team& team) {
-      CollectiveCall call{.operation = operation, .count = 4, .root = 1, .form = CollForm::nb};
-      std::vector<std::int32_t> from(4 * blocks_in(operation, 3)), to(4 * blocks_out(operation, 3));
-      std::span<const std::int32_t> in = from;
-      std::span<std::int32_t> out = to;
-      const bool wrong = team.index() == 1;
-      if (wrong && blocks_out(operation, 3) == 1) in = in.first(in.size() - 1);
-      if (wrong && blocks_out(operation, 3) != 1) out = out.first(out.size() - 1);
-      const ErrorCode found = ends_soon(me, coll_call<CallsInFlight>(team, call, in, out));
-      EXPECT_EQ(found, wrong ? ErrorCode::invalid_argument : ErrorCode::mismatch) << text_of(call);
-      ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
-    });
-  }
+  // Not the first one, broadcast: its one size is that of the output.
+  with_teams(kCollectives.size() - 1, [](Endpoint& me, Team& team, std::size_t which) {
+    const Collective operation = kCollectives[which + 1];
+    CollectiveCall call{.operation = operation, .count = 4, .root = 1, .form = CollForm::nb};
+    std::vector<std::int32_t> from(4 * blocks_in(operation, 3)), to(4 * blocks_out(operation, 3));
+    std::span<const std::int32_t> in = from;
+    std::span<std::int32_t> out = to;
+    const bool wrong = team.index() == 1;
+    if (wrong && blocks_out(operation, 3) == 1) in = in.first(in.size() - 1);
+    if (wrong && blocks_out(operation, 3) != 1) out = out.first(out.size() - 1);
+    const ErrorCode found = ends_soon(me, coll_call<CallsInFlight>(team, call, in, out));
+    EXPECT_EQ(found, wrong ? ErrorCode::invalid_argument : ErrorCode::mismatch) << text_of(call);
+    ASSERT_NO_FATAL_FAILURE(expect_broken(me, team));
+  });
 }
 
 TEST_P(CollectiveErrors, BuffersThatOverlapInPartAreRefused) {
-  with_team([](Endpoint& me, Team& team) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
     std::array<std::uint32_t, 6> data{};
     expect_all_refused(me, team, ErrorCode::invalid_argument, [&](Team& on) {
       return all_reduce_nb(on, std::span(data).first(4), std::span(data).subspan(2, 4), ReduceOp::sum);
@@ -146,15 +148,13 @@ TEST_P(CollectiveErrors, OperatorsThatATypeDoesNotHaveAreRefused) {
         return all_reduce_nb(on, data, ReduceOp::sum);
       },
   };
-  for (const auto& call : calls) {
-    with_team([&call](Endpoint& me, Team& team) {
-      expect_all_refused(me, team, ErrorCode::invalid_argument, call);
-    });
-  }
+  with_teams(std::size(calls), [&calls](Endpoint& me, Team& team, std::size_t which) {
+    expect_all_refused(me, team, ErrorCode::invalid_argument, calls[which]);
+  });
 }
 
 TEST_P(CollectiveErrors, PlacesOutsideTheirSegmentAreRefused) {
-  with_team([](Endpoint& me, Team& team) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
     auto segment = Segment::create<std::uint64_t>(me.world(), 8);
     ASSERT_TRUE(segment);
     ASSERT_NO_FATAL_FAILURE(expect_all_refused(me, team, ErrorCode::out_of_range, [&](Team& on) {
@@ -173,7 +173,7 @@ void expect_mismatch(Endpoint& me, Team& team, const std::function<Event(Team&)>
 
 // With Sync::all at both ends all members meet, by whichever algorithm.
 TEST_P(CollectiveErrors, DifferentOperationsAreAMismatch) {
-  with_team([](Endpoint& me, Team& team) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
     std::array<std::uint32_t, 4> in{};
     std::array<std::uint32_t, 12> out{};
     expect_mismatch(me, team, [&](Team& on) {
@@ -184,7 +184,7 @@ TEST_P(CollectiveErrors, DifferentOperationsAreAMismatch) {
 }
 
 TEST_P(CollectiveErrors, DifferentSizesAreAMismatch) {
-  with_team([](Endpoint& me, Team& team) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
     std::array<std::uint32_t, 64> data{};
     expect_mismatch(me, team, [&](Team& on) {
       return all_reduce_nb(on, std::span(data).first(on.index() == 2 ? 40 : 41), ReduceOp::sum);
@@ -193,25 +193,16 @@ TEST_P(CollectiveErrors, DifferentSizesAreAMismatch) {
 }
 
 TEST_P(CollectiveErrors, DifferentOperatorsTypesOrModesAreAMismatch) {
-  with_team([](Endpoint& me, Team& team) {
-    std::array<std::uint32_t, 4> data{};
-    expect_mismatch(me, team, [&](Team& on) {
-      return all_reduce_nb(on, data, on.index() == 0 ? ReduceOp::min : ReduceOp::max);
-    });
-  });
-  with_team([](Endpoint& me, Team& team) {
+  with_teams(4, [](Endpoint& me, Team& team, std::size_t which) {
     std::array<std::uint32_t, 4> data{};
     std::array<float, 4> others{};
     expect_mismatch(me, team, [&](Team& on) {
-      return on.index() == 0 ? all_reduce_nb(on, data, ReduceOp::sum)
-                             : all_reduce_nb(on, others, ReduceOp::sum);
-    });
-  });
-  with_team([](Endpoint& me, Team& team) {
-    std::array<std::uint32_t, 4> data{};
-    expect_mismatch(me, team, [&](Team& on) {
       CollOptions options;
-      if (on.index() == 2) options.order = ReduceOrder::exact;
+      const bool other = on.index() == which % 3;
+      if (which == 0) return all_reduce_nb(on, data, other ? ReduceOp::min : ReduceOp::max);
+      if (which == 1 && other) return all_reduce_nb(on, others, ReduceOp::sum);
+      if (which == 2 && other) options.order = ReduceOrder::exact;
+      if (which == 3 && other) options.out = Sync::mine;
       return all_reduce_nb(on, data, ReduceOp::sum, options);
     });
   });
@@ -219,7 +210,7 @@ TEST_P(CollectiveErrors, DifferentOperatorsTypesOrModesAreAMismatch) {
 
 // A later call of the same kind is not the same call.
 TEST_P(CollectiveErrors, ACallThatAMemberLeavesOutIsAMismatch) {
-  with_team([](Endpoint& me, Team& team) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
     std::array<std::uint32_t, 4> data{};
     ASSERT_TRUE(all_reduce(team, data, ReduceOp::sum));
     Event left_out;
