@@ -56,6 +56,7 @@ struct Run {
   std::uint32_t lane_count = 0;
   std::uint32_t ended = 0;   ///< lanes that have no steps left
   std::uint32_t untold = 0;  ///< lanes that may still touch the user's buffers
+  std::uint32_t looks = 0;   ///< how often its lanes have been looked at
   std::uint32_t own = 0;     ///< posted steps of which this member waits for the end
   bool begun = false;        ///< the lanes may run
   bool complete = false;

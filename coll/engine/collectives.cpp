@@ -173,7 +173,7 @@ void Collectives::tell(const TeamEngine& team, std::uint64_t number, const CallD
 }
 
 bool Collectives::heard(void* self, std::uint64_t id, Rank from, std::uint64_t number,
-                       const CallDescription& theirs) noexcept {
+                        const CallDescription& theirs) noexcept {
   auto& all = *static_cast<Collectives*>(self);
   const auto team = all.teams_.find(id);
   if (team == all.teams_.end()) return false;

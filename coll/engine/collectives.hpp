@@ -90,7 +90,7 @@ class Collectives final : public core::Layer {
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);
   static bool heard(void* self, std::uint64_t team, Rank from, std::uint64_t number,
-                   const CallDescription& theirs) noexcept;
+                    const CallDescription& theirs) noexcept;
 
   EndpointState& state_;
   TeamOffers offers_;

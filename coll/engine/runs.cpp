@@ -11,6 +11,8 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr int kMostRounds = 8;
+// Chosen: a few microseconds of looks, beside which one at all counters is little.
+constexpr std::uint32_t kLooksAtAll = 256;
 
 }  // namespace
 
@@ -107,6 +109,7 @@ bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->operation = &operation;
   run->index = operation.opened++;
   run->begun = run->complete = false;
+  run->looks = 0;
   run->own = 0;
   run->ended = 0;
   const std::uint32_t piece = run->index - (operation.before && operation.runs > 1 ? 1 : 0);
@@ -175,6 +178,8 @@ void TeamEngine::look(Run& run) noexcept {
     if (cancelled(*run.operation)) [[unlikely]]
       return;
   }
+  if (++run.looks % kLooksAtAll == 0) [[unlikely]]
+    look_for_others(run);
   if (!run.complete && run.untold == 0 && run.own == 0 && run.sources.parts == 1) completed(run);
 }
 

@@ -52,27 +52,42 @@ GlobalPtr<std::byte> TeamEngine::there(const Run& run, Rank peer, const Place& p
 
 Signal TeamEngine::signal_for(const Run& run, const Step& step) const noexcept {
   const std::uint64_t slot = places_[step.peer].first_counter + run.portion.first_counter + step.raise;
-  return {static_cast<SignalSlot>(slot), step.add * run.operation->unit};
+  // A network that raises counters by itself has few bits for the amount.
+  const bool marked = state_.conduit(team_.members[step.peer]).signal() == nullptr;
+  return {static_cast<SignalSlot>(slot), marked ? step.add * run.operation->unit : step.add};
 }
 
-/// Whether a counter has all that the step waits for. What it holds says more than a number: each raise also adds a
-/// fingerprint of its call, in the upper 48 bits, unless its network cannot carry it.
-bool TeamEngine::arrived(const Run& run, Counter counter, std::uint32_t until) noexcept {
+/// Whether what a counter holds comes from members that have made this call. Each raise adds more than a number: a mark
+/// of its call in the upper 48 bits, unless its network cannot carry it.
+bool TeamEngine::fits(const Run& run, std::uint64_t sum) const noexcept {
   const std::uint64_t unit = run.operation->unit;
-  const std::uint64_t sum = scratch_->count(run.portion, counter);
   const std::uint64_t count = sum & 0xffff;
-  if (sum != count * unit) [[unlikely]] {
-    constexpr std::uint64_t kUpper = (std::uint64_t{1} << 48) - 1;
-    const std::uint64_t mark = unit >> 16;
-    bool fits = false;
-    for (std::uint64_t marked = 0; marked <= count && !fits; ++marked)
-      fits = ((marked * mark) & kUpper) == sum >> 16;
-    if (!fits) {
-      saw_other(run.operation->number);
-      return false;
-    }
+  if (sum == count * unit) [[likely]]
+    return true;
+  constexpr std::uint64_t kUpper = (std::uint64_t{1} << 48) - 1;
+  for (std::uint64_t marked = 0; marked <= count; ++marked) {
+    if (((marked * (unit >> 16)) & kUpper) == sum >> 16) return true;
   }
-  return count >= until;
+  return false;
+}
+
+/// Whether a counter has all that the step waits for.
+bool TeamEngine::arrived(const Run& run, Counter counter, std::uint32_t until) noexcept {
+  const std::uint64_t sum = scratch_->count(run.portion, counter);
+  if (!fits(run, sum)) [[unlikely]] {
+    saw_other(run.operation->number);
+    return false;
+  }
+  return (sum & 0xffff) >= until;
+}
+
+/// A run has waited for long: perhaps a member has made another call, and has raised other counters than this waits for.
+void TeamEngine::look_for_others(const Run& run) noexcept {
+  for (std::uint32_t counter = 0; counter < run.portion.counters; ++counter) {
+    if (fits(run, scratch_->count(run.portion, static_cast<Counter>(counter)))) continue;
+    saw_other(run.operation->number);
+    return;
+  }
 }
 
 void TeamEngine::raise_own(const Run& run, Counter counter) noexcept {

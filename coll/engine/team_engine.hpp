@@ -118,6 +118,8 @@ class TeamEngine {
   // steps.cpp: what a step does
   enum class Did : std::uint8_t { step, waits, no_room, failed };
   Did go_on(Run& run, Run::Lane& lane) noexcept;
+  bool fits(const Run& run, std::uint64_t sum) const noexcept;
+  void look_for_others(const Run& run) noexcept;
   bool arrived(const Run& run, Counter counter, std::uint32_t until) noexcept;
   Did execute(Run& run, Run::Lane& lane) noexcept;
   Did put(Run& run, Run::Lane& lane) noexcept;

@@ -39,8 +39,8 @@ TEST_P(Collectives, OnTeamsOfAllSizesEqualTheModelForAllRoots) {
     constexpr std::uint64_t kMost = 21;
     CollMemory memory(me.world(), kMost * 8 * me.ranks());
     ASSERT_TRUE(memory.ok());
-    std::uint64_t number = 1;
     for (Rank size = 1; size <= me.ranks(); ++size) {
+      std::uint64_t number = std::uint64_t{size} << 16;  // the same on all members
       // The last ranks, in reverse order: no member has its rank as its index.
       const bool member = me.rank() + size >= me.ranks();
       auto team =
