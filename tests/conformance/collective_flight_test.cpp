@@ -85,6 +85,7 @@ TEST_P(CollectivesInFlight, AThousandOnEightTeamsEndInAnyOrder) {
       ++begun[t];
     }
     std::vector<Flight*> order;
+    order.reserve(flights.size());
     for (Flight& flight : flights) order.push_back(&flight);
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     for (Flight* flight : order) {
