@@ -105,6 +105,7 @@ TEST_P(CollectivePlans, AreBoundInAnyNumber) {
       }
       for (std::uint64_t round = 0; round < 5; ++round) {
         std::vector<Event> events;
+        events.reserve(kPlans);
         for (std::size_t i = 0; i < kPlans; ++i) words[i] = round + i + me.rank();
         for (CollPlan& plan : plans) events.push_back(plan.start());
         for (std::size_t i = kPlans; i-- > 0;) {
@@ -155,8 +156,8 @@ TEST_P(CollectivePlans, WithoutAnOperationSaySo) {
     std::uint64_t word = 1;
     auto plan = all_reduce_plan(me.world(), std::span(&word, 1), ReduceOp::sum);
     ASSERT_TRUE(plan) << plan.status().text();
-    CollPlan moved = *std::move(plan);
-    EXPECT_EQ(plan->run().code(), ErrorCode::invalid_argument) << "it was moved from";
+    CollPlan moved = std::move(*plan);
+    EXPECT_EQ(plan->run().code(), ErrorCode::invalid_argument) << "it was moved from";  // NOLINT: on purpose
     ASSERT_TRUE(moved.run());
     EXPECT_EQ(word, 2u);
     ASSERT_TRUE(moved.end());

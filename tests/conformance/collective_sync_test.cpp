@@ -50,7 +50,7 @@ TEST_P(CollectiveSync, AllAtTheEndMakesEveryOutputFinal) {
         for (const CollPlace place : {CollPlace::segment, CollPlace::on_all, CollPlace::on_each}) {
           CollectiveCall call{.operation = operation,
                               .count = kElements,
-                              .root = static_cast<Rank>(number % me.ranks()),
+                              .root = static_cast<Rank>(mix(number) % me.ranks()),
                               .place = place};
           call.options.in = in;
           CollTrial<double> trial(memory, me.world(), call, ++number);
@@ -120,7 +120,7 @@ TEST_P(CollectiveSync, NothingOfALateMemberIsTouchedBeforeItsCall) {
             ++number;
             CollectiveCall call{.operation = operation,
                                 .count = kCount,
-                                .root = static_cast<Rank>(number % 3),
+                                .root = static_cast<Rank>((mix(number) >> 16) % 3),
                                 .in_place = has_place(operation) && (mix(number) >> 32) % 2 == 0,
                                 .place = place,
                                 .form = CollForm::nb};
@@ -193,7 +193,7 @@ TEST_P(CollectiveSync, MineAtTheEndGivesTheBuffersBack) {
           for (const CollPlace place : {CollPlace::heap, CollPlace::on_all}) {
             CollectiveCall call{.operation = operation,
                                 .count = elements,
-                                .root = static_cast<Rank>(++number % me.ranks()),
+                                .root = static_cast<Rank>(mix(++number) % me.ranks()),
                                 .place = place,
                                 .form = CollForm::nb};
             call.options.in = in;

@@ -74,7 +74,7 @@ TEST_P(Collectives, InEveryFormWithBuffersInEveryPlaceEqualTheModel) {
             if (in_place && !has_place(operation)) continue;
             CollectiveCall call{.operation = operation,
                                 .count = 33,
-                                .root = static_cast<Rank>(number % 3),
+                                .root = static_cast<Rank>(mix(number) % 3),
                                 .in_place = in_place,
                                 .place = place,
                                 .form = form};
@@ -101,7 +101,7 @@ TEST_P(Collectives, OfSizesAroundPowersOfTwoEqualTheModel) {
         if (count > most) continue;
         for (const Collective operation : kCollectives) {
           CollectiveCall call = any_call(operation, count, ++number);
-          call.root = static_cast<Rank>(number % me.ranks());
+          call.root = static_cast<Rank>((mix(number) >> 32) % me.ranks());
           ASSERT_NO_FATAL_FAILURE(try_call<double>(me, me.world(), memory, call, number));
         }
       }
