@@ -105,6 +105,9 @@ struct Properties {
   std::size_t max_inject = 0;    ///< largest put for which NativeRma::put accepts `inject`
   /// Up to this size NativeSignal::put_signal reads `from` only during the call.
   std::size_t max_inject_signal = 0;
+  /// The largest amount of a signal that NativeSignal::put_signal carries with the bytes; a larger one costs a message
+  /// more.
+  std::uint64_t max_signal_add = UINT64_MAX;
   bool put_before_send = false;   ///< a later send to the same peer arrives after an earlier put's bytes
   bool put_before_put = false;    ///< the bytes of a later put to the same peer arrive after an earlier put's
   bool send_before_send = false;  ///< a later packet to the same peer is delivered after an earlier one

@@ -52,8 +52,13 @@ GlobalPtr<std::byte> TeamEngine::there(const Run& run, Rank peer, const Place& p
 
 Signal TeamEngine::signal_for(const Run& run, const Step& step) const noexcept {
   const std::uint64_t slot = places_[step.peer].first_counter + run.portion.first_counter + step.raise;
-  // A network that raises counters by itself has few bits for the amount.
-  const bool marked = state_.conduit(team_.members[step.peer]).signal() == nullptr;
+#ifdef AQUEDUCT_CHECKED
+  const bool marked = true;
+#else
+  // A network that raises counters by itself may have few bits for the amount.
+  const bool marked =
+      state_.conduit(team_.members[step.peer]).properties().max_signal_add >= run.operation->unit;
+#endif
   return {static_cast<SignalSlot>(slot), marked ? step.add * run.operation->unit : step.add};
 }
 

@@ -83,7 +83,7 @@ void call_late(Endpoint& me, CollMemory& memory, const CollectiveCall& call, Ran
   CollTrial<std::int32_t> trial(memory, world, call, number);
   if (world.index() == late && call.options.in != Sync::none) trial.spoil_input();
   ASSERT_TRUE(me.barrier());
-  begun += world.size() - 1;
+  if (me.rank() == late) begun += world.size() - 1;  // each rank has a counter of its own
   if (world.index() == late) {
     ASSERT_TRUE(wait_until(me, kBegun, begun, kAnyRank, kPatience)) << text_of(call);
     if (call.options.in != Sync::none) {
