@@ -19,7 +19,7 @@ struct Method {
   Shape asked;        ///< the shape of the calls, with root 0
   bool wide = false;  ///< the elements are converted, which takes room for both buffers
   const Algorithm* algorithm = nullptr;
-  Shape shape;              ///< with the parameters; with the root 0
+  Shape shape;              ///< with the parameters; the root likewise
   std::uint64_t piece = 0;  ///< bytes of each block in one run
   Needs needs;              ///< of a run of a whole piece
   std::uint32_t hash = 0;   ///< of algorithm, parameters and pieces: the same on all members

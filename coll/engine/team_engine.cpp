@@ -25,6 +25,7 @@ std::uint64_t hash_of_shape(const Shape& shape) noexcept {
   std::uint64_t hash = byte(shape.operation) | byte(shape.in) << 8 | byte(shape.out) << 16 |
                        byte(shape.addresses) << 24 | byte(shape.order) << 32 | byte(shape.commutative) << 40;
   hash = mixed_hash(hash, shape.bytes);
+  hash = mixed_hash(hash, shape.root);
   return mixed_hash(hash, shape.element);
 }
 
@@ -35,7 +36,8 @@ TeamTraits traits_of(EndpointState& state, const TeamState& team) noexcept {
     if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
   }
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
-    if (conduit != nullptr)
+    // The reference layer cuts transfers by itself.
+    if (conduit != nullptr && conduit->rma() != nullptr)
       traits.most_transfer =
           std::min<std::uint64_t>(traits.most_transfer, conduit->properties().max_transfer);
   }
@@ -120,7 +122,7 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
 
 Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   Shape asked = request.shape;
-  asked.root = 0;
+  if (shifts_with_root(asked)) asked.root = 0;
   if (request.combiner.wide_element != 0) {
     asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;
     asked.pitch = asked.bytes;
@@ -350,7 +352,10 @@ void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
                           lane.step.wait_until - (scratch_->count(run->portion, lane.step.wait_for) & 0xffff),
                           lane.step.wait_until);
     }
-    if (lane.step.peer != kNoRank) text += fmt::format(" to rank {}", team_.members[lane.step.peer]);
+    if (lane.step.peer == kNoRank) continue;
+    text += fmt::format(" to rank {}", team_.members[lane.step.peer]);
+    if (!scratch_->may_write(run->portion, lane.step.peer))
+      text += ", whose scratch was in use when it last said so";
   }
   // Who is waited for is not known of every step; a few members say what they do, and the next report compares.
   constexpr Rank kMostAsked = 8;
