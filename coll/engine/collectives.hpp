@@ -67,6 +67,7 @@ class Collectives final : public core::Layer {
   EndpointState& state() noexcept { return state_; }
   Pool<Run>& runs() noexcept { return runs_; }
   Pool<CallRecord>& operations() noexcept { return operations_; }
+  Pool<Method>& methods() noexcept { return methods_; }
   const Chooser& chooser() const noexcept { return *chooser_; }
   Counts& counts() noexcept { return counts_; }
   void count(const Algorithm& algorithm) noexcept;
@@ -101,6 +102,7 @@ class Collectives final : public core::Layer {
   mutable CallQuestions questions_;
   Pool<Run> runs_;
   Pool<CallRecord> operations_;
+  Pool<Method> methods_;
   std::map<std::uint64_t, Team> teams_;  ///< by id
   std::vector<TeamEngine*> busy_teams_;
   std::vector<std::unique_ptr<TeamEngine>>

@@ -104,27 +104,31 @@ void TeamEngine::raise_own(const Run& run, Counter counter) noexcept {
 /// Runs a lane until it has to wait, or has ended.
 TeamEngine::Did TeamEngine::go_on(Run& run, Run::Lane& lane) noexcept {
   while (true) {
-    if (!lane.fetched) {
+    if (lane.step == nullptr) {
       if (lane.next == lane.length) {
         ++run.ended;
         if (!lane.told) --run.untold;
         lane.told = lane.ended = true;
         return Did::step;
       }
-      const auto index = static_cast<std::uint32_t>(&lane - run.lanes.data());
-      lane.step = run.schedule->step(index, lane.next);
-      lane.fetched = true;
+      if (lane.kept != nullptr) [[likely]] {
+        lane.step = lane.kept + lane.next;
+      } else {
+        const auto index = static_cast<std::uint32_t>(&lane - run.lanes.data());
+        lane.computed = run.schedule->step(index, lane.next);
+        lane.step = &lane.computed;
+      }
     }
-    const Step& step = lane.step;
+    const Step& step = *lane.step;
     if (step.wait_for != kNoCounter && !arrived(run, step.wait_for, step.wait_until)) return Did::waits;
     if (const Did did = execute(run, lane); did != Did::step) return did;
-    lane.fetched = false;
+    lane.step = nullptr;
     ++lane.next;
   }
 }
 
 TeamEngine::Did TeamEngine::execute(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = lane.step;
+  const Step& step = *lane.step;
   switch (step.kind) {
     case Step::Kind::nothing: break;
     case Step::Kind::tell:
@@ -147,7 +151,7 @@ void TeamEngine::copy(Run& run, const Step& step) noexcept {
 
 void TeamEngine::reduce(Run& run, const Step& step) noexcept {
   const Combiner& combiner = run.operation->request.combiner;
-  const std::uint64_t count = step.bytes / run.schedule->shape().element;
+  const std::uint64_t count = step.bytes / run.element;
   std::byte* const to = here(run, step.to);
   const std::byte* const left = here(run, step.from);
   const std::byte* const right = here(run, step.with);
@@ -211,7 +215,7 @@ void TeamEngine::take_back(Run& run, core::Op& op) noexcept {
 }
 
 TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = lane.step;
+  const Step& step = *lane.step;
   if (!scratch_->may_write(run.portion, step.peer)) return Did::waits;
   const GlobalPtr<std::byte> to = there(run, step.peer, step.to);
   const Signal what = signal_for(run, step);
@@ -243,7 +247,7 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
 // Over a network the pieces are puts of their own, which may overtake each other. So the signal follows when all of them
 // have arrived.
 TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = lane.step;
+  const Step& step = *lane.step;
   if (lane.strided == nullptr) {
     lane.strided = step_op(run, step);
     if (lane.strided == nullptr) return Did::no_room;
@@ -279,7 +283,7 @@ bool TeamEngine::strided_over(core::Layer& layer, core::Op& op) noexcept {
 }
 
 TeamEngine::Did TeamEngine::get(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = lane.step;
+  const Step& step = *lane.step;
   if (lane.strided == nullptr) {
     lane.strided = step_op(run, step);
     if (lane.strided == nullptr) return Did::no_room;

@@ -69,10 +69,16 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& si
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
 TeamEngine::~TeamEngine() {
+  for (Method* const method : methods_) {
+    if (method == nullptr) continue;
+    method->kept = false;
+    if (method->uses == 0) layer_.methods().give_back(*method);
+  }
   if (all_.parts > 1) state_.ops.move_members(all_, state_.unobserved);
   for (Plan* plan = plans_; plan != nullptr;) {
     Plan* const next = plan->next;
     plan->engine = nullptr;
+    if (plan->method != nullptr) give_up(*std::exchange(plan->method, nullptr));
     if (plan->dropped) delete plan;
     plan = next;
   }
@@ -84,6 +90,7 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
   method.asked = asked;
   method.wide = request.combiner.wide_element != 0;
   method.ticket = {};
+  method.root = kNoRank;
   method.algorithm = choice.algorithm;
   if (choice.algorithm == nullptr) {
     state_.log.error("{} on a team of {} ranks: {}", text_of(request.description), ranks_, choice.why);
@@ -92,25 +99,25 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
   method.shape = choice.shape;
   method.piece = std::min(choice.piece, asked.bytes);
   // Elements that are converted take more room than the choice knows of.
-  for (;;) {
-    Shape piece = method.shape;
-    piece.bytes = method.piece;
-    if (method.piece != asked.bytes) {
-      if (piece.in == Sync::all) piece.in = Sync::none;
-      if (piece.out == Sync::all) piece.out = Sync::mine;
-    }
-    if (request.combiner.wide_element != 0) piece.pitch = piece.bytes;
-    method.needs = needs_of(request, *method.algorithm, piece, nullptr);
-    if (scratch_->refusal(method.needs) == nullptr) break;
-    const std::uint64_t half = method.piece / 2 / asked.element * asked.element;
-    if (half == 0) {
+  for (;; method.piece = method.piece / 2 / method.shape.element * method.shape.element) {
+    if (method.piece == 0 && asked.bytes != 0) {
       state_.log.error(
           "{} on a team of {} ranks: it does not fit into the team's scratch: raise AQUEDUCT_COLL_SCRATCH "
           "or AQUEDUCT_COLL_TEAM_SCRATCH",
           text_of(request.description), ranks_);
       return ErrorCode::no_memory;
     }
-    method.piece = half;
+    Shape& run = method.run = method.shape;
+    run.bytes = method.piece;
+    // The pieces of an operation with Sync::all move freely between the passes; but each must have its own bytes in
+    // place before the pass at the end.
+    if (method.piece != asked.bytes) {
+      if (run.in == Sync::all) run.in = Sync::none;
+      if (run.out == Sync::all) run.out = Sync::mine;
+    }
+    if (method.wide) run.pitch = run.bytes;  // as they are staged
+    method.needs = needs_of(request, *method.algorithm, run, method.temp_at, method.stage_at);
+    if (scratch_->refusal(method.needs) == nullptr) break;
   }
   std::uint64_t hash = method.piece;
   for (const char letter : method.algorithm->name)
@@ -129,15 +136,31 @@ Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
     asked.element = request.combiner.wide_element;
     asked.addresses = Addresses::local;  // peers cannot write wide elements into a user's buffer
   }
-  Method& method = methods_[hash_of_shape(asked) >> 60];
+  Method*& kept = methods_[hash_of_shape(asked) >> 60];
   const bool wide = request.combiner.wide_element != 0;
-  if (method.algorithm != nullptr && method.asked == asked && method.wide == wide) [[likely]]
-    return &method;
-  if (const Status status = choose_into(method, asked, request); !status) {
-    method.algorithm = nullptr;
+  if (kept != nullptr && kept->asked == asked && kept->wide == wide) [[likely]]
+    return kept;
+  Method* method = kept;
+  if (kept == nullptr || kept->uses != 0) {
+    method = layer_.methods().take();
+    if (method == nullptr) return ErrorCode::no_memory;
+    if (kept != nullptr) kept->kept = false;
+    method->uses = method->calls = 0;
+    method->kept = true;
+    kept = method;
+  }
+  if (const Status status = choose_into(*method, asked, request); !status) {
+    kept = nullptr;
+    method->kept = false;
+    layer_.methods().give_back(*method);
     return status;
   }
-  return &method;
+  return method;
+}
+
+/// A call or plan names the method no longer.
+void TeamEngine::give_up(Method& method) noexcept {
+  if (--method.uses == 0 && !method.kept) layer_.methods().give_back(method);
 }
 
 TeamEngine::Begun TeamEngine::begin(const Request& request) noexcept {
@@ -163,7 +186,7 @@ TeamEngine::Begun TeamEngine::alone(const Request& request) noexcept {
   return {};
 }
 
-TeamEngine::Begun TeamEngine::begin_with(const Request& request, const Method& method, Plan* plan) noexcept {
+TeamEngine::Begun TeamEngine::begin_with(const Request& request, Method& method, Plan* plan) noexcept {
   core::Op* const op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
   CallRecord* const record = op != nullptr ? layer_.operations().take() : nullptr;
   if (record == nullptr) {
@@ -182,7 +205,9 @@ TeamEngine::Begun TeamEngine::begin_with(const Request& request, const Method& m
   operation.op = op;
   operation.plan = plan;
   operation.request = request;
-  operation.method = method;
+  operation.method = &method;
+  ++method.uses;
+  ++method.calls;
   operation.number = calls_;
   operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call)} << 16;
   operation.opened = operation.completed = operation.drained = 0;
@@ -263,16 +288,18 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
     if (status) {
       const auto method = method_of(request);
       status = method.status();
-      if (method) plan->method = **method;
+      if (method) ++(plan->method = *method)->uses;
     }
     if (status && (turn = layer_.operations().take()) == nullptr) status = ErrorCode::no_memory;
     if (!status) {
+      if (plan->method != nullptr) give_up(*plan->method);
       delete plan;
       return status;
     }
     // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-    if (plan->method.piece >= plan->method.shape.bytes) {
+    if (plan->method->piece >= plan->method->shape.bytes) {
       turn->kind = CallRecord::Kind::bind;
+      turn->method = nullptr;
       turn->op = nullptr;
       turn->plan = plan;
       turn->number = calls_ + 1;
@@ -291,7 +318,7 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
 TeamEngine::Begun TeamEngine::start(Plan& plan) noexcept {
   if (!broken_.ok()) return {broken_, Event(broken_)};
   if (plan.running != 0) return {ErrorCode::invalid_argument, Event(Status(ErrorCode::invalid_argument))};
-  return ranks_ == 1 ? alone(plan.request) : begin_with(plan.request, plan.method, &plan);
+  return ranks_ == 1 ? alone(plan.request) : begin_with(plan.request, *plan.method, &plan);
 }
 
 Status TeamEngine::end(Plan& plan) noexcept {
@@ -299,6 +326,7 @@ Status TeamEngine::end(Plan& plan) noexcept {
   CallRecord* const turn = ranks_ > 1 && broken_.ok() ? layer_.operations().take() : nullptr;
   if (turn != nullptr) {
     turn->kind = CallRecord::Kind::end;
+    turn->method = nullptr;
     turn->op = nullptr;
     turn->plan = &plan;
     turn->number = calls_ + 1;
@@ -324,6 +352,7 @@ void TeamEngine::release(Plan& plan) noexcept {
   for (Plan** at = &plans_; *at != nullptr; at = &(*at)->next) {
     if (*at != &plan) continue;
     *at = plan.next;
+    if (plan.method != nullptr) give_up(*plan.method);
     delete &plan;
     return;
   }
@@ -345,16 +374,17 @@ void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
   if (run == held_) text += ", is held until its scratch is free";
   for (std::uint32_t i = 0; i < run->lane_count && run != held_; ++i) {
     const Run::Lane& lane = run->lanes[i];
-    if (lane.ended || !lane.fetched) continue;
+    if (lane.ended || lane.step == nullptr) continue;
     text += fmt::format(", step {} of {}", lane.next + 1, lane.length);
-    if (lane.step.wait_for != kNoCounter) {
-      text += fmt::format(" waits for {} of {} arrivals",
-                          lane.step.wait_until - (scratch_->count(run->portion, lane.step.wait_for) & 0xffff),
-                          lane.step.wait_until);
+    if (lane.step->wait_for != kNoCounter) {
+      text +=
+          fmt::format(" waits for {} of {} arrivals",
+                      lane.step->wait_until - (scratch_->count(run->portion, lane.step->wait_for) & 0xffff),
+                      lane.step->wait_until);
     }
-    if (lane.step.peer == kNoRank) continue;
-    text += fmt::format(" to rank {}", team_.members[lane.step.peer]);
-    if (!scratch_->may_write(run->portion, lane.step.peer))
+    if (lane.step->peer == kNoRank) continue;
+    text += fmt::format(" to rank {}", team_.members[lane.step->peer]);
+    if (!scratch_->may_write(run->portion, lane.step->peer))
       text += ", whose scratch was in use when it last said so";
   }
   // Who is waited for is not known of every step; a few members say what they do, and the next report compares.

@@ -85,7 +85,7 @@ class TeamEngine {
   // team_engine.cpp: calls
   Result<Method*> method_of(const Request& request) noexcept;
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
-  Begun begin_with(const Request& request, const Method& method, Plan* plan) noexcept;
+  Begun begin_with(const Request& request, Method& method, Plan* plan) noexcept;
   Status note(const CallDescription& call) noexcept;
   void settle() noexcept;
   Begun alone(const Request& request) noexcept;
@@ -98,7 +98,12 @@ class TeamEngine {
   bool open_next(CallRecord& operation) noexcept;
   Shape shape_of(const CallRecord& operation, std::uint32_t index) const noexcept;
   Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
-                 Run* run) const noexcept;
+                 std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept;
+  void open_rest(Run& run, const Shape& shape) noexcept;
+  void keep_steps(Method& method, const Shape& shape) noexcept;
+  void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
+  void compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept;
+  void give_up(Method& method) noexcept;
   void activate(Run& run) noexcept;
   void look(Run& run) noexcept;
   bool cancelled(const CallRecord& operation) const noexcept { return operation.number >= broken_from_; }
@@ -166,7 +171,7 @@ class TeamEngine {
   Plan* plans_ = nullptr;
   std::uint64_t calls_ = 0;
   core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
-  std::array<Method, kMethods> methods_;
+  std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
 };
 
 }  // namespace aqueduct::coll
