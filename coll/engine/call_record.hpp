@@ -26,6 +26,7 @@ struct Method {
   Shape shape;              ///< with the parameters; the root likewise
   std::uint64_t piece = 0;  ///< bytes of each block in one run
   std::uint32_t hash = 0;   ///< of algorithm, parameters and pieces: the same on all members
+  std::size_t index = 0;    ///< of the algorithm in the list of all
 
   // Of a run of a whole piece.
   Shape run;
@@ -78,11 +79,12 @@ struct Run {
   std::uint64_t shift = 0;  ///< where the run's part begins in each block of the user's buffers, in bytes
   std::array<Lane, kMostLanes> lanes;
   std::uint32_t lane_count = 0;
-  std::uint32_t ended = 0;   ///< lanes that have no steps left
-  std::uint32_t untold = 0;  ///< lanes that may still touch the user's buffers
-  std::uint32_t looks = 0;   ///< how often its lanes have been looked at
-  std::uint32_t own = 0;     ///< posted steps of which this member waits for the end
-  bool begun = false;        ///< the lanes may run
+  std::uint32_t ended = 0;     ///< lanes that have no steps left
+  std::uint32_t untold = 0;    ///< lanes that may still touch the user's buffers
+  std::uint32_t looks = 0;     ///< how often its lanes have been looked at
+  std::uint32_t failures = 0;  ///< transfers that could not begin
+  std::uint32_t own = 0;       ///< posted steps of which this member waits for the end
+  bool begun = false;          ///< the lanes may run
   bool complete = false;
   core::Op sources;  ///< has a part for each put whose source is in use, and one of its own
 };

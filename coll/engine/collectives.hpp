@@ -70,7 +70,8 @@ class Collectives final : public core::Layer {
   Pool<Method>& methods() noexcept { return methods_; }
   const Chooser& chooser() const noexcept { return *chooser_; }
   Counts& counts() noexcept { return counts_; }
-  void count(const Algorithm& algorithm) noexcept;
+  static std::size_t index_of(const Algorithm& algorithm) noexcept;
+  void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
   /// The team may have something to do.
   void look_busy(TeamEngine& team) noexcept;
   /// Tells all other members of this one's call.

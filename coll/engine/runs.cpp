@@ -104,7 +104,7 @@ bool TeamEngine::open_next(CallRecord& operation) noexcept {
   run->operation = &operation;
   run->index = operation.opened++;
   run->begun = run->complete = false;
-  run->looks = run->own = run->ended = 0;
+  run->looks = run->own = run->ended = run->failures = 0;
   run->shift = 0;
   if (operation.runs == 1 || shape.bytes == method.piece) [[likely]] {
     run->temp_at = method.temp_at;
@@ -137,20 +137,13 @@ bool TeamEngine::open_next(CallRecord& operation) noexcept {
   return true;
 }
 
-/// Opens a run that is no whole piece: the passes before and after, and the rest. The rest may be too short for the
-/// algorithm of the pieces, which then leaves it to another.
+/// Opens a run that is no whole piece: the passes before and after, and the rest.
 void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
-  const Algorithm* algorithm = run.operation->method->algorithm;
-  Shape chosen = shape;
-  if (Schedule::refusal(*algorithm, shape) != nullptr) {
-    const Choice choice = layer_.chooser().choose(shape, traits_, scratch_->layout());
-    algorithm = choice.algorithm;
-    chosen.parameters = choice.shape.parameters;
-  }
+  const Algorithm& algorithm = *run.operation->method->algorithm;
   Senders::Ticket none;
-  const Needs needs = needs_of(run.operation->request, *algorithm, chosen, run.temp_at, run.stage_at);
-  run.portion = scratch_->open(*algorithm, chosen, needs, none);
-  compute_steps(run, *algorithm, chosen);
+  const Needs needs = needs_of(run.operation->request, algorithm, shape, run.temp_at, run.stage_at);
+  run.portion = scratch_->open(algorithm, shape, needs, none);
+  compute_steps(run, algorithm, shape);
 }
 
 /// Writes down this member's steps, if there are few, and no run uses those of another root.
@@ -213,14 +206,18 @@ void TeamEngine::look(Run& run) noexcept {
     run.begun = true;
     convert_in(run);
   }
-  for (std::uint32_t i = 0; i < run.lane_count; ++i) {
-    Run::Lane& lane = run.lanes[i];
-    if (lane.ended) continue;
-    const Did did = go_on(run, lane);
-    if (did == Did::no_room) no_room_ = true;
-    if (cancelled(*run.operation)) [[unlikely]]
-      return;
-  }
+  // A lane may wait for what a later one does.
+  do {
+    raised_own_ = false;
+    for (std::uint32_t i = 0; i < run.lane_count; ++i) {
+      Run::Lane& lane = run.lanes[i];
+      if (lane.ended) continue;
+      const Did did = go_on(run, lane);
+      if (did == Did::no_room) no_room_ = true;
+      if (cancelled(*run.operation)) [[unlikely]]
+        return;
+    }
+  } while (raised_own_ && run.ended != run.lane_count);
   if (++run.looks % kLooksAtAll == 0) [[unlikely]]
     look_for_others(run);
   if (!run.complete && run.untold == 0 && run.own == 0 && run.sources.parts == 1) completed(run);
@@ -273,6 +270,8 @@ void TeamEngine::forget(CallRecord& operation) noexcept {
 
 bool TeamEngine::advance() noexcept {
   no_room_ = false;
+  if (!all_.outcome.ok() && broken_.ok()) [[unlikely]]
+    fail_and_tell(all_.outcome);
   // A run that is drained may let the next one start. Bounded, since others want their progress too.
   bool again = true;
   for (int round = 0; again && round < kMostRounds; ++round) {
@@ -292,12 +291,15 @@ bool TeamEngine::advance() noexcept {
       again = held_ != nullptr || opening_ != nullptr;
     }
     if (!send_raises()) no_room_ = true;
+    // The end of an epoch's barrier, of which send_raises learns, may let a run start.
+    again =
+        again || (held_ != nullptr && !cancelled(*held_->operation) && scratch_->may_start(held_->portion));
   }
   if (!broken_.ok()) [[unlikely]] {
     reap();
     return first_ != nullptr;
   }
-  return no_room_;
+  return no_room_ || again;
 }
 
 /// Ends the operations from number `from` on with `why`, as soon as nothing uses their buffers. Later calls get it at
@@ -306,6 +308,16 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
   if (broken_.ok()) broken_ = why;
   broken_from_ = std::min(broken_from_, from);
   if (from == 0 && scratch_) scratch_->close();
+}
+
+/// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
+void TeamEngine::fail_and_tell(Status why) noexcept {
+  if (first_ != nullptr && first_->kind == CallRecord::Kind::call && why.code() != ErrorCode::peer_lost) {
+    CallDescription call = first_->request.description;
+    call.refused = static_cast<std::uint16_t>(why.code());
+    layer_.tell(*this, first_->number, call);
+  }
+  fail(why, 0);
 }
 
 /// After a failure: ends the cancelled operations whose buffers nobody uses any more.

@@ -84,6 +84,18 @@ TeamEngine::~TeamEngine() {
   }
 }
 
+/// Whether the last piece can be done as the others are. It is shorter, but may have more segments.
+bool TeamEngine::rest_fits(const Method& method, const Request& request) const noexcept {
+  Shape rest = method.run;
+  rest.bytes = method.piece != 0 ? method.shape.bytes % method.piece : 0;
+  if (rest.bytes == 0) return true;
+  if (method.wide) rest.pitch = rest.bytes;
+  std::uint64_t temp_at = 0;
+  std::uint64_t stage_at = 0;
+  return Schedule::refusal(*method.algorithm, rest) == nullptr &&
+         scratch_->refusal(needs_of(request, *method.algorithm, rest, temp_at, stage_at)) == nullptr;
+}
+
 /// Chooses how calls of this shape are carried out.
 Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request& request) noexcept {
   const Choice choice = layer_.chooser().choose(asked, traits_, scratch_->layout());
@@ -117,8 +129,9 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
     }
     if (method.wide) run.pitch = run.bytes;  // as they are staged
     method.needs = needs_of(request, *method.algorithm, run, method.temp_at, method.stage_at);
-    if (scratch_->refusal(method.needs) == nullptr) break;
+    if (scratch_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
   }
+  method.index = Collectives::index_of(*method.algorithm);
   std::uint64_t hash = method.piece;
   for (const char letter : method.algorithm->name)
     hash = mixed_hash(hash, static_cast<unsigned char>(letter));
@@ -187,7 +200,9 @@ TeamEngine::Begun TeamEngine::alone(const Request& request) noexcept {
 }
 
 TeamEngine::Begun TeamEngine::begin_with(const Request& request, Method& method, Plan* plan) noexcept {
-  core::Op* const op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+  core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+  // A blocking call gives its record back by itself, so it may be one of the library's.
+  if (op == nullptr && request.blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
   CallRecord* const record = op != nullptr ? layer_.operations().take() : nullptr;
   if (record == nullptr) {
     if (op != nullptr) state_.ops.take_back(*op);
@@ -221,7 +236,7 @@ TeamEngine::Begun TeamEngine::begin_with(const Request& request, Method& method,
                      (operation.before ? 1 : 0) + (operation.after ? 1 : 0);
   }
   if (plan != nullptr) plan->running = 1;
-  layer_.count(*method.algorithm);
+  layer_.count(method.index);
   Event event(op);
   enqueue(operation);
   if (first_ == &operation) {
@@ -323,7 +338,9 @@ TeamEngine::Begun TeamEngine::start(Plan& plan) noexcept {
 
 Status TeamEngine::end(Plan& plan) noexcept {
   if (plan.running != 0) return ErrorCode::invalid_argument;
-  CallRecord* const turn = ranks_ > 1 && broken_.ok() ? layer_.operations().take() : nullptr;
+  const bool in_turn = ranks_ > 1 && broken_.ok();
+  CallRecord* const turn = in_turn ? layer_.operations().take() : nullptr;
+  if (in_turn && turn == nullptr) return ErrorCode::no_memory;
   if (turn != nullptr) {
     turn->kind = CallRecord::Kind::end;
     turn->method = nullptr;

@@ -84,6 +84,7 @@ class TeamEngine {
 
   // team_engine.cpp: calls
   Result<Method*> method_of(const Request& request) noexcept;
+  bool rest_fits(const Method& method, const Request& request) const noexcept;
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
   Begun begin_with(const Request& request, Method& method, Plan* plan) noexcept;
   Status note(const CallDescription& call) noexcept;
@@ -119,6 +120,7 @@ class TeamEngine {
   void convert_out(Run& run) const noexcept;
   bool send_raises() noexcept;
   void reap() noexcept;
+  void fail_and_tell(Status why) noexcept;
 
   // steps.cpp: what a step does
   enum class Did : std::uint8_t { step, waits, no_room, failed };
@@ -134,7 +136,8 @@ class TeamEngine {
   void copy(Run& run, const Step& step) noexcept;
   void reduce(Run& run, const Step& step) noexcept;
   void raise_own(const Run& run, Counter counter) noexcept;
-  Did outcome(Status status) noexcept;
+  Did outcome(Run& run, Status status) noexcept;
+  bool may_be_mapped(Rank rank) const noexcept;
   core::Op* step_op(Run& run, const Step& step) noexcept;
   void take_back(Run& run, core::Op& op) noexcept;
   static bool step_over(core::Layer& layer, core::Op& op) noexcept;
@@ -158,7 +161,8 @@ class TeamEngine {
   Status broken_;                           ///< why calls fail from now on
   std::uint64_t broken_from_ = kNotBroken;  ///< operations from this number on are cancelled
   bool team_gone_ = false;
-  bool no_room_ = false;  ///< something found no room in this pass
+  bool no_room_ = false;     ///< something found no room in this pass
+  bool raised_own_ = false;  ///< a step has raised a counter of this member
 
   CallRecord* first_ = nullptr;  ///< calls that are not over, or not drained
   CallRecord* last_ = nullptr;
