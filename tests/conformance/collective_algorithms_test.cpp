@@ -176,6 +176,7 @@ class ForcedCalls {
     const bool known = call.place == CollPlace::on_all || call.place == CollPlace::on_each;
     shape.addresses = known ? coll::Addresses::single : coll::Addresses::local;
     shape.ranks = team_.size();
+    if (!coll::shifts_with_root(shape)) shape.root = call.root;
     shape.element = element;
     shape.bytes = shape.pitch = call.count * element;
     for (std::size_t i = 0; i < choice_.algorithm->parameters.size(); ++i)
