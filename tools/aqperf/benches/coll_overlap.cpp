@@ -80,8 +80,8 @@ Row overlap_row(Session& session, const CollGround& ground, std::size_t bytes) {
   const detail::CollCall call = ground.call(bytes);
   const auto blocking = [&] { require(detail::coll_run(team, call), "a collective call"); };
   const double call_ns = session.share(shortest_ns(blocking));
-  constexpr std::uint64_t kProbe = 100'000;
-  const double step_ns = shortest_ns([] { compute(kProbe); }) / static_cast<double>(kProbe);
+  constexpr std::uint64_t kProbeSteps = 100'000;
+  const double step_ns = shortest_ns([] { compute(kProbeSteps); }) / static_cast<double>(kProbeSteps);
   const auto steps = static_cast<std::uint64_t>(2 * call_ns / step_ns);
 
   const auto times = [](auto once) {
