@@ -21,7 +21,8 @@ def instructions(program: str, function: str) -> float:
     """Of each call of a function, with all that it calls."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            ["valgrind", "--tool=callgrind", "--fair-sched=try", f"--callgrind-out-file={folder}/out", f"--toggle-collect={function}", program],
+            ["valgrind", "--tool=callgrind", "--fair-sched=try", f"--callgrind-out-file={folder}/out",
+             f"--toggle-collect={function}", program],
             env={name: value for name, value in os.environ.items() if not name.startswith("AQUEDUCT_")},
             capture_output=True, text=True, timeout=110, check=False)
         if done.returncode != 0:
