@@ -55,6 +55,8 @@ class TeamEngine {
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
+  /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch.
+  Choice choice(const Shape& shape) const noexcept;
 
   /// Goes on with all that can go on. Returns whether something found no room, and should be tried again soon.
   bool advance() noexcept;
