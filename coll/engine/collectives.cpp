@@ -144,15 +144,9 @@ std::string Collectives::explain(TeamState& team, const Shape& shape) {
   return engine != nullptr ? engine->explain(shape) : "the team has ended";
 }
 
-void Collectives::count(const Algorithm& algorithm) noexcept {
-  ++counts_.operations;
+std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
   const auto all = all_algorithms();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == &algorithm) {
-      ++uses_[i];
-      return;
-    }
-  }
+  return static_cast<std::size_t>(std::find(all.begin(), all.end(), &algorithm) - all.begin());
 }
 
 void Collectives::look_busy(TeamEngine& team) noexcept {
@@ -223,7 +217,9 @@ void Collectives::peer_lost(Rank peer) noexcept {
   questions_.peer_lost(peer);
   for (auto& [id, team] : teams_) {
     if (team.engine->team().find(peer) == kNoRank) continue;
-    team.engine->fail({ErrorCode::peer_lost, peer});
+    // What has arrived counts: the peer may have left after its part was done.
+    static_cast<void>(team.engine->advance());
+    team.engine->fail({ErrorCode::peer_lost, peer}, 0);
     look_busy(*team.engine);
   }
 }
