@@ -37,7 +37,7 @@
 //             mismatch          members have made different calls, or this call was refused by some members only. The
 //                               log names both calls, and the team cannot be used for collective calls again
 //             timed_out         of a blocking call with a limit
-//             refused           as many Events are held as AQUEDUCT_OPERATIONS says; nothing has happened
+//             refused           of an Event: AQUEDUCT_OPERATIONS of them are held. Nothing has happened
 //             no_memory         the team has no scratch, or not enough for one element
 //             If all members make the same wrong call, each gets the same error and the team can still be used.
 // Cost:       given for the algorithms that run unless a setting names another one; Team::explain says which. "Short"
