@@ -1,4 +1,5 @@
 #include "tools/aqcheck/run.hpp"
+#include "tools/aqcheck/study.hpp"
 
 #include <fmt/format.h>
 
@@ -94,6 +95,7 @@ void Run::check_costs() {
     fail(fmt::format("the formula says {} messages, {} bytes, depth {}; counted are {}, {}, {}",
                      cost.messages, cost.bytes, cost.depth, counted.messages, counted.bytes, counted.depth));
   }
+  if (std::string problem = compare_with_study(*case_, counted); !problem.empty()) fail(std::move(problem));
 }
 
 }  // namespace aqueduct::aqcheck
