@@ -88,14 +88,7 @@ void Run::check_results() {
 }
 
 void Run::check_costs() {
-  const coll::Cost cost = coll::Schedule::cost(*case_->algorithm, shape());
-  const Counted& counted = verdict_.counted;
-  const bool depth = cost.depth_is_limit ? counted.depth <= cost.depth : counted.depth == cost.depth;
-  if (counted.messages != cost.messages || counted.bytes != cost.bytes || !depth) {
-    fail(fmt::format("the formula says {} messages, {} bytes, depth {}; counted are {}, {}, {}",
-                     cost.messages, cost.bytes, cost.depth, counted.messages, counted.bytes, counted.depth));
-  }
-  if (std::string problem = compare_with_study(*case_, counted); !problem.empty()) fail(std::move(problem));
+  if (std::string problem = wrong_costs(*case_, verdict_.counted); !problem.empty()) fail(std::move(problem));
 }
 
 }  // namespace aqueduct::aqcheck

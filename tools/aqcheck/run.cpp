@@ -1,5 +1,7 @@
 #include "tools/aqcheck/run.hpp"
 
+#include "tools/aqcheck/legal.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,10 +18,6 @@ using coll::Sync;
 
 namespace {
 
-bool is_message(const Step& step) noexcept {
-  return step.kind == Step::Kind::put || step.kind == Step::Kind::get || step.kind == Step::Kind::signal;
-}
-bool is_user(Space space) noexcept { return space == Space::in || space == Space::out; }
 bool moves_bytes(const Step& step) noexcept {
   return step.kind == Step::Kind::put || step.kind == Step::Kind::get || step.kind == Step::Kind::copy ||
          step.kind == Step::Kind::reduce;
@@ -132,39 +130,13 @@ void Run::lay_out() {
   }
 }
 
-bool Run::is_legal(const Lane& lane, const Step& step) {
-  const auto problem = [&](const char* text) {
-    return fail(fmt::format("{}: {}", name(lane, lane.next), text));
-  };
-  const auto beyond = [&](coll::Counter counter) {
-    return counter != coll::kNoCounter && counter >= needs_.counters;
-  };
-  if (beyond(step.wait_for) || beyond(step.raise) || beyond(step.done))
-    return problem("names a counter beyond what the algorithm needs");
-  if (is_message(step)) {
-    if (step.peer >= shape().ranks || step.peer == lane.position) return problem("has no such peer");
-    const Space far = step.kind == Step::Kind::get ? step.from.space : step.to.space;
-    if (step.kind != Step::Kind::signal && is_user(far) && shape().addresses != coll::Addresses::single)
-      return problem("uses a buffer of a peer whose address is not known");
-    if (step.kind != Step::Kind::signal && (far == Space::temp || far == Space::none))
-      return problem("uses memory of a peer that nobody but the peer uses");
-    if (step.kind == Step::Kind::put && step.to.space == Space::in) return problem("writes to an input");
-    if (step.kind != Step::Kind::get && (step.raise == coll::kNoCounter || step.add == 0))
-      return problem("tells the peer nothing");
-    if (step.kind == Step::Kind::get && step.raise != coll::kNoCounter)
-      return problem("a get cannot tell the peer");
-  } else if (step.raise != coll::kNoCounter) {
-    return problem("raises a counter of a peer, but has none");
-  }
-  return true;
-}
-
 /// Sums up what is ever added to each counter, and holds every wait to that sum.
 bool Run::count_raises() {
   for (Lane& lane : lanes_) {
     for (lane.next = 0; lane.begin + lane.next < lane.end; ++lane.next) {
       const Step& step = step_of(lane);
-      if (!is_legal(lane, step)) return false;
+      if (const char* const problem = illegal(shape(), needs_, lane.position, step); problem != nullptr)
+        return fail(fmt::format("{}: {}", name(lane, lane.next), problem));
       if (step.raise != coll::kNoCounter) counter(step.peer, step.raise).total += step.add;
       if (step.done != coll::kNoCounter) counter(lane.position, step.done).total += 1;
       if (step.wait_for != coll::kNoCounter) counter(lane.position, step.wait_for).waited = true;

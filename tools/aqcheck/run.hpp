@@ -74,7 +74,6 @@ class Run {
   void find_unit();
   void lay_out();
   bool count_raises();
-  bool is_legal(const Lane& lane, const coll::Step& step);
   bool run_lanes();
   bool begin(Lane& lane);
   bool move(Lane& lane, const coll::Step& step, Rank from_position, const Event& reads, Rank to_position,

@@ -306,13 +306,19 @@ Studied studied(const StudyEntry& entry, const Shape& shape) {
   return out;
 }
 
-std::string compare_with_study(const Case& checked, const Counted& counted) {
-  const StudyEntry* const entry = find_in_study(*checked.algorithm);
-  if (entry == nullptr) return {};
-  const Studied said = studied(*entry, checked.shape);
+std::string wrong_costs(const Case& checked, const Counted& counted) {
   const auto agrees = [](std::uint64_t found, std::uint64_t expected, bool limit) {
     return limit ? found <= expected : found == expected;
   };
+  const coll::Cost cost = coll::Schedule::cost(*checked.algorithm, checked.shape);
+  if (counted.messages != cost.messages || counted.bytes != cost.bytes ||
+      !agrees(counted.depth, cost.depth, cost.depth_is_limit)) {
+    return fmt::format("the formula says {} messages, {} bytes, depth {}; counted are {}, {}, {}",
+                       cost.messages, cost.bytes, cost.depth, counted.messages, counted.bytes, counted.depth);
+  }
+  const StudyEntry* const entry = find_in_study(*checked.algorithm);
+  if (entry == nullptr) return {};
+  const Studied said = studied(*entry, checked.shape);
   if (agrees(counted.messages, said.messages, said.fewer_messages) && counted.bytes == said.bytes &&
       agrees(counted.depth, said.depth, said.less_depth))
     return {};

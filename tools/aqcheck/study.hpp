@@ -33,7 +33,8 @@ const StudyEntry* find_in_study(const coll::Algorithm& algorithm) noexcept;
 /// The formula with the passes of Sync::all added.
 Studied studied(const StudyEntry& entry, const coll::Shape& shape);
 
-/// Compares what was counted with the study; empty if that agrees, or if the table does not have the algorithm.
-std::string compare_with_study(const Case& checked, const Counted& counted);
+/// Compares what was counted with the algorithm's own formula, and with the study if that has the algorithm. Empty if
+/// they agree.
+std::string wrong_costs(const Case& checked, const Counted& counted);
 
 }  // namespace aqueduct::aqcheck
