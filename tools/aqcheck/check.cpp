@@ -18,7 +18,10 @@ constexpr std::array kOrders{"", ", the same everywhere", ", exact"};
 
 }  // namespace
 
-Verdict check(const Case& checked, const Change& change) { return Run(checked, change).verdict(); }
+Verdict check(const Case& checked, const Change& change) {
+  thread_local Run run;  // its memory serves case after case
+  return run.check(checked, change);
+}
 
 const char* name_of(coll::Operation operation) noexcept {
   return kOperations[static_cast<std::size_t>(operation)];

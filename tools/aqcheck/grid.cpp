@@ -40,7 +40,7 @@ bool has_root(Operation operation) noexcept {
 /// A broadcast from root 0 stands for all. The other operations with a root have blocks, or an order, that begin with
 /// member 0 whoever is the root: a few roots about the ends.
 std::vector<Rank> roots(Operation operation, const Grid& grid) {
-  if (!has_root(operation)) return {0};
+  if (!has_root(operation) || grid.light) return {0};
   std::vector<Rank> out{0};
   if (grid.all_roots) {
     for (Rank root = 1; root < grid.ranks; ++root) out.push_back(root);
@@ -79,7 +79,7 @@ struct Block {
 std::vector<Block> blocks(const coll::Algorithm& algorithm, const Shape& shape, const Grid& grid) {
   if (shape.operation == Operation::barrier) return {{1, 0, 0}};
   // No part is empty: a wait before a put of no bytes may as well be a step later.
-  if (!grid.every_size) return {{2, algorithm.cuts ? std::max(5u, shape.ranks + 1) : 5u, 1}};
+  if (!grid.every_size || grid.light) return {{2, algorithm.cuts ? std::max(5u, shape.ranks + 1) : 5u, 1}};
   std::vector<std::uint64_t> counts{0, 1, 5};
   if (algorithm.cuts) counts.insert(counts.end(), {shape.ranks - 1, shape.ranks, 2 * shape.ranks + 1});
   for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
@@ -127,6 +127,7 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
     for (const Sync in : kModes) {
       for (const Sync out : kModes) {
         for (const Addresses addresses : {Addresses::local, Addresses::single}) {
+          if (grid.light && !barrier && (in != out || addresses != Addresses::single)) continue;
           if (barrier && (in != Sync::none || out != Sync::none || addresses != Addresses::local)) continue;
           for (const bool in_place : {false, true}) {
             shape.in = in;
@@ -134,7 +135,7 @@ void for_each_case(const coll::Algorithm& algorithm, const Grid& grid,
             shape.addresses = addresses;
             made.in_place = in_place;
             // An all_to_all in place would need a copy of the whole input.
-            if (in_place && (barrier || shape.operation == Operation::all_to_all)) continue;
+            if (in_place && (barrier || grid.light || shape.operation == Operation::all_to_all)) continue;
             if (coll::Schedule::refusal(algorithm, shape) == nullptr) visit(made);
           }
         }

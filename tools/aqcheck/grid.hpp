@@ -12,6 +12,8 @@ struct Grid {
   bool all_roots =
       false;  ///< otherwise root 0 for a broadcast, see shifts_with_the_root, and a few for the others
   bool every_size = true;  ///< otherwise one awkward size: for mutations
+  /// Root 0, one size, both sync modes alike, all addresses known, not in place: for teams too large for more.
+  bool light = false;
 };
 
 /// Calls `visit` for every case of the grid that the algorithm can do: radices and numbers of segments about each limit,

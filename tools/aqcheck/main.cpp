@@ -1,5 +1,6 @@
 #include "coll/algorithms/algorithms.hpp"
 #include "tools/aqcheck/grid.hpp"
+#include "tools/aqcheck/large.hpp"
 #include "tools/aqcheck/mutations.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,7 +9,10 @@
 
 #include <chrono>
 #include <cstdio>
+#include <numeric>
+#include <random>
 #include <string>
+#include <vector>
 
 // aqcheck: proves the schedules of collectives, without a network. See docs/collectives.md.
 
@@ -20,6 +24,9 @@ struct Options {
   Rank most = 17;
   std::string algorithm;
   bool all_roots = false;
+  bool large = false;
+  std::uint32_t share = 1;
+  std::uint32_t seed = 0;
   bool mutations = false;
   bool json = false;
 };
@@ -30,15 +37,26 @@ struct Outcome {
   std::string problem;  ///< the first
 };
 
+/// The team sizes, from the least on.
+std::vector<Rank> teams(const Options& options) {
+  if (options.large) return {kLargeTeams.begin(), kLargeTeams.end()};
+  std::vector<Rank> out(options.most - options.least + 1);
+  std::iota(out.begin(), out.end(), options.least);
+  return out;
+}
+
 Outcome look_at(const coll::Algorithm& algorithm, const Options& options) {
   Outcome out;
-  for (Rank ranks = options.least; ranks <= options.most && out.problem.empty(); ++ranks) {
-    const Grid grid{ranks, options.all_roots, !options.mutations};
+  std::mt19937 chance(options.seed);
+  for (const Rank ranks : teams(options)) {
+    if (!out.problem.empty()) break;
+    const Grid grid{ranks, options.all_roots, !options.mutations, options.large};
     for_each_case(algorithm, grid, [&](const Case& made) {
       if (!out.problem.empty()) return;
+      if (options.share > 1 && chance() % options.share != 0) return;
       ++out.cases;
       if (!options.mutations) {
-        if (const Verdict verdict = check(made); !verdict.problem.empty())
+        if (const Verdict verdict = options.large ? check_large(made) : check(made); !verdict.problem.empty())
           out.problem = fmt::format("{}: {}", describe(made), verdict.problem);
         return;
       }
@@ -126,9 +144,21 @@ int main(int argc, char** argv) {
   app.add_flag("--all-roots", options.all_roots,
                "every root; otherwise root 0 stands for all roots of a broadcast, and four roots for those "
                "of the others");
-  app.add_flag("--mutations", options.mutations,
-               "makes mistakes in the schedules; fails if one is not found");
+  auto* const mutations = app.add_flag("--mutations", options.mutations,
+                                       "makes mistakes in the schedules; fails if one is not found");
+  app.add_flag("--large", options.large,
+               "teams of 65 to 1025, root 0: waits, memory, deadlock and costs, without results and order")
+      ->excludes("--ranks")
+      ->excludes("--all-roots")
+      ->excludes(mutations);
+  app.add_option("--share", options.share, "only one case in so many, by chance")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1'000'000u));
+  auto* const seed =
+      app.add_option("--seed", options.seed, "repeats the choice of --share")->type_name("SEED");
   app.add_flag("--json", options.json, "a line of JSON for each algorithm");
   CLI11_PARSE(app, argc, argv);
+  if (options.share > 1 && seed->count() == 0) options.seed = std::random_device{}();
+  if (options.share > 1 && !options.json) fmt::print("seed {}\n", options.seed);
   return aqueduct::aqcheck::run(options);
 }

@@ -1,4 +1,5 @@
 #include "tools/aqcheck/run.hpp"
+#include "tools/aqcheck/study.hpp"
 
 #include <fmt/format.h>
 
@@ -10,52 +11,52 @@ using coll::Sync;
 /// What is known when a member returns must include all that touches its buffers; with Sync::all, all that touches
 /// anybody's. The user's accesses after the return come after nothing else.
 void Run::check_leaving() {
-  std::vector<Before> leaving;
-  for (Rank position = 0; position < shape_.ranks; ++position) {
-    Before known(lanes_.size() + shape_.ranks, 2 * messages_);
-    for (const Lane& lane : lanes_) {
-      if (lane.position == position) known.join(lane.told ? lane.at_tell : lane.before);
-    }
+  const bool barrier = shape().operation == Operation::barrier;
+  if (shape().out == Sync::none && !barrier) return;
+  std::vector<Orders::Row> leaving;
+  for (Rank position = 0; position < shape().ranks; ++position) leaving.push_back(orders_.empty());
+  for (const Lane& lane : lanes_)
+    orders_.join(leaving[lane.position], lane.at_tell != Orders::kNone ? lane.at_tell : lane.before);
+  for (Rank position = 0; position < shape().ranks; ++position) {
     // The engine completes an operation when its puts have left their sources and its gets have arrived.
-    for (const std::size_t end : sources_[position]) known.add_end(end);
-    leaving.push_back(std::move(known));
+    for (const std::size_t end : sources_[position]) orders_.add_mark(leaving[position], end);
   }
-  for (Rank position = 0; position < shape_.ranks; ++position) {
+  for (Rank position = 0; position < shape().ranks; ++position) {
     for (const Touched& touched : touched_) {
-      if (shape_.out == Sync::none || (shape_.out == Sync::mine && touched.position != position)) continue;
-      if (!touched.event.is_in(leaving[position])) {
+      if (shape().out == Sync::none || (shape().out == Sync::mine && touched.position != position)) continue;
+      if (!orders_.has(leaving[position], touched.event)) {
         fail(fmt::format("member {} returns while a buffer of member {} may still be in use", position,
                          touched.position));
         return;
       }
     }
-    if (shape_.operation != Operation::barrier) continue;
-    for (Rank member = 0; member < shape_.ranks; ++member) {
-      if (leaving[position].steps(lanes_.size() + member) == 0)
+    if (!barrier) continue;
+    for (Rank member = 0; member < shape().ranks; ++member) {
+      if (!orders_.has_mark(leaving[position], member))
         fail(fmt::format("member {} returns without knowing that member {} has called", position, member));
     }
   }
 }
 
-bool Run::check_byte(Rank position, Rank block, std::uint64_t offset, Value value) {
-  switch (shape_.operation) {
-    case Operation::broadcast: return value == values_.input(shape_.root, offset);
-    case Operation::scatter: return value == values_.input(shape_.root, position * shape_.pitch + offset);
+bool Run::check_piece(Rank position, Rank block, std::uint64_t offset, Value value) {
+  switch (shape().operation) {
+    case Operation::broadcast: return value == values_.input(shape().root, offset);
+    case Operation::scatter: return value == values_.input(shape().root, position * pitch_ + offset);
     case Operation::gather:
     case Operation::all_gather: return value == values_.input(block, offset);
-    case Operation::all_to_all: return value == values_.input(block, position * shape_.pitch + offset);
-    case Operation::reduce: return is_result(value, shape_.ranks, offset);
-    case Operation::reduce_scatter: return is_result(value, shape_.ranks, position * shape_.pitch + offset);
+    case Operation::all_to_all: return value == values_.input(block, position * pitch_ + offset);
+    case Operation::reduce: return is_result(value, shape().ranks, offset);
+    case Operation::reduce_scatter: return is_result(value, shape().ranks, position * pitch_ + offset);
     case Operation::scan: return is_result(value, position + 1, offset);
     case Operation::exscan: {
       // The output of member 0 is not written: there is nothing before it.
       if (position > 0) return is_result(value, position, offset);
-      return value == (case_.in_place ? values_.input(0, offset) : kUnwritten);
+      return value == (case_->in_place ? values_.input(0, offset) : kUnwritten);
     }
     case Operation::all_reduce: {
-      if (!is_result(value, shape_.ranks, offset)) return false;
-      return shape_.order != coll::Order::same_everywhere || position == 0 ||
-             value == cell(0, coll::Space::out, offset)->value;
+      if (!is_result(value, shape().ranks, offset)) return false;
+      return shape().order != coll::Order::same_everywhere || position == 0 ||
+             value == area(0, coll::Space::out).cells[offset].value;
     }
     case Operation::barrier:
     case Operation::permute: return false;  // no algorithm does it; a barrier has no output
@@ -65,20 +66,21 @@ bool Run::check_byte(Rank position, Rank block, std::uint64_t offset, Value valu
 
 /// Whether the value combines byte `offset` of the first `count` members as the shape allows it.
 bool Run::is_result(Value value, Rank count, std::uint64_t offset) {
-  if (shape_.order == coll::Order::exact) return value == values_.left_to_right(count, offset);
-  return values_.is_sum(value, count, offset, shape_.commutative);
+  if (shape().order == coll::Order::exact) return value == values_.left_to_right(count, offset);
+  return values_.is_sum(value, count, offset, shape().commutative);
 }
 
 void Run::check_results() {
-  for (Rank position = 0; position < shape_.ranks; ++position) {
-    const Rank blocks = coll::blocks_out(shape_, position);
-    for (std::uint64_t at = 0; at < out_[position].size(); ++at) {
-      const auto block = static_cast<Rank>(at / shape_.pitch);
-      const std::uint64_t offset = at % shape_.pitch;
-      const Value value = cell(position, coll::Space::out, at)->value;
-      if (block < blocks && offset < shape_.bytes ? !check_byte(position, block, offset, value)
-                                                  : value != kUnwritten) {
-        fail(fmt::format("member {} has a wrong byte {} in its output", position, at));
+  for (Rank position = 0; position < shape().ranks; ++position) {
+    const Rank blocks = coll::blocks_out(shape(), position);
+    const Area out = area(position, coll::Space::out);
+    for (std::uint64_t at = 0; at < out.count; ++at) {
+      const auto block = static_cast<Rank>(at / pitch_);
+      const std::uint64_t offset = at % pitch_;
+      const Value value = out.cells[at].value;
+      if (block < blocks && offset < block_ ? !check_piece(position, block, offset, value)
+                                            : value != kUnwritten) {
+        fail(fmt::format("member {} has a wrong byte {} in its output", position, at * unit_));
         return;
       }
     }
@@ -86,13 +88,7 @@ void Run::check_results() {
 }
 
 void Run::check_costs() {
-  const coll::Cost cost = coll::Schedule::cost(*case_.algorithm, shape_);
-  const Counted& counted = verdict_.counted;
-  const bool depth = cost.depth_is_limit ? counted.depth <= cost.depth : counted.depth == cost.depth;
-  if (counted.messages != cost.messages || counted.bytes != cost.bytes || !depth) {
-    fail(fmt::format("the formula says {} messages, {} bytes, depth {}; counted are {}, {}, {}",
-                     cost.messages, cost.bytes, cost.depth, counted.messages, counted.bytes, counted.depth));
-  }
+  if (std::string problem = wrong_costs(*case_, verdict_.counted); !problem.empty()) fail(std::move(problem));
 }
 
 }  // namespace aqueduct::aqcheck

@@ -1,0 +1,331 @@
+#include "tools/aqcheck/study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace aqueduct::aqcheck {
+
+using coll::Operation;
+using coll::Shape;
+using coll::Sync;
+
+namespace {
+
+// P members, radix k, blocks of m bytes, s segments; lg is ceil(log2 P).
+
+std::uint64_t power(std::uint64_t base, std::uint32_t exponent) noexcept {
+  std::uint64_t out = 1;
+  while (exponent-- > 0) out *= base;
+  return out;
+}
+/// ceil(log_k P)
+std::uint32_t log_up(std::uint64_t members, std::uint64_t radix) noexcept {
+  std::uint32_t rounds = 0;
+  while (power(radix, rounds) < members) ++rounds;
+  return rounds;
+}
+/// floor(log_k P)
+std::uint32_t log_down(std::uint64_t members, std::uint64_t radix) noexcept {
+  std::uint32_t rounds = 0;
+  while (power(radix, rounds + 1) <= members) ++rounds;
+  return rounds;
+}
+std::uint32_t lg(const Shape& shape) noexcept { return log_up(shape.ranks, 2); }
+bool is_power(const Shape& shape, std::uint64_t radix) noexcept {
+  return power(radix, log_up(shape.ranks, radix)) == shape.ranks;
+}
+/// A position's depth in the k-nomial tree: its digits that are not 0.
+std::uint32_t digits(std::uint64_t position, std::uint64_t radix) noexcept {
+  std::uint32_t count = 0;
+  for (; position > 0; position /= radix) count += position % radix != 0 ? 1 : 0;
+  return count;
+}
+std::uint32_t deepest(const Shape& shape, std::uint64_t radix) noexcept {
+  std::uint32_t most = 0;
+  for (Rank i = 0; i < shape.ranks; ++i) most = std::max(most, digits(i, radix));
+  return most;
+}
+/// The edges between the root and all others, added up.
+std::uint64_t all_edges(const Shape& shape, std::uint64_t radix) noexcept {
+  std::uint64_t sum = 0;
+  for (Rank i = 0; i < shape.ranks; ++i) sum += digits(i, radix);
+  return sum;
+}
+std::uint64_t others(const Shape& shape) noexcept { return shape.ranks - 1; }
+std::uint64_t pairs(const Shape& shape) noexcept { return shape.ranks * others(shape); }
+/// The segments of a block: as long as each other but for the last, none empty, at most `wanted`.
+std::uint64_t segments(const Shape& shape, std::uint64_t wanted) noexcept {
+  const std::uint64_t elements = shape.bytes / shape.element;
+  const std::uint64_t most = std::min(wanted, elements);
+  const std::uint64_t each = (elements + most - 1) / most;
+  return (elements + each - 1) / each;
+}
+/// Direct access with Sync::mine: a signal for each edge says that the peer has called, before the data.
+Studied with_readiness(const Shape& shape, Studied out) {
+  if (shape.in != Sync::mine) return out;
+  out.messages *= 2;
+  out.depth += 1;
+  return out;
+}
+bool in_team_order(const Shape& shape) noexcept {
+  return !shape.commutative || shape.order == coll::Order::exact;
+}
+
+Studied barrier_dissemination(const Shape& shape) {
+  const std::uint64_t k = shape.parameters[0];
+  return {.messages = shape.ranks * (k - 1) * log_up(shape.ranks, k),
+          .depth = log_up(shape.ranks, k),
+          .fewer_messages = !is_power(shape, k)};
+}
+Studied barrier_tree(const Shape& shape) {
+  return {.messages = 2 * others(shape), .depth = 2 * deepest(shape, shape.parameters[0])};
+}
+
+Studied broadcast(const Shape& shape, std::uint64_t wanted, std::uint32_t depth, bool less) {
+  return {.messages = others(shape) * segments(shape, wanted),
+          .bytes = others(shape) * shape.bytes,
+          .depth = depth,
+          .less_depth = less};
+}
+Studied broadcast_flat(const Shape& shape) { return broadcast(shape, shape.parameters[0], 1, false); }
+Studied broadcast_chain(const Shape& shape) {
+  return broadcast(shape, shape.parameters[0], shape.ranks - 1, false);
+}
+Studied broadcast_k_ary(const Shape& shape) {
+  return broadcast(shape, shape.parameters[1], log_up(shape.ranks, shape.parameters[0]), true);
+}
+Studied broadcast_k_nomial(const Shape& shape) {
+  return broadcast(shape, shape.parameters[1], deepest(shape, shape.parameters[0]), false);
+}
+Studied broadcast_direct(const Shape& shape) {
+  return with_readiness(shape, broadcast(shape, 1, deepest(shape, shape.parameters[0]), false));
+}
+Studied broadcast_circulant(const Shape& shape) {
+  const std::uint64_t s = segments(shape, shape.parameters[0]);
+  return broadcast(shape, s, static_cast<std::uint32_t>(s - 1) + lg(shape), true);
+}
+Studied broadcast_scatter(const Shape& shape) {
+  return {.messages = 2 * others(shape) + lg(shape) * (others(shape) - 1),
+          .bytes = others(shape) * shape.bytes,
+          .depth = 1 + lg(shape),
+          .less_depth = true};
+}
+Studied broadcast_double_tree(const Shape& shape) {
+  return broadcast(shape, shape.parameters[0], lg(shape), false);
+}
+
+Studied blocks_on_tree(const Shape& shape) {
+  const std::uint64_t k = shape.parameters[0];
+  return {.messages = others(shape), .bytes = all_edges(shape, k) * shape.bytes, .depth = deepest(shape, k)};
+}
+Studied scatter_k_nomial(const Shape& shape) {
+  Studied out = blocks_on_tree(shape);
+  // Of the ranges below the root, one may begin before member 0 and end behind it.
+  const std::uint64_t wrap = shape.ranks - shape.root;
+  if (shape.root != 0 && digits(wrap, shape.parameters[0]) > 1) ++out.messages;
+  return out;
+}
+Studied blocks_direct(const Shape& shape) {
+  return with_readiness(shape, {.messages = others(shape), .bytes = others(shape) * shape.bytes, .depth = 1});
+}
+
+Studied to_everybody(const Shape& shape) {
+  return {.messages = pairs(shape), .bytes = pairs(shape) * shape.bytes, .depth = 1};
+}
+Studied to_everybody_direct(const Shape& shape) { return with_readiness(shape, to_everybody(shape)); }
+Studied in_rounds(const Shape& shape, std::uint32_t rounds) {
+  return {
+      .messages = std::uint64_t{shape.ranks} * rounds, .bytes = pairs(shape) * shape.bytes, .depth = rounds};
+}
+Studied logarithmic(const Shape& shape) { return in_rounds(shape, lg(shape)); }
+Studied one_by_one(const Shape& shape) { return in_rounds(shape, shape.ranks - 1); }
+Studied by_neighbours(const Shape& shape) { return in_rounds(shape, shape.ranks / 2); }
+Studied all_gather_bruck(const Shape& shape) {
+  const std::uint64_t k = shape.parameters[0];
+  Studied out = in_rounds(shape, log_up(shape.ranks, k));
+  out.messages *= k - 1;
+  out.fewer_messages = !is_power(shape, k);
+  return out;
+}
+Studied all_to_all_bruck(const Shape& shape) {
+  const std::uint64_t k = shape.parameters[0];
+  Studied out = in_rounds(shape, log_up(shape.ranks, k));
+  // A block travels once for each digit of its distance that is not 0.
+  out.bytes = all_edges(shape, k) * shape.ranks * shape.bytes;
+  out.messages *= k - 1;
+  if (!is_power(shape, k)) {
+    out.messages *= 2;
+    out.fewer_messages = true;
+    out.less_depth = true;
+  }
+  return out;
+}
+
+Studied vectors(const Shape& shape, std::uint64_t edges, std::uint64_t wanted, std::uint32_t depth) {
+  return {.messages = edges * segments(shape, wanted), .bytes = edges * shape.bytes, .depth = depth};
+}
+Studied reduce_k_nomial(const Shape& shape) {
+  const bool forwards = in_team_order(shape) && shape.root != 0;
+  return vectors(shape, others(shape) + (forwards ? 1 : 0), 1,
+                 deepest(shape, shape.parameters[0]) + (forwards ? 1 : 0));
+}
+Studied reduce_chain(const Shape& shape) {
+  const bool forwards = in_team_order(shape) && shape.root + 1 != shape.ranks;
+  const Rank edges = shape.ranks - (forwards ? 0 : 1);
+  return vectors(shape, edges, shape.parameters[0], edges);
+}
+Studied reduce_flat(const Shape& shape) { return vectors(shape, others(shape), 1, 1); }
+
+Studied all_reduce_multiplying(const Shape& shape) {
+  const std::uint64_t k = shape.parameters[0];
+  const std::uint32_t rounds = log_down(shape.ranks, k);
+  const std::uint64_t leaders = power(k, rounds);
+  const std::uint64_t extra = shape.ranks - leaders;
+  Studied out = vectors(shape, 2 * extra + leaders * (k - 1) * rounds, 1, rounds + (extra > 0 ? 2 : 0));
+  out.less_depth = extra == 1;
+  return out;
+}
+Studied all_reduce_tree(const Shape& shape) {
+  return vectors(shape, 2 * others(shape), 1, 2 * deepest(shape, shape.parameters[0]));
+}
+/// A reduce-scatter and an all-gather of parts of the vector.
+Studied parts_twice(const Shape& shape, std::uint64_t messages, std::uint32_t depth) {
+  return {.messages = messages, .bytes = 2 * others(shape) * shape.bytes, .depth = depth};
+}
+Studied parts_in_logarithmic(const Shape& shape) {
+  return parts_twice(shape, std::uint64_t{2} * lg(shape) * shape.ranks, 2 * lg(shape));
+}
+Studied all_reduce_ring(const Shape& shape) {
+  const std::uint64_t shortest = shape.bytes / shape.element / shape.ranks;
+  const std::uint64_t s =
+      std::clamp<std::uint64_t>(shape.parameters[0], 1, std::max<std::uint64_t>(shortest, 1));
+  return parts_twice(shape, 2 * pairs(shape) * s, 2 * (shape.ranks - 1));
+}
+
+Studied scan_doubling(const Shape& shape) {
+  const std::uint64_t messages = std::uint64_t{shape.ranks} * lg(shape) - (power(2, lg(shape)) - 1);
+  return vectors(shape, messages, 1, log_down(shape.ranks, 2));
+}
+Studied scan_chain(const Shape& shape) {
+  return vectors(shape, others(shape), shape.parameters[0], shape.ranks - 1);
+}
+
+constexpr const char* kSame = "";
+constexpr const char* kShallow =
+    "the study has ceil(log_k P) for the depth; a position below P may have no digit 0 only if P is large "
+    "enough";
+constexpr const char* kReadiness =
+    "with Sync::mine a signal for each edge says first that the peer has called";
+
+constexpr std::array kStudy{
+    StudyEntry{Operation::barrier, "dissemination", barrier_dissemination,
+               "no signals over distances of P or more, which would reach a member twice"},
+    StudyEntry{Operation::barrier, "tree", barrier_tree, kShallow},
+    StudyEntry{Operation::broadcast, "flat", broadcast_flat, kSame},
+    StudyEntry{Operation::broadcast, "chain", broadcast_chain, kSame},
+    StudyEntry{Operation::broadcast, "k-ary", broadcast_k_ary,
+               "the study has no depth for it: ranges are cut to a k-th, so it is at most ceil(log_k P)"},
+    StudyEntry{Operation::broadcast, "k-nomial", broadcast_k_nomial, kShallow},
+    StudyEntry{Operation::broadcast, "direct", broadcast_direct, kReadiness},
+    StudyEntry{Operation::broadcast, "circulant", broadcast_circulant,
+               "s - 1 + lg are rounds; a chain of messages may skip some"},
+    StudyEntry{
+        Operation::broadcast, "scatter-all-gather", broadcast_scatter,
+        "the study scatters down a tree in lg rounds, and sends 2 (P - 1) blocks in all; this scatter is "
+        "flat, and nothing is put to the root. Parts from the last to the first are two puts"},
+    StudyEntry{Operation::broadcast, "double-tree", broadcast_double_tree,
+               "2 lg is time: a member sends to two children in turn; a chain of messages is half as long"},
+    StudyEntry{Operation::scatter, "k-nomial", scatter_k_nomial,
+               "a range of members beyond the last and from 0 on is in two pieces in the input: two puts"},
+    StudyEntry{Operation::scatter, "direct", blocks_direct, kReadiness},
+    StudyEntry{Operation::gather, "k-nomial", blocks_on_tree, kShallow},
+    StudyEntry{Operation::gather, "direct", blocks_direct, kReadiness},
+    StudyEntry{Operation::all_gather, "direct", to_everybody_direct, kReadiness},
+    StudyEntry{Operation::all_gather, "bruck", all_gather_bruck,
+               "no puts over distances of P or more, which would bring blocks twice"},
+    StudyEntry{Operation::all_gather, "ring", one_by_one, kSame},
+    StudyEntry{Operation::all_gather, "circulant", logarithmic, kSame},
+    StudyEntry{Operation::all_gather, "doubling", logarithmic, kSame},
+    StudyEntry{Operation::all_gather, "neighbours", by_neighbours, kSame},
+    StudyEntry{Operation::all_to_all, "direct", to_everybody_direct, kReadiness},
+    StudyEntry{Operation::all_to_all, "bruck", all_to_all_bruck,
+               "a shorter last run of blocks is a put of its own; few digits are used in the last round, and "
+               "blocks that nobody passes on make no chain"},
+    StudyEntry{Operation::all_to_all, "pairwise", one_by_one, kSame},
+    StudyEntry{Operation::reduce, "k-nomial", reduce_k_nomial,
+               "in team order the tree begins at member 0, which puts the result to the root"},
+    StudyEntry{Operation::reduce, "chain", reduce_chain,
+               "in team order the chain ends at the last member, which puts the result to the root"},
+    StudyEntry{Operation::reduce, "flat", reduce_flat, kSame},
+    StudyEntry{Operation::all_reduce, "multiplying", all_reduce_multiplying,
+               "one member beyond a power of k gets the result a round earlier than two would"},
+    StudyEntry{Operation::all_reduce, "tree", all_reduce_tree, kShallow},
+    StudyEntry{Operation::all_reduce, "circulant", parts_in_logarithmic, kSame},
+    StudyEntry{Operation::all_reduce, "direct", to_everybody, kSame},
+    StudyEntry{Operation::all_reduce, "halving", parts_in_logarithmic, kSame},
+    StudyEntry{Operation::all_reduce, "ring", all_reduce_ring, kSame},
+    StudyEntry{Operation::reduce_scatter, "circulant", logarithmic, kSame},
+    StudyEntry{Operation::reduce_scatter, "direct", to_everybody, kSame},
+    StudyEntry{Operation::reduce_scatter, "halving", logarithmic, kSame},
+    StudyEntry{Operation::scan, "doubling", scan_doubling,
+               "lg are rounds; a chain of d messages ends at member 2^d - 1 or behind it"},
+    StudyEntry{Operation::scan, "chain", scan_chain, kSame},
+    StudyEntry{Operation::exscan, "doubling", scan_doubling,
+               "lg are rounds; a chain of d messages ends at member 2^d - 1 or behind it"},
+    StudyEntry{Operation::exscan, "chain", scan_chain, kSame},
+};
+
+/// The signals of Sync::all: the barrier's dissemination, or, where nothing begins before the root or ends after it, half
+/// of the barrier's 4-nomial tree.
+void add_pass(Studied& to, const Shape& shape, bool on_tree) {
+  to.messages += on_tree ? others(shape) : std::uint64_t{shape.ranks} * lg(shape);
+  to.depth += on_tree ? deepest(shape, 4) : lg(shape);
+}
+
+}  // namespace
+
+const StudyEntry* find_in_study(const coll::Algorithm& algorithm) noexcept {
+  const auto found = std::find_if(kStudy.begin(), kStudy.end(), [&](const StudyEntry& entry) {
+    return entry.operation == algorithm.operation && entry.algorithm == algorithm.name;
+  });
+  return found == kStudy.end() ? nullptr : &*found;
+}
+
+Studied studied(const StudyEntry& entry, const Shape& shape) {
+  if (shape.ranks == 1) return {};
+  const bool barrier = shape.operation == Operation::barrier;
+  Studied out;
+  if (barrier || shape.bytes > 0) out = entry.formula(shape);
+  if (barrier) return out;
+  const bool from_root = shape.operation == Operation::broadcast || shape.operation == Operation::scatter;
+  const bool to_root = shape.operation == Operation::reduce || shape.operation == Operation::gather;
+  if (shape.in == Sync::all) add_pass(out, shape, from_root);
+  if (shape.out == Sync::all) add_pass(out, shape, to_root);
+  return out;
+}
+
+std::string wrong_costs(const Case& checked, const Counted& counted) {
+  const auto agrees = [](std::uint64_t found, std::uint64_t expected, bool limit) {
+    return limit ? found <= expected : found == expected;
+  };
+  const coll::Cost cost = coll::Schedule::cost(*checked.algorithm, checked.shape);
+  if (counted.messages != cost.messages || counted.bytes != cost.bytes ||
+      !agrees(counted.depth, cost.depth, cost.depth_is_limit)) {
+    return fmt::format("the formula says {} messages, {} bytes, depth {}; counted are {}, {}, {}",
+                       cost.messages, cost.bytes, cost.depth, counted.messages, counted.bytes, counted.depth);
+  }
+  const StudyEntry* const entry = find_in_study(*checked.algorithm);
+  if (entry == nullptr) return {};
+  const Studied said = studied(*entry, checked.shape);
+  if (agrees(counted.messages, said.messages, said.fewer_messages) && counted.bytes == said.bytes &&
+      agrees(counted.depth, said.depth, said.less_depth))
+    return {};
+  const auto most = [](bool limit) { return limit ? "at most " : ""; };
+  return fmt::format("the study says {}{} messages, {} bytes, depth {}{}; counted are {}, {}, {}",
+                     most(said.fewer_messages), said.messages, said.bytes, most(said.less_depth), said.depth,
+                     counted.messages, counted.bytes, counted.depth);
+}
+
+}  // namespace aqueduct::aqcheck
