@@ -63,6 +63,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& si
   if (words.empty()) return;
   base_ = state_.segments[core::kSignalSegment].mine.data() + places_[position_].offset;
   scratch_.emplace(sizes, ranks_, position_, words);
+  prepare_barriers();
 }
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
@@ -110,12 +111,16 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
     }
     method.piece = half;
   }
+  method.hash = hash_of(method);
+  return {};
+}
+
+std::uint32_t TeamEngine::hash_of(const Method& method) noexcept {
   std::uint64_t hash = method.piece;
   for (const char letter : method.algorithm->name)
     hash = mixed_hash(hash, static_cast<unsigned char>(letter));
   for (const std::uint32_t value : method.shape.parameters) hash = mixed_hash(hash, value);
-  method.hash = static_cast<std::uint32_t>(hash >> 32) | 1u;
-  return {};
+  return static_cast<std::uint32_t>(hash >> 32) | 1u;
 }
 
 Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
@@ -162,22 +167,30 @@ TeamEngine::Begun TeamEngine::alone(const Request& request) noexcept {
 }
 
 TeamEngine::Begun TeamEngine::begin_with(const Request& request, const Method& method, Plan* plan) noexcept {
+  const Algorithm& algorithm = *method.algorithm;
   core::Op* const op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
-  CallRecord* const record = op != nullptr ? layer_.operations().take() : nullptr;
-  if (record == nullptr) {
-    if (op != nullptr) state_.ops.take_back(*op);
-    return {ErrorCode::refused, Event(Status(ErrorCode::refused))};
+  if (op == nullptr) return {ErrorCode::refused, Event(Status(ErrorCode::refused))};
+  if (const Status status = begin_on(*op, request, method, plan); !status) {
+    state_.ops.take_back(*op);
+    return {status, Event(status)};
   }
+  layer_.count(algorithm);
+  return {{}, Event(op)};
+}
+
+/// Begins a call that ends `op`, perhaps at once. On failure `op` is as it was.
+Status TeamEngine::begin_on(core::Op& op, const Request& request, const Method& method, Plan* plan) noexcept {
+  CallRecord* const record = layer_.operations().take();
+  if (record == nullptr) return ErrorCode::refused;
   CallDescription call = request.description;
   call.algorithm = method.hash;
   if (const Status status = note(call); !status) {
     layer_.operations().give_back(*record);
-    state_.ops.take_back(*op);
-    return {status, Event(status)};
+    return status;
   }
   CallRecord& operation = *record;
   operation.kind = CallRecord::Kind::call;
-  operation.op = op;
+  operation.op = &op;
   operation.plan = plan;
   operation.request = request;
   operation.method = method;
@@ -194,8 +207,6 @@ TeamEngine::Begun TeamEngine::begin_with(const Request& request, const Method& m
                      (operation.before ? 1 : 0) + (operation.after ? 1 : 0);
   }
   if (plan != nullptr) plan->running = 1;
-  layer_.count(*method.algorithm);
-  Event event(op);
   enqueue(operation);
   if (first_ == &operation) {
     static_cast<void>(advance());
@@ -206,7 +217,7 @@ TeamEngine::Begun TeamEngine::begin_with(const Request& request, const Method& m
     if (newest_ != nullptr) look(*newest_);
   }
   layer_.look_busy(*this);
-  return {{}, std::move(event)};
+  return {};
 }
 
 void TeamEngine::enqueue(CallRecord& operation) noexcept {
