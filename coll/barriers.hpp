@@ -26,16 +26,19 @@ using aqueduct::detail::EndpointState;
 using aqueduct::detail::Incoming;
 using aqueduct::detail::TeamState;
 
+class TeamEngine;
+struct BarrierState;
+
 /// A phase of a barrier that this rank has begun or wants to begin.
 struct BarrierPhase {
   core::BarrierVote vote;  ///< this rank's
   core::Op* op = nullptr;  ///< ends with the phase; null: the phase is that of `notify` and `wait`
 };
 
-/// A barrier that the engine carries out, as its operation knows it. One that leaves before the operation ends is told.
+/// A barrier that the engine carries out: the data of its operation.
 struct BarrierFlight {
-  struct BarrierState* barrier;  ///< null: the team has ended
-  std::uint64_t vote;  ///< bits of a core::BarrierVote: this rank's, in the end those of all members
+  BarrierState* barrier;  ///< null: the team has ended
+  std::uint64_t vote;     ///< bits of a core::BarrierVote: this rank's, in the end those of all members
 };
 
 /// What a peer has said in one round of a phase.
@@ -139,7 +142,7 @@ class Barriers final : public core::Layer {
  private:
   void arrived(const Arrival& arrival) noexcept;
   BarrierState* heard_of(std::uint64_t team) noexcept;
-  Status fly(class TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
+  Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   static void land(BarrierState& barrier, const core::Op& op) noexcept;
   static bool flight_ended(core::Layer& layer, core::Op& op) noexcept;
   void ask_for_phase(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
