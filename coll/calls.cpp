@@ -54,9 +54,10 @@ Event event_of(coll::Collectives::Begun begun) noexcept {
   return begun.status ? std::move(begun.event) : Event(begun.status);
 }
 
-Event begin_call(TeamState& team, const CollCall& call) noexcept {
+Event begin_call(TeamState& team, const CollCall& call, bool blocking) noexcept {
   const coll::OneCaller one(team);
-  const auto request = request_of(team, call);
+  auto request = request_of(team, call);
+  if (request) request->blocking = blocking;
   return request ? event_of(engine_of(team).begin(team, *request)) : Event(request.status());
 }
 
@@ -68,7 +69,7 @@ Status detail::coll_run(Team& team, const CollCall& call) noexcept {
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_wait(state); !status) return status;
   const coll::OneCaller one(state);
-  Event event = begin_call(state, call);
+  Event event = begin_call(state, call, true);
   return coll::wait_for_call(state.endpoint, event, call.options.limit);
 }
 
@@ -77,7 +78,7 @@ Event detail::coll_begin(Team& team, const CollCall& call) noexcept {
   if (coll::barrier_of(state) == nullptr) return Event(Status(ErrorCode::closed));
   const core::Entry entry(state.endpoint);
   if (const Status status = coll::may_begin(state); !status) return Event(status);
-  return begin_call(state, call);
+  return begin_call(state, call, false);
 }
 
 Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {

@@ -106,6 +106,7 @@ struct EndpointState {
   /// is let go of, so other threads never see it.
   bool in_continuation = false;
   std::uint32_t polls = 0;
+  std::uint64_t moves = 0;                      ///< what layers have begun in `advance`, as a count
   std::uint64_t arrivals = 0;                   ///< what progress has found since the start, in all
   std::atomic<std::uint64_t> notifications{0};  ///< operations on mapped memory with `notify`
   core::Clock::time_point checked_peers{};

@@ -27,7 +27,10 @@ int progress(EndpointState& state) noexcept {
   if (state.far != nullptr) found += state.far->poll(*state.inbox);
   const bool advanced = (state.busy | state.watching) != 0;
   if (advanced) [[unlikely]] {
+    const std::uint64_t moves = state.moves;
     for (const BuiltLayer& built : state.layers) built.layer->advance();
+    // A layer that goes on because memory has changed: no packet shows it, but waits should not fall asleep.
+    found += state.moves != moves ? 1 : 0;
     state.polling = false;
     found += state.continuations.run();
   }

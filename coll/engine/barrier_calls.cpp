@@ -43,15 +43,15 @@ void TeamEngine::prepare_barriers() noexcept {
   const TableChooser chooser;
   const Choice choice = chooser.choose(shape, traits_, scratch_->layout());
   if (choice.algorithm == nullptr || choice.piece < shape.bytes) return;
-  Method method;
-  method.asked = shape;
-  method.algorithm = choice.algorithm;
-  method.shape = choice.shape;
+  Method& method = barrier_method_;
+  method.asked = method.shape = method.run = choice.shape;
   method.piece = shape.bytes;
-  method.needs = needs_of(barrier_request_, *choice.algorithm, choice.shape, nullptr);
+  method.needs = needs_of(barrier_request_, *choice.algorithm, method.run, method.temp_at, method.stage_at);
   if (scratch_->refusal(method.needs) != nullptr) return;
+  method.algorithm = choice.algorithm;
+  method.index = Collectives::index_of(*choice.algorithm);
   method.hash = hash_of(method);
-  barrier_method_ = method;
+  method.kept = true;  // it is never one of the pool
   barrier_request_.shape = shape;
   barrier_request_.combiner.combine = merge_votes;
   barrier_request_.description = {};  // says barrier

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace aqueduct::coll {
 
@@ -16,36 +17,60 @@ class TeamEngine;
 
 /// How the calls of one shape are carried out: kept, so that the next call of the shape finds it.
 struct Method {
-  Shape asked;        ///< the shape of the calls, with root 0
+  static constexpr std::uint32_t kMostLanes = 4;
+  static constexpr std::uint32_t kMostSteps = 64;  ///< more are computed when they are reached. Chosen
+
+  Shape asked;        ///< the shape of the calls; with root 0 if another root only shifts the members
   bool wide = false;  ///< the elements are converted, which takes room for both buffers
   const Algorithm* algorithm = nullptr;
-  Shape shape;              ///< with the parameters; with the root 0
+  Shape shape;              ///< with the parameters; the root likewise
   std::uint64_t piece = 0;  ///< bytes of each block in one run
-  Needs needs;              ///< of a run of a whole piece
   std::uint32_t hash = 0;   ///< of algorithm, parameters and pieces: the same on all members
-  Senders::Ticket ticket;   ///< for a run of a whole piece
+  std::size_t index = 0;    ///< of the algorithm in the list of all
+
+  // Of a run of a whole piece.
+  Shape run;
+  Needs needs;
+  std::uint64_t temp_at = 0;
+  std::uint64_t stage_at = 0;
+  Senders::Ticket ticket;
+
+  // This member's steps of such a run, for one root.
+  Rank root = kNoRank;  ///< kNoRank: for none
+  std::uint32_t lanes = 0;
+  std::array<std::uint32_t, kMostLanes> lengths{};
+  std::array<std::uint32_t, kMostLanes> first{};  ///< [lane] in `steps`
+  std::vector<Step> steps;
+
+  std::uint32_t uses = 0;   ///< calls and plans that name it
+  std::uint32_t calls = 0;  ///< of these: calls, whose runs may use the steps
+  bool kept = false;        ///< in the team's table
+  Method* next = nullptr;   ///< in the pool
 };
 
 /// One schedule under way on this member: an operation, or a piece of one.
 struct Run {
-  static constexpr std::uint32_t kMostLanes = 4;
+  static constexpr std::uint32_t kMostLanes = Method::kMostLanes;
 
   /// Where a lane is.
   struct Lane {
-    Step step;               ///< the next one, if it has been fetched
-    std::uint32_t next = 0;  ///< its index
+    const Step* kept = nullptr;  ///< its steps, if they are kept
+    const Step* step = nullptr;  ///< the next one, if it has been fetched
+    Step computed;               ///< that one, if steps are not kept
+    std::uint32_t next = 0;      ///< its index
     std::uint32_t length = 0;
     std::uint64_t pieces = 0;     ///< of a step with several runs: how many have been posted
     core::Op* strided = nullptr;  ///< the operation of these
-    bool fetched = false;
     bool told = false;
     bool ended = false;
   };
 
   CallRecord* operation = nullptr;
-  Run* next = nullptr;      ///< of the team's active ones; or in the pool
-  std::uint32_t index = 0;  ///< which of the operation's runs
-  std::optional<Schedule> schedule;
+  Run* next = nullptr;               ///< of the team's active ones; or in the pool
+  std::uint32_t index = 0;           ///< which of the operation's runs
+  std::optional<Schedule> schedule;  ///< if steps are not kept
+  std::uint32_t element = 1;
+  std::uint64_t bytes = 0;  ///< of its part of a block
   Portion portion;
   std::uint64_t temp_at = 0;   ///< from the beginning of the portion; scratch is at 0
   std::uint64_t stage_at = 0;  ///< likewise: wide elements of input and output
@@ -54,11 +79,12 @@ struct Run {
   std::uint64_t shift = 0;  ///< where the run's part begins in each block of the user's buffers, in bytes
   std::array<Lane, kMostLanes> lanes;
   std::uint32_t lane_count = 0;
-  std::uint32_t ended = 0;   ///< lanes that have no steps left
-  std::uint32_t untold = 0;  ///< lanes that may still touch the user's buffers
-  std::uint32_t looks = 0;   ///< how often its lanes have been looked at
-  std::uint32_t own = 0;     ///< posted steps of which this member waits for the end
-  bool begun = false;        ///< the lanes may run
+  std::uint32_t ended = 0;     ///< lanes that have no steps left
+  std::uint32_t untold = 0;    ///< lanes that may still touch the user's buffers
+  std::uint32_t looks = 0;     ///< how often its lanes have been looked at
+  std::uint32_t failures = 0;  ///< transfers that could not begin
+  std::uint32_t own = 0;       ///< posted steps of which this member waits for the end
+  bool begun = false;          ///< the lanes may run
   bool complete = false;
   core::Op sources;  ///< has a part for each put whose source is in use, and one of its own
 };
@@ -70,7 +96,7 @@ struct CallRecord {
   core::Op* op = nullptr;      ///< the caller's; null when it has ended
   struct Plan* plan = nullptr;
   Request request;
-  Method method;
+  Method* method = nullptr;
   std::uint64_t number = 0;  ///< of the call; calls of a team are numbered 1, 2, …
   std::uint64_t unit = 1;    ///< what one raise of a counter adds
   std::uint32_t runs = 0;
@@ -86,7 +112,7 @@ struct Plan {
   TeamEngine* engine = nullptr;  ///< null: the team has ended
   Plan* next = nullptr;          ///< the plans of a team
   Request request;
-  Method method;
+  Method* method = nullptr;
   std::optional<std::uint32_t> lease;
   std::uint32_t running = 0;  ///< 1 while an operation of it is not over
   std::uint32_t held = 0;     ///< operations and calls that still name it

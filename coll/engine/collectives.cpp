@@ -60,7 +60,7 @@ void Collectives::enter(TeamState& team, std::span<const Offer> all) {
   team.slot(TeamSlot::collectives) = made;
   aborts_.take_kept(team.id);
   // The member may have been lost while the team was made: nobody tells the engine again.
-  if (const Rank lost = team.lost_member(); lost != kNoRank) made->fail({ErrorCode::peer_lost, lost});
+  if (const Rank lost = team.lost_member(); lost != kNoRank) made->fail({ErrorCode::peer_lost, lost}, 0);
 }
 
 Status Collectives::drain(TeamState& team) noexcept {
@@ -142,15 +142,9 @@ std::string Collectives::explain(TeamState& team, const Shape& shape) {
   return engine != nullptr ? engine->explain(shape) : "the team has ended";
 }
 
-void Collectives::count(const Algorithm& algorithm) noexcept {
-  ++counts_.operations;
+std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
   const auto all = all_algorithms();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == &algorithm) {
-      ++uses_[i];
-      return;
-    }
-  }
+  return static_cast<std::size_t>(std::find(all.begin(), all.end(), &algorithm) - all.begin());
 }
 
 void Collectives::look_busy(TeamEngine& team) noexcept {
@@ -221,8 +215,9 @@ void Collectives::peer_lost(Rank peer) noexcept {
   questions_.peer_lost(peer);
   for (auto& [id, team] : teams_) {
     if (team.engine->team().find(peer) == kNoRank) continue;
-    if (team.engine->busy()) static_cast<void>(team.engine->advance());  // what has arrived counts
-    team.engine->fail({ErrorCode::peer_lost, peer});
+    // What has arrived counts: the peer may have left after its part was done.
+    static_cast<void>(team.engine->advance());
+    team.engine->fail({ErrorCode::peer_lost, peer}, 0);
     look_busy(*team.engine);
   }
 }

@@ -71,9 +71,11 @@ class Collectives final : public core::Layer {
   EndpointState& state() noexcept { return state_; }
   Pool<Run>& runs() noexcept { return runs_; }
   Pool<CallRecord>& operations() noexcept { return operations_; }
+  Pool<Method>& methods() noexcept { return methods_; }
   const Chooser& chooser() const noexcept { return *chooser_; }
   Counts& counts() noexcept { return counts_; }
-  void count(const Algorithm& algorithm) noexcept;
+  static std::size_t index_of(const Algorithm& algorithm) noexcept;
+  void count(std::size_t algorithm) noexcept { ++counts_.operations, ++uses_[algorithm]; }
   /// The team may have something to do.
   void look_busy(TeamEngine& team) noexcept;
   /// Tells all other members of this one's call.
@@ -104,6 +106,7 @@ class Collectives final : public core::Layer {
   mutable CallQuestions questions_;
   Pool<Run> runs_;
   Pool<CallRecord> operations_;
+  Pool<Method> methods_;
   std::map<std::uint64_t, Team> teams_;  ///< by id
   std::vector<TeamEngine*> busy_teams_;
   std::vector<std::unique_ptr<TeamEngine>>

@@ -15,7 +15,7 @@ struct UserPart {
   UserPart(const Run& run, const Request& request) noexcept
       : pitch(request.shape.bytes),
         shift(run.shift / request.combiner.wide_element * request.shape.element),
-        count(run.schedule->shape().bytes / request.combiner.wide_element) {}
+        count(run.bytes / request.combiner.wide_element) {}
 };
 
 }  // namespace
@@ -24,10 +24,9 @@ void TeamEngine::convert_in(Run& run) const noexcept {
   const Request& request = run.operation->request;
   if (request.combiner.wide_element == 0 || request.in.mine == nullptr) return;
   const UserPart part(run, request);
-  const Shape& shape = run.schedule->shape();
   if (part.count == 0) return;
-  for (Rank block = 0; block < blocks_in(shape, position_); ++block) {
-    request.combiner.widen(run.in + block * shape.bytes, request.in.mine + block * part.pitch + part.shift,
+  for (Rank block = 0; block < blocks_in(request.shape, position_); ++block) {
+    request.combiner.widen(run.in + block * run.bytes, request.in.mine + block * part.pitch + part.shift,
                            part.count);
   }
 }
@@ -35,12 +34,11 @@ void TeamEngine::convert_in(Run& run) const noexcept {
 void TeamEngine::convert_out(Run& run) const noexcept {
   const Request& request = run.operation->request;
   if (request.combiner.wide_element == 0 || request.out.mine == nullptr) return;
-  const Shape& shape = run.schedule->shape();
   const UserPart part(run, request);
-  const bool nothing = shape.operation == Collective::exscan && position_ == 0;
+  const bool nothing = request.shape.operation == Collective::exscan && position_ == 0;
   if (part.count == 0 || nothing) return;
-  for (Rank block = 0; block < blocks_out(shape, position_); ++block) {
-    request.combiner.narrow(request.out.mine + block * part.pitch + part.shift, run.out + block * shape.bytes,
+  for (Rank block = 0; block < blocks_out(request.shape, position_); ++block) {
+    request.combiner.narrow(request.out.mine + block * part.pitch + part.shift, run.out + block * run.bytes,
                             part.count);
   }
 }

@@ -4,6 +4,7 @@
 #include "coll/engine/team_engine.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace aqueduct::coll {
@@ -11,15 +12,24 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr int kMostRounds = 8;
+
+void set_lane(Run::Lane& lane, std::uint32_t length, const Step* kept) noexcept {
+  lane.kept = kept;
+  lane.step = nullptr;
+  lane.next = 0;
+  lane.length = length;
+  lane.strided = nullptr;
+  lane.told = lane.ended = false;
+}
 // Chosen: a few microseconds of looks, beside which one at all counters is little.
 constexpr std::uint32_t kLooksAtAll = 256;
 
 }  // namespace
 
-/// The shape of one of an operation's runs. The pieces of an operation with Sync::all move freely between the passes; but
-/// each must have its own bytes in place before the pass at the end.
+/// The shape of one of an operation's runs.
 Shape TeamEngine::shape_of(const CallRecord& operation, std::uint32_t index) const noexcept {
-  Shape shape = operation.method.shape;
+  const Method& method = *operation.method;
+  Shape shape = method.run;
   shape.root = operation.request.shape.root;
   if (operation.runs == 1) return shape;
   const bool before = operation.before && index == 0;
@@ -31,19 +41,18 @@ Shape TeamEngine::shape_of(const CallRecord& operation, std::uint32_t index) con
     return shape;
   }
   const std::uint64_t piece = index - (operation.before ? 1 : 0);
-  shape.bytes = std::min(operation.method.piece, shape.bytes - piece * operation.method.piece);
-  if (shape.in == Sync::all) shape.in = Sync::none;
-  if (shape.out == Sync::all) shape.out = Sync::mine;
+  shape.bytes = std::min(method.piece, method.shape.bytes - piece * method.piece);
+  if (method.wide) shape.pitch = shape.bytes;  // as they are staged
   return shape;
 }
 
 /// What a run takes of the team's scratch: what the schedule writes and peers write, then its temporary bytes, then, if
 /// elements are converted, input and output as wide elements.
 Needs TeamEngine::needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
-                           Run* run) const noexcept {
+                           std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept {
   Needs needs = Schedule::needs(algorithm, shape);
-  const std::uint64_t temp_at = whole_lines(needs.scratch);
-  const std::uint64_t stage_at = whole_lines(temp_at + needs.temp);
+  temp_at = whole_lines(needs.scratch);
+  stage_at = whole_lines(temp_at + needs.temp);
   needs.scratch = stage_at;
   if (request.combiner.wide_element != 0) {
     // The same on all members: as if each had all buffers.
@@ -51,10 +60,6 @@ Needs TeamEngine::needs_of(const Request& request, const Algorithm& algorithm, c
     needs.scratch += whole_lines(blocks * shape.bytes) + whole_lines(shape.bytes);
   }
   needs.temp = 0;
-  if (run != nullptr) {
-    run->temp_at = temp_at;
-    run->stage_at = stage_at;
-  }
   return needs;
 }
 
@@ -77,7 +82,7 @@ void TeamEngine::pump() noexcept {
     opening_ = operation.next;
     Plan& plan = *operation.plan;
     if (operation.kind == CallRecord::Kind::bind) {
-      plan.lease = scratch_->lease(plan.method.shape, plan.method.needs);
+      plan.lease = scratch_->lease(plan.method->shape, plan.method->needs);
     } else if (plan.lease) {
       scratch_->end(*std::exchange(plan.lease, std::nullopt));
     }
@@ -92,61 +97,92 @@ bool TeamEngine::open_next(CallRecord& operation) noexcept {
     no_room_ = true;
     return false;
   }
+  Method& method = *operation.method;
+  const Request& request = operation.request;
+  const Plan* const plan = operation.plan;
   const Shape shape = shape_of(operation, operation.opened);
-  const Method& method = operation.method;
-  const bool whole_piece = shape.bytes == method.piece || operation.runs == 1;
-  const Algorithm* algorithm = method.algorithm;
-  Shape run_shape = shape;
-  // A rest may be too short for the algorithm of the pieces, which then leaves it to another.
-  if (!whole_piece && Schedule::refusal(*algorithm, shape) != nullptr) {
-    const Choice choice = layer_.chooser().choose(shape, traits_, scratch_->layout());
-    algorithm = choice.algorithm;
-    run_shape = choice.shape;
-    run_shape.root = shape.root;
-    run_shape.bytes = shape.bytes;
-    run_shape.pitch = shape.pitch;
-  }
   run->operation = &operation;
   run->index = operation.opened++;
   run->begun = run->complete = false;
-  run->looks = 0;
-  run->own = 0;
-  run->ended = 0;
-  const std::uint32_t piece = run->index - (operation.before && operation.runs > 1 ? 1 : 0);
-  const bool moves = run_shape.bytes != 0;
-  run->shift = moves && operation.runs > 1 ? piece * method.piece : 0;
-  if (operation.request.combiner.wide_element != 0) run_shape.pitch = run_shape.bytes;  // as they are staged
-  const Needs needs = needs_of(operation.request, *algorithm, run_shape, run);
-  Senders::Ticket none;
-  Plan* const plan = operation.plan;
-  run->portion =
-      plan != nullptr && plan->lease && operation.runs == 1
-          ? scratch_->open_leased(*plan->lease, *algorithm, run_shape, operation.method.ticket)
-          : scratch_->open(*algorithm, run_shape, needs, whole_piece ? operation.method.ticket : none);
-  run->schedule.emplace(*algorithm, run_shape, position_);
-  run->lane_count = run->schedule->lanes();
-  run->untold = run->lane_count;
-  for (std::uint32_t lane = 0; lane < run->lane_count; ++lane) {
-    run->lanes[lane].next = 0;
-    run->lanes[lane].length = run->schedule->length(lane);
-    run->lanes[lane].strided = nullptr;
-    run->lanes[lane].fetched = run->lanes[lane].told = run->lanes[lane].ended = false;
+  run->looks = run->own = run->ended = run->failures = 0;
+  run->shift = 0;
+  if (operation.runs == 1 || shape.bytes == method.piece) [[likely]] {
+    run->temp_at = method.temp_at;
+    run->stage_at = method.stage_at;
+    run->portion = plan != nullptr && plan->lease && operation.runs == 1
+                       ? scratch_->open_leased(*plan->lease, *method.algorithm, shape, method.ticket)
+                       : scratch_->open(*method.algorithm, shape, method.needs, method.ticket);
+    keep_steps(method, shape);
+    set_lanes(*run, method, shape);
+  } else {
+    open_rest(*run, shape);
   }
+  run->element = shape.element;
+  run->bytes = shape.bytes;
+  if (shape.bytes != 0 && operation.runs > 1)
+    run->shift = (run->index - (operation.before ? 1 : 0)) * method.piece;
   run->sources.kind = &core::kSource;
   run->sources.pool = &state_.ops;
   run->sources.parts = 1;
   run->sources.outcome = {};
-  const Request& request = operation.request;
   if (request.combiner.wide_element == 0) {
     run->in = request.in.mine != nullptr ? request.in.mine + run->shift : nullptr;
     run->out = request.out.mine != nullptr ? request.out.mine + run->shift : nullptr;
   } else {
-    const Rank blocks = run_shape.operation == Collective::reduce_scatter ? ranks_ : 1;
+    const Rank blocks = shape.operation == Collective::reduce_scatter ? ranks_ : 1;
     run->in = base_ + run->portion.offset + run->stage_at;
-    run->out = run->in + whole_lines(blocks * run_shape.bytes);
+    run->out = run->in + whole_lines(blocks * shape.bytes);
   }
   held_ = run;
   return true;
+}
+
+/// Opens a run that is no whole piece: the passes before and after, and the rest.
+void TeamEngine::open_rest(Run& run, const Shape& shape) noexcept {
+  const Algorithm& algorithm = *run.operation->method->algorithm;
+  Senders::Ticket none;
+  const Needs needs = needs_of(run.operation->request, algorithm, shape, run.temp_at, run.stage_at);
+  run.portion = scratch_->open(algorithm, shape, needs, none);
+  compute_steps(run, algorithm, shape);
+}
+
+/// Writes down this member's steps, if there are few, and no run uses those of another root.
+void TeamEngine::keep_steps(Method& method, const Shape& shape) noexcept {
+  if (method.root == shape.root || method.calls != 1) return;
+  const Schedule schedule(*method.algorithm, shape, position_);
+  method.root = kNoRank;
+  method.lanes = schedule.lanes();
+  method.steps.clear();
+  std::uint32_t all = 0;
+  for (std::uint32_t lane = 0; lane < method.lanes; ++lane) {
+    method.first[lane] = all;
+    method.lengths[lane] = schedule.length(lane);
+    all += method.lengths[lane];
+  }
+  if (all > Method::kMostSteps) return;
+  try {
+    method.steps.reserve(all);
+  } catch (const std::bad_alloc&) {
+    return;  // they are computed each time
+  }
+  for (std::uint32_t lane = 0; lane < method.lanes; ++lane) {
+    for (std::uint32_t i = 0; i < method.lengths[lane]; ++i) method.steps.push_back(schedule.step(lane, i));
+  }
+  method.root = shape.root;
+}
+
+void TeamEngine::set_lanes(Run& run, const Method& method, const Shape& shape) noexcept {
+  if (method.root != shape.root) return compute_steps(run, *method.algorithm, shape);
+  run.lane_count = run.untold = method.lanes;
+  for (std::uint32_t lane = 0; lane < method.lanes; ++lane)
+    set_lane(run.lanes[lane], method.lengths[lane], method.steps.data() + method.first[lane]);
+}
+
+void TeamEngine::compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept {
+  run.schedule.emplace(algorithm, shape, position_);
+  run.lane_count = run.untold = run.schedule->lanes();
+  for (std::uint32_t lane = 0; lane < run.lane_count; ++lane)
+    set_lane(run.lanes[lane], run.schedule->length(lane), nullptr);
 }
 
 void TeamEngine::activate(Run& run) noexcept {
@@ -170,14 +206,18 @@ void TeamEngine::look(Run& run) noexcept {
     run.begun = true;
     convert_in(run);
   }
-  for (std::uint32_t i = 0; i < run.lane_count; ++i) {
-    Run::Lane& lane = run.lanes[i];
-    if (lane.ended) continue;
-    const Did did = go_on(run, lane);
-    if (did == Did::no_room) no_room_ = true;
-    if (cancelled(*run.operation)) [[unlikely]]
-      return;
-  }
+  // A lane may wait for what a later one does.
+  do {
+    raised_own_ = false;
+    for (std::uint32_t i = 0; i < run.lane_count; ++i) {
+      Run::Lane& lane = run.lanes[i];
+      if (lane.ended) continue;
+      const Did did = go_on(run, lane);
+      if (did == Did::no_room) no_room_ = true;
+      if (cancelled(*run.operation)) [[unlikely]]
+        return;
+    }
+  } while (raised_own_ && run.ended != run.lane_count);
   if (++run.looks % kLooksAtAll == 0) [[unlikely]]
     look_for_others(run);
   if (!run.complete && run.untold == 0 && run.own == 0 && run.sources.parts == 1) completed(run);
@@ -221,11 +261,17 @@ void TeamEngine::forget(CallRecord& operation) noexcept {
     --operation.plan->held;
     release(*operation.plan);
   }
+  if (Method* const method = std::exchange(operation.method, nullptr)) {
+    --method->calls;
+    give_up(*method);
+  }
   layer_.operations().give_back(operation);
 }
 
 bool TeamEngine::advance() noexcept {
   no_room_ = false;
+  if (!all_.outcome.ok() && broken_.ok()) [[unlikely]]
+    fail_and_tell(all_.outcome);
   // A run that is drained may let the next one start. Bounded, since others want their progress too.
   bool again = true;
   for (int round = 0; again && round < kMostRounds; ++round) {
@@ -245,12 +291,15 @@ bool TeamEngine::advance() noexcept {
       again = held_ != nullptr || opening_ != nullptr;
     }
     if (!send_raises()) no_room_ = true;
+    // The end of an epoch's barrier, of which send_raises learns, may let a run start.
+    again =
+        again || (held_ != nullptr && !cancelled(*held_->operation) && scratch_->may_start(held_->portion));
   }
   if (!broken_.ok()) [[unlikely]] {
     reap();
     return first_ != nullptr;
   }
-  return no_room_;
+  return no_room_ || again;
 }
 
 /// Ends the operations from number `from` on with `why`, as soon as nothing uses their buffers. Later calls get it at
@@ -259,6 +308,16 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
   if (broken_.ok()) broken_ = why;
   broken_from_ = std::min(broken_from_, from);
   if (from == 0 && scratch_) scratch_->close();
+}
+
+/// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
+void TeamEngine::fail_and_tell(Status why) noexcept {
+  if (first_ != nullptr && first_->kind == CallRecord::Kind::call && why.code() != ErrorCode::peer_lost) {
+    CallDescription call = first_->request.description;
+    call.refused = static_cast<std::uint16_t>(why.code());
+    layer_.tell(*this, first_->number, call);
+  }
+  fail(why, 0);
 }
 
 /// After a failure: ends the cancelled operations whose buffers nobody uses any more.

@@ -24,6 +24,7 @@ constexpr core::OpKind kStepKind{"a step of a collective operation"};
 
 void copy_runs(std::byte* to, std::uint64_t to_pitch, const std::byte* from, std::uint64_t from_pitch,
                std::uint64_t bytes, std::uint64_t runs) noexcept {
+  if (bytes == 0) return;  // there may be no buffer
   if (to == from && (runs == 1 || to_pitch == from_pitch)) return;
   for (std::uint64_t i = 0; i < runs; ++i) std::memmove(to + i * to_pitch, from + i * from_pitch, bytes);
 }
@@ -99,32 +100,37 @@ void TeamEngine::raise_own(const Run& run, Counter counter) noexcept {
   const std::uint64_t slot = places_[position_].first_counter + run.portion.first_counter + counter;
   core::my_counter(state_, static_cast<SignalSlot>(slot))
       .fetch_add(run.operation->unit, std::memory_order_release);
+  raised_own_ = true;
 }
 
 /// Runs a lane until it has to wait, or has ended.
 TeamEngine::Did TeamEngine::go_on(Run& run, Run::Lane& lane) noexcept {
   while (true) {
-    if (!lane.fetched) {
+    if (lane.step == nullptr) {
       if (lane.next == lane.length) {
         ++run.ended;
         if (!lane.told) --run.untold;
         lane.told = lane.ended = true;
         return Did::step;
       }
-      const auto index = static_cast<std::uint32_t>(&lane - run.lanes.data());
-      lane.step = run.schedule->step(index, lane.next);
-      lane.fetched = true;
+      if (lane.kept != nullptr) [[likely]] {
+        lane.step = lane.kept + lane.next;
+      } else {
+        const auto index = static_cast<std::uint32_t>(&lane - run.lanes.data());
+        lane.computed = run.schedule->step(index, lane.next);
+        lane.step = &lane.computed;
+      }
     }
-    const Step& step = lane.step;
+    const Step& step = *lane.step;
     if (step.wait_for != kNoCounter && !arrived(run, step.wait_for, step.wait_until)) return Did::waits;
     if (const Did did = execute(run, lane); did != Did::step) return did;
-    lane.fetched = false;
+    lane.step = nullptr;
     ++lane.next;
   }
 }
 
 TeamEngine::Did TeamEngine::execute(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = lane.step;
+  const Step& step = *lane.step;
   switch (step.kind) {
     case Step::Kind::nothing: break;
     case Step::Kind::tell:
@@ -147,7 +153,7 @@ void TeamEngine::copy(Run& run, const Step& step) noexcept {
 
 void TeamEngine::reduce(Run& run, const Step& step) noexcept {
   const Combiner& combiner = run.operation->request.combiner;
-  const std::uint64_t count = step.bytes / run.schedule->shape().element;
+  const std::uint64_t count = step.bytes / run.element;
   std::byte* const to = here(run, step.to);
   const std::byte* const left = here(run, step.from);
   const std::byte* const right = here(run, step.with);
@@ -157,25 +163,35 @@ void TeamEngine::reduce(Run& run, const Step& step) noexcept {
   }
 }
 
-/// What the answer of a transfer means for the lane.
-TeamEngine::Did TeamEngine::outcome(Status status) noexcept {
-  if (status) [[likely]]
+/// What the answer of a transfer means for the lane. A first failure may be that of importing a key, after which the
+/// reference layer takes over: so the step is tried once more.
+TeamEngine::Did TeamEngine::outcome(Run& run, Status status) noexcept {
+  if (status) [[likely]] {
+    ++state_.moves;
     return Did::step;
+  }
   if (status.code() == ErrorCode::refused) return Did::no_room;
-  fail(status);
+  if (status.code() != ErrorCode::peer_lost && run.failures++ == 0) return Did::no_room;
+  fail_and_tell(status);
   return Did::failed;
+}
+
+/// Whether the memory of a member may be mapped here: if not, nobody need look for it.
+bool TeamEngine::may_be_mapped(Rank rank) const noexcept {
+  return rank == state_.rank || state_.conduit(rank).cross_map() != nullptr;
 }
 
 TeamEngine::Did TeamEngine::signal(Run& run, const Step& step) noexcept {
   if (!scratch_->may_write(run.portion, step.peer)) return Did::waits;
   const Rank rank = team_.members[step.peer];
   const Signal what = signal_for(run, step);
-  if (!transfers_.raise_mapped(rank, what)) {
+  if (!may_be_mapped(rank) || !transfers_.raise_mapped(rank, what)) {
     const Status status =
         transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
             .status;
-    if (const Did did = outcome(status); did != Did::step) return did;
+    if (const Did did = outcome(run, status); did != Did::step) return did;
   }
+  ++state_.moves;
   ++layer_.counts().messages;
   if (step.done != kNoCounter) raise_own(run, step.done);
   return Did::step;
@@ -211,13 +227,14 @@ void TeamEngine::take_back(Run& run, core::Op& op) noexcept {
 }
 
 TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = lane.step;
+  const Step& step = *lane.step;
   if (!scratch_->may_write(run.portion, step.peer)) return Did::waits;
   const GlobalPtr<std::byte> to = there(run, step.peer, step.to);
   const Signal what = signal_for(run, step);
   const std::uint64_t extent = step.runs == 1 ? step.bytes : (step.runs - 1) * step.to.pitch + step.bytes;
   // A neighbour's memory: no operation is needed. What is written before a signal that finds no room is written again.
-  if (std::byte* const mapped = core::find_mapped(state_, to, extent); mapped != nullptr || extent == 0) {
+  std::byte* const mapped = may_be_mapped(to.rank()) ? core::find_mapped(state_, to, extent) : nullptr;
+  if (mapped != nullptr || extent == 0) {
     copy_runs(mapped, step.to.pitch, here(run, step.from), step.from.pitch, step.bytes, step.runs);
     return signal(run, step);
   }
@@ -231,7 +248,7 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
           .put(to, here(run, step.from), step.bytes, rma::Transfers::Completion::group, options, &what,
                nullptr, {rma::WordPromise::any, &all_, own != nullptr ? own : &run.sources})
           .status;
-  if (const Did did = outcome(status); did != Did::step) {
+  if (const Did did = outcome(run, status); did != Did::step) {
     if (own != nullptr) take_back(run, *own);
     return did;
   }
@@ -243,7 +260,7 @@ TeamEngine::Did TeamEngine::put(Run& run, Run::Lane& lane) noexcept {
 // Over a network the pieces are puts of their own, which may overtake each other. So the signal follows when all of them
 // have arrived.
 TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = lane.step;
+  const Step& step = *lane.step;
   if (lane.strided == nullptr) {
     lane.strided = step_op(run, step);
     if (lane.strided == nullptr) return Did::no_room;
@@ -263,7 +280,11 @@ TeamEngine::Did TeamEngine::put_strided(Run& run, Run::Lane& lane) noexcept {
                                    rma::Transfers::Completion::group, options, nullptr, nullptr,
                                    {rma::WordPromise::any, &whole})
                               .status;
-    if (const Did did = outcome(status); did != Did::step) return did;
+    if (const Did did = outcome(run, status); did != Did::step) {
+      // Those that have begun nothing keep no record: others may need it to go on.
+      if (lane.pieces == 0) take_back(run, *std::exchange(lane.strided, nullptr));
+      return did;
+    }
     ++lane.pieces;
     ++layer_.counts().messages;
   }
@@ -279,7 +300,7 @@ bool TeamEngine::strided_over(core::Layer& layer, core::Op& op) noexcept {
 }
 
 TeamEngine::Did TeamEngine::get(Run& run, Run::Lane& lane) noexcept {
-  const Step& step = lane.step;
+  const Step& step = *lane.step;
   if (lane.strided == nullptr) {
     lane.strided = step_op(run, step);
     if (lane.strided == nullptr) return Did::no_room;
@@ -294,7 +315,11 @@ TeamEngine::Did TeamEngine::get(Run& run, Run::Lane& lane) noexcept {
                                    rma::Transfers::Completion::group, /*immediate=*/true, nullptr,
                                    {rma::WordPromise::any, &whole})
                               .status;
-    if (const Did did = outcome(status); did != Did::step) return did;
+    if (const Did did = outcome(run, status); did != Did::step) {
+      // Those that have begun nothing keep no record: others may need it to go on.
+      if (lane.pieces == 0) take_back(run, *std::exchange(lane.strided, nullptr));
+      return did;
+    }
     ++lane.pieces;
     ++layer_.counts().messages;
   }
@@ -310,11 +335,12 @@ bool TeamEngine::send_raises() noexcept {
     const Rank rank = team_.members[raise->peer];
     const Signal what{static_cast<SignalSlot>(places_[raise->peer].first_counter + raise->counter),
                       raise->add};
-    if (!transfers_.raise_mapped(rank, what)) {
+    if (!may_be_mapped(rank) || !transfers_.raise_mapped(rank, what)) {
       const Status status =
           transfers_.signal(rank, what, rma::Transfers::Completion::group, /*immediate=*/true, nullptr, &all_)
               .status;
-      if (outcome(status) != Did::step) return false;
+      if (!status && status.code() != ErrorCode::refused) fail_and_tell(status);
+      if (!status) return false;
     }
     ++layer_.counts().control;
     scratch_->sent(*raise);

@@ -25,6 +25,7 @@ std::uint64_t hash_of_shape(const Shape& shape) noexcept {
   std::uint64_t hash = byte(shape.operation) | byte(shape.in) << 8 | byte(shape.out) << 16 |
                        byte(shape.addresses) << 24 | byte(shape.order) << 32 | byte(shape.commutative) << 40;
   hash = mixed_hash(hash, shape.bytes);
+  hash = mixed_hash(hash, shape.root);
   return mixed_hash(hash, shape.element);
 }
 
@@ -35,7 +36,8 @@ TeamTraits traits_of(EndpointState& state, const TeamState& team) noexcept {
     if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
   }
   for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
-    if (conduit != nullptr)
+    // The reference layer cuts transfers by itself.
+    if (conduit != nullptr && conduit->rma() != nullptr)
       traits.most_transfer =
           std::min<std::uint64_t>(traits.most_transfer, conduit->properties().max_transfer);
   }
@@ -68,13 +70,31 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& si
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
 TeamEngine::~TeamEngine() {
+  for (Method* const method : methods_) {
+    if (method == nullptr) continue;
+    method->kept = false;
+    if (method->uses == 0) layer_.methods().give_back(*method);
+  }
   if (all_.parts > 1) state_.ops.move_members(all_, state_.unobserved);
   for (Plan* plan = plans_; plan != nullptr;) {
     Plan* const next = plan->next;
     plan->engine = nullptr;
+    if (plan->method != nullptr) give_up(*std::exchange(plan->method, nullptr));
     if (plan->dropped) delete plan;
     plan = next;
   }
+}
+
+/// Whether the last piece can be done as the others are. It is shorter, but may have more segments.
+bool TeamEngine::rest_fits(const Method& method, const Request& request) const noexcept {
+  Shape rest = method.run;
+  rest.bytes = method.piece != 0 ? method.shape.bytes % method.piece : 0;
+  if (rest.bytes == 0) return true;
+  if (method.wide) rest.pitch = rest.bytes;
+  std::uint64_t temp_at = 0;
+  std::uint64_t stage_at = 0;
+  return Schedule::refusal(*method.algorithm, rest) == nullptr &&
+         scratch_->refusal(needs_of(request, *method.algorithm, rest, temp_at, stage_at)) == nullptr;
 }
 
 /// Chooses how calls of this shape are carried out.
@@ -83,6 +103,7 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
   method.asked = asked;
   method.wide = request.combiner.wide_element != 0;
   method.ticket = {};
+  method.root = kNoRank;
   method.algorithm = choice.algorithm;
   if (choice.algorithm == nullptr) {
     state_.log.error("{} on a team of {} ranks: {}", text_of(request.description), ranks_, choice.why);
@@ -91,26 +112,27 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
   method.shape = choice.shape;
   method.piece = std::min(choice.piece, asked.bytes);
   // Elements that are converted take more room than the choice knows of.
-  for (;;) {
-    Shape piece = method.shape;
-    piece.bytes = method.piece;
-    if (method.piece != asked.bytes) {
-      if (piece.in == Sync::all) piece.in = Sync::none;
-      if (piece.out == Sync::all) piece.out = Sync::mine;
-    }
-    if (request.combiner.wide_element != 0) piece.pitch = piece.bytes;
-    method.needs = needs_of(request, *method.algorithm, piece, nullptr);
-    if (scratch_->refusal(method.needs) == nullptr) break;
-    const std::uint64_t half = method.piece / 2 / asked.element * asked.element;
-    if (half == 0) {
+  for (;; method.piece = method.piece / 2 / method.shape.element * method.shape.element) {
+    if (method.piece == 0 && asked.bytes != 0) {
       state_.log.error(
           "{} on a team of {} ranks: it does not fit into the team's scratch: raise AQUEDUCT_COLL_SCRATCH "
           "or AQUEDUCT_COLL_TEAM_SCRATCH",
           text_of(request.description), ranks_);
       return ErrorCode::no_memory;
     }
-    method.piece = half;
+    Shape& run = method.run = method.shape;
+    run.bytes = method.piece;
+    // The pieces of an operation with Sync::all move freely between the passes; but each must have its own bytes in
+    // place before the pass at the end.
+    if (method.piece != asked.bytes) {
+      if (run.in == Sync::all) run.in = Sync::none;
+      if (run.out == Sync::all) run.out = Sync::mine;
+    }
+    if (method.wide) run.pitch = run.bytes;  // as they are staged
+    method.needs = needs_of(request, *method.algorithm, run, method.temp_at, method.stage_at);
+    if (scratch_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
   }
+  method.index = Collectives::index_of(*method.algorithm);
   method.hash = hash_of(method);
   return {};
 }
@@ -125,22 +147,38 @@ std::uint32_t TeamEngine::hash_of(const Method& method) noexcept {
 
 Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
   Shape asked = request.shape;
-  asked.root = 0;
+  if (shifts_with_root(asked)) asked.root = 0;
   if (request.combiner.wide_element != 0) {
     asked.bytes = asked.bytes / asked.element * request.combiner.wide_element;
     asked.pitch = asked.bytes;
     asked.element = request.combiner.wide_element;
     asked.addresses = Addresses::local;  // peers cannot write wide elements into a user's buffer
   }
-  Method& method = methods_[hash_of_shape(asked) >> 60];
+  Method*& kept = methods_[hash_of_shape(asked) >> 60];
   const bool wide = request.combiner.wide_element != 0;
-  if (method.algorithm != nullptr && method.asked == asked && method.wide == wide) [[likely]]
-    return &method;
-  if (const Status status = choose_into(method, asked, request); !status) {
-    method.algorithm = nullptr;
+  if (kept != nullptr && kept->asked == asked && kept->wide == wide) [[likely]]
+    return kept;
+  Method* method = kept;
+  if (kept == nullptr || kept->uses != 0) {
+    method = layer_.methods().take();
+    if (method == nullptr) return ErrorCode::no_memory;
+    if (kept != nullptr) kept->kept = false;
+    method->uses = method->calls = 0;
+    method->kept = true;
+    kept = method;
+  }
+  if (const Status status = choose_into(*method, asked, request); !status) {
+    kept = nullptr;
+    method->kept = false;
+    layer_.methods().give_back(*method);
     return status;
   }
-  return &method;
+  return method;
+}
+
+/// A call or plan names the method no longer.
+void TeamEngine::give_up(Method& method) noexcept {
+  if (--method.uses == 0 && !method.kept) layer_.methods().give_back(method);
 }
 
 TeamEngine::Begun TeamEngine::begin(const Request& request) noexcept {
@@ -166,10 +204,12 @@ TeamEngine::Begun TeamEngine::alone(const Request& request) noexcept {
   return {};
 }
 
-TeamEngine::Begun TeamEngine::begin_with(const Request& request, const Method& method, Plan* plan) noexcept {
-  const Algorithm& algorithm = *method.algorithm;
-  core::Op* const op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+TeamEngine::Begun TeamEngine::begin_with(const Request& request, Method& method, Plan* plan) noexcept {
+  core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
+  // A blocking call gives its record back by itself, so it may be one of the library's.
+  if (op == nullptr && request.blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
   if (op == nullptr) return {ErrorCode::refused, Event(Status(ErrorCode::refused))};
+  const std::size_t algorithm = method.index;
   if (const Status status = begin_on(*op, request, method, plan); !status) {
     state_.ops.take_back(*op);
     return {status, Event(status)};
@@ -179,7 +219,7 @@ TeamEngine::Begun TeamEngine::begin_with(const Request& request, const Method& m
 }
 
 /// Begins a call that ends `op`, perhaps at once. On failure `op` is as it was.
-Status TeamEngine::begin_on(core::Op& op, const Request& request, const Method& method, Plan* plan) noexcept {
+Status TeamEngine::begin_on(core::Op& op, const Request& request, Method& method, Plan* plan) noexcept {
   CallRecord* const record = layer_.operations().take();
   if (record == nullptr) return ErrorCode::refused;
   CallDescription call = request.description;
@@ -193,7 +233,9 @@ Status TeamEngine::begin_on(core::Op& op, const Request& request, const Method& 
   operation.op = &op;
   operation.plan = plan;
   operation.request = request;
-  operation.method = method;
+  operation.method = &method;
+  ++method.uses;
+  ++method.calls;
   operation.number = calls_;
   operation.unit = std::uint64_t{1} | std::uint64_t{fingerprint(calls_, call)} << 16;
   operation.opened = operation.completed = operation.drained = 0;
@@ -272,16 +314,18 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
     if (status) {
       const auto method = method_of(request);
       status = method.status();
-      if (method) plan->method = **method;
+      if (method) ++(plan->method = *method)->uses;
     }
     if (status && (turn = layer_.operations().take()) == nullptr) status = ErrorCode::no_memory;
     if (!status) {
+      if (plan->method != nullptr) give_up(*plan->method);
       delete plan;
       return status;
     }
     // Only an operation of one run has a place of its own: its turn to take one comes in the order of the calls.
-    if (plan->method.piece >= plan->method.shape.bytes) {
+    if (plan->method->piece >= plan->method->shape.bytes) {
       turn->kind = CallRecord::Kind::bind;
+      turn->method = nullptr;
       turn->op = nullptr;
       turn->plan = plan;
       turn->number = calls_ + 1;
@@ -300,14 +344,17 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
 TeamEngine::Begun TeamEngine::start(Plan& plan) noexcept {
   if (!broken_.ok()) return {broken_, Event(broken_)};
   if (plan.running != 0) return {ErrorCode::invalid_argument, Event(Status(ErrorCode::invalid_argument))};
-  return ranks_ == 1 ? alone(plan.request) : begin_with(plan.request, plan.method, &plan);
+  return ranks_ == 1 ? alone(plan.request) : begin_with(plan.request, *plan.method, &plan);
 }
 
 Status TeamEngine::end(Plan& plan) noexcept {
   if (plan.running != 0) return ErrorCode::invalid_argument;
-  CallRecord* const turn = ranks_ > 1 && broken_.ok() ? layer_.operations().take() : nullptr;
+  const bool in_turn = ranks_ > 1 && broken_.ok();
+  CallRecord* const turn = in_turn ? layer_.operations().take() : nullptr;
+  if (in_turn && turn == nullptr) return ErrorCode::no_memory;
   if (turn != nullptr) {
     turn->kind = CallRecord::Kind::end;
+    turn->method = nullptr;
     turn->op = nullptr;
     turn->plan = &plan;
     turn->number = calls_ + 1;
@@ -333,6 +380,7 @@ void TeamEngine::release(Plan& plan) noexcept {
   for (Plan** at = &plans_; *at != nullptr; at = &(*at)->next) {
     if (*at != &plan) continue;
     *at = plan.next;
+    if (plan.method != nullptr) give_up(*plan.method);
     delete &plan;
     return;
   }
@@ -354,14 +402,18 @@ void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
   if (run == held_) text += ", is held until its scratch is free";
   for (std::uint32_t i = 0; i < run->lane_count && run != held_; ++i) {
     const Run::Lane& lane = run->lanes[i];
-    if (lane.ended || !lane.fetched) continue;
+    if (lane.ended || lane.step == nullptr) continue;
     text += fmt::format(", step {} of {}", lane.next + 1, lane.length);
-    if (lane.step.wait_for != kNoCounter) {
-      text += fmt::format(" waits for {} of {} arrivals",
-                          lane.step.wait_until - (scratch_->count(run->portion, lane.step.wait_for) & 0xffff),
-                          lane.step.wait_until);
+    if (lane.step->wait_for != kNoCounter) {
+      text +=
+          fmt::format(" waits for {} of {} arrivals",
+                      lane.step->wait_until - (scratch_->count(run->portion, lane.step->wait_for) & 0xffff),
+                      lane.step->wait_until);
     }
-    if (lane.step.peer != kNoRank) text += fmt::format(" to rank {}", team_.members[lane.step.peer]);
+    if (lane.step->peer == kNoRank) continue;
+    text += fmt::format(" to rank {}", team_.members[lane.step->peer]);
+    if (!scratch_->may_write(run->portion, lane.step->peer))
+      text += ", whose scratch was in use when it last said so";
   }
   // Who is waited for is not known of every step; a few members say what they do, and the next report compares.
   constexpr Rank kMostAsked = 8;

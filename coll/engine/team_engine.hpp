@@ -94,9 +94,10 @@ class TeamEngine {
 
   // team_engine.cpp: calls
   Result<Method*> method_of(const Request& request) noexcept;
+  bool rest_fits(const Method& method, const Request& request) const noexcept;
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
-  Begun begin_with(const Request& request, const Method& method, Plan* plan) noexcept;
-  Status begin_on(core::Op& op, const Request& request, const Method& method, Plan* plan) noexcept;
+  Begun begin_with(const Request& request, Method& method, Plan* plan) noexcept;
+  Status begin_on(core::Op& op, const Request& request, Method& method, Plan* plan) noexcept;
   static std::uint32_t hash_of(const Method& method) noexcept;
   Status note(const CallDescription& call) noexcept;
   void settle() noexcept;
@@ -113,7 +114,12 @@ class TeamEngine {
   bool open_next(CallRecord& operation) noexcept;
   Shape shape_of(const CallRecord& operation, std::uint32_t index) const noexcept;
   Needs needs_of(const Request& request, const Algorithm& algorithm, const Shape& shape,
-                 Run* run) const noexcept;
+                 std::uint64_t& temp_at, std::uint64_t& stage_at) const noexcept;
+  void open_rest(Run& run, const Shape& shape) noexcept;
+  void keep_steps(Method& method, const Shape& shape) noexcept;
+  void set_lanes(Run& run, const Method& method, const Shape& shape) noexcept;
+  void compute_steps(Run& run, const Algorithm& algorithm, const Shape& shape) noexcept;
+  void give_up(Method& method) noexcept;
   void activate(Run& run) noexcept;
   void look(Run& run) noexcept;
   bool cancelled(const CallRecord& operation) const noexcept { return operation.number >= broken_from_; }
@@ -129,6 +135,7 @@ class TeamEngine {
   void convert_out(Run& run) const noexcept;
   bool send_raises() noexcept;
   void reap() noexcept;
+  void fail_and_tell(Status why) noexcept;
 
   // steps.cpp: what a step does
   enum class Did : std::uint8_t { step, waits, no_room, failed };
@@ -144,7 +151,8 @@ class TeamEngine {
   void copy(Run& run, const Step& step) noexcept;
   void reduce(Run& run, const Step& step) noexcept;
   void raise_own(const Run& run, Counter counter) noexcept;
-  Did outcome(Status status) noexcept;
+  Did outcome(Run& run, Status status) noexcept;
+  bool may_be_mapped(Rank rank) const noexcept;
   core::Op* step_op(Run& run, const Step& step) noexcept;
   void take_back(Run& run, core::Op& op) noexcept;
   static bool step_over(core::Layer& layer, core::Op& op) noexcept;
@@ -168,7 +176,8 @@ class TeamEngine {
   Status broken_;                           ///< why calls fail from now on
   std::uint64_t broken_from_ = kNotBroken;  ///< operations from this number on are cancelled
   bool team_gone_ = false;
-  bool no_room_ = false;  ///< something found no room in this pass
+  bool no_room_ = false;     ///< something found no room in this pass
+  bool raised_own_ = false;  ///< a step has raised a counter of this member
 
   CallRecord* first_ = nullptr;  ///< calls that are not over, or not drained
   CallRecord* last_ = nullptr;
@@ -181,7 +190,7 @@ class TeamEngine {
   Plan* plans_ = nullptr;
   std::uint64_t calls_ = 0;
   core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
-  std::array<Method, kMethods> methods_;
+  std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
   Request barrier_request_;
   Method barrier_method_;  ///< without an algorithm: the engine carries out no barriers
 };

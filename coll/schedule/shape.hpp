@@ -72,4 +72,10 @@ constexpr bool reduces(Operation operation) noexcept {
          operation == Operation::exscan;
 }
 
+/// Whether the operation with another root is the same one, with all members shifted. A reduce in team order is not: its
+/// first member is member 0, whoever the root is.
+constexpr bool shifts_with_root(const Shape& shape) noexcept {
+  return shape.operation != Operation::reduce || (shape.commutative && shape.order != Order::exact);
+}
+
 }  // namespace aqueduct::coll

@@ -22,6 +22,7 @@ std::uint64_t hash_of(const Algorithm& algorithm, const Shape& shape) noexcept {
   mixed.add(shape.parameters[0] + (std::uint64_t{shape.parameters[1]} << 20) +
             (std::uint64_t{shape.parameters[2]} << 40));
   mixed.add(static_cast<std::uint64_t>(shape.in) + 4 * static_cast<std::uint64_t>(shape.out));
+  if (!shifts_with_root(shape)) mixed.add(shape.root);
   return mixed.value;
 }
 
@@ -57,7 +58,7 @@ Senders::Senders(Rank ranks)
 Senders::Entry& Senders::of(const Algorithm& algorithm, const Shape& shape) noexcept {
   Entry& entry = entries_[hash_of(algorithm, shape) % kKept];
   Shape at_zero = shape;
-  at_zero.root = 0;
+  if (shifts_with_root(shape)) at_zero.root = 0;
   if (entry.algorithm != &algorithm || !(entry.shape == at_zero)) learn(entry, algorithm, at_zero);
   return entry;
 }

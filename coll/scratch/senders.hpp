@@ -17,7 +17,8 @@ using Members = std::uint64_t;
 ///
 /// A member's own schedule names those to which it writes. Those that write to it are named by the schedules of the
 /// others, so the steps of all members are read once for each shape, and the answer is kept. Members are counted from
-/// the root: an operation with another root is the same operation, shifted (aqcheck tests that).
+/// the root: an operation with another root is the same operation, shifted (a test holds all algorithms to that). Where it
+/// is not (shifts_with_root), each root has an answer of its own, and members are counted from member 0.
 ///
 /// Shapes that differ only in their bytes, and give every lane of every member the same length, must have the same peers
 /// in all steps: bytes decide how many segments there are, not who sends them. So another number of bytes costs P
@@ -34,12 +35,12 @@ class Senders {
 
   struct Entry {
     const Algorithm* algorithm = nullptr;
-    Shape shape;                 ///< with root 0
+    Shape shape;                 ///< with root 0, if another root only shifts the members
     std::uint64_t version = 0;   ///< which of the operations that have been here
     std::uint64_t lengths = 0;   ///< a hash of the lengths of all lanes
     std::uint64_t noted_in = 0;  ///< an epoch, and
     Members noted_roots = 0;     ///< the roots with which the operation was noted in it
-    /// [receiver]: those that write to it. All counted from the root.
+    /// [receiver]: those that write to it. All counted from counted_from().
     std::span<Members> rows;
   };
 
@@ -62,6 +63,8 @@ class Senders {
     return *ticket.entry;
   }
 
+  /// The member from which the members of an operation are counted.
+  static Rank counted_from(const Shape& shape) noexcept { return shifts_with_root(shape) ? shape.root : 0; }
   /// A set of members counted from `root`, as positions in the team.
   Members from_root(Members members, Rank root) const noexcept {
     return root == 0 ? members : ((members << root) | (members >> (ranks_ - root))) & all_;

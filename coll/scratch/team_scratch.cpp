@@ -79,9 +79,9 @@ void TeamScratch::enter(Portion& portion, const Algorithm& algorithm, const Shap
                         Senders::Ticket& ticket) noexcept {
   if (layout_.clears() && ranks_ > 1) {
     Senders::Entry& known = senders_.of(algorithm, shape, ticket);
-    portion.senders = senders_.from_root(known.rows[relative(position_, shape.root, ranks_)], shape.root);
-    if (known.noted_in != portion.epoch || (known.noted_roots >> shape.root & 1) == 0)
-      note(known, shape.root);
+    const Rank root = Senders::counted_from(shape);
+    portion.senders = senders_.from_root(known.rows[relative(position_, root, ranks_)], root);
+    if (known.noted_in != portion.epoch || (known.noted_roots >> root & 1) == 0) note(known, root);
   }
   epochs_.opened(portion.senders);
   ++opened_;

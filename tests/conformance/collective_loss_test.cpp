@@ -48,7 +48,8 @@ void expect_working(Team& team) {
   for (std::uint64_t i = 1; i <= 20; ++i) {
     std::array<std::uint64_t, 40> data{};
     data.fill(i);
-    ASSERT_TRUE(all_reduce(team, data, ReduceOp::sum));
+    const Status status = all_reduce(team, data, ReduceOp::sum);
+    ASSERT_TRUE(status) << status.text();
     for (const std::uint64_t value : data) ASSERT_EQ(value, i * team.size());
   }
 }

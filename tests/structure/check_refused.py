@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 # Precompiled, because every snippet includes it.
-COMMON = "#include <aqueduct/aqueduct.hpp>\n\n#include <vector>\n"
+COMMON = "#include <aqueduct/aqueduct.hpp>\n#include <aqueduct/coll.hpp>\n\n#include <vector>\n"
 FRAME = """#include "common.hpp"
 
 using namespace aqueduct;
@@ -64,6 +64,15 @@ CASES = [
     ("static_cast<void>(put_value(ep, there.as<std::array<int, 3>>(), {1, 2, 3}));", "no matching function"),
     ("std::vector<int> mine(1); static_cast<void>(put_nbi(ep, there, mine));", ""),
     ("static_cast<void>(put_nbi(ep, there, std::vector<int>(1)));", "deleted function"),
+    # Buffers of collectives outlive the call, have elements that can be copied as bytes, and are of one type.
+    ("std::vector<int> mine(1); static_cast<void>(all_reduce_nb(ep.world(), mine, ReduceOp::sum));", ""),
+    ("std::vector<int> mine(1); static_cast<void>(all_gather_plan(ep.world(), std::span(mine)));", ""),
+    ("static_cast<void>(all_reduce_nb(ep.world(), std::vector<int>(1), ReduceOp::sum));", "no matching function"),
+    ("const std::vector<int> mine(1); static_cast<void>(broadcast(ep.world(), mine));", "no matching function"),
+    ("std::vector<std::vector<int>> mine(1); static_cast<void>(broadcast(ep.world(), mine));", "no matching function"),
+    ("std::vector<int> mine(1), all(1); static_cast<void>(all_to_all(ep.world(), mine, all));", ""),
+    ("std::vector<int> mine(1); std::vector<float> all(1); static_cast<void>(all_to_all(ep.world(), mine, all));",
+     "input and output have elements of the same type"),
 ]
 
 

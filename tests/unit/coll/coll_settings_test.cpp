@@ -48,7 +48,7 @@ TEST(CollSettings, RefuseWhatTheyCannotRead) {
   expect_problem("k-nomial:8,4,2", "does not have so many parameters; it has radix (2 to 64) and segments");
   expect_problem("k-nomial:8,radix=8", "radix is given twice");
   expect_problem("k-nomial:segment=8", "did you mean segments?");
-  expect_problem("scatter:2", "it has no parameters");
+  expect_problem("scatter-all-gather:2", "it has no parameters");
   expect_problem("k-nomial:,4", "radix may be");
 }
 

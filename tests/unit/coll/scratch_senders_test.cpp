@@ -29,8 +29,9 @@ std::vector<Members> senders_by_schedules(const Algorithm& algorithm, const Shap
 
 std::vector<Members> as_positions(const Senders& senders, const Senders::Entry& entry, const Shape& shape) {
   std::vector<Members> rows(shape.ranks);
+  const Rank root = Senders::counted_from(shape);
   for (Rank receiver = 0; receiver < shape.ranks; ++receiver)
-    rows[absolute(receiver, shape.root, shape.ranks)] = senders.from_root(entry.rows[receiver], shape.root);
+    rows[absolute(receiver, root, shape.ranks)] = senders.from_root(entry.rows[receiver], root);
   return rows;
 }
 
@@ -55,7 +56,12 @@ std::vector<std::pair<const Algorithm*, Shape>> many_shapes(Rank ranks) {
           shape.ranks = ranks;
           shape.bytes = shape.pitch = bytes;
           if (algorithm->direct) shape.addresses = Addresses::single;
-          if (shape.operation == Operation::broadcast) shape.root = root;
+          const bool has_root = shape.operation == Operation::broadcast ||
+                                shape.operation == Operation::scatter ||
+                                shape.operation == Operation::gather || shape.operation == Operation::reduce;
+          if (has_root) shape.root = root;
+          // All roots with and without an order.
+          shape.commutative = bytes != 24;
           for (std::size_t i = 0; i < algorithm->parameters.size(); ++i)
             shape.parameters[i] = std::max(algorithm->parameters[i].least, 3u);
           if (Schedule::refusal(*algorithm, shape) == nullptr &&

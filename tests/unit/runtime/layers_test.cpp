@@ -172,7 +172,7 @@ TEST(Layers, EndInReverseOrder) {
   EXPECT_THAT(ended, ElementsAre(3, 2, 1));
 }
 
-// Each counter of the public struct has one row, under the name of its member.
+// Each counter of the public struct has one row, under the name of its member. Layers have further ones.
 TEST(StatisticsRows, AreCompleteAndHaveTheNamesOfTheStruct) {
   auto job = job_of_two();
   ASSERT_TRUE(job);
@@ -187,7 +187,7 @@ TEST(StatisticsRows, AreCompleteAndHaveTheNamesOfTheStruct) {
     EXPECT_FALSE(row.unit.empty()) << row.name;
     ++rows[row.counter];
   }
-  EXPECT_EQ(rows.size(), kCounters);
+  EXPECT_GE(rows.size(), kCounters);
   for (std::size_t i = 0; i < kCounters; ++i) EXPECT_EQ(rows[first + i], 1) << "counter " << i;
   using Counter = std::uint64_t Statistics::*;
   const std::pair<std::string_view, Counter> members[] = {

@@ -2,6 +2,8 @@
 
 #include <aqueduct/version.hpp>
 
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/tune/coll_settings.hpp"
 #include "runtime/layers.hpp"
 #include "runtime/start.hpp"
 
@@ -98,7 +100,15 @@ TEST(Meet, RefusesWhatItCannotRead) {
 std::string other_value(const SettingInfo& info) {
   switch (info.type) {
     case SettingType::choice: return std::string(info.choices.substr(info.choices.rfind('|') + 1));
-    case SettingType::text: return info.name == "conduit" ? "smp" : "other";
+    case SettingType::text:
+      // AQUEDUCT_COLL_BARRIER and its siblings name an algorithm.
+      for (const SettingInfo& forced : coll::algorithm_settings()) {
+        if (forced.name != info.name) continue;
+        for (const coll::Algorithm* algorithm : coll::all_algorithms()) {
+          if (algorithm->operation == coll::operation_of(forced)) return std::string(algorithm->name);
+        }
+      }
+      return info.name == "conduit" ? "smp" : "other";
     case SettingType::boolean: return info.default_value == "on" ? "off" : "on";
     case SettingType::duration: return std::to_string(info.least + 5) + "ns";
     default: return std::to_string(info.least + 5);

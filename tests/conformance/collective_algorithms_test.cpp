@@ -1,0 +1,368 @@
+#include "coll/algorithms/algorithms.hpp"
+#include "coll/schedule/schedule.hpp"
+#include "coll/tune/coll_settings.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "tests/conformance/collective_trial.hpp"
+#include "tests/conformance/fabric_test.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace aqueduct::conformance {
+namespace {
+
+constexpr std::size_t kForcedOperations = static_cast<std::size_t>(Collective::exscan) + 1;
+
+/// An algorithm with values of its parameters. 0: not named in the setting.
+struct ForcedChoice {
+  const coll::Algorithm* algorithm = nullptr;  ///< null: the operation has no more; `auto`
+  std::array<std::uint32_t, 3> parameters{};
+
+  std::string setting() const {
+    std::string text(algorithm->name);
+    char mark = ':';
+    for (std::size_t i = 0; i < algorithm->parameters.size(); ++i) {
+      if (parameters[i] == 0) continue;
+      text += mark + std::string(algorithm->parameters[i].name) + '=' + std::to_string(parameters[i]);
+      mark = ',';
+    }
+    return text;
+  }
+  /// More segments than the counters of a small bank: then the call may be refused for that.
+  bool may_lack_counters() const {
+    for (std::size_t i = 0; i < algorithm->parameters.size(); ++i) {
+      if (algorithm->parameters[i].name == "segments" && parameters[i] > 7) return true;
+    }
+    return false;
+  }
+};
+
+/// The choice of each operation: [operation].
+struct ForcedJob {
+  std::array<ForcedChoice, kForcedOperations> choices;
+
+  const ForcedChoice& of(Collective operation) const { return choices[static_cast<std::size_t>(operation)]; }
+  Settings settings() const {
+    Settings all;
+    for (const SettingInfo& info : coll::algorithm_settings()) {
+      const ForcedChoice& choice = of(coll::operation_of(info));
+      if (choice.algorithm != nullptr) all.emplace_back(info.name, choice.setting());
+    }
+    return all;
+  }
+};
+
+/// Values beside the usual one: the least, the most, and for a radix those around the number of ranks.
+std::vector<std::uint32_t> awkward_values(const coll::Parameter& parameter, Rank ranks) {
+  const bool segments = parameter.name == "segments";
+  std::vector<std::uint32_t> values;
+  for (const std::uint32_t value :
+       {parameter.least, parameter.most, segments ? 7 : ranks - 1, segments ? 1 : ranks}) {
+    // Segments that are not named go with the number of bytes, so even their usual number is a case of its own.
+    const bool in_range = value >= parameter.least && value <= parameter.most;
+    if (in_range && (segments || value != parameter.usual) && std::ranges::count(values, value) == 0)
+      values.push_back(value);
+  }
+  return values;
+}
+
+/// The awkward choices of an algorithm. Two parameters take their values side by side, not each with each.
+std::vector<ForcedChoice> awkward_choices(const coll::Algorithm& algorithm, Rank ranks) {
+  std::vector<std::vector<std::uint32_t>> values;
+  std::size_t most = 0;
+  for (const coll::Parameter& parameter : algorithm.parameters) {
+    values.push_back(awkward_values(parameter, ranks));
+    most = std::max(most, values.back().size());
+  }
+  std::vector<ForcedChoice> choices(most, ForcedChoice{&algorithm, {}});
+  for (std::size_t i = 0; i < most; ++i) {
+    for (std::size_t p = 0; p < values.size(); ++p) {
+      if (!values[p].empty()) choices[i].parameters[p] = values[p][(i + p) % values[p].size()];
+    }
+  }
+  return choices;
+}
+
+/// Deals the choices of all operations out to as few jobs as can have them all.
+std::vector<ForcedJob> forced_jobs(Rank ranks, bool awkward) {
+  std::array<std::size_t, kForcedOperations> dealt{};
+  std::vector<ForcedJob> jobs;
+  for (const coll::Algorithm* const algorithm : coll::all_algorithms()) {
+    const auto operation = static_cast<std::size_t>(algorithm->operation);
+    std::vector<ForcedChoice> choices{{algorithm, {}}};
+    if (awkward) choices = awkward_choices(*algorithm, ranks);
+    for (const ForcedChoice& choice : choices) {
+      const std::size_t job = dealt[operation]++;
+      if (job == jobs.size()) jobs.emplace_back();
+      jobs[job].choices[operation] = choice;
+    }
+  }
+  return jobs;
+}
+
+/// The map x → a x + b modulo 2^32: `left ∘ right` is right after left, which is not left after right.
+struct ForcedMap {
+  std::uint32_t a = 1;
+  std::uint32_t b = 0;
+};
+ForcedMap right_after_left(ForcedMap left, ForcedMap right) {
+  return {left.a * right.a, right.a * left.b + right.b};
+}
+ForcedMap forced_map(Rank member, std::uint64_t i) {
+  return {coll_value<std::uint32_t>(1, member, i) | 1, coll_value<std::uint32_t>(2, member, i)};
+}
+void combine_maps(void* to, const void* left, const void* right, std::size_t count, void*) {
+  for (std::size_t i = 0; i < count; ++i) {
+    ForcedMap a, b;
+    std::memcpy(&a, static_cast<const ForcedMap*>(left) + i, sizeof a);
+    std::memcpy(&b, static_cast<const ForcedMap*>(right) + i, sizeof b);
+    a = right_after_left(a, b);
+    std::memcpy(static_cast<ForcedMap*>(to) + i, &a, sizeof a);
+  }
+}
+constexpr std::uint32_t kForcedMaps = 39;  // the operator's number
+
+/// Makes calls of one operation on one team, and judges each.
+class ForcedCalls {
+ public:
+  ForcedCalls(Endpoint& me, Team& team, CollMemory& memory, Collective operation, const ForcedChoice& choice)
+      : me_(me),
+        team_(team),
+        memory_(memory),
+        operation_(operation),
+        choice_(choice),
+        number_((std::uint64_t{team.size()} << 20) + (static_cast<std::uint64_t>(operation) << 12)) {}
+
+  /// `long_elements`: of 8 bytes, of the largest buffer. 0: no long calls.
+  void play(std::uint64_t long_elements) {
+    const Rank roots = has_root(operation_) ? team_.size() : 1;
+    for (Rank root = 0; root < roots; ++root)
+      ASSERT_NO_FATAL_FAILURE(make<std::int32_t>({.operation = operation_, .count = 7, .root = root}));
+    // At least one call for each place of buffers.
+    for (const std::uint64_t count : {0u, 1u, 1u, 21u, 21u}) {
+      const Rank root = static_cast<Rank>(mix(number_) % roots);
+      ASSERT_NO_FATAL_FAILURE(make<std::uint8_t>({.operation = operation_, .count = count, .root = root}));
+    }
+    const std::uint64_t blocks =
+        std::max(blocks_in(operation_, team_.size()), blocks_out(operation_, team_.size()));
+    // In both kinds of memory.
+    for (std::uint64_t i = 0; i < 2 && long_elements != 0; ++i) {
+      const std::uint64_t count = std::max<std::uint64_t>(long_elements / blocks, 2) - i;
+      const CollectiveCall call{.operation = operation_, .count = count, .root = roots - 1};
+      number_ = (number_ / kCollPlaces.size() + 1) * kCollPlaces.size() + (i == 0 ? 1 : 3);
+      ASSERT_NO_FATAL_FAILURE(make<double>(call));
+    }
+    if (is_reduction(operation_)) {
+      for (const bool known : {false, true})
+        ASSERT_NO_FATAL_FAILURE(combine_in_order(known, static_cast<Rank>(mix(number_) % roots)));
+    }
+  }
+  std::uint64_t carried_out() const { return carried_out_; }
+
+ private:
+  /// Whether the algorithm itself cannot do it. What its scratch allows is another matter.
+  bool cannot(const CollectiveCall& call, std::uint32_t element, bool commutative) const {
+    if (team_.size() == 1) return false;  // no algorithm runs
+    coll::Shape shape;
+    shape.operation = operation_;
+    shape.in = call.options.in;
+    shape.out = call.options.out;
+    shape.order = is_reduction(operation_) ? call.options.order : ReduceOrder::any;
+    shape.commutative = commutative;
+    const bool known = call.place == CollPlace::on_all || call.place == CollPlace::on_each;
+    shape.addresses = known ? coll::Addresses::single : coll::Addresses::local;
+    shape.ranks = team_.size();
+    if (!coll::shifts_with_root(shape)) shape.root = call.root;
+    shape.element = element;
+    shape.bytes = shape.pitch = call.count * element;
+    for (std::size_t i = 0; i < choice_.algorithm->parameters.size(); ++i)
+      shape.parameters[i] =
+          choice_.parameters[i] != 0 ? choice_.parameters[i] : choice_.algorithm->parameters[i].usual;
+    return coll::Schedule::refusal(*choice_.algorithm, shape) != nullptr;
+  }
+  /// Whether the call has ended as it must. `true` in the result: it was carried out.
+  void judge(Status status, bool must_be_refused, const std::string& text, bool& carried) {
+    carried = status.ok();
+    if (must_be_refused || (!status && choice_.may_lack_counters())) {
+      ASSERT_EQ(status.code(), ErrorCode::invalid_argument)
+          << status.text() << ": " << choice_.setting() << " cannot do " << text;
+    } else {
+      ASSERT_TRUE(status) << status.text() << ": " << choice_.setting() << " on " << team_.size()
+                          << " members: " << text;
+    }
+    if (carried && team_.size() > 1) ++carried_out_;
+  }
+  /// After Sync::none at the end: by an operation that no algorithm refuses, and that is not the one that is counted.
+  Status settle_by_a_scan() {
+    std::array<std::uint8_t, 1> word{};
+    return operation_ == Collective::scan ? exscan(team_, word, ReduceOp::max)
+                                          : scan(team_, word, ReduceOp::max);
+  }
+
+  /// One call, with what the number chooses.
+  template <class T>
+  void make(CollectiveCall call) {
+    const std::uint64_t bits = mix(++number_);
+    constexpr ReduceOp kOps[] = {ReduceOp::sum, ReduceOp::min, ReduceOp::max};
+    constexpr ReduceOrder kOrders[] = {ReduceOrder::any, ReduceOrder::any, ReduceOrder::same_everywhere,
+                                       ReduceOrder::exact};
+    call.reducer = kOps[bits % std::size(kOps)];
+    call.in_place = has_place(operation_) && (bits >> 8) % 2 == 0;
+    call.place = kCollPlaces[number_ % kCollPlaces.size()];
+    call.form = kCollForms[(bits >> 16) % kCollForms.size()];
+    call.options.in = kSyncs[(bits >> 24) % 3];
+    call.options.out = kSyncs[(bits >> 32) % 3];
+    call.options.order = kOrders[(bits >> 40) % std::size(kOrders)];
+    CollTrial<T> trial(memory_, team_, call, number_);
+    if (call.options.in == Sync::none) {
+      ASSERT_TRUE(team_.barrier());
+    }
+    Event event = trial.begin();
+    const Status status = me_.wait(event);
+    bool carried = false;
+    ASSERT_NO_FATAL_FAILURE(judge(status, cannot(call, sizeof(T), true), text_of(call), carried));
+    if (!carried) {
+      ASSERT_TRUE(trial.is_untouched()) << choice_.setting() << " has refused";
+      return;
+    }
+    if (call.options.out == Sync::none) {
+      ASSERT_TRUE(settle_by_a_scan()) << text_of(call);
+    }
+    ASSERT_TRUE(trial.check()) << choice_.setting();
+    ASSERT_TRUE(trial.end()) << choice_.setting();
+  }
+
+  /// An operator that is not commutative. `known`: all members know where the buffers are.
+  void combine_in_order(bool known, Rank root) {
+    const std::uint64_t count = 5;
+    CollectiveCall call{
+        .operation = operation_, .count = count, .root = root, .reducer = Reducer::user(kForcedMaps)};
+    call.place = known ? CollPlace::on_all : CollPlace::segment;
+    call.options.order = mix(++number_) % 2 == 0 ? ReduceOrder::exact : ReduceOrder::any;
+    const std::uint64_t in_count = count * blocks_in(operation_, team_.size());
+    auto* const from = reinterpret_cast<ForcedMap*>(memory_.at(/*in_segment=*/true, 0, 0));
+    auto* const to = reinterpret_cast<ForcedMap*>(memory_.at(/*in_segment=*/true, 1, 0));
+    for (std::uint64_t i = 0; i < in_count; ++i) from[i] = forced_map(team_.index(), i);
+    std::fill_n(to, count, ForcedMap{});
+    const std::vector<ForcedMap> before(count);
+    const auto expected =
+        coll_result<ForcedMap>(call, team_.size(), team_.index(), forced_map, right_after_left, before);
+    Status status;
+    if (known) {
+      const std::uint64_t unit = sizeof(ForcedMap);
+      OnAll<ForcedMap> in = on_all<ForcedMap>(memory_.segment(), memory_.offset(0, 0) / unit, in_count);
+      OnAll<ForcedMap> out = on_all<ForcedMap>(memory_.segment(), memory_.offset(1, 0) / unit, count);
+      status = coll_call<BlockingCalls>(team_, call, in, out);
+    } else {
+      std::span<const ForcedMap> in(from, in_count);
+      std::span<ForcedMap> out(to, count);
+      status = coll_call<BlockingCalls>(team_, call, in, out);
+    }
+    bool carried = false;
+    ASSERT_NO_FATAL_FAILURE(judge(status, cannot(call, sizeof(ForcedMap), false), text_of(call), carried));
+    const std::vector<ForcedMap>& right = carried ? expected : before;
+    ASSERT_TRUE(holds(std::as_bytes(std::span(to, count)), std::as_bytes(std::span(right))))
+        << choice_.setting() << ", member " << team_.index() << " of " << team_.size() << ": "
+        << text_of(call);
+  }
+
+  Endpoint& me_;
+  Team& team_;
+  CollMemory& memory_;
+  Collective operation_;
+  const ForcedChoice& choice_;
+  std::uint64_t number_;  // of the call, the same on all members
+  std::uint64_t carried_out_ = 0;
+};
+
+/// How often this rank has begun an operation with the algorithm.
+std::uint64_t uses_of(Endpoint& me, const coll::Algorithm& algorithm) {
+  const std::string name =
+      std::string(coll::operation_word(algorithm.operation)) + '_' + std::string(algorithm.name);
+  for (const StatisticsRow& row : me.statistics_rows()) {
+    if (row.name == name) return *row.counter;
+  }
+  ADD_FAILURE() << "there is no row " << name;
+  return 0;
+}
+
+/// Plays all operations that the job forces on a team of this many ranks: the last ones, in reverse order.
+void play_on_team(Endpoint& me, CollMemory& memory, const ForcedJob& job, Rank size, std::uint64_t elements,
+                  std::array<std::uint64_t, kForcedOperations>& carried_out) {
+  const bool member = me.rank() + size >= me.ranks();
+  auto team =
+      me.world().split(member ? std::optional<std::uint32_t>(1) : std::nullopt, -std::int64_t{me.rank()});
+  ASSERT_TRUE(team) << team.status().text();
+  if (!member) return;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE((*team)->barrier());
+    ASSERT_TRUE(me.wait((*team)->barrier_nb(size)));
+  }
+  for (const Collective operation : kCollectives) {
+    const ForcedChoice& choice = job.of(operation);
+    if (choice.algorithm == nullptr) continue;
+    const std::uint64_t before = uses_of(me, *choice.algorithm);
+    ForcedCalls calls(me, **team, memory, operation, choice);
+    // Long ones in small scratch are cut into many pieces: not on every team.
+    ASSERT_NO_FATAL_FAILURE(calls.play(size == 3 || size == me.ranks() ? elements : 0));
+    EXPECT_EQ(uses_of(me, *choice.algorithm) - before, calls.carried_out())
+        << choice.setting() << " on " << size << " members";
+    carried_out[static_cast<std::size_t>(operation)] += calls.carried_out();
+  }
+  ASSERT_TRUE((*team)->end());
+}
+
+void play_forced_job(Endpoint& me, const ForcedJob& job) {
+  // More than a bank of the little scratch has.
+  const std::uint64_t elements = reasonable(me, 16384 + 8) / 8;
+  CollMemory memory(me.world(), std::max<std::uint64_t>(elements, 32 * me.ranks()) * 8);
+  ASSERT_TRUE(memory.ok());
+  ASSERT_TRUE(add_operator(me, kForcedMaps, {combine_maps, nullptr, sizeof(ForcedMap), false}));
+  std::array<std::uint64_t, kForcedOperations> carried_out{};
+  for (Rank size = 1; size <= me.ranks(); ++size)
+    ASSERT_NO_FATAL_FAILURE(play_on_team(me, memory, job, size, elements, carried_out));
+  for (const Collective operation : kCollectives) {
+    if (job.of(operation).algorithm == nullptr || me.ranks() == 1) continue;
+    // Every algorithm works on two members, and they are the last two ranks.
+    EXPECT_TRUE(carried_out[static_cast<std::size_t>(operation)] > 0 || me.rank() + 2 < me.ranks())
+        << job.of(operation).setting() << " has refused all";
+  }
+  ASSERT_TRUE(memory.release());
+}
+
+/// Every algorithm that a setting can ask for, against the naive model. A shape that it cannot do is refused on all members.
+///
+/// The settings hold for a job, but each operation has its own. So each job forces one algorithm of every operation.
+class CollectiveAlgorithms : public FabricTest {
+ protected:
+  void run_jobs(const std::vector<ForcedJob>& jobs, std::size_t stride) {
+    for (std::size_t i = 0; i < jobs.size() && !HasFailure() && !IsSkipped(); i += stride) {
+      Settings settings = jobs[i].settings();
+      settings.push_back({"log", "off"});  // each refused call is an error in the log
+      // Mostly little scratch, so that long calls are cut into pieces.
+      if (i % 3 != 2) settings.push_back({"coll_scratch", "64K"});
+      run({.ranks = ranks(), .segment_bytes = 4096, .settings = std::move(settings)},
+          [job = jobs[i]](Endpoint& me) { play_forced_job(me, job); });
+    }
+  }
+  /// Fewer where starting a job takes long.
+  Rank ranks() const { return fabric().one_process() ? many() : std::min<Rank>(many(), 5); }
+};
+
+TEST_P(CollectiveAlgorithms, WithUsualParametersEqualTheModelOrRefuse) {
+  run_jobs(forced_jobs(ranks(), /*awkward=*/false), 1);
+}
+
+// The algorithms do not see the conduit: where the ranks are processes, some of the jobs are enough.
+TEST_P(CollectiveAlgorithms, WithAwkwardParametersEqualTheModelOrRefuse) {
+  run_jobs(forced_jobs(ranks(), /*awkward=*/true), fabric().one_process() ? 1 : 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(On, CollectiveAlgorithms, testing::ValuesIn(fabrics()), fabric_name);
+
+}  // namespace
+}  // namespace aqueduct::conformance
