@@ -101,7 +101,7 @@ void Barriers::leave(TeamState& team, bool together) noexcept {
   for (core::Op* const op : barrier->flights) {
     if (op != nullptr) op->payload<BarrierFlight>().barrier = nullptr;
   }
-  if (barrier->split_flies) gone_.push_back(std::move(barrier->split_op));  // room was reserved in `enter`
+  if (barrier->split_flies) let_go(*barrier);
   if (barrier->queued) --queued_;
   if (barrier->native && barrier->ops != 0) --polled_;
   set_busy();
@@ -133,8 +133,22 @@ Status Barriers::agree_to_end(TeamState& team, bool well) noexcept {
 
 Status Barriers::ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept {
   TeamEngine* const engine = barrier.native ? nullptr : Collectives::engine_of(*barrier.team);
-  if (engine != nullptr && engine->has_barriers()) return fly(*engine, barrier, vote, op);
+  const bool flies = engine != nullptr && engine->has_barriers();
+  if (op == nullptr) barrier.split_by_engine = flies;
+  if (flies) return fly(*engine, barrier, vote, op);
   ask_for_phase(barrier, vote, op);
+  return {};
+}
+
+Status Barriers::ask_to_finish(BarrierState& barrier) noexcept {
+  if (state_.polling) return ErrorCode::in_handler;
+  if (barrier.waiting && !barrier.split_by_engine) return {};
+  if (barrier.phases_in_flight() == barrier.phases.size()) return ErrorCode::refused;
+  if (barrier.split_flies) let_go(barrier);
+  barrier.split_by_engine = false;
+  barrier.waiting = true;
+  barrier.split_over = false;
+  ask_for_phase(barrier, {}, nullptr);
   return {};
 }
 
@@ -144,6 +158,7 @@ Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVot
   const bool split = op == nullptr;
   if (split) {
     op = barrier.split_op.get();
+    if (op == nullptr) return ErrorCode::refused;  // in Job::finish
     op->parts = 1;
     op->outcome = {};
   }
@@ -171,6 +186,14 @@ void Barriers::land(BarrierState& barrier, const core::Op& op) noexcept {
   *std::find(barrier.flights.begin(), barrier.flights.end(), &op) = nullptr;
   --barrier.flying;
   if (&op == barrier.split_op.get()) barrier.split_flies = false;
+}
+
+/// Nobody waits for the barrier of `notify` any more.
+void Barriers::let_go(BarrierState& barrier) noexcept {
+  core::Op& op = *barrier.split_op;
+  op.payload<BarrierFlight>().barrier = nullptr;
+  land(barrier, op);
+  gone_.push_back(std::move(barrier.split_op));  // room was reserved in `enter`
 }
 
 // Votes that differ are no failure of the engine's operation, only of this one.

@@ -58,17 +58,18 @@ struct BarrierState {
   std::uint64_t asked = 0;    ///< the last phase that this rank has asked for
   std::uint32_t round = 0;    ///< the round for whose arrival this rank waits
   std::uint32_t rounds = 0;
-  std::uint32_t to_send = 0;  ///< the next round whose arrival this rank sends
-  std::uint32_t ops = 0;      ///< phases asked for that end an operation
-  bool under_way = false;     ///< `phase` has begun and has not ended
-  bool waiting = false;       ///< notified and not yet waited for
-  bool split_over = false;    ///< the notified phase has ended, with split_outcome
-  bool too_late = false;      ///< a member was lost before `phase` began
-  bool queued = false;        ///< an arrival to be sent has found no room
-  bool split_flies = false;   ///< the engine carries out the barrier of `notify`: `split_op`
-  std::uint32_t flying = 0;   ///< barriers that the engine carries out
+  std::uint32_t to_send = 0;     ///< the next round whose arrival this rank sends
+  std::uint32_t ops = 0;         ///< phases asked for that end an operation
+  bool under_way = false;        ///< `phase` has begun and has not ended
+  bool waiting = false;          ///< notified and not yet waited for
+  bool split_over = false;       ///< the notified phase has ended, with split_outcome
+  bool too_late = false;         ///< a member was lost before `phase` began
+  bool queued = false;           ///< an arrival to be sent has found no room
+  bool split_by_engine = false;  ///< the engine carries out, or has, the barrier of `notify`
+  bool split_flies = false;      ///< the engine carries out the barrier of `notify`: `split_op`
+  std::uint32_t flying = 0;      ///< barriers that the engine carries out
   std::array<core::Op*, Team::kMostBarriers> flights{};  ///< their operations; null: unused
-  /// The operation of `notify`. Not one of the endpoint's: a program that holds all of these can still use barriers.
+  /// The operation of `notify`; null in Job::finish. Not one of the endpoint's: a program that holds all of these can still use barriers.
   std::unique_ptr<core::Op> split_op;
   core::BarrierVote vote;  ///< of the members of which this rank has heard in this phase, merged
   Status split_outcome;
@@ -78,8 +79,9 @@ struct BarrierState {
   std::unique_ptr<core::NativeBarrier> native;
   std::uint64_t exchanges = 0;  ///< how many set-up exchanges the team has begun
 
+  std::uint64_t phases_in_flight() const noexcept { return asked - phase + (under_way ? 1 : 0); }
   /// The number of barriers in flight.
-  std::uint64_t in_flight() const noexcept { return asked - phase + (under_way ? 1 : 0) + flying; }
+  std::uint64_t in_flight() const noexcept { return phases_in_flight() + flying; }
   bool has_room() const noexcept { return in_flight() < phases.size(); }
 };
 
@@ -124,6 +126,11 @@ class Barriers final : public core::Layer {
   /// Errors: refused (no memory; nothing has happened). With `op` also why the barrier cannot end well: then `op` has not
   ///         ended. Without, `wait` returns that.
   Status ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
+  /// Begins a barrier of Job::finish; Team::wait waits for it. By the conduit or by messages: what the program has left in
+  /// flight does not matter to it, though members may have left different calls. A barrier of the conduit or of messages
+  /// that the program has notified counts as this one.
+  /// Errors: refused (kMostBarriers of these are in flight), in_handler.
+  Status ask_to_finish(BarrierState& barrier) noexcept;
   /// Whether the barrier of the last `notify` has ended: all members have arrived, or one is lost.
   bool split_over(BarrierState& barrier) noexcept;
   /// For the stall report of a wait for the barrier of `notify`.
@@ -144,6 +151,7 @@ class Barriers final : public core::Layer {
   BarrierState* heard_of(std::uint64_t team) noexcept;
   Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   static void land(BarrierState& barrier, const core::Op& op) noexcept;
+  void let_go(BarrierState& barrier) noexcept;
   static bool flight_ended(core::Layer& layer, core::Op& op) noexcept;
   void ask_for_phase(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   void begin_next(BarrierState& barrier) noexcept;
@@ -158,7 +166,7 @@ class Barriers final : public core::Layer {
   Exchanges exchanges_;
   TeamNames names_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
-  /// Operations of `notify` in flight whose teams are gone: the engine ends them when their votes are in use no more.
+  /// Operations of `notify` in flight, for which nobody waits any more: the engine ends them when their votes are in use no more.
   std::vector<std::unique_ptr<core::Op>> gone_;
   std::uint32_t most_rounds_;  ///< of a team of all ranks
   std::uint64_t strange_ = 0;  ///< of these: without a Team on this rank

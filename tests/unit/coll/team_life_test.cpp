@@ -273,6 +273,26 @@ TEST_F(TeamLives, WithALostMemberEndTheirBarriers) {
   EXPECT_EQ(world.barrier(3), lost);
 }
 
+// What ranks leave in flight differs, and does not hold up the end of the job.
+TEST_F(TeamLives, WithABarrierLeftInFlightLetTheirJobFinish) {
+  for (const int who : {0, 1, 2}) {
+    start(3);
+    std::uint64_t word = 1;  // until the job is over
+    job_->run_each([&](Endpoint& ep) {
+      ASSERT_TRUE(ep.barrier());
+      if (who == 2 || ep.rank() == 0) {
+        ASSERT_TRUE(ep.world().notify());
+      }
+      if (who == 1 && ep.rank() == 1) {
+        CollOptions options;
+        options.limit = std::chrono::milliseconds(5);
+        EXPECT_FALSE(all_reduce(ep.world(), std::span(&word, 1), ReduceOp::sum, options));
+      }
+    });
+    EXPECT_TRUE(job_->finish()) << who;
+  }
+}
+
 // A program that holds all of its operations can still use barriers, as the end of a job does.
 TEST_F(TeamLives, HaveABarrierThoughNoOperationIsFree) {
   start(2, "64");
