@@ -1,8 +1,8 @@
 #!/bin/sh
-# Prints a table of docs/performance.md: "Shared memory (smp)", "UDP over loopback (udp)", or a conduit compared with
-# its network's library (ofi, ucx). Every row is measured now.
+# Prints a table of docs/performance.md: "Shared memory (smp)", "UDP over loopback (udp)", a conduit compared with
+# its network's library (ofi, ucx), or collectives (coll). Every row is measured now.
 #
-#   bench/table.sh [smp|udp|ofi|ucx] [BIN]   BIN holds aqperf and aqrun [build/release/bin]
+#   bench/table.sh [smp|udp|ofi|ucx|coll] [BIN]   BIN holds aqperf and aqrun [build/release/bin]
 #   SECONDS_PER_ROW=2                time of each row, including the raw measure
 #
 # Takes about two minutes. ofi and ucx use the provider or transports in AQUEDUCT_OFI_PROVIDER or
@@ -16,8 +16,8 @@ seconds=${SECONDS_PER_ROW:-2}
 missed=0
 
 case $table in
-  smp | udp | ofi | ucx) ;;
-  *) echo "table.sh: there are the tables smp, udp, ofi and ucx, not '$table'" >&2; exit 2 ;;
+  smp | udp | ofi | ucx | coll) ;;
+  *) echo "table.sh: there are the tables smp, udp, ofi, ucx and coll, not '$table'" >&2; exit 2 ;;
 esac
 if [ ! -x "$bin/aqperf" ] || [ ! -x "$bin/aqrun" ]; then
   echo "table.sh: no aqperf and aqrun in $bin; build first (./aq build), or name their folder" >&2
@@ -171,6 +171,24 @@ ucx_rows() {
     export AQUEDUCT_UCX_TRANSPORTS="$transports"
     over "$transports"
   done
+}
+
+# The goals of issue 17. A share of 0.85 of the puts' throughput is 1 / 0.85 = 1.18 times their time.
+coll_rows() {
+  export AQUEDUCT_NEAR=off AQUEDUCT_CONDUIT=udp
+  compared '8 B all-reduce, 4 ranks, udp' 'coll-all-reduce --ranks 4 --bytes 8' ratio '<=' 1.1 '× half round trips'
+  compared '1 MiB broadcast, 4 ranks, udp' 'coll-broadcast --ranks 4 --bytes 1M' ratio '<=' 1.18 '× puts'
+  compared '64 KiB all-gather, 4 ranks, udp' 'coll-all-gather --ranks 4 --bytes 64K' ratio '<=' 1.18 '× puts'
+  compared '8 all-reduces of 8 B in flight, 4 ranks, udp' 'coll-all-reduce --ranks 4 --bytes 8 --in-flight 8' \
+    ratio_single '>=' 2 '× one by one'
+  export AQUEDUCT_UDP_PROGRESS=100us
+  compared '1 MiB all-reduce beside computing, udp' 'coll-all-reduce --bytes 1M --overlap' beside_work '<=' 1.1 '× work'
+  export AQUEDUCT_UDP_FAULTS=delay=2ms
+  compared 'the same, 2 ms of delay' 'coll-all-reduce --bytes 1M --overlap' hidden '>=' 0.7 'of the waiting'
+  unset AQUEDUCT_UDP_PROGRESS AQUEDUCT_UDP_FAULTS
+  export AQUEDUCT_CONDUIT=ofi AQUEDUCT_OFI_PROVIDER="${AQUEDUCT_OFI_PROVIDER:-tcp;ofi_rxm}"
+  compared "8 B all-reduce, 4 ranks, $AQUEDUCT_OFI_PROVIDER" 'coll-all-reduce --ranks 4 --bytes 8' ratio '<=' 1.1 \
+    '× half round trips'
 }
 
 counter=$(mktemp)

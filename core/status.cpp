@@ -50,8 +50,9 @@ constexpr std::array kErrors{
               "the log has its own words; run aqinfo on that host and check limits, links and firewalls"},
     ErrorInfo{ErrorCode::closed, "closed", "the object has ended",
               "keep the Job, its teams and segments until the last call on them has returned"},
-    ErrorInfo{ErrorCode::mismatch, "mismatch", "members of a barrier gave different values",
-              "the barrier is over on all members; compare the values that each rank passed to it"},
+    ErrorInfo{ErrorCode::mismatch, "mismatch",
+              "members of a team gave different values, or made different calls",
+              "compare what each member passed; of collective calls the log names both"},
     ErrorInfo{ErrorCode::internal, "internal", "a bug in Aqueduct",
               "please report it, with the program and its output under AQUEDUCT_LOG=debug"},
 };

@@ -25,7 +25,8 @@ struct Spacing {
   std::size_t extent() const { return (count - 1) * stride + piece; }
 };
 
-/// Bytes of each rank's segment: room for 1 MiB of spaced pieces, followed by the word for atomics.
+/// Bytes of each rank's segment: room for 1 MiB of spaced pieces, or of each of four ranks. The word for atomics is at
+/// its end.
 inline constexpr std::size_t kSegmentBytes = 4 << 20;
 inline constexpr std::size_t kWordOffset = kSegmentBytes - 64;
 /// Operations of a window, or messages of a flood per answer.
@@ -44,6 +45,10 @@ concept Layer = requires(L l, std::byte* to, const std::byte* from, int rank, st
   { l.segment() } -> std::same_as<std::byte*>;
   l.finish();  // collective; ends the library
   l.barrier();
+  // Blocking, of all ranks: the root's bytes; the sum of 64-bit integers; each rank's bytes, in the order of ranks.
+  l.broadcast(rank, to, n);
+  l.all_reduce(from, to, n);
+  l.all_gather(from, to, n);
 
   // Blocking, to or from the start of a peer's segment; a put is complete in the peer's memory.
   l.put(rank, from, n);

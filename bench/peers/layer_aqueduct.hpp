@@ -1,6 +1,7 @@
 #pragma once
 
 #include <aqueduct/aqueduct.hpp>
+#include <aqueduct/coll.hpp>
 
 #include "bench/peers/layer.hpp"
 
@@ -36,6 +37,21 @@ class AqueductLayer {
   std::byte* segment() { return segment_.mine().data(); }
   void finish() { need(job_.finish(), "finish"); }
   void barrier() { need(ep_.barrier(), "barrier"); }
+
+  void broadcast(int root, std::byte* data, std::size_t bytes) {
+    need(aqueduct::broadcast(ep_.world(), std::span(data, bytes), static_cast<aqueduct::Rank>(root), kAsMpi),
+         "broadcast");
+  }
+  void all_reduce(const std::byte* from, std::byte* to, std::size_t bytes) {
+    const std::span in(reinterpret_cast<const std::uint64_t*>(from), bytes / sizeof(std::uint64_t));
+    const std::span out(reinterpret_cast<std::uint64_t*>(to), in.size());
+    need(aqueduct::all_reduce(ep_.world(), in, out, aqueduct::ReduceOp::sum, kAsMpi), "all_reduce");
+  }
+  void all_gather(const std::byte* from, std::byte* to, std::size_t bytes) {
+    const auto ranks = static_cast<std::size_t>(ep_.ranks());
+    need(aqueduct::all_gather(ep_.world(), std::span(from, bytes), std::span(to, bytes * ranks), kAsMpi),
+         "all_gather");
+  }
 
   void put(int rank, const std::byte* from, std::size_t bytes) {
     need(aqueduct::put(ep_, place(rank), std::span(from, bytes)), "put");
@@ -97,6 +113,9 @@ class AqueductLayer {
   void serve_floods(int rank, Message, std::size_t, std::size_t count) { serve(rank, count * kWindow); }
 
  private:
+  /// MPI's meaning: nothing of a rank is touched before its call, and a call returns when its own buffers are final.
+  static constexpr aqueduct::CollOptions kAsMpi{.in = aqueduct::Sync::mine, .out = aqueduct::Sync::mine};
+
   /// How many messages share one answer.
   struct Wants {
     std::uint32_t messages;

@@ -8,6 +8,7 @@
 #include <gasnet_vis.h>
 #include <gasnetex.h>
 
+#include <cstring>
 #include <vector>
 
 namespace peers {
@@ -55,6 +56,27 @@ class GasnetLayer {
     gasnet_exit(0);
   }
   void barrier() { gex_Event_Wait(gex_Coll_BarrierNB(tm_, 0)); }
+  void broadcast(int root, std::byte* data, std::size_t bytes) {
+    gex_Event_Wait(gex_Coll_BroadcastNB(tm_, gex_Rank_t(root), data, data, bytes, 0));
+  }
+  void all_reduce(const std::byte* from, std::byte* to, std::size_t bytes) {
+    gex_Event_Wait(gex_Coll_ReduceToAllNB(tm_, to, from, GEX_DT_U64, sizeof(std::uint64_t),
+                                          bytes / sizeof(std::uint64_t), GEX_OP_ADD, nullptr, nullptr, 0));
+  }
+  /// GASNet-EX has none, so it is what a program writes: puts to all, then a barrier. Requires: `to` is the segment.
+  void all_gather(const std::byte* from, std::byte* to, std::size_t bytes) {
+    const std::size_t offset = gex_TM_QueryRank(tm_) * bytes;
+    for (std::size_t step = 0; step < bases_.size(); ++step) {
+      const std::size_t peer = (gex_TM_QueryRank(tm_) + step) % bases_.size();
+      if (step == 0) {
+        std::memcpy(to + offset, from, bytes);
+      } else {
+        gex_RMA_PutNBI(tm_, gex_Rank_t(peer), bases_[peer] + offset, plain(from), bytes, GEX_EVENT_DEFER, 0);
+      }
+    }
+    gex_NBI_Wait(GEX_EC_PUT, 0);
+    barrier();
+  }
 
   void put(int rank, const std::byte* from, std::size_t bytes) {
     gex_RMA_PutBlocking(tm_, gex_Rank_t(rank), bases_[rank], plain(from), bytes, 0);

@@ -53,6 +53,17 @@ class MpiLayer {
     MPI_Finalize();
   }
   void barrier() { MPI_Barrier(MPI_COMM_WORLD); }
+  void broadcast(int root, std::byte* data, std::size_t bytes) {
+    MPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, MPI_COMM_WORLD);
+  }
+  void all_reduce(const std::byte* from, std::byte* to, std::size_t bytes) {
+    MPI_Allreduce(from, to, static_cast<int>(bytes / sizeof(std::uint64_t)), MPI_UINT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
+  }
+  void all_gather(const std::byte* from, std::byte* to, std::size_t bytes) {
+    const int count = static_cast<int>(bytes);
+    MPI_Allgather(from, count, MPI_BYTE, to, count, MPI_BYTE, MPI_COMM_WORLD);
+  }
 
   void put(int rank, const std::byte* from, std::size_t bytes) {
     put_begin(rank, from, bytes);

@@ -74,6 +74,7 @@ class Loops {
     const std::byte* from = here_;
     std::byte* to = here_;
     if (loop == "barrier") return samples(work, [&] { layer_.barrier(); });
+    if (loop == "broadcast" || loop == "all-reduce" || loop == "all-gather") return collective(work);
     if (loop == "idle") return idle(work);
     if (loop == "put") return transfers(work, [=, this] { layer_.put(peer_, from, bytes); });
     if (loop == "get") return transfers(work, [=, this] { layer_.get(peer_, to, bytes); });
@@ -192,6 +193,53 @@ class Loops {
     return samples(
         work, [=, this] { layer_.flood(peer_, kind, here_, work.bytes); }, kWindow);
   }
+  /// Every rank's clock counts. Output is the segment; the broadcast's data is too.
+  std::vector<double> collective(const Work& work) {
+    const std::size_t bytes = work.bytes;
+    const std::size_t blocks = work.loop == "all-gather" ? static_cast<std::size_t>(layer_.ranks()) : 1;
+    if (bytes * blocks > kSegmentBytes) fail(work.loop + ": there is no room for so many bytes");
+    std::byte* const to = layer_.segment();
+    const auto once = [&] {
+      if (work.loop == "broadcast") {
+        layer_.broadcast(0, to, bytes);
+      } else if (work.loop == "all-reduce") {
+        layer_.all_reduce(here_, to, bytes);
+      } else {
+        layer_.all_gather(here_, to, bytes);
+      }
+    };
+    if (work.verify) look_at_collective(work, once);
+    return samples(work, once);
+  }
+  /// One call, whose result is compared byte by byte, or word by word.
+  template <class Once>
+  void look_at_collective(const Work& work, Once once) {
+    std::byte* const to = layer_.segment();
+    const int ranks = layer_.ranks();
+    const bool adds = work.loop == "all-reduce";
+    for (std::size_t i = 0; i < work.bytes; ++i) {
+      here_[i] = pattern(layer_.rank(), i);
+      to[i] = work.loop == "broadcast" ? here_[i] : std::byte{0};
+    }
+    layer_.barrier();
+    once();
+    layer_.segment();
+    for (std::size_t i = 0; i < work.bytes && !adds; ++i) {
+      const bool gathered = work.loop == "all-gather";
+      for (int rank = 0; rank < (gathered ? ranks : 1); ++rank) {
+        const std::size_t at = i + static_cast<std::size_t>(rank) * work.bytes;
+        if (to[at] != pattern(rank, i)) fail(work.loop + ": byte " + std::to_string(at) + " is wrong");
+      }
+    }
+    for (std::size_t i = 0; i + sizeof(std::uint64_t) <= work.bytes && adds; i += sizeof(std::uint64_t)) {
+      std::uint64_t sum = 0;
+      for (int rank = 0; rank < ranks; ++rank) sum += pattern_word(rank, i);
+      std::uint64_t found = 0;
+      std::memcpy(&found, to + i, sizeof found);
+      if (found != sum) fail(work.loop + ": the word at byte " + std::to_string(i) + " is wrong");
+    }
+    layer_.barrier();
+  }
   /// Rank 0 sleeps for `bytes` milliseconds before it enters a barrier; the figure is the
   /// processor time that the others use meanwhile.
   std::vector<double> idle(const Work& work) {
@@ -221,6 +269,13 @@ class Loops {
 
   static std::byte pattern(int writer, std::size_t i) {
     return static_cast<std::byte>(i * 131 + (i >> 8) * 17 + static_cast<std::size_t>(writer) * 29 + 1);
+  }
+  static std::uint64_t pattern_word(int writer, std::size_t i) {
+    std::array<std::byte, sizeof(std::uint64_t)> bytes{};
+    for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = pattern(writer, i + k);
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof word);
+    return word;
   }
   static bool moves_memory(std::string_view loop) {
     return loop.starts_with("put") || loop.starts_with("get") || loop.ends_with("-long");

@@ -82,6 +82,15 @@ def _cable(setting):
     return rows + [Row(setting, 2, loop) for loop in ("am-short", "flood-short", "barrier")]
 
 
+def _collectives(setting):
+    """Of 2 and 4 ranks; `barrier` of 2 is a row of its own."""
+    rows = []
+    for ranks in (2, 4):
+        for loop in ("broadcast", "all-reduce", "all-gather"):
+            rows += _each(setting, ranks, loop, (8, KIB, 64 * KIB, MIB))
+    return rows
+
+
 def _whole_programs():
     rows = []
     for setting, ranks in (("smp", 2), ("smp", 16), ("udp", 2)):
@@ -91,7 +100,7 @@ def _whole_programs():
 
 def all_rows():
     rows = _smp() + _network("udp") + _spaced("udp", ((8, 4 * KIB), (256, 64 * KIB)))
-    rows += _each("udp", 4, "barrier") + _each("udp", 8, "barrier")
+    rows += _each("udp", 4, "barrier") + _each("udp", 8, "barrier") + _collectives("udp")
     rows += _cable("veth1500") + _cable("veth9000") + _network("ofi") + _network("ucx")
     return rows + _whole_programs()
 

@@ -142,6 +142,11 @@ std::string Collectives::explain(TeamState& team, const Shape& shape) {
   return engine != nullptr ? engine->explain(shape) : "the team has ended";
 }
 
+Choice Collectives::choice(TeamState& team, const Shape& shape) noexcept {
+  const TeamEngine* const engine = engine_of(team);
+  return engine != nullptr ? engine->choice(shape) : Choice{};
+}
+
 std::size_t Collectives::index_of(const Algorithm& algorithm) noexcept {
   const auto all = all_algorithms();
   return static_cast<std::size_t>(std::find(all.begin(), all.end(), &algorithm) - all.begin());

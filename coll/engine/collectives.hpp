@@ -64,6 +64,7 @@ class Collectives final : public core::Layer {
   Status end(void* plan) noexcept;
   void drop(void* plan) noexcept;
   std::string explain(TeamState& team, const Shape& shape);
+  Choice choice(TeamState& team, const Shape& shape) noexcept;
   UserOperators& user_operators() noexcept { return user_operators_; }
 
   // For the engines.

@@ -392,6 +392,11 @@ std::string TeamEngine::explain(const Shape& shape) const {
   return layer_.chooser().explain(shape, traits_, scratch_->layout());
 }
 
+Choice TeamEngine::choice(const Shape& shape) const noexcept {
+  if (ranks_ == 1 || !scratch_) return {};
+  return layer_.chooser().choose(shape, traits_, scratch_->layout());
+}
+
 void TeamEngine::describe(std::string& text, CallQuestions& questions) const {
   // The oldest: the others of the team are behind it.
   const Run* const run = active_ != nullptr ? active_ : held_;

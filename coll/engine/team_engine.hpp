@@ -55,6 +55,8 @@ class TeamEngine {
   Status end(Plan& plan) noexcept;
   void drop(Plan& plan) noexcept;
   std::string explain(const Shape& shape) const;
+  /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch.
+  Choice choice(const Shape& shape) const noexcept;
 
   /// Whether the engine carries out the team's barriers. The same on all members.
   bool has_barriers() const noexcept { return barrier_method_.algorithm != nullptr; }

@@ -6,6 +6,7 @@
 #include <aqueduct/am_raw.hpp>
 #include <aqueduct/atomic_domain.hpp>
 #include <aqueduct/atomics.hpp>
+#include <aqueduct/coll.hpp>
 #include <aqueduct/config.hpp>
 #include <aqueduct/continuation.hpp>
 #include <aqueduct/coroutine.hpp>

@@ -15,29 +15,42 @@
 
 // Collective operations: all members of a team call the same function, in the same order.
 //
-// Each operation has three forms: `broadcast` returns when it is over; `broadcast_nb` returns an Event; `broadcast_plan`
-// binds the arguments to a CollPlan, which can be started many times. Several may be in flight on a team, and on several
-// teams; they need progress, but no thread inside a call.
+// P is the number of members. A block is n elements, the same n on all members; n may be 0. Member i is the one with
+// Team::index() i.
 //
-// Buffers. A member passes memory of its own: any contiguous range of T, in a segment or not. Or all members pass places
-// that all of them know (on_all): then members can access each other's buffers directly, with fewer copies. Both buffers
-// of a call are of the same kind. A call with one buffer works in place.
-//
-// Completion: local, as CollOptions::out says. Buffers may be touched again when the call returns, or the Event is done.
-// Errors:     common to all calls below. invalid_argument (root, counts or buffers that do not fit, buffers that overlap
-//             in part, an operator that the type does not have, a forced algorithm that cannot do it), out_of_range (a
-//             place outside its segment), in_handler, closed (the team has ended), peer_lost (a member is lost: all
-//             operations of the team end so, on all members), mismatch (members have made different calls, or a member
-//             has refused its own; the log names both calls, and the team cannot be used again), timed_out,
-//             refused (an Event: AQUEDUCT_OPERATIONS events are held), no_memory (the team has no scratch).
-// Cost:       docs/collectives.md; Team::explain says which algorithm would run.
+// Forms:      `broadcast` waits and returns a Status. `broadcast_nb` returns an Event. `broadcast_plan` binds the
+//             arguments to a CollPlan, which can be started many times. Several operations may be in flight on a
+//             team, and on several teams. They need progress, but no thread inside a call.
+// Buffers:    memory of this member, which is any contiguous range of T, in a segment or not. Or places that all
+//             members know (on_all): then members can access each other's buffers directly, with fewer copies. Both
+//             buffers of a call are of one kind. A call with one buffer works in place.
+// Completion: local, as CollOptions::out says. With the default the outputs of all members are final.
+// Lifetime:   buffers, and a list of places, until the call has returned or the Event is done; of a plan, until its
+//             end. After timed_out: see CollOptions::limit.
+// Errors:     the same for all calls below.
+//             invalid_argument  root, counts or buffers that do not fit; buffers that overlap in part; an operator
+//                               that the type does not have; a forced algorithm that cannot do it; a forked child
+//             out_of_range      a place outside its segment
+//             closed            the team has ended, or a segment was released
+//             in_handler        called inside a handler; a blocking call inside a continuation
+//             peer_lost         a member is lost. All operations of the team end so, on all members
+//             mismatch          members have made different calls, or this call was refused by some members only. The
+//                               log names both calls, and the team cannot be used for collective calls again
+//             timed_out         of a blocking call with a limit
+//             refused           of an Event: AQUEDUCT_OPERATIONS of them are held. Nothing has happened
+//             no_memory         the team has no scratch, or not enough for one element
+//             If all members make the same wrong call, each gets the same error and the team can still be used.
+// Cost:       given for the algorithms that run unless a setting names another one; Team::explain says which. "Short"
+//             is up to some KiB. Sync::all adds up to ceil(log2 P) rounds of signals before and after. A team of one
+//             member copies. docs/collectives.md has the rest.
 // Source:     GASNet-EX and MPI-4 for names; Nishtala's thesis (2009) for the sync modes.
 
 namespace aqueduct {
 
-/// Places of `count` elements that all members know: one for each member.
+/// Places of `count` elements that all members know: one for each member. All members pass the same, also those that
+/// need no buffer.
 ///
-/// Lifetime: of a list of pointers, until the operation is over.
+/// Lifetime: of a list of pointers, until the operation is over, or the plan has ended.
 template <class T>
 struct OnAll {
   SegmentId segment = 0;
@@ -45,7 +58,11 @@ struct OnAll {
   std::uint64_t count = 0;
   const GlobalPtr<T>* each = nullptr;  ///< if set: the place of each member, in team order
 };
-/// The same range of a segment on all members: elements `first` to `first + count - 1` of the segment seen as an array.
+/// The same range of a segment on all members: elements `first` to `first + count - 1` of each part, seen as an array
+/// of T.
+///
+/// Shape:  `count` is that of the operation's buffer: n, or n × P.
+/// Errors: none here; the call checks this member's part.
 template <class T>
 OnAll<T> on_all(const Segment& segment, std::uint64_t first, std::uint64_t count) noexcept {
   return {segment.id(), first * sizeof(T), count, nullptr};
@@ -54,7 +71,9 @@ template <class T>
 OnAll<T> on_all(const SegmentOf<T>& segment, std::uint64_t first, std::uint64_t count) noexcept {
   return {segment.id(), first * sizeof(T), count, nullptr};
 }
-/// A place for each member, in team order: the same list on all members.
+/// A place for each member, in team order: the same list on all members. Each has room for `count` elements.
+///
+/// Requires: `each` has a pointer for each member. Its length is not checked.
 template <class T>
 OnAll<T> on_all(std::span<const GlobalPtr<T>> each, std::uint64_t count) noexcept {
   return {0, 0, count, each.data()};
@@ -139,10 +158,14 @@ template <class B>
 concept CollOutput = CollBufferLike<B> &&
     (detail::CollPlace<B> || !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<B>>>);
 
-/// A collective call whose arguments are bound: it can be started many times. Starting, binding and ending a plan are
-/// calls in the team's order: all members make the same ones. Binding and ending send nothing.
+/// A collective call whose arguments are bound: they are checked, and the algorithm is chosen, once. It can be started
+/// many times, one start after the other. Binding, starting and ending a plan are calls in the team's order: all
+/// members make the same ones.
 ///
-/// Lifetime: at most that of its team. A plan that is destroyed without `end` keeps its scratch until the team ends.
+/// Lifetime: a plan may be destroyed before or after its team and its job. One that is destroyed without `end` keeps
+///           what it holds until the team ends.
+/// Errors:   of binding, those of the operation.
+/// Cost:     binding and ending send nothing. A start saves the checks.
 class [[nodiscard]] CollPlan {
  public:
   CollPlan() noexcept = default;
@@ -150,12 +173,15 @@ class [[nodiscard]] CollPlan {
   CollPlan& operator=(CollPlan&& other) noexcept;
   ~CollPlan();
 
-  /// Begins the operation on the buffers' present contents.
-  /// Errors: as the operation; invalid_argument (the last start is not over, or there is no operation).
+  /// Begins the operation on the buffers' present contents. Completion: as CollOptions::out says.
+  /// Errors: those of the operation; invalid_argument (the last start is not over; the plan is empty or has ended),
+  ///         closed (the team has ended).
   Event start() noexcept;
-  /// Begins it and waits.
+  /// Begins it and waits. Errors: those of `start`; timed_out, with the limit of the options that the plan was made
+  /// with.
   Status run() noexcept;
-  /// Gives back what the plan holds. Errors: invalid_argument (it is running), closed.
+  /// Gives back what the plan holds; the plan is then empty.
+  /// Errors: invalid_argument (the last start is not over; the plan is empty), closed (the team has ended), in_handler.
   Status end() noexcept;
 
   explicit CollPlan(void* record) noexcept : record_(record) {}
@@ -196,8 +222,8 @@ CollCall coll_call_in_place(Collective operation, Data& data, Rank root, Reducer
 
 }  // namespace detail
 
-// The three forms of an operation, from the call that it makes. `name(…)`, `name_nb(…)` and `name_plan(…)` take the same
-// arguments.
+// The three forms of an operation, from the call that it makes. `name(…)`, `name_nb(…)` and `name_plan(…)` take the
+// same arguments.
 #define AQUEDUCT_COLL_FORMS_OF(arguments, name, parameters, ...) \
   template <AQUEDUCT_COLL_UNPACK arguments>                      \
   inline Status name parameters noexcept {                       \
@@ -213,10 +239,13 @@ CollCall coll_call_in_place(Collective operation, Data& data, Rank root, Reducer
   }
 #define AQUEDUCT_COLL_UNPACK(...) __VA_ARGS__
 
-/// The root's `data` becomes that of all members.
+/// The root's `data` becomes that of all members. With two buffers the root's `in` becomes every member's `out`, the
+/// root's own too.
 ///
-/// Shape: the same number of elements on all members. With two buffers the root's input is `in`, and all have an `out`;
-///        the other members' `in` may be empty.
+/// Shape:    `data` and `out` have n elements, on all members. The root's `in` has n, the others' may be empty.
+/// In place: with one buffer; at the root `in` and `out` may be the same range.
+/// Cost:     P - 1 messages in about log4(P) rounds if short. A long block is cut into segments, and each member
+///           sends it about once.
 AQUEDUCT_COLL_FORMS_OF((CollOutput B), broadcast,
                        (Team & team, B&& data, Rank root = 0, const CollOptions& options = {}),
                        detail::coll_call_in_place(Collective::broadcast, data, root, {}, options))
@@ -226,21 +255,27 @@ AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), broadcast,
 
 /// Block i of the root's `in` becomes member i's `out`.
 ///
-/// Shape: `out` has n elements on all members; the root's `in` has n × P, the others' may be empty.
+/// Shape:    `out` has n elements, on all members. The root's `in` has n × P, the others' may be empty.
+/// In place: at the root `out` may be its own block of `in`.
+/// Cost:     P - 1 messages of the root; about log4(P) rounds if blocks are short and P > 8.
 AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), scatter,
                        (Team & team, I&& in, O&& out, Rank root = 0, const CollOptions& options = {}),
                        detail::coll_call(Collective::scatter, in, out, root, {}, options))
 
 /// Member i's `in` becomes block i of the root's `out`.
 ///
-/// Shape: `in` has n elements on all members; the root's `out` has n × P, the others' may be empty.
+/// Shape:    `in` has n elements, on all members. The root's `out` has n × P, the others' may be empty.
+/// In place: at the root `in` may be its own block of `out`.
+/// Cost:     P - 1 messages to the root; about log4(P) rounds if blocks are short and P > 8.
 AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), gather,
                        (Team & team, I&& in, O&& out, Rank root = 0, const CollOptions& options = {}),
                        detail::coll_call(Collective::gather, in, out, root, {}, options))
 
-/// Member i's `in` becomes block i of every member's `out`. In place, the input is my block of `data`.
+/// Member i's `in` becomes block i of every member's `out`.
 ///
-/// Shape: `in` has n elements, `out` n × P.
+/// Shape:    `in` has n elements, `out` and `data` have n × P, on all members.
+/// In place: with one buffer, where the input is my block of `data`; `in` may also be my block of `out`.
+/// Cost:     ceil(log2 P) rounds if short. Each member sends P - 1 blocks.
 AQUEDUCT_COLL_FORMS_OF((CollOutput B), all_gather, (Team & team, B&& data, const CollOptions& options = {}),
                        detail::coll_call_in_place(Collective::all_gather, data, 0, {}, options))
 AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), all_gather,
@@ -249,22 +284,32 @@ AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), all_gather,
 
 /// Block j of member i's `in` becomes block i of member j's `out`.
 ///
-/// Shape: `in` and `out` have n × P elements.
+/// Shape:    `in` and `out` have n × P elements, on all members.
+/// In place: no.
+/// Cost:     P - 1 messages of each member. If blocks have at most 512 bytes and P > 8, rounds in which blocks travel
+///           together over several members: ceil(log2 P) for up to 64 bytes.
 AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), all_to_all,
                        (Team & team, I&& in, O&& out, const CollOptions& options = {}),
                        detail::coll_call(Collective::all_to_all, in, out, 0, {}, options))
 
 /// The root's `out` becomes x0 ∘ x1 ∘ …, element by element, of the members' `in`.
 ///
-/// Shape: `in` has n elements on all members, and so has the root's `out`; the others' may be empty.
+/// Shape:    `in` has n elements, on all members, and so has the root's `out`. The others' `out` may be empty.
+/// In place: at the root `in` and `out` may be the same range.
+/// Cost:     P - 1 messages in about log4(P) rounds if short. A long vector is cut into segments, and each member
+///           sends it once.
 AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), reduce,
                        (Team & team, I&& in, O&& out, Reducer reducer, Rank root = 0,
                         const CollOptions& options = {}),
                        detail::coll_call(Collective::reduce, in, out, root, reducer, options))
 
-/// Every member's `out` becomes x0 ∘ x1 ∘ …, element by element, of the members' `in`.
+/// Every member's `out` becomes x0 ∘ x1 ∘ …, element by element, of the members' `in`. Members may get different bits
+/// unless the order is ReduceOrder::same_everywhere or `exact`.
 ///
-/// Shape: `in` and `out` have n elements.
+/// Shape:    `in`, `out` and `data` have n elements, on all members.
+/// In place: with one buffer, or `in` and `out` are the same range.
+/// Cost:     about log2(P) rounds of the whole vector if short. If long, 2 ceil(log2 P) rounds, in which each member
+///           sends the vector about twice.
 AQUEDUCT_COLL_FORMS_OF((CollOutput B), all_reduce,
                        (Team & team, B&& data, Reducer reducer, const CollOptions& options = {}),
                        detail::coll_call_in_place(Collective::all_reduce, data, 0, reducer, options))
@@ -274,14 +319,18 @@ AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), all_reduce,
 
 /// Member i's `out` becomes block i of x0 ∘ x1 ∘ … of the members' `in`.
 ///
-/// Shape: `in` has n × P elements, `out` n.
+/// Shape:    `in` has n × P elements, `out` n, on all members.
+/// In place: no.
+/// Cost:     each member sends P - 1 blocks; in ceil(log2 P) rounds if blocks are short and P > 8.
 AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), reduce_scatter,
                        (Team & team, I&& in, O&& out, Reducer reducer, const CollOptions& options = {}),
                        detail::coll_call(Collective::reduce_scatter, in, out, 0, reducer, options))
 
 /// Member i's `out` becomes x0 ∘ … ∘ xi of the members' `in`.
 ///
-/// Shape: `in` and `out` have n elements.
+/// Shape:    `in`, `out` and `data` have n elements, on all members.
+/// In place: with one buffer, or `in` and `out` are the same range.
+/// Cost:     ceil(log2 P) rounds. If long and P <= 32, each member sends the vector once, to the next one.
 AQUEDUCT_COLL_FORMS_OF((CollOutput B), scan,
                        (Team & team, B&& data, Reducer reducer, const CollOptions& options = {}),
                        detail::coll_call_in_place(Collective::scan, data, 0, reducer, options))
@@ -291,7 +340,9 @@ AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), scan,
 
 /// Member i's `out` becomes x0 ∘ … ∘ x(i-1) of the members' `in`. Member 0's `out` stays as it was.
 ///
-/// Shape: `in` and `out` have n elements.
+/// Shape:    `in`, `out` and `data` have n elements, on all members.
+/// In place: with one buffer, or `in` and `out` are the same range.
+/// Cost:     as `scan`.
 AQUEDUCT_COLL_FORMS_OF((CollOutput B), exscan,
                        (Team & team, B&& data, Reducer reducer, const CollOptions& options = {}),
                        detail::coll_call_in_place(Collective::exscan, data, 0, reducer, options))
@@ -303,9 +354,11 @@ AQUEDUCT_COLL_FORMS_OF((CollBufferLike I, CollOutput O), exscan,
 #undef AQUEDUCT_COLL_UNPACK
 
 /// Adds an operator of the program's own under a number, for collective calls of this endpoint. All members of a team
-/// that use it add it under the same number, with the same element size and commutativity.
+/// that use it add it under the same number, with the same element size and commutativity, before the first call.
+/// To add the same operator again does nothing. Sends nothing.
 ///
-/// Errors: invalid_argument (no function, no bytes, or the number has another operator), no_memory.
+/// Lifetime: function and context until the endpoint ends.
+/// Errors:   invalid_argument (no function, no bytes, the number has another operator, or a forked child), no_memory.
 Status add_operator(Endpoint& ep, std::uint32_t number, const UserOperator& with) noexcept;
 
 }  // namespace aqueduct

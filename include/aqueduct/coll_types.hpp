@@ -11,7 +11,7 @@
 
 namespace aqueduct {
 
-/// The collective operations.
+/// The collective operations: coll.hpp has a call for each but `barrier` (Team::barrier) and `permute` (none yet).
 enum class Collective : std::uint8_t {
   barrier,
   broadcast,
@@ -27,17 +27,26 @@ enum class Collective : std::uint8_t {
   permute,
 };
 
-/// When bytes may move, relative to the members' calls. Of the input: `none`, as soon as the first member has called;
-/// `mine`, a member's buffers only after that member has called; `all`, only after all members have called. Of the
-/// output, a member's call may end: `none`, at any time; `mine`, when its own buffers are final; `all`, when those of all
-/// members are.
+/// When bytes may move, relative to the members' calls.
+///
+/// As CollOptions::in, buffers may be read and written: `none`, as soon as the first member has called; `mine`, those
+/// of a member only after that member has called; `all`, only after all members have called.
+/// As CollOptions::out, a member's call may end: `none`, at any time, so peers may still access its buffers; `mine`,
+/// when its own buffers are final; `all`, when those of all members are.
+///
+/// Cost: `all` up to ceil(log2 P) rounds of signals, for P members; `none` nothing. `mine` costs something only where
+///       members access each other's buffers directly.
 enum class Sync : std::uint8_t { none, mine, all };
 
-/// How partial results of a reduction may be combined: `any`, in any order; `same_everywhere`, such that all members get
-/// the same bits; `exact`, as ((x0 ∘ x1) ∘ x2) … in team order.
+/// How partial results of a reduction may be combined: `any`, in any order; `same_everywhere`, such that all members
+/// get the same bits; `exact`, as ((x0 ∘ x1) ∘ x2) … in team order. If the operator is not commutative, contributions
+/// stay in team order with all three, and only the brackets differ.
+///
+/// Cost: `exact` leaves algorithms in which one member after the other combines, or each member all contributions.
 enum class ReduceOrder : std::uint8_t { any, same_everywhere, exact };
 
-/// A value and where it was found, for min_index and max_index.
+/// A value and where it was found, for min_index and max_index. T is std::int32_t, std::int64_t, float or double; a
+/// WithIndex of another type counts as bytes.
 template <class T>
 struct WithIndex {
   T value{};
@@ -45,7 +54,7 @@ struct WithIndex {
   friend bool operator==(const WithIndex&, const WithIndex&) noexcept = default;
 };
 
-/// What the elements of a collective operation are.
+/// What the elements of a collective operation are. Typed calls find it by the element's type.
 enum class ElementType : std::uint8_t {
   bytes,  ///< anything that is trivially copyable; only a user's operator combines it
   i8,
@@ -109,22 +118,25 @@ struct Reducer {
   friend constexpr bool operator==(const Reducer&, const Reducer&) noexcept = default;
 };
 
-/// A user's operator: for each i below `count`, to[i] = left[i] ∘ right[i]. `to` may be `left` or `right`; `left` holds
-/// partial results of members that come earlier in the team. It runs inside progress and must not use the library.
+/// A user's operator: for each i below `count`, to[i] = left[i] ∘ right[i]. `to` may be `left` or `right`, and overlaps
+/// neither in part. If the operator is not commutative, `left` holds partial results of members that come earlier in
+/// the team. Associative, unless the order is `exact`.
+///
+/// Threads: runs inside progress, on any thread that makes it. It must not use the library, and not throw.
 using CombineFunction = void (*)(void* to, const void* left, const void* right, std::size_t count,
                                  void* context);
 struct UserOperator {
   CombineFunction combine = nullptr;
-  void* context = nullptr;
+  void* context = nullptr;  ///< passed to `combine`
   std::size_t element = 0;  ///< bytes of one element
   bool commutative = false;
 };
 
 /// How a collective call goes. The same on all members, except for `limit`.
 struct CollOptions {
-  Sync in = Sync::all;
-  Sync out = Sync::all;
-  ReduceOrder order = ReduceOrder::any;
+  Sync in = Sync::all;                   ///< when buffers may first be touched
+  Sync out = Sync::all;                  ///< when a call may end
+  ReduceOrder order = ReduceOrder::any;  ///< of reductions
   /// A blocking call returns `timed_out` after this time. The operation goes on, so the buffers stay in use until the
   /// team has ended another operation with Sync::all, or has ended.
   std::chrono::nanoseconds limit = std::chrono::nanoseconds::max();

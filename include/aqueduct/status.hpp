@@ -32,7 +32,7 @@ enum class ErrorCode : std::uint16_t {
   not_supported,     ///< this conduit or this machine cannot do it
   network_failed,    ///< the operating system or a network library refused
   closed,            ///< the object has ended: a job, a team, or a segment that was released
-  mismatch,          ///< members of a barrier gave different values
+  mismatch,          ///< members of a team gave different values, or made different calls
   internal,          ///< a bug in Aqueduct
 };
 

@@ -63,7 +63,8 @@ class Team {
   /// never used again. The destructor of a Team that was not ended frees this rank's memory, but a tag of `create` and a
   /// conduit's own barrier stay noted until the job ends.
   ///
-  /// Requires:   no barrier of the team is in flight on this rank, and its segments have been released.
+  /// Requires:   no barrier of the team is in flight on this rank, and its segments have been released. Collective
+  ///             operations in flight are waited for.
   /// Completion: every member has called it. Afterwards size, index and members remain, and calls that communicate
   ///             return `closed`.
   /// Errors:     invalid_argument (a barrier is in flight, or this is the team of all ranks; nothing has happened),
@@ -130,7 +131,8 @@ class Team {
   Result<Team> without_lost();
 
   /// Says which algorithm a collective call on this team would use, and why the others would not be used: some lines of
-  /// text. `bytes`: of one block, in elements of `element` bytes. Sends nothing.
+  /// text. `bytes`: of one block, in elements of `element` bytes. It answers for buffers that only their own members know,
+  /// and for operators that commute. Sends nothing.
   std::string explain(Collective operation, std::uint64_t bytes, std::uint32_t element = 1,
                       const CollOptions& options = {});
 

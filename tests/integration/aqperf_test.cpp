@@ -122,6 +122,11 @@ INSTANTIATE_TEST_SUITE_P(Aqperf, EachBench,
                                          Case{"atomic-latency", "--op compare_swap", "ns", 1, true},
                                          Case{"barrier", "", "ns", 1, true},
                                          Case{"signal-latency", "--bytes 8", "ns", 1, true},
+                                         Case{"coll-barrier", "", "ns", 1, true},
+                                         Case{"coll-broadcast", "--bytes 32:64", "ns", 2, true},
+                                         Case{"coll-all-gather", "--bytes 1000 --single", "ns", 1, true},
+                                         Case{"coll-all-reduce", "--bytes 8:16 --plan", "ns", 2, true},
+                                         Case{"coll-scan", "--bytes 8 --in mine --out none", "ns", 1, true},
                                          Case{"start", "--repeat 2", "ms", 1, true}),
                          [](const auto& info) {
                            std::string name = info.param.bench;
@@ -149,6 +154,45 @@ TEST(Aqperf, ComparesTransfersOfPieces) {
       EXPECT_TRUE(row.contains("ratio")) << row.dump();
     }
   }
+}
+
+TEST(Aqperf, ComparesCollectiveCallsWithPutsOverTheSameEdges) {
+  for (const char* bench : {"coll-broadcast --bytes 8", "coll-broadcast --bytes 64K --conduit udp --ranks 3",
+                            "coll-all-gather --bytes 4K --ranks 3", "coll-barrier --conduit udp --ranks 3",
+                            "coll-all-reduce --bytes 1M --single"}) {
+    const auto outcome = aqperf(std::string(bench) + " --json --seconds 0.05 --vs puts");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto rows = rows_of(outcome);
+    ASSERT_EQ(rows.size(), 1u) << outcome.out;
+    expect_sane(rows.front());
+    EXPECT_TRUE(rows.front().contains("ratio")) << rows.front().dump();
+    EXPECT_TRUE(rows.front().contains("algorithm")) << rows.front().dump();
+    EXPECT_GT(rows.front()["depth"], 0) << rows.front().dump();
+  }
+}
+
+TEST(Aqperf, ComparesCollectiveCallsInFlightWithOneAfterTheOther) {
+  for (const char* more : {"", " --plan"}) {
+    const auto outcome =
+        aqperf("coll-all-reduce --bytes 8 --in-flight 4 --json --seconds 0.05" + std::string(more));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const auto rows = rows_of(outcome);
+    ASSERT_EQ(rows.size(), 1u) << outcome.out;
+    expect_sane(rows.front());
+    EXPECT_EQ(rows.front()["unit"], "M/s");
+    EXPECT_GT(rows.front()["ratio_single"], 0) << rows.front().dump();
+  }
+}
+
+TEST(Aqperf, MeasuresACollectiveCallBesideComputing) {
+  const auto outcome = aqperf("coll-all-reduce --bytes 64K --overlap --conduit udp --json --seconds 0.2");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const auto rows = rows_of(outcome);
+  ASSERT_EQ(rows.size(), 1u) << outcome.out;
+  expect_sane(rows.front());
+  for (const char* figure : {"processor_ms", "beside_work", "raw_communication", "raw_computing"})
+    EXPECT_GT(rows.front()[figure], 0) << figure << ": " << rows.front().dump();
+  EXPECT_TRUE(rows.front().contains("hidden")) << rows.front().dump();
 }
 
 TEST(Aqperf, MeasuresKernelsInMemory) {
@@ -249,26 +293,27 @@ TEST_P(WrongUse, IsExplainedWithStatus2) {
   EXPECT_NE(outcome.err.find(GetParam().said), std::string::npos) << outcome.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Aqperf, WrongUse,
-                         testing::Values(WrongBench{"", "BENCH"},
-                                         WrongBench{"put-latencies", "there is no benchmark 'put-latencies'"},
-                                         WrongBench{"put-latency --bytes 1Q", "--bytes '1Q'"},
-                                         WrongBench{"put-latency --bytes 8:4", "rising range"},
-                                         WrongBench{"put-latency --bytes 0:8", "needs at least 1"},
-                                         WrongBench{"barrier --bytes 8", "has no size"},
-                                         WrongBench{"put-latency --seconds 0", "--seconds"},
-                                         WrongBench{"put-latency --vs mpi", "--vs"},
-                                         WrongBench{"put-latency --ranks 0", "--ranks"},
-                                         WrongBench{"put-latency --no-such", "--no-such"},
-                                         WrongBench{"am-latency --memory outside", "--memory outside"},
-                                         WrongBench{"atomic-latency --op nand", "--op"},
-                                         WrongBench{"put-bandwidth --threads 2 --ranks 2",
-                                                    "cannot be combined"}));
+INSTANTIATE_TEST_SUITE_P(
+    Aqperf, WrongUse,
+    testing::Values(
+        WrongBench{"", "BENCH"}, WrongBench{"put-latencies", "there is no benchmark 'put-latencies'"},
+        WrongBench{"put-latency --bytes 1Q", "--bytes '1Q'"},
+        WrongBench{"put-latency --bytes 8:4", "rising range"},
+        WrongBench{"put-latency --bytes 0:8", "needs at least 1"},
+        WrongBench{"barrier --bytes 8", "has no size"}, WrongBench{"put-latency --seconds 0", "--seconds"},
+        WrongBench{"put-latency --vs mpi", "--vs"}, WrongBench{"put-latency --ranks 0", "--ranks"},
+        WrongBench{"put-latency --no-such", "--no-such"},
+        WrongBench{"am-latency --memory outside", "--memory outside"},
+        WrongBench{"atomic-latency --op nand", "--op"}, WrongBench{"put-latency --plan", "are for coll-"},
+        WrongBench{"barrier --vs puts", "try --vs raw"}, WrongBench{"coll-scan --bytes 12", "multiples of 8"},
+        WrongBench{"coll-all-reduce --overlap --in-flight 2", "cannot be combined"},
+        WrongBench{"coll-all-reduce --overlap --threads 2", "--ranks"},
+        WrongBench{"put-bandwidth --threads 2 --ranks 2", "cannot be combined"}));
 
 TEST(Aqperf, ListsItsBenchmarks) {
   const auto outcome = aqperf("--help");
   EXPECT_EQ(outcome.status, 0);
-  for (const char* bench : {"put-latency", "am-rate", "signal-latency", "start"}) {
+  for (const char* bench : {"put-latency", "am-rate", "signal-latency", "coll-all-reduce", "start"}) {
     EXPECT_NE(outcome.out.find(bench), std::string::npos) << bench;
   }
 }

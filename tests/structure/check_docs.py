@@ -99,7 +99,7 @@ def check_layer(root, compiler):
     handlers = changed(handlers, r"(kAmReturnCredits = \d+,)", r"\1 kNoticePut = 12,")
     shown["am/layer_handlers.hpp"] = changed(handlers, r"kAmReturnCredits,(\s+kVis)", r"kAmReturnCredits, kNoticePut,\1")
     layers = '#include "notice/notices.hpp"\n' + (root / "runtime/layers.cpp").read_text()
-    shown["runtime/layers.cpp"] = changed(layers, r"coll::Barriers>;", "coll::Barriers, notice::Notices>;")
+    shown["runtime/layers.cpp"] = changed(layers, r"coll::Collectives>;", "coll::Collectives, notice::Notices>;")
     with tempfile.TemporaryDirectory() as work:
         for name, text in shown.items():
             file = pathlib.Path(work, name)

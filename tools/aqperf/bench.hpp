@@ -48,5 +48,7 @@ void vis_pieces(Session&, Reporter&);      // vis_wire.cpp
 void vis_gather(Session&, Reporter&);      // vis_wire.cpp
 void vis_near(Session&, Reporter&);        // vis_wire.cpp
 void vis_plans(Session&, Reporter&);       // vis_plans.cpp
+/// All coll-… benchmarks: the name says which operation.
+void collective(Session&, Reporter&);  // coll.cpp
 
 }  // namespace aqueduct::perf

@@ -11,7 +11,13 @@ namespace {
 constexpr std::size_t kKilo = 1024;
 constexpr ByteRange kLatencyBytes{8, 8};
 constexpr ByteRange kBandwidthBytes{4 * kKilo, 4 * kKilo* kKilo};
+constexpr ByteRange kBlockBytes{8, 1024 * kKilo};
 constexpr ByteRange kNoBytes{0, 0};
+
+/// A collective operation; --bytes are those of a block.
+constexpr Bench coll(std::string_view name, std::string_view help) {
+  return {name, help, kBlockBytes, true, false, false, collective};
+}
 
 // The three flags are has_bytes, zero_bytes and outside.
 constexpr std::array kBenches{
@@ -71,6 +77,18 @@ constexpr std::array kBenches{
           vis_near},
     Bench{"vis-plans", "500 strided shapes: the chosen plan compared with the best one", kNoBytes, false,
           false, false, vis_plans},
+    Bench{"coll-barrier", "a barrier by the engine of the collective operations", kNoBytes, false, false,
+          false, collective},
+    coll("coll-broadcast", "the root's block to all ranks (--bytes: a block)"),
+    coll("coll-scatter", "a block for each rank from the root"),
+    coll("coll-gather", "a block of each rank to the root"),
+    coll("coll-all-gather", "a block of each rank to all ranks"),
+    coll("coll-all-to-all", "a block of each rank to each rank"),
+    coll("coll-reduce", "the sum of 64-bit integers at the root"),
+    coll("coll-all-reduce", "the sum at all ranks (--in-flight, --overlap)"),
+    coll("coll-reduce-scatter", "a block of the sum at each rank"),
+    coll("coll-scan", "the sum up to each rank"),
+    coll("coll-exscan", "the sum before each rank"),
     Bench{"start", "a job of --ranks from start to end, and the memory of a rank", kNoBytes, false, false,
           false, nullptr},
 };
@@ -94,7 +112,7 @@ std::string bench_names() {
 
 std::string bench_help() {
   std::string out;
-  for (const Bench& bench : kBenches) out += fmt::format("  {:<15} {}\n", bench.name, bench.help);
+  for (const Bench& bench : kBenches) out += fmt::format("  {:<19} {}\n", bench.name, bench.help);
   return out;
 }
 

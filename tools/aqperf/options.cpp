@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <sstream>
 
@@ -52,12 +53,37 @@ std::string problem_of(const Options& options) {
   }
   if (options.bench != "am-threads" && (options.callers > 1 || options.spinners > 0 || options.own_mutex))
     return fmt::format("--callers, --spinners and --own-mutex are for am-threads, not for {}", options.bench);
+  const bool collective = options.bench.starts_with("coll-");
+  if (!collective && options.coll.given()) {
+    return fmt::format(
+        "--in, --out, --order, --single, --plan, --in-flight and --overlap are for coll-…, not for {}",
+        options.bench);
+  }
+  const bool adds = collective && (options.bench.find("reduce") != std::string::npos ||
+                                   options.bench.find("scan") != std::string::npos);
+  if (adds && options.bytes && (options.bytes->first % 8 != 0 || options.bytes->last % 8 != 0)) {
+    return fmt::format("--bytes: {} adds integers of 8 bytes; give multiples of 8", options.bench);
+  }
+  if (!collective && options.vs_puts)
+    return fmt::format("--vs puts is for coll-…, not for {}; try --vs raw", options.bench);
+  if (options.coll.overlap && (options.coll.in_flight > 0 || options.coll.plan))
+    return "--overlap cannot be combined with --in-flight or --plan";
+  if (options.coll.overlap && options.threads > 0)
+    return "--overlap needs a process for each rank, whose processor time it reads; give --ranks";
   if (options.guard && options.own_mutex)
     return "--guard and --own-mutex cannot be combined; give one of them";
   if (options.threads > 0 && options.ranks > 0)
     return "--threads and --ranks cannot be combined; give one of them";
   return {};
 }
+
+/// Reads one of the words; `words` are in the order of the enumeration.
+template <class E, std::size_t kCount>
+E enumerator(const std::array<const char*, kCount>& words, const std::string& word) {
+  return static_cast<E>(std::find(words.begin(), words.end(), word) - words.begin());
+}
+constexpr std::array kSyncs{"none", "mine", "all"};
+constexpr std::array kOrders{"any", "same_everywhere", "exact"};
 
 std::string as_text(const CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream out;
@@ -89,7 +115,7 @@ std::size_t Options::largest_bytes() const {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   Options options;
-  std::string bytes, memory = "segment", raw;
+  std::string bytes, memory = "segment", raw, in = "all", out = "all", order = "any";
   double seconds = 1;
 
   CLI::App app{"aqperf: how fast Aqueduct is here, and how fast the machine itself is", "aqperf"};
@@ -102,8 +128,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--repeat", options.repeat, "how often raw and measured take turns in a row [5]")
       ->check(CLI::Range(1, 1000));
   app.add_flag("--json", options.json, "one JSON object per line");
-  app.add_option("--vs", raw, "'raw': in turns, also measure the best that the machine itself does")
-      ->check(CLI::IsMember({"raw"}));
+  app.add_option(
+         "--vs", raw,
+         "'raw': in turns, also measure the best that the machine itself does; 'puts': coll-…: puts of "
+         "the same bytes between the same ranks")
+      ->check(CLI::IsMember({"raw", "puts"}));
   app.add_option("--ranks", options.ranks, "ranks of the job that aqperf starts [2]")
       ->check(CLI::Range(1, 256));
   app.add_option("--threads", options.threads, "instead: ranks as threads of this process")
@@ -126,6 +155,18 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_flag("--guard", options.guard, "any benchmark: with AQUEDUCT_THREADS=multiple");
   app.add_option("--op", options.operation, "atomic-latency: which atomic [add]")
       ->check(CLI::IsMember({"add", "xor", "min", "swap", "compare_swap", "load", "store"}));
+  app.add_option("--in", in, "coll-…: whose calls must come before their input is touched [all]")
+      ->check(CLI::IsMember({"none", "mine", "all"}));
+  app.add_option("--out", out, "coll-…: whose output is final when a call returns [all]")
+      ->check(CLI::IsMember({"none", "mine", "all"}));
+  app.add_option("--order", order, "coll-…: how partial results may be combined [any]")
+      ->check(CLI::IsMember({"any", "same_everywhere", "exact"}));
+  app.add_flag("--single", options.coll.single, "coll-…: buffers that all ranks know");
+  app.add_flag("--plan", options.coll.plan, "coll-…: start a plan, which was bound before");
+  app.add_option("--in-flight", options.coll.in_flight,
+                 "coll-…: so many non-blocking calls at once, compared with one after the other")
+      ->check(CLI::Range(1, 256));
+  app.add_flag("--overlap", options.coll.overlap, "coll-…: a non-blocking call beside computing");
   app.add_flag(
       "--statistics", options.statistics,
       "at the end, print on standard error what each rank's conduits know of each peer, and its counters");
@@ -137,7 +178,11 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     return {std::nullopt, kUsageError, "aqperf: " + as_text(app, error)};
   }
 
-  options.vs_raw = raw == "raw";
+  options.vs_raw = !raw.empty();
+  options.vs_puts = raw == "puts";
+  options.coll.call.in = enumerator<Sync>(kSyncs, in);
+  options.coll.call.out = enumerator<Sync>(kSyncs, out);
+  options.coll.call.order = enumerator<ReduceOrder>(kOrders, order);
   options.outside = memory == "outside";
   options.seconds = std::chrono::duration<double>(seconds);
   std::string problem;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <aqueduct/coll_types.hpp>
 #include <aqueduct/rank.hpp>
 
 #include <chrono>
@@ -22,6 +23,21 @@ struct ByteRange {
 /// Reads "8", "8:1M" or "4K:4M" (K, M, G are powers of 1024); nothing for other texts.
 std::optional<ByteRange> parse_bytes(std::string_view text);
 
+/// coll-…: how the call is made, besides its operation and bytes.
+struct CollForm {
+  CollOptions call;     ///< sync modes and order
+  bool single = false;  ///< buffers that all members know
+  bool plan = false;
+  unsigned in_flight = 0;  ///< so many non-blocking calls at once; 0: blocking calls
+  bool overlap = false;    ///< beside computing
+
+  /// Whether any of it was asked for.
+  bool given() const noexcept {
+    return single || plan || in_flight > 0 || overlap || call.in != Sync::all || call.out != Sync::all ||
+           call.order != ReduceOrder::any;
+  }
+};
+
 /// The options of the command line.
 struct Options {
   std::string bench;
@@ -29,10 +45,11 @@ struct Options {
   std::chrono::duration<double> seconds{1};  ///< for each row, raw measure included
   int repeat = 5;                            ///< how often raw and measured take turns
   bool json = false;
-  bool vs_raw = false;
-  Rank ranks = 0;    ///< 0: as many as the job has, or 2 when aqperf starts the job itself
-  Rank threads = 0;  ///< ranks as threads of one process; 0: as processes
-  Rank peers = 1;    ///< put-bandwidth, get-bandwidth: how many targets take turns
+  bool vs_raw = false;   ///< also measure the comparator
+  bool vs_puts = false;  ///< coll-…: which is made of puts, also on mapped memory
+  Rank ranks = 0;        ///< 0: as many as the job has, or 2 when aqperf starts the job itself
+  Rank threads = 0;      ///< ranks as threads of one process; 0: as processes
+  Rank peers = 1;        ///< put-bandwidth, get-bandwidth: how many targets take turns
   std::size_t window = 64;
   bool bidirectional = false;
   bool outside = false;     ///< target memory is the caller's, not the library's
@@ -43,6 +60,7 @@ struct Options {
   bool own_mutex =
       false;           ///< am-threads: the callers take a mutex of their own instead of the endpoint's lock
   bool guard = false;  ///< the endpoint guards itself, though one thread uses it
+  CollForm coll;
   std::string operation = "add";
   std::string conduit;  ///< empty: as the environment says
 

@@ -137,8 +137,9 @@ Row measure(Session& session, std::string bench, std::size_t bytes, Unit unit, c
             const Raw& raw) {
   const Options& options = session.options();
   std::vector<Contender> contenders{{{}, &subject}};
-  if (options.vs_raw && raw.subject) contenders.push_back({"raw", &*raw.subject});
-  if (options.vs_raw) {
+  const bool compared = options.vs_raw || raw.always;
+  if (compared && raw.subject) contenders.push_back({"raw", &*raw.subject});
+  if (compared) {
     for (const auto& [name, comparator] : raw.more) contenders.push_back({"raw_" + name, &comparator});
   }
   const auto trials = static_cast<double>(options.repeat) * static_cast<double>(contenders.size());
@@ -177,7 +178,7 @@ Row measure(Session& session, std::string bench, std::size_t bytes, Unit unit, c
         row.longest_stall_ms = std::max(row.longest_stall_ms, side.longest_ns / 1e6);
     }
   }
-  if (options.vs_raw) row.raw_what = raw.what;
+  if (compared) row.raw_what = raw.what;
   row.bench = std::move(bench);
   row.bytes = bytes;
   row.unit = unit;

@@ -32,6 +32,7 @@ struct Raw {
   std::string what;
   /// Further comparators, by name: "tcp" makes raw_tcp and ratio_tcp.
   std::vector<std::pair<std::string, Subject>> more{};
+  bool always = false;  ///< also measured without --vs
 };
 
 /// Measures a row: subject and comparators take turns, --repeat times.

@@ -51,6 +51,7 @@ std::string to_json(const Row& row) {
   if (row.cacheline_before_ns) out["cacheline_ns_before"] = *row.cacheline_before_ns;
   if (row.cacheline_after_ns) out["cacheline_ns_after"] = *row.cacheline_after_ns;
   for (const auto& [name, value] : row.extra) out[name] = value;
+  if (!row.algorithm.empty()) out["algorithm"] = row.algorithm;
   return out.dump();
 }
 
@@ -65,6 +66,7 @@ void Reporter::head(const Row& row) {
   if (show_stalls_) fmt::print(" {:>10}", "stall[ms]");
   for (const auto& [name, value] : row.extra)
     fmt::print(" {:>{}}", name, std::max<std::size_t>(10, name.size()));
+  if (!row.algorithm.empty()) fmt::print("  algorithm");
   fmt::print("\n");
 }
 
@@ -85,6 +87,7 @@ void Reporter::add(const Row& row) {
     for (const auto& [name, value] : row.extra) {
       fmt::print(" {:>{}}", figure(value), std::max<std::size_t>(10, name.size()));
     }
+    if (!row.algorithm.empty()) fmt::print("  {}", row.algorithm);
     fmt::print("\n");
   }
   std::fflush(stdout);

@@ -28,6 +28,7 @@ struct Row {
   std::optional<double> cacheline_before_ns;
   std::optional<double> cacheline_after_ns;
   std::vector<std::pair<std::string, double>> extra;  ///< figures that only this benchmark has
+  std::string algorithm;                              ///< what ran, where the library chooses
 
   /// median / raw, if raw was measured.
   std::optional<double> ratio() const { return raw ? ratio_to(*raw) : std::nullopt; }

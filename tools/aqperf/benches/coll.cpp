@@ -1,0 +1,102 @@
+#include "coll/tune/operation_word.hpp"
+#include "tools/aqperf/bench.hpp"
+#include "tools/aqperf/benches/coll_ground.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace aqueduct::perf {
+
+namespace {
+
+/// "coll-all-reduce" → all_reduce
+Collective operation_of(std::string_view bench) {
+  std::string word(bench.substr(bench.find('-') + 1));
+  std::replace(word.begin(), word.end(), '-', '_');
+  auto operation = Collective::barrier;
+  while (coll::operation_word(operation) != word) {
+    operation = static_cast<Collective>(static_cast<unsigned>(operation) + 1);
+  }
+  return operation;
+}
+
+/// One call, bound to a plan if the options say so.
+class CollSubject {
+ public:
+  CollSubject(Session& session, const CollGround& ground, std::size_t bytes, unsigned number = 0)
+      : team_(&session.ep().world()),
+        call_(ground.call(bytes, number)),
+        is_plan_(session.options().coll.plan) {
+    if (is_plan_) plan_ = require(detail::coll_bind(*team_, call_), "bind");
+  }
+
+  Status run() { return is_plan_ ? plan_.run() : detail::coll_run(*team_, call_); }
+  Event begin() { return is_plan_ ? plan_.start() : detail::coll_begin(*team_, call_); }
+  /// A call in the team's order.
+  void end() {
+    if (is_plan_) require(plan_.end(), "the end of a plan");
+  }
+
+ private:
+  Team* team_;
+  detail::CollCall call_;
+  bool is_plan_;
+  CollPlan plan_;
+};
+
+Row blocking_row(Session& session, CollGround& ground, std::size_t bytes) {
+  CollSubject call(session, ground, bytes);
+  const auto run = [&](std::uint64_t turns) {
+    for (; turns > 0; --turns) require(call.run(), "a collective call");
+  };
+  Row row = measure(session, session.options().bench, bytes, {}, {run}, raw_coll(session, ground, bytes));
+  call.end();
+  return row;
+}
+
+/// Throughput of several calls at once, compared with the same calls one after the other, on the same buffers.
+Row in_flight_row(Session& session, CollGround& ground, std::size_t bytes) {
+  const unsigned count = session.options().coll.in_flight;
+  std::vector<CollSubject> calls;
+  for (unsigned i = 0; i < count; ++i) calls.emplace_back(session, ground, bytes, i);
+  std::vector<Event> events(count);
+  const auto at_once = [&](std::uint64_t turns) {
+    for (; turns > 0; --turns) {
+      for (unsigned i = 0; i < count; ++i) events[i] = calls[i].begin();
+      for (Event& event : events) require(session.ep().wait(event), "a collective call");
+    }
+  };
+  const auto one_by_one = [&](std::uint64_t turns) {
+    for (; turns > 0; --turns) {
+      for (CollSubject& call : calls) require(call.run(), "a collective call");
+    }
+  };
+  // All ranks do the same operations, so their rates are not to be added up.
+  const bool records = session.rank() == 0;
+  const auto operations = static_cast<double>(count);
+  Raw raw{std::nullopt, "none; raw_single: one after the other"};
+  raw.always = true;
+  raw.more.emplace_back("single", Subject{one_by_one, records, operations});
+  Row row = measure(session, session.options().bench, bytes, {Unit::Kind::million_per_second, 0},
+                    {at_once, records, operations}, raw);
+  for (CollSubject& call : calls) call.end();
+  return row;
+}
+
+}  // namespace
+
+void collective(Session& session, Reporter& reporter) {
+  const Options& options = session.options();
+  const Collective operation = operation_of(options.bench);
+  const auto sizes = options.bytes.value_or(find_bench(options.bench)->bytes).sizes();
+  CollGround ground(session, operation, sizes.back(), std::max(1U, options.coll.in_flight));
+  for (const std::size_t bytes : sizes) {
+    Row row = options.coll.overlap         ? overlap_row(session, ground, bytes)
+              : options.coll.in_flight > 0 ? in_flight_row(session, ground, bytes)
+                                           : blocking_row(session, ground, bytes);
+    describe_choice(row, ground.choice(bytes));
+    reporter.add(row);
+  }
+}
+
+}  // namespace aqueduct::perf
