@@ -20,7 +20,10 @@ Event begin_barrier(detail::TeamState& team, core::BarrierVote vote) noexcept {
   if (state.polling) return Event(Status(ErrorCode::in_handler));
   core::Op* const op = barrier->has_room() ? state.ops.acquire(kBarrier, kNoRank, true) : nullptr;
   if (op == nullptr) return Event(Status(ErrorCode::refused));
-  state.barriers->ask(*barrier, vote, op);
+  if (const Status status = state.barriers->ask(*barrier, vote, op); !status) {
+    state.ops.take_back(*op);
+    return Event(status);
+  }
   return Event(op);
 }
 

@@ -1,5 +1,6 @@
 #include "coll/barriers.hpp"
 
+#include "coll/engine/collectives.hpp"
 #include "core/wait.hpp"
 
 #include <algorithm>
@@ -43,7 +44,10 @@ Barriers::~Barriers() {
 }
 
 void Barriers::enter(TeamState& team) {
-  std::vector<HeardArrival> heard(2 * most_rounds_);  // allocated first: a failure must change nothing
+  // Allocated first: a failure must change nothing.
+  std::vector<HeardArrival> heard(2 * most_rounds_);
+  auto split_op = std::make_unique<core::Op>();
+  gone_.reserve(gone_.size() + barriers_.size() + 1);
   const auto [at, is_new] = barriers_.try_emplace(team.id);
   BarrierState& barrier = at->second;
   if (is_new) {
@@ -63,6 +67,7 @@ void Barriers::enter(TeamState& team) {
   }
   // Allocation may have failed above. From here on nothing fails, so team and barrier are linked only now.
   barrier.rounds = static_cast<std::uint32_t>(std::bit_width(team.size() - 1));
+  barrier.split_op = std::move(split_op);
   barrier.team = &team;
   --strange_;
   team.slot(TeamSlot::barrier) = &barrier;
@@ -93,6 +98,10 @@ void Barriers::leave(TeamState& team, bool together) noexcept {
     BarrierPhase& one = barrier->phases[phase % barrier->phases.size()];
     if (one.op != nullptr) state_.ops.part_ended(*one.op, ErrorCode::closed);
   }
+  for (core::Op* const op : barrier->flights) {
+    if (op != nullptr) op->payload<BarrierFlight>().barrier = nullptr;
+  }
+  if (barrier->split_flies) let_go(*barrier);
   if (barrier->queued) --queued_;
   if (barrier->native && barrier->ops != 0) --polled_;
   set_busy();
@@ -104,12 +113,13 @@ void Barriers::leave(TeamState& team, bool together) noexcept {
 
 Status Barriers::agree_to_end(TeamState& team, bool well) noexcept {
   BarrierState& barrier = *barrier_of(team);
-  // By messages, also if the conduit has a barrier. That one may be given back after this phase, when all members have
-  // read the results of its own phases; they would not all have read this one.
+  // By messages, also if the conduit has a barrier, or the engine. The conduit's may be given back after this phase, when
+  // all members have read the results of its own phases; they would not all have read this one. The engine's memory goes
+  // to other teams then, and a team that is broken ends too.
   std::unique_ptr<core::NativeBarrier> native = std::move(barrier.native);
   barrier.waiting = true;
   barrier.split_over = false;
-  ask(barrier, core::BarrierVote(well ? 1 : 0), nullptr);
+  ask_for_phase(barrier, core::BarrierVote(well ? 1 : 0), nullptr);
   const Status status = core::wait_until(
       state_, [&] { return split_over(barrier); }, kNoRank,
       [&] {
@@ -121,7 +131,90 @@ Status Barriers::agree_to_end(TeamState& team, bool well) noexcept {
   return status ? barrier.split_outcome : status;
 }
 
-void Barriers::ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept {
+Status Barriers::ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept {
+  TeamEngine* const engine = barrier.native ? nullptr : Collectives::engine_of(*barrier.team);
+  const bool flies = engine != nullptr && engine->has_barriers();
+  if (op == nullptr) barrier.split_by_engine = flies;
+  if (flies) return fly(*engine, barrier, vote, op);
+  ask_for_phase(barrier, vote, op);
+  return {};
+}
+
+Status Barriers::ask_to_finish(BarrierState& barrier) noexcept {
+  if (state_.polling) return ErrorCode::in_handler;
+  if (barrier.waiting && !barrier.split_by_engine) return {};
+  if (barrier.phases_in_flight() == barrier.phases.size()) return ErrorCode::refused;
+  if (barrier.split_flies) let_go(barrier);
+  barrier.split_by_engine = false;
+  barrier.waiting = true;
+  barrier.split_over = false;
+  ask_for_phase(barrier, {}, nullptr);
+  return {};
+}
+
+/// Begins a barrier that the engine carries out.
+Status Barriers::fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote,
+                     core::Op* op) noexcept {
+  const bool split = op == nullptr;
+  if (split) {
+    op = barrier.split_op.get();
+    if (op == nullptr) return ErrorCode::refused;  // in Job::finish
+    op->parts = 1;
+    op->outcome = {};
+  }
+  BarrierFlight& flight = op->payload<BarrierFlight>();
+  flight = {&barrier, vote.bits()};
+  op->ended = flight_ended;
+  op->layer = this;
+  // Before it begins, since it may end at once.
+  *std::find(barrier.flights.begin(), barrier.flights.end(), nullptr) = op;
+  ++barrier.flying;
+  barrier.split_flies = barrier.split_flies || split;
+  const Status status = engine.begin_barrier(*op, flight.vote);
+  if (status) [[likely]]
+    return {};
+  op->ended = nullptr;
+  land(barrier, *op);
+  if (!split || status.code() == ErrorCode::refused) return status;
+  barrier.split_over = true;
+  barrier.split_outcome = status;
+  return {};
+}
+
+/// The operation is no longer in flight.
+void Barriers::land(BarrierState& barrier, const core::Op& op) noexcept {
+  *std::find(barrier.flights.begin(), barrier.flights.end(), &op) = nullptr;
+  --barrier.flying;
+  if (&op == barrier.split_op.get()) barrier.split_flies = false;
+}
+
+/// Nobody waits for the barrier of `notify` any more.
+void Barriers::let_go(BarrierState& barrier) noexcept {
+  core::Op& op = *barrier.split_op;
+  op.payload<BarrierFlight>().barrier = nullptr;
+  land(barrier, op);
+  gone_.push_back(std::move(barrier.split_op));  // room was reserved in `enter`
+}
+
+// Votes that differ are no failure of the engine's operation, only of this one.
+bool Barriers::flight_ended(core::Layer& layer, core::Op& op) noexcept {
+  const BarrierFlight flight = op.payload<BarrierFlight>();
+  if (op.outcome && core::BarrierVote::from_bits(flight.vote).is_mismatch()) op.outcome = ErrorCode::mismatch;
+  const bool split = !op.is_explicit;
+  if (flight.barrier != nullptr) {
+    land(*flight.barrier, op);
+    if (!split) return true;
+    flight.barrier->split_over = true;
+    flight.barrier->split_outcome = op.outcome;
+    return false;  // it is not one of the endpoint's, and begins again with the next `notify`
+  }
+  if (!split) return true;
+  std::erase_if(static_cast<Barriers&>(layer).gone_, [&](const auto& one) { return one.get() == &op; });
+  return false;
+}
+
+/// Asks for the next phase, of the conduit's barrier or of messages.
+void Barriers::ask_for_phase(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept {
   barrier.phases[++barrier.asked % barrier.phases.size()] = {vote, op};
   if (op != nullptr && barrier.ops++ == 0 && barrier.native) {
     ++polled_;
@@ -200,10 +293,19 @@ void Barriers::give_up(BarrierState& barrier) noexcept {
 bool Barriers::split_over(BarrierState& barrier) noexcept {
   settle(barrier);
   if (barrier.split_over) return true;
-  if (barrier.team->lost_member() == kNoRank) [[likely]]
-    return false;
+  if (barrier.split_flies || barrier.team->lost_member() == kNoRank) [[likely]]
+    return false;  // the engine ends its operations itself
   give_up(barrier);
   return true;
+}
+
+// What the engine's operation waits for, Collectives::describe adds.
+std::string Barriers::describe_split(const BarrierState& barrier) const {
+  const TeamState& team = *barrier.team;
+  if (barrier.split_flies)
+    return fmt::format("a barrier of a team of {} ranks (member {})", team.size(), team.index);
+  return fmt::format("phase {} of the barrier of a team of {} ranks (member {}), in which it waits for {}",
+                     barrier.phase, team.size(), team.index, missing(barrier));
 }
 
 std::string Barriers::missing(const BarrierState& barrier) const {
@@ -300,6 +402,8 @@ void Barriers::step(BarrierState& barrier) noexcept {
 }
 
 void Barriers::advance() noexcept {
+  if (queued_ + polled_ == 0) [[likely]]
+    return;  // other layers are busy
   for (auto& [id, barrier] : barriers_) {
     if (barrier.queued) {
       barrier.queued = false;

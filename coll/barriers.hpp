@@ -26,10 +26,19 @@ using aqueduct::detail::EndpointState;
 using aqueduct::detail::Incoming;
 using aqueduct::detail::TeamState;
 
+class TeamEngine;
+struct BarrierState;
+
 /// A phase of a barrier that this rank has begun or wants to begin.
 struct BarrierPhase {
   core::BarrierVote vote;  ///< this rank's
   core::Op* op = nullptr;  ///< ends with the phase; null: the phase is that of `notify` and `wait`
+};
+
+/// A barrier that the engine carries out: the data of its operation.
+struct BarrierFlight {
+  BarrierState* barrier;  ///< null: the team has ended
+  std::uint64_t vote;     ///< bits of a core::BarrierVote: this rank's, in the end those of all members
 };
 
 /// What a peer has said in one round of a phase.
@@ -38,22 +47,31 @@ struct HeardArrival {
   core::BarrierVote vote;
 };
 
-/// One team's barrier on one member. One phase is under way at a time. Further ones wait here for their turn, because a
-/// conduit's own barrier counts one phase at a time.
+/// One team's barrier on one member.
+///
+/// Phases are those of a conduit's own barrier, and of messages. One is under way at a time. Further ones wait here for
+/// their turn, because a conduit's own barrier counts one phase at a time. What the engine carries out has no phase: it
+/// begins at once, and several are in flight.
 struct BarrierState {
   TeamState* team = nullptr;  ///< null while only others know of the team
   std::uint64_t phase = 0;    ///< under way, or the last one that was; phases are numbered 1, 2, …
   std::uint64_t asked = 0;    ///< the last phase that this rank has asked for
   std::uint32_t round = 0;    ///< the round for whose arrival this rank waits
   std::uint32_t rounds = 0;
-  std::uint32_t to_send = 0;  ///< the next round whose arrival this rank sends
-  std::uint32_t ops = 0;      ///< phases asked for that end an operation
-  bool under_way = false;     ///< `phase` has begun and has not ended
-  bool waiting = false;       ///< notified and not yet waited for
-  bool split_over = false;    ///< the notified phase has ended, with split_outcome
-  bool too_late = false;      ///< a member was lost before `phase` began
-  bool queued = false;        ///< an arrival to be sent has found no room
-  core::BarrierVote vote;     ///< of the members of which this rank has heard in this phase, merged
+  std::uint32_t to_send = 0;     ///< the next round whose arrival this rank sends
+  std::uint32_t ops = 0;         ///< phases asked for that end an operation
+  bool under_way = false;        ///< `phase` has begun and has not ended
+  bool waiting = false;          ///< notified and not yet waited for
+  bool split_over = false;       ///< the notified phase has ended, with split_outcome
+  bool too_late = false;         ///< a member was lost before `phase` began
+  bool queued = false;           ///< an arrival to be sent has found no room
+  bool split_by_engine = false;  ///< the engine carries out, or has, the barrier of `notify`
+  bool split_flies = false;      ///< the engine carries out the barrier of `notify`: `split_op`
+  std::uint32_t flying = 0;      ///< barriers that the engine carries out
+  std::array<core::Op*, Team::kMostBarriers> flights{};  ///< their operations; null: unused
+  /// The operation of `notify`; null in Job::finish. Not one of the endpoint's: a program that holds all of these can still use barriers.
+  std::unique_ptr<core::Op> split_op;
+  core::BarrierVote vote;  ///< of the members of which this rank has heard in this phase, merged
   Status split_outcome;
   std::array<BarrierPhase, Team::kMostBarriers> phases;  ///< [phase % kMostBarriers]
   /// [2 * round + phase % 2]: a member that this rank waits for is at most one phase ahead.
@@ -61,7 +79,10 @@ struct BarrierState {
   std::unique_ptr<core::NativeBarrier> native;
   std::uint64_t exchanges = 0;  ///< how many set-up exchanges the team has begun
 
-  bool has_room() const noexcept { return asked - phase + (under_way ? 1 : 0) < phases.size(); }
+  std::uint64_t phases_in_flight() const noexcept { return asked - phase + (under_way ? 1 : 0); }
+  /// The number of barriers in flight.
+  std::uint64_t in_flight() const noexcept { return phases_in_flight() + flying; }
+  bool has_room() const noexcept { return in_flight() < phases.size(); }
 };
 
 /// A team's barrier; null after the end of the team or of its endpoint.
@@ -69,9 +90,10 @@ inline BarrierState* barrier_of(TeamState& team) noexcept {
   return static_cast<BarrierState*>(team.slot(aqueduct::detail::TeamSlot::barrier));
 }
 
-/// The barriers of an endpoint's teams: the conduit's own if it has one, otherwise dissemination by short messages.
+/// The barriers of an endpoint's teams: the conduit's own if it has one, otherwise all-reduces of the engine. A team
+/// without scratch, and the end of a team, use dissemination by short messages.
 ///
-/// Cost:   ceil(log2 P) rounds of one message each, for P members.
+/// Cost:   of messages: ceil(log2 P) rounds of one message each, for P members.
 /// Source: Hensgen, Finkel and Manber, Int. J. Parallel Programming 17(1), 1988.
 class Barriers final : public core::Layer {
  public:
@@ -99,10 +121,20 @@ class Barriers final : public core::Layer {
     return found != barriers_.end() ? found->second.team : nullptr;
   }
 
-  /// Asks for the next phase. `op`: ends with the phase; null for the phase of notify and wait. Requires: has_room().
-  void ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
-  /// Whether the phase of the last `notify` has ended: all members have arrived, or one is lost.
+  /// Begins the team's next barrier. `op`: an operation of the endpoint, with one part, which ends with the barrier; null
+  /// for the barrier of notify and wait. Requires: has_room().
+  /// Errors: refused (no memory; nothing has happened). With `op` also why the barrier cannot end well: then `op` has not
+  ///         ended. Without, `wait` returns that.
+  Status ask(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
+  /// Begins a barrier of Job::finish; Team::wait waits for it. By the conduit or by messages: what the program has left in
+  /// flight does not matter to it, though members may have left different calls. A barrier of the conduit or of messages
+  /// that the program has notified counts as this one.
+  /// Errors: refused (kMostBarriers of these are in flight), in_handler.
+  Status ask_to_finish(BarrierState& barrier) noexcept;
+  /// Whether the barrier of the last `notify` has ended: all members have arrived, or one is lost.
   bool split_over(BarrierState& barrier) noexcept;
+  /// For the stall report of a wait for the barrier of `notify`.
+  std::string describe_split(const BarrierState& barrier) const;
   /// For the stall report: the members for which the present phase waits.
   std::string missing(const BarrierState& barrier) const;
   Exchanges& exchanges() noexcept { return exchanges_; }
@@ -117,6 +149,11 @@ class Barriers final : public core::Layer {
  private:
   void arrived(const Arrival& arrival) noexcept;
   BarrierState* heard_of(std::uint64_t team) noexcept;
+  Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
+  static void land(BarrierState& barrier, const core::Op& op) noexcept;
+  void let_go(BarrierState& barrier) noexcept;
+  static bool flight_ended(core::Layer& layer, core::Op& op) noexcept;
+  void ask_for_phase(BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   void begin_next(BarrierState& barrier) noexcept;
   void step(BarrierState& barrier) noexcept;
   bool reached(BarrierState& barrier) noexcept;
@@ -129,11 +166,13 @@ class Barriers final : public core::Layer {
   Exchanges exchanges_;
   TeamNames names_;
   std::map<std::uint64_t, BarrierState> barriers_;  // by team id
-  std::uint32_t most_rounds_;                       ///< of a team of all ranks
-  std::uint64_t strange_ = 0;                       ///< of these: without a Team on this rank
-  std::uint64_t queued_ = 0;                        ///< of these: with an arrival to send
-  std::uint64_t polled_ = 0;                        ///< of these: with operations that no message ends
-  core::Busy busy_;                                 ///< set while there are any of the last two kinds
+  /// Operations of `notify` in flight, for which nobody waits any more: the engine ends them when their votes are in use no more.
+  std::vector<std::unique_ptr<core::Op>> gone_;
+  std::uint32_t most_rounds_;  ///< of a team of all ranks
+  std::uint64_t strange_ = 0;  ///< of these: without a Team on this rank
+  std::uint64_t queued_ = 0;   ///< of these: with an arrival to send
+  std::uint64_t polled_ = 0;   ///< of these: with operations that no message ends
+  core::Busy busy_;            ///< set while there are any of the last two kinds
 };
 
 }  // namespace aqueduct::coll

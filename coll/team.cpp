@@ -33,8 +33,9 @@ Status announce(TeamState& team, core::BarrierVote vote) noexcept {
   if (!barrier->has_room()) return ErrorCode::refused;
   barrier->waiting = true;
   barrier->split_over = false;
-  team.endpoint.barriers->ask(*barrier, vote, nullptr);
-  return {};
+  const Status status = team.endpoint.barriers->ask(*barrier, vote, nullptr);
+  if (!status) barrier->waiting = false;
+  return status;
 }
 
 /// Both halves of a barrier.
@@ -105,10 +106,8 @@ Status Team::wait() noexcept {
   if (!barrier.waiting) return ErrorCode::invalid_argument;
   coll::Barriers& barriers = *team.endpoint.barriers;
   const auto over = [&] { return barriers.split_over(barrier); };
-  const Status status = core::wait_until(team.endpoint, over, kNoRank, [&] {
-    return fmt::format("phase {} of the barrier of a team of {} ranks (member {}), in which it waits for {}",
-                       barrier.phase, team.size(), team.index, barriers.missing(barrier));
-  });
+  const Status status =
+      core::wait_until(team.endpoint, over, kNoRank, [&] { return barriers.describe_split(barrier); });
   if (!status) return status;
   barrier.waiting = false;
   return barrier.split_outcome;

@@ -162,7 +162,7 @@ Status Team::end() noexcept {
   if (state.in_child()) return ErrorCode::invalid_argument;
   if (state.must_not_wait()) return ErrorCode::in_handler;
   const coll::BarrierState& barrier = *coll::barrier_of(team);
-  if (&state.world->state() == &team || barrier.waiting || barrier.under_way)
+  if (&state.world->state() == &team || barrier.waiting || barrier.in_flight() != 0)
     return ErrorCode::invalid_argument;
   auto* const collectives = state.layer<coll::Collectives>();
   const Status drained = collectives->drain(team);

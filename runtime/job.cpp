@@ -2,6 +2,7 @@
 
 #include "am/messages.hpp"
 #include "coll/barriers.hpp"
+#include "core/entry.hpp"
 #include "core/wait.hpp"
 #include "runtime/builder.hpp"
 #include "runtime/open_jobs.hpp"
@@ -42,9 +43,10 @@ void watch_losses(Job::Impl& job) {
 Status all_barrier(Job::Impl& job) {
   Status first;
   for (auto& parts : job.endpoints) {
-    Team& world = *parts->state.world;
-    if (coll::barrier_of(world.state())->waiting) continue;  // the program has notified it
-    if (const Status status = world.notify(); !status && first.ok()) first = status;
+    const core::Entry entry(parts->state);
+    coll::BarrierState& barrier = *coll::barrier_of(parts->state.world->state());
+    if (const Status status = parts->state.barriers->ask_to_finish(barrier); !status && first.ok())
+      first = status;
   }
   auto& leading = job.endpoints.front()->state;
   const auto all = [&] {

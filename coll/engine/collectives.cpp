@@ -41,10 +41,6 @@ Collectives::~Collectives() {
 
 std::span<const SettingInfo> Collectives::settings() noexcept { return {&TeamOffers::kSetting, 1}; }
 
-TeamEngine* Collectives::engine_of(TeamState& team) noexcept {
-  return static_cast<TeamEngine*>(team.slot(TeamSlot::collectives));
-}
-
 void Collectives::enter(TeamState& team, std::span<const Offer> all) {
   busy_teams_.reserve(teams_.size() + 1);
   leaving_.reserve(teams_.size() + leaving_.size() + 1);
@@ -63,6 +59,8 @@ void Collectives::enter(TeamState& team, std::span<const Offer> all) {
   teams_[team.id] = {std::move(engine), mine};
   team.slot(TeamSlot::collectives) = made;
   aborts_.take_kept(team.id);
+  // The member may have been lost while the team was made: nobody tells the engine again.
+  if (const Rank lost = team.lost_member(); lost != kNoRank) made->fail({ErrorCode::peer_lost, lost}, 0);
 }
 
 Status Collectives::drain(TeamState& team) noexcept {

@@ -50,6 +50,10 @@ class Collectives final : public core::Layer {
   void leave(TeamState& team, bool together) noexcept;
 
   HiddenMemory& memory() noexcept { return offers_.memory(); }
+  /// Null: the team has none, or has ended.
+  static TeamEngine* engine_of(TeamState& team) noexcept {
+    return static_cast<TeamEngine*>(team.slot(aqueduct::detail::TeamSlot::collectives));
+  }
 
   // Calls: see TeamEngine.
 
@@ -88,7 +92,6 @@ class Collectives final : public core::Layer {
     std::unique_ptr<TeamEngine> engine;
     Offer mine;
   };
-  static TeamEngine* engine_of(TeamState& team) noexcept;
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);

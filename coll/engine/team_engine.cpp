@@ -65,6 +65,7 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& si
   if (words.empty()) return;
   base_ = state_.segments[core::kSignalSegment].mine.data() + places_[position_].offset;
   scratch_.emplace(sizes, ranks_, position_, words);
+  prepare_barriers();
 }
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.
@@ -132,12 +133,16 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
     if (scratch_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
   }
   method.index = Collectives::index_of(*method.algorithm);
+  method.hash = hash_of(method);
+  return {};
+}
+
+std::uint32_t TeamEngine::hash_of(const Method& method) noexcept {
   std::uint64_t hash = method.piece;
   for (const char letter : method.algorithm->name)
     hash = mixed_hash(hash, static_cast<unsigned char>(letter));
   for (const std::uint32_t value : method.shape.parameters) hash = mixed_hash(hash, value);
-  method.hash = static_cast<std::uint32_t>(hash >> 32) | 1u;
-  return {};
+  return static_cast<std::uint32_t>(hash >> 32) | 1u;
 }
 
 Result<Method*> TeamEngine::method_of(const Request& request) noexcept {
@@ -203,21 +208,29 @@ TeamEngine::Begun TeamEngine::begin_with(const Request& request, Method& method,
   core::Op* op = state_.ops.acquire(kCollectiveKind, kNoRank, true);
   // A blocking call gives its record back by itself, so it may be one of the library's.
   if (op == nullptr && request.blocking) op = state_.ops.acquire(kCollectiveKind, kNoRank, false);
-  CallRecord* const record = op != nullptr ? layer_.operations().take() : nullptr;
-  if (record == nullptr) {
-    if (op != nullptr) state_.ops.take_back(*op);
-    return {ErrorCode::refused, Event(Status(ErrorCode::refused))};
+  if (op == nullptr) return {ErrorCode::refused, Event(Status(ErrorCode::refused))};
+  const std::size_t algorithm = method.index;
+  if (const Status status = begin_on(*op, request, method, plan); !status) {
+    state_.ops.take_back(*op);
+    return {status, Event(status)};
   }
+  layer_.count(algorithm);
+  return {{}, Event(op)};
+}
+
+/// Begins a call that ends `op`, perhaps at once. On failure `op` is as it was.
+Status TeamEngine::begin_on(core::Op& op, const Request& request, Method& method, Plan* plan) noexcept {
+  CallRecord* const record = layer_.operations().take();
+  if (record == nullptr) return ErrorCode::refused;
   CallDescription call = request.description;
   call.algorithm = method.hash;
   if (const Status status = note(call); !status) {
     layer_.operations().give_back(*record);
-    state_.ops.take_back(*op);
-    return {status, Event(status)};
+    return status;
   }
   CallRecord& operation = *record;
   operation.kind = CallRecord::Kind::call;
-  operation.op = op;
+  operation.op = &op;
   operation.plan = plan;
   operation.request = request;
   operation.method = &method;
@@ -236,8 +249,6 @@ TeamEngine::Begun TeamEngine::begin_with(const Request& request, Method& method,
                      (operation.before ? 1 : 0) + (operation.after ? 1 : 0);
   }
   if (plan != nullptr) plan->running = 1;
-  layer_.count(method.index);
-  Event event(op);
   enqueue(operation);
   if (first_ == &operation) {
     static_cast<void>(advance());
@@ -248,7 +259,7 @@ TeamEngine::Begun TeamEngine::begin_with(const Request& request, Method& method,
     if (newest_ != nullptr) look(*newest_);
   }
   layer_.look_busy(*this);
-  return {{}, std::move(event)};
+  return {};
 }
 
 void TeamEngine::enqueue(CallRecord& operation) noexcept {

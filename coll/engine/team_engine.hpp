@@ -58,6 +58,16 @@ class TeamEngine {
   /// How a call of this shape is carried out; no algorithm on a team of one member, or without scratch.
   Choice choice(const Shape& shape) const noexcept;
 
+  /// Whether the engine carries out the team's barriers. The same on all members.
+  bool has_barriers() const noexcept { return barrier_method_.algorithm != nullptr; }
+  /// Begins a barrier: an all-reduce of `vote`, the bits of a core::BarrierVote. When it is over, `vote` holds the votes of
+  /// all members, merged, and `op` ends; that may be before this returns. `vote` stays in use until then.
+  ///
+  /// Requires: has_barriers().
+  /// Errors:   refused (no memory; the team's order does not count the call), mismatch, peer_lost, closed. `op` has not
+  ///           ended then.
+  Status begin_barrier(core::Op& op, std::uint64_t& vote) noexcept;
+
   /// Goes on with all that can go on. Returns whether something found no room, and should be tried again soon.
   bool advance() noexcept;
   /// Whether there is anything to go on with.
@@ -89,12 +99,17 @@ class TeamEngine {
   bool rest_fits(const Method& method, const Request& request) const noexcept;
   Status choose_into(Method& method, const Shape& asked, const Request& request) noexcept;
   Begun begin_with(const Request& request, Method& method, Plan* plan) noexcept;
+  Status begin_on(core::Op& op, const Request& request, Method& method, Plan* plan) noexcept;
+  static std::uint32_t hash_of(const Method& method) noexcept;
   Status note(const CallDescription& call) noexcept;
   void settle() noexcept;
   Begun alone(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept;
   void release(Plan& plan) noexcept;
   bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
+
+  // barrier_calls.cpp
+  void prepare_barriers() noexcept;
 
   // runs.cpp: pieces, portions, ends
   void pump() noexcept;
@@ -178,6 +193,8 @@ class TeamEngine {
   std::uint64_t calls_ = 0;
   core::Op all_;  ///< has a part for each put and signal that is not over, and one of its own
   std::array<Method*, kMethods> methods_{};  ///< [hash of the shape]; null: none yet
+  Request barrier_request_;
+  Method barrier_method_;  ///< without an algorithm: the engine carries out no barriers
 };
 
 }  // namespace aqueduct::coll

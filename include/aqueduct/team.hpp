@@ -77,11 +77,19 @@ class Team {
   /// The barrier does not complete puts. For others to see my puts after the barrier, I wait for these puts before
   /// notify.
   ///
+  /// The barriers of a team and its collective calls (coll.hpp) are one sequence: all members begin them in the same
+  /// order. If one member calls a barrier where another calls a broadcast, both get `mismatch`, and neither barriers nor
+  /// collective calls of the team work any more. A conduit's own barrier, as smp has for members that share a host, is
+  /// not part of the sequence, and a team without scratch has no sequence: there the members of the wrong barrier wait
+  /// for ever. No program may rely on that.
+  ///
+  /// Cost:   one message deep with 2 to 8 members, otherwise about log P: an all-reduce of 8 bytes; shared memory only,
+  ///         with a barrier of smp.
   /// Errors: in_handler; invalid_argument if the previous notify has not been waited for; refused if kMostBarriers
   ///         barriers are in flight; closed.
   Status notify() noexcept;
   /// As notify, with a value. If two members give different values, all members get `mismatch` from `wait`. A member that
-  /// gives none agrees with every value. The team can be used after a mismatch.
+  /// gives none agrees with every value. The team can be used after such a mismatch.
   ///
   /// Cost: that of notify; the value travels in the same messages.
   Status notify(std::uint32_t value) noexcept;
@@ -90,8 +98,8 @@ class Team {
   bool try_wait() noexcept;
   /// Second half: waits until every member has notified.
   ///
-  /// Errors: mismatch; peer_lost, also if the member was lost before this rank's notify; in_handler; invalid_argument
-  ///         without a notify; closed.
+  /// Errors: mismatch (different values, or different calls); peer_lost, also if the member was lost before this rank's
+  ///         notify; in_handler; invalid_argument without a notify; closed.
   Status wait() noexcept;
   /// A whole barrier: notify and wait. Errors: those of both.
   Status barrier() noexcept;
@@ -100,7 +108,8 @@ class Team {
   /// Begins a barrier and returns an Event that ends once every member has begun it. Several may be in flight. Those of
   /// notify and of barrier_nb are one sequence, which all members begin in the same order.
   ///
-  /// The barriers of a team end one after the other: each is announced to the others when the one before it has ended
+  /// Each is announced to the others at once, though those before it have not ended, and they may end in any order. Only
+  /// with a conduit's own barrier do they go one after the other: then each is announced when the one before it has ended
   /// here, which takes this rank's progress.
   ///
   /// Completion: remote; like `wait`. Puts are not completed, as for notify.

@@ -4,7 +4,10 @@
 #include "tests/conformance/shared.hpp"
 #include "tests/conformance/victim.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <utility>
 #include <vector>
 
 namespace aqueduct::conformance {
@@ -14,6 +17,10 @@ class BarriersInFlight : public FabricTest {};
 
 struct FlightBoard {
   std::atomic<std::uint32_t> begun{0};
+};
+constexpr std::uint32_t kWindowBarriers = 300;
+struct WindowBoard {
+  std::array<std::atomic<std::uint32_t>, kWindowBarriers> begun{};
 };
 
 TEST_P(BarriersInFlight, EndOnlyOnceTheLastHasBegun) {
@@ -64,6 +71,31 @@ TEST_P(BarriersInFlight, OnSeveralTeamsEndInAnyOrderOfWaits) {
       ASSERT_TRUE(me.barrier());
     });
   }
+}
+
+// Each rank has a window of barriers in flight, of another size. A barrier ends only once all have begun it, whichever
+// the ranks wait for first.
+TEST_P(BarriersInFlight, InWindowsNeverEndEarly) {
+  Shared<WindowBoard> board;
+  as_each_of(std::min<Rank>(many(), 5), 64, [&board, seed = seed()](Endpoint& me) {
+    Random random(seed + me.rank());
+    Team& world = me.world();
+    std::vector<std::pair<std::uint32_t, Event>> flying;
+    for (std::uint32_t begun = 0; begun < kWindowBarriers || !flying.empty();) {
+      const std::size_t window = 1 + random.below(Team::kMostBarriers);
+      while (flying.size() < window && begun < kWindowBarriers) {
+        board->begun[begun].fetch_add(1);
+        flying.emplace_back(begun, begun % 2 == 0 ? world.barrier_nb(begun) : world.barrier_nb());
+        ++begun;
+      }
+      const std::size_t which = random.below(flying.size());
+      auto& [number, event] = flying[which];
+      ASSERT_TRUE(me.wait(event)) << "barrier " << number;
+      ASSERT_EQ(board->begun[number].load(), me.ranks()) << "barrier " << number << " ended early";
+      flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(which));
+    }
+    ASSERT_TRUE(me.barrier());
+  });
 }
 
 TEST_P(BarriersInFlight, BeyondTheLimitAreRefusedAndNothingElse) {

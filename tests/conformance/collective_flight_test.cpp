@@ -99,6 +99,59 @@ TEST_P(CollectivesInFlight, AThousandOnEightTeamsEndInAnyOrder) {
   });
 }
 
+/// A barrier among the calls in flight.
+struct FlightBarrier {
+  Event event;
+  bool differs;  ///< one member gives another value
+};
+
+// Barriers and calls of a team are one sequence. Neither holds up the other.
+TEST_P(CollectivesInFlight, AmongBarriersEndInAnyOrder) {
+  as_each_of(std::min<Rank>(many(), 5), 4096, [seed = seed()](Endpoint& me) {
+    std::vector<Team> teams;
+    ASSERT_NO_FATAL_FAILURE(make_flight_teams(me, teams));
+    Random random(seed + me.rank());
+    for (std::uint64_t round = 0; round < 5; ++round) {
+      std::deque<Flight> flights;
+      std::deque<FlightBarrier> barriers;
+      for (std::size_t t = 0; t < kFlightTeams; ++t) {
+        Team& team = teams[t];
+        std::size_t crossed = 0;
+        // The last one is that of notify.
+        for (std::uint64_t i = 0; crossed + 1 < Team::kMostBarriers; ++i) {
+          const std::uint64_t number = t * 1000 + round * 100 + i;
+          if (mix(number) % 3 != 0) {
+            flights.emplace_back(team, flight_call(team, t, round * 100 + i), number).begin(team);
+            continue;
+          }
+          const bool differs = mix(number) % 5 == 0 && team.size() > 1;
+          const bool other = differs && team.index() == number % team.size();
+          const auto value = static_cast<std::uint32_t>(number + (other ? 1 : 0));
+          barriers.push_back({team.barrier_nb(value), differs});
+          ++crossed;
+        }
+        ASSERT_TRUE(team.notify(static_cast<std::uint32_t>(round)));
+        flights.emplace_back(team, flight_call(team, t, round * 100 + 99), t).begin(team);
+      }
+      for (std::size_t t = kFlightTeams; t-- > 0;) ASSERT_TRUE(teams[t].wait()) << "team " << t;
+      std::vector<Flight*> order;
+      order.reserve(flights.size());
+      for (Flight& flight : flights) order.push_back(&flight);
+      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+      for (Flight* flight : order) {
+        const Status status = me.wait(flight->event);
+        ASSERT_TRUE(status) << status.text() << ": " << text_of(flight->call);
+        ASSERT_TRUE(holds(std::as_bytes(std::span(flight->out)), std::as_bytes(std::span(flight->expected))))
+            << text_of(flight->call);
+      }
+      for (FlightBarrier& barrier : barriers)
+        ASSERT_EQ(me.wait(barrier.event).code(), barrier.differs ? ErrorCode::mismatch : ErrorCode::ok);
+    }
+    for (Team& team : teams) ASSERT_TRUE(team.end());
+    ASSERT_TRUE(me.barrier());
+  });
+}
+
 // One rank never waits in the library for the first team while it works on the others.
 TEST_P(CollectivesInFlight, OfOneTeamDoNotHoldUpAnother) {
   as_each_of(3, 4096, [](Endpoint& me) {

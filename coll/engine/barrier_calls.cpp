@@ -1,0 +1,68 @@
+// Barriers as calls of the engine: an all-reduce of the members' votes.
+
+#include "coll/engine/collectives.hpp"
+#include "coll/engine/team_engine.hpp"
+#include "coll/tune/table.hpp"
+#include "core/barrier_vote.hpp"
+
+#include <cstring>
+
+namespace aqueduct::coll {
+
+namespace {
+
+void merge_votes(void* to, const void* left, const void* right, std::size_t count, void*) noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t votes[2];
+    std::memcpy(&votes[0], static_cast<const std::byte*>(left) + i * sizeof votes[0], sizeof votes[0]);
+    std::memcpy(&votes[1], static_cast<const std::byte*>(right) + i * sizeof votes[1], sizeof votes[1]);
+    core::BarrierVote merged = core::BarrierVote::from_bits(votes[0]);
+    merged.merge(core::BarrierVote::from_bits(votes[1]));
+    const std::uint64_t bits = merged.bits();
+    std::memcpy(static_cast<std::byte*>(to) + i * sizeof bits, &bits, sizeof bits);
+  }
+}
+
+/// No pass before or after it: a member has the merged votes only when all members have called.
+Shape shape_of_barrier(Rank ranks) noexcept {
+  Shape shape;
+  shape.operation = Operation::all_reduce;
+  shape.in = shape.out = Sync::mine;
+  shape.ranks = ranks;
+  shape.element = sizeof(std::uint64_t);
+  shape.bytes = shape.pitch = sizeof(std::uint64_t);
+  return shape;
+}
+
+}  // namespace
+
+/// Chooses the algorithm of the team's barriers. The settings of all-reduces do not count: with one that cannot do eight
+/// bytes, no job could end.
+void TeamEngine::prepare_barriers() noexcept {
+  const Shape shape = shape_of_barrier(ranks_);
+  const TableChooser chooser;
+  const Choice choice = chooser.choose(shape, traits_, scratch_->layout());
+  if (choice.algorithm == nullptr || choice.piece < shape.bytes) return;
+  Method& method = barrier_method_;
+  method.asked = method.shape = method.run = choice.shape;
+  method.piece = shape.bytes;
+  method.needs = needs_of(barrier_request_, *choice.algorithm, method.run, method.temp_at, method.stage_at);
+  if (scratch_->refusal(method.needs) != nullptr) return;
+  method.algorithm = choice.algorithm;
+  method.index = Collectives::index_of(*choice.algorithm);
+  method.hash = hash_of(method);
+  method.kept = true;  // it is never one of the pool
+  barrier_request_.shape = shape;
+  barrier_request_.combiner.combine = merge_votes;
+  barrier_request_.description = {};  // says barrier
+}
+
+Status TeamEngine::begin_barrier(core::Op& op, std::uint64_t& vote) noexcept {
+  if (!broken_.ok()) return broken_;
+  barrier_request_.in.mine = barrier_request_.out.mine = reinterpret_cast<std::byte*>(&vote);
+  const Status status = begin_on(op, barrier_request_, barrier_method_, nullptr);
+  if (status) ++layer_.counts().operations;
+  return status;
+}
+
+}  // namespace aqueduct::coll
