@@ -73,19 +73,11 @@ void Barriers::enter(TeamState& team) {
   team.slot(TeamSlot::barrier) = &barrier;
 }
 
-std::byte Barriers::native_offer(TeamState* made) noexcept {
-  return std::byte{made != nullptr && barrier_of(*made)->native != nullptr};
-}
+bool Barriers::has_native(TeamState& made) noexcept { return barrier_of(made)->native != nullptr; }
 
-void Barriers::choose_native(TeamState& made, const TeamState& over, std::span<const Blob> said) noexcept {
+void Barriers::choose_native(TeamState& made, bool all_have_it) noexcept {
   BarrierState& barrier = *barrier_of(made);
-  if (!barrier.native) return;
-  bool by_all = true;
-  for (Rank i = 0; i < made.size(); ++i) {
-    const Blob& offer = said[over.find(made.members[i])];
-    by_all = by_all && offer.size() == 1 && offer[0] == std::byte{1};
-  }
-  if (by_all) return;
+  if (!barrier.native || all_have_it) return;
   barrier.native->give_back();  // nobody has used it
   barrier.native.reset();
 }

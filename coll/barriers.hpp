@@ -109,12 +109,11 @@ class Barriers final : public core::Layer {
   /// allocated, so that no other failure ends a team on some members only. Afterwards the barrier is used no more, but for `leave`.
   /// Requires: no phase is under way or notified.
   Status agree_to_end(TeamState& team, bool well) noexcept;
-  /// What this rank tells the others about a team that it has just made, if it has: whether its conduit has a barrier for
-  /// the team. The other members may have had no memory for it, or may still use it for a team that ended only here.
-  static std::byte native_offer(TeamState* made) noexcept;
+  /// Whether this rank's conduit has a barrier for a team that was just made. The other members may have had no memory for
+  /// it, or may still use it for a team that ended only here.
+  static bool has_native(TeamState& made) noexcept;
   /// Chooses the barrier of a new team, before its first use: the conduits' own if all members have it, else messages.
-  /// `said`: the offers, by index in `over`, a team that the members belong to.
-  void choose_native(TeamState& made, const TeamState& over, std::span<const Blob> said) noexcept;
+  static void choose_native(TeamState& made, bool all_have_it) noexcept;
   /// The team of that id, if this rank has it still; else null.
   TeamState* find(std::uint64_t team) noexcept {
     const auto found = barriers_.find(team);

@@ -1,7 +1,7 @@
 #include <aqueduct/team.hpp>
 
 #include "coll/barriers.hpp"
-#include "coll/engine/pending_offer.hpp"
+#include "coll/engine/team_terms.hpp"
 #include "coll/exchange.hpp"
 #include "core/entry.hpp"
 #include "core/wait.hpp"
@@ -128,22 +128,14 @@ struct SplitArguments {
   std::uint32_t has_colour;
   std::uint32_t colour;
   std::int64_t key;
-  coll::TeamOffer offer;
 };
 
-/// The members of a new team, in its order.
-struct ChosenMembers {
-  std::vector<Rank> ranks;
-  std::vector<coll::TeamOffer> offers;
-};
-
-/// The members that chose `colour`. May throw std::bad_alloc.
-Result<ChosenMembers> members_of(const TeamState& team, std::uint32_t colour,
-                                 std::span<const coll::Blob> all) {
+/// The members that chose `colour`, in the order of the new team. May throw std::bad_alloc.
+Result<std::vector<Rank>> members_of(const TeamState& team, std::uint32_t colour,
+                                     std::span<const coll::Blob> all) {
   struct Member {
     std::int64_t key;
     Rank rank;
-    coll::TeamOffer offer;
   };
   std::vector<Member> chosen;
   for (Rank i = 0; i < team.size(); ++i) {
@@ -151,15 +143,12 @@ Result<ChosenMembers> members_of(const TeamState& team, std::uint32_t colour,
     if (all[i].size() != sizeof arguments) return {ErrorCode::internal, team.members[i]};
     std::memcpy(&arguments, all[i].data(), sizeof arguments);
     if (arguments.has_colour != 0 && arguments.colour == colour)
-      chosen.push_back({arguments.key, team.members[i], arguments.offer});
+      chosen.push_back({arguments.key, team.members[i]});
   }
   std::stable_sort(chosen.begin(), chosen.end(), [](auto& a, auto& b) { return a.key < b.key; });
-  ChosenMembers members;
-  for (const Member& member : chosen) {
-    members.ranks.push_back(member.rank);
-    members.offers.push_back(member.offer);
-  }
-  return members;
+  std::vector<Rank> ranks;
+  for (const Member& member : chosen) ranks.push_back(member.rank);
+  return ranks;
 }
 
 }  // namespace
@@ -172,18 +161,18 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   if (team.endpoint.must_not_wait()) return ErrorCode::in_handler;
   coll::Exchanges& exchanges = team.endpoint.barriers->exchanges();
   const std::uint32_t number = ++team.splits;
-  coll::PendingOffer offer(team.endpoint, team.size(), colour.has_value());
-  const SplitArguments mine{colour.has_value(), colour.value_or(0), key, offer.mine()};
+  const SplitArguments mine{colour.has_value(), colour.value_or(0), key};
   const auto all = exchanges.exchange(team, std::as_bytes(std::span(&mine, 1)));
   std::optional<Team> made;
+  coll::TeamTerms terms;
   const auto make = [&]() -> Status {
     try {
       if (!all || !colour) return all.status();
       auto members = members_of(team, *colour, *all);
       if (!members) return members.status();
       made.emplace(std::make_unique<TeamState>(team.endpoint, child_id(team.id, number, *colour),
-                                               team::RankMap::of(std::move(members->ranks))));
-      offer.enter(made->state(), members->offers);
+                                               team::RankMap::of(std::move(*members))));
+      terms = coll::prepare_team(made->state());
       return {};
     } catch (const std::bad_alloc&) {
       return ErrorCode::no_memory;
@@ -193,13 +182,11 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   Status status = here;
   // Either all members get their team or none does. A lost member ends the split for all, without an agreement.
   if (status.code() != ErrorCode::peer_lost) {
-    const std::byte native = coll::Barriers::native_offer(made ? &made->state() : nullptr);
-    const auto agreed = exchanges.exchange(team, {&native, 1}, status);
+    const auto agreed = exchanges.exchange(team, std::as_bytes(std::span(&terms, 1)), status);
     status = agreed.status();
-    if (status && made) team.endpoint.barriers->choose_native(made->state(), team, *agreed);
+    if (status && made) status = coll::settle_team(made->state(), team, *agreed);
   }
   if (!status && status.code() != ErrorCode::peer_lost) {
-    offer.withdraw();
     if (made) {
       coll::leave_collectives(made->state(), coll::nobody_has_it(made->state(), here, status));
       team.endpoint.barriers->leave(made->state(), /*together=*/true);

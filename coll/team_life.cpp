@@ -3,7 +3,7 @@
 #include <aqueduct/team.hpp>
 
 #include "coll/barriers.hpp"
-#include "coll/engine/pending_offer.hpp"
+#include "coll/engine/team_terms.hpp"
 #include "coll/exchange.hpp"
 #include "core/entry.hpp"
 
@@ -23,7 +23,6 @@ namespace {
 struct TeamProposal {
   std::uint64_t order;   ///< a hash of the ranks in the order that it was given
   std::uint64_t serial;  ///< that this member has never proposed before
-  coll::TeamOffer offer;
 };
 
 /// The ranks in rising order, or what is wrong with the list. All members that give the same list get the same error.
@@ -47,29 +46,22 @@ std::uint64_t hash_of(std::span<const Rank> ranks) noexcept {
   return hash;
 }
 
-/// What all members have said, if they agree.
-struct AgreedProposals {
+/// The id of the team, if all members have said the same order. The first member never proposes a serial twice, so no two
+/// teams of a name have the same id, and no late packet of a team that has ended fits another team.
+Result<std::uint64_t> agreed_id(const TeamState& namesake, std::span<const coll::Blob> all) noexcept {
   std::uint64_t id = 0;
-  std::vector<coll::TeamOffer> offers;  ///< by position in `namesake`
-};
-
-/// The id of the team: the first member never proposes a serial twice, so no two teams of a name have the same id, and
-/// no late packet of a team that has ended fits another team. May throw std::bad_alloc.
-Result<AgreedProposals> agreed_proposals(const TeamState& namesake, std::span<const coll::Blob> all) {
-  AgreedProposals agreed;
   std::uint64_t order = 0;
   for (Rank i = 0; i < namesake.size(); ++i) {
     TeamProposal said;
     if (all[i].size() != sizeof said) return {ErrorCode::internal, namesake.members[i]};
     std::memcpy(&said, all[i].data(), sizeof said);
     if (i == 0) {
-      agreed.id = coll::mixed(namesake.id, said.serial);
+      id = coll::mixed(namesake.id, said.serial);
       order = said.order;
     }
     if (said.order != order) return {ErrorCode::invalid_argument, namesake.members[i]};
-    agreed.offers.push_back(said.offer);
   }
-  return agreed;
+  return id;
 }
 
 /// Ends the use of a name unless the team was made.
@@ -109,22 +101,20 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
   namesake.tag = tag;
   if (const Rank lost = namesake.lost_member(); lost != kNoRank)
     return use.outcome = {ErrorCode::peer_lost, lost};
-  coll::PendingOffer offer(state, namesake.size());
-  const TeamProposal mine{hash_of(members), barriers.names().next_serial(), offer.mine()};
+  const TeamProposal mine{hash_of(members), barriers.names().next_serial()};
   const auto all = barriers.exchanges().exchange(namesake, *exchanges, std::as_bytes(std::span(&mine, 1)));
   std::optional<Team> made;
+  coll::TeamTerms terms;
   const auto make = [&]() -> Status {
     try {
       if (!all) return all.status();
-      const auto agreed = agreed_proposals(namesake, *all);
-      if (!agreed) return agreed.status();
-      std::vector<coll::TeamOffer> offers;
-      for (const Rank rank : members) offers.push_back(agreed->offers[namesake.find(rank)]);
+      const auto id = agreed_id(namesake, *all);
+      if (!id) return id.status();
       auto team =
-          std::make_unique<TeamState>(state, agreed->id, team::RankMap::of({members.begin(), members.end()}));
+          std::make_unique<TeamState>(state, *id, team::RankMap::of({members.begin(), members.end()}));
       team->tag = tag;
       made.emplace(std::move(team));
-      offer.enter(made->state(), offers);
+      terms = coll::prepare_team(made->state());
       return {};
     } catch (const std::bad_alloc&) {
       return ErrorCode::no_memory;
@@ -134,17 +124,16 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
   use.outcome = here;
   // As in a split: all members get the team or none does.
   if (use.outcome.code() != ErrorCode::peer_lost) {
-    const std::byte native = coll::Barriers::native_offer(made ? &made->state() : nullptr);
-    const auto agreed = barriers.exchanges().exchange(namesake, *exchanges, {&native, 1}, use.outcome);
+    const auto agreed =
+        barriers.exchanges().exchange(namesake, *exchanges, std::as_bytes(std::span(&terms, 1)), use.outcome);
     use.outcome = agreed.status();
-    if (use.outcome) barriers.choose_native(made->state(), namesake, *agreed);
+    if (use.outcome) use.outcome = coll::settle_team(made->state(), namesake, *agreed);
   }
   if (use.outcome) {
     made->state().name = name;  // from here on the team holds the name
     return std::move(*made);
   }
   if (use.outcome.code() == ErrorCode::peer_lost) return use.outcome;
-  offer.withdraw();
   if (made) {
     coll::leave_collectives(made->state(), coll::nobody_has_it(made->state(), here, use.outcome));
     barriers.leave(made->state(), /*together=*/true);

@@ -19,9 +19,15 @@ constexpr std::array kCoreSettings{
     // May differ, because the size travels with the part.
     number("signals", "AQUEDUCT_SIGNALS", "1024", 1, 1048576, "Signal counters of each endpoint."),
     // The two that follow must agree, because ranks compute from them where things are in each other's hidden memory.
+    //
+    // The defaults are 4.5 MiB in all. A thousand teams of 16 ranks then have scratch (TeamOffers::take), and the team of
+    // all ranks has banks of 683 KiB. With 2M there is room for 530 such teams, with 32768 counters for 480. All of it is
+    // memory from the start where a network pins pages (ibv), and with AQUEDUCT_SMP_MEMORY=posix: there pages
+    // that are not reserved would make a full file system a SIGBUS at the first access. A memfd, the default of smp, takes
+    // only pages that are touched.
     same_on_all_ranks(number("coll_counters", "AQUEDUCT_COLL_COUNTERS", "65536", 1024, 262144,
                              "Counters of 8 bytes that the collectives of each rank have, for all teams.")),
-    same_on_all_ranks(SettingInfo{"coll_scratch", "AQUEDUCT_COLL_SCRATCH", SettingType::bytes, "bytes", "8M",
+    same_on_all_ranks(SettingInfo{"coll_scratch", "AQUEDUCT_COLL_SCRATCH", SettingType::bytes, "bytes", "4M",
                                   "Memory for the collectives of each rank, for all teams.", 64 << 10,
                                   1 << 30}),
     number("operations", "AQUEDUCT_OPERATIONS", "1048576", 16, 16777216,

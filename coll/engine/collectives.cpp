@@ -41,26 +41,56 @@ Collectives::~Collectives() {
 
 std::span<const SettingInfo> Collectives::settings() noexcept { return {&TeamOffers::kSetting, 1}; }
 
-void Collectives::enter(TeamState& team, std::span<const Offer> all) {
+TeamOffer Collectives::prepare(TeamState& team) {
+  const Offer mine = offers_.take(team.size());
+  try {
+    prepare(team, mine);
+  } catch (const std::bad_alloc&) {
+    offers_.give_back(mine);
+    throw;
+  }
+  return mine;
+}
+
+void Collectives::prepare(TeamState& team, const Offer& mine) {
   busy_teams_.reserve(teams_.size() + 1);
   leaving_.reserve(teams_.size() + leaving_.size() + 1);
-  const Offer& mine = all[team.index];
-  // The same on all members: what the least of them has.
-  const std::optional<ScratchSizes> sizes = agreed_sizes(all);
-  std::vector<MemberPlace> places;
-  places.reserve(all.size());
-  for (const Offer& one : all) places.push_back({one.first_counter, one.offset});
-  std::span<std::uint64_t> words;
-  if (sizes && team.size() > 1)
-    words = offers_.counters_of(mine).first(ScratchLayout(*sizes, team.size()).counters());
-  auto engine = std::make_unique<TeamEngine>(*this, team, sizes.value_or(ScratchSizes{}),
-                                             TeamPlaces(std::move(places)), words);
+  auto engine = std::make_unique<TeamEngine>(*this, team);
+  // As if all members offered the same: then there is nothing to change when their offers are known.
+  give_scratch(*engine, ScratchLayout::sizes_within(mine.bytes, mine.counters, team.size()), mine);
   TeamEngine* const made = engine.get();
   teams_[team.id] = {std::move(engine), mine};
   team.slot(TeamSlot::collectives) = made;
   aborts_.take_kept(team.id);
+}
+
+Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept try {
+  const Team& one = teams_.find(team.id)->second;
+  std::vector<MemberPlace> places;
+  places.reserve(all.size());
+  for (const Offer& offer : all) places.push_back({offer.first_counter, offer.offset});
+  one.engine->know(TeamPlaces(std::move(places)));
+  // The same on all members: what the least of them has.
+  give_scratch(*one.engine, agreed_sizes(all), one.mine);
+  if (one.engine->scratch_) one.engine->prepare_barriers();
   // The member may have been lost while the team was made: nobody tells the engine again.
-  if (const Rank lost = team.lost_member(); lost != kNoRank) made->fail({ErrorCode::peer_lost, lost}, 0);
+  if (const Rank lost = team.lost_member(); lost != kNoRank) one.engine->fail({ErrorCode::peer_lost, lost}, 0);
+  return {};
+} catch (const std::bad_alloc&) {
+  return {ErrorCode::no_memory, state_.rank};
+}
+
+void Collectives::enter(TeamState& team, std::span<const Offer> all) {
+  prepare(team, all[team.index]);
+  if (!settle(team, all)) throw std::bad_alloc();
+}
+
+/// Gives an engine scratch of these sizes, in a place of this rank; or none. May throw std::bad_alloc.
+void Collectives::give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes,
+                               const Offer& mine) {
+  const Rank members = engine.team().size();
+  if (!sizes || members == 1) return engine.have_no_scratch();
+  engine.have_scratch(*sizes, offers_.bytes_of(mine), offers_.counters_of(mine));
 }
 
 Status Collectives::drain(TeamState& team) noexcept {

@@ -35,10 +35,13 @@ class Collectives final : public core::Layer {
 
   // The life of a team.
 
-  /// Takes a place in this rank's hidden memory for a team of at most that many members. To be told to all of them.
-  Offer offer(Rank most_members) noexcept { return offers_.take(most_members); }
-  void withdraw(const Offer& mine) noexcept { offers_.give_back(mine); }
-  /// Makes the engine of a team. `all`: what the members have offered, in team order. Throws std::bad_alloc.
+  /// Makes the engine of a team, and takes a place for it in this rank's hidden memory: to be told to all members. The
+  /// team's end gives it back. Throws std::bad_alloc; nothing has happened then.
+  Offer prepare(TeamState& team);
+  /// Gives a prepared team its scratch. `all`: what the members have offered, in team order. What takes much memory was
+  /// allocated before, unless another member has offered less. Errors: no_memory, at this rank.
+  Status settle(TeamState& team, std::span<const Offer> all) noexcept;
+  /// Makes the engine of a team whose members know all offers. Throws std::bad_alloc.
   void enter(TeamState& team, std::span<const Offer> all);
   /// Waits until nothing of the team is in flight here, and all that this member has sent has arrived.
   Status drain(TeamState& team) noexcept;
@@ -92,6 +95,8 @@ class Collectives final : public core::Layer {
     std::unique_ptr<TeamEngine> engine;
     Offer mine;
   };
+  void prepare(TeamState& team, const Offer& mine);
+  void give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes, const Offer& mine);
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);

@@ -6,34 +6,19 @@
 
 namespace aqueduct::coll {
 
-/// The offer of this member for a team that is being made. It ends in one of three ways: the team takes it, it is
-/// withdrawn, or, by the destructor alone, its place stays unused until the job ends.
-///
-/// The last is for a team that a lost member has ended here: other members may have made it, and write to the place.
-class PendingOffer {
- public:
-  /// `wanted`: this member will be in the team; otherwise it offers nothing.
-  PendingOffer(EndpointState& state, Rank most_members, bool wanted = true) noexcept
-      : engine_(state.layer<Collectives>()) {
-    if (engine_ != nullptr && wanted) mine_ = engine_->offer(most_members);
-  }
+/// Makes what the engine has for a new team, before its members agree that it is made. Returns the place that this member
+/// offers it. May throw std::bad_alloc; nothing has happened then.
+inline TeamOffer prepare_collectives(TeamState& team) {
+  Collectives* const engine = team.endpoint.layer<Collectives>();
+  return engine != nullptr ? engine->prepare(team) : TeamOffer{};
+}
 
-  const TeamOffer& mine() const noexcept { return mine_; }
-  /// The team is made. May throw std::bad_alloc; nothing has happened then.
-  void enter(TeamState& team, std::span<const TeamOffer> all) {
-    if (engine_ != nullptr) engine_->enter(team, all);
-    mine_ = {};
-  }
-  /// No member makes the team. Does nothing after `enter`.
-  void withdraw() noexcept {
-    if (engine_ != nullptr) engine_->withdraw(mine_);
-    mine_ = {};
-  }
-
- private:
-  Collectives* engine_;
-  TeamOffer mine_;
-};
+/// All members make the team: gives it its scratch. `all`: the offers of its members, in its order. If memory runs out, the
+/// team is of no use here, but the others have it.
+inline Status settle_collectives(TeamState& team, std::span<const TeamOffer> all) noexcept {
+  Collectives* const engine = team.endpoint.layer<Collectives>();
+  return engine != nullptr ? engine->settle(team, all) : Status{};
+}
 
 /// Ends what the engine has for a team, if it has something. See Collectives::leave.
 inline void leave_collectives(TeamState& team, bool together) noexcept {

@@ -20,6 +20,8 @@ struct MemberPlace {
 /// The places of all members, in team order. Takes no list if they are equal, as those of all ranks usually are.
 class TeamPlaces {
  public:
+  /// Of a team whose members' places are not known yet.
+  TeamPlaces() = default;
   explicit TeamPlaces(std::vector<MemberPlace> places) : places_(std::move(places)) {
     listed_ =
         std::any_of(places_.begin(), places_.end(), [&](const auto& p) { return p != places_.front(); });

@@ -47,8 +47,7 @@ TeamTraits traits_of(EndpointState& state, const TeamState& team) noexcept {
 
 }  // namespace
 
-TeamEngine::TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& sizes, TeamPlaces places,
-                       std::span<std::uint64_t> words)
+TeamEngine::TeamEngine(Collectives& all, TeamState& team)
     : layer_(all),
       state_(team.endpoint),
       team_(team),
@@ -57,15 +56,16 @@ TeamEngine::TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& si
       ranks_(team.size()),
       position_(team.index),
       traits_(traits_of(team.endpoint, team)),
-      places_(std::move(places)),
       agreement_(team.endpoint.rank) {
   all_.kind = &core::kGroup;
   all_.pool = &state_.ops;
   all_.parts = 1;
-  if (words.empty()) return;
-  base_ = state_.segments[core::kSignalSegment].mine.data() + places_[position_].offset;
-  scratch_.emplace(sizes, ranks_, position_, words);
-  prepare_barriers();
+}
+
+void TeamEngine::have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words) {
+  if (scratch_ && scratch_->layout().sizes() == sizes) return;
+  base_ = bytes;
+  scratch_.emplace(sizes, ranks_, position_, words.first(ScratchLayout(sizes, ranks_).counters()));
 }
 
 // What is still in flight refers to this object no more: its parts become those of the endpoint's unobserved operation.

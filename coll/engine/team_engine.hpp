@@ -37,12 +37,20 @@ class Collectives;
 /// Nothing here waits. A step that finds no room is tried again at the next progress.
 class TeamEngine {
  public:
-  /// `words`: this member's counters of the team. Empty: the team has no scratch, and only teams of one member work.
-  TeamEngine(Collectives& all, TeamState& team, const ScratchSizes& sizes, TeamPlaces places,
-             std::span<std::uint64_t> words);
+  TeamEngine(Collectives& all, TeamState& team);
   ~TeamEngine();
   TeamEngine(const TeamEngine&) = delete;
   TeamEngine& operator=(const TeamEngine&) = delete;
+
+  // Before the first call.
+
+  /// The team has scratch of these sizes, in this member's bytes and counters, which held 0 when they were offered to the
+  /// others. Keeps what it has if the sizes are the same. May throw std::bad_alloc.
+  void have_scratch(const ScratchSizes& sizes, std::byte* bytes, std::span<std::uint64_t> words);
+  /// The team has no scratch: only teams of one member work.
+  void have_no_scratch() noexcept { scratch_.reset(); }
+  /// Where the other members' scratch is.
+  void know(TeamPlaces places) noexcept { places_ = std::move(places); }
 
   struct Begun {
     Status status;

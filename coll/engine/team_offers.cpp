@@ -10,16 +10,32 @@ using aqueduct::detail::EndpointState;
 
 namespace {
 
-// Chosen: several teams in a row get the whole of what the setting says, and later ones still get something.
-constexpr std::uint64_t kShareOfFree = 8;
+// Chosen: with the default settings the first dozen of teams get the whole of what the setting says, and a thousand teams of
+// 16 members have scratch. Teams with the least room need more of the counters than of the bytes.
+constexpr std::uint64_t kShareOfLoose = 4;
+constexpr std::uint64_t kLooseBytes = 2;     ///< half of them
+constexpr std::uint64_t kLooseCounters = 8;  ///< an eighth
+
+/// As many counters as a team with so much memory can use. Requires: at least the least room.
+std::uint64_t useful_counters(std::uint64_t bytes, Rank ranks) noexcept {
+  const auto sizes = ScratchLayout::sizes_within(bytes, UINT64_MAX, ranks);
+  return sizes ? ScratchLayout(*sizes, ranks).counters() : 0;
+}
 
 /// The part of the team of all ranks in the engine's memory. The same on all ranks.
 ScratchRoom world_room(const core::HiddenSizes& sizes, Rank ranks) noexcept {
   const ScratchRoom least = least_room(ranks);
-  const auto half = [](std::uint64_t all, std::uint64_t needed) {
-    return std::min(all, std::max(all / 2 / kScratchLine * kScratchLine, whole_lines(needed)));
-  };
-  return {half(sizes.scratch, least.bytes), half(sizes.counters, least.counters)};
+  const std::uint64_t half = sizes.scratch / 2 / kScratchLine * kScratchLine;
+  const std::uint64_t bytes = std::min(sizes.scratch, std::max(half, least.bytes));
+  const std::uint64_t counters = std::min(sizes.counters / 2, useful_counters(bytes, ranks));
+  return {bytes, std::min(sizes.counters, std::max(counters, least.counters))};
+}
+
+/// What a team may have of `free`. Of `all`, which were free before there was a team, one part in `loose` is for teams to
+/// have more than they need; the rest is kept.
+std::uint64_t share(std::uint64_t all, std::uint64_t loose, std::uint64_t free) noexcept {
+  const std::uint64_t kept = all - all / loose;
+  return free > kept ? (free - kept) / kShareOfLoose : 0;
 }
 
 TeamOffer world_offer(const core::HiddenLayout& part, const ScratchRoom& room) noexcept {
@@ -29,11 +45,9 @@ TeamOffer world_offer(const core::HiddenLayout& part, const ScratchRoom& room) n
 
 }  // namespace
 
-ScratchRoom least_room(Rank most_members) noexcept {
-  const auto counters = [](Rank ranks) { return ScratchLayout(least_scratch(ranks), ranks).counters(); };
-  // A larger team may need fewer counters, because it has none for clears.
-  return {ScratchLayout(least_scratch(most_members), most_members).bytes(),
-          std::max(counters(most_members), counters(std::min(most_members, kMostCleared)))};
+ScratchRoom least_room(Rank members) noexcept {
+  const ScratchLayout layout(least_scratch(members), members);
+  return {layout.bytes(), layout.counters()};
 }
 
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcept {
@@ -63,18 +77,17 @@ TeamOffers::TeamOffers(EndpointState& state, const TeamOffer& world)
       first_counter_(world.first_counter + world.counters),
       first_byte_(world.offset + world.bytes),
       memory_(counters_of({first_counter_, 0, state.hidden.counters - world.counters, 0}),
-              state.hidden.scratch - world.bytes) {}
+              state.hidden.scratch - world.bytes),
+      all_{memory_.free_bytes(), memory_.free_counters()} {}
 
-TeamOffer TeamOffers::take(Rank most_members) noexcept {
-  const ScratchRoom least = least_room(most_members);
+TeamOffer TeamOffers::take(Rank members) noexcept {
+  if (members == 1) return {};
+  const ScratchRoom least = least_room(members);
+  const std::uint64_t loose_bytes = share(all_.bytes, kLooseBytes, memory_.free_bytes());
+  const std::uint64_t loose_counters = share(all_.counters, kLooseCounters, memory_.free_counters());
   ScratchRoom room;
-  room.bytes = std::max(least.bytes, std::min(most_bytes_, memory_.free_bytes() / kShareOfFree));
-  // As many counters as a team of this size and memory can use.
-  room.counters = least.counters;
-  if (const auto sizes = ScratchLayout::sizes_within(room.bytes, UINT64_MAX, most_members)) {
-    const std::uint64_t useful = ScratchLayout(*sizes, most_members).counters();
-    room.counters = std::max(least.counters, std::min(useful, memory_.free_counters() / kShareOfFree));
-  }
+  room.bytes = std::max(least.bytes, std::min(most_bytes_, loose_bytes));
+  room.counters = std::max(least.counters, std::min(useful_counters(room.bytes, members), loose_counters));
   auto place = memory_.take(room.bytes, room.counters);
   // What is free may be in pieces.
   if (!place) place = memory_.take(least.bytes, least.counters);

@@ -13,12 +13,12 @@
 namespace aqueduct::coll {
 
 /// The place in segment 1 that a member has for the scratch of a new team. The members exchange their offers with what
-/// they exchange anyway when they make the team; an offer travels as it is.
+/// they exchange anyway when they make the team (team_terms.hpp); an offer travels as it is.
 struct TeamOffer {
   std::uint64_t first_counter = 0;  ///< a signal slot of the member
   std::uint64_t offset = 0;         ///< of the first byte, in the member's part of segment 1
   std::uint64_t counters = 0;
-  std::uint64_t bytes = 0;  ///< 0: the member has no room, so the team has no scratch
+  std::uint64_t bytes = 0;  ///< 0: the member has no room, so the team has no scratch; or it is alone
 
   friend bool operator==(const TeamOffer&, const TeamOffer&) = default;
 };
@@ -30,13 +30,14 @@ struct ScratchRoom {
   std::uint64_t counters = 0;
 };
 
-/// The least room with which a team of at most so many members has scratch.
-ScratchRoom least_room(Rank most_members) noexcept;
+/// The least room with which a team of so many members has scratch.
+ScratchRoom least_room(Rank members) noexcept;
 /// The sizes of a new team's scratch: what the smallest offers allow. Empty if one member has no room, or too little. The
 /// same on all members, since all know all offers.
 std::optional<ScratchSizes> agreed_sizes(std::span<const TeamOffer> all) noexcept;
 /// The offers of all ranks for the team of all ranks, in their order. Known without an exchange: it has the first half of
-/// the engine's memory on each rank, or as much as it needs at the least. May throw std::bad_alloc.
+/// the engine's memory on each rank, or as much as it needs at the least, and the counters that it can use with that, but
+/// no more than half of them. May throw std::bad_alloc.
 std::vector<TeamOffer> world_offers(const aqueduct::detail::EndpointState& state);
 
 /// This rank's places for teams other than that of all ranks.
@@ -48,7 +49,7 @@ class TeamOffers {
       "AQUEDUCT_COLL_TEAM_SCRATCH",
       SettingType::bytes,
       "bytes",
-      "256K",
+      "64K",
       "Memory that a rank offers for the collectives of a team, if it has so much; the least offer counts.",
       4 << 10,
       1 << 30};
@@ -56,9 +57,21 @@ class TeamOffers {
   /// Requires: segment 1 is there.
   explicit TeamOffers(aqueduct::detail::EndpointState& state);
 
-  /// Takes a place for a team of at most so many members. Its counters hold 0. It gets an eighth of what is free, but no
-  /// more than AQUEDUCT_COLL_TEAM_SCRATCH and no less than least_room; without that room, `bytes` is 0.
-  TeamOffer take(Rank most_members) noexcept;
+  /// Takes a place for a team of so many members. Its counters hold 0. A team of one needs none, and `bytes` is 0.
+  ///
+  /// Half of the memory for teams is loose: a team gets a quarter of what is left of it, but no more than
+  /// AQUEDUCT_COLL_TEAM_SCRATCH. The other half is kept for teams that get least_room, so teams that are made early do not
+  /// leave later ones without scratch. Of the counters an eighth is loose. Without least_room, `bytes` is 0.
+  ///
+  /// So many teams have scratch at the same time with the default settings (computed; the same for 64 to 16384 ranks, but
+  /// for one or two). The first 13 have 64K, or least_room if that is more.
+  ///
+  ///     members of each     2     4     8    16    64   256  1024  4096  16384
+  ///     live teams       1054  1054  1054  1031   436   143    49    15      3
+  ///     least_room         1K    1K    1K    1K  2.5K  8.5K   33K  129K   513K
+  ///
+  /// The team of all ranks has 2M, and beyond 65520 ranks its least_room; it has no scratch beyond 131056 ranks.
+  TeamOffer take(Rank members) noexcept;
   /// Gives a place back, for another team. Does nothing for an offer without bytes, and for that of the team of all ranks.
   /// Requires: nothing of the team arrives any more.
   void give_back(const TeamOffer& mine) noexcept;
@@ -76,6 +89,7 @@ class TeamOffers {
   std::uint64_t first_counter_;  ///< where `memory_` begins: a slot
   std::uint64_t first_byte_;     ///< likewise: an offset in the part
   HiddenMemory memory_;
+  ScratchRoom all_;  ///< what is free in `memory_` before there is a team
 };
 
 }  // namespace aqueduct::coll

@@ -9,21 +9,29 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr std::uint64_t kLongestElement = 16;
-// Chosen: three passes of ceil(log2 P) rounds and a few more, for any number of ranks.
-constexpr std::uint32_t kLeastCounters = 112;
+// What is rounded up to whole lines: the scratch and the temporary bytes of two portions, or of one portion with the
+// buffers of converted elements.
+constexpr std::uint64_t kRounding = 4 * kScratchLine;
+// Chosen: small teams get a little more than they need. Their elements may be longer then, and an algorithm that a setting
+// asks for may take two counters for each member, as a ring of 8 does.
+constexpr std::uint64_t kLeastBytes = 512;
+constexpr std::uint32_t kLeastCounters = 18;
 // Chosen: with larger banks, more counters than this are of no use.
 constexpr std::uint32_t kMostCounters = 1024;
-constexpr std::uint64_t kBytesForACounter = 1024;
+constexpr std::uint64_t kBytesForACounter = 256;
 
 }  // namespace
 
 ScratchSizes least_scratch(Rank ranks) noexcept {
-  // Of what members can do that know only their own buffers, an all-to-all by Bruck's algorithm needs most: in each round
-  // at most a block of each member.
-  const std::uint64_t blocks = std::uint64_t{std::max(rounds_of(ranks, 2), 1u)} * ranks;
+  // A reduction in team order (all_reduce, reduce_scatter) needs most: an element of each member, and a sum. Gathers need
+  // the former, trees and chains far less. An all-to-all between members that know only their own buffers needs more; but it
+  // combines nothing, so its elements may be cut: with radix 64 it takes portions of 2 to 8 bytes.
+  //
+  // Counters: a pass before the operation and one after it, two that tie lanes together, and for the algorithm itself one
+  // for each round and a few. For those that need more there are others: fewer segments, a larger radix, a tree.
   return {.banks = 2,
-          .counters = kLeastCounters,
-          .bytes = std::max<std::uint64_t>(whole_lines(blocks * kLongestElement), 1024)};
+          .counters = std::max(3 * rounds_of(ranks, 2) + 6, kLeastCounters),
+          .bytes = std::max(whole_lines(ranks * kLongestElement) + kRounding, kLeastBytes)};
 }
 
 ScratchLayout::ScratchLayout(const ScratchSizes& sizes, Rank ranks) noexcept
@@ -43,7 +51,7 @@ std::optional<ScratchSizes> ScratchLayout::sizes_within(std::uint64_t bytes, std
   const std::uint64_t more_counters = (counters - ScratchLayout(sizes, ranks).counters()) / sizes.banks;
   sizes.bytes = bytes / sizes.banks / kScratchLine * kScratchLine;
   sizes.counters += static_cast<std::uint32_t>(std::min(
-      {more_counters, sizes.bytes / kBytesForACounter, std::uint64_t{kMostCounters - kLeastCounters}}));
+      {more_counters, sizes.bytes / kBytesForACounter, std::uint64_t{kMostCounters - sizes.counters}}));
   return sizes;
 }
 

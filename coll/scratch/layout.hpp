@@ -28,7 +28,8 @@ constexpr std::uint64_t whole_lines(std::uint64_t bytes) noexcept {
   return (bytes + kScratchLine - 1) / kScratchLine * kScratchLine;
 }
 
-/// The smallest scratch with which every operation has an algorithm, if it is cut into pieces of one element of 16 bytes.
+/// The smallest scratch with which every operation has an algorithm, if it is cut into pieces of one element of 16 bytes,
+/// or of fewer bytes where nothing is combined. It grows with P: 16 P bytes, and 3 ceil(log2 P) counters.
 ScratchSizes least_scratch(Rank ranks) noexcept;
 
 /// Where things are in a team's scratch: the same on all members.

@@ -16,6 +16,20 @@ Choice choice_of(const Algorithm& algorithm, const Fit& how) noexcept {
   return {.algorithm = &algorithm, .shape = how.shape, .piece = how.piece, .why = {}};
 }
 
+/// With so little scratch the number of pieces decides: the first of the algorithms with the largest ones.
+Choice choose_with_cut_elements(Shape shape, const TeamTraits& team, const ScratchLayout& scratch) noexcept {
+  Choice best;
+  if (reduces(shape.operation) || shape.element == 1) return best;
+  shape.element = 1;
+  Candidates candidates(shape, team);
+  for (Candidate one = candidates.next(); one.algorithm != nullptr; one = candidates.next()) {
+    const Fit how = fit(*one.algorithm, one.wanted, shape, team, scratch);
+    if (how.refusal == nullptr && (best.algorithm == nullptr || how.piece > best.piece))
+      best = choice_of(*one.algorithm, how);
+  }
+  return best;
+}
+
 /// The names of the algorithms that can do it: "ring, circulant".
 std::string names_that_can(const Shape& shape, const TeamTraits& team, const ScratchLayout& scratch) {
   std::string names;
@@ -68,11 +82,12 @@ Choice TableChooser::choose(const Shape& shape, const TeamTraits& team,
   }
   Candidates candidates(shape, team);
   for (Candidate one = candidates.next(); one.algorithm != nullptr; one = candidates.next()) {
-    const Fit how = fit_or_cut(*one.algorithm, one.wanted, shape, team, scratch);
+    const Fit how = fit(*one.algorithm, one.wanted, shape, team, scratch);
     if (how.refusal == nullptr) return choice_of(*one.algorithm, how);
     none.why = "no algorithm can do it with the team's scratch; a larger AQUEDUCT_COLL_SCRATCH may help";
   }
-  return none;
+  const Choice cut = choose_with_cut_elements(shape, team, scratch);
+  return cut.algorithm != nullptr ? cut : none;
 }
 
 std::string_view TableChooser::keep(std::string text) const {

@@ -15,6 +15,8 @@ namespace aqueduct::coll {
 /// team's scratch, in one or in pieces. If no line serves, the first algorithm that can do it at all. A setting of the
 /// user (coll_settings.hpp) comes before the table.
 ///
+/// If not even one element fits, and none are combined, elements are cut: by the algorithm with the largest pieces.
+///
 /// Choice::shape has the caller's element, but for an operation that combines nothing and whose elements are too large for
 /// the scratch: then it is 1, since such elements may be cut.
 /// Threads: any. Choice::why lives as long as the chooser.

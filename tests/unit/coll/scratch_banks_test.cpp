@@ -4,6 +4,8 @@
 #include "coll/scratch/layout.hpp"
 #include "coll/scratch/leases.hpp"
 #include "coll/scratch/team_scratch.hpp"
+#include "coll/tune/operation_word.hpp"
+#include "coll/tune/table.hpp"
 
 #include <gtest/gtest.h>
 
@@ -99,22 +101,27 @@ TEST(ScratchLayout, FitsIntoWhatATeamIsGiven) {
 TEST(ScratchLayout, TheLeastServesEveryOperation) {
   for (const Rank ranks : {1u, 2u, 3u, 7u, 16u, 64u, 129u, 1000u, 32768u}) {
     const ScratchLayout layout(least_scratch(ranks), ranks);
-    const ScratchBanks banks(layout);
-    std::set<Operation> operations, served;
     for (const Algorithm* const algorithm : all_algorithms()) {
       Shape shape{.operation = algorithm->operation};
       shape.ranks = ranks;
       shape.element = 16;
       shape.bytes = shape.pitch = algorithm->operation == Operation::barrier ? 0 : 16;
-      for (std::size_t i = 0; i < algorithm->parameters.size(); ++i)
-        shape.parameters[i] = algorithm->parameters[i].usual;
-      operations.insert(algorithm->operation);
-      if (Schedule::refusal(*algorithm, shape) == nullptr &&
-          banks.refusal(Schedule::needs(*algorithm, shape)) == nullptr)
-        served.insert(algorithm->operation);
+      const Choice choice = TableChooser().choose(shape, {.ranks = ranks}, layout);
+      EXPECT_NE(choice.algorithm, nullptr)
+          << operation_word(algorithm->operation) << ", " << ranks << " members: " << choice.why;
     }
-    EXPECT_EQ(served, operations) << ranks << " members";
   }
+}
+
+// A program may have a thousand teams, and a job a hundred thousand ranks.
+TEST(ScratchLayout, TheLeastIsLittle) {
+  const auto least = [](Rank ranks) { return ScratchLayout(least_scratch(ranks), ranks); };
+  EXPECT_EQ(least(2).bytes(), 1024u);
+  EXPECT_EQ(least(2).counters(), 39u);
+  EXPECT_EQ(least(16).bytes(), 1024u);
+  EXPECT_EQ(least(16).counters(), 56u);
+  EXPECT_EQ(least(131056).bytes(), 4u << 20) << "all that a rank has with the default settings";
+  EXPECT_LT(least(131056).counters(), 150u);
 }
 
 TEST(Ranges, AreFirstFitAndComeBackLate) {

@@ -73,7 +73,9 @@ void expect_runnable(const Choice& choice, const Shape& shape, const ScratchLayo
   EXPECT_EQ(choice.shape.bytes, shape.bytes);
   EXPECT_EQ(choice.shape.pitch, shape.pitch);
   ASSERT_GT(choice.piece, 0u);
-  EXPECT_EQ(choice.piece % shape.element, 0u);
+  EXPECT_EQ(choice.piece % choice.shape.element, 0u);
+  EXPECT_TRUE(choice.shape.element == shape.element || !reduces(shape.operation))
+      << "combined elements are cut";
   const ScratchBanks banks(layout);
   const auto expect_piece = [&](std::uint64_t bytes) {
     const Shape piece = piece_of(choice.shape, bytes);
@@ -124,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Operations, TableForAll,
                                          Operation::scan, Operation::exscan),
                          [](const auto& one) { return std::string(operation_word(one.param)); });
 
-// The longest element that the least scratch is made for, one at a time.
+// The longest element that the least scratch is made for, one at a time; an all-to-all may cut it.
 TEST(Table, MovesLongElementsThroughTheLeastScratch) {
   for (const Rank ranks : {2u, 3u, 5u, 17u, 64u, 100u, 1000u, 5000u}) {
     const ScratchLayout layout(least_scratch(ranks), ranks);
@@ -226,6 +228,26 @@ TEST(Table, CutsLongElementsThatAreOnlyMoved) {
   const Choice combined = TableChooser().choose(shape, network(4), layout);
   EXPECT_EQ(combined.algorithm, nullptr);
   EXPECT_NE(combined.why.find("AQUEDUCT_COLL_SCRATCH"), std::string_view::npos);
+}
+
+// A Bruck of radix 2 comes first in the table for such blocks, but would cut their elements.
+TEST(Table, CutsElementsOnlyIfNoAlgorithmTakesThemWhole) {
+  for (const Rank ranks : {20u, 50u, 64u}) {
+    const Shape shape = shape_of(Operation::all_to_all, ranks, 64);
+    const ScratchLayout least(least_scratch(ranks), ranks);
+    const Choice choice = TableChooser().choose(shape, network(ranks), least);
+    expect_runnable(choice, shape, least);
+    EXPECT_EQ(choice.shape.element, kElement) << ranks << " members";
+  }
+}
+
+TEST(Table, CutsElementsIntoTheLargestPieces) {
+  const Shape shape = shape_of(Operation::all_to_all, 1000, 64);
+  const ScratchLayout least(least_scratch(1000), 1000);
+  const Choice choice = TableChooser().choose(shape, network(1000), least);
+  expect_runnable(choice, shape, least);
+  EXPECT_EQ(name_of(*choice.algorithm, choice.shape), "bruck:radix=64");
+  EXPECT_EQ(choice.piece, 4u);
 }
 
 TEST(Table, AnswersAlikeOnAllMembers) {

@@ -118,7 +118,7 @@ TEST_F(TeamLives, ThatEndGiveTheirMemoryBackAndDestroyedOnesDoNot) {
       ASSERT_TRUE(team) << team.status().text();
       auto half = team->split(ep.rank() == 0 ? std::optional<std::uint32_t>(3) : std::nullopt, 0);
       ASSERT_TRUE(half) << half.status().text();
-      EXPECT_EQ(memory.places(), ep.rank() == 0 ? 2u : 1u) << "who has no colour offers nothing";
+      EXPECT_EQ(memory.places(), 1u) << "a team of one takes nothing, nor does who has no colour";
       if (*half) {
         EXPECT_TRUE((*half)->end());
       }
@@ -127,7 +127,30 @@ TEST_F(TeamLives, ThatEndGiveTheirMemoryBackAndDestroyedOnesDoNot) {
     EXPECT_EQ(memory.places(), 1u) << "the peer may still write there";
     const std::array<Rank, 2> other{1, 0};
     EXPECT_EQ(Team::create(ep, ep.rank() == 0 ? all : other, 2).status().code(), ErrorCode::invalid_argument);
-    EXPECT_EQ(memory.places(), 1u) << "the offer for a team that nobody makes is withdrawn";
+    EXPECT_EQ(memory.places(), 1u) << "a team that nobody makes has no place";
+    ASSERT_TRUE(ep.barrier());
+  });
+}
+
+// The members of a split take places for the new team, whose size they know, not for the one that is split.
+TEST_F(TeamLives, ThatASplitMakesTakeWhatTheyNeed) {
+  start(6);
+  job_->run_each([](Endpoint& ep) {
+    HiddenMemory& memory = ep.state().layer<Collectives>()->memory();
+    std::vector<Team> teams;
+    for (int i = 0; i < 300; ++i) {  // so that the later ones get the least
+      const std::uint64_t free = memory.free_bytes();
+      auto team = ep.world().split(ep.rank() < 2 ? 0 : 1, 0);
+      ASSERT_TRUE(team && *team);
+      const ScratchRoom least = least_room((*team)->size());
+      ASSERT_GE(free - memory.free_bytes(), least.bytes);
+      if (i == 299) {
+        EXPECT_EQ(free - memory.free_bytes(), least.bytes) << (*team)->size() << " members";
+      }
+      teams.push_back(std::move(**team));
+    }
+    for (Team& team : teams) ASSERT_TRUE(team.end());
+    EXPECT_EQ(memory.places(), 0u);
     ASSERT_TRUE(ep.barrier());
   });
 }

@@ -33,13 +33,12 @@ class TeamOffersOfARank : public testing::Test {
   std::optional<TeamOffers> offers_;
 };
 
-TEST(TeamOffers, TheLeastRoomServesEachNumberOfMembersUpToTheMost) {
-  for (const Rank most : {1u, 2u, 64u, 65u, 100u, 1000u}) {
-    const ScratchRoom room = least_room(most);
-    for (const Rank ranks : {1u, 2u, 3u, 63u, 64u, 65u, 99u, most}) {
-      if (ranks > most) continue;
-      EXPECT_TRUE(ScratchLayout::sizes_within(room.bytes, room.counters, ranks)) << ranks << " of " << most;
-    }
+TEST(TeamOffers, TheLeastRoomServesSoManyMembers) {
+  for (const Rank ranks : {1u, 2u, 3u, 63u, 64u, 65u, 99u, 1000u, 65'536u}) {
+    const ScratchRoom room = least_room(ranks);
+    EXPECT_TRUE(ScratchLayout::sizes_within(room.bytes, room.counters, ranks)) << ranks << " members";
+    EXPECT_FALSE(ScratchLayout::sizes_within(room.bytes - 1, room.counters, ranks)) << ranks << " members";
+    EXPECT_FALSE(ScratchLayout::sizes_within(room.bytes, room.counters - 1, ranks)) << ranks << " members";
   }
 }
 
@@ -59,14 +58,17 @@ TEST_F(TeamOffersOfARank, LieBehindThePlaceOfAllRanksAndApart) {
   ASSERT_EQ(world.size(), 4u);
   EXPECT_EQ(world[0], world[3]);
   EXPECT_EQ(world[0].first_counter, 8u);
-  EXPECT_EQ(world[0].counters, layout().counters / 2);
   EXPECT_EQ(world[0].bytes, layout().scratch / 2);
-  EXPECT_TRUE(agreed_sizes(world));
+  const auto sizes = agreed_sizes(world);
+  ASSERT_TRUE(sizes);
+  EXPECT_EQ(sizes, ScratchLayout::sizes_within(world[0].bytes, layout().counters, 4))
+      << "no counter is missing";
+  EXPECT_EQ(world[0].counters, ScratchLayout(*sizes, 4).counters()) << "nor left over";
   std::uint64_t next_counter = world[0].first_counter + world[0].counters;
   std::uint64_t next_byte = world[0].offset + world[0].bytes;
   for (int i = 0; i < 5; ++i) {
     const TeamOffer offer = offers_->take(4);
-    EXPECT_EQ(offer.bytes, 256u << 10);
+    EXPECT_EQ(offer.bytes, 64u << 10);
     EXPECT_EQ(offer.first_counter, next_counter);
     EXPECT_EQ(offer.offset, next_byte);
     EXPECT_TRUE(agreed_sizes({&offer, 1}));
@@ -97,11 +99,36 @@ TEST_F(TeamOffersOfARank, BecomeSmallerAndEndWithNone) {
     taken.push_back(offer);
     ASSERT_LT(taken.size(), 10'000u);
   }
-  EXPECT_GT(taken.size(), 40u);
+  EXPECT_GE(taken.size(), 1000u);
+  EXPECT_EQ(taken.front().bytes, 64u << 10);
+  EXPECT_EQ(taken.back().bytes, least_room(2).bytes);
   offers_->give_back({});  // nothing
   for (const TeamOffer& offer : taken) offers_->give_back(offer);
   EXPECT_EQ(offers_->memory().places(), 0u);
-  EXPECT_EQ(offers_->take(2).bytes, 256u << 10);
+  EXPECT_EQ(offers_->take(2).bytes, 64u << 10);
+}
+
+// As the comment of `take` says.
+TEST_F(TeamOffersOfARank, ServeAThousandTeamsOfUpTo16Members) {
+  ASSERT_NO_FATAL_FAILURE(start(2));
+  const std::array<std::pair<Rank, std::size_t>, 5> expected{
+      {{2, 1000}, {4, 1000}, {8, 1000}, {16, 1000}, {64, 400}}};
+  for (const auto& [members, teams] : expected) {
+    std::vector<TeamOffer> taken;
+    while (taken.size() < teams) {
+      taken.push_back(offers_->take(members));
+      ASSERT_NE(taken.back().bytes, 0u) << "team " << taken.size() << " of " << members << " members";
+      const std::vector<TeamOffer> all(members, taken.back());
+      ASSERT_TRUE(agreed_sizes(all));
+    }
+    for (const TeamOffer& offer : taken) offers_->give_back(offer);
+  }
+}
+
+TEST_F(TeamOffersOfARank, ATeamOfOneTakesNothing) {
+  ASSERT_NO_FATAL_FAILURE(start(2));
+  EXPECT_EQ(offers_->take(1), TeamOffer{});
+  EXPECT_EQ(offers_->memory().places(), 0u);
 }
 
 TEST_F(TeamOffersOfARank, WithTheLeastSettingsThereIsRoomForAllRanksAtLeast) {
