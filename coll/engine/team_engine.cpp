@@ -29,19 +29,13 @@ std::uint64_t hash_of_shape(const Shape& shape) noexcept {
   return mixed_hash(hash, shape.element);
 }
 
-/// Whether all members of a team share a host, and the most bytes that one transfer between any of them can have.
-TeamTraits traits_of(EndpointState& state, const TeamState& team) noexcept {
-  TeamTraits traits{.ranks = team.size()};
+/// Only of facts that are equal on all members: what they choose by these must be the same.
+TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept {
+  TeamTraits traits{.ranks = team.size(), .most_transfer = state.least_transfer};
   for (Rank i = 0; i < team.size(); ++i) {
     if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
   }
-  for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
-    // The reference layer cuts transfers by itself.
-    if (conduit != nullptr && conduit->rma() != nullptr)
-      traits.most_transfer =
-          std::min<std::uint64_t>(traits.most_transfer, conduit->properties().max_transfer);
-  }
-  traits.mapped = traits.one_host && state.near != nullptr;
+  traits.mapped = traits.one_host && state.near_serves_host;
   return traits;
 }
 
