@@ -45,12 +45,35 @@ TeamEngine* Collectives::engine_of(TeamState& team) noexcept {
   return static_cast<TeamEngine*>(team.slot(TeamSlot::collectives));
 }
 
-void Collectives::enter(TeamState& team, std::span<const Offer> all) {
+/// The sizes of a new team's scratch, the same on all members: what the least of them has offered. Empty: no collective
+/// operation can run, and the log says why.
+std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const Offer& mine,
+                                                  std::span<const Offer> all) noexcept {
+  if (team.size() == 1) return agreed_sizes(all);
+  if (all[team.index] != mine) {
+    state_.log.error(
+        "a team of {} ranks has no memory for collective operations: what came back as this rank's offer "
+        "(counters {} to {}, bytes {} to {}) is not what it has sent",
+        team.size(), all[team.index].first_counter, all[team.index].first_counter + all[team.index].counters,
+        all[team.index].offset, all[team.index].offset + all[team.index].bytes);
+    return std::nullopt;
+  }
+  const std::optional<ScratchSizes> sizes = agreed_sizes(all);
+  if (sizes) return sizes;
+  const auto least = std::min_element(all.begin(), all.end(),
+                                      [](const Offer& a, const Offer& b) { return a.bytes < b.bytes; });
+  state_.log.warn(
+      "a team of {} ranks has no memory for collective operations, which will fail with no_memory: rank {} "
+      "offers {} bytes and {} counters. End teams that are not used any more (Team::end), or raise "
+      "AQUEDUCT_COLL_SCRATCH and AQUEDUCT_COLL_COUNTERS on all ranks",
+      team.size(), team.members[static_cast<Rank>(least - all.begin())], least->bytes, least->counters);
+  return std::nullopt;
+}
+
+void Collectives::enter(TeamState& team, const Offer& mine, std::span<const Offer> all) {
   busy_teams_.reserve(teams_.size() + 1);
   leaving_.reserve(teams_.size() + leaving_.size() + 1);
-  const Offer& mine = all[team.index];
-  // The same on all members: what the least of them has.
-  const std::optional<ScratchSizes> sizes = agreed_sizes(all);
+  const std::optional<ScratchSizes> sizes = sizes_of(team, mine, all);
   std::vector<MemberPlace> places;
   places.reserve(all.size());
   for (const Offer& one : all) places.push_back({one.first_counter, one.offset});
@@ -125,9 +148,9 @@ Collectives::Begun Collectives::start(void* plan) noexcept {
 
 Status Collectives::end(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
-  if (bound.engine != nullptr) return bound.engine->end(bound);
-  delete &bound;
-  return ErrorCode::closed;
+  // A plan whose team has ended stays until `drop`: the caller keeps it after a failure.
+  if (bound.engine == nullptr || bound.team_gone) return ErrorCode::closed;
+  return bound.engine->end(bound);
 }
 
 void Collectives::drop(void* plan) noexcept {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,8 +39,9 @@ class Collectives final : public core::Layer {
   /// Takes a place in this rank's hidden memory for a team of at most that many members. To be told to all of them.
   Offer offer(Rank most_members) noexcept { return offers_.take(most_members); }
   void withdraw(const Offer& mine) noexcept { offers_.give_back(mine); }
-  /// Makes the engine of a team. `all`: what the members have offered, in team order. Throws std::bad_alloc.
-  void enter(TeamState& team, std::span<const Offer> all);
+  /// Makes the engine of a team. `mine`: what this member has offered; `all`: what has come from the members, in team
+  /// order. Throws std::bad_alloc; nothing has happened then.
+  void enter(TeamState& team, const Offer& mine, std::span<const Offer> all);
   /// Waits until nothing of the team is in flight here, and all that this member has sent has arrived.
   Status drain(TeamState& team) noexcept;
   /// Whether nothing of the team is in flight here, and all that this member has sent has arrived. A broken team may be
@@ -89,6 +91,8 @@ class Collectives final : public core::Layer {
     Offer mine;
   };
   static TeamEngine* engine_of(TeamState& team) noexcept;
+  std::optional<ScratchSizes> sizes_of(const TeamState& team, const Offer& mine,
+                                       std::span<const Offer> all) noexcept;
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);

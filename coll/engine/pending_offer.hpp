@@ -9,7 +9,8 @@ namespace aqueduct::coll {
 /// The offer of this member for a team that is being made. It ends in one of three ways: the team takes it, it is
 /// withdrawn, or, by the destructor alone, its place stays unused until the job ends.
 ///
-/// The last is for a team that a lost member has ended here: other members may have made it, and write to the place.
+/// The last is for a team that has failed here in the middle of an exchange, by a lost member or for lack of memory: other
+/// members may have made it, and write to the place.
 class PendingOffer {
  public:
   /// `wanted`: this member will be in the team; otherwise it offers nothing.
@@ -21,10 +22,10 @@ class PendingOffer {
   const TeamOffer& mine() const noexcept { return mine_; }
   /// The team is made. May throw std::bad_alloc; nothing has happened then.
   void enter(TeamState& team, std::span<const TeamOffer> all) {
-    if (engine_ != nullptr) engine_->enter(team, all);
+    if (engine_ != nullptr) engine_->enter(team, mine_, all);
     mine_ = {};
   }
-  /// No member makes the team. Does nothing after `enter`.
+  /// No member makes the team, because this one has told all of a failure of its own. Does nothing after `enter`.
   void withdraw() noexcept {
     if (engine_ != nullptr) engine_->withdraw(mine_);
     mine_ = {};
@@ -39,12 +40,6 @@ class PendingOffer {
 inline void leave_collectives(TeamState& team, bool together) noexcept {
   if (team.slot(aqueduct::detail::TeamSlot::collectives) == nullptr) return;  // its endpoint may be gone
   team.endpoint.layer<Collectives>()->leave(team, together);
-}
-
-/// Whether no member has the team: this one's `here` was ok or not, and the agreement of all has failed with `agreed`. Only
-/// a failure of this member in the agreement itself may have been unknown to the others.
-inline bool nobody_has_it(const TeamState& team, Status here, Status agreed) noexcept {
-  return !here || agreed.peer() != team.endpoint.rank;
 }
 
 }  // namespace aqueduct::coll
