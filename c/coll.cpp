@@ -154,9 +154,14 @@ size_t aq_team_explain(aq_team* team, int operation, aq_block block, const aq_co
                        char* text, size_t bytes) {
   try {
     const std::uint32_t element = c::element_of(block);
-    return c::copy_text(c::whole_caller(team).explain(
-                            c::number_of<Collective>(static_cast<std::uint32_t>(operation)),
-                            c::product_of(block.count, element), element, c::coll_options_of(options)),
+    const auto which = c::number_of<Collective>(static_cast<std::uint32_t>(operation));
+    const std::uint64_t size = c::product_of(block.count, element);
+    const auto how = c::coll_options_of(options);
+    Team& asked = c::whole_caller(team);
+    // A size of elements that is not the type's is refused, as in a call; elements of no type have any size.
+    const bool typed = block.type != AQ_ELEMENT_BYTES && element == c::element_of({0, block.type, 0});
+    return c::copy_text(typed ? asked.explain(which, size, c::number_of<ElementType>(block.type), how)
+                              : asked.explain(which, size, element, how),
                         text, bytes);
   } catch (...) {
     return c::copy_text({}, text, bytes);  // no memory for the text

@@ -34,9 +34,9 @@ void log_refusal(TeamState& team, const coll::CallDescription& call, const std::
 }
 
 /// This member makes no such call: the other members, which may wait for it, are told.
-Status refuse_call(TeamState& team, const CollCall& call, Status status, const std::string& why) noexcept {
-  coll::CallDescription description = coll::description_of(call, team.size());
-  description.refused = static_cast<std::uint16_t>(status.code());
+Status refuse_call(TeamState& team, const coll::CallDescription& call, Status status,
+                   const std::string& why) noexcept {
+  const auto description = coll::refused_call(call, status.code());
   log_refusal(team, description, why);
   engine_of(team).refuse(team, description);
   return status;
@@ -46,8 +46,14 @@ Status refuse_call(TeamState& team, const CollCall& call, Status status, const s
 Result<coll::Request> request_of(TeamState& team, const CollCall& call) noexcept {
   std::string why;
   auto request = coll::checked_request(team, call, engine_of(team).user_operators(), why);
-  if (!request) return refuse_call(team, call, request.status(), why);
+  if (!request) return refuse_call(team, coll::description_of(call, team.size()), request.status(), why);
   return request;
+}
+
+/// Whether the other members know why the engine has not bound a call, or will learn it without being told.
+bool all_learn_of(Status status) noexcept {
+  return status.code() == ErrorCode::closed || status.code() == ErrorCode::mismatch ||
+         status.code() == ErrorCode::peer_lost;
 }
 
 Event event_of(coll::Collectives::Begun begun) noexcept {
@@ -91,11 +97,13 @@ Result<CollPlan> detail::coll_bind(Team& team, const CollCall& call) noexcept {
   const auto request = request_of(state, call);
   if (!request) return request.status();
   auto* const record = new (std::nothrow) coll::PlanRecord{state.endpoint, state, engine, call.options.limit};
-  if (record == nullptr) return refuse_call(state, call, ErrorCode::no_memory, "no memory for a plan");
+  if (record == nullptr)
+    return refuse_call(state, request->description, ErrorCode::no_memory, "no memory for a plan");
   const auto plan = engine.bind(state, *request);
   if (!plan) {
     delete record;
-    return plan.status();
+    if (all_learn_of(plan.status())) return plan.status();
+    return refuse_call(state, request->description, plan.status(), "the plan cannot be bound");
   }
   record->bound = static_cast<coll::Plan*>(*plan);
   return CollPlan(record);

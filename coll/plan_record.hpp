@@ -8,7 +8,7 @@
 
 namespace aqueduct::coll {
 
-/// What a CollPlan points to. When the plan is destroyed, team and endpoint may be gone: then bound->engine is null.
+/// What a CollPlan points to. The team may be gone, and then the endpoint too: see `closed`.
 struct PlanRecord {
   aqueduct::detail::EndpointState& endpoint;
   aqueduct::detail::TeamState& team;
@@ -16,8 +16,12 @@ struct PlanRecord {
   std::chrono::nanoseconds limit;  ///< of `run`
   Plan* bound = nullptr;
 
-  /// Whether the team has ended. Requires: the Team lives.
-  bool closed() const noexcept { return bound->engine == nullptr || barrier_of(team) == nullptr; }
+  /// Whether the team has ended: then only `bound` may be used, and `endpoint` if bound->engine is not null. To be asked
+  /// before the Entry, which needs the endpoint, and once more behind it: another thread may have ended the team meanwhile.
+  bool closed() const noexcept {
+    // The engine may outlive its Team, until what it has sent has arrived.
+    return bound->engine == nullptr || bound->team_gone || barrier_of(team) == nullptr;
+  }
 };
 
 }  // namespace aqueduct::coll

@@ -53,6 +53,7 @@ Event CollPlan::start() noexcept {
   if (plan == nullptr) return Event(Status(ErrorCode::invalid_argument));
   if (plan->closed()) return Event(Status(ErrorCode::closed));
   const core::Entry entry(plan->endpoint);
+  if (plan->closed()) return Event(Status(ErrorCode::closed));
   if (const Status status = coll::may_begin(plan->team); !status) return Event(status);
   return start_plan(*plan);
 }
@@ -62,6 +63,7 @@ Status CollPlan::run() noexcept {
   if (plan == nullptr) return ErrorCode::invalid_argument;
   if (plan->closed()) return ErrorCode::closed;
   const core::Entry entry(plan->endpoint);
+  if (plan->closed()) return ErrorCode::closed;
   if (const Status status = coll::may_wait(plan->team); !status) return status;
   const coll::OneCaller one(plan->team);
   Event event = start_plan(*plan);
@@ -74,6 +76,7 @@ Status CollPlan::end() noexcept {
   if (plan->closed()) return ErrorCode::closed;  // the destructor gives the plan back
   {
     const core::Entry entry(plan->endpoint);
+    if (plan->closed()) return ErrorCode::closed;
     if (const Status status = coll::may_begin(plan->team); !status) return status;
     const coll::OneCaller one(plan->team);
     if (const Status status = plan->engine.end(plan->bound); !status) return status;

@@ -188,8 +188,11 @@ Result<std::optional<Team>> Team::split(std::optional<std::uint32_t> colour, std
   }
   if (!status && status.code() != ErrorCode::peer_lost) {
     if (made) {
-      coll::leave_collectives(made->state(), coll::nobody_has_it(made->state(), here, status));
-      team.endpoint.barriers->leave(made->state(), /*together=*/true);
+      // A member that has told all of its own failure knows that nobody has the team. A failure of the agreement itself
+      // may be known to some members only: others may have the team, and write to this one's places.
+      const bool nobody = !here;
+      coll::leave_collectives(made->state(), nobody);
+      team.endpoint.barriers->leave(made->state(), nobody);
     }
   }
   if (!status) return status;

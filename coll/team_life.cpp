@@ -135,8 +135,9 @@ Result<Team> Team::create(Endpoint& ep, std::span<const Rank> members, std::uint
   }
   if (use.outcome.code() == ErrorCode::peer_lost) return use.outcome;
   if (made) {
-    coll::leave_collectives(made->state(), coll::nobody_has_it(made->state(), here, use.outcome));
-    barriers.leave(made->state(), /*together=*/true);
+    const bool nobody = !here;  // as in a split
+    coll::leave_collectives(made->state(), nobody);
+    barriers.leave(made->state(), nobody);
   }
   return use.outcome;
 } catch (const std::bad_alloc&) {

@@ -97,6 +97,9 @@ struct EndpointState {
   core::AtomicSet network_atomics;   ///< the atomics that the far conduit does at every rank of the job
   /// Which words the far conduit treats as one at every rank of the job: the least of their properties.
   core::WholeWords network_words = core::WholeWords::puts_and_gets;
+  /// The most bytes of one native put or get that every rank of the job can do on each of its conduits.
+  std::uint64_t least_transfer = ~std::uint64_t{0};
+  bool near_serves_host = false;  ///< every rank of this host has a near conduit
 
   bool polling =
       false;  ///< inside progress: handlers run, nothing may wait. Under the lock, so it is this thread

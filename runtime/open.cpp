@@ -84,6 +84,20 @@ void tell_conduit(core::Conduit* conduit, core::AtomicSet atomics, BlobWriter& o
   out.number(static_cast<std::uint64_t>(words));
 }
 
+/// Writes what ranks of all hosts must know, because members of a team choose alike by it. Conduits of two ranks may differ
+/// in their longest transfer, as by the memory that they may pin.
+void tell_limits(const EndpointState& state, BlobWriter& out) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
+    // Without native transfers the reference layer cuts them.
+    if (conduit == nullptr || conduit->rma() == nullptr) continue;
+    if (const std::uint64_t most = conduit->properties().max_transfer; most != 0)
+      least = std::min(least, most);
+  }
+  out.number(least);
+  out.number(state.near != nullptr ? 1 : 0);
+}
+
 /// The atomics that the far conduit can do on this rank. All ranks exchange them, since a domain uses the network on
 /// all ranks or on none. Empty if the far conduit maps memory: processors could then change words without the network.
 core::AtomicSet atomics_of(const EndpointState& state) {
@@ -104,6 +118,8 @@ Status describe_one(Job::Impl& job, EndpointParts& parts, std::vector<LocalPart>
   tell_conduit(atomics.empty() ? nullptr : state.far.get(), atomics, to_near);
   tell_conduit(nullptr, {}, to_far);
   tell_conduit(state.far.get(), atomics, to_far);
+  tell_limits(state, to_near);
+  tell_limits(state, to_far);
   const std::size_t sizes[kOwnSegments] = {
       static_cast<std::size_t>(job.config.number("segment_bytes")),
       core::HiddenLayout::bytes(static_cast<std::uint64_t>(job.config.number("signals")), state.hidden)};
@@ -177,7 +193,9 @@ struct Reached {
 struct GatheredData {
   Reached near;
   Reached far;
-  std::vector<Blob> parts[kOwnSegments];  // not decoded yet: each endpoint reads them for itself
+  std::uint64_t least_transfer = ~std::uint64_t{0};  ///< of all ranks
+  std::vector<bool> has_near;                        ///< [rank]
+  std::vector<Blob> parts[kOwnSegments];             // not decoded yet: each endpoint reads them for itself
 };
 
 Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData& gathered) {
@@ -191,6 +209,8 @@ Status read_gathered(Job::Impl& job, const std::vector<Blob>& all, GatheredData&
     for (std::size_t i = 0; i < job.ranks_of[process].size(); ++i) {
       gathered.near.read(in);
       gathered.far.read(in);
+      gathered.least_transfer = std::min(gathered.least_transfer, in.number());
+      gathered.has_near.push_back(in.number() != 0);
       for (auto& parts : gathered.parts) {
         BlobWriter copy;
         for (int number = 0; number < 2; ++number) copy.number(in.number());
@@ -239,6 +259,9 @@ Status connect_one(Job::Impl& job, EndpointParts& parts, const GatheredData& gat
   }
   set_atomics(state, gathered.far.atomics);
   state.network_words = gathered.far.words;
+  state.least_transfer = gathered.least_transfer;
+  state.near_serves_host =
+      std::ranges::all_of(state.neighbours, [&](Rank rank) { return gathered.has_near[rank]; });
   for (SegmentId id = 0; id < kOwnSegments; ++id) {
     KnownParts known{.parts = std::vector<core::SegmentPart>(state.ranks)};
     for (Rank rank = 0; rank < state.ranks; ++rank) {

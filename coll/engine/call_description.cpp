@@ -90,13 +90,15 @@ void add_call(CallText& text, const CallDescription& call) noexcept {
   if (call.type != ElementType::bytes) details.add("{}", call_word(kCallTypes, call.type));
   if (call.type == ElementType::bytes && call.element != 1) details.add("elements of {} bytes", call.element);
   if (call.op == ReduceOp::user)
-    details.add("operator {} of the user", call.number);
+    details.add("operator {} of the user{}", call.number,
+                (call.facts & CallDescription::kOrdered) != 0 ? ", not commutative" : "");
   else if (combines || call.op != ReduceOp::sum)
     details.add("{}", call_word(kCallOps, call.op));
   if (call_has_root(call.operation) || call.root != 0) details.add("root {}", call.root);
   if (call.order != ReduceOrder::any) details.add("{}", call_word(kCallOrders, call.order));
   if (call.in != Sync::all || call.out != Sync::all)
     details.add("in {}, out {}", call_word(kCallSyncs, call.in), call_word(kCallSyncs, call.out));
+  if ((call.facts & CallDescription::kKnownPlaces) != 0) details.add("places on all members");
   details.end();
 }
 

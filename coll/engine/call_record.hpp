@@ -117,6 +117,7 @@ struct Plan {
   std::uint32_t running = 0;  ///< 1 while an operation of it is not over
   std::uint32_t held = 0;     ///< operations and calls that still name it
   bool dropped = false;       ///< the program has given it up
+  bool team_gone = false;     ///< the Team object is gone or may go, though the engine is still there
 };
 
 }  // namespace aqueduct::coll

@@ -1,6 +1,7 @@
 #include "coll/engine/checked_buffers.hpp"
 
 #include "coll/engine/refusal_text.hpp"
+#include "core/signals.hpp"
 
 #include <functional>
 
@@ -88,6 +89,11 @@ Status find_memory(const Wanted& wanted, Buffer& found, std::string& why) noexce
 
 Status check_place(TeamState& team, Rank position, GlobalPtr<std::byte> place, const Wanted& wanted,
                    std::string& why) noexcept {
+  if (place.segment() == core::kSignalSegment)
+    return refusal_as(
+        ErrorCode::out_of_range, why,
+        "{} is in segment {}, which is the library's own: pass a place in a segment of the program",
+        wanted.name, place.segment());
   core::SegmentTable& segments = team.endpoint.segments;
   const auto part = segments.check(place, wanted.given.bytes);
   if (part) return {};
@@ -112,6 +118,9 @@ Status find_place(TeamState& team, const Shape& shape, const Wanted& wanted, Buf
   found.each = static_cast<const std::byte*>(given.each);
   if (listed && given.each == nullptr)
     return refusal(why, "{} has no list of places: pass one with a place for each member", wanted.name);
+  if (listed && given.members != shape.ranks && given.members != aqueduct::detail::kUnknownMembers)
+    return refusal(why, "{} has a list of {} places, but the team has {} members: pass a place for each",
+                   wanted.name, given.members, shape.ranks);
   const Rank owner = wanted.owner(shape, team.index);
   const Rank last = listed ? shape.ranks - 1 : owner;
   for (Rank i = listed ? 0 : owner; i <= last; ++i) {

@@ -123,6 +123,11 @@ Status find_combiner(const CollCall& call, const UserOperators& operators, Reque
     combiner.widen = wide->widen;
     combiner.narrow = wide->narrow;
     combiner.wide_element = wide->wide_element;
+    const Shape& shape = request.shape;
+    if (shape.bytes / shape.element >
+        std::numeric_limits<std::uint64_t>::max() / wide->wide_element / shape.ranks)
+      return refusal(why, "a block has {} bytes, and its elements cannot be counted as ones of {} bytes",
+                     shape.bytes, wide->wide_element);
   }
   return {};
 }
@@ -132,15 +137,18 @@ Status find_combiner(const CollCall& call, const UserOperators& operators, Reque
 CallDescription description_of(const CollCall& call, Rank ranks) noexcept {
   CallDescription description;
   description.operation = call.operation;
-  description.type = call.type;
-  description.op = call.reducer.op;
   description.in = call.options.in;
   description.out = call.options.out;
-  description.order = call.options.order;
-  description.number = call.reducer.number;
+  if (call.operation == Collective::barrier) return description;
+  description.type = call.type;
   description.element = call.element;
-  description.root = call.root;
   description.bytes = block_of_call(call, ranks);
+  if (takes_root(call.operation)) description.root = call.root;
+  if (is_known(call.in) || is_known(call.out)) description.facts = CallDescription::kKnownPlaces;
+  if (!reduces(call.operation)) return description;
+  description.op = call.reducer.op;
+  description.order = call.options.order;
+  if (call.reducer.op == ReduceOp::user) description.number = call.reducer.number;
   return description;
 }
 
@@ -153,6 +161,7 @@ Result<Request> checked_request(TeamState& team, const CollCall& call, const Use
   if (call.operation == Collective::barrier) return request;
   if (const Status status = check_block(call, request.shape, why); !status) return status;
   if (const Status status = find_combiner(call, operators, request, why); !status) return status;
+  if (!request.shape.commutative) request.description.facts |= CallDescription::kOrdered;
   if (const Status status = find_buffers(team, call, request, why); !status) return status;
   return request;
 }

@@ -52,6 +52,31 @@ TeamOffer Collectives::prepare(TeamState& team) {
   return mine;
 }
 
+/// The sizes of a new team's scratch, the same on all members: what the least of them has offered. Empty: no collective
+/// operation can run, and the log says why.
+std::optional<ScratchSizes> Collectives::sizes_of(const TeamState& team, const Offer& mine,
+                                                  std::span<const Offer> all) noexcept {
+  if (team.size() == 1) return agreed_sizes(all);
+  if (all[team.index] != mine) {
+    state_.log.error(
+        "a team of {} ranks has no memory for collective operations: what came back as this rank's offer "
+        "(counters {} to {}, bytes {} to {}) is not what it has sent",
+        team.size(), all[team.index].first_counter, all[team.index].first_counter + all[team.index].counters,
+        all[team.index].offset, all[team.index].offset + all[team.index].bytes);
+    return std::nullopt;
+  }
+  const std::optional<ScratchSizes> sizes = agreed_sizes(all);
+  if (sizes) return sizes;
+  const auto least = std::min_element(all.begin(), all.end(),
+                                      [](const Offer& a, const Offer& b) { return a.bytes < b.bytes; });
+  state_.log.warn(
+      "a team of {} ranks has no memory for collective operations, which will fail with no_memory: rank {} "
+      "offers {} bytes and {} counters. End teams that are not used any more (Team::end), or raise "
+      "AQUEDUCT_COLL_SCRATCH and AQUEDUCT_COLL_COUNTERS on all ranks",
+      team.size(), team.members[static_cast<Rank>(least - all.begin())], least->bytes, least->counters);
+  return std::nullopt;
+}
+
 void Collectives::prepare(TeamState& team, const Offer& mine) {
   busy_teams_.reserve(teams_.size() + 1);
   leaving_.reserve(teams_.size() + leaving_.size() + 1);
@@ -71,7 +96,7 @@ Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept
   for (const Offer& offer : all) places.push_back({offer.first_counter, offer.offset});
   one.engine->know(TeamPlaces(std::move(places)));
   // The same on all members: what the least of them has.
-  give_scratch(*one.engine, agreed_sizes(all), one.mine);
+  give_scratch(*one.engine, sizes_of(team, one.mine, all), one.mine);
   if (one.engine->scratch_) one.engine->prepare_barriers();
   // The member may have been lost while the team was made: nobody tells the engine again.
   if (const Rank lost = team.lost_member(); lost != kNoRank) one.engine->fail({ErrorCode::peer_lost, lost}, 0);
@@ -153,9 +178,9 @@ Collectives::Begun Collectives::start(void* plan) noexcept {
 
 Status Collectives::end(void* plan) noexcept {
   Plan& bound = *static_cast<Plan*>(plan);
-  if (bound.engine != nullptr) return bound.engine->end(bound);
-  delete &bound;
-  return ErrorCode::closed;
+  // A plan whose team has ended stays until `drop`: the caller keeps it after a failure.
+  if (bound.engine == nullptr || bound.team_gone) return ErrorCode::closed;
+  return bound.engine->end(bound);
 }
 
 void Collectives::drop(void* plan) noexcept {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -97,6 +98,8 @@ class Collectives final : public core::Layer {
   };
   void prepare(TeamState& team, const Offer& mine);
   void give_scratch(TeamEngine& engine, const std::optional<ScratchSizes>& sizes, const Offer& mine);
+  std::optional<ScratchSizes> sizes_of(const TeamState& team, const Offer& mine,
+                                       std::span<const Offer> all) noexcept;
   void set_busy(bool soon) noexcept;
   static bool last_call(void* self, std::uint64_t team, Rank asker, std::uint64_t& number,
                         CallDescription& call);

@@ -26,10 +26,4 @@ inline void leave_collectives(TeamState& team, bool together) noexcept {
   team.endpoint.layer<Collectives>()->leave(team, together);
 }
 
-/// Whether no member has the team: this one's `here` was ok or not, and the agreement of all has failed with `agreed`. Only
-/// a failure of this member in the agreement itself may have been unknown to the others.
-inline bool nobody_has_it(const TeamState& team, Status here, Status agreed) noexcept {
-  return !here || agreed.peer() != team.endpoint.rank;
-}
-
 }  // namespace aqueduct::coll

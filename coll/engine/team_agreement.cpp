@@ -9,13 +9,9 @@ namespace {
 
 // A call with this refusal says only that the sender has called something else: it has made too many calls since to know
 // what it was.
-constexpr auto kForgotten = static_cast<std::uint16_t>(ErrorCode::mismatch);
+constexpr auto kForgotten = static_cast<std::uint8_t>(ErrorCode::mismatch);
 
-CallDescription forgotten_call() noexcept {
-  CallDescription call;
-  call.refused = kForgotten;
-  return call;
-}
+CallDescription forgotten_call() noexcept { return refused_call({}, ErrorCode::mismatch); }
 
 // A member that has refused its call may have chosen no algorithm.
 bool same_call(const CallDescription& a, CallDescription b) noexcept {
@@ -190,7 +186,10 @@ Verdict TeamAgreement::breaks(std::uint64_t number, Rank from, const CallDescrip
       else
         text.add("; a member has made another call");
     } else if (both && differ_in_algorithm_alone(*own, *theirs)) {
-      text.add("; they have chosen different algorithms, so their settings AQUEDUCT_COLL_… differ");
+      text.add(
+          "; the calls are equal, but the ranks have chosen different algorithms or pieces: give all ranks "
+          "the "
+          "same AQUEDUCT_COLL_… settings and the same build of the library");
     }
   }
   why_.assign(text.view());

@@ -1,6 +1,7 @@
 #include "coll/engine/team_engine.hpp"
 
 #include "coll/algorithms/algorithms.hpp"
+#include "coll/engine/call_text.hpp"
 #include "coll/engine/collectives.hpp"
 #include "core/signals.hpp"
 
@@ -14,6 +15,8 @@ namespace aqueduct::coll {
 namespace {
 
 constexpr core::OpKind kCollectiveKind{"a collective operation"};
+/// Pieces, and the passes before and after them, are counted in 32 bits.
+constexpr std::uint64_t kMostPieces = UINT32_MAX - 2;
 
 std::uint64_t mixed_hash(std::uint64_t hash, std::uint64_t with) noexcept {
   hash = (hash ^ with) * 0x9e37'79b9'7f4a'7c15;
@@ -29,19 +32,13 @@ std::uint64_t hash_of_shape(const Shape& shape) noexcept {
   return mixed_hash(hash, shape.element);
 }
 
-/// Whether all members of a team share a host, and the most bytes that one transfer between any of them can have.
-TeamTraits traits_of(EndpointState& state, const TeamState& team) noexcept {
-  TeamTraits traits{.ranks = team.size()};
+/// Only of facts that are equal on all members: what they choose by these must be the same.
+TeamTraits traits_of(const EndpointState& state, const TeamState& team) noexcept {
+  TeamTraits traits{.ranks = team.size(), .most_transfer = state.least_transfer};
   for (Rank i = 0; i < team.size(); ++i) {
     if (state.host_of[team.members[i]] != state.host_of[team.members[0]]) traits.one_host = false;
   }
-  for (core::Conduit* conduit : {state.near.get(), state.far.get()}) {
-    // The reference layer cuts transfers by itself.
-    if (conduit != nullptr && conduit->rma() != nullptr)
-      traits.most_transfer =
-          std::min<std::uint64_t>(traits.most_transfer, conduit->properties().max_transfer);
-  }
-  traits.mapped = traits.one_host && state.near != nullptr;
+  traits.mapped = traits.one_host && state.near_serves_host;
   return traits;
 }
 
@@ -133,6 +130,15 @@ Status TeamEngine::choose_into(Method& method, const Shape& asked, const Request
     if (scratch_->refusal(method.needs) == nullptr && rest_fits(method, request)) break;
   }
   method.index = Collectives::index_of(*method.algorithm);
+  if (method.piece != 0 && (asked.bytes - 1) / method.piece >= kMostPieces) {
+    CallText text;
+    add_call(text, request.description);
+    state_.log.error(
+        "{} on a team of {} ranks: it would run in more than {} pieces of {} bytes each: pass fewer bytes, "
+        "or raise AQUEDUCT_COLL_SCRATCH or AQUEDUCT_COLL_TEAM_SCRATCH",
+        text.view(), ranks_, kMostPieces, method.piece);
+    return ErrorCode::too_large;
+  }
   method.hash = hash_of(method);
   return {};
 }
@@ -184,15 +190,29 @@ void TeamEngine::give_up(Method& method) noexcept {
 TeamEngine::Begun TeamEngine::begin(const Request& request) noexcept {
   if (!broken_.ok()) return {broken_, Event(broken_)};
   if (ranks_ == 1) return alone(request);
-  if (!scratch_) return {ErrorCode::no_memory, Event(Status(ErrorCode::no_memory))};
+  if (!scratch_) {
+    // The others are told, since this member may be without scratch alone.
+    log_no_scratch(request);
+    refuse(refused_call(request.description, ErrorCode::no_memory));
+    return {ErrorCode::no_memory, Event(Status(ErrorCode::no_memory))};
+  }
   const auto method = method_of(request);
   if (!method) {
-    CallDescription call = request.description;
-    call.refused = static_cast<std::uint16_t>(method.status().code());
-    refuse(call);
+    refuse(refused_call(request.description, method.status().code()));
     return {method.status(), Event(method.status())};
   }
   return begin_with(request, **method, nullptr);
+}
+
+void TeamEngine::log_no_scratch(const Request& request) noexcept {
+  if (std::exchange(scratch_missed_, true)) return;
+  CallText text;
+  add_call(text, request.description);
+  state_.log.error(
+      "{} on a team of {} ranks: the team has no memory for collective operations, because a member had too "
+      "little left when the team was made: end teams that are not used any more (Team::end), or raise "
+      "AQUEDUCT_COLL_SCRATCH and AQUEDUCT_COLL_COUNTERS on all ranks",
+      text.view(), ranks_);
 }
 
 // A member alone copies. Its input is its output's first block, if it has any.
@@ -245,7 +265,8 @@ Status TeamEngine::begin_on(core::Op& op, const Request& request, Method& method
   operation.after = in_pieces && shape.out == Sync::all;
   operation.runs = 1;
   if (in_pieces) {
-    operation.runs = static_cast<std::uint32_t>((shape.bytes + method.piece - 1) / method.piece) +
+    // choose_into has seen to it that they can be counted.
+    operation.runs = static_cast<std::uint32_t>((shape.bytes - 1) / method.piece + 1) +
                      (operation.before ? 1 : 0) + (operation.after ? 1 : 0);
   }
   if (plan != nullptr) plan->running = 1;
@@ -309,6 +330,7 @@ Result<Plan*> TeamEngine::bind(const Request& request) noexcept {
   if (plan == nullptr) return ErrorCode::no_memory;
   plan->request = request;
   if (ranks_ > 1) {
+    if (!scratch_) log_no_scratch(request);
     Status status = scratch_ ? Status{} : Status(ErrorCode::no_memory);
     CallRecord* turn = nullptr;
     if (status) {

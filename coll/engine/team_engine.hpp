@@ -88,7 +88,10 @@ class TeamEngine {
   /// A member has told of its call, because it disagrees or has refused it.
   void heard(Rank from, std::uint64_t number, const CallDescription& theirs) noexcept;
   /// The Team object goes away.
-  void detach() noexcept { team_gone_ = true; }
+  void detach() noexcept {
+    team_gone_ = true;
+    for (Plan* plan = plans_; plan != nullptr; plan = plan->next) plan->team_gone = true;
+  }
 
   const TeamState& team() const noexcept { return team_; }
   Status broken() const noexcept { return broken_; }
@@ -112,6 +115,7 @@ class TeamEngine {
   Status note(const CallDescription& call) noexcept;
   void settle() noexcept;
   Begun alone(const Request& request) noexcept;
+  void log_no_scratch(const Request& request) noexcept;
   void enqueue(CallRecord& operation) noexcept;
   void release(Plan& plan) noexcept;
   bool scratch_busy() const noexcept { return scratch_ && scratch_->busy(); }
@@ -186,8 +190,9 @@ class TeamEngine {
   Status broken_;                           ///< why calls fail from now on
   std::uint64_t broken_from_ = kNotBroken;  ///< operations from this number on are cancelled
   bool team_gone_ = false;
-  bool no_room_ = false;     ///< something found no room in this pass
-  bool raised_own_ = false;  ///< a step has raised a counter of this member
+  bool scratch_missed_ = false;  ///< the log says that the team has none
+  bool no_room_ = false;         ///< something found no room in this pass
+  bool raised_own_ = false;      ///< a step has raised a counter of this member
 
   CallRecord* first_ = nullptr;  ///< calls that are not over, or not drained
   CallRecord* last_ = nullptr;

@@ -15,7 +15,7 @@ struct TeamTraits {
   Rank ranks = 1;
   bool one_host = true;  ///< all members share a host
   bool mapped = true;    ///< and reach each other's memory without a network
-  /// The most bytes of one put or get, of all conduits of the job.
+  /// The most bytes of one put or get that each conduit of each rank of the job can do.
   std::uint64_t most_transfer = ~std::uint64_t{0};
 };
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ranges>
 #include <span>
 #include <string>
@@ -47,6 +48,19 @@
 
 namespace aqueduct {
 
+namespace detail {
+
+/// The bytes of `count` elements. A product that is too large becomes one that no memory has, so that the call is refused.
+constexpr std::uint64_t coll_bytes(std::uint64_t count, std::uint64_t element) noexcept {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  return count > kMost / element ? kMost / element * element : count * element;
+}
+
+/// The length of a list of places, if the caller has not said it.
+inline constexpr std::uint64_t kUnknownMembers = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace detail
+
 /// Places of `count` elements that all members know: one for each member. All members pass the same, also those that
 /// need no buffer.
 ///
@@ -56,7 +70,9 @@ struct OnAll {
   SegmentId segment = 0;
   std::uint64_t offset = 0;  ///< in bytes, the same on all members
   std::uint64_t count = 0;
-  const GlobalPtr<T>* each = nullptr;  ///< if set: the place of each member, in team order
+  const GlobalPtr<T>* each = nullptr;  ///< of a list: the place of each member, in team order
+  bool listed = false;  ///< `each` is the list, also if it is empty; segment and offset mean nothing
+  std::uint64_t members = detail::kUnknownMembers;  ///< of a list: its length, which must be the team's size
 };
 /// The same range of a segment on all members: elements `first` to `first + count - 1` of each part, seen as an array
 /// of T.
@@ -65,18 +81,17 @@ struct OnAll {
 /// Errors: none here; the call checks this member's part.
 template <class T>
 OnAll<T> on_all(const Segment& segment, std::uint64_t first, std::uint64_t count) noexcept {
-  return {segment.id(), first * sizeof(T), count, nullptr};
+  return {segment.id(), detail::coll_bytes(first, sizeof(T)), count, nullptr, false, detail::kUnknownMembers};
 }
 template <class T>
 OnAll<T> on_all(const SegmentOf<T>& segment, std::uint64_t first, std::uint64_t count) noexcept {
-  return {segment.id(), first * sizeof(T), count, nullptr};
+  return {segment.id(), detail::coll_bytes(first, sizeof(T)), count, nullptr, false, detail::kUnknownMembers};
 }
-/// A place for each member, in team order: the same list on all members. Each has room for `count` elements.
-///
-/// Requires: `each` has a pointer for each member. Its length is not checked.
+/// A place for each member, in team order: the same list on all members, as long as the team. Each has room for `count`
+/// elements.
 template <class T>
 OnAll<T> on_all(std::span<const GlobalPtr<T>> each, std::uint64_t count) noexcept {
-  return {0, 0, count, each.data()};
+  return {0, 0, count, each.data(), true, each.size()};
 }
 
 namespace detail {
@@ -87,6 +102,7 @@ struct CollBuffer {
   Where where = Where::nowhere;
   void* memory = nullptr;  ///< of `mine`
   const void* each = nullptr;
+  std::uint64_t members = kUnknownMembers;  ///< of `each`: the number of places
   SegmentId segment = 0;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -133,17 +149,19 @@ CollBuffer coll_buffer(B& range) noexcept {
   CollBuffer out;
   out.where = CollBuffer::Where::mine;
   out.memory = const_cast<void*>(static_cast<const void*>(std::ranges::data(range)));
-  out.bytes = std::ranges::size(range) * sizeof(std::ranges::range_value_t<B>);
+  out.bytes = coll_bytes(std::ranges::size(range), sizeof(std::ranges::range_value_t<B>));
   return out;
 }
 template <class T>
 CollBuffer coll_buffer(const OnAll<T>& place) noexcept {
   CollBuffer out;
-  out.where = place.each != nullptr ? CollBuffer::Where::each : CollBuffer::Where::common;
+  const bool listed = place.listed || place.each != nullptr;
+  out.where = listed ? CollBuffer::Where::each : CollBuffer::Where::common;
   out.each = place.each;
+  out.members = place.members;
   out.segment = place.segment;
   out.offset = place.offset;
-  out.bytes = place.count * sizeof(T);
+  out.bytes = coll_bytes(place.count, sizeof(T));
   return out;
 }
 
@@ -163,7 +181,8 @@ concept CollOutput = CollBufferLike<B> &&
 /// members make the same ones.
 ///
 /// Lifetime: a plan may be destroyed before or after its team and its job. One that is destroyed without `end` keeps
-///           what it holds until the team ends.
+///           what it holds until the team ends. What its arguments name is needed until the plan has ended or is
+///           destroyed, and no start is under way: buffers, lists of places, and the segments in which they lie.
 /// Errors:   of binding, those of the operation.
 /// Cost:     binding and ending send nothing. A start saves the checks.
 class [[nodiscard]] CollPlan {

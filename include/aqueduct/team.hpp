@@ -131,9 +131,13 @@ class Team {
   Result<Team> without_lost();
 
   /// Says which algorithm a collective call on this team would use, and why the others would not be used: some lines of
-  /// text. `bytes`: of one block, in elements of `element` bytes. It answers for buffers that only their own members know,
-  /// and for operators that commute. Sends nothing.
+  /// text; or why no call can be so. `bytes`: of one block, in elements of `element` bytes. It answers for buffers that
+  /// only their own members know, and for operators that commute. Sends nothing.
+  ///
+  /// Elements that are combined as wider ones, such as Half, are asked for by their type.
   std::string explain(Collective operation, std::uint64_t bytes, std::uint32_t element = 1,
+                      const CollOptions& options = {});
+  std::string explain(Collective operation, std::uint64_t bytes, ElementType type,
                       const CollOptions& options = {});
 
   explicit Team(std::unique_ptr<detail::TeamState> state);

@@ -160,7 +160,54 @@ TEST_P(CollectiveErrors, PlacesOutsideTheirSegmentAreRefused) {
     ASSERT_NO_FATAL_FAILURE(expect_all_refused(me, team, ErrorCode::out_of_range, [&](Team& on) {
       return broadcast_nb(on, on_all(*segment, 5, 4));
     }));
+    // 8 bytes times this, cut to 64 bits, would be a place inside.
+    constexpr std::uint64_t kWraps = (std::uint64_t{1} << 61) + 1;
+    ASSERT_NO_FATAL_FAILURE(expect_all_refused(me, team, ErrorCode::out_of_range, [&](Team& on) {
+      return broadcast_nb(on, on_all(*segment, kWraps, 4));
+    }));
+    ASSERT_NO_FATAL_FAILURE(expect_all_refused(me, team, ErrorCode::invalid_argument, [&](Team& on) {
+      return broadcast_nb(on, on_all(*segment, 0, kWraps));
+    }));
     ASSERT_TRUE(segment->release());
+  });
+}
+
+// The program's counters and the library's own memory: no collective call writes there.
+TEST_P(CollectiveErrors, PlacesInTheLibrarysOwnSegmentAreRefused) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
+    expect_all_refused(me, team, ErrorCode::out_of_range, [](Team& on) {
+      OnAll<std::uint64_t> counters;
+      counters.segment = 1;
+      counters.count = 1;
+      return broadcast_nb(on, counters);
+    });
+  });
+}
+
+TEST_P(CollectiveErrors, ListsThatAreNotAsLongAsTheTeamAreRefused) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
+    std::vector<GlobalPtr<std::uint64_t>> list;
+    for (Rank i = 0; i < 4; ++i) list.emplace_back(team.rank_of(i % 3), 64);
+    for (const std::size_t places : {0, 1, 2, 4}) {
+      ASSERT_NO_FATAL_FAILURE(expect_all_refused(me, team, ErrorCode::invalid_argument, [&](Team& on) {
+        return broadcast_nb(on, on_all(std::span<const GlobalPtr<std::uint64_t>>(list).first(places), 4));
+      }));
+    }
+  });
+}
+
+// What an operation does not use, members need not agree on.
+TEST_P(CollectiveErrors, OptionsThatAnOperationDoesNotUseMayDiffer) {
+  with_teams(1, [](Endpoint&, Team& team, std::size_t) {
+    CollOptions options;
+    if (team.index() == 1) options.order = ReduceOrder::exact;
+    std::array<std::uint32_t, 4> data{team.index(), 1, 2, 3};
+    for (Rank root = 0; root < 3; ++root) {
+      data[0] = 10 + team.index();
+      const Status status = broadcast(team, data, root, options);
+      ASSERT_TRUE(status) << status.text();
+      EXPECT_EQ(data[0], 10 + root);
+    }
   });
 }
 
@@ -205,6 +252,32 @@ TEST_P(CollectiveErrors, DifferentOperatorsTypesOrModesAreAMismatch) {
       if (which == 3 && other) options.out = Sync::mine;
       return all_reduce_nb(on, data, ReduceOp::sum, options);
     });
+  });
+}
+
+// Members that know each other's places may take another algorithm than those that do not.
+TEST_P(CollectiveErrors, DifferentKindsOfBuffersAreAMismatch) {
+  with_teams(3, [](Endpoint& me, Team& team, std::size_t which) {
+    OnAll<std::uint64_t> places;  // at the beginning of the first segment
+    places.count = 4;
+    std::array<std::uint64_t, 4> data{};
+    expect_mismatch(me, team, [&](Team& on) {
+      return on.index() == which ? all_reduce_nb(on, places, ReduceOp::sum)
+                                 : all_reduce_nb(on, data, ReduceOp::sum);
+    });
+  });
+}
+
+TEST_P(CollectiveErrors, AnOperatorThatIsCommutativeOnSomeMembersIsAMismatch) {
+  with_teams(1, [](Endpoint& me, Team& team, std::size_t) {
+    const auto combine = [](void* to, const void* left, const void* right, std::size_t count, void*) {
+      for (std::size_t i = 0; i < count; ++i)
+        static_cast<std::uint32_t*>(to)[i] =
+            static_cast<const std::uint32_t*>(left)[i] + static_cast<const std::uint32_t*>(right)[i];
+    };
+    ASSERT_TRUE(add_operator(me, 77, {combine, nullptr, sizeof(std::uint32_t), team.index() == 1}));
+    std::array<std::uint32_t, 4> data{};
+    expect_mismatch(me, team, [&](Team& on) { return all_reduce_nb(on, data, Reducer::user(77)); });
   });
 }
 

@@ -75,7 +75,7 @@ TEST_P(CollectiveControl, IsATenthOfTheMessagesAtMost) {
   Config config = Config::from_variables({});
   ASSERT_TRUE(config.set("conduit", GetParam()));
   ASSERT_TRUE(config.set("near", "off"));
-  auto job = Job::in_process(kMembers, config);
+  auto job = aqueduct::Job::in_process(kMembers, config);
   ASSERT_TRUE(job) << job.status().text();
   std::atomic<std::uint64_t> messages = 0;
   std::atomic<std::uint64_t> control = 0;

@@ -147,10 +147,9 @@ TEST_F(CallMessages, WithoutRoomAreSentLater) {
 TEST_F(CallMessages, WaitInABoundedQueueWhereABrokenTeamHasPrecedence) {
   start(2, "1");
   AbortMessages& abort = *listeners_[0].abort;
-  CallDescription refused_call = told_broadcast(8);
-  refused_call.refused = static_cast<std::uint16_t>(ErrorCode::invalid_argument);
+  const CallDescription bad = refused_call(told_broadcast(8), ErrorCode::invalid_argument);
   constexpr std::uint64_t kMany = 3 * AbortMessages::kMostQueued;
-  for (std::uint64_t number = 1; number <= kMany; ++number) abort.tell(team(0), number, refused_call);
+  for (std::uint64_t number = 1; number <= kMany; ++number) abort.tell(team(0), number, bad);
   EXPECT_EQ(abort.queued(), AbortMessages::kMostQueued);
   abort.tell(team(0), kMany + 1, told_broadcast(8));
   EXPECT_EQ(abort.queued(), AbortMessages::kMostQueued);

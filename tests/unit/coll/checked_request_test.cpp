@@ -32,12 +32,14 @@ CollBuffer memory(const void* at, std::uint64_t bytes) {
   return buffer;
 }
 CollBuffer common(std::uint64_t offset, std::uint64_t bytes, SegmentId segment = 0) {
-  return aqueduct::detail::coll_buffer(OnAll<char>{segment, offset, bytes, nullptr});
+  OnAll<char> place;
+  place.segment = segment;
+  place.offset = offset;
+  place.count = bytes;
+  return aqueduct::detail::coll_buffer(place);
 }
 CollBuffer listed(const std::vector<GlobalPtr<char>>& places, std::uint64_t bytes) {
-  CollBuffer buffer = aqueduct::detail::coll_buffer(OnAll<char>{0, 0, bytes, places.data()});
-  buffer.where = CollBuffer::Where::each;  // also if there is no list
-  return buffer;
+  return aqueduct::detail::coll_buffer(on_all(std::span<const GlobalPtr<char>>(places), bytes));
 }
 
 /// A call with elements of one byte that fits, for a team of three, if the buffers do.
@@ -181,6 +183,24 @@ TEST_F(CheckedRequest, RefusesBuffersThatAreMissing) {
           "in has no list of places: pass one with a place for each member");
 }
 
+// A list that is too short would be read beyond its end.
+TEST_F(CheckedRequest, RefusesListsThatAreNotAsLongAsTheTeam) {
+  refuses(0, call_of(Collective::all_reduce, {}, listed({{0, 0}, {1, 0}}, 8)),
+          "out has a list of 2 places, but the team has 3 members: pass a place for each");
+  refuses(0, call_of(Collective::all_reduce, {}, listed({{0, 0}, {1, 0}, {2, 0}, {0, 0}}, 8)),
+          "out has a list of 4 places, but the team has 3 members: pass a place for each");
+  // An empty list is no common place at the beginning of segment 0.
+  const std::vector<GlobalPtr<char>> none;
+  EXPECT_EQ(listed(none, 8).where, CollBuffer::Where::each);
+  // C tells no length.
+  const std::vector<GlobalPtr<char>> places{{0, 0}, {1, 0}, {2, 0}};
+  CollBuffer unknown;
+  unknown.where = CollBuffer::Where::each;
+  unknown.each = places.data();
+  unknown.bytes = 8;
+  fits(0, call_of(Collective::all_reduce, {}, unknown));
+}
+
 TEST_F(CheckedRequest, RefusesTwoKindsOfBuffers) {
   refuses(0, call_of(Collective::all_reduce, memory(in_.data(), 8), common(0, 8)),
           "out is a place on all members and in is memory of this one: pass two of a kind");
@@ -218,6 +238,39 @@ TEST_F(CheckedRequest, RefusesPlacesOutsideTheirSegment) {
       ErrorCode::out_of_range);
   refuses(0, call_of(Collective::all_reduce, {}, listed({{0, 0}, {2, 0}, {1, 0}}, 8)),
           "out has a place of rank 2 for member 1, which is rank 1: list them in team order");
+}
+
+// Products that wrap around would name a place that exists.
+TEST_F(CheckedRequest, RefusesCountsThatOverflow) {
+  constexpr std::uint64_t kWraps = std::uint64_t{1} << 61;  // times 8 is 2^64
+  const auto of = [](std::uint64_t first, std::uint64_t count) {
+    return aqueduct::detail::coll_buffer(
+        OnAll<std::uint64_t>{0, aqueduct::detail::coll_bytes(first, 8), count, nullptr, false, 0});
+  };
+  CollCall call = call_of(Collective::broadcast, {}, of(kWraps + 1, 1));
+  call.type = ElementType::u64;
+  call.element = 8;
+  EXPECT_EQ(check(1, call).status().code(), ErrorCode::out_of_range);
+  call.out = of(0, kWraps + 1);
+  EXPECT_FALSE(check(1, call));
+  EXPECT_NE(why_, "");
+  call.operation = Collective::all_gather;
+  call.out = of(0, 3 * (kWraps + 1));
+  EXPECT_FALSE(check(1, call));
+  EXPECT_EQ(aqueduct::detail::coll_bytes(kWraps - 1, 8), std::uint64_t{0} - 8);
+  EXPECT_EQ(aqueduct::detail::coll_bytes(kWraps, 8), std::uint64_t{0} - 8);
+  EXPECT_EQ(aqueduct::detail::coll_bytes(UINT64_MAX, 1), UINT64_MAX);
+  EXPECT_EQ(aqueduct::detail::coll_bytes(UINT64_MAX, 7) % 7, 0u);
+}
+
+// The program's counters and the engine's own scratch.
+TEST_F(CheckedRequest, RefusesTheLibrarysOwnSegment) {
+  refuses(0, call_of(Collective::all_reduce, {}, common(0, 8, 1)),
+          "out is in segment 1, which is the library's own: pass a place in a segment of the program",
+          ErrorCode::out_of_range);
+  refuses(0, call_of(Collective::all_reduce, {}, listed({{0, 0}, {1, 0, 1}, {2, 0}}, 8)),
+          "out is in segment 1, which is the library's own: pass a place in a segment of the program",
+          ErrorCode::out_of_range);
 }
 
 TEST_F(CheckedRequest, RefusesASegmentThatWasReleased) {
@@ -326,6 +379,58 @@ TEST_F(CheckedRequest, DescribesTheCall) {
   call.operation = Collective::all_gather;
   call.out.bytes = 24;
   EXPECT_EQ(fits(0, call).shape.order, ReduceOrder::any);
+}
+
+// Members whose calls differ only in that have made the same call.
+TEST_F(CheckedRequest, DescribesNothingThatTheOperationDoesNotUse) {
+  const auto same = [&](const CollCall& call, const std::function<void(CollCall&)>& change) {
+    CollCall other = call;
+    change(other);
+    EXPECT_EQ(description_of(call, 3), description_of(other, 3));
+  };
+  const auto differs = [&](const CollCall& call, const std::function<void(CollCall&)>& change) {
+    CollCall other = call;
+    change(other);
+    EXPECT_NE(description_of(call, 3), description_of(other, 3));
+  };
+  const auto number = [](CollCall& call) { call.reducer.number = 5; };
+  const auto op = [](CollCall& call) { call.reducer.op = ReduceOp::max; };
+  const auto order = [](CollCall& call) { call.options.order = ReduceOrder::exact; };
+  const auto root = [](CollCall& call) { call.root = 2; };
+  const CollCall sum = changed([](CollCall&) {});
+  same(sum, number);
+  same(sum, root);
+  differs(sum, op);
+  differs(sum, order);
+  const CollCall user = changed([](CollCall& call) { call.reducer = Reducer::user(4); });
+  differs(user, number);
+  const CollCall sends = call_of(Collective::broadcast, {}, memory(out_.data(), 8));
+  same(sends, number);
+  same(sends, op);
+  same(sends, order);
+  differs(sends, root);
+  const CollCall barrier = call_of(Collective::barrier, {}, {});
+  same(barrier, [&](CollCall& call) {
+    call.type = ElementType::f64;
+    call.element = 8;
+    root(call);
+    op(call);
+    order(call);
+  });
+  differs(barrier, [](CollCall& call) { call.options.in = Sync::none; });
+}
+
+TEST_F(CheckedRequest, DescribesWhatDecidesOverTheAlgorithm) {
+  EXPECT_EQ(fits(0, changed([](CollCall&) {})).description.facts, 0);
+  const Request known = fits(0, call_of(Collective::all_reduce, {}, common(0, 8)));
+  EXPECT_EQ(known.description.facts, CallDescription::kKnownPlaces);
+  for (const bool commutative : {false, true}) {
+    const std::uint32_t number = commutative ? 1 : 2;
+    ASSERT_TRUE(operators_.add(
+        number, {[](void*, const void*, const void*, std::size_t, void*) {}, nullptr, 1, commutative}));
+    const Request request = fits(0, changed([&](CollCall& call) { call.reducer = Reducer::user(number); }));
+    EXPECT_EQ(request.description.facts, commutative ? 0 : CallDescription::kOrdered);
+  }
 }
 
 TEST_F(CheckedRequest, PutsTheInputWhereSchedulesExpectItInPlace) {

@@ -38,9 +38,8 @@ CallDescription broadcast_of(std::uint64_t bytes, Rank root = 0) {
   call.bytes = bytes;
   return call;
 }
-CallDescription refused(CallDescription call, ErrorCode code = ErrorCode::invalid_argument) {
-  call.refused = static_cast<std::uint16_t>(code);
-  return call;
+CallDescription refused(const CallDescription& call, ErrorCode code = ErrorCode::invalid_argument) {
+  return refused_call(call, code);
 }
 /// Makes the same call several times.
 void call_up_to(TeamAgreement& agreement, std::uint64_t last, const CallDescription& call) {
@@ -65,6 +64,13 @@ TEST(CallDescriptions, HaveTexts) {
   EXPECT_EQ(
       text_of(call),
       "all_reduce of 24 bytes (elements of 24 bytes, operator 7 of the user, exact, in none, out mine)");
+  call = sum_of(8);
+  call.facts = CallDescription::kKnownPlaces;
+  EXPECT_EQ(text_of(call), "all_reduce of 8 bytes (f64, sum, places on all members)");
+  call.op = ReduceOp::user;
+  call.number = 7;
+  call.facts = CallDescription::kOrdered;
+  EXPECT_EQ(text_of(call), "all_reduce of 8 bytes (f64, operator 7 of the user, not commutative)");
 }
 
 TEST(CallDescriptions, OfAnyBytesHaveATextAndAFingerprint) {
@@ -221,7 +227,24 @@ TEST(Agreement, SaysWhatDiffersIfOnlyTheAlgorithmsDo) {
   theirs.algorithm = 6;
   ASSERT_TRUE(agreement.calls(1, mine).ok());
   EXPECT_EQ(agreement.heard(1, 1, theirs), Verdict::broken);
-  EXPECT_THAT(agreement.why(), HasSubstr("different algorithms"));
+  EXPECT_THAT(agreement.why(), HasSubstr("different algorithms or pieces: give all ranks the same"));
+}
+
+// The algorithms differ too, but they are not the reason.
+TEST(Agreement, SaysWhatDiffersIfBuffersOrOperatorsAreOfAnotherKind) {
+  for (const std::uint8_t fact : {CallDescription::kKnownPlaces, CallDescription::kOrdered}) {
+    TeamAgreement agreement(0);
+    CallDescription mine = sum_of(8), theirs = sum_of(8);
+    mine.op = theirs.op = ReduceOp::user;
+    mine.algorithm = 5;
+    theirs.algorithm = 6;
+    theirs.facts = fact;
+    ASSERT_TRUE(agreement.calls(1, mine).ok());
+    EXPECT_EQ(agreement.heard(1, 1, theirs), Verdict::broken);
+    EXPECT_THAT(agreement.why(), Not(HasSubstr("different algorithms")));
+    EXPECT_THAT(agreement.why(), HasSubstr(fact == CallDescription::kKnownPlaces ? "places on all members"
+                                                                                 : "not commutative"));
+  }
 }
 
 TEST(Agreement, WithAnOldCallSaysOnlyTheirs) {

@@ -53,6 +53,17 @@ class TeamLives : public testing::Test {
     job_->endpoint(0).state().messages->packet(1, packet);
   }
 
+  /// Delivers to rank 0, as if rank 1 had sent it, that rank 1 has failed in the first round of an exchange.
+  void say_that_an_exchange_failed(std::uint64_t team, std::uint64_t number) {
+    const ExchangePiece piece{team, number, 0, static_cast<std::uint32_t>(ErrorCode::no_memory), 1, 0};
+    const am::PacketHeader header{
+        am::PacketKind::request, AmCategory::medium_request, kExchange, 0, sizeof piece, 0, 0};
+    std::vector<std::byte> packet(sizeof header + sizeof piece);
+    std::memcpy(packet.data(), &header, sizeof header);
+    std::memcpy(packet.data() + sizeof header, &piece, sizeof piece);
+    job_->endpoint(0).state().messages->packet(1, packet);
+  }
+
   std::optional<Job> job_;
 };
 
@@ -151,6 +162,25 @@ TEST_F(TeamLives, ThatASplitMakesTakeWhatTheyNeed) {
     }
     for (Team& team : teams) ASSERT_TRUE(team.end());
     EXPECT_EQ(memory.places(), 0u);
+    ASSERT_TRUE(ep.barrier());
+  });
+}
+
+// A failure in the middle of the last exchange is known to rank 0 alone: rank 1 has the team, and may write to rank 0.
+TEST_F(TeamLives, AFailureThatOthersMayNotKnowKeepsThePlace) {
+  start(2);
+  constexpr std::uint64_t kTag = 7;
+  const std::array<Rank, 2> all{0, 1};
+  say_that_an_exchange_failed(TeamNames::of(kTag, all), 2);
+  job_->run_each([&](Endpoint& ep) {
+    HiddenMemory& memory = ep.state().layer<Collectives>()->memory();
+    auto team = Team::create(ep, all, kTag);
+    if (ep.rank() == 0) {
+      EXPECT_EQ(team.status(), Status(ErrorCode::no_memory, 1));
+    } else {
+      ASSERT_TRUE(team) << team.status().text();
+    }
+    EXPECT_EQ(memory.places(), 1u);
     ASSERT_TRUE(ep.barrier());
   });
 }
