@@ -67,8 +67,7 @@ Status build_layers(EndpointState& state) {
   build_all(state, Layers());
   state.world = std::make_unique<Team>(
       std::make_unique<aqueduct::detail::TeamState>(state, 0, team::RankMap::world(state.ranks)));
-  const auto offers = coll::world_offers(state);
-  state.layer<coll::Collectives>()->enter(state.world->state(), offers[state.rank], offers);
+  state.layer<coll::Collectives>()->enter(state.world->state(), coll::world_offers(state));
   return state.messages->layers_problem();
 }
 

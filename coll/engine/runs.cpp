@@ -313,9 +313,7 @@ void TeamEngine::fail(Status why, std::uint64_t from) noexcept {
 /// A failure that only this member knows: a transfer that its conduit has given up. The others would wait for ever.
 void TeamEngine::fail_and_tell(Status why) noexcept {
   if (first_ != nullptr && first_->kind == CallRecord::Kind::call && why.code() != ErrorCode::peer_lost) {
-    CallDescription call = first_->request.description;
-    call.refused = static_cast<std::uint16_t>(why.code());
-    layer_.tell(*this, first_->number, call);
+    layer_.tell(*this, first_->number, refused_call(first_->request.description, why.code()));
   }
   fail(why, 0);
 }

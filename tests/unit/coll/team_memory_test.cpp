@@ -79,11 +79,11 @@ TEST_F(TeamMemory, IsTheOneThatThisMemberHasOffered) {
   Collectives& all = engine(ep);
   for (const bool right : {true, false}) {
     TeamState team(ep.state(), 12345, team::RankMap::of({0, 1}));
-    const TeamOffer mine = all.offer(2);
+    const TeamOffer mine = all.prepare(team);
     ASSERT_NE(mine.bytes, 0u);
     std::array offers{mine, mine};
     if (!right) offers[0].offset += 64;
-    all.enter(team, mine, offers);
+    ASSERT_TRUE(all.settle(team, offers));
     Shape shape;
     shape.ranks = 2;
     EXPECT_EQ(all.explain(team, shape).find(kNoScratch) == std::string::npos, right);
