@@ -108,9 +108,9 @@ class Team {
   /// Begins a barrier and returns an Event that ends once every member has begun it. Several may be in flight. Those of
   /// notify and of barrier_nb are one sequence, which all members begin in the same order.
   ///
-  /// Each is announced to the others at once, though those before it have not ended, and they may end in any order. Only
-  /// with a conduit's own barrier do they go one after the other: then each is announced when the one before it has ended
-  /// here, which takes this rank's progress.
+  /// Each is announced to the others at once, though those before it have not ended, and they may end in any order. With
+  /// a conduit's own barrier, and on a team without scratch, they go one after the other: then each is announced when
+  /// the one before it has ended here, which takes this rank's progress.
   ///
   /// Completion: remote; like `wait`. Puts are not completed, as for notify.
   /// Errors:     mismatch, peer_lost, closed (the team ended first); of the call itself: refused (kMostBarriers are in
