@@ -3,8 +3,8 @@
 #include <aqueduct/team.hpp>
 
 #include "coll/barriers.hpp"
-#include "coll/engine/team_terms.hpp"
 #include "coll/exchange.hpp"
+#include "coll/team_terms.hpp"
 #include "core/entry.hpp"
 
 #include <algorithm>

@@ -99,7 +99,8 @@ Status Collectives::settle(TeamState& team, std::span<const Offer> all) noexcept
   give_scratch(*one.engine, sizes_of(team, one.mine, all), one.mine);
   if (one.engine->scratch_) one.engine->prepare_barriers();
   // The member may have been lost while the team was made: nobody tells the engine again.
-  if (const Rank lost = team.lost_member(); lost != kNoRank) one.engine->fail({ErrorCode::peer_lost, lost}, 0);
+  if (const Rank lost = team.lost_member(); lost != kNoRank)
+    one.engine->fail({ErrorCode::peer_lost, lost}, 0);
   return {};
 } catch (const std::bad_alloc&) {
   return {ErrorCode::no_memory, state_.rank};

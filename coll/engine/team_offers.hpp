@@ -13,7 +13,7 @@
 namespace aqueduct::coll {
 
 /// The place in segment 1 that a member has for the scratch of a new team. The members exchange their offers with what
-/// they exchange anyway when they make the team (team_terms.hpp); an offer travels as it is.
+/// they exchange anyway when they make the team (coll/team_terms.hpp); an offer travels as it is.
 struct TeamOffer {
   std::uint64_t first_counter = 0;  ///< a signal slot of the member
   std::uint64_t offset = 0;         ///< of the first byte, in the member's part of segment 1
