@@ -15,6 +15,12 @@ using aqueduct::detail::TeamSlot;
 
 namespace {
 
+/// The calls that this rank has made of a team, in 31 bits.
+std::uint32_t calls_of(TeamState& team) noexcept {
+  const TeamEngine* const engine = Collectives::engine_of(team);
+  return engine != nullptr ? static_cast<std::uint32_t>(engine->calls() & 0x7fff'ffff) : 0;
+}
+
 // The most teams without a Team object on this rank for which arrivals are remembered: teams that a peer has made
 // earlier than this rank (one for each peer), and teams that this rank has ended alone. Chosen: at most 60 MiB in a job
 // of 4096 ranks, as a bound against a peer that invents teams.
@@ -31,7 +37,7 @@ Barriers::Barriers(EndpointState& state)
                                {[](void*, Incoming& in, const std::byte* args, core::MutableBytes) {
                                   Arrival arrival;
                                   std::memcpy(&arrival, args, sizeof arrival);
-                                  in.state.barriers->arrived(arrival);
+                                  in.state.barriers->arrived(in.source, arrival);
                                 },
                                 nullptr});
 }
@@ -138,6 +144,7 @@ Status Barriers::ask_to_finish(BarrierState& barrier) noexcept {
   if (barrier.phases_in_flight() == barrier.phases.size()) return ErrorCode::refused;
   if (barrier.split_flies) let_go(barrier);
   barrier.split_by_engine = false;
+  barrier.finishing = true;
   barrier.waiting = true;
   barrier.split_over = false;
   ask_for_phase(barrier, {}, nullptr);
@@ -327,7 +334,7 @@ void Barriers::describe(std::string& text, Rank) const {
 }
 
 // Runs inside a handler, so it must not throw.
-void Barriers::arrived(const Arrival& arrival) noexcept {
+void Barriers::arrived(Rank from, const Arrival& arrival) noexcept {
   BarrierState* const barrier = arrival.round < most_rounds_ ? heard_of(arrival.team) : nullptr;
   if (barrier == nullptr) {
     ++state_.statistics.rejected;
@@ -337,6 +344,11 @@ void Barriers::arrived(const Arrival& arrival) noexcept {
   if (heard.phase < arrival.phase) {
     const std::uint64_t bits = std::uint64_t{arrival.vote_kind} << 32 | arrival.vote_value;
     heard = {arrival.phase, core::BarrierVote::from_bits(bits)};
+  }
+  // A member in Job::finish makes no further call: the next one of this rank would wait for it for ever.
+  if (arrival.finishing != 0 && barrier->team != nullptr && !barrier->finishing) {
+    if (TeamEngine* const engine = Collectives::engine_of(*barrier->team))
+      engine->heard_finish(from, arrival.finishing - 1);
   }
   // A member that ends the team already arrives by messages, though the conduit has a barrier (agree_to_end).
   if (barrier->team == nullptr || !barrier->under_way || barrier->native) return;
@@ -371,7 +383,7 @@ void Barriers::step(BarrierState& barrier) noexcept {
                             barrier.to_send,
                             static_cast<std::uint32_t>(vote >> 32),
                             static_cast<std::uint32_t>(vote),
-                            0};
+                            barrier.finishing ? calls_of(*barrier.team) + 1 : 0};
       const auto post = state_.messages->try_request(to, AmCategory::short_request, kArrive,
                                                      {&arrival, sizeof arrival, 0}, nullptr, {}, 0);
       if (post.kind == core::Post::Kind::retry) {

@@ -60,6 +60,7 @@ struct BarrierState {
   std::uint32_t rounds = 0;
   std::uint32_t to_send = 0;     ///< the next round whose arrival this rank sends
   std::uint32_t ops = 0;         ///< phases asked for that end an operation
+  bool finishing = false;        ///< this rank is in Job::finish
   bool under_way = false;        ///< `phase` has begun and has not ended
   bool waiting = false;          ///< notified and not yet waited for
   bool split_over = false;       ///< the notified phase has ended, with split_outcome
@@ -146,7 +147,7 @@ class Barriers final : public core::Layer {
   void describe(std::string& text, Rank peer) const override;
 
  private:
-  void arrived(const Arrival& arrival) noexcept;
+  void arrived(Rank from, const Arrival& arrival) noexcept;
   BarrierState* heard_of(std::uint64_t team) noexcept;
   Status fly(TeamEngine& engine, BarrierState& barrier, core::BarrierVote vote, core::Op* op) noexcept;
   static void land(BarrierState& barrier, const core::Op& op) noexcept;

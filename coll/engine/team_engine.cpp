@@ -318,6 +318,13 @@ void TeamEngine::heard(Rank from, std::uint64_t number, const CallDescription& t
   settle();
 }
 
+void TeamEngine::heard_finish(Rank from, std::uint32_t calls) noexcept {
+  // How far this member is ahead. If it is behind, the other's calls were made by all, so it has yet to make its own.
+  const auto ahead = static_cast<std::uint32_t>(calls_ - calls) & 0x7fff'ffff;
+  if (ahead == 0 || ahead > 0x3fff'ffff || !broken_.ok()) return;
+  heard(from, calls_ - ahead + 1, refused_call({}, ErrorCode::closed));
+}
+
 void TeamEngine::saw_other(std::uint64_t number) noexcept {
   if (agreement_.broken()) return;
   static_cast<void>(agreement_.saw_other(number, kNoRank));

@@ -93,6 +93,10 @@ class TeamEngine {
     for (Plan* plan = plans_; plan != nullptr; plan = plan->next) plan->team_gone = true;
   }
 
+  /// A member finishes the job after so many calls of the team, in their low 31 bits: further ones here wait in vain.
+  void heard_finish(Rank from, std::uint32_t calls) noexcept;
+  std::uint64_t calls() const noexcept { return calls_; }
+
   const TeamState& team() const noexcept { return team_; }
   Status broken() const noexcept { return broken_; }
   /// A counter has shown that a member has made another call than this one's number `number`.

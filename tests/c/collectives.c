@@ -2,6 +2,7 @@
 #include "tests/c/check.h"
 
 #include <string.h>
+#include <time.h>
 
 typedef struct member {
   aq_endpoint* ep;
@@ -321,12 +322,12 @@ static void check_limit(const member* m) {
   int64_t mine = input_of(m->me, 0), late = -1, next = -1;
   const aq_block block = aq_block_of(AQ_ELEMENT_I64, 1);
   const aq_coll_options brief = {AQ_SYNC_ALL, AQ_SYNC_ALL, AQ_ORDER_ANY, 0, 1000000};
-  if (m->me != 0) OK(aq_team_barrier(m->team));
+  // A barrier would be a call of the team too, so the others are merely late.
+  for (const clock_t begun = clock(); m->me != 0 && clock() - begun < CLOCKS_PER_SEC / 20;) continue;
   const aq_status status = aq_all_reduce(m->team, aq_mine(&mine), aq_mine(&late), block, aq_by(AQ_REDUCE_SUM),
                                          m->me == 0 ? &brief : NULL);
   if (m->me == 0) {
     FAILS(AQ_TIMED_OUT, status);
-    OK(aq_team_barrier(m->team));
   } else {
     OK(status);
   }
