@@ -81,24 +81,25 @@ TEST_P(CollectiveLoss, EndsEveryOperationBegunWithoutTheLostMember) {
 
 // The victim has begun the same operations, so it has sent a part of what the others wait for.
 TEST_P(CollectiveLoss, EndsAllOperationsInFlight) {
-  run_with_a_loss([](Endpoint& me) {
+  // Some libraries read long messages from their sender's memory, and end the program if the sender is gone.
+  const std::size_t elements = fabric().outlived == Fabric::Outlived::everything ? 3000 : 100;
+  run_with_a_loss([elements](Endpoint& me) {
     auto survivors = survivors_of(me, kDying);
     ASSERT_TRUE(survivors);
     constexpr std::size_t kEvents = 30;
-    constexpr std::size_t kElements = 3000;
-    std::vector<std::uint64_t> data(kEvents * kElements, 1);
+    std::vector<std::uint64_t> data(kEvents * elements, 1);
     std::uint64_t planned = 1;
     auto plan = all_reduce_plan(me.world(), std::span(&planned, 1), ReduceOp::sum);
     ASSERT_TRUE(plan) << plan.status().text();
     ASSERT_TRUE(plan->run());
     ASSERT_TRUE(me.barrier());
-    const CollectiveCall call{.operation = Collective::all_reduce, .count = kElements};
+    const CollectiveCall call{.operation = Collective::all_reduce, .count = elements};
     std::vector<Event> events;
     for (std::size_t i = 0; i < kEvents; ++i) {
       // The last one begins the first half only: none of the others' calls from there on can end well.
       if (me.rank() == kDying && i == kEvents / 2) break;
       events.push_back(
-          all_reduce_nb(me.world(), std::span(data).subspan(i * kElements, kElements), ReduceOp::sum));
+          all_reduce_nb(me.world(), std::span(data).subspan(i * elements, elements), ReduceOp::sum));
     }
     if (me.rank() != kDying) events.push_back(plan->start());
     ASSERT_NO_FATAL_FAILURE(die_if(me, kDying));
