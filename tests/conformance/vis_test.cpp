@@ -391,9 +391,12 @@ TEST_P(Vis, ASignalTravelsInThePacketOfItsPut) {
           ASSERT_TRUE(put_signal(me, pieces(to, there), contiguous(sent.data(), sent.size()), {.slot = 2}));
           EXPECT_EQ(me.statistics().vis_packed, before.vis_packed + 1);
           packets += me.statistics().packets_sent - before.packets_sent;
+          ASSERT_TRUE(signal(me, 1, {.slot = 3}));
         } else {
           ASSERT_TRUE(wait_until(me, 2, static_cast<std::uint64_t>(round)));
           for (std::size_t i = 0; i < sent.size(); ++i) ASSERT_EQ(mine[3 * i], sent[i]);
+          // What this rank sends for the barrier would be answered, and counted, while the other still waits.
+          ASSERT_TRUE(wait_until(me, 3, static_cast<std::uint64_t>(round)));
         }
         ASSERT_TRUE(me.barrier());
       }
