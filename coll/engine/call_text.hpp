@@ -7,21 +7,30 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
+#include <new>
+#include <string>
 #include <string_view>
 
 namespace aqueduct::coll {
 
-/// A text of bounded length that needs no memory of its own: handlers write it, and must not throw. What has no room is
-/// cut off.
+/// A text of bounded length: handlers write it, and must not throw. What has no room is cut off, and without memory a
+/// piece is left out.
 class CallText {
  public:
   static constexpr std::size_t kMost = 511;
 
   template <class... T>
   void add(fmt::format_string<T...> format, const T&... args) noexcept {
-    const auto room = kMost - size_;
-    const auto wrote = fmt::vformat_to_n(text_.data() + size_, room, format, fmt::make_format_args(args...));
-    size_ += std::min(wrote.size, room);
+    // Not vformat_to_n: clang 14 and the g++ that has built libfmt do not agree on the name of what that calls.
+    try {
+      const std::string piece = fmt::vformat(format, fmt::make_format_args(args...));
+      const std::size_t fits = std::min(piece.size(), kMost - size_);
+      std::memcpy(text_.data() + size_, piece.data(), fits);
+      size_ += fits;
+    } catch (const std::bad_alloc&) {
+      // The text lacks this piece.
+    }
   }
   std::string_view view() const noexcept { return {text_.data(), size_}; }
 
