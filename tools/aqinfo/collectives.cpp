@@ -130,7 +130,7 @@ std::string read_byte_list(std::string_view list, std::vector<std::uint64_t>& by
     list.remove_prefix(comma + 1);
   }
   std::ranges::sort(bytes);
-  bytes.erase(std::ranges::unique(bytes).begin(), bytes.end());
+  bytes.erase(std::unique(bytes.begin(), bytes.end()), bytes.end());
   return {};
 }
 
